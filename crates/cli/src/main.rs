@@ -1,0 +1,2 @@
+//! squall
+fn main() {}

@@ -1,0 +1,633 @@
+//! What a test is: plain, inert data. No parsing, no I/O, no evaluation here.
+//!
+//! A plan is made by [`crate::yaml`] (or from flags, or by another front end) and read by the
+//! engine, which compiles it. Equality ignores source positions, so that a plan that is printed
+//! and read again is equal to the first.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::expr::Expr;
+use crate::span::{Span, Spanned};
+use crate::template::Template;
+
+/// A whole test: who does what, how often, against which target, and how it is judged.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Plan {
+    /// Name of the test, used in reports; the file's stem where the plan gives none.
+    pub name: String,
+    /// Where requests with a relative URL go.
+    pub target: Option<Target>,
+    /// Variables known to every user at its start, in the order of the file.
+    pub vars: Vec<Var>,
+    /// Files of data rows.
+    pub data: Vec<DataSource>,
+    /// What every request gets unless it says otherwise.
+    pub defaults: Defaults,
+    /// How connections are made and kept.
+    pub connection: Connection,
+    /// Hosts (`host` or `host:port`, or `*.suffix`) that requests may go to beside those that the
+    /// plan names literally.
+    pub allow_hosts: Vec<Spanned<String>>,
+    /// One load shared by all scenarios that have a `weight`.
+    pub load: Option<Spanned<Load>>,
+    /// The kinds of users.
+    pub scenarios: Vec<Scenario>,
+    /// Steps that run once before the load, with one user; what they set or extract is known to all.
+    pub setup: Vec<Step>,
+    /// Steps that run once after the load.
+    pub teardown: Vec<Step>,
+    /// What a failed request does to its user, unless the scenario says otherwise.
+    pub on_error: OnError,
+    /// How long what is in flight at the end may take to finish.
+    pub grace: Option<Duration>,
+    /// Rules that judge the whole run; text in the language of `squall-measure`.
+    pub thresholds: Vec<Spanned<String>>,
+    /// Seed of everything random; drawn and reported when absent.
+    pub seed: Option<u64>,
+}
+
+/// Where the requests go.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// The built-in target, started for the run.
+    Builtin,
+    /// A base URL; may hold variables known before the run.
+    Url(Template),
+}
+
+/// A variable of the plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Var {
+    /// Its name, an identifier.
+    pub name: Spanned<String>,
+    /// Its value; texts in it may hold `${...}` over variables defined before it.
+    pub value: Json,
+    /// Whether its value is masked in every output (`secret: true`, or a name that says so).
+    pub secret: bool,
+}
+
+/// A JSON-like value whose texts are templates: bodies, variables, lists.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Json {
+    /// null
+    Null,
+    /// true or false
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction or exponent.
+    Float(f64),
+    /// A text. One that is a single `${...}` keeps the type of its value.
+    Text(Template),
+    /// A list.
+    List(Vec<Json>),
+    /// An object, in the order of the file.
+    Map(Vec<(Template, Json)>),
+}
+
+/// A file of rows, each row known to a user under the source's name: `${people.name}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataSource {
+    /// Name under which the row is known.
+    pub name: Spanned<String>,
+    /// The file, relative paths already joined to the folder of the plan.
+    pub file: Spanned<PathBuf>,
+    /// Its form.
+    pub format: DataFormat,
+    /// Which row is taken.
+    pub pick: Pick,
+    /// Who shares the place in the file.
+    pub share: Share,
+    /// What happens after the last row.
+    pub at_end: AtEnd,
+}
+
+/// The form of a data file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DataFormat {
+    /// Comma separated values, RFC 4180 quoting.
+    Csv {
+        /// One byte between fields, `,` unless given.
+        delimiter: u8,
+        /// Column names where the file has no header line; `None`: the first line is the header.
+        columns: Option<Vec<String>>,
+    },
+    /// One JSON object a line.
+    JsonLines,
+}
+
+/// Which row of a data source an iteration gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pick {
+    /// The next one, in the order of the file.
+    #[default]
+    Next,
+    /// Any one, from the run's seed.
+    Random,
+    /// A user keeps the row it got first.
+    OncePerUser,
+}
+
+/// Who advances together through a data source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Share {
+    /// All users of all scenarios.
+    #[default]
+    All,
+    /// The users of one scenario.
+    Scenario,
+    /// Each user on its own, from the first row.
+    User,
+}
+
+/// What happens when a data source has no more rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AtEnd {
+    /// From the first row again.
+    #[default]
+    Cycle,
+    /// The user that finds no row stops.
+    Stop,
+}
+
+/// What every request gets unless it says otherwise. A scenario may have its own.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Defaults {
+    /// Headers added unless the request has one of that name.
+    pub headers: Vec<(Template, Template)>,
+    /// Limits of time.
+    pub timeout: Timeouts,
+    /// Most redirects followed in one request; 0: none. Default 10.
+    pub redirects: Option<u32>,
+    /// Whether compressed answers are asked for (`Accept-Encoding: gzip`).
+    pub compression: Option<bool>,
+    /// Credentials.
+    pub auth: Option<Auth>,
+    /// Most bytes of a body that may arrive before the request fails as "body too large".
+    pub max_body: Option<u64>,
+    /// Whether a status of 400 and above is an error where no check of the request looks at
+    /// `status`. Default true.
+    pub status_errors: Option<bool>,
+}
+
+/// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Timeouts {
+    /// Name look-up, connect and TLS handshake.
+    pub connect: Option<Duration>,
+    /// From the send to the first byte of the answer.
+    pub first_byte: Option<Duration>,
+    /// The whole request, redirects not included.
+    pub total: Option<Duration>,
+}
+
+/// Credentials of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Auth {
+    /// RFC 7617.
+    Basic {
+        /// User name.
+        user: Template,
+        /// Password, masked in every output.
+        password: Template,
+    },
+    /// `Authorization: Bearer ...`, RFC 6750.
+    Bearer(Template),
+    /// RFC 7616: MD5, SHA-256 and their -sess variants, qop=auth.
+    Digest {
+        /// User name.
+        user: Template,
+        /// Password, masked in every output.
+        password: Template,
+    },
+}
+
+/// How connections are made and kept.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Connection {
+    /// Who owns them.
+    pub mode: ConnectionMode,
+    /// `host` or `host:port` to the address used in place of DNS, as curl's `--resolve`.
+    pub resolve: BTreeMap<String, Spanned<String>>,
+    /// Source addresses, used in turn.
+    pub from: Vec<Spanned<String>>,
+    /// Unix socket that takes the place of TCP to the target.
+    pub unix: Option<PathBuf>,
+    /// HTTP proxy, `http://[user:password@]host:port`: CONNECT for https, absolute form for http.
+    pub proxy: Option<Template>,
+    /// TLS settings.
+    pub tls: Tls,
+}
+
+/// Who owns connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ConnectionMode {
+    /// Each user has its own, kept over its iterations.
+    #[default]
+    PerUser,
+    /// Closed at the end of each iteration.
+    PerIteration,
+    /// A pool of at most this many over all users (split over the workers).
+    Shared(u32),
+}
+
+/// TLS settings.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tls {
+    /// PEM file of certificates trusted beside the system's.
+    pub ca: Option<PathBuf>,
+    /// PEM file of the client's certificate chain.
+    pub cert: Option<PathBuf>,
+    /// PEM file of the client's private key.
+    pub key: Option<PathBuf>,
+    /// Name sent and verified in place of the host.
+    pub server_name: Option<String>,
+    /// Accept any certificate.
+    pub insecure: bool,
+    /// Whether sessions are resumed. Default true.
+    pub resume: Option<bool>,
+}
+
+/// A kind of user.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// Its own load, or
+    pub load: Option<Spanned<Load>>,
+    /// its part of the plan's shared load.
+    pub weight: Option<Spanned<f64>>,
+    /// When its load starts, counted from the start of the run.
+    pub start_after: Duration,
+    /// Defaults of its requests, before the plan's.
+    pub defaults: Defaults,
+    /// What a failed request does.
+    pub on_error: Option<OnError>,
+    /// What a user does in one iteration.
+    pub steps: Vec<Step>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// How many and when.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Load {
+    /// A number of users.
+    Closed(Closed),
+    /// A rate of arrivals.
+    Open(Open),
+}
+
+/// A number of users, each starting its next iteration when the last is done.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Closed {
+    /// Users at the end of `ramp`; exclusive with `stages`.
+    pub users: Option<u64>,
+    /// Time over which they start, evenly.
+    pub ramp: Duration,
+    /// Users over time; from 0 (or `users`) to each stage's number in turn.
+    pub stages: Vec<Stage>,
+    /// Distance between the starts of a user's iterations.
+    pub pace: Option<Duration>,
+    /// End: time since the load's start, ramp included.
+    pub duration: Option<Duration>,
+    /// End: iterations of each user.
+    pub iterations: Option<u64>,
+    /// End: iterations of all users together.
+    pub total_iterations: Option<u64>,
+}
+
+/// A rate of arrivals, each starting an iteration of a free user.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Open {
+    /// Arrivals a second at the end of `ramp`; exclusive with `stages`.
+    pub rate: Option<f64>,
+    /// Time over which the rate rises from 0.
+    pub ramp: Duration,
+    /// Rate over time; from 0 (or `rate`) to each stage's rate in turn.
+    pub stages: Vec<Stage>,
+    /// Even or random distances.
+    pub arrivals: Arrivals,
+    /// Most users at a time; an arrival that finds none free is missed, and counted.
+    pub max_users: u64,
+    /// End: time since the load's start, ramp included.
+    pub duration: Option<Duration>,
+    /// End: number of arrivals.
+    pub total_iterations: Option<u64>,
+}
+
+/// A straight line to a level. `over: 0s` is a jump.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stage {
+    /// Users, or arrivals a second, at the end of the stage.
+    pub level: f64,
+    /// Its length.
+    pub over: Duration,
+}
+
+/// The distances of arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Arrivals {
+    /// Evenly spaced.
+    #[default]
+    Even,
+    /// A Poisson process: exponential distances.
+    Poisson,
+}
+
+/// What a failed request (any error kind, a failed check included) does to its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    /// It goes on with the next step.
+    #[default]
+    Continue,
+    /// It goes on with its next iteration.
+    NextIteration,
+    /// It ends.
+    StopUser,
+    /// The run ends in order.
+    StopRun,
+}
+
+/// One thing a user does, and where the plan says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What.
+    pub kind: StepKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StepKind {
+    /// One exchange with the target (and the redirects that follow).
+    Request(Box<Request>),
+    /// Wait.
+    Think(Think),
+    /// A named span of steps, timed as a whole.
+    Group {
+        /// Name under which it is counted.
+        name: String,
+        /// Its steps.
+        steps: Vec<Step>,
+    },
+    /// Steps several times; `${index}`-like access is by `counter`, a variable from 0.
+    Repeat {
+        /// How many times: a number or an expression.
+        times: Expr,
+        /// Variable that holds the number of the pass, from 0.
+        counter: Option<String>,
+        /// Its steps.
+        steps: Vec<Step>,
+    },
+    /// Steps while a condition holds.
+    While {
+        /// The condition, looked at before each pass.
+        condition: Expr,
+        /// Its steps.
+        steps: Vec<Step>,
+    },
+    /// Steps on a condition.
+    If {
+        /// The condition.
+        condition: Expr,
+        /// If it holds.
+        then: Vec<Step>,
+        /// If not.
+        otherwise: Vec<Step>,
+    },
+    /// Steps for each element of a list.
+    ForEach {
+        /// Variable that holds the element.
+        item: String,
+        /// The list.
+        list: Expr,
+        /// Its steps.
+        steps: Vec<Step>,
+    },
+    /// One of several lists of steps, by weight, at random.
+    Choose(Vec<Choice>),
+    /// One of several lists of steps, the next one each time the user comes here.
+    EachInTurn(Vec<Vec<Step>>),
+    /// Steps in the first iteration of a user only.
+    Once(Vec<Step>),
+    /// Give variables values.
+    Set(Vec<(Spanned<String>, Json)>),
+    /// Write a line to the run's log.
+    Log(Template),
+    /// End something, in order.
+    Stop(StopScope),
+    /// Run a program; needs `--allow-exec`.
+    Exec(Box<Exec>),
+}
+
+/// One of the branches of `choose`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// Its weight, above 0.
+    pub weight: f64,
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
+/// What `stop` ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopScope {
+    /// This iteration.
+    Iteration,
+    /// This user.
+    User,
+    /// The run.
+    Run,
+}
+
+/// A wait between steps.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Think {
+    /// Always the same; an expression in seconds or a duration text when not literal.
+    Fixed(Duration),
+    /// Evenly between two times.
+    Uniform(Duration, Duration),
+    /// Normal distribution, cut at 0.
+    Normal {
+        /// Mean.
+        mean: Duration,
+        /// Standard deviation.
+        sd: Duration,
+    },
+    /// Exponential distribution.
+    Exponential {
+        /// Mean.
+        mean: Duration,
+    },
+}
+
+/// A request as the plan gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Method, upper case.
+    pub method: String,
+    /// Absolute URL, or a path joined to the target.
+    pub url: Template,
+    /// Name under which it is counted; default: method and collapsed path.
+    pub name: Option<Template>,
+    /// Query parameters added to the URL, percent-encoded.
+    pub query: Vec<(Template, Template)>,
+    /// Headers.
+    pub headers: Vec<(Template, Template)>,
+    /// Body.
+    pub body: Body,
+    /// Credentials; `None`: the defaults'.
+    pub auth: Option<Auth>,
+    /// Limits of time.
+    pub timeout: Timeouts,
+    /// Most redirects followed.
+    pub redirects: Option<u32>,
+    /// Ask for compressed answers.
+    pub compression: Option<bool>,
+    /// Most bytes of the body.
+    pub max_body: Option<u64>,
+    /// Whether a status of 400 and above is an error where no check looks at `status`.
+    pub status_errors: Option<bool>,
+    /// Values taken from the answer, in order.
+    pub extract: Vec<Extract>,
+    /// Judgements of the answer, in order, after the extracts.
+    pub check: Vec<Check>,
+}
+
+/// What a request carries.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Body {
+    /// Nothing.
+    #[default]
+    None,
+    /// A text.
+    Text(Template),
+    /// A file, sent as a stream.
+    File(Spanned<PathBuf>),
+    /// JSON; sets `Content-Type: application/json`.
+    Json(Json),
+    /// A form; sets `Content-Type: application/x-www-form-urlencoded`.
+    Form(Vec<(Template, Template)>),
+    /// RFC 7578 form data.
+    Multipart(Vec<Part>),
+}
+
+/// A part of a multipart body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Field name.
+    pub name: Template,
+    /// What it holds.
+    pub content: PartContent,
+    /// Content type, where given.
+    pub content_type: Option<String>,
+}
+
+/// What a part of a multipart body holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PartContent {
+    /// A text.
+    Text(Template),
+    /// A file, sent as a stream.
+    File {
+        /// The file.
+        path: Spanned<PathBuf>,
+        /// The name sent; the file's own unless given.
+        filename: Option<String>,
+    },
+}
+
+/// A value taken from an answer into a variable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extract {
+    /// The variable.
+    pub variable: Spanned<String>,
+    /// Where the value comes from.
+    pub from: Extractor,
+    /// Which match.
+    pub which: Which,
+    /// The value if nothing matches; without it the request fails as `extract`.
+    pub default: Option<Json>,
+}
+
+/// Where an extracted value comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Extractor {
+    /// Rust regex syntax over the body's bytes.
+    Regex {
+        /// The pattern.
+        pattern: Spanned<String>,
+        /// Group taken, 0 the whole match; default 1 where the pattern has a group, otherwise 0.
+        group: Option<u32>,
+    },
+    /// The text between two literal texts.
+    Between {
+        /// Text before.
+        left: Spanned<String>,
+        /// Text after.
+        right: Spanned<String>,
+    },
+    /// JSONPath, RFC 9535.
+    Json(Spanned<String>),
+    /// CSS selector: an attribute, or the text of the element.
+    Css {
+        /// The selector.
+        selector: Spanned<String>,
+        /// The attribute; `None`: the text.
+        attr: Option<String>,
+    },
+    /// XPath 1.0 over HTML or XML.
+    XPath(Spanned<String>),
+    /// A header of the answer, by name.
+    Header(String),
+    /// A cookie set by the answer, or in the user's jar, by name.
+    Cookie(String),
+    /// The status code.
+    Status,
+}
+
+/// Which of several matches is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Which {
+    /// The first.
+    #[default]
+    First,
+    /// The n-th, from 1.
+    Nth(u32),
+    /// The last.
+    Last,
+    /// All, as a list.
+    All,
+    /// Any, from the run's seed.
+    Random,
+}
+
+/// A judgement of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// Must be true.
+    pub expr: Expr,
+    /// What it is called in reports; its text unless given.
+    pub name: Option<String>,
+    /// Only counted, not an error of the request.
+    pub warn: bool,
+}
+
+/// A program run as a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exec {
+    /// Program and arguments, no shell.
+    pub command: Vec<Template>,
+    /// Name under which it is counted; default: the program's file name.
+    pub name: Option<String>,
+    /// Limit of time; default 60 s.
+    pub timeout: Option<Duration>,
+    /// Values taken from its standard output (`status` is the exit code).
+    pub extract: Vec<Extract>,
+    /// Judgements; without one, an exit code other than 0 is an error.
+    pub check: Vec<Check>,
+}
