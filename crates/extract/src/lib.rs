@@ -1,1 +1,130 @@
-//! squall-extract
+//! Takes values out of responses: regular expressions, boundaries, JSON paths, CSS selectors and
+//! XPath. Bytes in, values out: no I/O, no clock, no other squall crate.
+//!
+//! An [`Extractor`] is compiled once, before the run, and shared by all workers. A [`Documents`]
+//! holds one body for all extractors and checks that look at it, so that it is parsed once.
+//!
+//! Bodies come from servers and may be hostile. Whatever they hold, a search ends after a bounded
+//! number of steps, needs memory in proportion to the body, does not recurse deeper than a fixed
+//! limit, and gives an [`ExtractError`] where it must give up.
+
+mod between;
+mod documents;
+mod error;
+mod found;
+mod fuel;
+mod markup;
+mod regex;
+
+pub use documents::Documents;
+pub use error::{CompileError, ExtractError};
+pub use found::{Found, Item, Which};
+
+use between::Between;
+use found::Chosen;
+use regex::Pattern;
+
+/// The longest pattern that is compiled, in bytes.
+const PATTERN_LIMIT: usize = 64 << 10;
+
+/// What to take out of a response, as the plan says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spec<'a> {
+    /// What a group of a regular expression matches.
+    Regex {
+        /// In the syntax of the `regex` crate.
+        pattern: &'a str,
+        /// The group; 0 is the whole match. By default the first group if there is one, else the
+        /// whole match.
+        group: Option<u32>,
+    },
+    /// What stands between two texts.
+    Between {
+        /// The text before the value; empty: the value begins at the start of the body.
+        left: &'a str,
+        /// The text after the value; empty: the value ends at the end of the body.
+        right: &'a str,
+    },
+    /// What a JSON path selects (RFC 9535).
+    Json(&'a str),
+    /// What a CSS selector selects in HTML or XML.
+    Css {
+        /// Selectors Level 4, without what needs a browser.
+        selector: &'a str,
+        /// The attribute to take; by default the text of the element, without the white space
+        /// around it. Elements that lack the attribute do not count as matches.
+        attr: Option<&'a str>,
+    },
+    /// What an XPath 1.0 expression gives in HTML or XML.
+    XPath(&'a str),
+}
+
+/// A compiled [`Spec`].
+///
+/// It is `Send + Sync`. A clone shares the compiled pattern but has its own scratch memory, so
+/// that a worker with a clone of its own never waits for another worker.
+#[derive(Debug, Clone)]
+pub struct Extractor(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Regex(Pattern),
+    Between(Between),
+}
+
+impl Extractor {
+    /// Compiles a specification; an error says what was expected and where.
+    pub fn compile(spec: &Spec) -> Result<Extractor, CompileError> {
+        check_length(spec)?;
+        Ok(Extractor(match *spec {
+            Spec::Regex { pattern, group } => Kind::Regex(Pattern::compile(pattern, group)?),
+            Spec::Between { left, right } => Kind::Between(Between::compile(left, right)?),
+            Spec::Json(_) | Spec::Css { .. } | Spec::XPath(_) => {
+                return Err(CompileError::new("not yet"));
+            }
+        }))
+    }
+
+    /// Takes a value out of a body that nothing else looks at; see [`Extractor::find_in`].
+    pub fn find<'b>(
+        &self,
+        body: &'b [u8],
+        which: Which,
+        random: u64,
+    ) -> Result<Found<'b>, ExtractError> {
+        self.find_in(&Documents::new(body), which, random)
+    }
+
+    /// Takes a value out of a body. `random` is a uniformly random number, used by
+    /// [`Which::Random`] alone.
+    pub fn find_in<'b>(
+        &self,
+        documents: &Documents<'b>,
+        which: Which,
+        random: u64,
+    ) -> Result<Found<'b>, ExtractError> {
+        let body = documents.body();
+        match &self.0 {
+            Kind::Regex(pattern) => {
+                Ok(Chosen::among(pattern.matches(body), which, random).into_found())
+            }
+            Kind::Between(between) => {
+                Ok(Chosen::among(between.matches(body), which, random).into_found())
+            }
+        }
+    }
+}
+
+/// Refuses patterns of a length that no person writes.
+fn check_length(spec: &Spec) -> Result<(), CompileError> {
+    let (Spec::Regex { pattern, .. }
+    | Spec::Between { left: pattern, .. }
+    | Spec::Json(pattern)
+    | Spec::Css { selector: pattern, .. }
+    | Spec::XPath(pattern)) = spec;
+    if pattern.len() > PATTERN_LIMIT {
+        let message = format!("the pattern is longer than {PATTERN_LIMIT} bytes");
+        return Err(CompileError::new(message));
+    }
+    Ok(())
+}

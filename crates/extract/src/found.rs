@@ -1,0 +1,179 @@
+//! What a search gives: which of the matches is wanted, and the values taken out of the body.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// Which of the matches is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The first one.
+    First,
+    /// The n-th one, from 1. There is no match number 0.
+    Nth(u32),
+    /// The last one.
+    Last,
+    /// All of them, in their order in the body.
+    All,
+    /// One of them, each as likely as the others.
+    Random,
+}
+
+impl Which {
+    /// How many matches settle the question; `None`: all of them must be seen.
+    pub(crate) fn enough(self) -> Option<usize> {
+        match self {
+            Which::First => Some(1),
+            Which::Nth(n) => Some(n as usize),
+            Which::Last | Which::All | Which::Random => None,
+        }
+    }
+}
+
+/// One value taken out of a body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item<'b> {
+    /// Text: what a regex or a boundary matched, text of a page, a JSON string (without its
+    /// quotes). Borrowed from the body where it stands there as it is.
+    Bytes(Cow<'b, [u8]>),
+    /// A value that is not text: a number, boolean, null, array or object from JSON, or the number
+    /// or boolean that an XPath expression computes. Never a JSON string.
+    Json(Value),
+}
+
+impl<'b> Item<'b> {
+    pub(crate) fn text(text: &str) -> Item<'b> {
+        Item::Bytes(Cow::Owned(text.as_bytes().to_vec()))
+    }
+
+    /// The value as text: text as it is, everything else as compact JSON.
+    pub fn to_text(&self) -> Cow<'_, [u8]> {
+        match self {
+            Item::Bytes(bytes) => Cow::Borrowed(bytes),
+            Item::Json(value) => Cow::Owned(value.to_string().into_bytes()),
+        }
+    }
+
+    /// The same value, no longer borrowed from the body.
+    pub fn into_owned(self) -> Item<'static> {
+        match self {
+            Item::Bytes(bytes) => Item::Bytes(Cow::Owned(bytes.into_owned())),
+            Item::Json(value) => Item::Json(value),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found<'b> {
+    /// Nothing matched, or fewer than the n-th that was asked for.
+    None,
+    /// The match asked for.
+    One(Item<'b>),
+    /// All matches, at least one ([`Which::All`]).
+    Many(Vec<Item<'b>>),
+}
+
+/// The matches chosen by a [`Which`], before they are made into items.
+pub(crate) enum Chosen<T> {
+    None,
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> Chosen<T> {
+    /// Chooses among `matches`; goes over them twice for [`Which::Random`], so as not to keep them.
+    pub(crate) fn among<I>(matches: I, which: Which, random: u64) -> Chosen<T>
+    where
+        I: Iterator<Item = T> + Clone,
+    {
+        let mut matches = matches;
+        let one = match which {
+            Which::First => matches.next(),
+            Which::Nth(n) => (n as usize).checked_sub(1).and_then(|n| matches.nth(n)),
+            Which::Last => matches.last(),
+            Which::Random => {
+                let count = matches.clone().count();
+                matches.nth(scale(random, count))
+            }
+            Which::All => {
+                let all: Vec<T> = matches.collect();
+                return if all.is_empty() { Chosen::None } else { Chosen::Many(all) };
+            }
+        };
+        one.map_or(Chosen::None, Chosen::One)
+    }
+
+    pub(crate) fn try_into_found<'b, E>(
+        self,
+        mut item: impl FnMut(T) -> Result<Item<'b>, E>,
+    ) -> Result<Found<'b>, E> {
+        Ok(match self {
+            Chosen::None => Found::None,
+            Chosen::One(one) => Found::One(item(one)?),
+            Chosen::Many(all) => Found::Many(all.into_iter().map(item).collect::<Result<_, E>>()?),
+        })
+    }
+}
+
+impl<'b> Chosen<&'b [u8]> {
+    pub(crate) fn into_found(self) -> Found<'b> {
+        let item = |bytes| Item::Bytes(Cow::Borrowed(bytes));
+        match self {
+            Chosen::None => Found::None,
+            Chosen::One(one) => Found::One(item(one)),
+            Chosen::Many(all) => Found::Many(all.into_iter().map(item).collect()),
+        }
+    }
+}
+
+/// A uniformly random number as an index below `count` (0 if `count` is 0).
+fn scale(random: u64, count: usize) -> usize {
+    ((u128::from(random) * count as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(which: Which, random: u64) -> Vec<i32> {
+        match Chosen::among([1, 2, 3].into_iter(), which, random) {
+            Chosen::None => vec![],
+            Chosen::One(one) => vec![one],
+            Chosen::Many(all) => all,
+        }
+    }
+
+    #[test]
+    fn chooses() {
+        for (which, expected) in [
+            (Which::First, vec![1]),
+            (Which::Nth(0), vec![]),
+            (Which::Nth(1), vec![1]),
+            (Which::Nth(3), vec![3]),
+            (Which::Nth(4), vec![]),
+            (Which::Last, vec![3]),
+            (Which::All, vec![1, 2, 3]),
+        ] {
+            assert_eq!(choose(which, 0), expected, "{which:?}");
+        }
+    }
+
+    #[test]
+    fn random_covers_all_matches_evenly() {
+        let third = u64::MAX / 3;
+        for (random, expected) in
+            [(0, 1), (third - 1, 1), (third + 1, 2), (2 * third + 2, 3), (u64::MAX, 3)]
+        {
+            assert_eq!(choose(Which::Random, random), [expected], "{random}");
+        }
+    }
+
+    #[test]
+    fn nothing_to_choose_from() {
+        for which in [Which::First, Which::Nth(1), Which::Last, Which::All, Which::Random] {
+            let none = Chosen::among([0u8; 0].iter(), which, u64::MAX);
+            assert!(matches!(none, Chosen::None), "{which:?}");
+        }
+    }
+}
