@@ -9,19 +9,26 @@ use crate::ExtractError;
 /// tenths of a second at most; real pages need thousands.
 const STEPS: u64 = 20_000_000;
 
+/// How deep a search may be nested in itself, which bounds the stack it needs. A path of 128 steps
+/// through a document of 128 levels stays below.
+const DEPTH: usize = 400;
+
 /// What is left of the budget of one search.
-pub(crate) struct Fuel(Cell<u64>);
+pub(crate) struct Fuel {
+    steps: Cell<u64>,
+    depth: Cell<usize>,
+}
 
 impl Fuel {
     pub(crate) fn new() -> Self {
-        Fuel(Cell::new(STEPS))
+        Fuel { steps: Cell::new(STEPS), depth: Cell::new(0) }
     }
 
     /// Takes `steps` from the budget.
     #[inline]
     pub(crate) fn burn(&self, steps: usize) -> Result<(), ExtractError> {
-        let left = self.0.get().checked_sub(steps as u64).ok_or(ExtractError::TooCostly)?;
-        self.0.set(left);
+        let left = self.steps.get().checked_sub(steps as u64).ok_or(ExtractError::TooCostly)?;
+        self.steps.set(left);
         Ok(())
     }
 
@@ -29,5 +36,20 @@ impl Fuel {
     #[inline]
     pub(crate) fn burn_text(&self, bytes: usize) -> Result<(), ExtractError> {
         self.burn(1 + bytes / 32)
+    }
+
+    /// Runs a part of the search that may come back here.
+    #[inline]
+    pub(crate) fn nested<T, E: From<ExtractError>>(
+        &self,
+        run: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        if self.depth.get() == DEPTH {
+            return Err(ExtractError::TooCostly.into());
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = run();
+        self.depth.set(self.depth.get() - 1);
+        result
     }
 }

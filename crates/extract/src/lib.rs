@@ -9,10 +9,12 @@
 //! limit, and gives an [`ExtractError`] where it must give up.
 
 mod between;
+mod cursor;
 mod documents;
 mod error;
 mod found;
 mod fuel;
+mod json;
 mod markup;
 mod regex;
 
@@ -22,6 +24,7 @@ pub use found::{Found, Item, Which};
 
 use between::Between;
 use found::Chosen;
+use json::JsonPath;
 use regex::Pattern;
 
 /// The longest pattern that is compiled, in bytes.
@@ -70,6 +73,7 @@ pub struct Extractor(Kind);
 enum Kind {
     Regex(Pattern),
     Between(Between),
+    Json(JsonPath),
 }
 
 impl Extractor {
@@ -79,7 +83,8 @@ impl Extractor {
         Ok(Extractor(match *spec {
             Spec::Regex { pattern, group } => Kind::Regex(Pattern::compile(pattern, group)?),
             Spec::Between { left, right } => Kind::Between(Between::compile(left, right)?),
-            Spec::Json(_) | Spec::Css { .. } | Spec::XPath(_) => {
+            Spec::Json(path) => Kind::Json(JsonPath::compile(path)?),
+            Spec::Css { .. } | Spec::XPath(_) => {
                 return Err(CompileError::new("not yet"));
             }
         }))
@@ -111,6 +116,7 @@ impl Extractor {
             Kind::Between(between) => {
                 Ok(Chosen::among(between.matches(body), which, random).into_found())
             }
+            Kind::Json(path) => path.find(documents.json()?, which, random),
         }
     }
 }
