@@ -38,6 +38,13 @@ impl Fuel {
         self.burn(1 + bytes / 32)
     }
 
+    /// Takes the price of keeping one result of `bytes` bytes, so that results need some 100 MB at
+    /// most: they may overlap, and be many times the size of the body.
+    #[inline]
+    pub(crate) fn burn_result(&self, bytes: usize) -> Result<(), ExtractError> {
+        self.burn(8 + bytes / 4)
+    }
+
     /// Runs a part of the search that may come back here.
     #[inline]
     pub(crate) fn nested<T, E: From<ExtractError>>(

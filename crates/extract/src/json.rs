@@ -13,9 +13,6 @@ use crate::found::{Chosen, Found, Item, Which};
 use crate::fuel::Fuel;
 use search::{Search, Stop};
 
-/// The price of keeping one result, in proportion to its memory.
-const RESULT_FUEL: usize = 8;
-
 /// A compiled path.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonPath(Query);
@@ -37,7 +34,7 @@ impl JsonPath {
         let mut nodes = Vec::new();
         let enough = which.enough();
         let walked = search.walk(&self.0, document, &mut |node| {
-            fuel.burn(RESULT_FUEL)?;
+            fuel.burn_result(0)?;
             nodes.push(node);
             if enough.is_some_and(|enough| nodes.len() >= enough) {
                 Err(Stop::Enough)
@@ -55,7 +52,10 @@ impl JsonPath {
 /// A value as an item; copying a large one costs fuel, since nested results overlap.
 fn item<'b>(value: &Value, fuel: &Fuel) -> Result<Item<'b>, ExtractError> {
     match value {
-        Value::String(text) => Ok(Item::text(text)),
+        Value::String(text) => {
+            fuel.burn_result(text.len())?;
+            Ok(Item::text(text))
+        }
         value => {
             search::burn_size(value, fuel)?;
             Ok(Item::Json(value.clone()))

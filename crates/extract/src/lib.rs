@@ -9,6 +9,7 @@
 //! limit, and gives an [`ExtractError`] where it must give up.
 
 mod between;
+mod css;
 mod cursor;
 mod documents;
 mod error;
@@ -23,6 +24,7 @@ pub use error::{CompileError, ExtractError};
 pub use found::{Found, Item, Which};
 
 use between::Between;
+use css::Css;
 use found::Chosen;
 use json::JsonPath;
 use regex::Pattern;
@@ -74,6 +76,7 @@ enum Kind {
     Regex(Pattern),
     Between(Between),
     Json(JsonPath),
+    Css(Css),
 }
 
 impl Extractor {
@@ -84,7 +87,8 @@ impl Extractor {
             Spec::Regex { pattern, group } => Kind::Regex(Pattern::compile(pattern, group)?),
             Spec::Between { left, right } => Kind::Between(Between::compile(left, right)?),
             Spec::Json(path) => Kind::Json(JsonPath::compile(path)?),
-            Spec::Css { .. } | Spec::XPath(_) => {
+            Spec::Css { selector, attr } => Kind::Css(Css::compile(selector, attr)?),
+            Spec::XPath(_) => {
                 return Err(CompileError::new("not yet"));
             }
         }))
@@ -117,6 +121,7 @@ impl Extractor {
                 Ok(Chosen::among(between.matches(body), which, random).into_found())
             }
             Kind::Json(path) => path.find(documents.json()?, which, random),
+            Kind::Css(css) => css.find(documents.markup()?, which, random),
         }
     }
 }

@@ -146,6 +146,11 @@ impl Tree {
         &self.names[self.node(id).name as usize]
     }
 
+    /// The name without its prefix.
+    pub(crate) fn local_name(&self, id: NodeId) -> &str {
+        local(self.name(id))
+    }
+
     pub(crate) fn parent(&self, id: NodeId) -> Option<NodeId> {
         (id != DOCUMENT).then(|| self.node(id).parent)
     }
@@ -171,6 +176,11 @@ impl Tree {
 
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         std::iter::successors(self.first_child(id), |child| self.next_sibling(*child))
+    }
+
+    /// All elements, in document order.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = NodeId> {
+        self.descendants(DOCUMENT).filter(|id| self.is_element(*id))
     }
 
     /// The parent, its parent, and so on up to the document.
@@ -214,6 +224,11 @@ impl Tree {
         let attribute = self.attributes(id).find(|a| self.attribute_name(*a) == name)?;
         Some(self.attribute_value(attribute))
     }
+}
+
+/// A name without its prefix.
+pub(crate) fn local(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(_, local)| local)
 }
 
 /// A part of a text, by the bounds that the builder noted.

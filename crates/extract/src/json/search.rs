@@ -15,9 +15,6 @@ use crate::fuel::Fuel;
 /// The price of compiling a pattern that stands in the document.
 const PATTERN_FUEL: usize = 20_000;
 
-/// The price of copying one value, in proportion to its memory.
-const COPY_FUEL: usize = 16;
-
 /// Why a walk ended before its end.
 pub(super) enum Stop {
     /// No more is wanted.
@@ -331,9 +328,6 @@ fn equal(left: &Value, right: &Value, fuel: &Fuel) -> Result<bool, ExtractError>
 
 /// Takes the price of copying a value.
 pub(super) fn burn_size(value: &Value, fuel: &Fuel) -> Result<(), ExtractError> {
-    fuel.burn(COPY_FUEL)?;
-    if let Value::String(text) = value {
-        fuel.burn_text(text.len())?;
-    }
+    fuel.burn_result(value.as_str().map_or(64, |text| 64 + text.len()))?;
     children(value).try_for_each(|child| burn_size(child, fuel))
 }

@@ -1,0 +1,122 @@
+//! CSS selectors over HTML and XML: Selectors Level 4, without what needs a browser (`:hover`,
+//! `:visited`, `::before`), `:nth-child(… of …)` and column combinators.
+
+mod matching;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use crate::error::{CompileError, ExtractError};
+use crate::found::{Chosen, Found, Item, Which};
+use crate::fuel::Fuel;
+use crate::markup::{NodeId, Tree};
+use matching::Matcher;
+
+/// A compiled selector, and what to take of the elements it selects.
+#[derive(Debug, Clone)]
+pub(crate) struct Css {
+    selectors: Vec<Complex>,
+    attribute: Option<String>,
+}
+
+impl Css {
+    pub(crate) fn compile(selector: &str, attribute: Option<&str>) -> Result<Self, CompileError> {
+        if attribute.is_some_and(|name| name.trim().is_empty()) {
+            return Err(CompileError::new("the name of the attribute is empty"));
+        }
+        let attribute = attribute.map(|name| name.trim().to_owned());
+        Ok(Css { selectors: parse::selectors(selector)?, attribute })
+    }
+
+    /// Takes the attribute or the text of the elements that the selector selects.
+    pub(crate) fn find<'b>(
+        &self,
+        tree: &Tree,
+        which: Which,
+        random: u64,
+    ) -> Result<Found<'b>, ExtractError> {
+        let fuel = Fuel::new();
+        let matcher = Matcher::new(tree, &fuel);
+        let mut values = Vec::new();
+        for element in tree.elements() {
+            if which.enough().is_some_and(|enough| values.len() >= enough) {
+                break;
+            }
+            if !matcher.any(&self.selectors, element)? {
+                continue;
+            }
+            if let Some(value) = self.value(tree, element) {
+                fuel.burn_result(0)?;
+                values.push(value);
+            }
+        }
+        Chosen::among(values.into_iter(), which, random).try_into_found(|value| {
+            fuel.burn_result(value.len())?;
+            Ok(Item::text(value))
+        })
+    }
+
+    fn value<'t>(&self, tree: &'t Tree, element: NodeId) -> Option<&'t str> {
+        match &self.attribute {
+            Some(name) => matching::attribute(tree, element, name),
+            None => Some(tree.text(element).trim()),
+        }
+    }
+}
+
+/// A sequence of compounds joined by combinators, such as `ul > li.new a`. In `:has(…)` the first
+/// one is joined to the element that has it.
+#[derive(Debug, Clone)]
+struct Complex(Vec<Compound>);
+
+/// What one element must be, and how it stands to the compound before.
+#[derive(Debug, Clone)]
+struct Compound {
+    combinator: Combinator,
+    tests: Vec<Test>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Combinator {
+    Descendant,
+    Child,
+    NextSibling,
+    LaterSibling,
+}
+
+/// One condition on an element.
+#[derive(Debug, Clone)]
+enum Test {
+    Name(Name),
+    Id(String),
+    Class(String),
+    Attribute { name: String, value: Option<(Operator, String)>, ignore_case: bool },
+    Is(Vec<Complex>),
+    Not(Vec<Complex>),
+    Has(Vec<Complex>),
+    Nth { step: i64, offset: i64, of_type: bool, from_end: bool },
+    Root,
+    Empty,
+}
+
+/// The name of an element.
+#[derive(Debug, Clone)]
+enum Name {
+    /// Whatever its prefix.
+    Local(String),
+    /// As written in the document, with or without a prefix.
+    Full(String),
+}
+
+/// How the value of an attribute is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equals,
+    /// One of the words in it.
+    Word,
+    /// Itself, or followed by a hyphen.
+    Language,
+    Prefix,
+    Suffix,
+    Substring,
+}

@@ -1,0 +1,211 @@
+//! What selectors select, by the identifiers of the elements.
+
+use super::*;
+use crate::markup::{self, Dialect};
+
+fn select(selector: &str, attribute: Option<&str>, tree: &Tree) -> Vec<String> {
+    let css = Css::compile(selector, attribute).unwrap_or_else(|e| panic!("{selector}: {e}"));
+    match css.find(tree, Which::All, 0).unwrap() {
+        Found::None => vec![],
+        Found::One(one) => panic!("one of all: {one:?}"),
+        Found::Many(items) => {
+            items.iter().map(|i| String::from_utf8(i.to_text().into_owned()).unwrap()).collect()
+        }
+    }
+}
+
+fn html(text: &str) -> Tree {
+    markup::parse(text.as_bytes(), Dialect::Html).unwrap()
+}
+
+fn check(tree: &Tree, table: &[(&str, &str)]) {
+    for (selector, expected) in table {
+        assert_eq!(select(selector, Some("id"), tree).join(" "), *expected, "{selector}");
+    }
+}
+
+const PAGE: &str = r#"<html id=html lang=en-GB><body id=body>
+<h1 id=h1 class="big title">T</h1>
+<p id=p1 class=first>one</p><!-- c --><p id=p2>two <b id=b1>bold</b></p>
+<ul id=ul><li id=l1>1<li id=l2 class=new>2<li id=l3>3<li id=l4 class="new last">4
+ <ul id=sub><li id=s1>x</ul></ul>
+<form id=f><input id=i1 name=csrf value=tok TYPE=hidden><input id=i2 name="a[b]" disabled></form>
+<div id=e1></div><div id=e2><!-- only a comment --></div><div id=e3> </div>
+<p id="1x" title="say &quot;hi&quot;">last</p></body></html>"#;
+
+#[test]
+fn simple_selectors() {
+    check(
+        &html(PAGE),
+        &[
+            ("li", "l1 l2 l3 l4 s1"),
+            ("LI.new", "l2 l4"),
+            (".new.last", "l4"),
+            ("#p1, #p2", "p1 p2"),
+            ("p2, h1", "h1"),
+            (r"#\31 x", "1x"),
+            ("#1x", "1x"),
+            (r"p.fir\73t", "p1"),
+            ("*.title", "h1"),
+            ("[disabled]", "i2"),
+            ("input[name=csrf]", "i1"),
+            ("input[NAME='csrf']", "i1"),
+            ("[name=\"a[b]\"]", "i2"),
+            ("[type=HIDDEN i]", "i1"),
+            ("[type=HIDDEN]", ""),
+            ("[class~=big]", "h1"),
+            ("[class~='']", ""),
+            ("[lang|=en]", "html"),
+            ("[lang|=e]", ""),
+            ("[id^=l]", "l1 l2 l3 l4"),
+            ("[id$='2']", "p2 l2 i2 e2"),
+            ("[id*=od]", "body"),
+            ("[id*='']", ""),
+            (r#"[title="say \"hi\""]"#, "1x"),
+            ("*|p", "p1 p2 1x"),
+            (".First", ""),
+        ],
+    );
+}
+
+#[test]
+fn combinators() {
+    check(
+        &html(PAGE),
+        &[
+            ("ul li", "l1 l2 l3 l4 s1"),
+            ("body>ul>li", "l1 l2 l3 l4"),
+            ("ul ul li", "s1"),
+            ("ul > li > ul", "sub"),
+            ("h1 + p", "p1"),
+            ("p + p", "p2"),
+            ("p ~ p", "p2 1x"),
+            ("h1~ul li+li", "l2 l3 l4"),
+            ("li:not(.new) ~ li.new", "l2 l4"),
+            ("body p b", "b1"),
+            ("body > b", ""),
+            (" form\n>\tinput ", "i1 i2"),
+        ],
+    );
+}
+
+#[test]
+fn pseudo_classes() {
+    check(
+        &html(PAGE),
+        &[
+            (":root", "html"),
+            ("div:empty", "e1 e2"),
+            ("li:first-child", "l1 s1"),
+            ("li:last-child", "l4 s1"),
+            ("li:only-child", "s1"),
+            ("b:only-of-type", "b1"),
+            ("body > :first-of-type", "h1 p1 ul f e1"),
+            ("p:last-of-type", "1x"),
+            ("#ul > li:nth-child(odd)", "l1 l3"),
+            ("#ul > li:nth-child(even)", "l2 l4"),
+            ("#ul > li:nth-child(3n+1)", "l1 l4"),
+            ("#ul > li:nth-child( 3n - 1 )", "l2"),
+            ("#ul > li:nth-child(-n+2)", "l1 l2"),
+            ("#ul > li:nth-child(n)", "l1 l2 l3 l4"),
+            ("#ul > li:nth-child(2)", "l2"),
+            ("#ul > li:nth-child(-2)", ""),
+            ("#ul > li:nth-last-child(2)", "l3"),
+            ("p:nth-of-type(2)", "p2"),
+            ("p:nth-last-of-type(-n + 2)", "p2 1x"),
+            ("li:not(.new, #l1)", "l3 s1"),
+            (":is(h1, b, .last)", "h1 b1 l4"),
+            (":where(ul) > li:is(.new)", "l2 l4"),
+            ("p:has(b)", "p2"),
+            ("li:has(> ul > li)", "l4"),
+            ("p:has(+ ul)", "p2"),
+            ("p:has(~ form input)", "p1 p2"),
+            ("p:not(:has(*))", "p1 1x"),
+            ("ul:has(ul)", "ul"),
+        ],
+    );
+}
+
+#[test]
+fn takes_texts_and_attributes() {
+    let tree = html("<td> 42 </td><p>a <b>b</b>\n</p><a href='/x?a=1&amp;b=2'>x</a><a>y</a>");
+    assert_eq!(select("p", None, &tree), ["a b"]);
+    assert_eq!(select("a", None, &tree), ["x", "y"]);
+    // Elements without the attribute do not count.
+    assert_eq!(select("a", Some("HREF"), &tree), ["/x?a=1&b=2"]);
+    assert_eq!(select("i", None, &tree), [""; 0]);
+    let css = Css::compile("a", None).unwrap();
+    for (which, expected) in [(Which::First, "x"), (Which::Nth(2), "y"), (Which::Last, "y")] {
+        let found = css.find(&tree, which, 0).unwrap();
+        assert_eq!(found, Found::One(Item::text(expected)), "{which:?}");
+    }
+    assert_eq!(css.find(&tree, Which::Nth(3), 0).unwrap(), Found::None);
+}
+
+#[test]
+fn works_on_xml() {
+    let xml = b"<?xml version='1.0'?><Feed><m:Item xml:lang='en' id='1'/><Item id='2'/></Feed>";
+    let tree = markup::parse(xml, Dialect::Xml).unwrap();
+    check(
+        &tree,
+        &[
+            ("Item", "1 2"),
+            ("item", ""),
+            ("m|Item", "1"),
+            ("|Item", "2"),
+            ("*|Item", "1 2"),
+            ("[xml|lang=en]", "1"),
+        ],
+    );
+}
+
+#[test]
+fn mistakes_say_where() {
+    for (selector, offset) in [
+        ("", 0),
+        ("   ", 3),
+        ("a,", 2),
+        ("> a", 0),
+        ("a > ", 4),
+        ("a[", 2),
+        ("a[b", 3),
+        ("a[b=", 4),
+        ("a[b='c", 4),
+        ("a[b=1]", 4),
+        ("a[b!=c]", 3),
+        (".1a", 1),
+        ("a::text", 1),
+        ("a:hover", 1),
+        ("a:not(", 6),
+        ("a:nth-child(x)", 12),
+        ("a:nth-child(2 of b)", 14),
+        ("a:nth-child(99999999999)", 12),
+        ("a || b", 2),
+        ("a)", 1),
+        ("a\\", 2),
+    ] {
+        let error = Css::compile(selector, None).unwrap_err();
+        assert_eq!(error.offset, Some(offset), "{selector}: {error}");
+    }
+    assert!(Css::compile("a", Some(" ")).is_err());
+    assert!(Css::compile(&":not(".repeat(10_000), None).is_err());
+    assert!(Css::compile(&"a ".repeat(10_000), None).is_err());
+}
+
+#[test]
+fn costly_searches_end() {
+    let deep = html(&"<div>".repeat(500));
+    let wide = html(&"<p>x".repeat(50_000));
+    for (selector, tree) in
+        [("b ~ p", &wide), ("p:has(~ b)", &wide), ("div:has(div:has(div:has(b)))", &deep)]
+    {
+        let css = Css::compile(selector, None).unwrap();
+        assert_eq!(css.find(tree, Which::All, 0), Err(ExtractError::TooCostly), "{selector}");
+    }
+    // Combinations of ancestors are not tried one by one.
+    let css = Css::compile(&format!("b {}", "div ".repeat(100)), None).unwrap();
+    assert_eq!(css.find(&deep, Which::All, 0), Ok(Found::None));
+    // Positions do not make it quadratic.
+    let css = Css::compile("p:nth-child(even):nth-last-of-type(odd)", None).unwrap();
+    assert!(matches!(css.find(&wide, Which::Last, 0), Ok(Found::One(_))));
+}
