@@ -1,7 +1,7 @@
 //! A body and what it says when it is read as JSON or as markup. Each is read once, when it is
 //! first asked for, and kept for the extractors and checks that follow.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use serde_json::Value;
 
@@ -17,14 +17,14 @@ pub struct Documents<'b> {
     body: &'b [u8],
     dialect: Dialect,
     json: OnceCell<Result<Value, ExtractError>>,
+    json_scans: Cell<u32>,
     markup: OnceCell<Result<Tree, ExtractError>>,
 }
 
 impl<'b> Documents<'b> {
     /// A body of unknown type: as markup it is XML if it starts with `<?xml`, else HTML.
     pub fn new(body: &'b [u8]) -> Self {
-        let dialect = Dialect::of_body(body);
-        Documents { body, dialect, json: OnceCell::new(), markup: OnceCell::new() }
+        Documents::in_dialect(body, Dialect::of_body(body))
     }
 
     /// A body with the value of its `content-type` header, which says whether markup is HTML or
@@ -32,7 +32,17 @@ impl<'b> Documents<'b> {
     pub fn with_content_type(body: &'b [u8], content_type: &[u8]) -> Self {
         let dialect =
             Dialect::of_content_type(content_type).unwrap_or_else(|| Dialect::of_body(body));
-        Documents { body, dialect, json: OnceCell::new(), markup: OnceCell::new() }
+        Documents::in_dialect(body, dialect)
+    }
+
+    fn in_dialect(body: &'b [u8], dialect: Dialect) -> Self {
+        Documents {
+            body,
+            dialect,
+            json: OnceCell::new(),
+            json_scans: Cell::new(0),
+            markup: OnceCell::new(),
+        }
     }
 
     /// The body as it came.
@@ -42,7 +52,25 @@ impl<'b> Documents<'b> {
 
     /// The body as JSON. Objects keep the order of their members.
     pub fn json(&self) -> Result<&Value, ExtractError> {
-        self.json.get_or_init(|| parse_json(self.body)).as_ref().map_err(Clone::clone)
+        let parse = || {
+            let json = self.json_text();
+            serde_json::from_slice(json).map_err(|error| json_error(json, &error))
+        };
+        self.json.get_or_init(parse).as_ref().map_err(Clone::clone)
+    }
+
+    /// The JSON text, if to scan it once more for one value is cheaper than to parse it.
+    pub(crate) fn json_to_scan(&self) -> Option<&'b [u8]> {
+        let scans = self.json_scans.get();
+        if self.json.get().is_some() || scans == SCANS_LIMIT {
+            return None;
+        }
+        self.json_scans.set(scans + 1);
+        Some(self.json_text())
+    }
+
+    fn json_text(&self) -> &'b [u8] {
+        self.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(self.body)
     }
 
     /// The body as a tree of elements.
@@ -57,19 +85,21 @@ impl<'b> Documents<'b> {
 /// The deepest nesting that `serde_json` reads.
 const JSON_DEPTH: usize = 127;
 
-fn parse_json(body: &[u8]) -> Result<Value, ExtractError> {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
-    serde_json::from_slice(body).map_err(|error| {
-        if body.trim_ascii().is_empty() {
-            return ExtractError::NotJson { reason: "it is empty".into() };
-        }
-        let reason = error.to_string();
-        // serde_json has no other way to tell this error from a mistake in the text.
-        if reason.starts_with("recursion limit exceeded") {
-            return ExtractError::TooDeep { limit: JSON_DEPTH };
-        }
-        ExtractError::NotJson { reason }
-    })
+/// How often a body is scanned for single values before it is parsed for all that follow. To parse
+/// takes about as long as nine scans.
+const SCANS_LIMIT: u32 = 6;
+
+/// What an error of `serde_json` says about a body.
+pub(crate) fn json_error(json: &[u8], error: &serde_json::Error) -> ExtractError {
+    if json.trim_ascii().is_empty() {
+        return ExtractError::NotJson { reason: "it is empty".into() };
+    }
+    let reason = error.to_string();
+    // serde_json has no other way to tell this error from a mistake in the text.
+    if reason.starts_with("recursion limit exceeded") {
+        return ExtractError::TooDeep { limit: JSON_DEPTH };
+    }
+    ExtractError::NotJson { reason }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! JSON paths as RFC 9535 defines them: the query, and the values it selects.
 
 mod parse;
+mod scan;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -8,6 +9,7 @@ mod tests;
 use regex_automata::meta;
 use serde_json::{Number, Value};
 
+use crate::documents::{Documents, json_error};
 use crate::error::{CompileError, ExtractError};
 use crate::found::{Chosen, Found, Item, Which};
 use crate::fuel::Fuel;
@@ -22,8 +24,25 @@ impl JsonPath {
         parse::query(path).map(JsonPath)
     }
 
+    /// Takes the values that the path selects in a body. A path of names and indexes alone is
+    /// sought in the text, without building the values of all the rest.
+    pub(crate) fn find_in<'b>(
+        &self,
+        documents: &Documents<'b>,
+        which: Which,
+        random: u64,
+    ) -> Result<Found<'b>, ExtractError> {
+        if scan::is_plain(&self.0)
+            && let Some(json) = documents.json_to_scan()
+        {
+            let item = scan::find(&self.0, json).map_err(|error| json_error(json, &error))?;
+            return Chosen::among(item.into_iter(), which, random).try_into_found(Ok);
+        }
+        self.find(documents.json()?, which, random)
+    }
+
     /// Takes the values that the path selects in a document.
-    pub(crate) fn find<'b>(
+    fn find<'b>(
         &self,
         document: &Value,
         which: Which,

@@ -18,6 +18,7 @@ mod fuel;
 mod json;
 mod markup;
 mod regex;
+mod xpath;
 
 pub use documents::Documents;
 pub use error::{CompileError, ExtractError};
@@ -28,6 +29,7 @@ use css::Css;
 use found::Chosen;
 use json::JsonPath;
 use regex::Pattern;
+use xpath::XPath;
 
 /// The longest pattern that is compiled, in bytes.
 const PATTERN_LIMIT: usize = 64 << 10;
@@ -37,7 +39,8 @@ const PATTERN_LIMIT: usize = 64 << 10;
 pub enum Spec<'a> {
     /// What a group of a regular expression matches.
     Regex {
-        /// In the syntax of the `regex` crate.
+        /// In the syntax of the `regex` crate. One match is found in linear time; to find all
+        /// may take quadratic time, if the pattern looks far ahead for each of them.
         pattern: &'a str,
         /// The group; 0 is the whole match. By default the first group if there is one, else the
         /// whole match.
@@ -50,7 +53,7 @@ pub enum Spec<'a> {
         /// The text after the value; empty: the value ends at the end of the body.
         right: &'a str,
     },
-    /// What a JSON path selects (RFC 9535).
+    /// What a JSON path selects (RFC 9535). Members of objects come in their order in the body.
     Json(&'a str),
     /// What a CSS selector selects in HTML or XML.
     Css {
@@ -60,7 +63,9 @@ pub enum Spec<'a> {
         /// around it. Elements that lack the attribute do not count as matches.
         attr: Option<&'a str>,
     },
-    /// What an XPath 1.0 expression gives in HTML or XML.
+    /// What an XPath 1.0 expression gives in HTML or XML: the text of each node as it stands, or
+    /// the number, boolean or text that it computes. `name` selects whatever its prefix, `p:name`
+    /// what is written so; in HTML, case does not matter.
     XPath(&'a str),
 }
 
@@ -74,9 +79,10 @@ pub struct Extractor(Kind);
 #[derive(Debug, Clone)]
 enum Kind {
     Regex(Pattern),
-    Between(Between),
+    Between(Box<Between>),
     Json(JsonPath),
     Css(Css),
+    XPath(XPath),
 }
 
 impl Extractor {
@@ -85,12 +91,12 @@ impl Extractor {
         check_length(spec)?;
         Ok(Extractor(match *spec {
             Spec::Regex { pattern, group } => Kind::Regex(Pattern::compile(pattern, group)?),
-            Spec::Between { left, right } => Kind::Between(Between::compile(left, right)?),
+            Spec::Between { left, right } => {
+                Kind::Between(Box::new(Between::compile(left, right)?))
+            }
             Spec::Json(path) => Kind::Json(JsonPath::compile(path)?),
             Spec::Css { selector, attr } => Kind::Css(Css::compile(selector, attr)?),
-            Spec::XPath(_) => {
-                return Err(CompileError::new("not yet"));
-            }
+            Spec::XPath(expression) => Kind::XPath(XPath::compile(expression)?),
         }))
     }
 
@@ -120,20 +126,22 @@ impl Extractor {
             Kind::Between(between) => {
                 Ok(Chosen::among(between.matches(body), which, random).into_found())
             }
-            Kind::Json(path) => path.find(documents.json()?, which, random),
+            Kind::Json(path) => path.find_in(documents, which, random),
             Kind::Css(css) => css.find(documents.markup()?, which, random),
+            Kind::XPath(xpath) => xpath.find(documents.markup()?, which, random),
         }
     }
 }
 
 /// Refuses patterns of a length that no person writes.
 fn check_length(spec: &Spec) -> Result<(), CompileError> {
-    let (Spec::Regex { pattern, .. }
-    | Spec::Between { left: pattern, .. }
-    | Spec::Json(pattern)
-    | Spec::Css { selector: pattern, .. }
-    | Spec::XPath(pattern)) = spec;
-    if pattern.len() > PATTERN_LIMIT {
+    let length = match spec {
+        Spec::Between { left, right } => left.len().max(right.len()),
+        Spec::Regex { pattern, .. } => pattern.len(),
+        Spec::Css { selector, .. } => selector.len(),
+        Spec::Json(pattern) | Spec::XPath(pattern) => pattern.len(),
+    };
+    if length > PATTERN_LIMIT {
         let message = format!("the pattern is longer than {PATTERN_LIMIT} bytes");
         return Err(CompileError::new(message));
     }

@@ -47,10 +47,10 @@ impl Dialect {
 
 /// Reads a body as markup. Bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn parse(body: &[u8], dialect: Dialect) -> Result<Tree, ExtractError> {
-    if body.len() >= u32::MAX as usize {
+    let text = String::from_utf8_lossy(body);
+    if text.len() >= u32::MAX as usize {
         return Err(ExtractError::TooLarge { what: "bytes", limit: u32::MAX as usize });
     }
-    let text = String::from_utf8_lossy(body);
     match dialect {
         Dialect::Html => html::parse(&text),
         // Many pages claim to be XHTML that are not: browsers read them as HTML, and so do we.
@@ -103,6 +103,9 @@ struct Attribute {
 
 type NameId = u32;
 
+/// The name of nodes that have none, which is the first that the builder notes.
+const NO_NAME: NameId = 0;
+
 /// A parsed page or XML document.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -149,6 +152,11 @@ impl Tree {
     /// The name without its prefix.
     pub(crate) fn local_name(&self, id: NodeId) -> &str {
         local(self.name(id))
+    }
+
+    /// Whether a name is the one that a pattern speaks of: in HTML its case does not matter.
+    pub(crate) fn same_name(&self, actual: &str, wanted: &str) -> bool {
+        actual == wanted || (self.is_html() && actual.eq_ignore_ascii_case(wanted))
     }
 
     pub(crate) fn parent(&self, id: NodeId) -> Option<NodeId> {
@@ -262,8 +270,8 @@ impl Builder {
             ids: HashMap::new(),
             open: Vec::new(),
         };
-        let name = builder.name("");
-        builder.push(Kind::Document, name, 0..0);
+        builder.name("");
+        builder.push(Kind::Document, NO_NAME, 0..0);
         builder.open.push((DOCUMENT, DOCUMENT));
         builder
     }
@@ -291,15 +299,14 @@ impl Builder {
             return;
         }
         if self.last_child().is_none_or(|id| self.tree.kind(id) != Kind::Text) {
-            let name = self.name("");
-            self.push(Kind::Text, name, 0..0);
+            self.push(Kind::Text, NO_NAME, 0..0);
         }
         self.tree.text.push_str(text);
     }
 
     fn comment(&mut self, text: &str) {
-        let (name, aside) = (self.name(""), self.aside(text));
-        self.push(Kind::Comment, name, aside);
+        let aside = self.aside(text);
+        self.push(Kind::Comment, NO_NAME, aside);
     }
 
     fn instruction(&mut self, target: &str, data: &str) {

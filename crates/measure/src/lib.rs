@@ -1,1 +1,27 @@
-//! squall-measure
+//! Records and judges: histograms, slices, totals, thresholds. No I/O, no clock of its own; time
+//! comes in as a value.
+//!
+//! A worker records into a [`Slice`] a second; slices merge exactly, over workers and time, into
+//! [`Totals`], which [`Threshold`]s judge. Statistics never cross threads in another form: no
+//! percentile is ever averaged.
+
+mod codec;
+mod definitions;
+mod histogram;
+pub mod hlog;
+mod kind;
+mod names;
+mod row;
+mod slice;
+mod threshold;
+mod totals;
+
+pub use codec::DecodeError;
+pub use definitions::{DEFINITIONS, Definition, definition};
+pub use histogram::{COARSE, FINE, HIGHEST, Histogram};
+pub use kind::ErrorKind;
+pub use names::{MAX_NAMES, NameId, NameKind, Names, OTHER};
+pub use row::{PHASES, Phases, Row, Sample};
+pub use slice::{Counters, Slice};
+pub use threshold::{Judgement, SyntaxError, Threshold};
+pub use totals::{SecondRow, Totals};

@@ -1,1 +1,12 @@
-//! squall-plan
+//! What a test is: the model, its YAML form, templates and expressions, validation. No network.
+
+pub mod diagnostic;
+pub mod expr;
+pub mod model;
+pub mod span;
+pub mod template;
+pub mod units;
+mod validate;
+pub mod value;
+pub mod vars;
+pub mod yaml;

@@ -159,7 +159,7 @@ pub struct Defaults {
     pub headers: Vec<(Template, Template)>,
     /// Limits of time.
     pub timeout: Timeouts,
-    /// Most redirects followed in one request; 0: none. Default 10.
+    /// Most redirects followed in one request. Default 0: a step is one request.
     pub redirects: Option<u32>,
     /// Whether compressed answers are asked for (`Accept-Encoding: gzip`).
     pub compression: Option<bool>,
@@ -630,4 +630,46 @@ pub struct Exec {
     pub extract: Vec<Extract>,
     /// Judgements; without one, an exit code other than 0 is an error.
     pub check: Vec<Check>,
+}
+
+impl Request {
+    /// A GET without anything else.
+    pub fn get(url: Template) -> Request {
+        Request {
+            method: "GET".to_owned(),
+            url,
+            name: None,
+            query: Vec::new(),
+            headers: Vec::new(),
+            body: Body::None,
+            auth: None,
+            timeout: Timeouts::default(),
+            redirects: None,
+            compression: None,
+            max_body: None,
+            status_errors: None,
+            extract: Vec::new(),
+            check: Vec::new(),
+        }
+    }
+}
+
+impl Step {
+    /// The steps directly within this one.
+    pub fn inner(&self) -> impl Iterator<Item = &Step> {
+        let lists: Vec<&[Step]> = match &self.kind {
+            StepKind::Group { steps, .. }
+            | StepKind::Repeat { steps, .. }
+            | StepKind::While { steps, .. }
+            | StepKind::ForEach { steps, .. }
+            | StepKind::Once(steps) => vec![steps],
+            StepKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StepKind::Choose(choices) => {
+                choices.iter().map(|choice| choice.steps.as_slice()).collect()
+            }
+            StepKind::EachInTurn(branches) => branches.iter().map(Vec::as_slice).collect(),
+            _ => Vec::new(),
+        };
+        lists.into_iter().flatten()
+    }
 }

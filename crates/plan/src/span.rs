@@ -1,14 +1,23 @@
-//! Where a piece of a plan stands in its file, and texts that show it.
+//! Where a piece of a plan stands in its file.
+
+use std::hash::{Hash, Hasher};
 
 /// A place in a source file: line and column from 1, in characters.
-#[derive(Debug, Clone, Copy, Default, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Span {
-    /// Index into [`Sources`]; 0 is the plan itself, others are its includes.
+    /// Index into the sources; 0 is the plan itself, others are its includes.
     pub file: u16,
     /// Line, from 1; 0: nowhere (a value made by a flag or a default).
     pub line: u32,
     /// Column, from 1, in characters.
     pub column: u32,
+}
+
+impl Span {
+    /// A place so many characters later on the same line.
+    pub fn later(self, characters: usize) -> Span {
+        Span { column: self.column + characters as u32, ..self }
+    }
 }
 
 /// Positions are no part of a plan's meaning: all spans are equal.
@@ -18,11 +27,30 @@ impl PartialEq for Span {
     }
 }
 
+impl Eq for Span {}
+
+impl Hash for Span {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// A value and where it stands.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
     /// Its place.
     pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    /// A value that stands there.
+    pub fn new(value: T, span: Span) -> Spanned<T> {
+        Spanned { value, span }
+    }
+}
+
+impl From<&str> for Spanned<String> {
+    fn from(text: &str) -> Self {
+        Spanned::new(text.to_owned(), Span::default())
+    }
 }

@@ -1,1 +1,32 @@
-//! squall-wire
+//! Speaks to the target: sockets, TLS, DNS, HTTP/1.1, bodies as streams. Knows nothing of plans,
+//! loads or records.
+//!
+//! A worker has one [`Client`]; [`connect`] gives it connections, and [`Connection::exchange`]
+//! carries one request and its answer. Limits of time are the caller's: it drops the future, and
+//! asks its [`Progress`] what it was waiting for.
+
+mod body;
+mod client;
+mod connect;
+#[cfg(target_os = "linux")]
+mod discard;
+mod error;
+mod exchange;
+mod h1;
+mod origin;
+mod progress;
+mod settings;
+mod stream;
+#[cfg(target_os = "linux")]
+mod sys;
+mod tls;
+
+pub use body::BodySource;
+pub use client::Client;
+pub use connect::{ConnectTimes, connect};
+pub use error::{Error, ErrorKind};
+pub use exchange::{Connection, Expect, RequestBytes, Response, Times};
+pub use h1::{Answer, Malformed, Step};
+pub use origin::{Origin, Scheme};
+pub use progress::{Clock, Phase, Progress};
+pub use settings::{Proxy, Settings, SetupError, Shared, TlsSettings};

@@ -152,8 +152,8 @@ impl<'t> Matcher<'t> {
     fn holds(&self, test: &Test, element: NodeId) -> Result<bool, ExtractError> {
         let tree = self.tree;
         Ok(match test {
-            Test::Name(Name::Local(name)) => same_name(tree, tree.local_name(element), name),
-            Test::Name(Name::Full(name)) => same_name(tree, tree.name(element), name),
+            Test::Name(Name::Local(name)) => tree.same_name(tree.local_name(element), name),
+            Test::Name(Name::Full(name)) => tree.same_name(tree.name(element), name),
             Test::Id(id) => tree.attribute(element, "id") == Some(id),
             Test::Class(class) => match tree.attribute(element, "class") {
                 Some(value) => {
@@ -234,6 +234,7 @@ fn positions_in(tree: &Tree, of_type: bool) -> Vec<Position> {
         positions[element as usize].from_start = *count;
     }
     for element in tree.elements() {
+        // Counted above, as are all elements of the tree.
         let position = &mut positions[element as usize];
         position.from_end = counts[&family(element)] + 1 - position.from_start;
     }
@@ -252,12 +253,8 @@ fn is_nth(position: i64, step: i64, offset: i64) -> bool {
 /// The value of an attribute; in HTML the case of its name does not matter.
 pub(super) fn attribute<'t>(tree: &'t Tree, element: NodeId, name: &str) -> Option<&'t str> {
     let mut attributes = tree.attributes(element);
-    let found = attributes.find(|a| same_name(tree, tree.attribute_name(*a), name))?;
+    let found = attributes.find(|a| tree.same_name(tree.attribute_name(*a), name))?;
     Some(tree.attribute_value(found))
-}
-
-fn same_name(tree: &Tree, actual: &str, wanted: &str) -> bool {
-    actual == wanted || (tree.is_html() && actual.eq_ignore_ascii_case(wanted))
 }
 
 fn has_word(value: &str, word: &str) -> bool {

@@ -1,5 +1,7 @@
 //! What selectors select, by the identifiers of the elements.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::markup::{self, Dialect};
 
@@ -208,4 +210,59 @@ fn costly_searches_end() {
     // Positions do not make it quadratic.
     let css = Css::compile("p:nth-child(even):nth-last-of-type(odd)", None).unwrap();
     assert!(matches!(css.find(&wide, Which::Last, 0), Ok(Found::One(_))));
+}
+
+/// Joins compounds in all ways there are, without the shortcuts of the matcher.
+fn matches_plainly(tree: &Tree, compounds: &[Compound], element: NodeId) -> bool {
+    let Some((last, before)) = compounds.split_last() else { return true };
+    let [Test::Name(Name::Local(name))] = &*last.tests else { panic!("only names are tested") };
+    if tree.name(element) != name {
+        return false;
+    }
+    if before.is_empty() {
+        return true;
+    }
+    let siblings =
+        std::iter::successors(tree.previous_sibling(element), |id| tree.previous_sibling(*id));
+    let others: Vec<NodeId> = match last.combinator {
+        Combinator::Child => tree.ancestors(element).take(1).collect(),
+        Combinator::Descendant => tree.ancestors(element).collect(),
+        Combinator::NextSibling => siblings.take(1).collect(),
+        Combinator::LaterSibling => siblings.collect(),
+    };
+    others.into_iter().any(|other| matches_plainly(tree, before, other))
+}
+
+fn element() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(vec!["<a/>", "<b/>", "<c/>"]).prop_map(str::to_owned);
+    leaf.prop_recursive(6, 60, 4, |inner| {
+        (prop::sample::select(vec!["a", "b", "c"]), prop::collection::vec(inner, 1..4))
+            .prop_map(|(name, children)| format!("<{name}>{}</{name}>", children.concat()))
+    })
+}
+
+proptest! {
+    #[test]
+    fn shortcuts_miss_nothing(
+        xml in element(),
+        names in prop::collection::vec("[abc]", 2..6),
+        combinators in prop::collection::vec("[ >+~]", 5),
+    ) {
+        let tree = markup::parse(xml.as_bytes(), Dialect::Xml).unwrap();
+        let mut selector = names[0].clone();
+        for (combinator, name) in combinators.iter().zip(&names[1..]) {
+            selector.push_str(combinator);
+            selector.push_str(name);
+        }
+        let list = parse::selectors(&selector).unwrap();
+        let fuel = Fuel::new();
+        let matcher = Matcher::new(&tree, &fuel);
+        for element in tree.elements() {
+            prop_assert_eq!(
+                matcher.any(&list, element),
+                Ok(matches_plainly(&tree, &list[0].0, element)),
+                "{} in {}", selector, xml
+            );
+        }
+    }
 }

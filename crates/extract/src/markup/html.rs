@@ -30,10 +30,11 @@ pub(super) fn parse(html: &str) -> Result<Tree, ExtractError> {
     let mut unfinished = Unfinished::default();
     for piece in pieces(html) {
         let before = tokenizer.sink.count.get();
-        input.push_back(StrTendril::from_slice(piece));
-        while let TokenizerResult::Script(_) = tokenizer.feed(&input) {}
+        input.push_back(piece.clone());
+        // It stops at scripts and at a <meta> that names an encoding, to let a browser act.
+        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         tokenizer.sink.page().check()?;
-        unfinished.check(piece, tokenizer.sink.count.get() > before)?;
+        unfinished.check(&piece, tokenizer.sink.count.get() > before)?;
     }
     tokenizer.end();
     tokenizer.sink.page().check()?;
@@ -41,18 +42,17 @@ pub(super) fn parse(html: &str) -> Result<Tree, ExtractError> {
 }
 
 /// Cuts a text before each `<` and after [`PIECE`] bytes, so that a token that spans pieces
-/// begins with one.
-fn pieces(mut html: &str) -> impl Iterator<Item = &str> {
+/// begins with one. The pieces share the memory of one copy.
+fn pieces(html: &str) -> impl Iterator<Item = StrTendril> {
+    let mut rest = StrTendril::from_slice(html);
     std::iter::from_fn(move || {
-        if html.is_empty() {
-            return None;
-        }
-        let limit = html.floor_char_boundary(PIECE);
-        // The first byte may be the `<` at which the last piece ended; a character is 1 byte at
-        // least.
-        let cut = memchr::memchr(b'<', &html.as_bytes()[1..limit]).map_or(limit, |at| at + 1);
-        let (piece, rest) = html.split_at(cut);
-        html = rest;
+        let limit = rest.floor_char_boundary(PIECE);
+        // The first byte may be the `<` at which the last piece ended.
+        let after_first = rest.as_bytes().get(1..limit)?;
+        let length = memchr::memchr(b'<', after_first).map_or(limit, |at| at + 1);
+        let length32 = u32::try_from(length).ok()?;
+        let piece = rest.subtendril(0, length32);
+        rest.pop_front(length32);
         Some(piece)
     })
 }
@@ -172,12 +172,9 @@ struct Page {
 
 impl Page {
     fn new(bytes: usize) -> Self {
-        let document = Node { data: Data::Document, links: Links::default() };
-        Page {
-            nodes: RefCell::new(vec![document]),
-            nodes_limit: 1000 + bytes,
-            failure: RefCell::new(None),
-        }
+        let mut nodes = Vec::with_capacity(16 + bytes / 64);
+        nodes.push(Node { data: Data::Document, links: Links::default() });
+        Page { nodes: RefCell::new(nodes), nodes_limit: 1000 + bytes, failure: RefCell::new(None) }
     }
 
     /// The first thing that went beyond a limit, if anything did.

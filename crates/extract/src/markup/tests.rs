@@ -51,6 +51,8 @@ fn html_becomes_a_tree() {
         ("<b>1<p>2</b>3</p>", r#"[html[head[]body[b["1"]p[b["2"]"3"]]]]"#),
         ("<template><i>t</i></template>", r#"[html[head[template[i["t"]]]body[]]]"#),
         ("<noscript><i>n</i></noscript>", r#"[html[head[noscript[]]body[i["n"]]]]"#),
+        ("<meta charset=latin1>x", r#"[html[head[meta charset="latin1"[]]body["x"]]]"#),
+        ("<script>a<b</script>x", r#"[html[head[script["a<b"]]body["x"]]]"#),
         ("<script>a<b</script>", r#"[html[head[script["a<b"]]body[]]]"#),
         (
             "<svg viewBox='0' xlink:href='#a'><g/></svg>",

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""CPU time a request against wrk, in alternated runs. Usage: cpu.py [RUNS] [SECONDS]"""
+
+import sys
+import tempfile
+
+from lib import Table, load, median, nginx, spread, wrk
+
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+
+PLAN = """
+name: ten
+target: {url}
+scenarios:
+  user:
+    load: {{users: {users}, for: {seconds}s}}
+    steps:
+""" + "".join(f"""
+      - get: /page/{name}
+        check: status == 200
+        extract: {{word: {{between: [abc, xyz]}}}}
+""" for name in "abcdefghij")
+
+
+def compare(table, name, users, goal, arguments, server):
+    """Alternates wrk and squall; one row."""
+    theirs, ours = [], []
+    for _ in range(RUNS):
+        theirs.append(wrk(server.url("/page"), users, SECONDS))
+        ours.append(load(arguments))
+    errors = sum(run["json"]["totals"]["errors"] for run in ours)
+    ratio = median(ours, "us") / median(theirs, "us")
+    table.row(name, f"{median(theirs, 'us'):.2f} ({spread(theirs, 'us')})",
+              f"{median(ours, 'us'):.2f} ({spread(ours, 'us')})", f"{ratio:.2f}",
+              f"{goal:.1f}", table.goal(ratio <= goal and errors == 0),
+              f"{median(ours, 'requests') / SECONDS:,.0f}", f"{median(ours, 'rss'):.1f}")
+
+
+with nginx() as server:
+    table = Table("what", "wrk, µs a request", "squall, µs a request", "ratio", "goal", "", "squall, requests/s",
+                  "squall, peak RSS MiB")
+    for users, goal in ((64, 0.9), (512, 0.8)):
+        arguments = [server.url("/page"), "-c", str(users), "-d", f"{SECONDS}s"]
+        compare(table, f"one URL, {users} connections", users, goal, arguments, server)
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as plan, tempfile.TemporaryDirectory() as out:
+        plan.write(PLAN.format(url=server.url("").rstrip("/"), users=64, seconds=SECONDS))
+        plan.flush()
+        arguments = ["run", plan.name, "--out", out]
+        compare(table, "plan of 10 requests, check and extract, 64 users", 64, 1.1, arguments, server)
+    table.end()

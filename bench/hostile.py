@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+"""Every case of the hostile corner, 8 users for 3 s each: the kinds of error, peak memory, time, and
+whether the tool ended by itself with its own exit code. Usage: hostile.py"""
+
+import subprocess
+
+from lib import Table, load, squall, target
+
+listed = subprocess.run([squall(), "target", "--routes"], capture_output=True, text=True, check=True)
+cases = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith("/hostile/")]
+
+table = Table("case", "requests", "errors", "kinds", "peak RSS MiB", "ended after s", "")
+with target() as server:
+    for case in cases:
+        result = load([server.url(case), "-c", "8", "-d", "3s", "-t", "1s", "--redirects", "5"])
+        totals = result["json"]["totals"]
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(totals["error_kinds"].items()))
+        good = result["code"] in (0, 1) and result["rss"] < 64 and result["wall"] < 10
+        table.row(case, totals["count"], totals["errors"], kinds or "none", f"{result['rss']:.1f}",
+                  f"{result['wall']:.1f}", table.goal(good))
+table.end()

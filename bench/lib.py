@@ -1,0 +1,172 @@
+"""What the measuring scripts share: servers, runs, medians, tables."""
+
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+GENERATOR_CPU, SERVER_CPU = 0, 1
+
+
+def squall():
+    """Path of the release binary, built if need be."""
+    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "squall"], cwd=ROOT, check=True)
+    return str(ROOT / "target/release/squall")
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            sys.exit(f"{program} is not on the PATH: see bench/README.md")
+
+
+def pinned(cpu, command):
+    return ["taskset", "-c", str(cpu)] + command
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_for(port, seconds=5):
+    end = time.time() + seconds
+    while time.time() < end:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    sys.exit(f"nothing listens on port {port}")
+
+
+class Server:
+    """A server that is started for a measurement and stopped after it."""
+
+    def __init__(self, command, port):
+        self.port = port
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        wait_for(port)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=10)
+
+    def url(self, path="/"):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def cpu_seconds(self):
+        """CPU seconds of the server and its children so far."""
+        total, tick = 0.0, os.sysconf("SC_CLK_TCK")
+        pids = [self.process.pid]
+        pids += map(int, Path(f"/proc/{pids[0]}/task/{pids[0]}/children").read_text().split())
+        for pid in pids:
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            total += (int(fields[11]) + int(fields[12])) / tick
+        return total
+
+
+def nginx(cpu=SERVER_CPU):
+    """nginx with one worker and 1 KiB from memory under every path."""
+    need("nginx")
+    port, folder = free_port(), Path(tempfile.mkdtemp(prefix="squall-bench-"))
+    body = "abcdefghijklmnopqrstuvwxyz012345" * 32
+    user = "user root;" if os.geteuid() == 0 else ""
+    temps = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in
+                    ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    (folder / "nginx.conf").write_text(f"""
+{user} daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
+worker_rlimit_nofile 20000; events {{ worker_connections 16000; multi_accept on; }}
+http {{ access_log off; keepalive_timeout 600s; keepalive_requests 1000000000; {temps}
+  default_type text/plain; tcp_nodelay on;
+  server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ return 200 "{body}"; }} }} }}
+""")
+    command = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
+    return Server(pinned(cpu, command), port)
+
+
+def target(cpu=SERVER_CPU, threads=1):
+    """The built-in target."""
+    port = free_port()
+    command = [squall(), "target", "-l", f"127.0.0.1:{port}", "--threads", str(threads)]
+    return Server(pinned(cpu, command), port)
+
+
+def run(command, cpu=GENERATOR_CPU, limit=600):
+    """Runs a command; returns its output, CPU seconds, peak RSS in MiB, wall seconds."""
+    with tempfile.TemporaryFile("w+") as out:
+        begin = time.time()
+        process = subprocess.Popen(pinned(cpu, command) if cpu is not None else command, stdout=out,
+                                   stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.alarm(limit))
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        wall = time.time() - begin
+        out.seek(0)
+        return dict(text=out.read(), code=process.returncode, cpu=usage.ru_utime + usage.ru_stime,
+                    rss=usage.ru_maxrss / 1024, wall=wall)
+
+
+def wrk(url, connections, seconds):
+    need("wrk")
+    result = run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", url])
+    result["requests"] = int(re.search(r"(\d+) requests in", result["text"])[1])
+    result["us"] = result["cpu"] / result["requests"] * 1e6
+    return result
+
+
+def load(arguments, cpu=GENERATOR_CPU):
+    """squall with these arguments and its result as JSON."""
+    result = run([squall()] + arguments + ["--quiet", "--json", "-"], cpu)
+    result["json"] = json.loads(result["text"])
+    result["requests"] = result["json"]["totals"]["count"]
+    result["us"] = result["cpu"] / max(result["requests"], 1) * 1e6
+    return result
+
+
+def median(runs, key):
+    return statistics.median(run[key] for run in runs)
+
+
+def spread(runs, key):
+    values = sorted(run[key] for run in runs)
+    return f"{values[0]:.2f}..{values[-1]:.2f}"
+
+
+def machine():
+    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())[1]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{os.cpu_count()} x {model}, {memory:.0f} GiB, {platform.system()} {platform.release()}"
+
+
+class Table:
+    """A Markdown table that knows whether a goal was missed."""
+
+    def __init__(self, *columns):
+        self.missed = False
+        print(f"\nMeasured on {machine()}, {time.strftime('%Y-%m-%d')}.\n")
+        self.row(*columns)
+        self.row(*["---"] * len(columns))
+
+    def row(self, *cells):
+        print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+
+    def goal(self, met):
+        self.missed |= not met
+        return "met" if met else "**missed**"
+
+    def end(self):
+        sys.exit(1 if self.missed else 0)

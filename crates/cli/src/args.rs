@@ -1,0 +1,219 @@
+//! What can be typed. What it means is decided by the commands.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Puts load on a system and says what the system did.
+#[derive(Debug, Parser)]
+#[command(
+    name = "squall",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  squall http://127.0.0.1:8080/ -c 64 -d 10s\n  \
+                  squall http://127.0.0.1:8080/login -m POST -b 'user=a' -n 1000\n  \
+                  squall run shop.yaml --users 500 --for 2m"
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub one_line: OneLine,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a plan.
+    Run(Run),
+    /// One user, one iteration: every request and answer is shown.
+    Try(Try),
+    /// Say what a plan would do and what is wrong with it; sends nothing.
+    Check(Check),
+    /// Print the JSON Schema of plans, for editors.
+    Schema,
+    /// Print the result of a run from its folder.
+    Report(Report),
+    /// Run the built-in target.
+    Target(Target),
+}
+
+/// Load on one URL, without a plan.
+#[derive(Debug, Args)]
+pub struct OneLine {
+    /// The URL to load.
+    #[arg(required = true)]
+    pub url: Option<String>,
+    /// Users, each with a connection of its own.
+    #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10)]
+    pub users: u64,
+    /// How long, such as 30s or 5m [default: 10s unless -n is given].
+    #[arg(short = 'd', long = "duration", alias = "for", value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// How many requests in all.
+    #[arg(short = 'n', long, value_name = "REQUESTS", conflicts_with = "duration")]
+    pub requests: Option<u64>,
+    /// Requests at this rate, such as 500/s, whatever the answers take; USERS is then the most that
+    /// may be under way.
+    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// Method.
+    #[arg(short = 'm', long, value_name = "METHOD")]
+    pub method: Option<String>,
+    /// Header, such as 'Accept: text/html'; may be given more than once.
+    #[arg(short = 'H', long = "header", value_name = "K: V")]
+    pub headers: Vec<String>,
+    /// Body, or @FILE for a file's content. The method is then POST unless given.
+    #[arg(short = 'b', long, value_name = "BODY|@FILE")]
+    pub body: Option<String>,
+    /// Limit of time of a request.
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Accept any certificate.
+    #[arg(short = 'k', long)]
+    pub insecure: bool,
+    /// Open a connection for each request.
+    #[arg(long)]
+    pub no_keepalive: bool,
+    /// Follow at most so many redirects.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub redirects: u32,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// How a run is made and where its result goes.
+#[derive(Debug, Args, Clone)]
+pub struct Output {
+    /// Threads that make load [default: one a core].
+    #[arg(short = 'w', long, value_name = "N")]
+    pub workers: Option<u32>,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+    /// Folder in which run folders are made [default: squall-runs; none for a one-line command].
+    #[arg(short = 'o', long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Only the result, no progress.
+    #[arg(short = 'q', long)]
+    pub quiet: bool,
+}
+
+/// Values for a plan's variables.
+#[derive(Debug, Args, Clone, Default)]
+pub struct Variables {
+    /// Give a variable a value; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Read variables from a file of NAME=VALUE lines; may be given more than once.
+    #[arg(long, value_name = "FILE")]
+    pub env_file: Vec<PathBuf>,
+    /// Base URL in place of the plan's target, or `builtin`.
+    #[arg(long, value_name = "URL")]
+    pub target: Option<String>,
+    /// Seed of everything random, in place of the plan's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Let the plan run programs.
+    #[arg(long)]
+    pub allow_exec: bool,
+}
+
+impl Variables {
+    /// The URL that takes the place of the plan's target.
+    pub fn target_url(&self) -> Option<String> {
+        self.target.clone().filter(|target| target != "builtin")
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The plan.
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Users in place of the plan's, shared over its scenarios in the plan's proportions.
+    #[arg(long, value_name = "N")]
+    pub users: Option<u64>,
+    /// Length of the load in place of the plan's.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct Try {
+    /// The plan.
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Only this scenario.
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The plan.
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Print the compiled program.
+    #[arg(long)]
+    pub program: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run's folder, or its run.json.
+    pub run: PathBuf,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Target {
+    /// Address to listen on: host:port, [v6]:port or unix:/path; may be given more than once.
+    #[arg(short = 'l', long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub listen: Vec<String>,
+    /// Speak TLS, with a certificate made for the occasion.
+    #[arg(long)]
+    pub tls: bool,
+    /// PEM file of the certificate chain.
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+    /// PEM file of the private key.
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+    /// Threads [default: one a core].
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// Print what can be asked for, and end.
+    #[arg(long)]
+    pub routes: bool,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    squall_plan::units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    // People type `-r 500` as well as `-r 500/s`.
+    let text = if text.contains('/') { text.to_owned() } else { format!("{text}/s") };
+    squall_plan::units::parse_rate(&text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,30 @@
+//! The built-in target, started for the length of a run.
+
+use squall_plan::model::{Plan, Target};
+use squall_target::{Options, Server};
+
+use crate::args::Variables;
+use crate::exit::Failure;
+
+/// Where a plan's requests go, and the server that was started for it, if any.
+pub struct Destination {
+    /// In place of the plan's own target.
+    pub url: Option<String>,
+    _server: Option<Server>,
+}
+
+/// Starts the built-in target if the plan, or the flag in its place, asks for it.
+pub fn destination(plan: &Plan, variables: &Variables) -> Result<Destination, Failure> {
+    let builtin = match &variables.target {
+        Some(target) => target == "builtin",
+        None => plan.target == Some(Target::Builtin),
+    };
+    if !builtin {
+        return Ok(Destination { url: variables.target.clone(), _server: None });
+    }
+    let options =
+        Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0 };
+    let server = Server::start(options)
+        .map_err(|error| Failure::incomplete(format!("the built-in target does not start: {error}")))?;
+    Ok(Destination { url: Some(server.url()), _server: Some(server) })
+}

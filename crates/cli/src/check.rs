@@ -1,0 +1,145 @@
+//! `squall check` and `squall schema`: what would run, and what is wrong with it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use squall_engine::Part;
+use squall_plan::model::{Closed, Load, Open, Plan, Step, StepKind};
+
+use crate::args::Check;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::{plans, run};
+
+/// Checks a plan; sends nothing.
+pub fn command(args: &Check) -> Outcome {
+    let loaded = plans::load(&args.plan, &args.variables)?;
+    let options = plans::options(&args.variables, args.variables.target_url(), Vec::new());
+    run::thresholds(&loaded.plan, &loaded.sources)?;
+    for (part, steps) in [(Part::Setup, &loaded.plan.setup), (Part::Teardown, &loaded.plan.teardown)] {
+        if !steps.is_empty() {
+            plans::compile(&loaded.plan, &loaded.sources, part, &options)?;
+        }
+    }
+    let program = plans::compile(&loaded.plan, &loaded.sources, Part::Load, &options)?;
+    if args.program {
+        print!("{program}");
+    } else {
+        print!("{}", describe(&loaded.plan));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Prints the JSON Schema of plans.
+pub fn schema() -> Outcome {
+    let schema = serde_json::to_string_pretty(&squall_plan::yaml::schema())
+        .map_err(Failure::incomplete)?;
+    println!("{schema}");
+    Ok(Exit::Ok)
+}
+
+/// A plan in words.
+fn describe(plan: &Plan) -> String {
+    let mut text = format!("{}: the plan is good\n", plan.name);
+    // Writing to a String cannot fail.
+    let _ = match &plan.target {
+        Some(squall_plan::model::Target::Builtin) => writeln!(text, "  target     built in"),
+        Some(squall_plan::model::Target::Url(url)) => writeln!(text, "  target     {}", url.source()),
+        None => Ok(()),
+    };
+    for scenario in &plan.scenarios {
+        let load = match (&scenario.load, &scenario.weight) {
+            (Some(load), _) => say_load(&load.value),
+            (None, Some(weight)) => format!("weight {}", weight.value),
+            (None, None) => String::new(),
+        };
+        let requests = requests(&scenario.steps);
+        let name = &scenario.name.value;
+        let _ = writeln!(text, "  scenario   {name}: {load}; {requests} in its steps");
+    }
+    if let Some(load) = &plan.load {
+        let _ = writeln!(text, "  load       {}", say_load(&load.value));
+    }
+    for data in &plan.data {
+        let _ = writeln!(text, "  data       {}: {}", data.name.value, data.file.value.display());
+    }
+    for threshold in &plan.thresholds {
+        let _ = writeln!(text, "  threshold  {}", threshold.value);
+    }
+    text
+}
+
+fn say_load(load: &Load) -> String {
+    match load {
+        Load::Closed(closed) => say_closed(closed),
+        Load::Open(open) => say_open(open),
+    }
+}
+
+fn say_closed(closed: &Closed) -> String {
+    let mut words = Vec::new();
+    if let Some(users) = closed.users {
+        words.push(format!("{users} users"));
+    }
+    for stage in &closed.stages {
+        words.push(format!("to {} users over {}", stage.level, say(stage.over)));
+    }
+    if !closed.ramp.is_zero() {
+        words.push(format!("started over {}", say(closed.ramp)));
+    }
+    if let Some(pace) = closed.pace {
+        words.push(format!("an iteration each {}", say(pace)));
+    }
+    if let Some(iterations) = closed.iterations {
+        words.push(format!("{iterations} iterations each"));
+    }
+    if let Some(iterations) = closed.total_iterations {
+        words.push(format!("{iterations} iterations in all"));
+    }
+    words.extend(closed.duration.map(|length| format!("for {}", say(length))));
+    words.join(", ")
+}
+
+fn say_open(open: &Open) -> String {
+    let mut words = Vec::new();
+    if let Some(rate) = open.rate {
+        words.push(format!("{rate} arrivals a second"));
+    }
+    for stage in &open.stages {
+        words.push(format!("to {}/s over {}", stage.level, say(stage.over)));
+    }
+    if !open.ramp.is_zero() {
+        words.push(format!("reached over {}", say(open.ramp)));
+    }
+    words.push(format!("at most {} users", open.max_users));
+    if let Some(iterations) = open.total_iterations {
+        words.push(format!("{iterations} arrivals in all"));
+    }
+    words.extend(open.duration.map(|length| format!("for {}", say(length))));
+    words.join(", ")
+}
+
+fn say(time: Duration) -> String {
+    squall_plan::units::print_duration(time)
+}
+
+/// How many requests stand in the steps, in words.
+fn requests(steps: &[Step]) -> String {
+    let count = count(steps);
+    format!("{count} request{}", if count == 1 { "" } else { "s" })
+}
+
+fn count(steps: &[Step]) -> usize {
+    let in_one = |step: &Step| match &step.kind {
+        StepKind::Request(_) => 1,
+        StepKind::Group { steps, .. }
+        | StepKind::Repeat { steps, .. }
+        | StepKind::While { steps, .. }
+        | StepKind::ForEach { steps, .. }
+        | StepKind::Once(steps) => count(steps),
+        StepKind::If { then, otherwise, .. } => count(then) + count(otherwise),
+        StepKind::Choose(choices) => choices.iter().map(|choice| count(&choice.steps)).sum(),
+        StepKind::EachInTurn(branches) => branches.iter().map(|steps| count(steps)).sum(),
+        _ => 0,
+    };
+    steps.iter().map(in_one).sum()
+}

@@ -1,0 +1,115 @@
+//! `squall URL ...`: flags to a plan, which then runs as any other.
+
+use std::time::Duration;
+
+use squall_plan::diagnostic::Sources;
+use squall_plan::model::{
+    Body, Closed, Connection, ConnectionMode, Defaults, Load, Open, Plan, Request, Scenario, Step,
+    StepKind, Target, Timeouts, Tls,
+};
+use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
+
+use crate::args::{OneLine, Variables};
+use crate::exit::{Failure, Outcome};
+use crate::run::{self, Job};
+
+/// How long, where neither a length nor a number of requests is given.
+const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
+
+/// Runs the one-line command.
+pub fn command(args: &OneLine) -> Outcome {
+    let plan = plan(args)?;
+    run::run(Job {
+        plan,
+        sources: Sources::default(),
+        variables: Variables::default(),
+        output: args.output.clone(),
+        // A quick look leaves nothing behind unless it is asked to.
+        folder: args.output.out.clone(),
+    })
+}
+
+fn plan(args: &OneLine) -> Result<Plan, Failure> {
+    let url = args.url.clone().unwrap_or_default();
+    let url = if url.contains("://") { url } else { format!("http://{url}") };
+    let (body, has_body) = match &args.body {
+        None => (Body::None, false),
+        Some(text) => match text.strip_prefix('@') {
+            Some(path) => (Body::File(Spanned { value: path.into(), span: Span::default() }), true),
+            None => (Body::Text(Template::text(text)), true),
+        },
+    };
+    let method = match &args.method {
+        Some(method) => method.to_ascii_uppercase(),
+        None => if has_body { "POST" } else { "GET" }.to_owned(),
+    };
+    let headers = args.headers.iter().map(|header| split(header)).collect::<Result<_, _>>()?;
+    let request = Request {
+        method,
+        headers,
+        body,
+        redirects: Some(args.redirects),
+        timeout: Timeouts { total: args.timeout, ..Timeouts::default() },
+        ..Request::get(Template::text(&url))
+    };
+    let load = load(args);
+    let scenario = Scenario {
+        name: named("url"),
+        load: Some(Spanned { value: load, span: Span::default() }),
+        weight: None,
+        start_after: Duration::ZERO,
+        defaults: Defaults::default(),
+        on_error: None,
+        steps: vec![Step { kind: StepKind::Request(Box::new(request)), span: Span::default() }],
+        span: Span::default(),
+    };
+    let mode = if args.no_keepalive { ConnectionMode::PerIteration } else { ConnectionMode::PerUser };
+    Ok(Plan {
+        name: url.clone(),
+        target: Some(Target::Url(Template::text(&url))),
+        scenarios: vec![scenario],
+        connection: Connection {
+            mode,
+            tls: Tls { insecure: args.insecure, ..Tls::default() },
+            ..Connection::default()
+        },
+        grace: Some(Duration::from_secs(2)),
+        ..Plan::default()
+    })
+}
+
+fn load(args: &OneLine) -> Load {
+    let length = match (args.duration, args.requests) {
+        (None, None) => Some(DEFAULT_LENGTH),
+        (length, _) => length,
+    };
+    match args.rate {
+        Some(rate) => Load::Open(Open {
+            rate: Some(rate),
+            ramp: Duration::ZERO,
+            stages: Vec::new(),
+            arrivals: Default::default(),
+            max_users: args.users,
+            duration: length,
+            total_iterations: args.requests,
+        }),
+        None => Load::Closed(Closed {
+            users: Some(args.users),
+            duration: length,
+            total_iterations: args.requests,
+            ..Closed::default()
+        }),
+    }
+}
+
+fn split(header: &str) -> Result<(Template, Template), Failure> {
+    match header.split_once(':') {
+        Some((name, value)) => Ok((Template::text(name.trim()), Template::text(value.trim()))),
+        None => Err(Failure::bad_input(format!("-H '{header}': write it as 'Name: value'"))),
+    }
+}
+
+fn named(name: &str) -> Spanned<String> {
+    Spanned { value: name.to_owned(), span: Span::default() }
+}

@@ -1,0 +1,179 @@
+//! From a file and flags to a plan and its program.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use squall_engine::{CompileOptions, Part, Program};
+use squall_plan::diagnostic::{Diagnostic, Sources};
+use squall_plan::model::{Load, Plan};
+use squall_plan::value::Value;
+use squall_plan::yaml::{self, Loaded};
+use squall_plan::vars::{self, LoadOptions};
+use squall_wire::{Settings, Shared, TlsSettings};
+
+use crate::args::Variables;
+use crate::exit::Failure;
+
+/// Reads a plan, with values for its variables from flags, environment and files.
+pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, Failure> {
+    let mut options = LoadOptions { environment: vars::from_environment(std::env::vars()), ..LoadOptions::default() };
+    for file in &variables.env_file {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::bad_input(format!("{}: {error}", file.display())))?;
+        let name = file.display().to_string();
+        options.env_files.extend(vars::parse_env_file(&name, &text).map_err(Failure::bad_input)?);
+    }
+    for text in &variables.set {
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(Failure::bad_input(format!("--set {text}: write it as NAME=VALUE")));
+        };
+        options.set.push((name.to_owned(), value.to_owned()));
+    }
+    let mut loaded = yaml::load(path, &options)
+        .map_err(|failure| Failure::in_plan(render(&failure.diagnostics, &failure.sources)))?;
+    if let Some(seed) = variables.seed {
+        loaded.plan.seed = Some(seed);
+    }
+    for warning in &loaded.warnings {
+        eprint!("{}", loaded.sources.render(warning));
+    }
+    Ok(loaded)
+}
+
+/// What connections need, made of a plan: addresses are looked up, certificates read.
+pub fn network(plan: &Plan, sources: &Sources, options: &CompileOptions) -> Result<Arc<Shared>, Failure> {
+    let connection = &plan.connection;
+    let mut errors = Vec::new();
+    let mut settings = Settings { unix: connection.unix.clone(), ..Settings::default() };
+    for (host, address) in &connection.resolve {
+        let parsed = address.value.parse::<SocketAddr>();
+        match parsed.or_else(|_| address.value.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 0))) {
+            Ok(address) => {
+                settings.resolve.insert(host.to_ascii_lowercase(), address);
+            }
+            Err(_) => errors.push(Diagnostic::error(address.span, format!("`{}` is no address", address.value))),
+        }
+    }
+    for address in &connection.from {
+        match address.value.parse() {
+            Ok(address) => settings.from.push(address),
+            Err(_) => errors.push(Diagnostic::error(address.span, format!("`{}` is no address", address.value))),
+        }
+    }
+    if let Some(template) = &connection.proxy {
+        match squall_engine::proxy(template.source()) {
+            Ok(proxy) => settings.proxy = Some(proxy),
+            Err(message) => errors.push(Diagnostic::error(template.span(), message)),
+        }
+    }
+    settings.tls = TlsSettings {
+        ca: connection.tls.ca.iter().cloned().collect(),
+        cert: connection.tls.cert.clone(),
+        key: connection.tls.key.clone(),
+        server_name: connection.tls.server_name.clone(),
+        insecure: connection.tls.insecure,
+        resume: connection.tls.resume.unwrap_or(true),
+    };
+    if !errors.is_empty() {
+        return Err(Failure::in_plan(render(&errors, sources)));
+    }
+    let mut origins = Vec::new();
+    for part in [Part::Setup, Part::Load, Part::Teardown] {
+        origins.extend_from_slice(compile(plan, sources, part, options)?.origins());
+    }
+    Shared::new(settings, &origins).map_err(Failure::bad_input)
+}
+
+/// Compiles a part of a plan.
+pub fn compile(
+    plan: &Plan,
+    sources: &Sources,
+    part: Part,
+    options: &CompileOptions,
+) -> Result<Arc<Program>, Failure> {
+    let options = CompileOptions { part, ..options.clone() };
+    squall_engine::compile(plan, &options)
+        .map(Arc::new)
+        .map_err(|errors| Failure::in_plan(render(&errors, sources)))
+}
+
+/// Errors as texts, each with its place in the file.
+pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let mut text: String = diagnostics.iter().map(|diagnostic| sources.render(diagnostic)).collect();
+    let errors = diagnostics.len();
+    text.push_str(&format!("{errors} error{}", if errors == 1 { "" } else { "s" }));
+    text
+}
+
+/// The options of a compilation, as the flags have them.
+pub fn options(variables: &Variables, target: Option<String>, setup: Vec<(String, Value)>) -> CompileOptions {
+    CompileOptions {
+        target,
+        setup,
+        part: Part::Load,
+        allow_exec: variables.allow_exec,
+        seed: fresh_seed(),
+    }
+}
+
+/// A seed that differs from run to run; it is reported, so that a run can be repeated.
+fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let nanos = now.map_or(0, |now| now.as_nanos() as u64);
+    // 53 bits survive every JSON reader.
+    (nanos ^ u64::from(std::process::id()) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11
+}
+
+/// Puts other numbers of users in place of the plan's, over its closed loads in their proportions
+/// (open loads: the most users), and another length in place of every load's.
+pub fn resize(plan: &mut Plan, users: Option<u64>, length: Option<std::time::Duration>) {
+    let mut all: Vec<&mut Load> = plan
+        .scenarios
+        .iter_mut()
+        .filter_map(|scenario| scenario.load.as_mut())
+        .chain(plan.load.as_mut())
+        .map(|load| &mut load.value)
+        .collect();
+    if let Some(users) = users {
+        scale(&mut all, users);
+    }
+    if let Some(length) = length {
+        for load in all {
+            match load {
+                Load::Closed(closed) => {
+                    closed.duration = Some(length);
+                    (closed.iterations, closed.total_iterations) = (None, None);
+                }
+                Load::Open(open) => {
+                    open.duration = Some(length);
+                    open.total_iterations = None;
+                }
+            }
+        }
+    }
+}
+
+/// Shares `users` over the closed loads as their own numbers have it, each at least one.
+fn scale(loads: &mut [&mut Load], users: u64) {
+    let peak = |load: &Load| match load {
+        Load::Closed(closed) => {
+            closed.stages.iter().map(|stage| stage.level as u64).chain(closed.users).max().unwrap_or(1)
+        }
+        Load::Open(_) => 0,
+    };
+    let total: u64 = loads.iter().map(|load| peak(load)).sum();
+    for load in loads {
+        match load {
+            Load::Closed(closed) if total > 0 => {
+                let factor = users as f64 / total as f64;
+                closed.users = closed.users.map(|own| ((own as f64 * factor).round() as u64).max(1));
+                for stage in &mut closed.stages {
+                    stage.level = (stage.level * factor).round();
+                }
+            }
+            Load::Closed(_) => {}
+            Load::Open(open) => open.max_users = users,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! `squall run`: setup, load, teardown, judgement, result.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+
+use squall_engine::{CompileOptions, Ended, Part, Program, RunOptions, Stopper};
+use squall_engine::Event;
+use squall_measure::Threshold;
+use squall_plan::diagnostic::{Diagnostic, Sources};
+use squall_plan::model::Plan;
+use squall_plan::value::Value;
+use squall_wire::Shared;
+
+use crate::args::{self, Output, Variables};
+use crate::builtin;
+use crate::exit::{Failure, Outcome};
+use crate::collect::{self, Collector};
+use crate::plans;
+use crate::signals;
+
+/// Folder in which run folders are made.
+const DEFAULT_FOLDER: &str = "squall-runs";
+
+/// What is to be run.
+pub struct Job {
+    pub plan: Plan,
+    pub sources: Sources,
+    pub variables: Variables,
+    pub output: Output,
+    /// Where the run folder is made; `None`: nowhere.
+    pub folder: Option<PathBuf>,
+}
+
+/// Runs a plan.
+pub fn command(args: &args::Run) -> Outcome {
+    let mut loaded = plans::load(&args.plan, &args.variables)?;
+    plans::resize(&mut loaded.plan, args.users, args.duration);
+    let folder = args.output.out.clone().unwrap_or_else(|| DEFAULT_FOLDER.into());
+    run(Job {
+        plan: loaded.plan,
+        sources: loaded.sources,
+        variables: args.variables.clone(),
+        output: args.output.clone(),
+        folder: Some(folder),
+    })
+}
+
+/// Runs a job from setup to result.
+pub fn run(job: Job) -> Outcome {
+    thresholds(&job.plan, &job.sources)?;
+    let destination = builtin::destination(&job.plan, &job.variables)?;
+    let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
+    // Everything is compiled before anything is sent.
+    plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
+    let shared = plans::network(&job.plan, &job.sources, &options)?;
+    let stopper = Stopper::default();
+    let grace = job.plan.grace.unwrap_or(squall_engine::DEFAULT_GRACE);
+    let interrupted = signals::watch(stopper.clone(), grace).map_err(Failure::incomplete)?;
+
+    options.setup = once(&job, &options, &shared, Part::Setup)?;
+    let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
+    let workers = job.output.workers.unwrap_or_else(cores).max(1);
+    let mut collector = Collector::new(&job, &program, workers)?;
+    let ended = drive(&program, &shared, workers, &stopper, &mut collector)?;
+    options.setup.clear();
+    once(&job, &options, &shared, Part::Teardown)?;
+
+    collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)))
+}
+
+/// Processors that this process may use.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
+
+/// The plan's thresholds; errors show where they stand.
+pub fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<Threshold>, Failure> {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for text in &plan.thresholds {
+        match Threshold::parse(&text.value) {
+            Ok(threshold) => good.push(threshold),
+            Err(error) => bad.push(
+                Diagnostic::error(text.span, error.message)
+                    .with_help(error.help.as_deref().unwrap_or_default()),
+            ),
+        }
+    }
+    if bad.is_empty() { Ok(good) } else { Err(Failure::in_plan(plans::render(&bad, sources))) }
+}
+
+/// Whether a plan has steps for a part.
+pub fn has_steps(plan: &Plan, part: Part) -> bool {
+    match part {
+        Part::Setup => !plan.setup.is_empty(),
+        Part::Teardown => !plan.teardown.is_empty(),
+        Part::Load | Part::Trial => true,
+    }
+}
+
+/// Runs setup or teardown; returns what its variables held at the end. A failed request there ends
+/// everything: what comes after would not mean what the plan says.
+fn once(
+    job: &Job,
+    options: &CompileOptions,
+    shared: &Arc<Shared>,
+    part: Part,
+) -> Result<Vec<(String, Value)>, Failure> {
+    if !has_steps(&job.plan, part) {
+        return Ok(Vec::new());
+    }
+    let program = plans::compile(&job.plan, &job.sources, part, options)?;
+    let mut log = Vec::new();
+    let ended = squall_engine::run(
+        program,
+        shared.clone(),
+        &RunOptions { workers: 1 },
+        &Stopper::default(),
+        None,
+        |event| {
+            if let Event::Log(lines) = event {
+                log.extend(lines.iter().map(|line| line.text.clone()));
+            }
+        },
+    )
+    .map_err(Failure::incomplete)?;
+    if ended.asked || !ended.failures.is_empty() {
+        let name = if part == Part::Setup { "setup" } else { "teardown" };
+        log.extend(ended.failures);
+        return Err(Failure::incomplete(format!("{name} failed: {}", log.join("; "))));
+    }
+    Ok(ended.variables)
+}
+
+/// Runs the load.
+fn drive(
+    program: &Arc<Program>,
+    shared: &Arc<Shared>,
+    workers: u32,
+    stopper: &Stopper,
+    collector: &mut Collector,
+) -> Result<Ended, Failure> {
+    let options = RunOptions { workers };
+    squall_engine::run(program.clone(), shared.clone(), &options, stopper, None, |event| {
+        collector.take(event);
+    })
+    .map_err(Failure::incomplete)
+}

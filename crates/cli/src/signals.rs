@@ -1,0 +1,32 @@
+//! Ctrl-C: once ends a run in order, twice at once.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use squall_engine::Stopper;
+
+/// Watches for SIGINT and SIGTERM from a thread of its own. The flag says whether one came.
+pub fn watch(stopper: Stopper, grace: Duration) -> io::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let seen = interrupted.clone();
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for (number, _) in signals.forever().enumerate() {
+            seen.store(true, Ordering::Relaxed);
+            match number {
+                0 => {
+                    eprintln!("\nending: what is in flight may finish (again: at once)");
+                    stopper.stop(grace);
+                }
+                1 => stopper.abort(),
+                // Whoever asks a third time wants to be gone, results or not.
+                _ => std::process::exit(super::exit::Exit::Interrupted as i32),
+            }
+        }
+    })?;
+    Ok(interrupted)
+}

@@ -1,0 +1,40 @@
+//! `squall target`: the built-in target in the foreground.
+
+use squall_target::{Options, Server, TlsCertificate, TlsOptions};
+
+use crate::args::Target;
+use crate::exit::{Exit, Failure, Outcome};
+
+/// Runs the built-in target until it is interrupted.
+pub fn command(args: &Target) -> Outcome {
+    if args.routes {
+        print!("{}", squall_target::describe_routes());
+        return Ok(Exit::Ok);
+    }
+    let certificate = match (&args.cert, &args.key) {
+        (Some(cert), Some(key)) => {
+            Some(TlsCertificate::Pem { cert: cert.clone(), key: key.clone() })
+        }
+        _ if args.tls => {
+            let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+            Some(TlsCertificate::SelfSigned { names })
+        }
+        _ => None,
+    };
+    let tls = certificate.map(|certificate| TlsOptions { certificate, client_ca: None });
+    let options = Options { listen: args.listen.clone(), tls, threads: args.threads };
+    let server = Server::start(options).map_err(Failure::incomplete)?;
+    for address in server.addresses() {
+        println!("listening on {address}");
+    }
+    let mut signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+    ])
+    .map_err(Failure::incomplete)?;
+    signals.forever().next();
+    let stats = server.stats();
+    server.stop();
+    println!("{} requests on {} connections", stats.requests, stats.accepted);
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,85 @@
+//! The rooms of the house, held by a test: which crate may import which.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// A crate, and the crates of the workspace that it may import.
+const MAY_IMPORT: [(&str, &[&str]); 9] = [
+    (
+        "squall",
+        &[
+            "squall-engine",
+            "squall-extract",
+            "squall-load",
+            "squall-measure",
+            "squall-plan",
+            "squall-report",
+            "squall-target",
+            "squall-wire",
+        ],
+    ),
+    ("squall-report", &["squall-measure", "squall-plan"]),
+    (
+        "squall-engine",
+        &["squall-extract", "squall-load", "squall-measure", "squall-plan", "squall-wire"],
+    ),
+    ("squall-wire", &[]),
+    ("squall-extract", &[]),
+    ("squall-load", &[]),
+    ("squall-measure", &[]),
+    ("squall-plan", &[]),
+    ("squall-target", &[]),
+];
+
+#[test]
+fn crates_import_only_what_the_design_allows() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_IMPORT.into_iter().collect();
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let packages = metadata["packages"].as_array().expect("a list of packages");
+    assert_eq!(packages.len(), allowed.len(), "a crate came or went: change the table too");
+    for package in packages {
+        let name = package["name"].as_str().expect("a name");
+        let may = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+        for dependency in package["dependencies"].as_array().expect("a list") {
+            let other = dependency["name"].as_str().expect("a name");
+            // What only tests use may reach further: they hold two crates against each other.
+            if other.starts_with("squall-") && dependency["kind"].is_null() {
+                assert!(may.contains(&other), "{name} must not import {other}");
+            }
+        }
+    }
+}
+
+/// Time comes into `load` and `measure` as a value.
+#[test]
+fn load_and_measure_have_no_clock_and_no_io() {
+    for name in ["load", "measure"] {
+        let folder = format!("{}/../{name}/src", env!("CARGO_MANIFEST_DIR"));
+        for file in sources(folder.as_ref()) {
+            let text = std::fs::read_to_string(&file).expect("a source file is readable");
+            for word in ["Instant::now", "SystemTime", "std::fs", "std::net", "std::thread"] {
+                assert!(!text.contains(word), "{} says {word}", file.display());
+            }
+        }
+    }
+}
+
+fn sources(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the crate has a src folder") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    assert!(!files.is_empty());
+    files
+}

@@ -1,0 +1,10 @@
+//! Parts of requests and data that know nothing of workers or programs.
+
+pub(crate) mod auth;
+pub(crate) mod cookies;
+pub(crate) mod data;
+pub(crate) mod exec;
+pub(crate) mod hosts;
+pub(crate) mod multipart;
+pub(crate) mod names;
+pub(crate) mod url;

@@ -1,0 +1,177 @@
+//! Bodies that are read while they are sent: files, and forms of several parts (RFC 7578).
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use squall_wire::BodySource;
+
+/// A part of a form.
+pub(crate) struct Part {
+    pub name: String,
+    pub content: Content,
+    pub content_type: Option<String>,
+}
+
+/// What a part holds.
+pub(crate) enum Content {
+    Text(Vec<u8>),
+    File { path: PathBuf, filename: Option<String> },
+}
+
+/// Pieces in memory and files, one after the other.
+pub(crate) struct Pieces {
+    pieces: VecDeque<Piece>,
+    length: u64,
+}
+
+enum Piece {
+    Bytes(io::Cursor<Vec<u8>>),
+    File(io::Take<File>),
+}
+
+impl Pieces {
+    /// A file as it is.
+    pub(crate) fn file(path: &Path) -> io::Result<Pieces> {
+        let mut pieces = Pieces { pieces: VecDeque::new(), length: 0 };
+        pieces.push_file(path)?;
+        Ok(pieces)
+    }
+
+    /// A form; returns its content type too.
+    pub(crate) fn form(parts: Vec<Part>, chance: u64) -> io::Result<(Pieces, String)> {
+        let boundary = format!("squall-{chance:016x}");
+        let mut pieces = Pieces { pieces: VecDeque::new(), length: 0 };
+        for part in parts {
+            let mut head = format!(
+                "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"",
+                quoted(&part.name)
+            );
+            let mut content_type = part.content_type;
+            if let Content::File { path, filename } = &part.content {
+                let own = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                let filename = filename.clone().or(own).unwrap_or_default();
+                head.push_str(&format!("; filename=\"{}\"", quoted(&filename)));
+                content_type = content_type.or_else(|| Some(guess(&filename).to_owned()));
+            }
+            if let Some(content_type) = content_type {
+                head.push_str(&format!(
+                    "\r\nContent-Type: {}",
+                    content_type.replace(['\r', '\n'], " ")
+                ));
+            }
+            pieces.push(format!("{head}\r\n\r\n").into_bytes());
+            match part.content {
+                Content::Text(text) => pieces.push(text),
+                Content::File { path, .. } => pieces.push_file(&path)?,
+            }
+            pieces.push(b"\r\n".to_vec());
+        }
+        pieces.push(format!("--{boundary}--\r\n").into_bytes());
+        Ok((pieces, format!("multipart/form-data; boundary={boundary}")))
+    }
+
+    /// Bytes in all.
+    pub(crate) fn len(&self) -> u64 {
+        self.length
+    }
+
+    fn push(&mut self, bytes: Vec<u8>) {
+        self.length += bytes.len() as u64;
+        self.pieces.push_back(Piece::Bytes(io::Cursor::new(bytes)));
+    }
+
+    fn push_file(&mut self, path: &Path) -> io::Result<()> {
+        let file = File::open(path)?;
+        // A file that grows meanwhile is sent as long as it was.
+        let length = file.metadata()?.len();
+        self.length += length;
+        self.pieces.push_back(Piece::File(file.take(length)));
+        Ok(())
+    }
+}
+
+impl BodySource for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(piece) = self.pieces.front_mut() {
+            let read = match piece {
+                Piece::Bytes(bytes) => bytes.read(buffer)?,
+                Piece::File(file) => {
+                    let read = file.read(buffer)?;
+                    if read == 0 && file.limit() > 0 {
+                        return Err(io::Error::other("the file became shorter while it was sent"));
+                    }
+                    read
+                }
+            };
+            if read > 0 {
+                return Ok(read);
+            }
+            self.pieces.pop_front();
+        }
+        Ok(0)
+    }
+}
+
+/// As browsers have it: quotes and line ends percent-encoded.
+fn quoted(text: &str) -> String {
+    text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn guess(filename: &str) -> &'static str {
+    let extension = filename.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("txt") => "text/plain",
+        Some("csv") => "text/csv",
+        Some("html" | "htm") => "text/html",
+        Some("json") => "application/json",
+        Some("xml") => "application/xml",
+        Some("pdf") => "application/pdf",
+        Some("png") => "image/png",
+        Some("jpg" | "jpeg") => "image/jpeg",
+        Some("gif") => "image/gif",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_as_long_as_it_says() {
+        let path =
+            std::env::temp_dir().join(format!("squall-multipart-{}.csv", std::process::id()));
+        std::fs::write(&path, "a,b\n").expect("a temporary file");
+        let parts = vec![
+            Part {
+                name: "no\"te".to_owned(),
+                content: Content::Text(b"hi".to_vec()),
+                content_type: None,
+            },
+            Part {
+                name: "f".to_owned(),
+                content: Content::File { path: path.clone(), filename: None },
+                content_type: None,
+            },
+        ];
+        let (mut form, content_type) = Pieces::form(parts, 5).expect("readable files");
+        let (mut all, mut buffer) = (Vec::new(), [0; 7]);
+        loop {
+            let read = form.read(&mut buffer).expect("readable");
+            if read == 0 {
+                break;
+            }
+            all.extend_from_slice(&buffer[..read]);
+        }
+        std::fs::remove_file(&path).expect("it was there");
+        assert_eq!(all.len() as u64, form.len());
+        let text = String::from_utf8(all).expect("text");
+        assert!(content_type.ends_with("boundary=squall-0000000000000005"));
+        assert!(text.starts_with("--squall-0000000000000005\r\nContent-Disposition: form-data; name=\"no%22te\"\r\n\r\nhi\r\n--"));
+        assert!(
+            text.contains("Content-Type: text/csv\r\n\r\na,b\n\r\n--squall-0000000000000005--\r\n")
+        );
+    }
+}

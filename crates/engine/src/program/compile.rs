@@ -1,0 +1,446 @@
+//! From a plan to a program: gathers what all steps share, then compiles scenario by scenario, and
+//! notes every error it finds rather than the first.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use squall_measure::NameKind;
+use squall_plan::diagnostic::Diagnostic;
+use squall_plan::expr::{BindError, Expr, Program as Formula, Slot};
+use squall_plan::model::{Defaults, Load, OnError, Plan, Step, StepKind, Target};
+use squall_plan::span::Span;
+use squall_plan::template::{BoundTemplate, Template};
+use squall_plan::value::Value;
+use squall_wire::Origin;
+
+use super::flow::Flow;
+use super::request::JsonOp;
+use super::scope::{Function, Place};
+use super::{Feed, Program, Scenario};
+use crate::parts::{hosts::Hosts, url};
+use crate::schedule::{LoadUnit, Member};
+
+/// How long what is in flight at the end may take, where the plan does not say.
+pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
+
+/// What a compilation needs beside the plan.
+#[derive(Debug, Clone, Default)]
+pub struct CompileOptions {
+    /// Base URL in place of the plan's target (the built-in target's address, or `--target`).
+    pub target: Option<String>,
+    /// Values found by the setup steps, by name.
+    pub setup: Vec<(String, Value)>,
+    /// Which steps are compiled.
+    pub part: Part,
+    /// Whether steps may run programs.
+    pub allow_exec: bool,
+    /// Seed of everything random; the plan's own goes first.
+    pub seed: u64,
+}
+
+/// Which steps of a plan are compiled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Part {
+    /// The scenarios with their loads.
+    #[default]
+    Load,
+    /// The setup steps, for one user and one iteration.
+    Setup,
+    /// The teardown steps, likewise.
+    Teardown,
+    /// The scenarios, for one user and one iteration each (`squall try`).
+    Trial,
+}
+
+/// What the expressions compiled since it was last cleared look at.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Noticed {
+    pub status: bool,
+    pub body: bool,
+}
+
+/// State of a compilation.
+pub(crate) struct Compiler<'p> {
+    pub(super) options: &'p CompileOptions,
+    plan: &'p Plan,
+    /// Defaults of the scenario being compiled, the plan's included.
+    pub(super) defaults: &'p Defaults,
+    pub(super) constants: HashMap<String, Value>,
+    pub(super) variables: Vec<String>,
+    initial: Vec<Value>,
+    pub(super) feeds: Vec<Feed>,
+    pub(super) names: Vec<(NameKind, String)>,
+    pub(super) functions: Vec<Function>,
+    pub(crate) origins: Vec<Origin>,
+    /// Origin of the target and the path before every relative URL.
+    pub(super) target: Option<(u32, String)>,
+    pub(super) hosts: Hosts,
+    pub(super) sees_answer: bool,
+    pub(super) noticed: Noticed,
+    used_feeds: Vec<u16>,
+    errors: Vec<Diagnostic>,
+}
+
+/// Compiles a plan.
+///
+/// # Errors
+/// Everything that was found wrong, each with its place: patterns, paths and selectors that do not
+/// compile, names that do not exist, files that cannot be read, URLs that cannot be used.
+pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Diagnostic>> {
+    let merged: Vec<Defaults> =
+        plan.scenarios.iter().map(|scenario| inherit(&scenario.defaults, &plan.defaults)).collect();
+    let mut compiler = Compiler::new(plan, options);
+    compiler.open_feeds();
+    compiler.declare();
+    compiler.find_target();
+    let (scenarios, units) = match options.part {
+        Part::Setup => compiler.once("setup", &plan.setup),
+        Part::Teardown => compiler.once("teardown", &plan.teardown),
+        Part::Load | Part::Trial => compiler.scenarios(&merged),
+    };
+    if !compiler.errors.is_empty() {
+        return Err(compiler.errors);
+    }
+    Ok(Program {
+        name: plan.name.clone(),
+        scenarios,
+        units,
+        names: compiler.names,
+        variables: compiler.variables,
+        initial: compiler.initial.into(),
+        feeds: compiler.feeds,
+        functions: compiler.functions,
+        origins: compiler.origins,
+        target: compiler.target,
+        hosts: compiler.hosts,
+        connections: plan.connection.mode,
+        absolute_form: plan.connection.proxy.is_some(),
+        secrets: plan.secrets(),
+        seed: plan.seed.unwrap_or(options.seed),
+        grace: plan.grace.unwrap_or(DEFAULT_GRACE),
+    })
+}
+
+/// A scenario's defaults over the plan's.
+fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
+    let mut headers = own.headers.clone();
+    for header in &plan.headers {
+        if !own
+            .headers
+            .iter()
+            .any(|(name, _)| name.source().eq_ignore_ascii_case(header.0.source()))
+        {
+            headers.push(header.clone());
+        }
+    }
+    Defaults {
+        headers,
+        timeout: squall_plan::model::Timeouts {
+            connect: own.timeout.connect.or(plan.timeout.connect),
+            first_byte: own.timeout.first_byte.or(plan.timeout.first_byte),
+            total: own.timeout.total.or(plan.timeout.total),
+        },
+        redirects: own.redirects.or(plan.redirects),
+        compression: own.compression.or(plan.compression),
+        auth: own.auth.clone().or_else(|| plan.auth.clone()),
+        max_body: own.max_body.or(plan.max_body),
+        status_errors: own.status_errors.or(plan.status_errors),
+    }
+}
+
+impl<'p> Compiler<'p> {
+    fn new(plan: &'p Plan, options: &'p CompileOptions) -> Self {
+        Compiler {
+            options,
+            plan,
+            defaults: &plan.defaults,
+            constants: HashMap::new(),
+            variables: Vec::new(),
+            initial: Vec::new(),
+            feeds: Vec::new(),
+            names: Vec::new(),
+            functions: Vec::new(),
+            origins: Vec::new(),
+            target: None,
+            hosts: Hosts::default(),
+            sees_answer: false,
+            noticed: Noticed::default(),
+            used_feeds: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    fn open_feeds(&mut self) {
+        for data in &self.plan.data {
+            match Feed::open(data) {
+                Ok(feed) => self.feeds.push(feed),
+                Err(message) => self.error(
+                    data.file.span,
+                    message,
+                    "paths are relative to the folder of the plan",
+                ),
+            }
+        }
+    }
+
+    /// Gives a slot to every variable that a step sets, and folds all others to constants.
+    fn declare(&mut self) {
+        let plan = self.plan;
+        let mut set = Vec::new();
+        for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
+            written(step, &mut set);
+        }
+        for (part, steps) in [(Part::Setup, &plan.setup), (Part::Teardown, &plan.teardown)] {
+            // What setup finds is a constant of the load, but a variable of setup itself; before
+            // the run it is a variable of which the value is not known yet.
+            if self.options.part == part || (part == Part::Setup && self.options.setup.is_empty()) {
+                steps.iter().for_each(|step| written(step, &mut set));
+            }
+        }
+        for (name, value) in &self.options.setup {
+            self.constants.insert(name.clone(), value.clone());
+        }
+        for var in &plan.vars {
+            if self.constants.contains_key(&var.name.value) {
+                continue;
+            }
+            let Some(value) =
+                self.json(&var.value).and_then(|value| self.fold(&value, var.name.span))
+            else {
+                continue;
+            };
+            self.constants.insert(var.name.value.clone(), value);
+        }
+        for name in set {
+            if self.known_slot(&name).is_none() {
+                let initial = self.constants.remove(&name).unwrap_or(Value::Null);
+                self.variables.push(name);
+                self.initial.push(initial);
+            }
+        }
+    }
+
+    /// The value of something that may only depend on what is known before the run.
+    fn fold(&mut self, json: &JsonOp, span: Span) -> Option<Value> {
+        match json.value(&crate::scope::Before::new(self.options.seed)) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.error(
+                    span,
+                    error.to_string(),
+                    "variables of the plan are made before the run",
+                );
+                None
+            }
+        }
+    }
+
+    fn find_target(&mut self) {
+        let plan = self.plan;
+        for host in &plan.allow_hosts {
+            self.hosts.allow(&host.value);
+        }
+        let text = match (&self.options.target, &plan.target) {
+            (Some(text), _) => text.clone(),
+            (None, Some(Target::Url(template))) => {
+                let Some(bound) = self.template(template) else { return };
+                match bound.constant() {
+                    Some(text) => text.to_owned(),
+                    None => {
+                        return self.error(
+                            template.span(),
+                            "the target must be known before the run".to_owned(),
+                            "use only variables of `vars`, --set, the environment or setup here",
+                        );
+                    }
+                }
+            }
+            // The address of the built-in target is known when it has started.
+            (None, Some(Target::Builtin)) => "http://builtin.invalid".to_owned(),
+            (None, None) => return,
+        };
+        let span = match &plan.target {
+            Some(Target::Url(template)) => template.span(),
+            _ => Span::default(),
+        };
+        match url::split(&text) {
+            Ok((origin, path)) => {
+                let prefix =
+                    path.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned();
+                let origin = self.origin(origin);
+                self.target = Some((origin, prefix));
+            }
+            Err(error) => self.error(
+                span,
+                format!("the target `{text}` is no URL: {error}"),
+                "write it as http://host:port or https://host",
+            ),
+        }
+    }
+
+    /// The number of an origin that the plan itself names: requests may go there.
+    pub(super) fn origin(&mut self, origin: Origin) -> u32 {
+        self.hosts.allow_origin(&origin.host, origin.port);
+        let found = self.origins.iter().position(|known| *known == origin);
+        let index = found.unwrap_or_else(|| {
+            self.origins.push(origin);
+            self.origins.len() - 1
+        });
+        index as u32
+    }
+
+    /// Setup or teardown: one user, one iteration.
+    fn once(&mut self, name: &str, steps: &'p [Step]) -> (Vec<Scenario>, Vec<LoadUnit>) {
+        let scenario = self.scenario(name, steps, OnError::StopRun);
+        (vec![scenario], vec![LoadUnit::once(0)])
+    }
+
+    fn scenarios(&mut self, defaults: &'p [Defaults]) -> (Vec<Scenario>, Vec<LoadUnit>) {
+        let plan = self.plan;
+        let mut scenarios = Vec::new();
+        let mut units = Vec::new();
+        let mut shared = Vec::new();
+        for (index, (scenario, defaults)) in plan.scenarios.iter().zip(defaults).enumerate() {
+            self.defaults = defaults;
+            let on_error = scenario.on_error.unwrap_or(plan.on_error);
+            scenarios.push(self.scenario(&scenario.name.value, &scenario.steps, on_error));
+            if self.options.part == Part::Trial {
+                units.push(LoadUnit::once(index));
+                continue;
+            }
+            match (&scenario.load, &scenario.weight) {
+                (Some(load), _) => {
+                    let members = vec![Member { scenario: index, weight: 1.0 }];
+                    self.unit(&load.value, load.span, members, scenario.start_after, &mut units);
+                }
+                (None, Some(weight)) => {
+                    shared.push(Member { scenario: index, weight: weight.value })
+                }
+                // Validation has seen to it that a scenario has one or the other.
+                (None, None) => {}
+            }
+        }
+        if let Some(load) = &plan.load
+            && !shared.is_empty()
+        {
+            self.unit(&load.value, load.span, shared, Duration::ZERO, &mut units);
+        }
+        (scenarios, units)
+    }
+
+    fn unit(
+        &mut self,
+        load: &Load,
+        span: Span,
+        members: Vec<Member>,
+        start_after: Duration,
+        units: &mut Vec<LoadUnit>,
+    ) {
+        match LoadUnit::new(load, members, start_after) {
+            Ok(unit) => units.push(unit),
+            Err(message) => self.error(span, message, ""),
+        }
+    }
+
+    fn scenario(&mut self, name: &str, steps: &'p [Step], on_error: OnError) -> Scenario {
+        self.used_feeds.clear();
+        let mut flow = Flow::new(self);
+        flow.steps(steps);
+        let registers = flow.registers();
+        let ops = flow.ops;
+        let feeds = std::mem::take(&mut self.used_feeds);
+        Scenario { name: name.to_owned(), ops, registers, feeds, on_error }
+    }
+
+    /// Whether plain HTTP goes through a proxy, and so needs absolute request targets.
+    pub(crate) fn absolute_form(&self) -> bool {
+        self.plan.connection.proxy.is_some()
+    }
+
+    pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {
+        match template.bind(self) {
+            Ok(bound) => Some(bound),
+            Err(error) => {
+                self.errors.push(error);
+                None
+            }
+        }
+    }
+
+    pub(super) fn formula(&mut self, expr: &Expr) -> Option<Formula> {
+        match expr.bind(self) {
+            Ok(bound) => Some(bound),
+            Err(error) => {
+                self.errors.push(error);
+                None
+            }
+        }
+    }
+
+    pub(super) fn error(&mut self, span: Span, message: String, help: &str) {
+        self.errors.push(Diagnostic::error(span, message).with_help(help));
+    }
+
+    /// The slot of a variable; [`Compiler::declare`] has seen all that steps set.
+    pub(super) fn slot(&mut self, name: &str) -> Slot {
+        self.known_slot(name).unwrap_or_else(|| self.new_slot(name.to_owned()))
+    }
+
+    /// A slot for a loop's own use.
+    pub(super) fn hidden_slot(&mut self) -> Slot {
+        self.new_slot(String::new())
+    }
+
+    fn new_slot(&mut self, name: String) -> Slot {
+        self.variables.push(name);
+        self.initial.push(Value::Null);
+        Place::Variable(self.variables.len() - 1).slot()
+    }
+
+    pub(super) fn known_slot(&self, name: &str) -> Option<Slot> {
+        let index = self.variables.iter().position(|known| known == name)?;
+        Some(Place::Variable(index).slot())
+    }
+
+    pub(super) fn is_variable(&self, name: &str) -> bool {
+        self.known_slot(name).is_some() || self.constants.contains_key(name)
+    }
+
+    pub(super) fn feed(&self, name: &str) -> Option<usize> {
+        self.feeds.iter().position(|feed| feed.name == name)
+    }
+
+    pub(super) fn use_feed(&mut self, feed: usize) {
+        let feed = feed as u16;
+        if !self.used_feeds.contains(&feed) {
+            self.used_feeds.push(feed);
+        }
+    }
+
+    pub(super) fn unknown(&self, name: &str) -> BindError {
+        let known = self
+            .variables
+            .iter()
+            .chain(self.constants.keys())
+            .chain(self.feeds.iter().map(|feed| &feed.name))
+            .map(String::as_str);
+        BindError::unknown_variable(name, known)
+    }
+}
+
+/// Names of the variables that a step sets, its inner steps included.
+fn written(step: &Step, names: &mut Vec<String>) {
+    match &step.kind {
+        StepKind::Request(request) => {
+            names.extend(request.extract.iter().map(|extract| extract.variable.value.clone()));
+        }
+        StepKind::Exec(exec) => {
+            names.extend(exec.extract.iter().map(|extract| extract.variable.value.clone()));
+        }
+        StepKind::Repeat { counter, .. } => names.extend(counter.clone()),
+        StepKind::ForEach { item, .. } => names.push(item.clone()),
+        StepKind::Set(values) => names.extend(values.iter().map(|(name, _)| name.value.clone())),
+        _ => {}
+    }
+    step.inner().for_each(|step| written(step, names));
+}

@@ -1,0 +1,30 @@
+//! Data files in use by a program.
+
+use std::sync::Arc;
+
+use squall_plan::model::{AtEnd, DataSource, Pick, Share};
+
+use crate::parts::data::Source;
+
+/// A data file, opened and looked through once, and how rows are taken from it.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    pub name: String,
+    pub source: Arc<Source>,
+    pub pick: Pick,
+    pub share: Share,
+    pub at_end: AtEnd,
+}
+
+impl Feed {
+    pub(super) fn open(data: &DataSource) -> Result<Feed, String> {
+        let source = Source::open(&data.file.value, &data.format)?;
+        Ok(Feed {
+            name: data.name.value.clone(),
+            source: Arc::new(source),
+            pick: data.pick,
+            share: data.share,
+            at_end: data.at_end,
+        })
+    }
+}

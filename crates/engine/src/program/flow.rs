@@ -1,0 +1,165 @@
+//! Steps to operations: the shape of a scenario, its loops and branches, laid flat with jumps.
+
+use squall_measure::NameKind;
+use squall_plan::model::{Choice, Step, StepKind};
+
+use super::compile::Compiler;
+use super::{Op, Pc, Register};
+
+/// Lays one list of steps flat.
+pub(super) struct Flow<'c, 'p> {
+    pub compiler: &'c mut Compiler<'p>,
+    pub ops: Vec<Op>,
+    registers: Register,
+}
+
+impl<'c, 'p> Flow<'c, 'p> {
+    pub fn new(compiler: &'c mut Compiler<'p>) -> Self {
+        Flow { compiler, ops: Vec::new(), registers: 0 }
+    }
+
+    /// How many registers the operations use.
+    pub fn registers(&self) -> usize {
+        self.registers as usize
+    }
+
+    pub fn steps(&mut self, steps: &'p [Step]) {
+        for step in steps {
+            self.step(step);
+        }
+    }
+
+    fn step(&mut self, step: &'p Step) {
+        match &step.kind {
+            StepKind::Request(request) => {
+                if let Some(op) = self.compiler.request(request) {
+                    self.ops.push(Op::Request(Box::new(op)));
+                }
+            }
+            StepKind::Exec(exec) => {
+                if let Some(op) = self.compiler.exec(exec, step.span) {
+                    self.ops.push(Op::Exec(Box::new(op)));
+                }
+            }
+            StepKind::Think(think) => self.ops.push(Op::Think(think.clone())),
+            StepKind::Group { name, steps } => {
+                let name = self.compiler.name(NameKind::Group, name);
+                self.ops.push(Op::Enter(name));
+                self.steps(steps);
+                self.ops.push(Op::Leave);
+            }
+            StepKind::Repeat { times, counter, steps } => {
+                let Some(times) = self.compiler.formula(times) else { return };
+                let variable = counter.as_deref().map(|name| self.compiler.slot(name));
+                let (counter, limit) = (self.register(), self.register());
+                self.ops.push(Op::Repeat { times, counter, limit });
+                self.looped(steps, |end| Op::Pass { counter, limit, variable, end });
+            }
+            StepKind::While { condition, steps } => {
+                let Some(condition) = self.compiler.formula(condition) else { return };
+                self.looped(steps, |to| Op::Unless { condition: condition.clone(), to });
+            }
+            StepKind::If { condition, then, otherwise } => {
+                let Some(condition) = self.compiler.formula(condition) else { return };
+                let branch = self.hole();
+                self.steps(then);
+                if otherwise.is_empty() {
+                    self.ops[branch] = Op::Unless { condition, to: self.here() };
+                    return;
+                }
+                let over = self.hole();
+                self.ops[branch] = Op::Unless { condition, to: self.here() };
+                self.steps(otherwise);
+                self.ops[over] = Op::Jump(self.here());
+            }
+            StepKind::ForEach { item, list, steps } => {
+                let Some(of) = self.compiler.formula(list) else { return };
+                let item = self.compiler.slot(item);
+                let index = self.register();
+                let list = self.compiler.hidden_slot();
+                self.ops.push(Op::Each { of, list, index });
+                self.looped(steps, |end| Op::Element { list, index, item, end });
+            }
+            StepKind::Choose(choices) => self.choose(choices),
+            StepKind::EachInTurn(branches) => {
+                let turn = self.register();
+                let head = self.hole();
+                let targets = self.branches(branches.iter().map(|steps| steps.as_slice()));
+                self.ops[head] = Op::Turn { turn, targets };
+            }
+            StepKind::Once(steps) => {
+                let head = self.hole();
+                self.steps(steps);
+                self.ops[head] = Op::Once { otherwise: self.here() };
+            }
+            StepKind::Set(values) => {
+                for (name, value) in values {
+                    if let Some(value) = self.compiler.json(value) {
+                        let slot = self.compiler.slot(&name.value);
+                        self.ops.push(Op::Set { slot, value });
+                    }
+                }
+            }
+            StepKind::Log(text) => {
+                if let Some(text) = self.compiler.template(text) {
+                    self.ops.push(Op::Log(text));
+                }
+            }
+            StepKind::Stop(scope) => self.ops.push(Op::Stop(*scope)),
+        }
+    }
+
+    fn choose(&mut self, choices: &'p [Choice]) {
+        let total: f64 = choices.iter().map(|choice| choice.weight).sum();
+        let mut sum = 0.0;
+        let cumulative = choices
+            .iter()
+            .map(|choice| {
+                sum += choice.weight / total;
+                sum
+            })
+            .collect();
+        let head = self.hole();
+        let targets = self.branches(choices.iter().map(|choice| choice.steps.as_slice()));
+        self.ops[head] = Op::Choose { cumulative, targets };
+    }
+
+    /// Lays out alternatives one after the other, each with a jump behind the last.
+    fn branches(&mut self, branches: impl Iterator<Item = &'p [Step]>) -> Box<[Pc]> {
+        let mut targets = Vec::new();
+        let mut jumps = Vec::new();
+        for steps in branches {
+            targets.push(self.here());
+            self.steps(steps);
+            jumps.push(self.hole());
+        }
+        let end = self.here();
+        for jump in jumps {
+            self.ops[jump] = Op::Jump(end);
+        }
+        targets.into_boxed_slice()
+    }
+
+    /// A loop: `head` is given the place behind it, and decides on each pass.
+    fn looped(&mut self, steps: &'p [Step], head: impl FnOnce(Pc) -> Op) {
+        let start = self.hole();
+        self.steps(steps);
+        self.ops.push(Op::Jump(start as Pc));
+        self.ops[start] = head(self.here());
+    }
+
+    /// Keeps a place for an operation that is known later.
+    fn hole(&mut self) -> usize {
+        self.ops.push(Op::Jump(0));
+        self.ops.len() - 1
+    }
+
+    fn here(&self) -> Pc {
+        self.ops.len() as Pc
+    }
+
+    fn register(&mut self) -> Register {
+        self.registers += 1;
+        self.registers - 1
+    }
+}

@@ -1,0 +1,171 @@
+//! The program: a plan compiled to a flat list of operations with jumps, immutable and shared by
+//! all workers.
+//!
+//! What can be known before the run is done here: constants are folded, requests without variables
+//! are rendered to their bytes, patterns and expressions are compiled, names get their numbers. No
+//! network, no clock.
+
+mod compile;
+mod data;
+mod flow;
+mod print;
+mod request;
+mod scope;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use squall_measure::NameKind;
+use squall_plan::expr::{Program as Formula, Slot};
+use squall_plan::model::{ConnectionMode, OnError, StopScope, Think};
+use squall_plan::template::BoundTemplate;
+use squall_plan::value::Value;
+use squall_wire::Origin;
+
+use crate::parts::hosts::Hosts;
+use crate::schedule::LoadUnit;
+
+pub(crate) use compile::Compiler;
+pub use compile::{CompileOptions, DEFAULT_GRACE, Part, compile};
+pub(crate) use data::Feed;
+pub(crate) use request::{
+    AuthOp, BodyOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, Prepared,
+    RequestOp, UrlOp,
+};
+pub(crate) use scope::{Function, Intrinsic, Place};
+
+/// Index of an operation within its scenario.
+pub(crate) type Pc = u32;
+/// Index of a number that a user keeps: a loop's counter or limit, a turn.
+pub(crate) type Register = u16;
+
+/// A compiled plan.
+#[derive(Debug)]
+pub struct Program {
+    /// Name of the plan.
+    pub name: String,
+    /// The kinds of users.
+    pub(crate) scenarios: Vec<Scenario>,
+    /// The loads, each of one scenario or of several by weight.
+    pub(crate) units: Vec<LoadUnit>,
+    /// Names known before the run; the index is the number under which a worker records.
+    pub(crate) names: Vec<(NameKind, String)>,
+    /// Names of the variables, by slot.
+    pub(crate) variables: Vec<String>,
+    /// What each variable holds when a user starts, by slot.
+    pub(crate) initial: Arc<[Value]>,
+    /// The data files in use.
+    pub(crate) feeds: Vec<Feed>,
+    /// What expressions call beside the plan's own functions.
+    pub(crate) functions: Vec<Function>,
+    /// Where requests go, as far as it is known before the run.
+    pub(crate) origins: Vec<Origin>,
+    /// Where requests with a relative URL go.
+    /// and the path before each.
+    pub(crate) target: Option<(u32, String)>,
+    /// Where requests may go.
+    pub(crate) hosts: Hosts,
+    /// Who owns connections.
+    pub(crate) connections: ConnectionMode,
+    /// Whether plain HTTP goes through a proxy, and so needs absolute request targets.
+    pub(crate) absolute_form: bool,
+    /// Texts that no output may show.
+    pub secrets: Vec<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// How long what is in flight at the end may take.
+    pub grace: Duration,
+}
+
+/// A kind of user, compiled.
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    pub name: String,
+    pub ops: Vec<Op>,
+    /// How many registers a user needs.
+    pub registers: usize,
+    /// The feeds that its steps look at, of which each iteration takes a row.
+    pub feeds: Vec<u16>,
+    pub on_error: OnError,
+}
+
+/// One operation. A user is a program counter over these.
+#[derive(Debug)]
+pub(crate) enum Op {
+    Request(Box<RequestOp>),
+    Exec(Box<ExecOp>),
+    Think(Think),
+    /// A group begins; [`Op::Leave`] ends the innermost one.
+    Enter(u32),
+    Leave,
+    Set {
+        slot: Slot,
+        value: JsonOp,
+    },
+    /// Evaluates `times` into `limit`, sets `counter` to 0.
+    Repeat {
+        times: Formula,
+        counter: Register,
+        limit: Register,
+    },
+    /// Goes to `end` when `counter` has reached `limit`; otherwise shows it in `variable`, adds 1.
+    Pass {
+        counter: Register,
+        limit: Register,
+        variable: Option<Slot>,
+        end: Pc,
+    },
+    /// Evaluates a list into the hidden variable `list`, sets `index` to 0.
+    Each {
+        of: Formula,
+        list: Slot,
+        index: Register,
+    },
+    /// Goes to `end` after the last element; otherwise puts the next one into `item`.
+    Element {
+        list: Slot,
+        index: Register,
+        item: Slot,
+        end: Pc,
+    },
+    Unless {
+        condition: Formula,
+        to: Pc,
+    },
+    Jump(Pc),
+    /// By weight: the first target whose cumulative share is above a random number.
+    Choose {
+        cumulative: Box<[f64]>,
+        targets: Box<[Pc]>,
+    },
+    /// The next target each time.
+    Turn {
+        turn: Register,
+        targets: Box<[Pc]>,
+    },
+    /// Goes on in a user's first iteration, to the target in all others.
+    Once {
+        otherwise: Pc,
+    },
+    Log(BoundTemplate),
+    Stop(StopScope),
+}
+
+impl Program {
+    /// Where requests go, as far as it is known before the run.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
+    /// Length of the run in seconds, if all its loads end by time.
+    pub fn length_s(&self) -> Option<f64> {
+        let ends: Option<Vec<u64>> = self.units.iter().map(LoadUnit::end).collect();
+        ends?.into_iter().max().map(|end| end as f64 / 1e9)
+    }
+
+    /// Most workers that find a user to drive.
+    pub fn most_workers(&self) -> u32 {
+        let most = self.units.iter().map(LoadUnit::most_users).max().unwrap_or(1);
+        u32::try_from(most).unwrap_or(u32::MAX).max(1)
+    }
+}

@@ -1,0 +1,126 @@
+//! A program as text (`squall check --program`): one operation a line, jumps by number.
+
+use std::fmt::{Display, Formatter, Result};
+
+use super::{NameOp, Op, Place, Program, RequestOp, UrlOp};
+use crate::schedule::{LoadUnit, Shape};
+
+impl Display for Program {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        writeln!(f, "program {}", self.name)?;
+        for (index, origin) in self.origins.iter().enumerate() {
+            writeln!(f, "  origin {index}: {origin}")?;
+        }
+        for (slot, name) in self.variables.iter().enumerate() {
+            let name = if name.is_empty() { "(a loop's list)" } else { name };
+            writeln!(f, "  variable {slot}: {name}")?;
+        }
+        for feed in &self.feeds {
+            writeln!(f, "  data {}: {} rows", feed.name, feed.source.rows())?;
+        }
+        for unit in &self.units {
+            writeln!(f, "  load: {}", Described(unit, self))?;
+        }
+        for scenario in &self.scenarios {
+            writeln!(f, "scenario {}", scenario.name)?;
+            for (pc, op) in scenario.ops.iter().enumerate() {
+                writeln!(f, "  {pc:4}  {}", Line(op, self))?;
+            }
+            writeln!(f, "  {:4}  next iteration", scenario.ops.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// A load in words.
+struct Described<'a>(&'a LoadUnit, &'a Program);
+
+impl Display for Described<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Described(unit, program) = self;
+        match &unit.shape {
+            Shape::Closed { .. } => write!(f, "closed, at most {} users", unit.most_users())?,
+            Shape::Open { .. } => {
+                write!(f, "open, arrivals for at most {} users", unit.most_users())?;
+            }
+        }
+        if let Some(end) = unit.end() {
+            write!(f, ", until {:.1} s", end as f64 / 1e9)?;
+        }
+        for member in &unit.members {
+            write!(f, ", {}", program.scenarios[member.scenario].name)?;
+            if unit.members.len() > 1 {
+                write!(f, " (weight {})", member.weight)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Line<'a>(&'a Op, &'a Program);
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Line(op, program) = self;
+        match op {
+            Op::Request(request) => show_request(f, request, program),
+            Op::Exec(exec) => write!(f, "exec {}", program.names[exec.name as usize].1),
+            Op::Think(think) => write!(f, "think {think:?}"),
+            Op::Enter(name) => write!(f, "group {}", program.names[*name as usize].1),
+            Op::Leave => write!(f, "end of group"),
+            Op::Set { slot, .. } => write!(f, "set {}", variable(program, *slot)),
+            Op::Repeat { limit, counter, .. } => {
+                write!(f, "repeat: r{limit} = times, r{counter} = 0")
+            }
+            Op::Pass { counter, limit, end, .. } => {
+                write!(f, "if r{counter} == r{limit} go to {end}, else r{counter} += 1")
+            }
+            Op::Each { index, .. } => write!(f, "for each: r{index} = 0"),
+            Op::Element { index, item, end, .. } => {
+                write!(f, "{} = element r{index}, or go to {end}", variable(program, *item))
+            }
+            Op::Unless { to, .. } => write!(f, "unless the condition holds go to {to}"),
+            Op::Jump(to) => write!(f, "go to {to}"),
+            Op::Choose { cumulative, targets } => {
+                f.write_str("choose")?;
+                let mut below = 0.0;
+                for (share, target) in cumulative.iter().zip(targets) {
+                    write!(f, " {:.1}%: {target}", (share - below) * 100.0)?;
+                    below = *share;
+                }
+                Ok(())
+            }
+            Op::Turn { turn, targets } => write!(f, "in turn by r{turn}: {targets:?}"),
+            Op::Once { otherwise } => write!(f, "after the first iteration go to {otherwise}"),
+            Op::Log(_) => f.write_str("log"),
+            Op::Stop(scope) => write!(f, "stop {scope:?}"),
+        }
+    }
+}
+
+fn variable(program: &Program, slot: squall_plan::expr::Slot) -> &str {
+    match Place::of(slot) {
+        Place::Variable(index) => &program.variables[index],
+        _ => "",
+    }
+}
+
+fn show_request(f: &mut Formatter<'_>, request: &RequestOp, program: &Program) -> Result {
+    match &request.name {
+        NameOp::Static(name) => write!(f, "request {}", program.names[*name as usize].1)?,
+        NameOp::Rendered(_) => f.write_str("request (named when it runs)")?,
+        NameOp::FromUrl => write!(f, "request {} (named by its URL)", request.method)?,
+    }
+    match (&request.prepared, &request.url) {
+        (Some(prepared), _) => write!(f, ", {} bytes rendered", prepared.bytes.len())?,
+        (None, UrlOp::Any(_)) => f.write_str(", URL known when it runs")?,
+        (None, _) => f.write_str(", rendered each time")?,
+    }
+    if !request.extracts.is_empty() {
+        write!(f, ", {} extracts", request.extracts.len())?;
+    }
+    if !request.checks.is_empty() {
+        write!(f, ", {} checks", request.checks.len())?;
+    }
+    if request.limits.keep { f.write_str(", body kept") } else { Ok(()) }
+}

@@ -1,0 +1,537 @@
+//! Requests and programs to run, compiled: what is constant is rendered to bytes once, the rest is
+//! templates bound to slots, extractors and checks.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use squall_extract::{Extractor, Spec};
+use squall_measure::NameKind;
+use squall_plan::expr::{Program as Formula, Slot};
+use squall_plan::model::{
+    Auth, Body, Check, Exec, Extract, Extractor as From, Json, PartContent, Request, Which,
+};
+use squall_plan::span::{Span, Spanned};
+use squall_plan::template::{BoundTemplate, Part, Template};
+use squall_plan::value::Value;
+
+use super::compile::Compiler;
+use crate::parts::{names, url};
+use crate::render;
+
+/// Most bytes of a body that something reads, where the plan gives no other limit.
+const DEFAULT_KEPT_BODY: u64 = 64 << 20;
+/// Limits of time where the plan gives none.
+const DEFAULT_CONNECT: Duration = Duration::from_secs(10);
+const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
+const DEFAULT_EXEC: Duration = Duration::from_secs(60);
+
+/// A request, compiled.
+#[derive(Debug)]
+pub(crate) struct RequestOp {
+    pub name: NameOp,
+    pub method: Box<str>,
+    pub url: UrlOp,
+    /// The whole request, where nothing in it depends on the user: the head, of which the last
+    /// `tail` bytes (the empty line and a body) come after what a user adds (cookies, digest).
+    pub prepared: Option<Prepared>,
+    /// Headers beside those that follow from the rest, each with its name and `: ` as bytes.
+    pub headers: Vec<(Box<[u8]>, BoundTemplate)>,
+    /// Query parameters, appended percent-encoded.
+    pub query: Vec<(BoundTemplate, BoundTemplate)>,
+    pub body: BodyOp,
+    pub auth: AuthOp,
+    /// Whether the plan's own headers already hold a Cookie line.
+    pub own_cookie: bool,
+    pub limits: Limits,
+    /// Whether a status of 400 and above is an error by itself.
+    pub status_errors: bool,
+    pub extracts: Vec<ExtractOp>,
+    pub checks: Vec<CheckOp>,
+}
+
+/// A request rendered before the run.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub bytes: Box<[u8]>,
+    /// Where the head's last, empty line begins.
+    pub head_end: usize,
+}
+
+/// The name under which a request is counted.
+#[derive(Debug)]
+pub(crate) enum NameOp {
+    Static(u32),
+    Rendered(BoundTemplate),
+    /// Method and collapsed path, known only when the URL is.
+    FromUrl,
+}
+
+/// Where a request goes.
+#[derive(Debug)]
+pub(crate) enum UrlOp {
+    /// Known before the run: origin, and path with query.
+    Static { origin: u32, path: Box<[u8]> },
+    /// A path on the target, rendered for each request.
+    Path { origin: u32, prefix: Box<[u8]>, path: BoundTemplate },
+    /// Anything: rendered, then split.
+    Any(BoundTemplate),
+}
+
+/// What a request carries.
+#[derive(Debug)]
+pub(crate) enum BodyOp {
+    None,
+    Text(BoundTemplate),
+    Json(JsonOp),
+    Form(Vec<(BoundTemplate, BoundTemplate)>),
+    File(PathBuf),
+    Multipart(Vec<PartOp>),
+}
+
+/// A part of a multipart body.
+#[derive(Debug)]
+pub(crate) enum PartOp {
+    Text {
+        name: BoundTemplate,
+        text: BoundTemplate,
+        content_type: Option<String>,
+    },
+    File {
+        name: BoundTemplate,
+        path: PathBuf,
+        filename: Option<String>,
+        content_type: Option<String>,
+    },
+}
+
+/// Credentials.
+#[derive(Debug)]
+pub(crate) enum AuthOp {
+    None,
+    Basic { user: BoundTemplate, password: BoundTemplate },
+    Bearer(BoundTemplate),
+    Digest { user: BoundTemplate, password: BoundTemplate },
+}
+
+/// Bounds of a request, in nanoseconds and bytes; `u64::MAX`: none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub connect: u64,
+    pub first_byte: u64,
+    pub total: u64,
+    pub redirects: u32,
+    pub max_body: u64,
+    /// Whether something reads the body.
+    pub keep: bool,
+    /// Whether compressed answers are asked for, and so may have to be unpacked.
+    pub compression: bool,
+}
+
+/// A JSON-like value with variables.
+#[derive(Debug)]
+pub(crate) enum JsonOp {
+    Constant(Value),
+    Text(BoundTemplate),
+    List(Vec<JsonOp>),
+    Map(Vec<(BoundTemplate, JsonOp)>),
+}
+
+/// A value to take from an answer.
+#[derive(Debug)]
+pub(crate) struct ExtractOp {
+    pub slot: Slot,
+    pub variable: Box<str>,
+    pub from: FromOp,
+    pub which: Which,
+    pub default: Option<JsonOp>,
+}
+
+/// Where it comes from.
+#[derive(Debug)]
+pub(crate) enum FromOp {
+    Body(Extractor),
+    Header(Box<str>),
+    Cookie(Box<str>),
+    Status,
+}
+
+/// A judgement of an answer.
+#[derive(Debug)]
+pub(crate) struct CheckOp {
+    pub formula: Formula,
+    /// What it is called in reports.
+    pub text: Box<str>,
+    pub warn: bool,
+}
+
+/// A program to run.
+#[derive(Debug)]
+pub(crate) struct ExecOp {
+    pub name: u32,
+    pub command: Vec<BoundTemplate>,
+    pub timeout: Duration,
+    pub extracts: Vec<ExtractOp>,
+    pub checks: Vec<CheckOp>,
+}
+
+impl<'p> Compiler<'p> {
+    /// Compiles a request; `None` after an error was noted.
+    pub(super) fn request(&mut self, request: &'p Request) -> Option<RequestOp> {
+        let url = self.url(request)?;
+        let name = self.request_name(request, &url)?;
+        let mut headers = self.headers(request)?;
+        let query = self.pairs(&request.query)?;
+        let body = self.body(&request.body, &mut headers)?;
+        let auth = self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?;
+        self.noticed = Default::default();
+        let extracts = self.extracts(&request.extract)?;
+        let checks = self.checks(&request.check)?;
+        let noticed = std::mem::take(&mut self.noticed);
+        let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
+            && !noticed.status;
+        let reads_body =
+            noticed.body || extracts.iter().any(|extract| matches!(extract.from, FromOp::Body(_)));
+        let mut op = RequestOp {
+            name,
+            method: request.method.clone().into(),
+            url,
+            prepared: None,
+            own_cookie: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"cookie: ")),
+            headers,
+            query,
+            body,
+            auth,
+            limits: self.limits(request, reads_body),
+            status_errors,
+            extracts,
+            checks,
+        };
+        op.prepared = render::prepare(self, &op);
+        Some(op)
+    }
+
+    fn url(&mut self, request: &'p Request) -> Option<UrlOp> {
+        let template = self.template(&request.url)?;
+        let begins = match template.parts().first() {
+            Some(Part::Text(text)) => text.to_string(),
+            _ => String::new(),
+        };
+        let on_target = begins.starts_with('/') && !begins.starts_with("//");
+        if !on_target
+            && !begins.contains("://")
+            && !(begins.is_empty() && template.constant().is_none())
+        {
+            let message = format!("`{}` is no URL", request.url.source());
+            self.error(
+                request.url.span(),
+                message,
+                "a path on the target begins with `/`, a URL with http:// or https://",
+            );
+            return None;
+        }
+        if on_target && self.target.is_none() {
+            let message = "the plan has no target that this path could be on".to_owned();
+            self.error(request.url.span(), message, "add `target: http://...`, or give --target");
+            return None;
+        }
+        match (template.constant(), &self.target) {
+            (Some(text), Some((origin, prefix))) if on_target => {
+                let mut path = prefix.clone().into_bytes();
+                url::encode_path(text.split('#').next().unwrap_or_default().as_bytes(), &mut path);
+                Some(UrlOp::Static { origin: *origin, path: path.into() })
+            }
+            (None, Some((origin, prefix))) if on_target => Some(UrlOp::Path {
+                origin: *origin,
+                prefix: prefix.as_bytes().into(),
+                path: template,
+            }),
+            (Some(text), _) => self.absolute(&text, request),
+            (None, _) => {
+                // A host that stands before the first variable is one that the plan names.
+                if let Some((before, _)) =
+                    begins.split_once("://").and_then(|(_, rest)| rest.split_once(['/', '?']))
+                {
+                    self.hosts.allow(before);
+                }
+                Some(UrlOp::Any(template))
+            }
+        }
+    }
+
+    /// A URL that is known before the run: the plan names its host.
+    fn absolute(&mut self, text: &str, request: &Request) -> Option<UrlOp> {
+        match url::split(text) {
+            Ok((origin, path)) => {
+                let mut encoded = Vec::new();
+                url::encode_path(path.as_bytes(), &mut encoded);
+                if !encoded.starts_with(b"/") {
+                    encoded.insert(0, b'/');
+                }
+                Some(UrlOp::Static { origin: self.origin(origin), path: encoded.into() })
+            }
+            Err(error) => {
+                self.error(request.url.span(), format!("`{text}` is no URL: {error}"), "");
+                None
+            }
+        }
+    }
+
+    fn limits(&self, request: &Request, keep: bool) -> Limits {
+        let nanos = |time: Option<Duration>, default: Option<Duration>| {
+            time.or(default)
+                .map_or(u64::MAX, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+        };
+        let (own, defaults) = (&request.timeout, &self.defaults.timeout);
+        let max_body = request.max_body.or(self.defaults.max_body);
+        Limits {
+            connect: nanos(own.connect.or(defaults.connect), Some(DEFAULT_CONNECT)),
+            first_byte: nanos(own.first_byte.or(defaults.first_byte), None),
+            total: nanos(own.total.or(defaults.total), Some(DEFAULT_TOTAL)),
+            redirects: request.redirects.or(self.defaults.redirects).unwrap_or(0),
+            max_body: max_body.unwrap_or(if keep { DEFAULT_KEPT_BODY } else { u64::MAX }),
+            keep,
+            compression: request.compression.or(self.defaults.compression).unwrap_or(false),
+        }
+    }
+
+    fn request_name(&mut self, request: &'p Request, url: &UrlOp) -> Option<NameOp> {
+        if let Some(name) = &request.name {
+            let name = self.template(name)?;
+            return Some(match name.constant() {
+                Some(text) => NameOp::Static(self.name(NameKind::Request, &text)),
+                None => NameOp::Rendered(name),
+            });
+        }
+        let path = match url {
+            UrlOp::Static { path, .. } => names::collapse(&String::from_utf8_lossy(path)),
+            UrlOp::Path { prefix, path, .. } => {
+                names::collapse_template(&String::from_utf8_lossy(prefix), path)
+            }
+            UrlOp::Any(_) => return Some(NameOp::FromUrl),
+        };
+        let name = format!("{} {path}", request.method);
+        Some(NameOp::Static(self.name(NameKind::Request, &name)))
+    }
+
+    fn headers(&mut self, request: &'p Request) -> Option<Vec<(Box<[u8]>, BoundTemplate)>> {
+        let mut headers: Vec<(Box<[u8]>, BoundTemplate)> = Vec::new();
+        let defaults = self.defaults;
+        for (name, value) in &request.headers {
+            headers.push(self.header(name, value)?);
+        }
+        for (name, value) in &defaults.headers {
+            let header = self.header(name, value)?;
+            if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(&header.0)) {
+                headers.push(header);
+            }
+        }
+        Some(headers)
+    }
+
+    fn header(
+        &mut self,
+        name: &'p Template,
+        value: &'p Template,
+    ) -> Option<(Box<[u8]>, BoundTemplate)> {
+        let bound = self.template(name)?;
+        let text = bound.constant().unwrap_or_default();
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        if text.is_empty() || !text.bytes().all(token) {
+            self.error(
+                name.span(),
+                format!("`{}` is no name of a header", name.source()),
+                "a header's name is letters, digits and `-`, known before the run",
+            );
+            return None;
+        }
+        let value = self.template(value)?;
+        Some((format!("{text}: ").into_bytes().into(), value))
+    }
+
+    fn pairs(
+        &mut self,
+        pairs: &'p [(Template, Template)],
+    ) -> Option<Vec<(BoundTemplate, BoundTemplate)>> {
+        pairs
+            .iter()
+            .map(|(name, value)| Some((self.template(name)?, self.template(value)?)))
+            .collect()
+    }
+
+    /// Compiles a body, and adds the content type that goes with it unless the plan gives one.
+    fn body(
+        &mut self,
+        body: &'p Body,
+        headers: &mut Vec<(Box<[u8]>, BoundTemplate)>,
+    ) -> Option<BodyOp> {
+        let (body, content_type) = match body {
+            Body::None => (BodyOp::None, None),
+            Body::Text(text) => (BodyOp::Text(self.template(text)?), None),
+            Body::File(path) => (BodyOp::File(self.file(path)?), None),
+            Body::Json(json) => (BodyOp::Json(self.json(json)?), Some("application/json")),
+            Body::Form(pairs) => {
+                (BodyOp::Form(self.pairs(pairs)?), Some("application/x-www-form-urlencoded"))
+            }
+            Body::Multipart(parts) => {
+                let parts = parts.iter().map(|part| self.part(part)).collect::<Option<_>>()?;
+                (BodyOp::Multipart(parts), None)
+            }
+        };
+        let name = b"Content-Type: ";
+        if let Some(content_type) = content_type
+            && !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+        {
+            headers.push((name.as_slice().into(), BoundTemplate::literal(content_type)));
+        }
+        Some(body)
+    }
+
+    fn part(&mut self, part: &'p squall_plan::model::Part) -> Option<PartOp> {
+        let name = self.template(&part.name)?;
+        let content_type = part.content_type.clone();
+        Some(match &part.content {
+            PartContent::Text(text) => {
+                PartOp::Text { name, text: self.template(text)?, content_type }
+            }
+            PartContent::File { path, filename } => {
+                let path = self.file(path)?;
+                PartOp::File { name, path, filename: filename.clone(), content_type }
+            }
+        })
+    }
+
+    /// Notes an error now if a file is not there, and not in the middle of the run.
+    fn file(&mut self, path: &Spanned<PathBuf>) -> Option<PathBuf> {
+        match std::fs::File::open(&path.value) {
+            Ok(_) => Some(path.value.clone()),
+            Err(error) => {
+                self.error(
+                    path.span,
+                    format!("cannot open {}: {error}", path.value.display()),
+                    "paths are relative to the folder of the plan",
+                );
+                None
+            }
+        }
+    }
+
+    fn auth(&mut self, auth: Option<&'p Auth>) -> Option<AuthOp> {
+        Some(match auth {
+            None => AuthOp::None,
+            Some(Auth::Basic { user, password }) => {
+                AuthOp::Basic { user: self.template(user)?, password: self.template(password)? }
+            }
+            Some(Auth::Bearer(token)) => AuthOp::Bearer(self.template(token)?),
+            Some(Auth::Digest { user, password }) => {
+                AuthOp::Digest { user: self.template(user)?, password: self.template(password)? }
+            }
+        })
+    }
+
+    /// Compiles a JSON-like value.
+    pub(super) fn json(&mut self, json: &'p Json) -> Option<JsonOp> {
+        Some(match json {
+            Json::Null => JsonOp::Constant(Value::Null),
+            Json::Bool(value) => JsonOp::Constant(Value::Bool(*value)),
+            Json::Int(value) => JsonOp::Constant(Value::Int(*value)),
+            Json::Float(value) => JsonOp::Constant(Value::Float(*value)),
+            Json::Text(text) => {
+                let text = self.template(text)?;
+                match text.constant_value() {
+                    Some(value) => JsonOp::Constant(value),
+                    None => JsonOp::Text(text),
+                }
+            }
+            Json::List(items) => {
+                JsonOp::List(items.iter().map(|item| self.json(item)).collect::<Option<_>>()?)
+            }
+            Json::Map(entries) => JsonOp::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| Some((self.template(key)?, self.json(value)?)))
+                    .collect::<Option<_>>()?,
+            ),
+        })
+    }
+
+    fn extracts(&mut self, extracts: &'p [Extract]) -> Option<Vec<ExtractOp>> {
+        extracts.iter().map(|extract| self.extract(extract)).collect()
+    }
+
+    fn extract(&mut self, extract: &'p Extract) -> Option<ExtractOp> {
+        let from = match &extract.from {
+            From::Regex { pattern, group } => self
+                .extractor(Spec::Regex { pattern: &pattern.value, group: *group }, pattern.span)?,
+            From::Between { left, right } => {
+                self.extractor(Spec::Between { left: &left.value, right: &right.value }, left.span)?
+            }
+            From::Json(path) => self.extractor(Spec::Json(&path.value), path.span)?,
+            From::Css { selector, attr } => self.extractor(
+                Spec::Css { selector: &selector.value, attr: attr.as_deref() },
+                selector.span,
+            )?,
+            From::XPath(path) => self.extractor(Spec::XPath(&path.value), path.span)?,
+            From::Header(name) => FromOp::Header(name.clone().into()),
+            From::Cookie(name) => FromOp::Cookie(name.clone().into()),
+            From::Status => FromOp::Status,
+        };
+        let default = match &extract.default {
+            Some(json) => Some(self.json(json)?),
+            None => None,
+        };
+        Some(ExtractOp {
+            slot: self.slot(&extract.variable.value),
+            variable: extract.variable.value.clone().into(),
+            from,
+            which: extract.which,
+            default,
+        })
+    }
+
+    fn extractor(&mut self, spec: Spec<'_>, span: Span) -> Option<FromOp> {
+        match Extractor::compile(&spec) {
+            Ok(extractor) => Some(FromOp::Body(extractor)),
+            Err(error) => {
+                self.error(span, error.message, error.help.as_deref().unwrap_or_default());
+                None
+            }
+        }
+    }
+
+    fn checks(&mut self, checks: &'p [Check]) -> Option<Vec<CheckOp>> {
+        self.sees_answer = true;
+        let ops = checks
+            .iter()
+            .map(|check| {
+                let text = check.name.as_deref().unwrap_or(check.expr.source());
+                let formula = self.formula(&check.expr)?;
+                Some(CheckOp { formula, text: text.into(), warn: check.warn })
+            })
+            .collect();
+        self.sees_answer = false;
+        ops
+    }
+
+    /// Compiles a program to run; `None` after an error was noted.
+    pub(super) fn exec(&mut self, exec: &'p Exec, span: Span) -> Option<ExecOp> {
+        if !self.options.allow_exec {
+            self.error(
+                span,
+                "this plan runs a program".to_owned(),
+                "add --allow-exec if you trust the plan",
+            );
+            return None;
+        }
+        let program = exec.command.first().map_or("exec", |program| program.source());
+        let file = program.rsplit('/').next().unwrap_or(program);
+        let name = self.name(NameKind::Exec, exec.name.as_deref().unwrap_or(file));
+        let command = exec.command.iter().map(|part| self.template(part)).collect::<Option<_>>()?;
+        Some(ExecOp {
+            name,
+            command,
+            timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
+            extracts: self.extracts(&exec.extract)?,
+            checks: self.checks(&exec.check)?,
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! What names mean in templates and expressions: variables, cells of data rows, facts about the
+//! user and the answer, and the functions that look at the answer.
+
+use squall_extract::Extractor;
+use squall_measure::NameKind;
+use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Slot};
+use squall_plan::value::Value;
+
+use super::compile::Compiler;
+
+/// What a slot stands for. Slots are numbers, with the kind in the upper bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A variable of the user.
+    Variable(usize),
+    /// A column of the user's row of a feed.
+    Cell { feed: usize, column: usize },
+    /// A fact about the user or the answer.
+    Intrinsic(Intrinsic),
+}
+
+/// Facts that every user or answer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Intrinsic {
+    /// Status code of the answer; the exit code of a program.
+    Status,
+    /// Body of the answer; standard output of a program.
+    Body,
+    /// Bytes of the body.
+    Size,
+    /// Latency in milliseconds.
+    Duration,
+    /// Number of the user, from 0, over all workers.
+    User,
+    /// Number of the user's iteration, from 0.
+    Iteration,
+    /// Name of the scenario.
+    Scenario,
+}
+
+const CELL: u32 = 1 << 30;
+const INTRINSIC: u32 = 1 << 31;
+/// Bits of a column's number within a cell's slot.
+const COLUMN_BITS: u32 = 16;
+
+const INTRINSICS: [(&str, Intrinsic, bool); 7] = [
+    ("status", Intrinsic::Status, true),
+    ("body", Intrinsic::Body, true),
+    ("size", Intrinsic::Size, true),
+    ("duration", Intrinsic::Duration, true),
+    ("user", Intrinsic::User, false),
+    ("iteration", Intrinsic::Iteration, false),
+    ("scenario", Intrinsic::Scenario, false),
+];
+
+impl Place {
+    pub(crate) fn slot(self) -> Slot {
+        Slot(match self {
+            Place::Variable(index) => index as u32,
+            Place::Cell { feed, column } => CELL | (feed as u32) << COLUMN_BITS | column as u32,
+            Place::Intrinsic(which) => INTRINSIC | which as u32,
+        })
+    }
+
+    pub(crate) fn of(Slot(slot): Slot) -> Place {
+        if slot & INTRINSIC != 0 {
+            let index = (slot & !INTRINSIC) as usize;
+            return Place::Intrinsic(INTRINSICS[index].1);
+        }
+        if slot & CELL != 0 {
+            let cell = slot & !CELL;
+            let column = (cell & ((1 << COLUMN_BITS) - 1)) as usize;
+            return Place::Cell { feed: (cell >> COLUMN_BITS) as usize, column };
+        }
+        Place::Variable(slot as usize)
+    }
+}
+
+/// A function that looks at the answer.
+#[derive(Debug)]
+pub(crate) enum Function {
+    /// `header("name")`: the first header of that name, or null.
+    Header,
+    /// `cookie("name")`: the cookie of that name in the user's jar, or null.
+    Cookie,
+    /// `json("$.path")`: the first match, or null.
+    Json(Extractor),
+    /// `json()`: the whole body.
+    JsonBody,
+}
+
+impl Binder for Compiler<'_> {
+    fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError> {
+        let name = path[0];
+        if let Some((_, which, of_answer)) = INTRINSICS.iter().find(|(known, ..)| *known == name)
+            && (!of_answer || self.sees_answer)
+            && !self.is_variable(name)
+        {
+            self.noticed.status |= *which == Intrinsic::Status;
+            self.noticed.body |= *which == Intrinsic::Body;
+            return Ok(Bound::Slot(Place::Intrinsic(*which).slot(), 1));
+        }
+        if let Some(feed) = self.feed(name) {
+            return self.cell(feed, path);
+        }
+        if let Some(value) = self.constants.get(name) {
+            return Ok(Bound::Constant(value.clone(), 1));
+        }
+        match self.known_slot(name) {
+            Some(slot) => Ok(Bound::Slot(slot, 1)),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    fn function(&mut self, name: &str, args: &[Option<Value>]) -> Result<FunctionId, BindError> {
+        let function = match (name, args) {
+            ("header", [_]) => Function::Header,
+            ("cookie", [_]) => Function::Cookie,
+            ("json", []) => Function::JsonBody,
+            ("json", [Some(Value::Text(path))]) => Function::Json(
+                Extractor::compile(&squall_extract::Spec::Json(path))
+                    .map_err(|error| BindError::new(error.message))?,
+            ),
+            ("json", [_]) => {
+                return Err(BindError::new("json() takes a literal JSONPath, such as \"$.id\""));
+            }
+            ("header" | "cookie" | "json", _) => {
+                return Err(BindError::new(format!("{name}() takes one argument")));
+            }
+            _ => return Err(BindError::unknown_function(name)),
+        };
+        if !self.sees_answer {
+            return Err(BindError::new(format!(
+                "{name}() looks at an answer: it can only be used in a check"
+            )));
+        }
+        self.noticed.body |= matches!(function, Function::Json(_) | Function::JsonBody);
+        self.functions.push(function);
+        Ok(FunctionId(self.functions.len() as u32 - 1))
+    }
+}
+
+impl Compiler<'_> {
+    fn cell(&mut self, feed: usize, path: &[&str]) -> Result<Bound, BindError> {
+        let columns = self.feeds[feed].source.columns();
+        let Some(name) = path.get(1) else {
+            return Err(BindError::new(format!(
+                "`{}` is a row of data: name a column, one of {}",
+                path[0],
+                columns.join(", ")
+            )));
+        };
+        let Some(column) = columns.iter().position(|column| column == name) else {
+            return Err(BindError::new(format!(
+                "`{}` has no column `{name}`: it has {}",
+                path[0],
+                columns.join(", ")
+            )));
+        };
+        self.use_feed(feed);
+        Ok(Bound::Slot(Place::Cell { feed, column }.slot(), 2))
+    }
+
+    /// The number of a name, given now if it is new.
+    pub(super) fn name(&mut self, kind: NameKind, text: &str) -> u32 {
+        let found = self.names.iter().position(|(k, t)| *k == kind && t == text);
+        let index = found.unwrap_or_else(|| {
+            self.names.push((kind, text.to_owned()));
+            self.names.len() - 1
+        });
+        index as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_says_what_it_stands_for() {
+        for place in [
+            Place::Variable(0),
+            Place::Variable(70_000),
+            Place::Cell { feed: 3, column: 65_535 },
+            Place::Cell { feed: 0, column: 0 },
+        ] {
+            assert_eq!(Place::of(place.slot()), place);
+        }
+        for (_, which, _) in INTRINSICS {
+            assert_eq!(Place::of(Place::Intrinsic(which).slot()), Place::Intrinsic(which));
+        }
+    }
+}

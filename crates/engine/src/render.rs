@@ -1,0 +1,286 @@
+//! Requests to bytes: the same code renders a constant request once before the run and one with
+//! variables each time.
+
+use std::io::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use squall_plan::expr::{EvalError, Scope};
+use squall_plan::template::BoundTemplate;
+use squall_plan::value::Value;
+
+use crate::parts::url;
+use crate::program::{AuthOp, BodyOp, Compiler, JsonOp, Prepared, RequestOp, UrlOp};
+use crate::scope::Before;
+
+/// What identifies squall to servers.
+const USER_AGENT: &str = concat!("squall/", env!("CARGO_PKG_VERSION"));
+
+/// The empty line that ends a head.
+pub(crate) const END_OF_HEAD: &[u8] = b"\r\n";
+
+/// Where a request goes, as its head says it.
+pub(crate) struct Destination<'a> {
+    pub method: &'a str,
+    /// `host` or `host:port`.
+    pub authority: &'a str,
+    /// Path and query.
+    pub path: &'a [u8],
+    /// `http://authority`, where a proxy wants the absolute form.
+    pub absolute: bool,
+    /// Whether the body goes along: a redirect may leave it behind.
+    pub with_body: bool,
+    /// Whether credentials go along: they stay with the origin that they are for.
+    pub trusted: bool,
+}
+
+/// Renders a request now if nothing in it depends on the user; `None` otherwise.
+pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepared> {
+    let UrlOp::Static { origin, path } = &op.url else { return None };
+    let constant = |template: &BoundTemplate| template.constant().is_some();
+    let all = op.headers.iter().all(|(_, value)| constant(value))
+        && op.query.iter().all(|(name, value)| constant(name) && constant(value))
+        && match &op.body {
+            BodyOp::None => true,
+            BodyOp::Text(text) => constant(text),
+            BodyOp::Json(json) => matches!(json, JsonOp::Constant(_)),
+            BodyOp::Form(pairs) => {
+                pairs.iter().all(|(name, value)| constant(name) && constant(value))
+            }
+            BodyOp::File(_) | BodyOp::Multipart(_) => false,
+        }
+        && match &op.auth {
+            AuthOp::None => true,
+            AuthOp::Basic { user, password } => constant(user) && constant(password),
+            AuthOp::Bearer(token) => constant(token),
+            AuthOp::Digest { .. } => false,
+        };
+    if !all {
+        return None;
+    }
+    let scope = Before::new(0);
+    let (mut bytes, mut body) = (Vec::new(), Vec::new());
+    let mut target = path.to_vec();
+    append_query(op, &scope, &mut target).ok()?;
+    let origin = &compiler.origins[*origin as usize];
+    let absolute = compiler.absolute_form() && !origin.is_tls();
+    let destination = Destination {
+        method: &op.method,
+        authority: &origin.authority(),
+        path: &target,
+        absolute,
+        with_body: true,
+        trusted: true,
+    };
+    render_body(op, &scope, &mut body).ok()?;
+    render_head(op, &destination, body.len() as u64, None, &scope, &mut bytes).ok()?;
+    let head_end = bytes.len();
+    bytes.extend_from_slice(END_OF_HEAD);
+    bytes.extend_from_slice(&body);
+    Some(Prepared { bytes: bytes.into(), head_end })
+}
+
+/// Appends the request's query parameters to a path.
+pub(crate) fn append_query(
+    op: &RequestOp,
+    scope: &dyn Scope,
+    path: &mut Vec<u8>,
+) -> Result<(), EvalError> {
+    let mut separator = if path.contains(&b'?') { b'&' } else { b'?' };
+    for (name, value) in &op.query {
+        path.push(separator);
+        separator = b'&';
+        append_pair(name, value, scope, path)?;
+    }
+    Ok(())
+}
+
+fn append_pair(
+    name: &BoundTemplate,
+    value: &BoundTemplate,
+    scope: &dyn Scope,
+    out: &mut Vec<u8>,
+) -> Result<(), EvalError> {
+    let mut text = Vec::new();
+    name.render(scope, &mut text)?;
+    url::encode_form(&text, out);
+    out.push(b'=');
+    text.clear();
+    value.render(scope, &mut text)?;
+    url::encode_form(&text, out);
+    Ok(())
+}
+
+/// Renders a head without the empty line at its end. `length` is the body's, where there may be one;
+/// `content_type` that of a body which makes its own.
+pub(crate) fn render_head(
+    op: &RequestOp,
+    destination: &Destination<'_>,
+    length: u64,
+    content_type: Option<&str>,
+    scope: &dyn Scope,
+    out: &mut Vec<u8>,
+) -> Result<(), EvalError> {
+    let has = |name: &[u8]| op.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    out.extend_from_slice(destination.method.as_bytes());
+    out.push(b' ');
+    if destination.absolute {
+        out.extend_from_slice(b"http://");
+        out.extend_from_slice(destination.authority.as_bytes());
+    }
+    out.extend_from_slice(destination.path);
+    out.extend_from_slice(b" HTTP/1.1\r\n");
+    if !has(b"host: ") {
+        line(out, "Host: ", destination.authority);
+    }
+    if !has(b"user-agent: ") {
+        line(out, "User-Agent: ", USER_AGENT);
+    }
+    if !has(b"accept: ") {
+        line(out, "Accept: ", "*/*");
+    }
+    if op.limits.compression && !has(b"accept-encoding: ") {
+        line(out, "Accept-Encoding: ", "gzip");
+    }
+    for (name, value) in &op.headers {
+        let of_body = name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-");
+        let secret =
+            name.eq_ignore_ascii_case(b"authorization: ") || name.eq_ignore_ascii_case(b"cookie: ");
+        if (of_body && !destination.with_body) || (secret && !destination.trusted) {
+            continue;
+        }
+        out.extend_from_slice(name);
+        let from = out.len();
+        value.render(scope, out)?;
+        // A value may not end its line: what follows would be a header of somebody else's making.
+        for byte in &mut out[from..] {
+            if matches!(byte, b'\r' | b'\n' | 0) {
+                *byte = b' ';
+            }
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+    if let Some(content_type) = content_type
+        && !has(b"content-type: ")
+    {
+        line(out, "Content-Type: ", content_type);
+    }
+    if destination.trusted {
+        authorize(op, scope, out)?;
+    }
+    if expects_body(destination.method, length) && !has(b"content-length: ") {
+        // Writing to a Vec cannot fail.
+        let _ = write!(out, "Content-Length: {length}\r\n");
+    }
+    Ok(())
+}
+
+/// Whether the length is said: always with a body, and for methods that usually have one.
+fn expects_body(method: &str, length: u64) -> bool {
+    length > 0 || matches!(method, "POST" | "PUT" | "PATCH")
+}
+
+fn authorize(op: &RequestOp, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
+    match &op.auth {
+        // Digest is added by the caller, who knows the server's challenge.
+        AuthOp::None | AuthOp::Digest { .. } => {}
+        AuthOp::Basic { user, password } => {
+            let mut credentials = Vec::new();
+            user.render(scope, &mut credentials)?;
+            credentials.push(b':');
+            password.render(scope, &mut credentials)?;
+            line(out, "Authorization: Basic ", &STANDARD.encode(credentials));
+        }
+        AuthOp::Bearer(token) => {
+            let mut text = Vec::new();
+            token.render(scope, &mut text)?;
+            text.retain(|byte| !matches!(byte, b'\r' | b'\n'));
+            line(out, "Authorization: Bearer ", &String::from_utf8_lossy(&text));
+        }
+    }
+    Ok(())
+}
+
+fn line(out: &mut Vec<u8>, name: &str, value: &str) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(value.as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Renders a body that is made in memory; files and multipart are streams, and render to nothing.
+pub(crate) fn render_body(
+    op: &RequestOp,
+    scope: &dyn Scope,
+    out: &mut Vec<u8>,
+) -> Result<(), EvalError> {
+    match &op.body {
+        BodyOp::None | BodyOp::File(_) | BodyOp::Multipart(_) => {}
+        BodyOp::Text(text) => text.render(scope, out)?,
+        BodyOp::Json(json) => json.write(scope, out)?,
+        BodyOp::Form(pairs) => {
+            for (index, (name, value)) in pairs.iter().enumerate() {
+                if index > 0 {
+                    out.push(b'&');
+                }
+                append_pair(name, value, scope, out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl JsonOp {
+    /// Its value, with all variables filled in.
+    pub(crate) fn value(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
+        Ok(match self {
+            JsonOp::Constant(value) => value.clone(),
+            JsonOp::Text(text) => text.value(scope)?,
+            JsonOp::List(items) => Value::List(
+                items.iter().map(|item| item.value(scope)).collect::<Result<Vec<_>, _>>()?.into(),
+            ),
+            JsonOp::Map(entries) => {
+                let mut map = std::collections::BTreeMap::new();
+                for (key, value) in entries {
+                    let mut text = Vec::new();
+                    key.render(scope, &mut text)?;
+                    let key = String::from_utf8_lossy(&text).into_owned();
+                    map.insert(key.into(), value.value(scope)?);
+                }
+                Value::Map(map.into())
+            }
+        })
+    }
+
+    /// Writes it as JSON text, keys in the plan's order.
+    pub(crate) fn write(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
+        match self {
+            JsonOp::Constant(value) => value.write_json(out),
+            JsonOp::Text(text) => text.value(scope)?.write_json(out),
+            JsonOp::List(items) => {
+                out.push(b'[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    item.write(scope, out)?;
+                }
+                out.push(b']');
+            }
+            JsonOp::Map(entries) => {
+                out.push(b'{');
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    let mut text = Vec::new();
+                    key.render(scope, &mut text)?;
+                    Value::Text(String::from_utf8_lossy(&text).into()).write_json(out);
+                    out.push(b':');
+                    value.write(scope, out)?;
+                }
+                out.push(b'}');
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! Runs a program: starts the workers, passes on what they hand over, commands them. It is the only
+//! place that knows of all workers; what becomes of the records is the caller's business.
+
+use std::io;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use squall_measure::Slice;
+use squall_plan::value::Value;
+use squall_wire::{Clock, Shared};
+use tokio::sync::watch;
+
+use crate::program::Program;
+use crate::trace::Trace;
+use crate::worker::{self, Assignment};
+
+/// What workers say.
+pub(crate) enum Message {
+    /// A second is over.
+    Slice {
+        slice: Box<Slice>,
+        give_back: Sender<Box<Slice>>,
+    },
+    Log(Vec<LogLine>),
+    /// A step or an error asks for the end of the run.
+    StopAsked,
+    /// A worker could not be started, or its thread broke off.
+    Failed {
+        worker: u32,
+        reason: String,
+    },
+}
+
+/// What workers are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Command {
+    Run,
+    /// Begin nothing new; what is in flight may take so many nanoseconds.
+    Stop {
+        grace: u64,
+    },
+    /// Cut everything.
+    Abort,
+}
+
+/// A line of the run's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    /// The worker that wrote it.
+    pub worker: u32,
+    /// The second of the run in which it was written.
+    pub second: u32,
+    /// The text.
+    pub text: String,
+}
+
+/// What a run hands to its caller while it goes on.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A worker's records of one second.
+    Slice(&'a Slice),
+    /// Lines of the run's log.
+    Log(&'a [LogLine]),
+}
+
+/// How a run is made.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// How many workers, at most one a user.
+    pub workers: u32,
+}
+
+/// A way to end a run from elsewhere (a signal, a test).
+#[derive(Debug, Clone)]
+pub struct Stopper(watch::Sender<Command>);
+
+impl Default for Stopper {
+    fn default() -> Self {
+        Stopper(watch::Sender::new(Command::Run))
+    }
+}
+
+impl Stopper {
+    /// Ends the run in order: nothing new is begun, what is in flight may take so long.
+    pub fn stop(&self, grace: Duration) {
+        self.0.send_if_modified(|command| {
+            let first = *command == Command::Run;
+            if first {
+                *command = Command::Stop { grace: crate::schedule::nanos(grace) };
+            }
+            first
+        });
+    }
+
+    /// Ends the run at once.
+    pub fn abort(&self) {
+        self.0.send_replace(Command::Abort);
+    }
+
+    /// Whether the run was told to end.
+    pub fn is_stopped(&self) -> bool {
+        *self.0.borrow() != Command::Run
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// From the start of the load to the last worker's end.
+    pub elapsed: Duration,
+    /// A step, or an error with `on_error: stop_run`, asked for the end.
+    pub asked: bool,
+    /// Workers that broke off, with the reason.
+    pub failures: Vec<String>,
+    /// What the users' variables held at the end of a run of one user, by name.
+    pub variables: Vec<(String, Value)>,
+}
+
+/// Runs a program until its load is done or it is stopped. `events` is called on this thread.
+///
+/// # Errors
+/// No thread could be started.
+pub fn run(
+    program: Arc<Program>,
+    shared: Arc<Shared>,
+    options: &RunOptions,
+    stopper: &Stopper,
+    trace: Option<Trace>,
+    mut events: impl FnMut(Event<'_>),
+) -> io::Result<Ended> {
+    let clock = Clock::new(Instant::now());
+    let (messages, inbox) = mpsc::channel();
+    let of = options.workers.clamp(1, program.most_workers());
+    let variables = (program.most_workers() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
+    for index in 0..of {
+        let assignment = Assignment {
+            program: program.clone(),
+            shared: shared.clone(),
+            clock,
+            index,
+            of,
+            start: clock.now(),
+            messages: messages.clone(),
+            commands: stopper.0.subscribe(),
+            trace: trace.clone(),
+            variables: variables.clone(),
+        };
+        let messages = messages.clone();
+        let started =
+            std::thread::Builder::new().name(format!("worker-{index}")).spawn(move || {
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    worker::run(assignment)
+                }));
+                let reason = match outcome {
+                    Ok(Ok(())) => return,
+                    Ok(Err(error)) => error.to_string(),
+                    Err(_) => {
+                        "its thread panicked: this is a bug in squall, please report it".to_owned()
+                    }
+                };
+                let _ = messages.send(Message::Failed { worker: index, reason });
+            });
+        if let Err(error) = started {
+            stopper.abort();
+            return Err(error);
+        }
+    }
+    drop(messages);
+    let started = Instant::now();
+    let (asked, failures) = collect(&inbox, &program, stopper, &mut events);
+    let variables =
+        variables.and_then(|kept| kept.lock().map(|mut kept| std::mem::take(&mut *kept)).ok());
+    let variables = variables.unwrap_or_default();
+    Ok(Ended { elapsed: started.elapsed(), asked, failures, variables })
+}
+
+/// Passes on what workers say until the last of them has ended.
+fn collect(
+    inbox: &Receiver<Message>,
+    program: &Program,
+    stopper: &Stopper,
+    events: &mut impl FnMut(Event<'_>),
+) -> (bool, Vec<String>) {
+    let (mut asked, mut failures) = (false, Vec::new());
+    for message in inbox {
+        match message {
+            Message::Slice { slice, give_back } => {
+                events(Event::Slice(&slice));
+                // A worker that has ended needs no slice.
+                let _ = give_back.send(slice);
+            }
+            Message::Log(lines) => events(Event::Log(&lines)),
+            Message::StopAsked => {
+                asked = true;
+                stopper.stop(program.grace);
+            }
+            Message::Failed { worker, reason } => {
+                failures.push(format!("worker {worker}: {reason}"));
+                stopper.stop(program.grace);
+            }
+        }
+    }
+    (asked, failures)
+}

@@ -1,0 +1,159 @@
+//! A load bound to the scenarios that share it: whose turn user or arrival number i is, and when.
+//! Pure, like `squall-load` below it.
+
+use std::time::Duration;
+
+use squall_load::{Arrivals, Pattern, Rate, Segment, Shares, Users};
+use squall_plan::model::{self, Closed, Load, Open, Stage};
+
+/// Nanoseconds.
+pub(crate) type Nanos = u64;
+
+/// A load and who shares it.
+#[derive(Debug, Clone)]
+pub(crate) struct LoadUnit {
+    pub members: Vec<Member>,
+    /// When it starts, on the run's clock.
+    pub start: Nanos,
+    pub shape: Shape,
+    shares: Shares,
+}
+
+/// A scenario's part of a load.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Member {
+    pub scenario: usize,
+    pub weight: f64,
+}
+
+/// How many and when.
+#[derive(Debug, Clone)]
+pub(crate) enum Shape {
+    Closed {
+        users: Users,
+        pace: Option<Nanos>,
+        iterations: Option<u64>,
+        total_iterations: Option<u64>,
+        end: Option<Nanos>,
+    },
+    Open {
+        rate: Rate,
+        pattern: model::Arrivals,
+        max_users: u64,
+        total_iterations: Option<u64>,
+        end: Option<Nanos>,
+    },
+}
+
+impl LoadUnit {
+    /// Binds a load to scenarios; a shape that makes no sense gives an error text.
+    pub(crate) fn new(
+        load: &Load,
+        members: Vec<Member>,
+        start_after: Duration,
+    ) -> Result<Self, String> {
+        let shape = match load {
+            Load::Closed(closed) => Shape::closed(closed)?,
+            Load::Open(open) => Shape::open(open)?,
+        };
+        let weights: Vec<f64> = members.iter().map(|member| member.weight).collect();
+        let shares = Shares::new(&weights).map_err(|error| error.to_string())?;
+        Ok(LoadUnit { members, start: nanos(start_after), shape, shares })
+    }
+
+    /// One user, one iteration.
+    pub(crate) fn once(scenario: usize) -> Self {
+        let closed = Closed { users: Some(1), iterations: Some(1), ..Closed::default() };
+        // One user at once is a shape that makes sense.
+        Self::new(&Load::Closed(closed), vec![Member { scenario, weight: 1.0 }], Duration::ZERO)
+            .expect("one user is a valid load")
+    }
+
+    /// The scenario of user or arrival number `i`.
+    pub(crate) fn scenario_of(&self, i: u64) -> usize {
+        self.members[self.shares.member(i)].scenario
+    }
+
+    /// When the load ends, on the run's clock; `None`: when its iterations are done.
+    pub(crate) fn end(&self) -> Option<Nanos> {
+        let end = match &self.shape {
+            Shape::Closed { end, .. } | Shape::Open { end, .. } => *end,
+        };
+        end.map(|end| self.start + end)
+    }
+
+    /// Whether latency is also counted from when a request was due.
+    pub(crate) fn has_schedule(&self) -> bool {
+        match &self.shape {
+            Shape::Closed { pace, .. } => pace.is_some(),
+            Shape::Open { .. } => true,
+        }
+    }
+
+    /// Most users at a time, over all workers.
+    pub(crate) fn most_users(&self) -> u64 {
+        match &self.shape {
+            Shape::Closed { users, .. } => users.most(),
+            Shape::Open { max_users, .. } => *max_users,
+        }
+    }
+
+    /// The arrivals of a share of an open load.
+    pub(crate) fn arrivals(&self, segment: &Segment, seed: u64) -> Option<Arrivals> {
+        let Shape::Open { rate, pattern, .. } = &self.shape else { return None };
+        let pattern = match pattern {
+            model::Arrivals::Even => Pattern::Even,
+            model::Arrivals::Poisson => Pattern::Poisson { seed },
+        };
+        Some(Arrivals::new(rate.clone(), pattern, segment.clone()))
+    }
+}
+
+impl Shape {
+    fn closed(closed: &Closed) -> Result<Shape, String> {
+        let stages: Vec<(f64, Nanos)> = closed.stages.iter().map(stage).collect();
+        let ramp = nanos(closed.ramp);
+        let duration = closed.duration.map(nanos);
+        let users = if stages.is_empty() {
+            Users::ramp(closed.users.unwrap_or(1), ramp)
+        } else {
+            Users::stages(closed.users.unwrap_or(0), &stages)
+        }
+        .map_err(|error| error.to_string())?;
+        let staged = (!stages.is_empty()).then(|| stages.iter().map(|(_, over)| over).sum());
+        Ok(Shape::Closed {
+            users,
+            pace: closed.pace.map(nanos),
+            iterations: closed.iterations,
+            total_iterations: closed.total_iterations,
+            end: duration.or(staged),
+        })
+    }
+
+    fn open(open: &Open) -> Result<Shape, String> {
+        let stages: Vec<(f64, Nanos)> = open.stages.iter().map(stage).collect();
+        let rate = if stages.is_empty() {
+            Rate::ramp(open.rate.unwrap_or(0.0), nanos(open.ramp))
+        } else {
+            Rate::stages(open.rate.unwrap_or(0.0), &stages)
+        }
+        .map_err(|error| error.to_string())?;
+        let staged = (!stages.is_empty()).then(|| stages.iter().map(|(_, over)| over).sum());
+        Ok(Shape::Open {
+            rate,
+            pattern: open.arrivals,
+            max_users: open.max_users,
+            total_iterations: open.total_iterations,
+            end: open.duration.map(nanos).or(staged),
+        })
+    }
+}
+
+fn stage(stage: &Stage) -> (f64, Nanos) {
+    (stage.level, nanos(stage.over))
+}
+
+/// A duration in nanoseconds; 584 years are enough.
+pub(crate) fn nanos(duration: Duration) -> Nanos {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

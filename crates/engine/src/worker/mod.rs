@@ -1,0 +1,385 @@
+//! A worker: one OS thread with its own event loop and its own share of the users. Workers share
+//! nothing while they run; once a second each hands over what it has recorded.
+//!
+//! A user that waits is plain data in [`Worker::users`] and a timer in the wheel. A user that does
+//! something is owned by a task ([`drive`]). So memory follows what is in flight, not the number of
+//! users.
+
+mod account;
+mod connections;
+mod drive;
+mod exec;
+mod flight;
+mod hop;
+mod load;
+mod perform;
+mod recorder;
+mod timer;
+mod watched;
+mod wheel;
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+
+use slab::Slab;
+use squall_plan::value::Value;
+use squall_wire::{Client, Clock, Shared};
+use tokio::sync::watch;
+use tokio::task::LocalSet;
+
+use crate::parts::data::Reader;
+use crate::program::Program;
+use crate::run::{Command, Message};
+use crate::trace::Trace;
+use crate::user::User;
+use connections::Pools;
+use flight::{Cut, Flight};
+use load::UnitState;
+pub(crate) use recorder::Recorder;
+use timer::Alarm;
+use wheel::Wheel;
+
+/// What a worker is started with.
+pub(crate) struct Assignment {
+    pub program: Arc<Program>,
+    pub shared: Arc<Shared>,
+    pub clock: Clock,
+    /// Which worker this is, of how many.
+    pub index: u32,
+    pub of: u32,
+    /// When the load starts, on the run's clock.
+    pub start: u64,
+    pub messages: Sender<Message>,
+    pub commands: watch::Receiver<Command>,
+    /// Told of every request and answer (`squall try`).
+    pub trace: Option<Trace>,
+    /// Where the variables of a run of one user are left at its end.
+    pub variables: Option<Arc<Mutex<Vec<(String, Value)>>>>,
+}
+
+/// State of a worker, shared by its tasks.
+pub(crate) struct Worker {
+    pub program: Arc<Program>,
+    pub clock: Clock,
+    pub client: Rc<Client>,
+    pub index: u32,
+    pub of: u32,
+    pub recorder: Recorder,
+    pub trace: Option<Trace>,
+    /// Origins, those known only since the run began included.
+    pub origins: RefCell<Vec<Rc<squall_wire::Origin>>>,
+    pub pools: Pools,
+    readers: RefCell<Vec<Reader>>,
+    /// How many rows were taken of each feed, by scenario or over all.
+    taken: RefCell<Vec<u64>>,
+    users: RefCell<Slab<Parked>>,
+    units: RefCell<Vec<UnitState>>,
+    flights: RefCell<Slab<Rc<Flight>>>,
+    wheel: RefCell<Wheel<Timer>>,
+    alarm: Alarm,
+    /// What the alarm is set to.
+    alarm_at: Cell<u64>,
+    /// When the wheel has to be looked at next.
+    next: Cell<u64>,
+    /// Tasks that own a user.
+    active: Cell<u64>,
+    /// No new request is to be begun.
+    ending: Cell<bool>,
+    /// The grace is over.
+    aborted: Cell<bool>,
+    idle: tokio::sync::Notify,
+    variables: Option<Arc<Mutex<Vec<(String, Value)>>>>,
+}
+
+/// A user that waits, and its place's generation: a timer for a former occupant does nothing.
+struct Parked {
+    user: Box<User>,
+    generation: u32,
+}
+
+/// What waits in the wheel.
+#[derive(Debug, Clone, Copy)]
+enum Timer {
+    /// A waiting user goes on.
+    User { place: u32, generation: u32 },
+    /// A flight's limit has to be looked at.
+    Flight(u32),
+    /// The number of users of a closed load changes.
+    Users(u16),
+    /// An arrival of an open load is due.
+    Arrival(u16),
+    /// A load ends.
+    End(u16),
+    /// The second is over.
+    Second,
+    /// The grace is over.
+    Abort,
+}
+
+/// Runs a worker on this thread until its share of the load is done.
+///
+/// # Errors
+/// The event loop could not be made (out of descriptors or memory).
+pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let local = LocalSet::new();
+    local.block_on(&runtime, async move {
+        let commands = assignment.commands.clone();
+        let start = assignment.start;
+        let worker = Rc::new(Worker::new(assignment)?);
+        worker.begin(start);
+        worker.turn_until_done(commands).await;
+        worker.recorder.finish();
+        Ok(())
+    })
+}
+
+impl Worker {
+    fn new(assignment: Assignment) -> io::Result<Self> {
+        let Assignment {
+            program, shared, clock, index, of, start, messages, trace, variables, ..
+        } = assignment;
+        let readers = program.feeds.iter().map(|feed| Reader::new(&feed.source)).collect();
+        let taken = vec![0; program.feeds.len() * (program.scenarios.len() + 1)];
+        Ok(Worker {
+            client: Client::new(shared, clock, index as usize),
+            recorder: Recorder::new(&program, index, start, messages),
+            trace,
+            origins: RefCell::new(program.origins.iter().cloned().map(Rc::new).collect()),
+            pools: Pools::default(),
+            readers: RefCell::new(readers),
+            taken: RefCell::new(taken),
+            users: RefCell::new(Slab::new()),
+            units: RefCell::new(Vec::new()),
+            flights: RefCell::new(Slab::new()),
+            wheel: RefCell::new(Wheel::new()),
+            alarm: Alarm::new()?,
+            alarm_at: Cell::new(u64::MAX),
+            next: Cell::new(u64::MAX),
+            active: Cell::new(0),
+            ending: Cell::new(false),
+            aborted: Cell::new(false),
+            idle: tokio::sync::Notify::new(),
+            variables,
+            program,
+            clock,
+            index,
+            of,
+        })
+    }
+
+    /// The worker's own loop: timers, commands, the end.
+    async fn turn_until_done(self: &Rc<Self>, mut commands: watch::Receiver<Command>) {
+        let mut told = true;
+        loop {
+            self.fire(self.clock.now());
+            if self.is_done() {
+                return;
+            }
+            self.set_alarm();
+            tokio::select! {
+                ring = self.alarm.ring() => {
+                    self.alarm_at.set(u64::MAX);
+                    if ring.is_err() {
+                        // Cannot happen to a timer descriptor that is open; without a timer
+                        // nothing can go on, so end in order.
+                        self.end(0);
+                    }
+                }
+                () = self.idle.notified() => {}
+                change = commands.changed(), if told => match change {
+                    Ok(()) => self.obey(*commands.borrow_and_update()),
+                    // Whoever commands is gone: nobody wants the results.
+                    Err(_) => {
+                        told = false;
+                        self.obey(Command::Abort);
+                    }
+                },
+            }
+        }
+    }
+
+    fn obey(&self, command: Command) {
+        match command {
+            Command::Run => {}
+            Command::Stop { grace } => self.end(grace),
+            Command::Abort => self.abort(),
+        }
+    }
+
+    /// Fires all timers that are due.
+    pub(crate) fn fire(self: &Rc<Self>, now: u64) {
+        loop {
+            let popped = self.wheel.borrow_mut().pop(now);
+            let Some((due, timer)) = popped else { break };
+            self.fired(due, timer, now);
+        }
+        self.next.set(self.wheel.borrow().next().unwrap_or(u64::MAX));
+    }
+
+    /// Fires timers if any is due: a saturated loop need not wait for the kernel's timer.
+    #[inline]
+    pub(crate) fn fire_if_due(self: &Rc<Self>, now: u64) {
+        if now >= self.next.get() {
+            self.fire(now);
+        }
+    }
+
+    fn fired(self: &Rc<Self>, due: u64, timer: Timer, now: u64) {
+        match timer {
+            Timer::User { place, generation } => self.wake(place, generation),
+            Timer::Flight(flight) => {
+                let again =
+                    self.flights.borrow().get(flight as usize).and_then(|f| f.look(due, now));
+                if let Some(again) = again {
+                    self.insert(again, timer);
+                }
+            }
+            Timer::Users(unit) => self.adjust_users(unit as usize, due),
+            Timer::Arrival(unit) => self.arrive(unit as usize, now),
+            Timer::End(unit) => self.end_unit(unit as usize),
+            Timer::Second => {
+                self.recorder.roll(now, Some(self.users_active()));
+                self.insert(self.recorder.second_ends(), Timer::Second);
+            }
+            Timer::Abort => self.abort(),
+        }
+    }
+
+    fn insert(&self, due: u64, timer: Timer) {
+        self.wheel.borrow_mut().insert(due, timer);
+        if due < self.next.get() {
+            self.next.set(due);
+            if due < self.alarm_at.get() {
+                self.set_alarm();
+            }
+        }
+    }
+
+    /// Sets the kernel's timer to what is next, if it is set to something else.
+    fn set_alarm(&self) {
+        let next = self.next.get();
+        if next == u64::MAX || next == self.alarm_at.get() {
+            return;
+        }
+        self.alarm_at.set(next);
+        let wait = next.saturating_sub(self.clock.now());
+        if self.alarm.set(wait).is_err() {
+            self.idle.notify_one(); // look again at once rather than never
+        }
+    }
+
+    /// Begins the end: no new request, what is in flight may take `grace` nanoseconds.
+    pub(crate) fn end(&self, grace: u64) {
+        if self.ending.replace(true) {
+            return;
+        }
+        let units = self.units.borrow().len();
+        for unit in 0..units {
+            self.end_unit(unit);
+        }
+        self.insert(self.clock.now().saturating_add(grace), Timer::Abort);
+        self.idle.notify_one();
+    }
+
+    /// Cuts all that is in flight.
+    fn abort(&self) {
+        self.aborted.set(true);
+        if !self.ending.get() {
+            self.end(0);
+        }
+        for (_, flight) in self.flights.borrow().iter() {
+            flight.cut(Cut::Abort);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.active.get() == 0 && self.units.borrow().iter().all(UnitState::is_done)
+    }
+
+    fn users_active(&self) -> u64 {
+        self.units.borrow().iter().map(UnitState::users).sum()
+    }
+
+    /// Lets a user wait until `due`.
+    fn park(&self, user: Box<User>, due: u64) {
+        let mut users = self.users.borrow_mut();
+        let entry = users.vacant_entry();
+        let place = entry.key() as u32;
+        let generation = self.recorder.next_generation();
+        entry.insert(Parked { user, generation });
+        drop(users);
+        self.insert(due, Timer::User { place, generation });
+    }
+
+    /// A waiting user goes on, if it still waits.
+    fn wake(self: &Rc<Self>, place: u32, generation: u32) {
+        let mut users = self.users.borrow_mut();
+        let waits = users.get(place as usize).is_some_and(|parked| parked.generation == generation);
+        if waits {
+            let user = users.remove(place as usize).user;
+            drop(users);
+            self.start(user);
+        }
+    }
+
+    /// Takes out all users of a load that wait.
+    fn unpark(&self, unit: usize) -> Vec<Box<User>> {
+        let mut users = self.users.borrow_mut();
+        let places: Vec<usize> = users
+            .iter()
+            .filter(|(_, parked)| parked.user.unit as usize == unit)
+            .map(|(place, _)| place)
+            .collect();
+        places.into_iter().map(|place| users.remove(place).user).collect()
+    }
+
+    /// Gives a user a task of its own.
+    fn start(self: &Rc<Self>, user: Box<User>) {
+        self.active.set(self.active.get() + 1);
+        tokio::task::spawn_local(drive::drive(self.clone(), user));
+    }
+
+    /// A flight for a task; given back when it is dropped.
+    fn lease(self: &Rc<Self>) -> Lease {
+        let mut flights = self.flights.borrow_mut();
+        let entry = flights.vacant_entry();
+        let flight = Rc::new(Flight::new(entry.key() as u32));
+        if self.aborted.get() {
+            flight.cut(Cut::Abort);
+        }
+        entry.insert(flight.clone());
+        Lease { worker: self.clone(), flight }
+    }
+
+    /// A task has let go of its user.
+    fn task_ended(&self) {
+        self.active.set(self.active.get() - 1);
+        if self.active.get() == 0 {
+            self.idle.notify_one();
+        }
+    }
+}
+
+/// A task's flight, in the list where timers find it.
+struct Lease {
+    worker: Rc<Worker>,
+    flight: Rc<Flight>,
+}
+
+impl std::ops::Deref for Lease {
+    type Target = Flight;
+
+    fn deref(&self) -> &Flight {
+        &self.flight
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.worker.flights.borrow_mut().remove(self.flight.number as usize);
+    }
+}

@@ -1,0 +1,178 @@
+//! What a worker records: the slice of the present second, and a bounded log. A slice that is full
+//! goes to the run's collector, which gives an empty one back, so that recording allocates nothing
+//! once it is warm.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use squall_measure::{Counters, ErrorKind, NameId, NameKind, Names, Sample, Slice};
+
+use crate::program::Program;
+use crate::run::{LogLine, Message};
+
+/// Lines that a worker may write to the run's log in one second; what is above is counted.
+const LOG_LINES: usize = 200;
+/// How often each kind of error of each name is written down with its detail.
+const DETAILS: u8 = 3;
+const SECOND: u64 = 1_000_000_000;
+
+/// A worker's records.
+pub(crate) struct Recorder {
+    worker: u32,
+    /// When the run's first second began, on the clock.
+    start: u64,
+    /// The present second, counted from the start.
+    second: Cell<u32>,
+    slice: RefCell<Box<Slice>>,
+    names: RefCell<Names>,
+    log: RefCell<Vec<LogLine>>,
+    details: RefCell<HashMap<(u32, ErrorKind), u8>>,
+    generation: Cell<u32>,
+    messages: Sender<Message>,
+    empty: Receiver<Box<Slice>>,
+    give_back: Sender<Box<Slice>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(
+        program: &Program,
+        worker: u32,
+        start: u64,
+        messages: Sender<Message>,
+    ) -> Self {
+        let (give_back, empty) = mpsc::channel();
+        let mut names = Names::new();
+        let mut slice = Box::new(Slice::new(worker, 0));
+        for (kind, text) in &program.names {
+            let id = names.intern(*kind, text);
+            slice.announce(id, *kind, text);
+        }
+        Recorder {
+            worker,
+            start,
+            second: Cell::new(0),
+            slice: RefCell::new(slice),
+            names: RefCell::new(names),
+            log: RefCell::new(Vec::new()),
+            details: RefCell::new(HashMap::new()),
+            generation: Cell::new(0),
+            messages,
+            empty,
+            give_back,
+        }
+    }
+
+    /// When the run started, on the clock.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// When the present second ends, on the clock.
+    pub(crate) fn second_ends(&self) -> u64 {
+        self.start + (u64::from(self.second.get()) + 1) * SECOND
+    }
+
+    /// Records a request that ended at `end`, on the clock.
+    #[inline]
+    pub(crate) fn request(&self, name: u32, sample: &Sample, end: u64) {
+        if end >= self.second_ends() {
+            self.roll(end, None);
+        }
+        self.slice.borrow_mut().record(NameId(name), sample);
+    }
+
+    /// Records a group.
+    pub(crate) fn group(&self, name: u32, since: u64, now: u64, failed: bool) {
+        self.slice.borrow_mut().record_group(NameId(name), (now - since) / 1_000, failed);
+    }
+
+    /// Changes the counters of the present second.
+    #[inline]
+    pub(crate) fn count(&self, change: impl FnOnce(&mut Counters)) {
+        change(&mut self.slice.borrow_mut().counters);
+    }
+
+    /// The number of a name that is known only now.
+    pub(crate) fn name(&self, kind: NameKind, text: &str) -> u32 {
+        let mut names = self.names.borrow_mut();
+        let known = names.len();
+        let NameId(id) = names.intern(kind, text);
+        if names.len() > known {
+            if let Some((kind, text)) = names.get(NameId(id)) {
+                self.slice.borrow_mut().announce(NameId(id), kind, text);
+            }
+        }
+        id
+    }
+
+    /// The text of a name.
+    pub(crate) fn name_text(&self, name: u32) -> String {
+        self.names.borrow().get(NameId(name)).map(|(_, text)| text.to_owned()).unwrap_or_default()
+    }
+
+    /// Writes a line to the run's log, or counts it as dropped.
+    pub(crate) fn log(&self, text: String) {
+        let mut log = self.log.borrow_mut();
+        if log.len() < LOG_LINES {
+            log.push(LogLine { worker: self.worker, second: self.second.get(), text });
+        } else {
+            self.count(|counters| counters.log_dropped += 1);
+        }
+    }
+
+    /// Writes down the detail of an error, the first few times that it occurs.
+    pub(crate) fn detail(&self, name: u32, kind: ErrorKind, detail: impl FnOnce() -> String) {
+        let mut details = self.details.borrow_mut();
+        let seen = details.entry((name, kind)).or_default();
+        if *seen < DETAILS {
+            *seen += 1;
+            let text = self.name_text(name);
+            self.log(format!("{text}: {}: {}", kind.label(), detail()));
+        }
+    }
+
+    /// Hands over the slices of the seconds that are over at `now`.
+    pub(crate) fn roll(&self, now: u64, users: Option<u64>) {
+        let second = ((now - self.start) / SECOND) as u32;
+        if second <= self.second.get() {
+            return;
+        }
+        if let Some(users) = users {
+            self.count(|counters| counters.users_active = users);
+        }
+        self.hand_over(second);
+    }
+
+    /// Hands over what is left.
+    pub(crate) fn finish(&self) {
+        self.hand_over(self.second.get() + 1);
+    }
+
+    fn hand_over(&self, second: u32) {
+        self.second.set(second);
+        let mut next =
+            self.empty.try_recv().unwrap_or_else(|_| Box::new(Slice::new(self.worker, second)));
+        next.restart(second);
+        let full = self.slice.replace(next);
+        let log = std::mem::take(&mut *self.log.borrow_mut());
+        if !log.is_empty() {
+            let _ = self.messages.send(Message::Log(log));
+        }
+        // Nobody listens any more only when the run has been given up.
+        let _ =
+            self.messages.send(Message::Slice { slice: full, give_back: self.give_back.clone() });
+    }
+
+    /// Asks whoever commands the run to end it in order.
+    pub(crate) fn ask_to_stop(&self) {
+        let _ = self.messages.send(Message::StopAsked);
+    }
+
+    /// A number that no waiting user had before.
+    pub(crate) fn next_generation(&self) -> u32 {
+        let next = self.generation.get().wrapping_add(1);
+        self.generation.set(next);
+        next
+    }
+}

@@ -1,0 +1,156 @@
+//! XPath 1.0 over HTML and XML: all of its axes but `namespace`, all of its operators and its core
+//! functions. Two things are other than in the specification, because a plan cannot bind prefixes:
+//! `name` selects what has that local name, whatever its prefix and namespace, and `p:name` what
+//! is written just so in the document. In HTML the case of names does not matter.
+
+mod functions;
+mod parse;
+mod search;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use serde_json::Number;
+
+use crate::error::{CompileError, ExtractError};
+use crate::found::{Chosen, Found, Item, Which};
+use crate::fuel::Fuel;
+use crate::markup::Tree;
+use functions::Function;
+use search::{Context, Search};
+use value::{Value, number_to_text};
+
+/// A compiled expression.
+#[derive(Debug, Clone)]
+pub(crate) struct XPath(Expression);
+
+impl XPath {
+    pub(crate) fn compile(expression: &str) -> Result<Self, CompileError> {
+        parse::expression(expression).map(XPath)
+    }
+
+    /// Takes what the expression gives: the text of each node, or the one value that it computes.
+    pub(crate) fn find<'b>(
+        &self,
+        tree: &Tree,
+        which: Which,
+        random: u64,
+    ) -> Result<Found<'b>, ExtractError> {
+        let fuel = Fuel::new();
+        let search = Search { tree, fuel: &fuel };
+        let item = match search.evaluate(&self.0, Context::document())? {
+            Value::Nodes(nodes) => {
+                let chosen = Chosen::among(nodes.into_iter(), which, random);
+                return chosen.try_into_found(|node| {
+                    let text = search.text(node);
+                    fuel.burn_result(text.len())?;
+                    Ok(Item::text(text))
+                });
+            }
+            Value::Number(number) => number_item(number),
+            Value::Text(text) => Item::text(&text),
+            Value::Boolean(boolean) => Item::Json(boolean.into()),
+        };
+        Chosen::among(std::iter::once(item), which, random).try_into_found(Ok)
+    }
+}
+
+/// A number as JSON, whole numbers without a fraction; what JSON cannot say as text.
+fn number_item<'b>(number: f64) -> Item<'b> {
+    if number.fract() == 0.0 && number.abs() < 2f64.powi(53) {
+        return Item::Json((number as i64).into());
+    }
+    match Number::from_f64(number) {
+        Some(number) => Item::Json(number.into()),
+        None => Item::text(&number_to_text(number)),
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Expression {
+    Number(f64),
+    Text(String),
+    /// Operands of one precedence, from left to right.
+    Chain(Box<Expression>, Vec<(Operator, Expression)>),
+    Negate(Box<Expression>),
+    Union(Vec<Expression>),
+    Call(Function, Vec<Expression>),
+    Path(Start, Vec<Step>),
+}
+
+impl Expression {
+    /// Whether it gives nodes, which is known before it is evaluated.
+    fn gives_nodes(&self) -> bool {
+        match self {
+            Expression::Union(_) | Expression::Path(..) => true,
+            Expression::Call(function, _) => *function == Function::Id,
+            _ => false,
+        }
+    }
+}
+
+/// Where a path begins.
+#[derive(Debug, Clone)]
+enum Start {
+    Document,
+    Context,
+    /// The nodes that an expression gives, filtered all together.
+    Nodes(Box<Expression>, Vec<Expression>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+#[derive(Debug, Clone)]
+struct Step {
+    axis: Axis,
+    test: NodeTest,
+    predicates: Vec<Expression>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Axis {
+    Ancestor,
+    AncestorOrSelf,
+    Attribute,
+    Child,
+    Descendant,
+    DescendantOrSelf,
+    Following,
+    FollowingSibling,
+    Parent,
+    Preceding,
+    PrecedingSibling,
+    OneSelf,
+}
+
+#[derive(Debug, Clone)]
+enum NodeTest {
+    /// `*`: any element, or any attribute on the attribute axis.
+    Star,
+    /// `p:*`
+    Prefix(String),
+    /// `name`: whatever the prefix.
+    Local(String),
+    /// `p:name`: as written in the document.
+    Full(String),
+    /// `node()`
+    Any,
+    Text,
+    Comment,
+    Instruction(Option<String>),
+}

@@ -1,0 +1,277 @@
+//! The core function library of XPath 1.0 (section 4).
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::Expression;
+use super::search::{Context, Search};
+use super::value::{Node, Value, round, text_to_number};
+use crate::ExtractError;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Function {
+    Boolean,
+    Ceiling,
+    Concat,
+    Contains,
+    Count,
+    False,
+    Floor,
+    Id,
+    Lang,
+    Last,
+    LocalName,
+    Name,
+    NamespaceUri,
+    NormalizeSpace,
+    Not,
+    Number,
+    Position,
+    Round,
+    StartsWith,
+    String,
+    StringLength,
+    Substring,
+    SubstringAfter,
+    SubstringBefore,
+    Sum,
+    Translate,
+    True,
+}
+
+/// Each function with its name and the least and largest number of arguments.
+const FUNCTIONS: [(&str, Function, usize, usize); 27] = [
+    ("boolean", Function::Boolean, 1, 1),
+    ("ceiling", Function::Ceiling, 1, 1),
+    ("concat", Function::Concat, 2, usize::MAX),
+    ("contains", Function::Contains, 2, 2),
+    ("count", Function::Count, 1, 1),
+    ("false", Function::False, 0, 0),
+    ("floor", Function::Floor, 1, 1),
+    ("id", Function::Id, 1, 1),
+    ("lang", Function::Lang, 1, 1),
+    ("last", Function::Last, 0, 0),
+    ("local-name", Function::LocalName, 0, 1),
+    ("name", Function::Name, 0, 1),
+    ("namespace-uri", Function::NamespaceUri, 0, 1),
+    ("normalize-space", Function::NormalizeSpace, 0, 1),
+    ("not", Function::Not, 1, 1),
+    ("number", Function::Number, 0, 1),
+    ("position", Function::Position, 0, 0),
+    ("round", Function::Round, 1, 1),
+    ("starts-with", Function::StartsWith, 2, 2),
+    ("string", Function::String, 0, 1),
+    ("string-length", Function::StringLength, 0, 1),
+    ("substring", Function::Substring, 2, 3),
+    ("substring-after", Function::SubstringAfter, 2, 2),
+    ("substring-before", Function::SubstringBefore, 2, 2),
+    ("sum", Function::Sum, 1, 1),
+    ("translate", Function::Translate, 3, 3),
+    ("true", Function::True, 0, 0),
+];
+
+impl Function {
+    pub(super) fn by_name(name: &str) -> Option<Function> {
+        FUNCTIONS.iter().find(|(known, ..)| *known == name).map(|(_, function, ..)| *function)
+    }
+
+    fn arity(self) -> (usize, usize) {
+        let found = FUNCTIONS.iter().find(|(_, function, ..)| *function == self);
+        found.map_or((0, 0), |(_, _, least, most)| (*least, *most))
+    }
+
+    /// Whether it takes that many arguments.
+    pub(super) fn takes(self, arguments: usize) -> bool {
+        let (least, most) = self.arity();
+        (least..=most).contains(&arguments)
+    }
+
+    /// How many arguments it takes, in words.
+    pub(super) fn arity_text(self) -> String {
+        match self.arity() {
+            (0, 0) => "no arguments".into(),
+            (1, 1) => "one argument".into(),
+            (least, most) if least == most => format!("{least} arguments"),
+            (least, usize::MAX) => format!("{least} arguments or more"),
+            (least, most) => format!("{least} or {most} arguments"),
+        }
+    }
+
+    /// Whether its argument must be nodes.
+    pub(super) fn takes_nodes(self) -> bool {
+        matches!(
+            self,
+            Function::Count
+                | Function::Sum
+                | Function::Name
+                | Function::LocalName
+                | Function::NamespaceUri
+        )
+    }
+}
+
+impl<'t> Search<'t> {
+    pub(super) fn call(
+        &self,
+        function: Function,
+        arguments: &'t [Expression],
+        context: Context,
+    ) -> Result<Value<'t>, ExtractError> {
+        // Left out, the argument is the context node.
+        let value = |index: usize| match arguments.get(index) {
+            Some(argument) => self.evaluate(argument, context),
+            None => Ok(Value::Nodes(vec![context.node])),
+        };
+        let number = |index| self.number(&value(index)?);
+        let text = |index| -> Result<Cow<'t, str>, ExtractError> {
+            let text = self.string(&value(index)?);
+            self.fuel.burn_text(text.len())?;
+            Ok(text)
+        };
+        let first = || -> Result<Option<Node>, ExtractError> {
+            match value(0)? {
+                Value::Nodes(nodes) => Ok(nodes.first().copied()),
+                _ => Ok(None),
+            }
+        };
+        Ok(match function {
+            Function::Last => Value::Number(context.size as f64),
+            Function::Position => Value::Number(context.position as f64),
+            Function::Count => match value(0)? {
+                Value::Nodes(nodes) => Value::Number(nodes.len() as f64),
+                _ => Value::Number(f64::NAN),
+            },
+            Function::Sum => self.sum(value(0)?)?,
+            Function::Id => Value::Nodes(self.by_id(value(0)?)?),
+            Function::Name => text_of(first()?.map(|node| self.name(node))),
+            Function::LocalName => text_of(first()?.map(|node| self.local_name(node))),
+            Function::NamespaceUri => text_of(first()?.map(|node| self.namespace(node))),
+            Function::Lang => Value::Boolean(self.speaks(context.node, &text(0)?)),
+            Function::Boolean => Value::Boolean(self.boolean(&value(0)?)),
+            Function::Not => Value::Boolean(!self.boolean(&value(0)?)),
+            Function::True => Value::Boolean(true),
+            Function::False => Value::Boolean(false),
+            Function::Number => Value::Number(number(0)?),
+            Function::Floor => Value::Number(number(0)?.floor()),
+            Function::Ceiling => Value::Number(number(0)?.ceil()),
+            Function::Round => Value::Number(round(number(0)?)),
+            Function::String => Value::Text(text(0)?),
+            Function::StringLength => Value::Number(text(0)?.chars().count() as f64),
+            Function::Contains => Value::Boolean(text(0)?.contains(&*text(1)?)),
+            Function::StartsWith => Value::Boolean(text(0)?.starts_with(&*text(1)?)),
+            Function::SubstringBefore => {
+                let (text, mark) = (text(0)?, text(1)?);
+                owned(text.split_once(&*mark).map_or("", |(before, _)| before).into())
+            }
+            Function::SubstringAfter => {
+                let (text, mark) = (text(0)?, text(1)?);
+                owned(text.split_once(&*mark).map_or("", |(_, after)| after).into())
+            }
+            Function::Substring => {
+                let length = if arguments.len() > 2 { Some(number(2)?) } else { None };
+                owned(substring(&text(0)?, number(1)?, length))
+            }
+            Function::Translate => owned(translate(&text(0)?, &text(1)?, &text(2)?)),
+            Function::NormalizeSpace => {
+                let words = text(0)?;
+                let words: Vec<&str> = words.split_ascii_whitespace().collect();
+                owned(words.join(" "))
+            }
+            Function::Concat => {
+                let mut all = String::new();
+                for index in 0..arguments.len() {
+                    let part = text(index)?;
+                    self.fuel.burn_result(part.len())?;
+                    all.push_str(&part);
+                }
+                owned(all)
+            }
+        })
+    }
+
+    fn sum(&self, value: Value<'t>) -> Result<Value<'t>, ExtractError> {
+        let Value::Nodes(nodes) = value else { return Ok(Value::Number(f64::NAN)) };
+        let mut sum = 0.0;
+        for node in nodes {
+            self.fuel.burn_text(self.text(node).len())?;
+            sum += text_to_number(self.text(node));
+        }
+        Ok(Value::Number(sum))
+    }
+
+    /// The elements whose `id` is one of the words of a text, or of the texts of nodes.
+    fn by_id(&self, value: Value<'t>) -> Result<Vec<Node>, ExtractError> {
+        let texts = match &value {
+            Value::Nodes(nodes) => nodes.iter().map(|node| self.text(*node).into()).collect(),
+            value => vec![self.string(value)],
+        };
+        let mut wanted = HashSet::new();
+        for text in &texts {
+            self.fuel.burn_text(text.len())?;
+            wanted.extend(text.split_ascii_whitespace());
+        }
+        let mut found = Vec::new();
+        for element in self.tree.elements() {
+            self.fuel.burn(1 + self.tree.attributes(element).len())?;
+            if self.tree.attribute(element, "id").is_some_and(|id| wanted.contains(id)) {
+                found.push(Node::of(element));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The namespace of an element or attribute, by the declarations around it.
+    fn namespace(&self, node: Node) -> &'t str {
+        let declaration = match (self.name(node).split_once(':'), node.attribute) {
+            (Some((prefix, _)), _) => Cow::Owned(format!("xmlns:{prefix}")),
+            (None, None) => Cow::Borrowed("xmlns"),
+            // An attribute without prefix is in no namespace.
+            (None, Some(_)) => return "",
+        };
+        let mut around = std::iter::once(node.id).chain(self.tree.ancestors(node.id));
+        around.find_map(|id| self.tree.attribute(id, &declaration)).unwrap_or("")
+    }
+
+    /// Whether a node is in a language, or one of its dialects.
+    fn speaks(&self, node: Node, language: &str) -> bool {
+        let mut around = std::iter::once(node.id).chain(self.tree.ancestors(node.id));
+        let spoken = around.find_map(|id| {
+            let html = || if self.tree.is_html() { self.tree.attribute(id, "lang") } else { None };
+            self.tree.attribute(id, "xml:lang").or_else(html)
+        });
+        let spoken = spoken.unwrap_or("").to_ascii_lowercase();
+        let rest = spoken.strip_prefix(&language.to_ascii_lowercase());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+}
+
+fn text_of(text: Option<&str>) -> Value<'_> {
+    Value::Text(text.unwrap_or("").into())
+}
+
+fn owned<'t>(text: String) -> Value<'t> {
+    Value::Text(Cow::Owned(text))
+}
+
+/// The characters from `start` (the first is 1), `length` of them if given; both are rounded.
+fn substring(text: &str, start: f64, length: Option<f64>) -> String {
+    let start = round(start);
+    let end = length.map_or(f64::INFINITY, |length| start + round(length));
+    // Comparisons with NaN are false, so that nothing is taken.
+    let taken = text.chars().zip(1u32..).filter(|(_, position)| {
+        let position = f64::from(*position);
+        position >= start && position < end
+    });
+    taken.map(|(character, _)| character).collect()
+}
+
+/// Replaces each character of `from` by the one at its place in `to`, or drops it.
+fn translate(text: &str, from: &str, to: &str) -> String {
+    let mut table = HashMap::new();
+    let mut to = to.chars();
+    for character in from.chars() {
+        let replacement = to.next();
+        table.entry(character).or_insert(replacement);
+    }
+    text.chars().filter_map(|c| table.get(&c).copied().unwrap_or(Some(c))).collect()
+}

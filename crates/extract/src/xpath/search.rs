@@ -1,0 +1,434 @@
+//! Evaluates an expression in a tree. The recursion follows the nesting of the expression, which
+//! is bounded, never that of the tree; each node looked at is paid with fuel.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::value::{Node, Value, number_to_text, text_to_number};
+use super::{Axis, Expression, NodeTest, Operator, Start, Step};
+use crate::ExtractError;
+use crate::fuel::Fuel;
+use crate::markup::{DOCUMENT, Kind, NodeId, Tree};
+
+/// Where an expression is evaluated: a node, which it is among those it was found with, and how
+/// many they are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context {
+    pub(super) node: Node,
+    pub(super) position: usize,
+    pub(super) size: usize,
+}
+
+impl Context {
+    pub(super) fn document() -> Self {
+        Context { node: Node::DOCUMENT, position: 1, size: 1 }
+    }
+}
+
+/// The nodes on an axis.
+type Nodes<'t> = Box<dyn Iterator<Item = Node> + 't>;
+
+/// A search in one tree.
+pub(super) struct Search<'t> {
+    pub(super) tree: &'t Tree,
+    pub(super) fuel: &'t Fuel,
+}
+
+impl<'t> Search<'t> {
+    pub(super) fn evaluate(
+        &self,
+        expression: &'t Expression,
+        context: Context,
+    ) -> Result<Value<'t>, ExtractError> {
+        self.fuel.burn(1)?;
+        Ok(match expression {
+            Expression::Number(number) => Value::Number(*number),
+            Expression::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Expression::Chain(first, others) => self.chain(first, others, context)?,
+            Expression::Negate(operand) => {
+                Value::Number(-self.number(&self.evaluate(operand, context)?)?)
+            }
+            Expression::Union(operands) => {
+                let mut all = Vec::new();
+                for operand in operands {
+                    all.append(&mut self.nodes(operand, context)?);
+                }
+                Value::Nodes(self.in_order(all)?)
+            }
+            Expression::Call(function, arguments) => self.call(*function, arguments, context)?,
+            Expression::Path(start, steps) => Value::Nodes(self.path(start, steps, context)?),
+        })
+    }
+
+    /// The nodes that an expression gives; the reader of expressions has seen that it gives some.
+    pub(super) fn nodes(
+        &self,
+        expression: &'t Expression,
+        context: Context,
+    ) -> Result<Vec<Node>, ExtractError> {
+        match self.evaluate(expression, context)? {
+            Value::Nodes(nodes) => Ok(nodes),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn in_order(&self, mut nodes: Vec<Node>) -> Result<Vec<Node>, ExtractError> {
+        self.fuel.burn(nodes.len())?;
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok(nodes)
+    }
+
+    fn path(
+        &self,
+        start: &'t Start,
+        steps: &'t [Step],
+        context: Context,
+    ) -> Result<Vec<Node>, ExtractError> {
+        let mut nodes = match start {
+            Start::Document => vec![Node::DOCUMENT],
+            Start::Context => vec![context.node],
+            Start::Nodes(expression, predicates) => {
+                self.filter(self.nodes(expression, context)?, predicates)?
+            }
+        };
+        for step in steps {
+            nodes = self.step(step, nodes)?;
+        }
+        Ok(nodes)
+    }
+
+    fn step(&self, step: &'t Step, from: Vec<Node>) -> Result<Vec<Node>, ExtractError> {
+        let mut found = Vec::new();
+        // [1] and its like need not look further.
+        let enough = match step.predicates.first() {
+            Some(Expression::Number(n)) => *n as usize,
+            _ => usize::MAX,
+        };
+        // From several nodes, the same may be found again and again.
+        let mut tidy_at = 1024 + 2 * self.tree.len() as usize;
+        for node in &from {
+            let mut candidates = Vec::new();
+            for candidate in self.along(step.axis, *node) {
+                self.fuel.burn(1)?;
+                if self.passes(candidate, step) {
+                    candidates.push(candidate);
+                    if candidates.len() >= enough {
+                        break;
+                    }
+                }
+            }
+            found.append(&mut self.filter(candidates, &step.predicates)?);
+            if found.len() > tidy_at {
+                found = self.in_order(found)?;
+                tidy_at = 1024 + 2 * found.len().max(self.tree.len() as usize);
+            }
+        }
+        self.in_order(found)
+    }
+
+    /// What is left of nodes after all predicates; positions follow the order they come in.
+    fn filter(
+        &self,
+        mut nodes: Vec<Node>,
+        predicates: &'t [Expression],
+    ) -> Result<Vec<Node>, ExtractError> {
+        for predicate in predicates {
+            let size = nodes.len();
+            let mut left = Vec::new();
+            for (index, node) in nodes.into_iter().enumerate() {
+                let position = index + 1;
+                let value = self.evaluate(predicate, Context { node, position, size })?;
+                let holds = match value {
+                    Value::Number(number) => number == position as f64,
+                    value => self.boolean(&value),
+                };
+                if holds {
+                    left.push(node);
+                }
+            }
+            nodes = left;
+        }
+        Ok(nodes)
+    }
+
+    /// The nodes on an axis, in its direction.
+    fn along(&self, axis: Axis, node: Node) -> Nodes<'t> {
+        let (tree, id) = (self.tree, node.id);
+        if node.attribute.is_some() {
+            // An attribute has no children and no siblings, but a parent.
+            return match axis {
+                Axis::Parent => Box::new(std::iter::once(Node::of(id))),
+                Axis::OneSelf | Axis::DescendantOrSelf => Box::new(std::iter::once(node)),
+                Axis::Ancestor => self.along(Axis::AncestorOrSelf, Node::of(id)),
+                Axis::AncestorOrSelf => {
+                    Box::new(std::iter::once(node).chain(self.along(axis, Node::of(id))))
+                }
+                Axis::Following => Box::new((id + 1..tree.len()).map(Node::of)),
+                Axis::Preceding => self.along(axis, Node::of(id)),
+                _ => Box::new(std::iter::empty()),
+            };
+        }
+        let and_self = |others: Nodes<'t>| Box::new(std::iter::once(node).chain(others));
+        match axis {
+            Axis::OneSelf => Box::new(std::iter::once(node)),
+            Axis::Parent => Box::new(tree.parent(id).into_iter().map(Node::of)),
+            Axis::Child => Box::new(tree.children(id).map(Node::of)),
+            Axis::Descendant => Box::new(tree.descendants(id).map(Node::of)),
+            Axis::DescendantOrSelf => and_self(self.along(Axis::Descendant, node)),
+            Axis::Ancestor => Box::new(tree.ancestors(id).map(Node::of)),
+            Axis::AncestorOrSelf => and_self(self.along(Axis::Ancestor, node)),
+            Axis::Following => Box::new((tree.descendants(id).end..tree.len()).map(Node::of)),
+            Axis::Preceding => Box::new(
+                (DOCUMENT..id)
+                    .rev()
+                    .filter(move |before| !tree.descendants(*before).contains(&id))
+                    .map(Node::of),
+            ),
+            Axis::FollowingSibling => {
+                let next = move |id: &NodeId| tree.next_sibling(*id);
+                Box::new(std::iter::successors(tree.next_sibling(id), next).map(Node::of))
+            }
+            Axis::PrecedingSibling => {
+                let previous = move |id: &NodeId| tree.previous_sibling(*id);
+                Box::new(std::iter::successors(tree.previous_sibling(id), previous).map(Node::of))
+            }
+            Axis::Attribute => Box::new(
+                tree.attributes(id)
+                    .filter(move |a| !is_namespace(tree.attribute_name(*a)))
+                    .map(move |a| Node { id, attribute: Some(a) }),
+            ),
+        }
+    }
+
+    fn passes(&self, node: Node, step: &Step) -> bool {
+        let tree = self.tree;
+        let kind = tree.kind(node.id);
+        let is_attribute = node.attribute.is_some();
+        // What a name stands for: attributes on their axis, elements on all others.
+        let is_principal = match step.axis {
+            Axis::Attribute => is_attribute,
+            _ => !is_attribute && kind == Kind::Element,
+        };
+        match &step.test {
+            NodeTest::Any => true,
+            NodeTest::Star => is_principal,
+            NodeTest::Local(name) => is_principal && tree.same_name(self.local_name(node), name),
+            NodeTest::Full(name) => is_principal && tree.same_name(self.name(node), name),
+            NodeTest::Prefix(prefix) => {
+                let written = self.name(node).split_once(':');
+                is_principal && written.is_some_and(|(p, _)| tree.same_name(p, prefix))
+            }
+            NodeTest::Text => !is_attribute && kind == Kind::Text,
+            NodeTest::Comment => !is_attribute && kind == Kind::Comment,
+            NodeTest::Instruction(target) => {
+                !is_attribute
+                    && kind == Kind::Instruction
+                    && target.as_ref().is_none_or(|target| tree.name(node.id) == target)
+            }
+        }
+    }
+
+    /// The name of an element, attribute or instruction as written.
+    pub(super) fn name(&self, node: Node) -> &'t str {
+        match node.attribute {
+            Some(attribute) => self.tree.attribute_name(attribute),
+            None => self.tree.name(node.id),
+        }
+    }
+
+    pub(super) fn local_name(&self, node: Node) -> &'t str {
+        crate::markup::local(self.name(node))
+    }
+
+    /// The text of a node: its string-value (section 5).
+    pub(super) fn text(&self, node: Node) -> &'t str {
+        match node.attribute {
+            Some(attribute) => self.tree.attribute_value(attribute),
+            None => self.tree.text(node.id),
+        }
+    }
+
+    pub(super) fn boolean(&self, value: &Value<'_>) -> bool {
+        match value {
+            Value::Nodes(nodes) => !nodes.is_empty(),
+            Value::Number(number) => *number != 0.0 && !number.is_nan(),
+            Value::Text(text) => !text.is_empty(),
+            Value::Boolean(boolean) => *boolean,
+        }
+    }
+
+    pub(super) fn number(&self, value: &Value<'t>) -> Result<f64, ExtractError> {
+        Ok(match value {
+            Value::Number(number) => *number,
+            Value::Boolean(boolean) => f64::from(u8::from(*boolean)),
+            value => {
+                let text = self.string(value);
+                self.fuel.burn_text(text.len())?;
+                text_to_number(&text)
+            }
+        })
+    }
+
+    /// A value as text; of nodes, the first one in the document.
+    pub(super) fn string(&self, value: &Value<'t>) -> Cow<'t, str> {
+        match value {
+            Value::Nodes(nodes) => nodes.first().map_or("", |node| self.text(*node)).into(),
+            Value::Number(number) => number_to_text(*number).into(),
+            Value::Text(text) => text.clone(),
+            Value::Boolean(boolean) => if *boolean { "true" } else { "false" }.into(),
+        }
+    }
+
+    fn chain(
+        &self,
+        first: &'t Expression,
+        others: &'t [(Operator, Expression)],
+        context: Context,
+    ) -> Result<Value<'t>, ExtractError> {
+        let mut value = self.evaluate(first, context)?;
+        for (operator, operand) in others {
+            let settled = match operator {
+                Operator::Or => Some(true),
+                Operator::And => Some(false),
+                _ => None,
+            };
+            if let Some(settled) = settled {
+                if self.boolean(&value) == settled {
+                    return Ok(Value::Boolean(settled));
+                }
+                let operand = self.evaluate(operand, context)?;
+                value = Value::Boolean(self.boolean(&operand));
+                continue;
+            }
+            let operand = self.evaluate(operand, context)?;
+            value = match operator {
+                Operator::Equal
+                | Operator::NotEqual
+                | Operator::Less
+                | Operator::LessOrEqual
+                | Operator::Greater
+                | Operator::GreaterOrEqual => {
+                    Value::Boolean(self.compare(&value, *operator, &operand)?)
+                }
+                _ => Value::Number(calculate(
+                    self.number(&value)?,
+                    *operator,
+                    self.number(&operand)?,
+                )),
+            };
+        }
+        Ok(value)
+    }
+
+    /// Compares two values (section 3.4): nodes compare if one of them does.
+    fn compare(
+        &self,
+        left: &Value<'t>,
+        operator: Operator,
+        right: &Value<'t>,
+    ) -> Result<bool, ExtractError> {
+        use Value::{Boolean, Nodes, Number};
+        let equality = matches!(operator, Operator::Equal | Operator::NotEqual);
+        match (left, right) {
+            (Boolean(_), _) | (_, Boolean(_)) if equality => {
+                Ok((self.boolean(left) == self.boolean(right)) == (operator == Operator::Equal))
+            }
+            (Nodes(left), Nodes(right)) => self.compare_nodes(left, operator, right),
+            (Nodes(nodes), other) if !matches!(other, Boolean(_)) => {
+                for node in nodes {
+                    let text = Value::Text(Cow::Borrowed(self.text(*node)));
+                    if self.compare(&text, operator, other)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            (other, Nodes(_)) if !matches!(other, Boolean(_)) => {
+                self.compare(right, mirrored(operator), left)
+            }
+            (Number(_), _) | (_, Number(_)) => {
+                Ok(holds(self.number(left)?, operator, self.number(right)?))
+            }
+            _ if equality => {
+                let (left, right) = (self.string(left), self.string(right));
+                self.fuel.burn_text(left.len().min(right.len()))?;
+                Ok((left == right) == (operator == Operator::Equal))
+            }
+            _ => Ok(holds(self.number(left)?, operator, self.number(right)?)),
+        }
+    }
+
+    /// Whether a node on the left and one on the right compare so, in linear time.
+    fn compare_nodes(
+        &self,
+        left: &[Node],
+        operator: Operator,
+        right: &[Node],
+    ) -> Result<bool, ExtractError> {
+        for node in left.iter().chain(right) {
+            self.fuel.burn_text(self.text(*node).len())?;
+        }
+        let numbers = |nodes: &[Node]| -> Vec<f64> {
+            let numbers = nodes.iter().map(|node| text_to_number(self.text(*node)));
+            numbers.filter(|number| !number.is_nan()).collect()
+        };
+        let least = |nodes| numbers(nodes).into_iter().reduce(f64::min);
+        let most = |nodes| numbers(nodes).into_iter().reduce(f64::max);
+        let bounds = match operator {
+            Operator::Equal => {
+                let texts: HashSet<&str> = left.iter().map(|node| self.text(*node)).collect();
+                return Ok(right.iter().any(|node| texts.contains(self.text(*node))));
+            }
+            Operator::NotEqual => {
+                // Only if all texts are the same, none differs from another.
+                let mut all = left.iter().chain(right).map(|node| self.text(*node));
+                let first = all.next();
+                return Ok(!left.is_empty()
+                    && !right.is_empty()
+                    && all.any(|text| Some(text) != first));
+            }
+            Operator::Less | Operator::LessOrEqual => least(left).zip(most(right)),
+            _ => most(left).zip(least(right)),
+        };
+        Ok(bounds.is_some_and(|(left, right)| holds(left, operator, right)))
+    }
+}
+
+/// Whether an attribute declares a namespace and is none in the sense of XPath.
+fn is_namespace(name: &str) -> bool {
+    name == "xmlns" || name.starts_with("xmlns:")
+}
+
+fn mirrored(operator: Operator) -> Operator {
+    match operator {
+        Operator::Less => Operator::Greater,
+        Operator::LessOrEqual => Operator::GreaterOrEqual,
+        Operator::Greater => Operator::Less,
+        Operator::GreaterOrEqual => Operator::LessOrEqual,
+        same => same,
+    }
+}
+
+fn holds(left: f64, operator: Operator, right: f64) -> bool {
+    match operator {
+        Operator::Equal => left == right,
+        Operator::NotEqual => left != right,
+        Operator::Less => left < right,
+        Operator::LessOrEqual => left <= right,
+        Operator::Greater => left > right,
+        Operator::GreaterOrEqual => left >= right,
+        _ => false,
+    }
+}
+
+fn calculate(left: f64, operator: Operator, right: f64) -> f64 {
+    match operator {
+        Operator::Add => left + right,
+        Operator::Subtract => left - right,
+        Operator::Multiply => left * right,
+        Operator::Divide => left / right,
+        Operator::Remainder => left % right,
+        _ => f64::NAN,
+    }
+}

@@ -1,0 +1,122 @@
+//! The public interface: compile once, search many bodies, on any thread.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+use squall_extract::{CompileError, Documents, ExtractError, Extractor, Found, Item, Spec, Which};
+
+fn extractor(spec: Spec) -> Extractor {
+    Extractor::compile(&spec).unwrap()
+}
+
+fn assert_shared<T: Send + Sync + Clone>(_: &T) {}
+
+fn assert_send<T: Send>(_: &T) {}
+
+#[test]
+fn one_body_serves_all_kinds() {
+    let page = br#"<form><input name="csrf" value="t1"></form>{"id": 7}"#;
+    let documents = Documents::new(page);
+    assert_send(&documents);
+    for (spec, expected) in [
+        (Spec::Regex { pattern: r#""id": (\d+)"#, group: Some(1) }, "7"),
+        (Spec::Between { left: "value=\"", right: "\"" }, "t1"),
+        (Spec::Css { selector: "input[name=csrf]", attr: Some("value") }, "t1"),
+        (Spec::XPath("//input/@value"), "t1"),
+    ] {
+        let extractor = extractor(spec);
+        assert_shared(&extractor);
+        let found = extractor.find_in(&documents, Which::First, 0).unwrap();
+        let Found::One(item) = &found else { panic!("{spec:?}: {found:?}") };
+        assert_eq!(item.to_text(), expected.as_bytes(), "{spec:?}");
+        assert_eq!(extractor.find(page, Which::First, 0).unwrap(), found, "{spec:?}");
+    }
+    let error = extractor(Spec::Json("$.id")).find_in(&documents, Which::First, 0).unwrap_err();
+    assert!(matches!(error, ExtractError::NotJson { .. }), "{error}");
+}
+
+#[test]
+fn text_of_the_body_is_borrowed() {
+    let body = b"token=abc;token=def;".to_vec();
+    for spec in [
+        Spec::Regex { pattern: "token=([^;]*)", group: None },
+        Spec::Between { left: "token=", right: ";" },
+    ] {
+        let extractor = extractor(spec);
+        for (which, expected) in [(Which::First, "abc"), (Which::Last, "def")] {
+            let found = extractor.find(&body, which, 0).unwrap();
+            let Found::One(Item::Bytes(Cow::Borrowed(bytes))) = found else { panic!("{found:?}") };
+            assert_eq!(bytes, expected.as_bytes());
+        }
+        let Found::Many(all) = extractor.find(&body, Which::All, 0).unwrap() else { panic!() };
+        assert!(all.iter().all(|item| matches!(item, Item::Bytes(Cow::Borrowed(_)))));
+    }
+}
+
+#[test]
+fn the_found_value_outlives_the_parsed_documents() {
+    let body = br#"{"a": "x"}"#.to_vec();
+    let extractor = extractor(Spec::Json("$.a"));
+    let found = {
+        let documents = Documents::new(&body);
+        extractor.find_in(&documents, Which::First, 0).unwrap()
+    };
+    assert_eq!(found, Found::One(Item::Bytes(b"x".into())));
+}
+
+#[test]
+fn json_keeps_types_and_checks_share_the_value() {
+    let documents = Documents::new(br#"{"n": 1, "list": [true, null, 2.5, "s"]}"#);
+    let found = extractor(Spec::Json("$.list[*]")).find_in(&documents, Which::All, 0).unwrap();
+    let expected = vec![
+        Item::Json(json!(true)),
+        Item::Json(json!(null)),
+        Item::Json(json!(2.5)),
+        Item::Bytes(b"s".into()),
+    ];
+    assert_eq!(found, Found::Many(expected));
+    assert_eq!(documents.json().unwrap()["n"], 1);
+}
+
+#[test]
+fn the_content_type_says_how_markup_is_read() {
+    let body = b"<Rss><link>u</link></Rss>";
+    let link = extractor(Spec::XPath("/Rss/link"));
+    let as_html = Documents::with_content_type(body, b"text/html");
+    let as_xml = Documents::with_content_type(body, b"application/rss+xml; charset=utf-8");
+    assert_eq!(link.find_in(&as_html, Which::First, 0).unwrap(), Found::None);
+    let found = link.find_in(&as_xml, Which::First, 0).unwrap();
+    assert_eq!(found, Found::One(Item::Bytes(b"u".into())));
+    let broken = Documents::with_content_type(b"<a><b></a>", b"text/xml");
+    let error = link.find_in(&broken, Which::First, 0).unwrap_err();
+    assert!(error.to_string().contains("malformed XML at line 1"), "{error}");
+}
+
+#[test]
+fn items_become_text() {
+    for (item, text) in [
+        (Item::Bytes(b"x\xFF"[..].into()), &b"x\xFF"[..]),
+        (Item::Json(json!(1.5)), b"1.5"),
+        (Item::Json(json!({"b": 1, "a": [null]})), br#"{"b":1,"a":[null]}"#),
+    ] {
+        assert_eq!(item.to_text(), text);
+        assert_eq!(item.clone().into_owned(), item);
+    }
+}
+
+#[test]
+fn errors_read_well() {
+    let error = |spec| -> CompileError { Extractor::compile(&spec).unwrap_err() };
+    let long = "x".repeat(100_000);
+    for (error, text) in [
+        (error(Spec::Regex { pattern: "a(", group: None }), "unclosed group (at byte 1)"),
+        (error(Spec::Between { left: &long, right: "" }), "the pattern is longer than 65536 bytes"),
+        (error(Spec::Between { left: "", right: &long }), "the pattern is longer than 65536 bytes"),
+        (
+            error(Spec::XPath("//a[")),
+            "expected a name, `*`, `@`, `.` or a value, found the end (at byte 4)",
+        ),
+    ] {
+        assert_eq!(error.to_string(), text);
+    }
+}

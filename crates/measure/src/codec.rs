@@ -1,0 +1,61 @@
+//! Numbers to bytes: LEB128 varints, as they stand in slices on disk.
+
+use std::fmt;
+
+/// Bytes that are not what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DecodeError(pub &'static str);
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+const SHORT: DecodeError = DecodeError("the data ends too early");
+
+/// Appends a number.
+pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Takes a number.
+pub(crate) fn get(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first().ok_or(SHORT)?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err(DecodeError("a number is longer than 64 bits"))
+}
+
+/// Takes so many bytes.
+pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], DecodeError> {
+    let (taken, rest) = bytes.split_first_chunk().ok_or(SHORT)?;
+    *bytes = rest;
+    Ok(*taken)
+}
+
+/// Appends a text with its length.
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
+    put(out, text.len() as u64);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Takes a text.
+pub(crate) fn get_text(bytes: &mut &[u8]) -> Result<String, DecodeError> {
+    let length = usize::try_from(get(bytes)?).map_err(|_| SHORT)?;
+    let (text, rest) = bytes.split_at_checked(length).ok_or(SHORT)?;
+    *bytes = rest;
+    String::from_utf8(text.to_vec()).map_err(|_| DecodeError("a text is not UTF-8"))
+}

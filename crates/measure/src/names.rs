@@ -1,0 +1,103 @@
+//! Names of what is counted, and their numbers.
+
+use std::collections::HashMap;
+
+/// Most names of a kind of thing; what comes later counts under [`OTHER`].
+pub const MAX_NAMES: usize = 1_000;
+/// The name under which the rest is counted.
+pub const OTHER: &str = "other";
+
+/// What a name names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NameKind {
+    /// A request.
+    Request,
+    /// A group of steps.
+    Group,
+    /// A program that is run.
+    Exec,
+}
+
+impl NameKind {
+    pub(crate) fn from_number(number: u64) -> Option<NameKind> {
+        [NameKind::Request, NameKind::Group, NameKind::Exec]
+            .get(usize::try_from(number).ok()?)
+            .copied()
+    }
+}
+
+/// The number of a name, within one worker or within the totals of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NameId(pub u32);
+
+/// Names by number, at most [`MAX_NAMES`] and one `other` for each kind.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    texts: Vec<(NameKind, String)>,
+    numbers: HashMap<(NameKind, String), NameId>,
+    /// Whether a name found no place.
+    overflowed: bool,
+}
+
+impl Names {
+    /// No names.
+    pub fn new() -> Names {
+        Names::default()
+    }
+
+    /// The number of a name, given now if it is new; `other`'s when there are too many.
+    pub fn intern(&mut self, kind: NameKind, text: &str) -> NameId {
+        // A look-up by borrowed parts would need a key type of its own; known names are looked up by
+        // number on the path of a request.
+        let key = (kind, text.to_owned());
+        if let Some(id) = self.numbers.get(&key) {
+            return *id;
+        }
+        if self.texts.len() >= MAX_NAMES && text != OTHER {
+            self.overflowed = true;
+            return self.intern(kind, OTHER);
+        }
+        let id = NameId(self.texts.len() as u32);
+        self.texts.push(key.clone());
+        self.numbers.insert(key, id);
+        id
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Kind and text of a name.
+    pub fn get(&self, NameId(id): NameId) -> Option<(NameKind, &str)> {
+        self.texts.get(id as usize).map(|(kind, text)| (*kind, text.as_str()))
+    }
+
+    /// Whether a name found no place and counts under `other`.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_few() {
+        let mut names = Names::new();
+        for number in 0..3_000 {
+            names.intern(NameKind::Request, &format!("page {number}"));
+        }
+        assert_eq!(names.len(), MAX_NAMES + 1);
+        assert!(names.overflowed());
+        assert_eq!(names.intern(NameKind::Request, "page 5"), NameId(5));
+        let other = names.intern(NameKind::Request, "page 2999");
+        assert_eq!(names.get(other), Some((NameKind::Request, OTHER)));
+    }
+}

@@ -1,0 +1,395 @@
+//! Rules that judge a run: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
+
+use std::fmt;
+
+use crate::row::Row;
+use crate::totals::Totals;
+use crate::{Counters, ErrorKind};
+
+/// A rule over one number of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// As it was written.
+    pub text: String,
+    metric: Metric,
+    /// A request, program or group; `None`: all requests.
+    pub name: Option<String>,
+    op: Op,
+    /// In the unit of the metric: µs, a second, or a plain number.
+    limit: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Metric {
+    Count,
+    Errors,
+    ErrorRate,
+    Rate,
+    Time { due: bool, of: Time },
+    Counter(&'static str),
+    Kind(ErrorKind),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Time {
+    Mean,
+    Min,
+    Max,
+    Percentile(f64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Number,
+    Share,
+    PerSecond,
+    Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+    Equal,
+    NotEqual,
+}
+
+/// A text that is no threshold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// What is wrong.
+    pub message: String,
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// What a threshold came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The rule as it was written.
+    pub text: String,
+    /// Whether it holds.
+    pub passed: bool,
+    /// The number, in µs, a second, or as it is; `None`: there is nothing of that name.
+    pub value: Option<f64>,
+    /// The number as a person reads it, or why there is none.
+    pub shown: String,
+}
+
+const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10; \
+                     the numbers are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, \
+                     due_mean, due_max, due_p99, errors_<kind>, and the run's counters";
+
+impl Threshold {
+    /// Reads a rule.
+    ///
+    /// # Errors
+    /// The text is none; the error says where and what was expected.
+    pub fn parse(text: &str) -> Result<Threshold, SyntaxError> {
+        let fail = |offset: usize, message: String| SyntaxError {
+            message,
+            offset,
+            help: Some(FORMS.to_owned()),
+        };
+        let body = text.trim();
+        let end = body
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
+            .unwrap_or(body.len());
+        let (word, rest) = body.split_at(end);
+        let metric = Metric::parse(word)
+            .ok_or_else(|| fail(0, format!("`{word}` is no number of a run")))?;
+        let (name, rest) = subject(rest.trim_start()).map_err(|message| fail(end, message))?;
+        if name.is_some() && matches!(metric, Metric::Counter(_)) {
+            return Err(fail(end, format!("`{word}` is of the whole run: it takes no name")));
+        }
+        let rest = rest.trim_start();
+        let at = text.len() - rest.len();
+        let ops = [
+            ("<=", Op::AtMost),
+            (">=", Op::AtLeast),
+            ("==", Op::Equal),
+            ("!=", Op::NotEqual),
+            ("<", Op::Below),
+            (">", Op::Above),
+        ];
+        let op = ops.iter().find_map(|(sign, op)| Some((*op, rest.strip_prefix(sign)?)));
+        let (op, limit) =
+            op.ok_or_else(|| fail(at, "one of < <= > >= == != must stand here".to_owned()))?;
+        let limit = metric.unit().parse(limit.trim()).map_err(|message| fail(at, message))?;
+        Ok(Threshold { text: body.to_owned(), metric, name, op, limit })
+    }
+
+    /// Judges a run that took so many seconds.
+    pub fn judge(&self, totals: &Totals, elapsed_s: f64) -> Judgement {
+        let value = self.value(totals, elapsed_s);
+        let passed = value.is_some_and(|value| self.op.holds(value, self.limit));
+        let shown = match value {
+            Some(value) => self.metric.unit().show(value),
+            None => match &self.name {
+                Some(name) => format!("nothing was counted under `{name}`"),
+                None => "no complete answer was counted".to_owned(),
+            },
+        };
+        Judgement { text: self.text.clone(), passed, value, shown }
+    }
+
+    fn value(&self, totals: &Totals, elapsed_s: f64) -> Option<f64> {
+        if let Metric::Counter(name) = self.metric {
+            return totals.counters().get(name).map(|value| value as f64);
+        }
+        match &self.name {
+            Some(name) => self.metric.of(totals.named(name)?, elapsed_s),
+            None => self.metric.of(&totals.all(), elapsed_s),
+        }
+    }
+}
+
+impl Metric {
+    fn parse(word: &str) -> Option<Metric> {
+        Some(match word {
+            "count" => Metric::Count,
+            "errors" => Metric::Errors,
+            "error_rate" => Metric::ErrorRate,
+            "rate" => Metric::Rate,
+            _ => {
+                if let Some(kind) = word.strip_prefix("errors_") {
+                    return ErrorKind::from_label(kind).map(Metric::Kind);
+                }
+                if let Some((name, _)) = Counters::default().named().find(|(name, _)| *name == word)
+                {
+                    return Some(Metric::Counter(name));
+                }
+                let (due, word) = match word.strip_prefix("due_") {
+                    Some(rest) => (true, rest),
+                    None => (false, word),
+                };
+                Metric::Time { due, of: Time::parse(word)? }
+            }
+        })
+    }
+
+    fn unit(self) -> Unit {
+        match self {
+            Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_) => Unit::Number,
+            Metric::ErrorRate => Unit::Share,
+            Metric::Rate => Unit::PerSecond,
+            Metric::Time { .. } => Unit::Time,
+        }
+    }
+
+    fn of(self, row: &Row, elapsed_s: f64) -> Option<f64> {
+        Some(match self {
+            Metric::Count => row.count as f64,
+            Metric::Errors => row.errors as f64,
+            Metric::ErrorRate if row.count == 0 => 0.0,
+            Metric::ErrorRate => row.errors as f64 / row.count as f64,
+            Metric::Rate if elapsed_s <= 0.0 => 0.0,
+            Metric::Rate => row.count as f64 / elapsed_s,
+            Metric::Kind(kind) => row
+                .error_kinds
+                .iter()
+                .find(|(own, _)| *own == kind)
+                .map_or(0.0, |(_, count)| *count as f64),
+            Metric::Time { due, of } => {
+                let histogram = if due { &row.due_latency } else { &row.latency };
+                if histogram.is_empty() {
+                    return None;
+                }
+                match of {
+                    Time::Mean => histogram.mean(),
+                    Time::Min => histogram.min() as f64,
+                    Time::Max => histogram.max() as f64,
+                    Time::Percentile(p) => histogram.percentile(p) as f64,
+                }
+            }
+            // Judged by `Threshold::value`.
+            Metric::Counter(_) => return None,
+        })
+    }
+}
+
+impl Time {
+    fn parse(word: &str) -> Option<Time> {
+        Some(match word {
+            "mean" => Time::Mean,
+            "min" => Time::Min,
+            "max" => Time::Max,
+            _ => {
+                let p: f64 = word.strip_prefix('p')?.parse().ok()?;
+                // `p999` is how many write 99.9.
+                let p = if word == "p999" { 99.9 } else { p };
+                (p > 0.0 && p <= 100.0).then_some(Time::Percentile(p))?
+            }
+        })
+    }
+}
+
+impl Unit {
+    fn parse(self, text: &str) -> Result<f64, String> {
+        let end = text.rfind(|c: char| c.is_ascii_digit() || c == '.').map_or(0, |at| at + 1);
+        let (number, unit) = text.split_at(end);
+        let bad = || format!("`{text}` is no {}", self.expected());
+        let number: f64 = number.trim().parse().map_err(|_| bad())?;
+        let factor = match (self, unit.trim()) {
+            (Unit::Number, "") => 1.0,
+            (Unit::Share, "") => 1.0,
+            (Unit::Share, "%") => 0.01,
+            (Unit::PerSecond, "/s" | "") => 1.0,
+            (Unit::PerSecond, "/min" | "/m") => 1.0 / 60.0,
+            (Unit::PerSecond, "/h") => 1.0 / 3_600.0,
+            (Unit::Time, "us" | "µs") => 1.0,
+            (Unit::Time, "ms") => 1e3,
+            (Unit::Time, "s") => 1e6,
+            (Unit::Time, "m" | "min") => 6e7,
+            _ => return Err(bad()),
+        };
+        Ok(number * factor)
+    }
+
+    fn expected(self) -> &'static str {
+        match self {
+            Unit::Number => "number",
+            Unit::Share => "share, such as 0.1% or 0.001",
+            Unit::PerSecond => "rate, such as 100/s or 30/min",
+            Unit::Time => "time, such as 300ms or 1.5s",
+        }
+    }
+
+    fn show(self, value: f64) -> String {
+        match self {
+            Unit::Number => format!("{value}"),
+            Unit::Share => format!("{:.3}%", value * 100.0),
+            Unit::PerSecond => format!("{value:.1}/s"),
+            Unit::Time if value < 1e3 => format!("{value:.0} µs"),
+            Unit::Time if value < 1e6 => format!("{:.2} ms", value / 1e3),
+            Unit::Time => format!("{:.2} s", value / 1e6),
+        }
+    }
+}
+
+impl Op {
+    fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Op::Below => value < limit,
+            Op::AtMost => value <= limit,
+            Op::Above => value > limit,
+            Op::AtLeast => value >= limit,
+            Op::Equal => value == limit,
+            Op::NotEqual => value != limit,
+        }
+    }
+}
+
+/// `(name)` or `("name")`, and what follows.
+fn subject(text: &str) -> Result<(Option<String>, &str), String> {
+    let Some(inner) = text.strip_prefix('(') else { return Ok((None, text)) };
+    let inner = inner.trim_start();
+    let (name, rest) = match inner.chars().next() {
+        Some(quote @ ('"' | '\'')) => {
+            let inner = &inner[1..];
+            let end = inner.find(quote).ok_or("the quote does not end")?;
+            (&inner[..end], &inner[end + 1..])
+        }
+        _ => {
+            let end = inner.find(')').ok_or("the parenthesis does not end")?;
+            (inner[..end].trim_end(), &inner[end..])
+        }
+    };
+    let rest = rest.trim_start().strip_prefix(')').ok_or("a `)` must follow the name")?;
+    if name.is_empty() {
+        return Err("the name is empty".to_owned());
+    }
+    Ok((Some(name.to_owned()), rest))
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NameId, NameKind, Phases, Sample, Slice};
+
+    fn totals() -> Totals {
+        let mut slice = Slice::new(0, 0);
+        slice.announce(NameId(0), NameKind::Request, "login");
+        slice.announce(NameId(1), NameKind::Group, "check out");
+        for n in 1..=100u64 {
+            slice.record(
+                NameId(0),
+                &Sample {
+                    latency_us: n * 1_000,
+                    due_latency_us: Some(n * 2_000),
+                    answered: true,
+                    status: if n == 1 { 500 } else { 200 },
+                    error: (n == 1).then_some(ErrorKind::Status),
+                    bytes_in: 0,
+                    bytes_out: 0,
+                    phases: Phases::default(),
+                },
+            );
+        }
+        slice.record_group(NameId(1), 5_000_000, false);
+        slice.counters.arrivals_missed = 2;
+        let mut totals = Totals::new();
+        totals.add(&slice);
+        totals
+    }
+
+    #[test]
+    fn rules_hold_or_do_not() {
+        let totals = totals();
+        for (text, passed) in [
+            ("p99(login) < 300ms", true),
+            ("p99(login) < 50ms", false),
+            ("p50(login) <= 50.1ms", true),
+            ("error_rate <= 1%", true),
+            ("error_rate < 0.01", false),
+            ("rate(login) >= 10/s", true),
+            ("rate > 601/min", false),
+            ("count == 100", true),
+            ("errors(login) == 1", true),
+            ("errors_status == 1", true),
+            ("errors_reset > 0", false),
+            ("max(\"check out\") > 4s", true),
+            ("due_max > 199ms", true),
+            ("mean ( login ) < 51ms", true),
+            ("arrivals_missed == 0", false),
+            ("count(nobody) == 0", false),
+        ] {
+            let judgement = Threshold::parse(text).expect(text).judge(&totals, 10.0);
+            assert_eq!(judgement.passed, passed, "{text}: {}", judgement.shown);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, word) in [
+            ("p101 < 1s", "p101"),
+            ("speed < 1s", "speed"),
+            ("p99(login < 1s", "parenthesis"),
+            ("p99(login) 1s", "must stand here"),
+            ("p99(login) < 5%", "time"),
+            ("rate < 5ms", "rate"),
+            ("arrivals_missed(login) == 0", "takes no name"),
+            ("", "no number"),
+            ("p99() < 1s", "empty"),
+        ] {
+            let error = Threshold::parse(text).expect_err(text);
+            assert!(error.message.contains(word), "{text}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_rule_or_an_error() {
+        use proptest::prelude::*;
+        proptest!(|(text in ".{0,40}")| { let _ = Threshold::parse(&text); });
+    }
+}

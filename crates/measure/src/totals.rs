@@ -1,0 +1,236 @@
+//! The whole of a run: slices of all workers and seconds, merged.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::histogram::Histogram;
+use crate::names::{NameId, NameKind, Names};
+use crate::row::Row;
+use crate::slice::{Counters, Slice};
+
+/// Most rows of the series; of longer runs, neighbouring rows are merged.
+const MAX_SERIES: usize = 1_200;
+
+/// One second of a run, all workers and names together; or several, in long runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SecondRow {
+    /// The first second, from 0.
+    pub second: u32,
+    /// How many seconds it stands for; the last row may have seen fewer.
+    pub seconds: u32,
+    /// Requests that are over.
+    pub requests: u64,
+    /// Those of them that were errors.
+    pub errors: u64,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Latency of complete answers, in µs.
+    pub latency: Histogram,
+    /// What is counted beside requests.
+    pub counters: Counters,
+}
+
+/// Everything that was recorded in a run.
+#[derive(Debug, Clone, Default)]
+pub struct Totals {
+    names: Names,
+    rows: Vec<Row>,
+    /// Numbers here of the numbers of each worker.
+    numbers: HashMap<(u32, NameId), NameId>,
+    /// By first second, divided by the resolution.
+    series: BTreeMap<u32, SecondRow>,
+    /// Seconds a row of the series.
+    resolution: u32,
+    counters: Counters,
+}
+
+impl SecondRow {
+    fn add(&mut self, row: &Row) {
+        self.requests += row.count;
+        self.errors += row.errors;
+        self.bytes_in += row.bytes_in;
+        self.bytes_out += row.bytes_out;
+        self.latency.merge(&row.latency);
+    }
+
+    /// Adds the row that follows.
+    fn add_later(&mut self, later: &SecondRow) {
+        self.requests += later.requests;
+        self.errors += later.errors;
+        self.bytes_in += later.bytes_in;
+        self.bytes_out += later.bytes_out;
+        self.latency.merge(&later.latency);
+        self.counters.add_later(&later.counters);
+    }
+}
+
+impl Totals {
+    /// Nothing yet.
+    pub fn new() -> Totals {
+        Totals { resolution: 1, ..Totals::default() }
+    }
+
+    /// Adds a slice. Slices of one worker come in the order of their seconds.
+    pub fn add(&mut self, slice: &Slice) {
+        for (id, kind, text) in &slice.names {
+            let here = self.names.intern(*kind, text);
+            self.numbers.insert((slice.worker, *id), here);
+            if self.rows.len() < self.names.len() {
+                self.rows.resize_with(self.names.len(), Row::default);
+            }
+        }
+        let second = slice.second / self.resolution;
+        let of_second = self.series.entry(second).or_insert_with(|| SecondRow {
+            second: second * self.resolution,
+            seconds: self.resolution,
+            ..SecondRow::default()
+        });
+        of_second.counters.merge(&slice.counters);
+        for (id, row) in slice.rows() {
+            let Some(here) = self.numbers.get(&(slice.worker, id)) else { continue };
+            self.rows[here.0 as usize].merge(row);
+            // Groups hold requests that count by themselves.
+            if self.names.get(*here).is_some_and(|(kind, _)| kind != NameKind::Group) {
+                of_second.add(row);
+            }
+        }
+        self.counters.merge(&slice.counters);
+        if self.series.len() > MAX_SERIES {
+            self.halve();
+        }
+    }
+
+    /// Merges neighbouring rows of the series.
+    fn halve(&mut self) {
+        self.resolution *= 2;
+        let rows = std::mem::take(&mut self.series);
+        for (_, mut row) in rows {
+            row.seconds = self.resolution;
+            let key = row.second / self.resolution;
+            match self.series.get_mut(&key) {
+                Some(first) => first.add_later(&row),
+                None => {
+                    self.series.insert(key, row);
+                }
+            }
+        }
+    }
+
+    /// All requests and programs together.
+    pub fn all(&self) -> Row {
+        let mut all = Row::default();
+        self.of_kind(|kind| kind != NameKind::Group).for_each(|(_, row)| all.merge(row));
+        all
+    }
+
+    /// Requests and programs by name, in the order of their first use.
+    pub fn requests(&self) -> impl Iterator<Item = (&str, &Row)> {
+        self.of_kind(|kind| kind != NameKind::Group)
+    }
+
+    /// Groups by name, in the order of their first use.
+    pub fn groups(&self) -> impl Iterator<Item = (&str, &Row)> {
+        self.of_kind(|kind| kind == NameKind::Group)
+    }
+
+    fn of_kind(&self, wanted: impl Fn(NameKind) -> bool) -> impl Iterator<Item = (&str, &Row)> {
+        self.rows.iter().enumerate().filter_map(move |(index, row)| {
+            let (kind, text) = self.names.get(NameId(index as u32))?;
+            (wanted(kind) && row.count > 0).then_some((text, row))
+        })
+    }
+
+    /// The row of a name: of a request or program, or else of a group.
+    pub fn named(&self, name: &str) -> Option<&Row> {
+        let find = |(own, row)| if own == name { Some(row) } else { None };
+        self.requests().find_map(find).or_else(|| self.groups().find_map(find))
+    }
+
+    /// A row a second, in order. The last ones may still lack workers while a run goes on.
+    pub fn series(&self) -> impl DoubleEndedIterator<Item = &SecondRow> {
+        self.series.values()
+    }
+
+    /// What is counted beside requests; `users_active` is the most of any second.
+    pub fn counters(&self) -> Counters {
+        let most = self.series.values().map(|row| row.counters.users_active).max();
+        Counters { users_active: most.unwrap_or(0), ..self.counters }
+    }
+
+    /// Whether there were more names than are kept apart.
+    pub fn names_overflowed(&self) -> bool {
+        let other = |(name, _): (&str, &Row)| name == crate::OTHER;
+        self.names.overflowed()
+            || (self.names.len() > crate::MAX_NAMES && self.requests().any(other))
+    }
+
+    /// Bytes that it has on the heap, the series left out.
+    pub fn heap_bytes(&self) -> usize {
+        self.rows.iter().map(|row| size_of::<Row>() + row.heap_bytes()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{Phases, Sample};
+
+    fn sample(latency_us: u64) -> Sample {
+        Sample {
+            latency_us,
+            due_latency_us: None,
+            answered: true,
+            status: 200,
+            error: None,
+            bytes_in: 0,
+            bytes_out: 0,
+            phases: Phases::default(),
+        }
+    }
+
+    #[test]
+    fn workers_may_number_names_differently() {
+        let mut totals = Totals::new();
+        for (worker, first, second) in [(0, "a", "b"), (1, "b", "a")] {
+            let mut slice = Slice::new(worker, 0);
+            slice.announce(NameId(0), NameKind::Request, first);
+            slice.announce(NameId(1), NameKind::Request, second);
+            slice.record(NameId(0), &sample(10));
+            slice.record(NameId(0), &sample(10));
+            slice.record(NameId(1), &sample(10));
+            totals.add(&slice);
+        }
+        assert_eq!(totals.named("a").map(|row| row.count), Some(3));
+        assert_eq!(totals.named("b").map(|row| row.count), Some(3));
+        assert_eq!(totals.all().count, 6);
+    }
+
+    #[test]
+    fn groups_do_not_count_twice() {
+        let mut slice = Slice::new(0, 0);
+        slice.announce(NameId(0), NameKind::Request, "a");
+        slice.announce(NameId(1), NameKind::Group, "a");
+        slice.record(NameId(0), &sample(10));
+        slice.record_group(NameId(1), 30, false);
+        let mut totals = Totals::new();
+        totals.add(&slice);
+        assert_eq!(totals.all().count, 1);
+        assert_eq!(totals.groups().map(|(_, row)| row.latency.max()).collect::<Vec<_>>(), [30]);
+        assert_eq!(totals.series().map(|row| row.requests).sum::<u64>(), 1);
+    }
+
+    #[test]
+    fn the_series_of_a_long_run_stays_short() {
+        let mut totals = Totals::new();
+        for second in 0..10_000 {
+            let mut slice = Slice::new(0, second);
+            slice.announce(NameId(0), NameKind::Request, "a");
+            slice.record(NameId(0), &sample(5));
+            totals.add(&slice);
+        }
+        assert!(totals.series().count() <= MAX_SERIES);
+        assert_eq!(totals.series().map(|row| row.requests).sum::<u64>(), 10_000);
+        assert!(totals.series().map(|row| row.seconds).sum::<u32>() >= 10_000);
+    }
+}

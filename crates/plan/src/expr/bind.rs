@@ -1,0 +1,143 @@
+//! A tree of names to a tree of slots, with what is constant evaluated.
+
+use super::eval::{Macro, Op, Tree};
+use super::functions;
+use super::parse::{Node, What};
+use super::{BindError, Binder, Bound, EvalError, FunctionId, Scope, Slot};
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use crate::value::{Value, ValueRef};
+
+pub(super) fn bind(node: &Node, binder: &mut dyn Binder, span: Span) -> Result<Tree, Diagnostic> {
+    Binding { binder, span, parameters: Vec::new() }.node(node)
+}
+
+struct Binding<'b> {
+    binder: &'b mut dyn Binder,
+    span: Span,
+    /// Parameters of the macros around, outermost first.
+    parameters: Vec<String>,
+}
+
+impl Binding<'_> {
+    fn node(&mut self, node: &Node) -> Result<Tree, Diagnostic> {
+        let tree = match &node.kind {
+            What::Constant(value) => Tree::Constant(value.clone()),
+            What::Path(path) => return self.path(path, node.at),
+            What::Field(inner, name) => Tree::Field(self.boxed(inner)?, name.as_str().into()),
+            What::Index(list, index) => Tree::Index(self.boxed(list)?, self.boxed(index)?),
+            What::Call(name, args) => return self.call(name, args, node.at),
+            What::Not(inner) => Tree::Not(self.boxed(inner)?),
+            What::Minus(inner) => Tree::Minus(self.boxed(inner)?),
+            What::Binary(sign, a, b) => Tree::Binary(Op::of(sign), self.boxed(a)?, self.boxed(b)?),
+            What::If(a, b, c) => Tree::If(self.boxed(a)?, self.boxed(b)?, self.boxed(c)?),
+            What::List(items) => Tree::List(self.all(items)?),
+            What::Map(entries) => Tree::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| Ok((self.node(key)?, self.node(value)?)))
+                    .collect::<Result<_, _>>()?,
+            ),
+            What::Has(inner) => return self.has(inner),
+            What::Over(name, list, parameter, body) => {
+                let list = self.boxed(list)?;
+                self.parameters.push(parameter.clone());
+                let body = self.boxed(body);
+                self.parameters.pop();
+                Tree::Over(Macro::of(name), list, body?)
+            }
+        };
+        Ok(fold(tree))
+    }
+
+    fn boxed(&mut self, node: &Node) -> Result<Box<Tree>, Diagnostic> {
+        self.node(node).map(Box::new)
+    }
+
+    fn all(&mut self, nodes: &[Node]) -> Result<Vec<Tree>, Diagnostic> {
+        nodes.iter().map(|node| self.node(node)).collect()
+    }
+
+    fn path(&mut self, path: &[String], at: usize) -> Result<Tree, Diagnostic> {
+        let parameter = self.parameters.iter().rev().position(|own| *own == path[0]);
+        let (tree, covered) = match parameter {
+            Some(depth) => (Tree::Parameter(depth), 1),
+            None => {
+                let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+                match self.binder.variable(&parts).map_err(|error| error.at(self.span.later(at)))? {
+                    Bound::Slot(slot, covered) => (Tree::Slot(slot), covered),
+                    Bound::Constant(value, covered) => (Tree::Constant(value), covered),
+                }
+            }
+        };
+        let fields = path.iter().skip(covered);
+        Ok(fold(fields.fold(tree, |tree, name| Tree::Field(Box::new(tree), name.as_str().into()))))
+    }
+
+    /// `has(a.b)`: the last field is looked for, and not read.
+    fn has(&mut self, node: &Node) -> Result<Tree, Diagnostic> {
+        match self.node(node)? {
+            Tree::Field(inner, name) => Ok(Tree::Has(inner, name)),
+            // A constant field that could be read is there; a whole variable always is.
+            _ => Ok(Tree::Constant(Value::Bool(true))),
+        }
+    }
+
+    fn call(&mut self, name: &str, args: &[Node], at: usize) -> Result<Tree, Diagnostic> {
+        let trees = self.all(args)?;
+        let span = self.span.later(at);
+        if let Some(function) = functions::find(name) {
+            if !function.args.contains(&trees.len()) {
+                let (least, most) = (function.args.start(), function.args.end());
+                let count =
+                    if least == most { least.to_string() } else { format!("{least} to {most}") };
+                let message = format!("{name}() takes {count} arguments, not {}", trees.len());
+                return Err(BindError { message, help: Some(function.about.to_owned()) }.at(span));
+            }
+            let tree = functions::precompiled(function, trees)
+                .map_err(|error| BindError::new(error).at(span))?;
+            return Ok(if function.pure { fold(tree) } else { tree });
+        }
+        let constants: Vec<Option<Value>> = trees
+            .iter()
+            .map(|tree| match tree {
+                Tree::Constant(value) => Some(value.clone()),
+                _ => None,
+            })
+            .collect();
+        let id = self.binder.function(name, &constants).map_err(|error| error.at(span))?;
+        Ok(Tree::Extern(id, trees))
+    }
+}
+
+/// A tree of constants to its value. One that fails is left as it is, and fails when it runs.
+fn fold(tree: Tree) -> Tree {
+    if !tree.is_pure() {
+        return tree;
+    }
+    match tree.eval(&Nothing, None) {
+        Ok(value) => Tree::Constant(value.into_value()),
+        Err(_) => tree,
+    }
+}
+
+/// The scope of constants.
+struct Nothing;
+
+impl Scope for Nothing {
+    fn variable(&self, _: Slot) -> ValueRef<'_> {
+        ValueRef::Null
+    }
+
+    fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {
+        Err(EvalError::new("not a constant"))
+    }
+
+    fn random(&self) -> u64 {
+        0
+    }
+
+    fn now_unix_ms(&self) -> i64 {
+        0
+    }
+}

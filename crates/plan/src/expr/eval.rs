@@ -1,0 +1,416 @@
+//! Evaluates a bound tree. Comparisons of variables with constants copy and allocate nothing.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::functions::Call;
+use super::{EvalError, FunctionId, Scope, Slot};
+use crate::value::{Value, ValueRef};
+
+/// An expression bound to slots.
+#[derive(Debug)]
+pub(super) enum Tree {
+    Constant(Value),
+    Slot(Slot),
+    /// A parameter of the macros around, 0 the innermost one.
+    Parameter(usize),
+    Field(Box<Tree>, Arc<str>),
+    Has(Box<Tree>, Arc<str>),
+    Index(Box<Tree>, Box<Tree>),
+    Call(Call, Vec<Tree>),
+    Extern(FunctionId, Vec<Tree>),
+    Not(Box<Tree>),
+    Minus(Box<Tree>),
+    Binary(Op, Box<Tree>, Box<Tree>),
+    If(Box<Tree>, Box<Tree>, Box<Tree>),
+    List(Vec<Tree>),
+    Map(Vec<(Tree, Tree)>),
+    Over(Macro, Box<Tree>, Box<Tree>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+    In,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+impl Op {
+    pub(super) fn of(sign: &str) -> Op {
+        match sign {
+            "||" => Op::Or,
+            "&&" => Op::And,
+            "==" => Op::Equal,
+            "!=" => Op::NotEqual,
+            "<" => Op::Below,
+            "<=" => Op::AtMost,
+            ">" => Op::Above,
+            ">=" => Op::AtLeast,
+            "in" => Op::In,
+            "+" => Op::Add,
+            "-" => Op::Subtract,
+            "*" => Op::Multiply,
+            "/" => Op::Divide,
+            // The parser makes no other.
+            _ => Op::Remainder,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Macro {
+    All,
+    Exists,
+    ExistsOne,
+    Map,
+    Filter,
+}
+
+impl Macro {
+    pub(super) fn of(name: &str) -> Macro {
+        match name {
+            "all" => Macro::All,
+            "exists" => Macro::Exists,
+            "exists_one" => Macro::ExistsOne,
+            "map" => Macro::Map,
+            // The parser makes no other.
+            _ => Macro::Filter,
+        }
+    }
+}
+
+/// A value, here or elsewhere.
+pub(super) enum Held<'a> {
+    Ref(ValueRef<'a>),
+    Own(Value),
+}
+
+impl Held<'_> {
+    #[inline]
+    pub(super) fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Held::Ref(value) => *value,
+            Held::Own(value) => value.as_ref(),
+        }
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        match self {
+            Held::Ref(value) => value.to_value(),
+            Held::Own(value) => value,
+        }
+    }
+}
+
+/// Parameters of the macros around, innermost first.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'f> {
+    value: &'f Value,
+    outer: Option<&'f Frame<'f>>,
+}
+
+type Result<T> = std::result::Result<T, EvalError>;
+
+impl Tree {
+    /// Whether it has the same value wherever it is evaluated.
+    pub(super) fn is_pure(&self) -> bool {
+        match self {
+            Tree::Constant(_) => true,
+            Tree::Slot(_) | Tree::Parameter(_) | Tree::Extern(..) | Tree::Over(..) => false,
+            Tree::Field(inner, _) | Tree::Has(inner, _) | Tree::Not(inner) | Tree::Minus(inner) => {
+                inner.is_pure()
+            }
+            Tree::Index(a, b) | Tree::Binary(_, a, b) => a.is_pure() && b.is_pure(),
+            Tree::If(a, b, c) => a.is_pure() && b.is_pure() && c.is_pure(),
+            Tree::Call(call, args) => call.is_pure() && args.iter().all(Tree::is_pure),
+            Tree::List(items) => items.iter().all(Tree::is_pure),
+            Tree::Map(entries) => {
+                entries.iter().all(|(key, value)| key.is_pure() && value.is_pure())
+            }
+        }
+    }
+
+    pub(super) fn eval<'a>(
+        &'a self,
+        scope: &'a dyn Scope,
+        frame: Option<&Frame<'_>>,
+    ) -> Result<Held<'a>> {
+        Ok(match self {
+            Tree::Constant(value) => Held::Ref(value.as_ref()),
+            Tree::Slot(slot) => Held::Ref(scope.variable(*slot)),
+            Tree::Parameter(depth) => Held::Own(parameter(frame, *depth)),
+            Tree::Field(inner, name) => match field(inner.eval(scope, frame)?, name) {
+                Some(value) => value,
+                None => return Err(EvalError::new(format!("there is no field `{name}`"))),
+            },
+            Tree::Has(inner, name) => {
+                Held::Own(Value::Bool(field(inner.eval(scope, frame)?, name).is_some()))
+            }
+            Tree::Index(list, index) => {
+                index_of(list.eval(scope, frame)?, &index.eval(scope, frame)?)?
+            }
+            Tree::Call(call, args) => {
+                let args: Vec<Held<'_>> =
+                    args.iter().map(|arg| arg.eval(scope, frame)).collect::<Result<_>>()?;
+                Held::Own(call.run(&args, scope)?)
+            }
+            Tree::Extern(id, args) => {
+                let args = args.iter().map(|arg| Ok(arg.eval(scope, frame)?.into_value()));
+                Held::Own(scope.call(*id, &args.collect::<Result<Vec<_>>>()?)?)
+            }
+            Tree::Not(inner) => Held::Own(Value::Bool(!truth(&inner.eval(scope, frame)?)?)),
+            Tree::Minus(inner) => Held::Own(match inner.eval(scope, frame)?.as_ref() {
+                ValueRef::Int(n) => Value::Int(n.checked_neg().ok_or_else(overflow)?),
+                ValueRef::Float(n) => Value::Float(-n),
+                other => {
+                    return Err(EvalError::new(format!(
+                        "`-` takes a number, not {}",
+                        other.kind()
+                    )));
+                }
+            }),
+            Tree::Binary(op @ (Op::And | Op::Or), a, b) => {
+                Held::Own(Value::Bool(logic(*op, a.eval(scope, frame), || b.eval(scope, frame))?))
+            }
+            Tree::Binary(op, a, b) => Held::Own(binary(
+                *op,
+                a.eval(scope, frame)?.as_ref(),
+                b.eval(scope, frame)?.as_ref(),
+            )?),
+            Tree::If(a, b, c) => {
+                return if truth(&a.eval(scope, frame)?)? { b } else { c }.eval(scope, frame);
+            }
+            Tree::List(items) => {
+                let items = items.iter().map(|item| Ok(item.eval(scope, frame)?.into_value()));
+                Held::Own(Value::List(items.collect::<Result<Vec<_>>>()?.into()))
+            }
+            Tree::Map(entries) => {
+                let mut map = BTreeMap::new();
+                for (key, value) in entries {
+                    let key = key.eval(scope, frame)?.into_value().to_string();
+                    map.insert(key.into(), value.eval(scope, frame)?.into_value());
+                }
+                Held::Own(Value::Map(Arc::new(map)))
+            }
+            Tree::Over(which, list, body) => {
+                Held::Own(over(*which, &list.eval(scope, frame)?, body, scope, frame)?)
+            }
+        })
+    }
+}
+
+fn parameter(frame: Option<&Frame<'_>>, depth: usize) -> Value {
+    let mut at = frame;
+    for _ in 0..depth {
+        at = at.and_then(|frame| frame.outer);
+    }
+    at.map_or(Value::Null, |frame| frame.value.clone())
+}
+
+fn field<'a>(value: Held<'a>, name: &str) -> Option<Held<'a>> {
+    match value {
+        Held::Ref(ValueRef::Map(map)) => map.get(name).map(|value| Held::Ref(value.as_ref())),
+        Held::Own(Value::Map(map)) => map.get(name).map(|value| Held::Own(value.clone())),
+        _ => None,
+    }
+}
+
+fn index_of<'a>(value: Held<'a>, index: &Held<'_>) -> Result<Held<'a>> {
+    let found = match (value.as_ref(), index.as_ref()) {
+        (ValueRef::List(items), ValueRef::Int(at)) => {
+            usize::try_from(at).ok().and_then(|at| items.get(at)).cloned()
+        }
+        (ValueRef::Map(map), ValueRef::Text(key)) => map.get(key).cloned(),
+        (value, index) => {
+            return Err(EvalError::new(format!(
+                "{} has no index of {}",
+                value.kind(),
+                index.kind()
+            )));
+        }
+    };
+    found.map(Held::Own).ok_or_else(|| EvalError::new("the index is out of range"))
+}
+
+fn truth(value: &Held<'_>) -> Result<bool> {
+    match value.as_ref() {
+        ValueRef::Bool(value) => Ok(value),
+        other => Err(EvalError::new(format!("a bool must stand here, not {}", other.kind()))),
+    }
+}
+
+/// CEL's logic: one side can decide although the other fails.
+fn logic<'a>(op: Op, a: Result<Held<'a>>, b: impl FnOnce() -> Result<Held<'a>>) -> Result<bool> {
+    let decides = op == Op::Or;
+    let a = a.and_then(|a| truth(&a));
+    if a == Ok(decides) {
+        return Ok(decides);
+    }
+    match b().and_then(|b| truth(&b)) {
+        Ok(b) if b == decides => Ok(decides),
+        b => a.and(b),
+    }
+}
+
+fn binary(op: Op, a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Value> {
+    Ok(match op {
+        Op::Equal => Value::Bool(equal(a, b)),
+        Op::NotEqual => Value::Bool(!equal(a, b)),
+        Op::Below => Value::Bool(order(a, b)? == Some(Ordering::Less)),
+        Op::AtMost => Value::Bool(matches!(order(a, b)?, Some(Ordering::Less | Ordering::Equal))),
+        Op::Above => Value::Bool(order(a, b)? == Some(Ordering::Greater)),
+        Op::AtLeast => {
+            Value::Bool(matches!(order(a, b)?, Some(Ordering::Greater | Ordering::Equal)))
+        }
+        Op::In => match b {
+            ValueRef::List(items) => Value::Bool(items.iter().any(|item| equal(a, item.as_ref()))),
+            ValueRef::Map(map) => {
+                Value::Bool(matches!(a, ValueRef::Text(key) if map.contains_key(key)))
+            }
+            _ => {
+                return Err(EvalError::new(format!(
+                    "`in` takes a list or a map, not {}",
+                    b.kind()
+                )));
+            }
+        },
+        _ => return calculate(op, a, b),
+    })
+}
+
+/// Values of different kinds are not equal, but ints and floats compare as numbers.
+pub(super) fn equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
+    match (a, b) {
+        (ValueRef::Null, ValueRef::Null) => true,
+        (ValueRef::Bool(a), ValueRef::Bool(b)) => a == b,
+        (ValueRef::Int(a), ValueRef::Int(b)) => a == b,
+        (ValueRef::Int(a), ValueRef::Float(b)) | (ValueRef::Float(b), ValueRef::Int(a)) => {
+            a as f64 == b
+        }
+        (ValueRef::Float(a), ValueRef::Float(b)) => a == b,
+        (ValueRef::List(a), ValueRef::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a.as_ref(), b.as_ref()))
+        }
+        (ValueRef::Map(a), ValueRef::Map(b)) => a == b,
+        _ => match (a.bytes(), b.bytes()) {
+            (Some(a), Some(b)) => a == b,
+            _ => false,
+        },
+    }
+}
+
+fn order(a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Option<Ordering>> {
+    Ok(match (a, b) {
+        (ValueRef::Int(a), ValueRef::Int(b)) => Some(a.cmp(&b)),
+        (ValueRef::Int(a), ValueRef::Float(b)) => (a as f64).partial_cmp(&b),
+        (ValueRef::Float(a), ValueRef::Int(b)) => a.partial_cmp(&(b as f64)),
+        (ValueRef::Float(a), ValueRef::Float(b)) => a.partial_cmp(&b),
+        (ValueRef::Bool(a), ValueRef::Bool(b)) => Some(a.cmp(&b)),
+        _ => match (a.bytes(), b.bytes()) {
+            (Some(a), Some(b)) => Some(a.cmp(b)),
+            _ => return Err(mismatch("compared", a, b)),
+        },
+    })
+}
+
+fn calculate(op: Op, a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Value> {
+    let floats = match (a, b) {
+        (ValueRef::Int(a), ValueRef::Int(b)) => return whole(op, a, b),
+        (ValueRef::Int(a), ValueRef::Float(b)) => (a as f64, b),
+        (ValueRef::Float(a), ValueRef::Int(b)) => (a, b as f64),
+        (ValueRef::Float(a), ValueRef::Float(b)) => (a, b),
+        (ValueRef::List(a), ValueRef::List(b)) if op == Op::Add => {
+            return Ok(Value::List([a, b].concat().into()));
+        }
+        _ => match (a.bytes(), b.bytes()) {
+            (Some(a), Some(b)) if op == Op::Add => {
+                return Ok(Value::text(String::from_utf8_lossy(&[a, b].concat())));
+            }
+            _ => return Err(mismatch("calculated", a, b)),
+        },
+    };
+    let (a, b) = floats;
+    Ok(Value::Float(match op {
+        Op::Add => a + b,
+        Op::Subtract => a - b,
+        Op::Multiply => a * b,
+        Op::Divide => a / b,
+        _ => a % b,
+    }))
+}
+
+fn whole(op: Op, a: i64, b: i64) -> Result<Value> {
+    if b == 0 && matches!(op, Op::Divide | Op::Remainder) {
+        return Err(EvalError::new("division by zero"));
+    }
+    let result = match op {
+        Op::Add => a.checked_add(b),
+        Op::Subtract => a.checked_sub(b),
+        Op::Multiply => a.checked_mul(b),
+        Op::Divide => a.checked_div(b),
+        _ => a.checked_rem(b),
+    };
+    result.map(Value::Int).ok_or_else(overflow)
+}
+
+fn overflow() -> EvalError {
+    EvalError::new("the result does not fit 64 bits")
+}
+
+fn mismatch(what: &str, a: ValueRef<'_>, b: ValueRef<'_>) -> EvalError {
+    let text = a.bytes().is_some() != b.bytes().is_some();
+    let help = if text { ": make a number of a text with int(x) or double(x)" } else { "" };
+    EvalError::new(format!("{} and {} cannot be {what}{help}", a.kind(), b.kind()))
+}
+
+fn over(
+    which: Macro,
+    list: &Held<'_>,
+    body: &Tree,
+    scope: &dyn Scope,
+    outer: Option<&Frame<'_>>,
+) -> Result<Value> {
+    let keys: Vec<Value>;
+    let items: &[Value] = match list.as_ref() {
+        ValueRef::List(items) => items,
+        ValueRef::Map(map) => {
+            keys = map.keys().map(|key| Value::Text(key.clone())).collect();
+            &keys
+        }
+        other => {
+            return Err(EvalError::new(format!("a list must stand here, not {}", other.kind())));
+        }
+    };
+    let mut kept = Vec::new();
+    let mut held = 0;
+    for item in items {
+        let frame = Frame { value: item, outer };
+        let value = body.eval(scope, Some(&frame))?;
+        match which {
+            Macro::Map => kept.push(value.into_value()),
+            Macro::All if !truth(&value)? => return Ok(Value::Bool(false)),
+            Macro::Exists if truth(&value)? => return Ok(Value::Bool(true)),
+            Macro::Filter if truth(&value)? => kept.push(item.clone()),
+            Macro::ExistsOne => held += usize::from(truth(&value)?),
+            _ => {}
+        }
+    }
+    Ok(match which {
+        Macro::Map | Macro::Filter => Value::List(kept.into()),
+        Macro::All => Value::Bool(true),
+        Macro::Exists => Value::Bool(false),
+        Macro::ExistsOne => Value::Bool(held == 1),
+    })
+}

@@ -1,0 +1,236 @@
+//! The functions of expressions that need nothing but their arguments, chance and the time.
+
+use std::ops::RangeInclusive;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use md5::Md5;
+use sha2::{Digest, Sha256};
+
+use super::eval::{Held, Tree};
+use super::{EvalError, Scope};
+use crate::value::{Value, ValueRef};
+
+type Result<T> = std::result::Result<T, EvalError>;
+
+/// A function of expressions.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// How many arguments it takes; `x.f(y)` is `f(x, y)`.
+    pub args: RangeInclusive<usize>,
+    /// What it gives, with an example.
+    pub about: &'static str,
+    /// Whether the same arguments always give the same value.
+    pub pure: bool,
+    run: fn(&[Held<'_>], &dyn Scope) -> Result<Value>,
+}
+
+macro_rules! functions {
+    ($($name:literal $args:expr, $pure:literal, $about:literal, $run:expr;)*) => {
+        /// All of them.
+        pub const FUNCTIONS: &[Function] = &[
+            $(Function { name: $name, args: $args, about: $about, pure: $pure, run: $run },)*
+        ];
+    };
+}
+
+functions! {
+    "size" 1..=1, true, "length of a text (characters), list or map: size(\"abc\") is 3", |a, _| {
+        Ok(Value::Int(match a[0].as_ref() {
+            ValueRef::List(items) => items.len(),
+            ValueRef::Map(map) => map.len(),
+            _ => text(&a[0])?.chars().count(),
+        } as i64))
+    };
+    "contains" 2..=2, true, "whether a text holds another: body.contains(\"ok\")", |a, _| {
+        Ok(Value::Bool(memmem(bytes(&a[0])?, bytes(&a[1])?).is_some()))
+    };
+    "startsWith" 2..=2, true, "whether a text begins so: path.startsWith(\"/a\")", |a, _| {
+        Ok(Value::Bool(bytes(&a[0])?.starts_with(bytes(&a[1])?)))
+    };
+    "endsWith" 2..=2, true, "whether a text ends so: name.endsWith(\".html\")", |a, _| {
+        Ok(Value::Bool(bytes(&a[0])?.ends_with(bytes(&a[1])?)))
+    };
+    "matches" 2..=2, true, "whether a regular expression is found in a text: body.matches(\"id=[0-9]+\")", |a, _| {
+        let pattern = regex::bytes::Regex::new(&text(&a[1])?).map_err(|error| EvalError::new(error.to_string()))?;
+        Ok(Value::Bool(pattern.is_match(bytes(&a[0])?)))
+    };
+    "int" 1..=1, true, "a whole number from a text, number or bool: int(\"42\")", |a, _| int(&a[0]);
+    "double" 1..=1, true, "a number with a fraction: double(\"4.5\")", |a, _| {
+        Ok(Value::Float(match a[0].as_ref() {
+            ValueRef::Int(n) => n as f64,
+            ValueRef::Float(n) => n,
+            _ => text(&a[0])?.trim().parse().map_err(|_| no_number(&a[0]))?,
+        }))
+    };
+    "string" 1..=1, true, "the text of a value: string(5) is \"5\"", |a, _| Ok(Value::text(shown(&a[0])));
+    "bool" 1..=1, true, "a bool from \"true\" or \"false\"", |a, _| match a[0].as_ref() {
+        ValueRef::Bool(value) => Ok(Value::Bool(value)),
+        _ => text(&a[0])?.trim().parse().map(Value::Bool).map_err(|_| EvalError::new("no bool")),
+    };
+    "lower" 1..=1, true, "small letters: lower(\"AB\") is \"ab\"", |a, _| Ok(Value::text(text(&a[0])?.to_lowercase()));
+    "upper" 1..=1, true, "capital letters: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
+    "trim" 1..=1, true, "without white space at the ends: trim(\" a \") is \"a\"", |a, _| Ok(Value::text(text(&a[0])?.trim()));
+    "replace" 3..=3, true, "one text in place of another: replace(\"a-b\", \"-\", \"+\")", |a, _| {
+        Ok(Value::text(text(&a[0])?.replace(&*text(&a[1])?, &text(&a[2])?)))
+    };
+    "split" 2..=2, true, "a list of parts: split(\"a,b\", \",\")", |a, _| {
+        let (whole, by) = (text(&a[0])?, text(&a[1])?);
+        Ok(Value::List(whole.split(&*by).map(Value::text).collect()))
+    };
+    "join" 2..=2, true, "the texts of a list with a text between: join([1, 2], \"-\")", |a, _| {
+        let ValueRef::List(items) = a[0].as_ref() else { return Err(EvalError::new("join() takes a list")) };
+        let texts: Vec<String> = items.iter().map(Value::to_string).collect();
+        Ok(Value::text(texts.join(&text(&a[1])?)))
+    };
+    "substring" 2..=3, true, "from a character up to another: substring(\"abcd\", 1, 3) is \"bc\"", |a, _| {
+        let from = whole(&a[1])?.max(0) as usize;
+        let to = match a.get(2) {
+            Some(to) => whole(to)?.max(0) as usize,
+            None => usize::MAX,
+        };
+        let chars = text(&a[0])?;
+        Ok(Value::text(chars.chars().skip(from).take(to.saturating_sub(from)).collect::<String>()))
+    };
+    "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| {
+        let mut out = String::new();
+        for byte in shown(&a[0]).bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(byte.into()),
+                _ => out.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        Ok(Value::text(out))
+    };
+    "base64" 1..=1, true, "base64 of a text: base64(\"a\") is \"YQ==\"", |a, _| Ok(Value::text(STANDARD.encode(bytes(&a[0])?)));
+    "base64_decode" 1..=1, true, "the text of a base64: base64_decode(\"YQ==\")", |a, _| {
+        let decoded = STANDARD.decode(bytes(&a[0])?).map_err(|error| EvalError::new(error.to_string()))?;
+        Ok(Value::text(String::from_utf8_lossy(&decoded)))
+    };
+    "md5" 1..=1, true, "MD5 of a text, in hexadecimal", |a, _| Ok(Value::text(hex(&Md5::digest(bytes(&a[0])?))));
+    "sha256" 1..=1, true, "SHA-256 of a text, in hexadecimal", |a, _| Ok(Value::text(hex(&Sha256::digest(bytes(&a[0])?))));
+    "json_encode" 1..=1, true, "a value as JSON text", |a, _| {
+        let mut out = Vec::new();
+        a[0].as_ref().to_value().write_json(&mut out);
+        Ok(Value::text(String::from_utf8_lossy(&out)))
+    };
+    "random" 2..=2, false, "a whole number between two, both included: random(1, 6)", |a, scope| {
+        let (low, high) = (whole(&a[0])?, whole(&a[1])?);
+        if low > high {
+            return Err(EvalError::new("random() takes the lower number first"));
+        }
+        let width = high.wrapping_sub(low) as u64;
+        let part = (u128::from(scope.random()) * (u128::from(width) + 1)) >> 64;
+        Ok(Value::Int(low.wrapping_add(part as i64)))
+    };
+    "random_float" 0..=0, false, "a number from 0 up to 1", |_, scope| {
+        Ok(Value::Float((scope.random() >> 11) as f64 / (1u64 << 53) as f64))
+    };
+    "random_string" 1..=1, false, "so many random letters and digits: random_string(8)", |a, scope| {
+        const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+        let length = whole(&a[0])?.clamp(0, 1 << 20);
+        Ok(Value::text((0..length).map(|_| char::from(LETTERS[(scope.random() % 62) as usize])).collect::<String>()))
+    };
+    "choice" 1..=1, false, "one element of a list, at random: choice([\"a\", \"b\"])", |a, scope| match a[0].as_ref() {
+        ValueRef::List(items) if !items.is_empty() => Ok(items[(scope.random() % items.len() as u64) as usize].clone()),
+        _ => Err(EvalError::new("choice() takes a list that is not empty")),
+    };
+    "uuid" 0..=0, false, "a random UUID, version 4", |_, scope| {
+        let bits = (u128::from(scope.random()) << 64 | u128::from(scope.random()))
+            & !(0xf << 76) & !(0x3 << 62) | 4 << 76 | 2 << 62;
+        let h = format!("{bits:032x}");
+        Ok(Value::text(format!("{}-{}-{}-{}-{}", &h[..8], &h[8..12], &h[12..16], &h[16..20], &h[20..])))
+    };
+    "now" 0..=0, false, "seconds since 1970", |_, scope| Ok(Value::Int(scope.now_unix_ms() / 1_000));
+    "now_ms" 0..=0, false, "milliseconds since 1970", |_, scope| Ok(Value::Int(scope.now_unix_ms()));
+}
+
+/// The function of a name.
+pub fn find(name: &str) -> Option<&'static Function> {
+    FUNCTIONS.iter().find(|function| function.name == name)
+}
+
+/// A call, with its pattern compiled where that is constant.
+#[derive(Debug)]
+pub(super) struct Call {
+    function: &'static Function,
+    pattern: Option<regex::bytes::Regex>,
+}
+
+impl Call {
+    pub(super) fn is_pure(&self) -> bool {
+        self.function.pure
+    }
+
+    pub(super) fn run(&self, args: &[Held<'_>], scope: &dyn Scope) -> Result<Value> {
+        if let Some(pattern) = &self.pattern {
+            return Ok(Value::Bool(pattern.is_match(bytes(&args[0])?)));
+        }
+        (self.function.run)(args, scope)
+    }
+}
+
+/// A call; a constant pattern is compiled now, or found wrong.
+pub(super) fn precompiled(
+    function: &'static Function,
+    args: Vec<Tree>,
+) -> std::result::Result<Tree, String> {
+    let pattern = match args.get(1) {
+        Some(Tree::Constant(Value::Text(pattern))) if function.name == "matches" => {
+            Some(regex::bytes::Regex::new(pattern).map_err(|error| error.to_string())?)
+        }
+        _ => None,
+    };
+    Ok(Tree::Call(Call { function, pattern }, args))
+}
+
+fn bytes<'a>(value: &'a Held<'_>) -> Result<&'a [u8]> {
+    match value {
+        Held::Ref(ValueRef::Text(text)) => Ok(text.as_bytes()),
+        Held::Ref(ValueRef::Bytes(bytes)) => Ok(bytes),
+        Held::Own(Value::Text(text)) => Ok(text.as_bytes()),
+        other => {
+            Err(EvalError::new(format!("a text must stand here, not {}", other.as_ref().kind())))
+        }
+    }
+}
+
+fn text<'a>(value: &'a Held<'_>) -> Result<std::borrow::Cow<'a, str>> {
+    bytes(value).map(String::from_utf8_lossy)
+}
+
+fn shown(value: &Held<'_>) -> String {
+    let mut out = Vec::new();
+    value.as_ref().render(&mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn int(value: &Held<'_>) -> Result<Value> {
+    Ok(Value::Int(match value.as_ref() {
+        ValueRef::Int(n) => n,
+        ValueRef::Float(n) if n.abs() < 9.2e18 => n as i64,
+        ValueRef::Bool(value) => i64::from(value),
+        _ => text(value)?.trim().parse().map_err(|_| no_number(value))?,
+    }))
+}
+
+fn whole(value: &Held<'_>) -> Result<i64> {
+    match int(value)? {
+        Value::Int(n) => Ok(n),
+        _ => Ok(0),
+    }
+}
+
+fn no_number(value: &Held<'_>) -> EvalError {
+    EvalError::new(format!("`{}` is no number", shown(value)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn memmem(all: &[u8], part: &[u8]) -> Option<usize> {
+    memchr::memmem::find(all, part)
+}

@@ -1,0 +1,364 @@
+//! Words to a tree, by precedence.
+
+use super::lex::{Kind, SyntaxError, Token, tokens};
+use crate::value::Value;
+
+/// Longest source, in bytes.
+const MAX_SOURCE: usize = 16 << 10;
+/// Most nodes of a tree: it is walked by recursion.
+const MAX_NODES: usize = 1_000;
+/// Deepest nesting of brackets.
+const MAX_DEPTH: usize = 64;
+
+/// A part of an expression.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub kind: What,
+    /// Where it begins, in characters.
+    pub at: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    Constant(Value),
+    /// A name, and the names behind its dots.
+    Path(Vec<String>),
+    Field(Box<Node>, String),
+    Index(Box<Node>, Box<Node>),
+    /// A function; `x.f(y)` is `f(x, y)`.
+    Call(String, Vec<Node>),
+    Not(Box<Node>),
+    Minus(Box<Node>),
+    Binary(&'static str, Box<Node>, Box<Node>),
+    If(Box<Node>, Box<Node>, Box<Node>),
+    List(Vec<Node>),
+    Map(Vec<(Node, Node)>),
+    /// `has(a.b)`: whether the field is there.
+    Has(Box<Node>),
+    /// A macro over a list: its name, the list, the parameter, the body.
+    Over(&'static str, Box<Node>, String, Box<Node>),
+}
+
+impl Node {
+    pub(super) fn constant(value: Value) -> Node {
+        Node { kind: What::Constant(value), at: 0 }
+    }
+}
+
+const MACROS: [&str; 5] = ["all", "exists", "exists_one", "map", "filter"];
+
+/// Operators by how tightly they bind.
+fn precedence(sign: &str) -> Option<u8> {
+    Some(match sign {
+        "||" => 1,
+        "&&" => 2,
+        "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" => 3,
+        "+" | "-" => 4,
+        "*" | "/" | "%" => 5,
+        _ => return None,
+    })
+}
+
+pub(super) fn parse(source: &str) -> Result<Node, SyntaxError> {
+    if source.len() > MAX_SOURCE {
+        return Err(SyntaxError::new(0, "the expression is longer than 16 KiB"));
+    }
+    let mut parser = Parser { tokens: tokens(source)?, next: 0, depth: 0, nodes: 0 };
+    let node = parser.expression()?;
+    match parser.peek() {
+        Token { kind: Kind::End, .. } => Ok(node),
+        token => Err(SyntaxError::new(token.at, format!("{} is too much here", show(&token.kind)))),
+    }
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    next: usize,
+    depth: usize,
+    nodes: usize,
+}
+
+fn show(kind: &Kind) -> String {
+    match kind {
+        Kind::Literal(value) => format!("`{value}`"),
+        Kind::Name(name) => format!("`{name}`"),
+        Kind::Sign(sign) => format!("`{sign}`"),
+        Kind::End => "the end".to_owned(),
+    }
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        // The last token is the end, and it is never passed.
+        &self.tokens[self.next.min(self.tokens.len() - 1)]
+    }
+
+    fn advance(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.next += 1;
+        token
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        let found = matches!(&self.peek().kind, Kind::Sign(own) if *own == sign);
+        self.next += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, sign: &'static str) -> Result<(), SyntaxError> {
+        if self.takes(sign) {
+            return Ok(());
+        }
+        let token = self.peek();
+        Err(SyntaxError::new(token.at, format!("`{sign}` is missing before {}", show(&token.kind))))
+    }
+
+    fn node(&mut self, at: usize, kind: What) -> Result<Node, SyntaxError> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(SyntaxError::new(at, "the expression has more than 1,000 parts"));
+        }
+        Ok(Node { kind, at })
+    }
+
+    fn expression(&mut self) -> Result<Node, SyntaxError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(SyntaxError::new(
+                self.peek().at,
+                "the expression is nested more than 64 deep",
+            ));
+        }
+        let at = self.peek().at;
+        let condition = self.binary(1)?;
+        let node = if self.takes("?") {
+            let then = self.expression()?;
+            self.expect(":")?;
+            let otherwise = self.expression()?;
+            self.node(at, What::If(Box::new(condition), Box::new(then), Box::new(otherwise)))?
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Ok(node)
+    }
+
+    fn binary(&mut self, least: u8) -> Result<Node, SyntaxError> {
+        let mut left = self.unary()?;
+        loop {
+            let Token { kind: Kind::Sign(sign), at } = *self.peek() else { return Ok(left) };
+            let Some(level) = precedence(sign).filter(|level| *level >= least) else {
+                return Ok(left);
+            };
+            self.next += 1;
+            let right = self.binary(level + 1)?;
+            left = self.node(at, What::Binary(sign, Box::new(left), Box::new(right)))?;
+        }
+    }
+
+    fn unary(&mut self) -> Result<Node, SyntaxError> {
+        let at = self.peek().at;
+        let mut signs = Vec::new();
+        loop {
+            if self.takes("!") {
+                signs.push('!');
+            } else if self.takes("-") {
+                signs.push('-');
+            } else {
+                break;
+            }
+        }
+        let mut node = self.postfix()?;
+        while let Some(sign) = signs.pop() {
+            node = match (sign, node.kind) {
+                ('-', What::Constant(Value::Int(n))) => {
+                    self.node(at, What::Constant(Value::Int(-n)))?
+                }
+                ('-', What::Constant(Value::Float(n))) => {
+                    self.node(at, What::Constant(Value::Float(-n)))?
+                }
+                ('-', kind) => {
+                    let inner = Node { kind, at: node.at };
+                    self.node(at, What::Minus(Box::new(inner)))?
+                }
+                (_, kind) => {
+                    let inner = Node { kind, at: node.at };
+                    self.node(at, What::Not(Box::new(inner)))?
+                }
+            };
+        }
+        Ok(node)
+    }
+
+    fn postfix(&mut self) -> Result<Node, SyntaxError> {
+        let mut node = self.primary()?;
+        loop {
+            let at = self.peek().at;
+            if self.takes(".") {
+                let token = self.advance();
+                let Kind::Name(name) = token.kind else {
+                    return Err(SyntaxError::new(
+                        token.at,
+                        format!("a name must follow the dot, not {}", show(&token.kind)),
+                    ));
+                };
+                node = if self.takes("(") {
+                    self.method(node, name, at)?
+                } else {
+                    self.field(node, name)?
+                };
+            } else if self.takes("[") {
+                let index = self.expression()?;
+                self.expect("]")?;
+                node = self.node(at, What::Index(Box::new(node), Box::new(index)))?;
+            } else {
+                return Ok(node);
+            }
+        }
+    }
+
+    fn field(&mut self, node: Node, name: String) -> Result<Node, SyntaxError> {
+        match node.kind {
+            What::Path(mut path) => {
+                path.push(name);
+                Ok(Node { kind: What::Path(path), at: node.at })
+            }
+            kind => {
+                let at = node.at;
+                self.node(at, What::Field(Box::new(Node { kind, at }), name))
+            }
+        }
+    }
+
+    /// `node.name(`: a macro or a function with the node as its first argument.
+    fn method(&mut self, node: Node, name: String, at: usize) -> Result<Node, SyntaxError> {
+        let Some(known) = MACROS.iter().find(|known| **known == name) else {
+            let mut args = vec![node];
+            self.arguments(&mut args)?;
+            return self.node(at, What::Call(name, args));
+        };
+        let token = self.advance();
+        let Kind::Name(parameter) = token.kind else {
+            return Err(SyntaxError::new(
+                token.at,
+                format!("`{name}` takes a name and an expression: list.{name}(x, x > 1)"),
+            ));
+        };
+        self.expect(",")?;
+        let body = self.expression()?;
+        self.expect(")")?;
+        self.node(at, What::Over(known, Box::new(node), parameter, Box::new(body)))
+    }
+
+    fn arguments(&mut self, args: &mut Vec<Node>) -> Result<(), SyntaxError> {
+        if self.takes(")") {
+            return Ok(());
+        }
+        loop {
+            args.push(self.expression()?);
+            if self.takes(")") {
+                return Ok(());
+            }
+            self.expect(",")?;
+        }
+    }
+
+    fn primary(&mut self) -> Result<Node, SyntaxError> {
+        let token = self.advance();
+        match token.kind {
+            Kind::Literal(value) => self.node(token.at, What::Constant(value)),
+            Kind::Name(name) if self.takes("(") => self.call(name, token.at),
+            Kind::Name(name) => self.node(token.at, What::Path(vec![name])),
+            Kind::Sign("(") => {
+                let node = self.expression()?;
+                self.expect(")")?;
+                Ok(node)
+            }
+            Kind::Sign("[") => self.list(token.at),
+            Kind::Sign("{") => self.map(token.at),
+            kind => Err(SyntaxError::new(
+                token.at,
+                format!("a value must stand here, not {}", show(&kind)),
+            )),
+        }
+    }
+
+    fn call(&mut self, name: String, at: usize) -> Result<Node, SyntaxError> {
+        let mut args = Vec::new();
+        self.arguments(&mut args)?;
+        if name != "has" {
+            return self.node(at, What::Call(name, args));
+        }
+        match <[Node; 1]>::try_from(args) {
+            Ok([node])
+                if matches!(&node.kind, What::Field(..))
+                    || matches!(&node.kind, What::Path(path) if path.len() > 1) =>
+            {
+                self.node(at, What::Has(Box::new(node)))
+            }
+            _ => Err(SyntaxError::new(at, "has() takes a field: has(a.b)")),
+        }
+    }
+
+    fn list(&mut self, at: usize) -> Result<Node, SyntaxError> {
+        let mut items = Vec::new();
+        while !self.takes("]") {
+            items.push(self.expression()?);
+            if !self.takes(",") {
+                self.expect("]")?;
+                break;
+            }
+        }
+        self.node(at, What::List(items))
+    }
+
+    fn map(&mut self, at: usize) -> Result<Node, SyntaxError> {
+        let mut entries = Vec::new();
+        while !self.takes("}") {
+            let key = self.expression()?;
+            self.expect(":")?;
+            entries.push((key, self.expression()?));
+            if !self.takes(",") {
+                self.expect("}")?;
+                break;
+            }
+        }
+        self.node(at, What::Map(entries))
+    }
+}
+
+/// The dotted names in a tree that are no parameters of macros, and where they stand.
+pub(super) fn names(node: &Node) -> Vec<(Vec<String>, usize)> {
+    let mut found = Vec::new();
+    gather(node, &mut Vec::new(), &mut found);
+    found
+}
+
+fn gather(node: &Node, parameters: &mut Vec<String>, found: &mut Vec<(Vec<String>, usize)>) {
+    match &node.kind {
+        What::Constant(_) => {}
+        What::Path(path) if parameters.contains(&path[0]) => {}
+        What::Path(path) => found.push((path.clone(), node.at)),
+        What::Field(inner, _) | What::Not(inner) | What::Minus(inner) | What::Has(inner) => {
+            gather(inner, parameters, found);
+        }
+        What::Index(a, b) | What::Binary(_, a, b) => {
+            gather(a, parameters, found);
+            gather(b, parameters, found);
+        }
+        What::If(a, b, c) => [a, b, c].into_iter().for_each(|node| gather(node, parameters, found)),
+        What::Call(_, nodes) | What::List(nodes) => {
+            nodes.iter().for_each(|node| gather(node, parameters, found))
+        }
+        What::Map(entries) => entries.iter().for_each(|(key, value)| {
+            gather(key, parameters, found);
+            gather(value, parameters, found);
+        }),
+        What::Over(_, list, parameter, body) => {
+            gather(list, parameters, found);
+            parameters.push(parameter.clone());
+            gather(body, parameters, found);
+            parameters.pop();
+        }
+    }
+}

@@ -1,0 +1,177 @@
+use super::*;
+use proptest::prelude::*;
+
+/// Knows `status`, `body`, `list`, `map`, the constant `k`, and the function `json`.
+struct World {
+    status: Value,
+    body: Vec<u8>,
+    list: Value,
+    map: Value,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        let json = |text: &str| Value::from_json(&serde_json::from_str(text).expect("JSON"));
+        World {
+            status: Value::Int(200),
+            body: b"hello \xff world".to_vec(),
+            list: json("[1, 2, 3]"),
+            map: json(r#"{"a": {"b": "deep"}, "n": null}"#),
+        }
+    }
+}
+
+impl Binder for World {
+    fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError> {
+        let known = ["status", "body", "list", "map"];
+        match path[0] {
+            "k" => Ok(Bound::Constant(Value::Int(7), 1)),
+            name => match known.iter().position(|own| *own == name) {
+                Some(slot) => Ok(Bound::Slot(Slot(slot as u32), 1)),
+                None => Err(BindError::unknown_variable(name, known.into_iter())),
+            },
+        }
+    }
+
+    fn function(&mut self, name: &str, _: &[Option<Value>]) -> Result<FunctionId, BindError> {
+        if name == "json" { Ok(FunctionId(9)) } else { Err(BindError::unknown_function(name)) }
+    }
+}
+
+impl Scope for World {
+    fn variable(&self, Slot(slot): Slot) -> ValueRef<'_> {
+        match slot {
+            0 => self.status.as_ref(),
+            1 => ValueRef::Bytes(&self.body),
+            2 => self.list.as_ref(),
+            _ => self.map.as_ref(),
+        }
+    }
+
+    fn call(&self, FunctionId(id): FunctionId, args: &[Value]) -> Result<Value, EvalError> {
+        Ok(Value::List(vec![Value::Int(i64::from(id)), args[0].clone()].into()))
+    }
+
+    fn random(&self) -> u64 {
+        u64::MAX / 2
+    }
+
+    fn now_unix_ms(&self) -> i64 {
+        5_500
+    }
+}
+
+fn eval(source: &str) -> Result<Value, String> {
+    let expr = Expr::parse(source, Span::default()).map_err(|error| error.message)?;
+    let program = expr.bind(&mut World::default()).map_err(|error| error.message)?;
+    program.eval(&World::default()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn expressions_have_their_values() {
+    for (source, expected) in [
+        ("status == 200", "true"),
+        ("status in [200, 302] && !(status > 300)", "true"),
+        ("1 + 2 * 3 - 4 / 2 % 3", "5"),
+        ("-2 * -(1 + 1)", "4"),
+        ("7 / 2", "3"),
+        ("7 / 2.0", "3.5"),
+        ("'a' + \"b\\n\" + r'\\d'", "ab\n\\d"),
+        ("body.contains('world')", "true"),
+        ("body.matches('h.llo')", "true"),
+        ("size(list) == 3 && list[1] == 2", "true"),
+        ("map.a.b.startsWith('de')", "true"),
+        ("has(map.a.b) && !has(map.a.c) && map.n == null", "true"),
+        ("list.filter(x, x > 1).map(x, x * 10)", "[20,30]"),
+        ("list.all(x, list.exists(y, y == x))", "true"),
+        ("list.exists_one(x, x == 2)", "true"),
+        ("{'x': 1, 'y': [k]}.y[0]", "7"),
+        ("status == 1 || status == 200 ? 'yes' : 'no'", "yes"),
+        ("1500ms < 2s && 1m == 60s", "true"),
+        ("0x10 + 1e2", "116"),
+        ("int('42') + int(3.9)", "45"),
+        ("random(1, 6)", "3"),
+        ("json('$.a')[1]", "$.a"),
+        ("now()", "5"),
+        ("split('a,b', ',')[1].upper()", "B"),
+        ("md5('')", "d41d8cd98f00b204e9800998ecf8427e"),
+        ("uuid().size()", "36"),
+        ("false && 1 / 0 == 1", "false"),
+        ("1 / 0 == 1 && false", "false"),
+        ("true || missing_is_bound == 1 || true", ""),
+    ] {
+        if expected.is_empty() {
+            assert!(eval(source).is_err(), "{source}");
+            continue;
+        }
+        assert_eq!(
+            eval(source).map(|value| value.to_string()),
+            Ok(expected.to_owned()),
+            "{source}"
+        );
+    }
+}
+
+#[test]
+fn constants_are_folded() {
+    let program = |source: &str| {
+        Expr::parse(source, Span::default())
+            .expect(source)
+            .bind(&mut World::default())
+            .expect(source)
+    };
+    assert_eq!(program("k + 1 == 8").constant(), Some(&Value::Bool(true)));
+    assert_eq!(program("random(1, 2)").constant(), None);
+    assert_eq!(program("status").slot(), Some(Slot(0)));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    for (source, column, word) in [
+        ("status = 200", 8, "`=`"),
+        ("(1 + 2", 7, "`)` is missing"),
+        ("1 +", 4, "a value must stand here"),
+        ("statsu == 1", 1, "unknown variable"),
+        ("jsno('a')", 1, "unknown function"),
+        ("1 $ 2", 3, "means nothing"),
+        ("'abc", 1, "does not end"),
+        ("size()", 1, "takes 1 arguments"),
+        ("5 apples", 3, "too much"),
+        ("5x", 1, "no number"),
+        ("body.matches('(')", 5, "unclosed"),
+    ] {
+        let parsed = Expr::parse(source, Span { file: 0, line: 1, column: 1 });
+        let error = parsed.and_then(|expr| expr.bind(&mut World::default())).expect_err(source);
+        assert!(error.message.contains(word), "{source}: {}", error.message);
+        assert_eq!(error.span.column, column, "{source}: {}", error.message);
+    }
+    assert!(eval("'5' < 3").expect_err("a mismatch").contains("int(x)"));
+}
+
+#[test]
+fn deep_and_long_expressions_are_errors() {
+    for source in [
+        "(".repeat(10_000),
+        "[".repeat(300),
+        "-".repeat(9_000) + "x",
+        "1+".repeat(4_000) + "1",
+        "x".repeat(20_000),
+        "!".repeat(5_000) + "true",
+    ] {
+        let _ = Expr::parse(&source, Span::default()).map(|expr| expr.bind(&mut World::default()));
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(source in "[ -~]{0,40}") {
+        let _ = eval(&source);
+    }
+
+    #[test]
+    fn no_words_panic(words in prop::collection::vec(prop::sample::select(vec![
+        "status", "body", "(", ")", "[", "]", "{", "}", ".", ",", "==", "&&", "!", "-", "1", "'a'", "has", "map", "x", "?", ":", "in", "size", "5ms", "%", "0",
+    ]), 0..30)) {
+        let _ = eval(&words.join(" "));
+    }
+}

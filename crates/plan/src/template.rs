@@ -1,0 +1,286 @@
+//! Texts with `${...}` in them: split once, bound once, rendered often. `$${` is a literal `${`.
+
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::expr::{Binder, EvalError, Expr, Program, Scope};
+use crate::span::Span;
+use crate::value::Value;
+
+/// A text with expressions in it, as it was written.
+#[derive(Debug, Clone)]
+pub struct Template {
+    source: String,
+    span: Span,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a template.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// As it stands.
+    Text(String),
+    /// `${...}`
+    Expr(Expr),
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Template) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Template {
+    /// Splits a text that begins at `span`.
+    ///
+    /// # Errors
+    /// An expression in it is none, or does not end.
+    pub fn parse(source: &str, span: Span) -> Result<Template, Diagnostic> {
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        let mut rest = source;
+        while let Some(at) = rest.find("${") {
+            let (before, after) = rest.split_at(at);
+            if let Some(before) = before.strip_suffix('$') {
+                text.push_str(before);
+                text.push_str("${");
+                rest = &after[2..];
+                continue;
+            }
+            text.push_str(before);
+            let inner = &after[2..];
+            let place = place_of(span, &source[..source.len() - after.len()]);
+            let end = end_of(inner).ok_or_else(|| {
+                Diagnostic::error(place, "`${` has no `}`")
+                    .with_help("write `$${` for a literal `${`")
+            })?;
+            if !text.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+            }
+            pieces.push(Piece::Expr(Expr::parse(&inner[..end], place.later(2))?));
+            rest = &inner[end + 1..];
+        }
+        text.push_str(rest);
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text));
+        }
+        Ok(Template { source: source.to_owned(), span, pieces })
+    }
+
+    /// A text that is taken as it stands.
+    pub fn text(text: &str) -> Template {
+        let pieces = if text.is_empty() { Vec::new() } else { vec![Piece::Text(text.to_owned())] };
+        Template { source: text.replace("${", "$${"), span: Span::default(), pieces }
+    }
+
+    /// As it was written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Its parts.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The text, if there is no expression in it.
+    pub fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Binds its expressions.
+    ///
+    /// # Errors
+    /// A name or function is not known.
+    pub fn bind(&self, binder: &mut dyn Binder) -> Result<BoundTemplate, Diagnostic> {
+        let mut parts: Vec<Part> = Vec::new();
+        for piece in &self.pieces {
+            let part = match piece {
+                Piece::Text(text) => Part::Text(text.as_str().into()),
+                Piece::Expr(expr) => {
+                    let program = expr.bind(binder)?;
+                    match program.constant() {
+                        Some(value) if self.pieces.len() > 1 => {
+                            Part::Text(value.to_string().into())
+                        }
+                        _ => Part::Expr(program, label(expr.source())),
+                    }
+                }
+            };
+            match (parts.last_mut(), part) {
+                (Some(Part::Text(last)), Part::Text(text)) => {
+                    *last = format!("{last}{text}").into()
+                }
+                (_, part) => parts.push(part),
+            }
+        }
+        Ok(BoundTemplate { parts: parts.into() })
+    }
+}
+
+/// The last name of a dotted one, for names of requests: `people.name` is `name`.
+fn label(source: &str) -> Arc<str> {
+    let simple = source.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let last = source.rsplit('.').next().unwrap_or_default();
+    if simple && last.starts_with(char::is_alphabetic) { last.into() } else { "id".into() }
+}
+
+/// The place behind a text that begins at `span`.
+fn place_of(span: Span, before: &str) -> Span {
+    let lines = before.matches('\n').count();
+    let last = before.rsplit('\n').next().unwrap_or_default().chars().count() as u32;
+    if lines == 0 {
+        return span.later(last as usize);
+    }
+    Span { line: span.line + lines as u32, column: last + 1, ..span }
+}
+
+/// Where the `}` stands that ends an expression: not within a text or inner braces.
+fn end_of(text: &str) -> Option<usize> {
+    let (mut depth, mut quote, mut escaped) = (0usize, None, false);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(_), _) if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{') => depth += 1,
+            (None, '}') if depth == 0 => return Some(at),
+            (None, '}') => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A template bound to slots, with what is constant rendered. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct BoundTemplate {
+    parts: Arc<[Part]>,
+}
+
+/// A part of a bound template.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// As it stands.
+    Text(Arc<str>),
+    /// An expression, and a label for it.
+    Expr(Program, Arc<str>),
+}
+
+impl BoundTemplate {
+    /// A text.
+    pub fn literal(text: &str) -> BoundTemplate {
+        BoundTemplate { parts: [Part::Text(text.into())].into() }
+    }
+
+    /// Its parts.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The text, if it does not depend on anything.
+    pub fn constant(&self) -> Option<String> {
+        match &*self.parts {
+            [] => Some(String::new()),
+            [Part::Text(text)] => Some(text.to_string()),
+            [Part::Expr(program, _)] => program.constant().map(Value::to_string),
+            _ => None,
+        }
+    }
+
+    /// The value, if it does not depend on anything. A single `${...}` keeps the type of its value.
+    pub fn constant_value(&self) -> Option<Value> {
+        match &*self.parts {
+            [] => Some(Value::text("")),
+            [Part::Text(text)] => Some(Value::Text(text.clone())),
+            [Part::Expr(program, _)] => program.constant().cloned(),
+            _ => None,
+        }
+    }
+
+    /// Appends the text.
+    ///
+    /// # Errors
+    /// An expression cannot be evaluated.
+    pub fn render(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
+        for part in &*self.parts {
+            match part {
+                Part::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Part::Expr(program, _) => program.render(scope, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The value: a single `${...}` keeps the type of its value, all else is a text.
+    ///
+    /// # Errors
+    /// An expression cannot be evaluated.
+    pub fn value(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
+        if let [Part::Expr(program, _)] = &*self.parts {
+            return program.eval(scope);
+        }
+        let mut text = Vec::new();
+        self.render(scope, &mut text)?;
+        Ok(Value::text(String::from_utf8_lossy(&text)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pieces(source: &str) -> Vec<String> {
+        let template = Template::parse(source, Span::default()).expect(source);
+        let show = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Expr(expr) => format!("<{}>", expr.source()),
+        };
+        template.pieces().iter().map(show).collect()
+    }
+
+    #[test]
+    fn texts_are_split() {
+        assert_eq!(pieces("/item/${id}?q=${a + 'x}'}"), ["/item/", "<id>", "?q=", "<a + 'x}'>"]);
+        assert_eq!(pieces("a $ b $${c} {d}"), ["a $ b ${c} {d}"]);
+        assert_eq!(pieces("${ {'a': 1}.a }"), ["< {'a': 1}.a >"]);
+        assert_eq!(pieces(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_error_has_its_place() {
+        let span = Span { file: 0, line: 3, column: 5 };
+        let error = Template::parse("ab${1 +}", span).expect_err("no expression");
+        assert_eq!((error.span.line, error.span.column), (3, 12));
+        assert!(Template::parse("a${b", span).expect_err("no end").message.contains("no `}`"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(source in "[ -~ü\n]{0,40}") {
+            let _ = Template::parse(&source, Span::default());
+        }
+
+        #[test]
+        fn a_text_stands_for_itself(text in "[ -~]{0,20}") {
+            let again = Template::parse(Template::text(&text).source(), Span::default());
+            // Not so for a `$` right before a `${`, which is read as its escape.
+            if !text.contains("$$") {
+                let again = again.expect("a text");
+                prop_assert_eq!(again.literal(), Some(text.as_str()));
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Values of variables and expressions.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// A value. Cheap to clone; may go from thread to thread.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Value {
+    /// Nothing.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A text.
+    Text(Arc<str>),
+    /// A list.
+    List(Arc<[Value]>),
+    /// Values by name.
+    Map(Arc<BTreeMap<Arc<str>, Value>>),
+}
+
+/// A value that lies somewhere else, looked at without a copy.
+#[derive(Debug, Clone, Copy)]
+pub enum ValueRef<'a> {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A text.
+    Text(&'a str),
+    /// Bytes that are taken for a text, UTF-8 or not.
+    Bytes(&'a [u8]),
+    /// A list.
+    List(&'a [Value]),
+    /// Values by name.
+    Map(&'a BTreeMap<Arc<str>, Value>),
+}
+
+impl Value {
+    /// A text.
+    pub fn text(text: impl Into<Arc<str>>) -> Value {
+        Value::Text(text.into())
+    }
+
+    /// Looks at it.
+    #[inline]
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Value::Null => ValueRef::Null,
+            Value::Bool(value) => ValueRef::Bool(*value),
+            Value::Int(value) => ValueRef::Int(*value),
+            Value::Float(value) => ValueRef::Float(*value),
+            Value::Text(text) => ValueRef::Text(text),
+            Value::List(items) => ValueRef::List(items),
+            Value::Map(map) => ValueRef::Map(map),
+        }
+    }
+
+    /// From JSON; a whole number that does not fit 64 bits becomes a float.
+    pub fn from_json(json: &serde_json::Value) -> Value {
+        use serde_json::Value as Json;
+        match json {
+            Json::Null => Value::Null,
+            Json::Bool(value) => Value::Bool(*value),
+            Json::Number(number) => match number.as_i64() {
+                Some(number) => Value::Int(number),
+                None => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Value::text(text.as_str()),
+            Json::Array(items) => Value::List(items.iter().map(Value::from_json).collect()),
+            Json::Object(map) => Value::Map(Arc::new(
+                map.iter()
+                    .map(|(key, value)| (key.as_str().into(), Value::from_json(value)))
+                    .collect(),
+            )),
+        }
+    }
+
+    /// To JSON; a float that JSON does not have becomes null.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match self {
+            Value::Null => Json::Null,
+            Value::Bool(value) => Json::Bool(*value),
+            Value::Int(value) => Json::from(*value),
+            Value::Float(value) => Json::from(*value),
+            Value::Text(text) => Json::from(&**text),
+            Value::List(items) => Json::Array(items.iter().map(Value::to_json).collect()),
+            Value::Map(map) => Json::Object(
+                map.iter().map(|(key, value)| (key.to_string(), value.to_json())).collect(),
+            ),
+        }
+    }
+
+    /// Appends it as JSON text.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        // Writing to a Vec cannot fail, and every value is one of JSON.
+        let _ = serde_json::to_writer(out, &self.to_json());
+    }
+}
+
+impl ValueRef<'_> {
+    /// A copy that stands by itself.
+    pub fn to_value(self) -> Value {
+        match self {
+            ValueRef::Null => Value::Null,
+            ValueRef::Bool(value) => Value::Bool(value),
+            ValueRef::Int(value) => Value::Int(value),
+            ValueRef::Float(value) => Value::Float(value),
+            ValueRef::Text(text) => Value::text(text),
+            ValueRef::Bytes(bytes) => Value::text(String::from_utf8_lossy(bytes)),
+            ValueRef::List(items) => Value::List(items.into()),
+            ValueRef::Map(map) => Value::Map(Arc::new(map.clone())),
+        }
+    }
+
+    /// What kind of value it is, in a word.
+    pub fn kind(self) -> &'static str {
+        match self {
+            ValueRef::Null => "null",
+            ValueRef::Bool(_) => "bool",
+            ValueRef::Int(_) => "int",
+            ValueRef::Float(_) => "float",
+            ValueRef::Text(_) | ValueRef::Bytes(_) => "text",
+            ValueRef::List(_) => "list",
+            ValueRef::Map(_) => "map",
+        }
+    }
+
+    /// Its bytes, if it is a text.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            ValueRef::Text(text) => Some(text.as_bytes()),
+            ValueRef::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Appends it as it stands in a text: null is nothing, lists and maps are JSON.
+    pub fn render(self, out: &mut Vec<u8>) {
+        use std::io::Write as _;
+        // Writing to a Vec cannot fail.
+        let _ = match self {
+            ValueRef::Null => Ok(()),
+            ValueRef::Bool(value) => write!(out, "{value}"),
+            ValueRef::Int(value) => write!(out, "{value}"),
+            ValueRef::Float(value) => write!(out, "{value}"),
+            ValueRef::Text(text) => out.write_all(text.as_bytes()),
+            ValueRef::Bytes(bytes) => out.write_all(bytes),
+            ValueRef::List(_) | ValueRef::Map(_) => {
+                self.to_value().write_json(out);
+                Ok(())
+            }
+        };
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = Vec::new();
+        self.as_ref().render(&mut bytes);
+        f.write_str(&String::from_utf8_lossy(&bytes))
+    }
+}

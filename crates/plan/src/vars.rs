@@ -1,0 +1,151 @@
+//! Where the values of variables come from: the plan, files, the environment, flags. Later ones win.
+
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::model::{Json, Plan};
+use crate::span::Span;
+use crate::template::Template;
+
+/// Prefix of environment variables that are variables of plans.
+const PREFIX: &str = "SQUALL_VAR_";
+
+/// Values in place of the plan's own, weakest first.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// From `--env-file`.
+    pub env_files: Vec<(String, String)>,
+    /// From `SQUALL_VAR_*`, the prefix taken off.
+    pub environment: Vec<(String, String)>,
+    /// From `--set`.
+    pub set: Vec<(String, String)>,
+}
+
+impl LoadOptions {
+    /// Puts the values into a plan; texts are taken as they stand.
+    pub(crate) fn apply(&self, plan: &mut Plan) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        let known: Vec<String> = plan.vars.iter().map(|var| var.name.value.clone()).collect();
+        let sources = [
+            ("--env-file", &self.env_files),
+            ("SQUALL_VAR_", &self.environment),
+            ("--set", &self.set),
+        ];
+        for (source, values) in sources {
+            for (name, value) in values {
+                match plan.vars.iter_mut().find(|var| var.name.value.eq_ignore_ascii_case(name)) {
+                    Some(var) => var.value = typed(value),
+                    None if source == "--set" => {
+                        let help = match nearest(name, known.iter().map(String::as_str)) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => format!("variables are {}", known.join(", ")),
+                        };
+                        let message =
+                            format!("--set {name}: the plan has no variable of that name");
+                        diagnostics
+                            .push(Diagnostic::error(Span::default(), message).with_help(&help));
+                    }
+                    // Files and environments often hold more than one plan uses.
+                    None => {}
+                }
+            }
+        }
+        diagnostics
+    }
+}
+
+/// Numbers and bools are what they look like, all else is a text.
+fn typed(value: &str) -> Json {
+    match value {
+        "true" => Json::Bool(true),
+        "false" => Json::Bool(false),
+        _ => match value.parse::<i64>() {
+            // A number that is written otherwise than it prints (007, +5) is a text.
+            Ok(number) if number.to_string() == value => Json::Int(number),
+            _ => Json::Text(Template::text(value)),
+        },
+    }
+}
+
+/// The variables of plans in an environment.
+pub fn from_environment(all: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    all.filter_map(|(name, value)| Some((name.strip_prefix(PREFIX)?.to_owned(), value))).collect()
+}
+
+/// Reads a file of `NAME=VALUE` lines; `#` begins a comment, `export` before a name and quotes around
+/// a value are taken off.
+///
+/// # Errors
+/// A line is none; the text names file and line.
+pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, String> {
+    let mut values = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let Some((key, value)) = line.split_once('=') else {
+            return Err(format!("{name}:{}:1: `{line}` is no NAME=VALUE", index + 1));
+        };
+        let value = value.trim();
+        let unquoted =
+            ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+        values.push((key.trim().to_owned(), unquoted.unwrap_or(value).to_owned()));
+    }
+    Ok(values)
+}
+
+/// Whether a variable of this name is taken for a secret.
+pub fn sounds_secret(name: &str) -> bool {
+    const WORDS: [&str; 8] =
+        ["password", "passwd", "secret", "token", "api_key", "apikey", "credential", "private_key"];
+    let name = name.to_ascii_lowercase();
+    // `password_prefix` and the like are about a secret, and are none.
+    WORDS.iter().any(|word| name.ends_with(word) || name.ends_with(&format!("{word}s")))
+}
+
+impl Plan {
+    /// Texts of secret variables that are known before the run, longest first, for masking.
+    pub fn secrets(&self) -> Vec<String> {
+        let mut secrets = Vec::new();
+        for var in self.vars.iter().filter(|var| var.secret) {
+            texts(&var.value, &mut secrets);
+        }
+        secrets.retain(|secret| !secret.is_empty());
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets
+    }
+}
+
+fn texts(json: &Json, found: &mut Vec<String>) {
+    match json {
+        Json::Text(text) => found.extend(text.literal().map(str::to_owned)),
+        Json::List(items) => items.iter().for_each(|item| texts(item, found)),
+        Json::Map(entries) => entries.iter().for_each(|(_, value)| texts(value, found)),
+        Json::Int(number) => found.push(number.to_string()),
+        Json::Null | Json::Bool(_) | Json::Float(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn env_files() {
+        let text = "# c\nexport A=1\nB = \"two words\"\n\nC='x'\n";
+        let values = parse_env_file("f", text).expect("good lines");
+        let expected =
+            [("A", "1"), ("B", "two words"), ("C", "x")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        assert_eq!(values, expected);
+        assert_eq!(parse_env_file("f", "A=1\nB"), Err("f:2:1: `B` is no NAME=VALUE".to_owned()));
+    }
+
+    #[test]
+    fn names_of_secrets() {
+        assert!(
+            sounds_secret("DB_PASSWORD")
+                && sounds_secret("tokens")
+                && !sounds_secret("password_prefix")
+        );
+    }
+}

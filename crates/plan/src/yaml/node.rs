@@ -1,0 +1,192 @@
+//! YAML text to a tree of nodes with places. Bounded: depth, number of nodes, aliases included.
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+
+/// Deepest nesting.
+const MAX_DEPTH: usize = 64;
+/// Most nodes, those that aliases stand for included.
+const MAX_NODES: usize = 200_000;
+
+/// A piece of YAML.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub kind: Kind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// A text, and whether it stands without quotes (and so may be a number, a bool or null).
+    Scalar(String, bool),
+    List(Vec<Node>),
+    Map(Vec<(Node, Node)>),
+}
+
+impl Node {
+    pub(super) fn is_null(&self) -> bool {
+        matches!(&self.kind, Kind::Scalar(text, true) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+    }
+
+    /// What it is, in words.
+    pub(super) fn describe(&self) -> String {
+        match &self.kind {
+            _ if self.is_null() => "nothing".to_owned(),
+            Kind::Scalar(text, _) => format!("`{text}`"),
+            Kind::List(_) => "a list".to_owned(),
+            Kind::Map(_) => "a map".to_owned(),
+        }
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        let Kind::Map(entries) = &self.kind else { return None };
+        let is = |node: &Node| matches!(&node.kind, Kind::Scalar(text, _) if text == key);
+        entries.iter().find(|(own, _)| is(own)).map(|(_, value)| value)
+    }
+}
+
+/// Reads one document.
+pub(super) fn parse(text: &str, file: u16) -> Result<Node, Diagnostic> {
+    let mut builder = Builder { file, anchors: Vec::new(), nodes: 0 };
+    let mut parser = Parser::new_from_str(text);
+    let mut root = None;
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| {
+            let at = builder.place(error.marker().line(), error.marker().col());
+            Diagnostic::error(at, format!("this is no YAML: {}", error.info()))
+        })?;
+        let span = builder.place(span.start.line(), span.start.col());
+        match event {
+            Event::StreamStart
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::StreamEnd
+            | Event::Nothing => {}
+            _ if root.is_some() => {
+                return Err(Diagnostic::error(
+                    span,
+                    "a plan is one YAML document, and a second one begins here",
+                ));
+            }
+            event => root = Some(builder.node(event, span, &mut parser, 0)?),
+        }
+    }
+    root.ok_or_else(|| Diagnostic::error(builder.place(1, 0), "the file is empty"))
+}
+
+struct Builder {
+    file: u16,
+    anchors: Vec<(usize, Node)>,
+    nodes: usize,
+}
+
+impl Builder {
+    fn place(&self, line: usize, column: usize) -> Span {
+        Span { file: self.file, line: line.max(1) as u32, column: column as u32 + 1 }
+    }
+
+    fn node<'i>(
+        &mut self,
+        event: Event<'i>,
+        span: Span,
+        parser: &mut Parser<'i, saphyr_parser::StrInput<'i>>,
+        depth: usize,
+    ) -> Result<Node, Diagnostic> {
+        self.nodes += 1;
+        if depth > MAX_DEPTH || self.nodes > MAX_NODES {
+            return Err(Diagnostic::error(span, "the file is nested too deeply, or too large"));
+        }
+        let (kind, anchor) = match event {
+            Event::Scalar(text, style, anchor, _) => {
+                (Kind::Scalar(text.into_owned(), style == ScalarStyle::Plain), anchor)
+            }
+            Event::SequenceStart(anchor, _) => {
+                let mut items = Vec::new();
+                while let Some((event, span)) = self.next(parser, span)? {
+                    items.push(self.node(event, span, parser, depth + 1)?);
+                }
+                (Kind::List(items), anchor)
+            }
+            Event::MappingStart(anchor, _) => {
+                let mut entries = Vec::new();
+                while let Some((event, place)) = self.next(parser, span)? {
+                    let key = self.node(event, place, parser, depth + 1)?;
+                    let Some((event, place)) = self.next(parser, span)? else { break };
+                    let value = self.node(event, place, parser, depth + 1)?;
+                    entries.push((key, value));
+                }
+                (Kind::Map(merged(entries)), anchor)
+            }
+            Event::Alias(anchor) => {
+                let known = self.anchors.iter().rev().find(|(own, _)| *own == anchor);
+                let node = known.map(|(_, node)| node.clone());
+                let node = node
+                    .ok_or_else(|| Diagnostic::error(span, "this alias has no anchor before it"))?;
+                self.nodes += count(&node);
+                return Ok(node);
+            }
+            _ => return Err(Diagnostic::error(span, "this is no YAML that a plan can hold")),
+        };
+        let node = Node { kind, span };
+        if anchor > 0 {
+            self.anchors.push((anchor, node.clone()));
+        }
+        Ok(node)
+    }
+
+    /// The next event; `None` at the end of a list or map.
+    fn next<'i>(
+        &self,
+        parser: &mut Parser<'i, saphyr_parser::StrInput<'i>>,
+        around: Span,
+    ) -> Result<Option<(Event<'i>, Span)>, Diagnostic> {
+        match parser.next_event() {
+            Some(Ok((Event::SequenceEnd | Event::MappingEnd, _))) => Ok(None),
+            Some(Ok((event, span))) => {
+                Ok(Some((event, self.place(span.start.line(), span.start.col()))))
+            }
+            Some(Err(error)) => {
+                let at = self.place(error.marker().line(), error.marker().col());
+                Err(Diagnostic::error(at, format!("this is no YAML: {}", error.info())))
+            }
+            None => Err(Diagnostic::error(around, "this does not end")),
+        }
+    }
+}
+
+/// Merge keys (`<<: *defaults`): entries of the other map that are not given here.
+fn merged(entries: Vec<(Node, Node)>) -> Vec<(Node, Node)> {
+    let text = |node: &Node| match &node.kind {
+        Kind::Scalar(text, _) => text.clone(),
+        _ => String::new(),
+    };
+    let (merges, mut own): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|(key, _)| text(key) == "<<");
+    for (_, value) in merges {
+        let maps = match value.kind {
+            Kind::List(items) => items,
+            _ => vec![value],
+        };
+        for map in maps {
+            let Kind::Map(entries) = map.kind else { continue };
+            for entry in entries {
+                if !own.iter().any(|(key, _)| text(key) == text(&entry.0)) {
+                    own.push(entry);
+                }
+            }
+        }
+    }
+    own
+}
+
+fn count(node: &Node) -> usize {
+    match &node.kind {
+        Kind::Scalar(..) => 1,
+        Kind::List(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Kind::Map(entries) => {
+            1 + entries.iter().map(|(key, value)| count(key) + count(value)).sum::<usize>()
+        }
+    }
+}

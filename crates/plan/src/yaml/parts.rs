@@ -1,0 +1,387 @@
+//! The parts of a plan beside its steps.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::node::{Kind, Node};
+use super::read::{Fields, Reader};
+use super::tables;
+use crate::model::*;
+use crate::span::Spanned;
+
+const ON_ERROR: [(&str, OnError); 4] = [
+    ("continue", OnError::Continue),
+    ("next_iteration", OnError::NextIteration),
+    ("stop_user", OnError::StopUser),
+    ("stop_run", OnError::StopRun),
+];
+
+/// Most users of an open load, where the plan does not say: enough for a second's arrivals that take
+/// 10 seconds each.
+const MAX_USERS_SECONDS: f64 = 10.0;
+
+impl Reader {
+    pub(super) fn read_plan(&mut self, root: &Node) -> Plan {
+        let Some(fields) = self.fields(root, &tables::PLAN) else { return Plan::default() };
+        let target = self.template(fields.get("target"));
+        let is_builtin = |target: &crate::template::Template| target.literal() == Some("builtin");
+        let plan = Plan {
+            name: self.string(fields.get("name")).unwrap_or_default(),
+            target: target
+                .map(|url| if is_builtin(&url) { Target::Builtin } else { Target::Url(url) }),
+            vars: self.vars(fields.get("vars")),
+            data: self.data(fields.get("data")),
+            defaults: self.defaults(fields.get("defaults")),
+            connection: self.connection(fields.get("connection")),
+            allow_hosts: self.texts(fields.get("allow_hosts")),
+            load: fields.get("load").and_then(|node| self.load(node)),
+            scenarios: self.scenarios(fields.get("scenarios")),
+            setup: self.steps(fields.get("setup")),
+            teardown: self.steps(fields.get("teardown")),
+            on_error: self.word(fields.get("on_error"), &ON_ERROR).unwrap_or_default(),
+            grace: self.duration(fields.get("grace")),
+            thresholds: self.texts(fields.get("thresholds")),
+            seed: self.int(fields.get("seed")),
+        };
+        if plan.scenarios.is_empty() && fields.get("scenarios").is_none() {
+            self.error(
+                root.span,
+                "the plan has no scenarios",
+                "add `scenarios:` with a name, a load and steps",
+            );
+        }
+        plan
+    }
+
+    fn texts(&mut self, node: Option<&Node>) -> Vec<Spanned<String>> {
+        self.items(node).into_iter().filter_map(|item| self.text(Some(item))).collect()
+    }
+
+    fn vars(&mut self, node: Option<&Node>) -> Vec<Var> {
+        let Some(node) = node else { return Vec::new() };
+        let mut vars = Vec::new();
+        for (name, node) in self.names(node) {
+            self.identifier(&name);
+            let is_long = matches!(&node.kind, Kind::Map(_)) && node.get("value").is_some();
+            let (value, secret) = if is_long {
+                let Some(fields) = self.fields(node, &tables::VAR) else { continue };
+                (
+                    fields.node.get("value").and_then(|value| self.json(value)),
+                    self.bool(fields.get("secret")),
+                )
+            } else {
+                (self.json(node), None)
+            };
+            let secret = secret.unwrap_or_else(|| crate::vars::sounds_secret(&name.value));
+            vars.extend(value.map(|value| Var { name, value, secret }));
+        }
+        vars
+    }
+
+    fn data(&mut self, node: Option<&Node>) -> Vec<DataSource> {
+        let Some(node) = node else { return Vec::new() };
+        let mut sources = Vec::new();
+        for (name, node) in self.names(node) {
+            self.identifier(&name);
+            let Some(fields) = self.fields(node, &tables::DATA) else { continue };
+            sources.extend(self.data_source(name, &fields));
+        }
+        sources
+    }
+
+    fn data_source(&mut self, name: Spanned<String>, fields: &Fields<'_>) -> Option<DataSource> {
+        let (file, format) = match (self.path(fields.get("csv")), self.path(fields.get("jsonl"))) {
+            (Some(file), None) => {
+                let delimiter = match self.text(fields.get("delimiter")) {
+                    None => b',',
+                    Some(text) if text.value.len() == 1 => text.value.as_bytes()[0],
+                    Some(text) if text.value == "\\t" => b'\t',
+                    Some(text) => {
+                        self.error(
+                            text.span,
+                            "a delimiter is one character of ASCII",
+                            "such as `,`, `;` or \"\\t\"",
+                        );
+                        b','
+                    }
+                };
+                let columns = fields.get("header").map(|node| self.texts(Some(node)));
+                let columns =
+                    columns.map(|columns| columns.into_iter().map(|column| column.value).collect());
+                (file, DataFormat::Csv { delimiter, columns })
+            }
+            (None, Some(file)) => (file, DataFormat::JsonLines),
+            _ => {
+                self.error(name.span, "a data source needs one of `csv` and `jsonl`", "");
+                return None;
+            }
+        };
+        let pick =
+            [("next", Pick::Next), ("random", Pick::Random), ("once_per_user", Pick::OncePerUser)];
+        let share = [("all", Share::All), ("scenario", Share::Scenario), ("user", Share::User)];
+        let at_end = [("cycle", AtEnd::Cycle), ("stop", AtEnd::Stop)];
+        Some(DataSource {
+            name,
+            file,
+            format,
+            pick: self.word(fields.get("pick"), &pick).unwrap_or_default(),
+            share: self.word(fields.get("share"), &share).unwrap_or_default(),
+            at_end: self.word(fields.get("at_end"), &at_end).unwrap_or_default(),
+        })
+    }
+
+    fn defaults(&mut self, node: Option<&Node>) -> Defaults {
+        let Some(fields) = node.and_then(|node| self.fields(node, &tables::DEFAULTS)) else {
+            return Defaults::default();
+        };
+        Defaults {
+            headers: self.pairs(fields.get("headers")),
+            timeout: self.timeouts(fields.get("timeout")),
+            redirects: self.redirects(fields.get("redirects")),
+            compression: self.bool(fields.get("compression")),
+            auth: self.auth(fields.get("auth")),
+            max_body: self.size(fields.get("max_body")),
+            status_errors: self.bool(fields.get("status_errors")),
+        }
+    }
+
+    pub(super) fn redirects(&mut self, node: Option<&Node>) -> Option<u32> {
+        self.int(node).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn timeouts(&mut self, node: Option<&Node>) -> Timeouts {
+        match node {
+            Some(Node { kind: Kind::Map(_), .. }) => {
+                let Some(fields) = node.and_then(|node| self.fields(node, &tables::TIMEOUT)) else {
+                    return Timeouts::default();
+                };
+                Timeouts {
+                    connect: self.duration(fields.get("connect")),
+                    first_byte: self.duration(fields.get("first_byte")),
+                    total: self.duration(fields.get("total")),
+                }
+            }
+            node => Timeouts { total: self.duration(node), ..Timeouts::default() },
+        }
+    }
+
+    pub(super) fn auth(&mut self, node: Option<&Node>) -> Option<Auth> {
+        let node = node?;
+        let fields = self.fields(node, &tables::AUTH)?;
+        if let Some(bearer) = fields.get("bearer") {
+            return self.template(Some(bearer)).map(Auth::Bearer);
+        }
+        let (login, digest) = match (fields.get("basic"), fields.get("digest")) {
+            (Some(login), None) => (login, false),
+            (None, Some(login)) => (login, true),
+            _ => {
+                self.error(node.span, "auth takes one of basic, bearer and digest", "");
+                return None;
+            }
+        };
+        let fields = self.fields(login, &tables::LOGIN)?;
+        let (user, password) =
+            (self.template(fields.get("user")), self.template(fields.get("password")));
+        match (user, password) {
+            (Some(user), Some(password)) if digest => Some(Auth::Digest { user, password }),
+            (Some(user), Some(password)) => Some(Auth::Basic { user, password }),
+            _ => {
+                self.error(login.span, "a login needs `user` and `password`", "");
+                None
+            }
+        }
+    }
+
+    fn connection(&mut self, node: Option<&Node>) -> Connection {
+        let Some(fields) = node.and_then(|node| self.fields(node, &tables::CONNECTION)) else {
+            return Connection::default();
+        };
+        let words = [
+            ("per_user", ConnectionMode::PerUser),
+            ("per_iteration", ConnectionMode::PerIteration),
+            ("shared", ConnectionMode::Shared(0)),
+        ];
+        let mode = self.word(fields.get("mode"), &words).unwrap_or_default();
+        let size = self.int(fields.get("size"));
+        let mode = match (mode, size) {
+            (ConnectionMode::Shared(_), Some(size)) if size > 0 => {
+                ConnectionMode::Shared(u32::try_from(size).unwrap_or(u32::MAX))
+            }
+            (ConnectionMode::Shared(_), _) => {
+                self.error(
+                    fields.node.span,
+                    "shared connections need a size above 0",
+                    "add `size: 100`",
+                );
+                mode
+            }
+            (_, Some(_)) => {
+                self.error(
+                    fields.node.span,
+                    "`size` is for shared connections",
+                    "add `mode: shared`",
+                );
+                mode
+            }
+            _ => mode,
+        };
+        let mut resolve = BTreeMap::new();
+        if let Some(node) = fields.get("resolve") {
+            for (host, node) in self.names(node) {
+                resolve.extend(self.text(Some(node)).map(|address| (host.value, address)));
+            }
+        }
+        Connection {
+            mode,
+            resolve,
+            from: self.texts(fields.get("from")),
+            unix: self.path(fields.get("unix")).map(|path| path.value),
+            proxy: self.template(fields.get("proxy")),
+            tls: self.tls(fields.get("tls")),
+        }
+    }
+
+    fn tls(&mut self, node: Option<&Node>) -> Tls {
+        let Some(fields) = node.and_then(|node| self.fields(node, &tables::TLS)) else {
+            return Tls::default();
+        };
+        Tls {
+            ca: self.path(fields.get("ca")).map(|path| path.value),
+            cert: self.path(fields.get("cert")).map(|path| path.value),
+            key: self.path(fields.get("key")).map(|path| path.value),
+            server_name: self.string(fields.get("server_name")),
+            insecure: self.bool(fields.get("insecure")).unwrap_or(false),
+            resume: self.bool(fields.get("resume")),
+        }
+    }
+
+    fn scenarios(&mut self, node: Option<&Node>) -> Vec<Scenario> {
+        let Some(node) = node else { return Vec::new() };
+        let mut scenarios = Vec::new();
+        for (name, node) in self.names(node) {
+            let Some(fields) = self.fields(node, &tables::SCENARIO) else { continue };
+            let weight = fields.get("weight");
+            scenarios.push(Scenario {
+                load: fields.get("load").and_then(|node| self.load(node)),
+                weight: weight
+                    .and_then(|node| Some(Spanned::new(self.number(Some(node))?, node.span))),
+                start_after: self.duration(fields.get("start_after")).unwrap_or_default(),
+                defaults: self.defaults(fields.get("defaults")),
+                on_error: self.word(fields.get("on_error"), &ON_ERROR),
+                steps: self.steps(fields.get("steps")),
+                span: name.span,
+                name,
+            });
+        }
+        scenarios
+    }
+
+    fn load(&mut self, node: &Node) -> Option<Spanned<Load>> {
+        let fields = self.fields(node, &tables::LOAD)?;
+        let stages = self.items(fields.get("stages"));
+        let staged_rate = stages.iter().any(|stage| stage.get("rate").is_some());
+        let load = if fields.get("rate").is_some() || staged_rate {
+            Load::Open(self.open(&fields, &stages)?)
+        } else {
+            Load::Closed(self.closed(&fields, &stages)?)
+        };
+        Some(Spanned::new(load, node.span))
+    }
+
+    fn closed(&mut self, fields: &Fields<'_>, stages: &[&Node]) -> Option<Closed> {
+        for key in ["arrivals", "max_users"] {
+            if let Some(node) = fields.get(key) {
+                self.error(node.span, format!("`{key}` is for a load with a `rate`"), "");
+            }
+        }
+        let closed = Closed {
+            users: self.int(fields.get("users")),
+            ramp: self.duration(fields.get("ramp")).unwrap_or_default(),
+            stages: self.stages(stages, "users"),
+            pace: self.duration(fields.get("pace")),
+            duration: self.duration(fields.get("for")),
+            iterations: self.int(fields.get("iterations")),
+            total_iterations: self.int(fields.get("total_iterations")),
+        };
+        let span = fields.node.span;
+        if closed.users.is_none() && closed.stages.is_empty() {
+            self.error(span, "a load needs `users`, `rate` or `stages`", "");
+            return None;
+        }
+        if !closed.stages.is_empty() && !closed.ramp.is_zero() {
+            self.error(
+                span,
+                "`ramp` and `stages` exclude each other",
+                "make the ramp the first stage",
+            );
+        }
+        let ends = closed.duration.is_some()
+            || closed.iterations.is_some()
+            || closed.total_iterations.is_some();
+        if !ends && closed.stages.is_empty() {
+            self.error(
+                span,
+                "this load never ends",
+                "add `for: 1m`, `iterations` or `total_iterations`",
+            );
+        }
+        Some(closed)
+    }
+
+    fn open(&mut self, fields: &Fields<'_>, stages: &[&Node]) -> Option<Open> {
+        for key in ["users", "pace", "iterations"] {
+            if let Some(node) = fields.get(key) {
+                self.error(node.span, format!("`{key}` is for a load without a `rate`"), "");
+            }
+        }
+        let rate = self.rate(fields.get("rate"));
+        let stages = self.stages(stages, "rate");
+        let most = stages.iter().map(|stage| stage.level).chain(rate).fold(0.0, f64::max);
+        let words = [("even", Arrivals::Even), ("poisson", Arrivals::Poisson)];
+        let open = Open {
+            rate,
+            ramp: self.duration(fields.get("ramp")).unwrap_or_default(),
+            arrivals: self.word(fields.get("arrivals"), &words).unwrap_or_default(),
+            max_users: self.int(fields.get("max_users")).unwrap_or_else(|| {
+                ((most * MAX_USERS_SECONDS).ceil() as u64).clamp(100, 1_000_000)
+            }),
+            duration: self.duration(fields.get("for")),
+            total_iterations: self.int(fields.get("total_iterations")),
+            stages,
+        };
+        let span = fields.node.span;
+        if !open.stages.is_empty() && !open.ramp.is_zero() {
+            self.error(
+                span,
+                "`ramp` and `stages` exclude each other",
+                "make the ramp the first stage",
+            );
+        }
+        if open.duration.is_none() && open.total_iterations.is_none() && open.stages.is_empty() {
+            self.error(span, "this load never ends", "add `for: 1m` or `total_iterations`");
+        }
+        Some(open)
+    }
+
+    fn stages(&mut self, nodes: &[&Node], level: &str) -> Vec<Stage> {
+        let mut stages = Vec::new();
+        for node in nodes {
+            let Some(fields) = self.fields(node, &tables::STAGE) else { continue };
+            let number = match level {
+                "rate" => self.rate(fields.get("rate")),
+                _ => self.number(fields.get("users")),
+            };
+            let over = self.duration(fields.get("over"));
+            match (number, over) {
+                (Some(level), over) => {
+                    stages.push(Stage { level, over: over.unwrap_or(Duration::ZERO) })
+                }
+                (None, _) if fields.get(level).is_none() => {
+                    self.error(node.span, format!("each stage of this load needs `{level}`"), "");
+                }
+                _ => {}
+            }
+        }
+        stages
+    }
+}

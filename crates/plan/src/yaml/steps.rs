@@ -1,0 +1,470 @@
+//! Steps: one known key of a map decides which kind a step is.
+
+use super::node::{Kind, Node};
+use super::read::{Fields, Reader};
+use super::tables::{self, METHODS, STEPS};
+use crate::diagnostic::nearest;
+use crate::model::*;
+use crate::template::Template;
+
+impl Reader {
+    pub(super) fn steps(&mut self, node: Option<&Node>) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for node in self.items(node) {
+            if node.get("include").is_some() {
+                steps.extend(self.include(node));
+            } else if let Some(kind) = self.step(node) {
+                steps.push(Step { kind, span: node.span });
+            }
+        }
+        steps
+    }
+
+    fn step(&mut self, node: &Node) -> Option<StepKind> {
+        let Kind::Map(entries) = &node.kind else {
+            self.error(
+                node.span,
+                format!("a step must stand here, not {}", node.describe()),
+                "such as `- get: /`",
+            );
+            return None;
+        };
+        let method = METHODS.iter().chain(&["request"]).find(|method| node.get(method).is_some());
+        if method.is_some() {
+            return self.request(node).map(|request| StepKind::Request(Box::new(request)));
+        }
+        let kind =
+            STEPS[1..].iter().map(|table| table.keys[0].0).find(|key| node.get(key).is_some());
+        match kind {
+            Some("group") => self.group(node),
+            Some("think") => self.think_step(node),
+            Some("repeat") => self.repeat(node),
+            Some("while") => {
+                let fields = self.fields(node, &tables::WHILE)?;
+                let condition = self.expr(fields.get("while"))?;
+                Some(StepKind::While { condition, steps: self.steps(fields.get("steps")) })
+            }
+            Some("if") => {
+                let fields = self.fields(node, &tables::IF)?;
+                let condition = self.expr(fields.get("if"))?;
+                let (then, otherwise) =
+                    (self.steps(fields.get("then")), self.steps(fields.get("else")));
+                Some(StepKind::If { condition, then, otherwise })
+            }
+            Some("for_each") => self.for_each(node),
+            Some("choose") => self.choose(node),
+            Some("each_in_turn") => self.in_turn(node),
+            Some("once") => {
+                let fields = self.fields(node, &tables::ONCE)?;
+                Some(StepKind::Once(self.steps(fields.get("once"))))
+            }
+            Some("set") => self.set(node),
+            Some("log") => {
+                let fields = self.fields(node, &tables::LOG)?;
+                self.template(fields.get("log")).map(StepKind::Log)
+            }
+            Some("stop") => {
+                let fields = self.fields(node, &tables::STOP)?;
+                let words = [
+                    ("iteration", StopScope::Iteration),
+                    ("user", StopScope::User),
+                    ("run", StopScope::Run),
+                ];
+                self.word(fields.get("stop"), &words).map(StepKind::Stop)
+            }
+            Some("exec") => self.exec(node).map(|exec| StepKind::Exec(Box::new(exec))),
+            _ => {
+                self.unknown_step(node, entries);
+                None
+            }
+        }
+    }
+
+    fn unknown_step(&mut self, node: &Node, entries: &[(Node, Node)]) {
+        let known = || {
+            METHODS
+                .into_iter()
+                .chain(["request"])
+                .chain(STEPS[1..].iter().map(|table| table.keys[0].0))
+        };
+        let near = entries.iter().find_map(|(key, _)| match &key.kind {
+            Kind::Scalar(name, _) => nearest(name, known()).map(|near| (key.span, name, near)),
+            _ => None,
+        });
+        match near {
+            Some((span, name, near)) => {
+                self.error(
+                    span,
+                    format!("unknown step `{name}`"),
+                    &format!("did you mean `{near}`?"),
+                );
+            }
+            None => {
+                let all = known().collect::<Vec<_>>().join(", ");
+                self.error(
+                    node.span,
+                    "this is no step that squall knows",
+                    &format!("steps are {all}"),
+                );
+            }
+        }
+    }
+
+    fn group(&mut self, node: &Node) -> Option<StepKind> {
+        let fields = self.fields(node, &tables::GROUP)?;
+        let name = self.string(fields.get("group"))?;
+        Some(StepKind::Group { name, steps: self.steps(fields.get("steps")) })
+    }
+
+    fn think_step(&mut self, node: &Node) -> Option<StepKind> {
+        let fields = self.fields(node, &tables::THINK)?;
+        let node = fields.get("think")?;
+        if let Some(normal) = node.get("normal") {
+            let fields = self.fields(normal, &tables::NORMAL)?;
+            let (mean, sd) = (self.duration(fields.get("mean"))?, self.duration(fields.get("sd"))?);
+            return Some(StepKind::Think(Think::Normal { mean, sd }));
+        }
+        if let Some(mean) = node.get("exponential") {
+            let mean = self.duration(Some(mean))?;
+            return Some(StepKind::Think(Think::Exponential { mean }));
+        }
+        let text = self.text(Some(node))?;
+        let Some((from, to)) = text.value.split_once("..") else {
+            return self.duration(Some(node)).map(|time| StepKind::Think(Think::Fixed(time)));
+        };
+        let parse = |text: &str| crate::units::parse_duration(text.trim());
+        match (parse(from), parse(to)) {
+            (Ok(from), Ok(to)) if from <= to => Some(StepKind::Think(Think::Uniform(from, to))),
+            (Ok(_), Ok(_)) => {
+                self.error(text.span, "the first time is longer than the second", "");
+                None
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                self.error(text.span, error.0, "a range is 1s..3s");
+                None
+            }
+        }
+    }
+
+    fn repeat(&mut self, node: &Node) -> Option<StepKind> {
+        let fields = self.fields(node, &tables::REPEAT)?;
+        let times = self.expr(fields.get("repeat"))?;
+        let counter = self.text(fields.get("counter"));
+        if let Some(counter) = &counter {
+            self.identifier(counter);
+        }
+        let steps = self.steps(fields.get("steps"));
+        Some(StepKind::Repeat { times, counter: counter.map(|counter| counter.value), steps })
+    }
+
+    fn for_each(&mut self, node: &Node) -> Option<StepKind> {
+        let fields = self.fields(node, &tables::FOR_EACH)?;
+        let of = fields.get("for_each")?;
+        let names = self.names(of);
+        let [(item, list)] = names.as_slice() else {
+            self.error(
+                of.span,
+                "for_each takes one variable and a list",
+                "such as `for_each: {link: links}`",
+            );
+            return None;
+        };
+        self.identifier(item);
+        let list = self.expr(Some(list))?;
+        Some(StepKind::ForEach {
+            item: item.value.clone(),
+            list,
+            steps: self.steps(fields.get("steps")),
+        })
+    }
+
+    fn choose(&mut self, node: &Node) -> Option<StepKind> {
+        let fields = self.fields(node, &tables::CHOOSE)?;
+        let mut choices = Vec::new();
+        for node in self.items(fields.get("choose")) {
+            let Some(fields) = self.fields(node, &tables::CHOICE) else { continue };
+            let weight = match fields.get("weight") {
+                Some(weight) => self.number(Some(weight)).unwrap_or(1.0),
+                None => 1.0,
+            };
+            if weight <= 0.0 {
+                self.error(node.span, "a weight must be above 0", "");
+            }
+            choices.push(Choice { weight, steps: self.steps(fields.get("steps")) });
+        }
+        if choices.is_empty() {
+            self.error(node.span, "there is nothing to choose from", "");
+            return None;
+        }
+        Some(StepKind::Choose(choices))
+    }
+
+    fn in_turn(&mut self, node: &Node) -> Option<StepKind> {
+        let fields = self.fields(node, &tables::IN_TURN)?;
+        let mut branches = Vec::new();
+        for node in self.items(fields.get("each_in_turn")) {
+            let Some(fields) = self.fields(node, &tables::BRANCH) else { continue };
+            branches.push(self.steps(fields.get("steps")));
+        }
+        if branches.is_empty() {
+            self.error(node.span, "there is nothing to take in turn", "");
+            return None;
+        }
+        Some(StepKind::EachInTurn(branches))
+    }
+
+    fn set(&mut self, node: &Node) -> Option<StepKind> {
+        let fields = self.fields(node, &tables::SET)?;
+        let mut values = Vec::new();
+        for (name, value) in self.names(fields.get("set")?) {
+            self.identifier(&name);
+            values.extend(self.json(value).map(|value| (name, value)));
+        }
+        Some(StepKind::Set(values))
+    }
+
+    fn exec(&mut self, node: &Node) -> Option<Exec> {
+        let fields = self.fields(node, &tables::EXEC)?;
+        let parts = self.items(fields.get("exec"));
+        let command: Vec<Template> =
+            parts.into_iter().filter_map(|part| self.template(Some(part))).collect();
+        if command.is_empty() {
+            self.error(
+                node.span,
+                "exec takes a program and its arguments",
+                "such as `exec: [ls, -l]`",
+            );
+            return None;
+        }
+        Some(Exec {
+            command,
+            name: self.string(fields.get("name")),
+            timeout: self.duration(fields.get("timeout")),
+            extract: self.extracts(fields.get("extract")),
+            check: self.checks(fields.get("check")),
+        })
+    }
+
+    /// The steps of another file, in place of this step.
+    fn include(&mut self, node: &Node) -> Vec<Step> {
+        let Some(fields) = self.fields(node, &tables::INCLUDE) else { return Vec::new() };
+        let Some(path) = self.path(fields.get("include")) else { return Vec::new() };
+        if self.including.contains(&path.value) || self.including.len() > 16 {
+            self.error(path.span, "this file includes itself", "");
+            return Vec::new();
+        }
+        let text = match std::fs::read_to_string(&path.value) {
+            Ok(text) => text,
+            Err(error) => {
+                let message = format!("cannot read {}: {error}", path.value.display());
+                self.error(path.span, message, "paths are relative to the folder of the plan");
+                return Vec::new();
+            }
+        };
+        let name = path.value.display().to_string();
+        self.including.push(path.value);
+        let root = self.parse(&name, &text);
+        let steps = root.map(|root| self.steps(Some(root.get("steps").unwrap_or(&root))));
+        self.including.pop();
+        steps.unwrap_or_default()
+    }
+
+    fn request(&mut self, node: &Node) -> Option<Request> {
+        let fields = self.fields(node, &tables::REQUEST)?;
+        let lines: Vec<&str> = METHODS
+            .into_iter()
+            .chain(["request"])
+            .filter(|method| fields.get(method).is_some())
+            .collect();
+        if lines.len() > 1 {
+            self.error(node.span, format!("a step is one request: {}", lines.join(" or ")), "");
+        }
+        let (method, url) = match fields.get("request") {
+            Some(line) => {
+                let fields = self.fields(line, &tables::ANY_METHOD)?;
+                let method = self.text(fields.get("method"))?;
+                if method.value.is_empty()
+                    || !method.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+                {
+                    self.error(method.span, format!("`{}` is no method", method.value), "");
+                }
+                (method.value.to_ascii_uppercase(), self.template(fields.get("url"))?)
+            }
+            None => {
+                let method = lines.first()?;
+                (method.to_ascii_uppercase(), self.template(fields.get(method))?)
+            }
+        };
+        let body = self.body(&fields);
+        Some(Request {
+            method,
+            url,
+            name: self.template(fields.get("name")),
+            query: self.pairs(fields.get("query")),
+            headers: self.pairs(fields.get("headers")),
+            body,
+            auth: self.auth(fields.get("auth")),
+            timeout: self.timeouts(fields.get("timeout")),
+            redirects: self.redirects(fields.get("redirects")),
+            compression: self.bool(fields.get("compression")),
+            max_body: self.size(fields.get("max_body")),
+            status_errors: self.bool(fields.get("status_errors")),
+            extract: self.extracts(fields.get("extract")),
+            check: self.checks(fields.get("check")),
+        })
+    }
+
+    fn body(&mut self, fields: &Fields<'_>) -> Body {
+        let kinds = ["body", "json", "form", "multipart"];
+        let given: Vec<&str> =
+            kinds.into_iter().filter(|kind| fields.get(kind).is_some()).collect();
+        if given.len() > 1 {
+            self.error(
+                fields.node.span,
+                format!("a request has one body: {}", given.join(" or ")),
+                "",
+            );
+        }
+        let body = match given.first() {
+            Some(&"body") => match fields.get("body") {
+                Some(node @ Node { kind: Kind::Map(_), .. }) => {
+                    let file = self
+                        .fields(node, &tables::BODY_FILE)
+                        .and_then(|fields| self.path(fields.get("file")));
+                    file.map(Body::File)
+                }
+                node => self.template(node).map(Body::Text),
+            },
+            Some(&"json") => fields.get("json").and_then(|node| self.json(node)).map(Body::Json),
+            Some(&"form") => Some(Body::Form(self.pairs(fields.get("form")))),
+            Some(_) => Some(Body::Multipart(self.parts(fields.get("multipart")))),
+            None => None,
+        };
+        body.unwrap_or_default()
+    }
+
+    fn parts(&mut self, node: Option<&Node>) -> Vec<Part> {
+        let Some(node) = node else { return Vec::new() };
+        let mut parts = Vec::new();
+        for (name, node) in self.names(node) {
+            let Ok(name) = Template::parse(&name.value, name.span) else { continue };
+            let Kind::Map(_) = &node.kind else {
+                let text = self.template(Some(node)).map(PartContent::Text);
+                parts.extend(text.map(|content| Part { name, content, content_type: None }));
+                continue;
+            };
+            let Some(fields) = self.fields(node, &tables::PART) else { continue };
+            let content_type = self.string(fields.get("content_type"));
+            let content = match (self.template(fields.get("text")), self.path(fields.get("file"))) {
+                (Some(text), None) => PartContent::Text(text),
+                (None, Some(path)) => {
+                    PartContent::File { path, filename: self.string(fields.get("filename")) }
+                }
+                _ => {
+                    self.error(node.span, "a part has one of `text` and `file`", "");
+                    continue;
+                }
+            };
+            parts.push(Part { name, content, content_type });
+        }
+        parts
+    }
+
+    fn extracts(&mut self, node: Option<&Node>) -> Vec<Extract> {
+        let Some(node) = node else { return Vec::new() };
+        let mut extracts = Vec::new();
+        for (variable, node) in self.names(node) {
+            self.identifier(&variable);
+            if matches!(&node.kind, Kind::Scalar(text, _) if text == "status") {
+                extracts.push(Extract {
+                    variable,
+                    from: Extractor::Status,
+                    which: Which::First,
+                    default: None,
+                });
+                continue;
+            }
+            let Some(fields) = self.fields(node, &tables::EXTRACT) else { continue };
+            let Some(from) = self.extractor(&fields) else { continue };
+            let which = self.which(fields.get("match"));
+            let default = fields.node.get("default").and_then(|node| self.json(node));
+            extracts.push(Extract { variable, from, which, default });
+        }
+        extracts
+    }
+
+    fn extractor(&mut self, fields: &Fields<'_>) -> Option<Extractor> {
+        let kinds = ["regex", "between", "json", "css", "xpath", "header", "cookie"];
+        let given: Vec<&str> =
+            kinds.into_iter().filter(|kind| fields.get(kind).is_some()).collect();
+        let [kind] = given.as_slice() else {
+            let message = format!("an extract is one of {}", kinds.join(", "));
+            self.error(fields.node.span, message, "");
+            return None;
+        };
+        for (key, owner) in [("group", "regex"), ("attr", "css")] {
+            if let Some(node) = fields.get(key).filter(|_| *kind != owner) {
+                self.error(node.span, format!("`{key}` goes with `{owner}`"), "");
+            }
+        }
+        let node = fields.get(kind);
+        Some(match *kind {
+            "regex" => Extractor::Regex {
+                pattern: self.text(node)?,
+                group: self.int(fields.get("group")).map(|group| group as u32),
+            },
+            "between" => {
+                let texts: Vec<_> =
+                    self.items(node).into_iter().filter_map(|item| self.text(Some(item))).collect();
+                let Ok([left, right]) = <[_; 2]>::try_from(texts) else {
+                    self.error(fields.node.span, "between takes two texts: [before, after]", "");
+                    return None;
+                };
+                Extractor::Between { left, right }
+            }
+            "json" => Extractor::Json(self.text(node)?),
+            "css" => {
+                Extractor::Css { selector: self.text(node)?, attr: self.string(fields.get("attr")) }
+            }
+            "xpath" => Extractor::XPath(self.text(node)?),
+            "header" => Extractor::Header(self.string(node)?),
+            _ => Extractor::Cookie(self.string(node)?),
+        })
+    }
+
+    fn which(&mut self, node: Option<&Node>) -> Which {
+        let Some(text) = self.text(node) else { return Which::First };
+        match text.value.parse::<u32>() {
+            Ok(n) if n > 0 => return Which::Nth(n),
+            _ => {}
+        }
+        let words = [
+            ("first", Which::First),
+            ("last", Which::Last),
+            ("all", Which::All),
+            ("random", Which::Random),
+        ];
+        self.word(node, &words).unwrap_or_default()
+    }
+
+    fn checks(&mut self, node: Option<&Node>) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for node in self.items(node) {
+            let Kind::Map(_) = &node.kind else {
+                let expr = self.expr(Some(node));
+                checks.extend(expr.map(|expr| Check { expr, name: None, warn: false }));
+                continue;
+            };
+            let Some(fields) = self.fields(node, &tables::CHECK) else { continue };
+            let Some(expr) = self.expr(fields.get("expr")) else {
+                if fields.get("expr").is_none() {
+                    self.error(node.span, "a check needs `expr`", "");
+                }
+                continue;
+            };
+            let (name, warn) = (self.string(fields.get("name")), self.bool(fields.get("warn")));
+            checks.push(Check { expr, name, warn: warn.unwrap_or(false) });
+        }
+        checks
+    }
+}

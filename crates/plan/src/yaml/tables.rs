@@ -1,0 +1,355 @@
+//! The keys of a plan: the reader knows no others, and the JSON Schema is made from them.
+
+/// A key, what may stand behind it, and a sentence.
+pub(super) struct Key(pub &'static str, pub Form, pub &'static str);
+
+/// What may stand behind a key.
+pub(super) enum Form {
+    Text,
+    Bool,
+    Int,
+    Number,
+    Duration,
+    Size,
+    Rate,
+    Any,
+    Think,
+    OneOf(&'static [&'static str]),
+    /// Keys of a table.
+    Of(&'static Table),
+    /// A list of these, or one.
+    List(&'static Form),
+    /// Names of the user's choice.
+    Names(&'static Form),
+    Either(&'static [Form]),
+    Steps,
+}
+
+/// Keys that stand together.
+pub(super) struct Table {
+    pub name: &'static str,
+    pub keys: &'static [Key],
+}
+
+use Form::*;
+
+pub(super) static PLAN: Table = Table {
+    name: "a plan",
+    keys: &[
+        Key("name", Text, "name of the test; default: the file's name"),
+        Key("target", Text, "base URL of requests, or `builtin` for the built-in target"),
+        Key("vars", Names(&Either(&[Of(&VAR), Any])), "variables known to every user"),
+        Key("data", Names(&Of(&DATA)), "files of rows"),
+        Key("defaults", Of(&DEFAULTS), "what every request gets unless it says otherwise"),
+        Key("connection", Of(&CONNECTION), "how connections are made and kept"),
+        Key(
+            "allow_hosts",
+            List(&Text),
+            "hosts that requests may go to beside those that the plan names",
+        ),
+        Key("load", Of(&LOAD), "one load shared by the scenarios that have a weight"),
+        Key("scenarios", Names(&Of(&SCENARIO)), "the kinds of users"),
+        Key("setup", Steps, "steps that run once before the load"),
+        Key("teardown", Steps, "steps that run once after the load"),
+        Key("on_error", OneOf(ON_ERROR), "what a failed request does to its user"),
+        Key("grace", Duration, "how long what is in flight at the end may take; default 30s"),
+        Key("thresholds", List(&Text), "rules that judge the run"),
+        Key("seed", Int, "seed of everything random"),
+    ],
+};
+
+pub(super) static VAR: Table = Table {
+    name: "a variable",
+    keys: &[
+        Key("value", Any, "its value"),
+        Key("secret", Bool, "whether it is masked in every output"),
+    ],
+};
+
+pub(super) static DATA: Table = Table {
+    name: "a data source",
+    keys: &[
+        Key("csv", Text, "a CSV file"),
+        Key("jsonl", Text, "a file of JSON objects, one a line"),
+        Key("delimiter", Text, "what is between fields of a CSV file; default `,`"),
+        Key("header", List(&Text), "names of the columns, where the file has no header line"),
+        Key(
+            "pick",
+            OneOf(&["next", "random", "once_per_user"]),
+            "which row an iteration gets; default next",
+        ),
+        Key("share", OneOf(&["all", "scenario", "user"]), "who advances together; default all"),
+        Key("at_end", OneOf(&["cycle", "stop"]), "what happens after the last row; default cycle"),
+    ],
+};
+
+pub(super) static DEFAULTS: Table = Table {
+    name: "defaults",
+    keys: &[
+        Key("headers", Names(&Text), "headers"),
+        Key("timeout", Either(&[Duration, Of(&TIMEOUT)]), "limits of time"),
+        Key("redirects", Int, "most redirects followed; default 0"),
+        Key("compression", Bool, "whether compressed answers are asked for"),
+        Key("auth", Of(&AUTH), "credentials"),
+        Key("max_body", Size, "most bytes of an answer's body"),
+        Key("status_errors", Bool, "whether a status of 400 and above is an error; default true"),
+    ],
+};
+
+pub(super) static TIMEOUT: Table = Table {
+    name: "a timeout",
+    keys: &[
+        Key("connect", Duration, "name look-up, connect, TLS; default 10s"),
+        Key("first_byte", Duration, "from the send to the first byte"),
+        Key("total", Duration, "the whole request; default 60s"),
+    ],
+};
+
+pub(super) static AUTH: Table = Table {
+    name: "auth",
+    keys: &[
+        Key("basic", Of(&LOGIN), "HTTP Basic"),
+        Key("bearer", Text, "a bearer token"),
+        Key("digest", Of(&LOGIN), "HTTP Digest"),
+    ],
+};
+
+pub(super) static LOGIN: Table = Table {
+    name: "a login",
+    keys: &[Key("user", Text, "user name"), Key("password", Text, "password")],
+};
+
+pub(super) static CONNECTION: Table = Table {
+    name: "connection",
+    keys: &[
+        Key(
+            "mode",
+            OneOf(&["per_user", "per_iteration", "shared"]),
+            "who owns connections; default per_user",
+        ),
+        Key("size", Int, "how many shared connections there are"),
+        Key("resolve", Names(&Text), "host or host:port to the address used in place of DNS"),
+        Key("from", List(&Text), "source addresses, used in turn"),
+        Key("unix", Text, "Unix socket in place of TCP"),
+        Key("proxy", Text, "HTTP proxy, http://[user:password@]host:port"),
+        Key("tls", Of(&TLS), "TLS"),
+    ],
+};
+
+pub(super) static TLS: Table = Table {
+    name: "tls",
+    keys: &[
+        Key("ca", Text, "PEM file of certificates trusted beside the system's"),
+        Key("cert", Text, "PEM file of the client's certificate"),
+        Key("key", Text, "PEM file of the client's private key"),
+        Key("server_name", Text, "name sent and verified in place of the host"),
+        Key("insecure", Bool, "accept any certificate"),
+        Key("resume", Bool, "whether sessions are resumed; default true"),
+    ],
+};
+
+pub(super) static SCENARIO: Table = Table {
+    name: "a scenario",
+    keys: &[
+        Key("load", Of(&LOAD), "its load"),
+        Key("weight", Number, "its part of the plan's shared load"),
+        Key("start_after", Duration, "when its load starts"),
+        Key("defaults", Of(&DEFAULTS), "defaults of its requests, before the plan's"),
+        Key("on_error", OneOf(ON_ERROR), "what a failed request does to its user"),
+        Key("steps", Steps, "what a user does in one iteration"),
+    ],
+};
+
+const ON_ERROR: &[&str] = &["continue", "next_iteration", "stop_user", "stop_run"];
+
+pub(super) static LOAD: Table = Table {
+    name: "a load",
+    keys: &[
+        Key("users", Int, "a number of users"),
+        Key("rate", Rate, "arrivals at a rate"),
+        Key("ramp", Duration, "time over which users start, or the rate rises"),
+        Key("stages", List(&Of(&STAGE)), "users or rate over time"),
+        Key("pace", Duration, "distance between the starts of a user's iterations"),
+        Key("arrivals", OneOf(&["even", "poisson"]), "distances of arrivals; default even"),
+        Key("max_users", Int, "most users at a time of an arrival rate"),
+        Key("for", Duration, "length, ramp included"),
+        Key("iterations", Int, "iterations of each user"),
+        Key("total_iterations", Int, "iterations of all users together"),
+    ],
+};
+
+pub(super) static STAGE: Table = Table {
+    name: "a stage",
+    keys: &[
+        Key("users", Number, "users at its end"),
+        Key("rate", Rate, "rate at its end"),
+        Key("over", Duration, "its length"),
+    ],
+};
+
+/// Keys of a step that makes it a request, beside its own.
+pub(super) const METHODS: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
+
+pub(super) static REQUEST: Table = Table {
+    name: "a request",
+    keys: &[
+        Key("get", Text, "GET this URL"),
+        Key("post", Text, "POST to this URL"),
+        Key("put", Text, "PUT to this URL"),
+        Key("patch", Text, "PATCH this URL"),
+        Key("delete", Text, "DELETE this URL"),
+        Key("head", Text, "HEAD of this URL"),
+        Key("options", Text, "OPTIONS of this URL"),
+        Key("request", Of(&ANY_METHOD), "any method"),
+        Key("name", Text, "name under which it is counted"),
+        Key("query", Names(&Any), "query parameters"),
+        Key("headers", Names(&Text), "headers"),
+        Key("body", Either(&[Text, Of(&BODY_FILE)]), "body: a text, or a file"),
+        Key("json", Any, "JSON body"),
+        Key("form", Names(&Any), "form body"),
+        Key("multipart", Names(&Either(&[Text, Of(&PART)])), "multipart form body"),
+        Key("auth", Of(&AUTH), "credentials"),
+        Key("timeout", Either(&[Duration, Of(&TIMEOUT)]), "limits of time"),
+        Key("redirects", Int, "most redirects followed"),
+        Key("compression", Bool, "whether a compressed answer is asked for"),
+        Key("max_body", Size, "most bytes of the answer's body"),
+        Key("status_errors", Bool, "whether a status of 400 and above is an error"),
+        Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the answer"),
+        Key("check", List(&Either(&[Text, Of(&CHECK)])), "judgements of the answer"),
+    ],
+};
+
+pub(super) static ANY_METHOD: Table = Table {
+    name: "a request line",
+    keys: &[Key("method", Text, "method"), Key("url", Text, "URL")],
+};
+
+pub(super) static BODY_FILE: Table =
+    Table { name: "a body", keys: &[Key("file", Text, "a file, sent as it is")] };
+
+pub(super) static PART: Table = Table {
+    name: "a part",
+    keys: &[
+        Key("text", Text, "a text"),
+        Key("file", Text, "a file"),
+        Key("filename", Text, "the file's name as it is sent"),
+        Key("content_type", Text, "content type"),
+    ],
+};
+
+pub(super) static EXTRACT: Table = Table {
+    name: "an extract",
+    keys: &[
+        Key("regex", Text, "regular expression"),
+        Key("group", Int, "group of the regular expression; default 1, or 0 without groups"),
+        Key("between", List(&Text), "text before, text after"),
+        Key("json", Text, "JSONPath"),
+        Key("css", Text, "CSS selector"),
+        Key("attr", Text, "attribute of the selected element; default: its text"),
+        Key("xpath", Text, "XPath"),
+        Key("header", Text, "header of the answer"),
+        Key("cookie", Text, "cookie"),
+        Key(
+            "match",
+            Either(&[OneOf(&["first", "last", "all", "random"]), Int]),
+            "which match; default first",
+        ),
+        Key("default", Any, "value if nothing matches"),
+    ],
+};
+
+pub(super) static CHECK: Table = Table {
+    name: "a check",
+    keys: &[
+        Key("expr", Text, "expression that must be true"),
+        Key("name", Text, "what it is called"),
+        Key("warn", Bool, "only counted, no error"),
+    ],
+};
+
+pub(super) static GROUP: Table = Table {
+    name: "a group",
+    keys: &[
+        Key("group", Text, "name of a span of steps, timed as a whole"),
+        Key("steps", Steps, "its steps"),
+    ],
+};
+pub(super) static THINK: Table = Table {
+    name: "a think step",
+    keys: &[Key("think", Think, "wait: 1s, 1s..3s, {normal: {mean, sd}}, {exponential: mean}")],
+};
+pub(super) static NORMAL: Table = Table {
+    name: "a normal distribution",
+    keys: &[Key("mean", Duration, "mean"), Key("sd", Duration, "standard deviation")],
+};
+pub(super) static REPEAT: Table = Table {
+    name: "a repeat step",
+    keys: &[
+        Key("repeat", Either(&[Int, Text]), "how many times: a number or an expression"),
+        Key("counter", Text, "variable that holds the number of the pass, from 0"),
+        Key("steps", Steps, "its steps"),
+    ],
+};
+pub(super) static WHILE: Table = Table {
+    name: "a while step",
+    keys: &[Key("while", Text, "steps while this holds"), Key("steps", Steps, "its steps")],
+};
+pub(super) static IF: Table = Table {
+    name: "an if step",
+    keys: &[
+        Key("if", Text, "condition"),
+        Key("then", Steps, "steps if it holds"),
+        Key("else", Steps, "steps if not"),
+    ],
+};
+pub(super) static FOR_EACH: Table = Table {
+    name: "a for_each step",
+    keys: &[
+        Key("for_each", Names(&Text), "variable: list"),
+        Key("steps", Steps, "steps for each element"),
+    ],
+};
+pub(super) static CHOOSE: Table = Table {
+    name: "a choose step",
+    keys: &[Key("choose", List(&Of(&CHOICE)), "one of several, by weight")],
+};
+pub(super) static CHOICE: Table = Table {
+    name: "a choice",
+    keys: &[Key("weight", Number, "its weight; default 1"), Key("steps", Steps, "its steps")],
+};
+pub(super) static IN_TURN: Table = Table {
+    name: "an each_in_turn step",
+    keys: &[Key("each_in_turn", List(&Of(&BRANCH)), "the next one each time")],
+};
+pub(super) static BRANCH: Table =
+    Table { name: "a branch", keys: &[Key("steps", Steps, "its steps")] };
+pub(super) static ONCE: Table = Table {
+    name: "a once step",
+    keys: &[Key("once", Steps, "steps in a user's first iteration only")],
+};
+pub(super) static SET: Table =
+    Table { name: "a set step", keys: &[Key("set", Names(&Any), "variables and their values")] };
+pub(super) static LOG: Table =
+    Table { name: "a log step", keys: &[Key("log", Text, "line for the run's log")] };
+pub(super) static STOP: Table = Table {
+    name: "a stop step",
+    keys: &[Key("stop", OneOf(&["iteration", "user", "run"]), "what ends")],
+};
+pub(super) static EXEC: Table = Table {
+    name: "an exec step",
+    keys: &[
+        Key("exec", List(&Text), "program and arguments; needs --allow-exec"),
+        Key("name", Text, "name under which it is counted"),
+        Key("timeout", Duration, "limit of time; default 60s"),
+        Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from its output"),
+        Key("check", List(&Either(&[Text, Of(&CHECK)])), "judgements of its output"),
+    ],
+};
+pub(super) static INCLUDE: Table =
+    Table { name: "an include", keys: &[Key("include", Text, "steps of another file")] };
+
+/// The kinds of steps. The first key of each, or any method of a request, decides.
+pub(super) static STEPS: [&Table; 15] = [
+    &REQUEST, &GROUP, &THINK, &REPEAT, &WHILE, &IF, &FOR_EACH, &CHOOSE, &IN_TURN, &ONCE, &SET,
+    &LOG, &STOP, &EXEC, &INCLUDE,
+];

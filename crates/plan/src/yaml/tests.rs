@@ -1,0 +1,205 @@
+use std::path::Path;
+
+use super::*;
+use crate::vars::LoadOptions;
+
+const SHOP: &str = r#"
+name: shop
+target: builtin                    # or https://shop.example.com
+vars: {lang: en, token: "abc"}
+data:
+  people: {csv: people.csv, pick: next, share: all, at_end: cycle}
+defaults: {headers: {Accept-Language: "${lang}"}, timeout: 10s}
+scenarios:
+  buyer:
+    load: {users: 200, ramp: 30s, for: 5m, pace: 30s}
+    steps:
+      - get: /
+        extract: {csrf: {css: "input[name=csrf]", attr: value}}
+      - think: 1s..3s
+      - post: /login
+        name: login
+        form: {user: "${people.name}", csrf: "${csrf}"}
+        check: [status == 302, header("location") == "/home"]
+      - group: checkout
+        steps:
+          - repeat: 3
+            steps: [{get: "/item/${random(1, 1000)}"}]
+          - choose: [{weight: 9, steps: [{post: /pay, json: {id: "${uuid()}"}}]}, {weight: 1, steps: [{get: /cancel}]}]
+thresholds: ["p99(login) < 300ms", "error_rate < 0.1%", "rate(checkout) > 100/s"]
+"#;
+
+const ALL: &str = r#"
+target: https://example.com/api
+load: {stages: [{rate: 100/s, over: 30s}, {rate: 10/s, over: 1m}], arrivals: poisson, max_users: 50}
+connection:
+  mode: shared
+  size: 10
+  resolve: {example.com: 127.0.0.1}
+  from: [127.0.0.2, 127.0.0.3]
+  proxy: http://proxy:3128
+  tls: {insecure: true, resume: false, server_name: x}
+allow_hosts: "*.example.org"
+on_error: next_iteration
+grace: 5s
+seed: 7
+data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
+setup:
+  - get: /token
+    extract: {key: {json: $.key}}
+scenarios:
+  a:
+    weight: 3
+    start_after: 1s
+    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB}
+    steps:
+      - request: {method: purge, url: "/x"}
+        query: {q: "a b", n: 5}
+        timeout: {connect: 1s, first_byte: 2s}
+        extract:
+          one: {regex: 'x(\d+)', group: 1, match: 2, default: "none"}
+          two: {between: ["<a>", "</a>"], match: all}
+          three: {xpath: //a/@href}
+          four: {header: Location}
+          five: {cookie: sid}
+          six: status
+        check: {expr: "status == 200", name: good, warn: true}
+      - put: /file
+        body: {file: a.bin}
+        auth: {digest: {user: u, password: p}}
+      - post: /form
+        multipart: {note: hello, f: {file: a.bin, filename: b.bin, content_type: text/plain}}
+      - think: {normal: {mean: 1s, sd: 200ms}}
+      - think: {exponential: 1s}
+      - think: 0
+      - while: one != "x"
+        steps: [{set: {one: x, list: [1, 2.5, true, null, {k: "${two}"}]}}]
+      - if: size(two) > 1
+        then: [{log: "many ${two}"}]
+        else: [{stop: iteration}]
+      - for_each: {item: two}
+        steps: [{get: "/${item}"}]
+      - each_in_turn: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
+      - once: [{delete: /c}, {head: /d}, {options: /e}, {patch: /f, body: x}]
+      - exec: [echo, "${one}"]
+        timeout: 5s
+        check: body.contains("x")
+  b: {weight: 1, steps: [{repeat: "int(one)", counter: i, steps: [{stop: user}]}]}
+teardown: [{post: /done}]
+"#;
+
+fn read(text: &str) -> Result<Plan, String> {
+    let loaded = load_str("plan.yaml", text, Path::new(""), &LoadOptions::default());
+    loaded.map(|loaded| loaded.plan).map_err(|failure| {
+        failure.diagnostics.iter().map(|diagnostic| failure.sources.render(diagnostic)).collect()
+    })
+}
+
+#[test]
+fn plans_are_read_printed_and_read_again_as_the_same() {
+    for text in [SHOP, ALL] {
+        let plan = read(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let printed = print(&plan, false);
+        let again = read(&printed).unwrap_or_else(|errors| panic!("{errors}\n{printed}"));
+        assert_eq!(again, plan, "{printed}");
+    }
+}
+
+#[test]
+fn secrets_are_masked() {
+    let printed = print(&read(SHOP).expect("a good plan"), true);
+    assert!(printed.contains("***") && !printed.contains("abc"), "{printed}");
+}
+
+#[test]
+fn variables_are_set_from_outside() {
+    let set = |name: &str| LoadOptions {
+        set: vec![(name.to_owned(), "fr".to_owned())],
+        environment: vec![("lang".to_owned(), "es".to_owned())],
+        ..LoadOptions::default()
+    };
+    let plan = load_str("p", SHOP, Path::new(""), &set("lang")).expect("a good plan").plan;
+    assert_eq!(plan.vars[0].value, crate::model::Json::Text(crate::template::Template::text("fr")));
+    let failure = load_str("p", SHOP, Path::new(""), &set("lnag")).expect_err("no such variable");
+    assert_eq!(failure.diagnostics[0].help.as_deref(), Some("did you mean `lang`?"));
+}
+
+/// Each wrong plan gives an error at this place with these words.
+#[test]
+fn what_is_wrong_is_shown() {
+    let scenario = |inner: &str| {
+        format!("scenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n{inner}\n")
+    };
+    for (text, place, word) in [
+        (
+            "scenarios:\n  a:\n    load: {usrs: 5, for: 1s}\n    steps: [{get: /}]\n".to_owned(),
+            "3:12",
+            "did you mean `users`",
+        ),
+        ("name: x\n".to_owned(), "1:1", "no scenarios"),
+        ("scenarios: {a: {load: {users: 1}, steps: [{get: /}]}}".to_owned(), "1:23", "never ends"),
+        ("scenarios: {a: {steps: [{get: /}]}}".to_owned(), "1:13", "has no load"),
+        (scenario("      - gte: /"), "5:9", "did you mean `get`"),
+        (scenario("      - think: 5"), "5:16", "no duration"),
+        (scenario("      - get: /${"), "5:15", "no `}`"),
+        (scenario("      - get: /\n        check: 'status = 200'"), "6:24", "write `==`"),
+        (scenario("      - get: /\n        name: a\n        name: b"), "7:9", "twice"),
+        (
+            scenario("      - get: /\n        extract: {1x: status}"),
+            "6:19",
+            "no name of a variable",
+        ),
+        (
+            scenario("      - get: /\n        extract: {x: {regex: a, css: b}}"),
+            "6:22",
+            "an extract is one of",
+        ),
+        (scenario("      - include: nowhere.yaml"), "5:18", "cannot read"),
+        ("a: [1, 2".to_owned(), "2:1", "no YAML"),
+        (String::new(), "1:1", "empty"),
+    ] {
+        let errors = read(&text).expect_err(&text);
+        assert!(errors.contains(word), "{text}\n{errors}");
+        assert!(errors.contains(&format!("plan.yaml:{place}")), "{text}\n{errors}");
+    }
+}
+
+#[test]
+fn several_errors_are_found_at_once() {
+    let errors = read("scenarios:\n  a: {load: {usres: 1}, steps: [{gett: /}, {think: x}]}\n")
+        .expect_err("wrong");
+    assert_eq!(errors.matches("error:").count(), 4, "{errors}");
+}
+
+#[test]
+fn hostile_yaml_is_an_error() {
+    let bomb: String = (0..30)
+        .map(|n| format!("a{n}: &a{n} [*a{}, *a{}]\n", n.max(1) - 1, n.max(1) - 1))
+        .collect();
+    for text in
+        ["[".repeat(100_000), "- ".repeat(5_000), "{a: ".repeat(5_000), format!("x: &a0 1\n{bomb}")]
+    {
+        assert!(read(&text).is_err());
+    }
+}
+
+/// Every key that the reader knows is in the schema, and the plans above fit it as far as names go.
+#[test]
+fn the_schema_knows_what_the_reader_knows() {
+    let schema = schema();
+    let text = schema.to_string();
+    for key in
+        ["each_in_turn", "first_byte", "once_per_user", "max_users", "xpath", "teardown", "2020-12"]
+    {
+        assert!(text.contains(key), "{key}");
+    }
+    assert!(schema["properties"]["scenarios"].is_object());
+    assert!(schema["$defs"]["request"]["properties"]["multipart"].is_object());
+    assert!(!text.contains("null}"), "a definition was not made: {text}");
+}
+
+#[test]
+fn no_text_panics() {
+    use proptest::prelude::*;
+    proptest!(|(text in "[a-z:{}\\[\\], \n'\"$&*-]{0,80}")| { let _ = read(&text); });
+}

@@ -1,0 +1,310 @@
+//! A run on disk, from its first second: what is written is there after a `kill -9`, and
+//! [`load`] makes a [`Run`] of it.
+//!
+//! `plan.yaml`, `run.json` (at the start and at the end), `slices.bin` (all that was recorded, a
+//! record a worker and second), `timeline.hlog` (latencies by name and second), `log.jsonl`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use squall_measure::{Histogram, Slice, hlog};
+
+use crate::json::json;
+use crate::run::{Meta, Run};
+
+/// Begins `slices.bin`: name and version.
+const MAGIC: &[u8; 8] = b"squall\x00\x01";
+/// Largest record.
+const MAX_RECORD: usize = 256 << 20;
+
+/// The folder of a run that goes on.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    slices: File,
+    timeline: File,
+    log: File,
+    /// Names of each worker's numbers.
+    names: BTreeMap<(u32, u32), String>,
+    /// Seconds of the timeline that may still grow: latencies by name.
+    open: BTreeMap<u32, BTreeMap<String, Histogram>>,
+    /// Writes that failed.
+    failed: u64,
+}
+
+impl RunFolder {
+    /// Makes a folder named after time and plan within `base`.
+    ///
+    /// # Errors
+    /// It cannot be made or written.
+    pub fn create(base: &Path, meta: &Meta, plan: &str) -> io::Result<RunFolder> {
+        let path = unique(base, meta)?;
+        fs::write(path.join("plan.yaml"), plan)?;
+        let open = |name: &str| OpenOptions::new().create(true).append(true).open(path.join(name));
+        let (mut slices, mut timeline, log) =
+            (open("slices.bin")?, open("timeline.hlog")?, open("log.jsonl")?);
+        slices.write_all(MAGIC)?;
+        timeline.write_all(hlog::header(meta.started_unix).as_bytes())?;
+        let folder = RunFolder {
+            slices,
+            timeline,
+            log,
+            names: BTreeMap::new(),
+            open: BTreeMap::new(),
+            failed: 0,
+            path,
+        };
+        folder.write_json(&Run { meta: meta.clone(), ..Run::default() })?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes that failed (a full disk, say); the run goes on.
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// Adds what a worker recorded in a second.
+    pub fn slice(&mut self, slice: &Slice) {
+        let mut record = vec![0; 4];
+        slice.encode(&mut record);
+        let length = (record.len() - 4) as u32;
+        record[..4].copy_from_slice(&length.to_le_bytes());
+        let written = self.slices.write_all(&record);
+        self.note(written);
+        for (id, _, text) in &slice.names {
+            self.names.insert((slice.worker, id.0), text.clone());
+        }
+        let second = self.open.entry(slice.second).or_default();
+        for (id, row) in slice.rows() {
+            if let Some(name) = self.names.get(&(slice.worker, id.0)) {
+                second.entry(name.clone()).or_default().merge(&row.latency);
+            }
+        }
+        // Workers hand over a second within moments of each other.
+        while self.open.len() > 2 {
+            self.close_second();
+        }
+    }
+
+    /// Writes the earliest open second into the timeline.
+    fn close_second(&mut self) {
+        let Some((second, names)) = self.open.pop_first() else { return };
+        let mut text = String::new();
+        for (name, histogram) in names.iter().filter(|(_, histogram)| !histogram.is_empty()) {
+            hlog::line(name, f64::from(second), 1.0, histogram, &mut text);
+        }
+        let written = self.timeline.write_all(text.as_bytes());
+        self.note(written);
+    }
+
+    /// Adds a line to the log.
+    pub fn log(&mut self, second: u32, worker: u32, text: &str) {
+        let line = serde_json::json!({"second": second, "worker": worker, "text": text});
+        let written = writeln!(self.log, "{line}");
+        self.note(written);
+    }
+
+    /// Writes the result; the run is over.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(&mut self, run: &Run) -> io::Result<()> {
+        while !self.open.is_empty() {
+            self.close_second();
+        }
+        self.write_json(run)
+    }
+
+    fn write_json(&self, run: &Run) -> io::Result<()> {
+        let (path, next) = (self.path.join("run.json"), self.path.join("run.json.new"));
+        let mut text = serde_json::to_vec_pretty(&json(run))?;
+        text.push(b'\n');
+        fs::write(&next, text)?;
+        fs::rename(next, path)
+    }
+
+    fn note(&mut self, written: io::Result<()>) {
+        self.failed += u64::from(written.is_err());
+    }
+}
+
+/// A folder that is not there yet: time, plan, and a number if need be.
+fn unique(base: &Path, meta: &Meta) -> io::Result<PathBuf> {
+    fs::create_dir_all(base)?;
+    let good = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '-' };
+    let plan: String = meta.plan.chars().take(40).map(good).collect();
+    let name = format!("{}-{}", stamp(meta.started_unix as u64), plan.trim_matches(['-', '.']));
+    for number in 1.. {
+        let path =
+            if number == 1 { base.join(&name) } else { base.join(format!("{name}-{number}")) };
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 10_000 => {}
+            made => return made.map(|()| path),
+        }
+    }
+    Err(io::Error::other("there are too many folders of this name"))
+}
+
+/// `2026-11-20T22-17-03` of seconds since 1970, in UTC (days to dates after Hinnant,
+/// "chrono-Compatible Low-Level Date Algorithms").
+fn stamp(unix: u64) -> String {
+    let (days, rest) = (unix / 86_400, unix % 86_400);
+    let z = days + 719_468;
+    let era = z / 146_097;
+    let of_era = z % 146_097;
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02}T{:02}-{:02}-{:02}", rest / 3_600, rest / 60 % 60, rest % 60)
+}
+
+/// Why a run cannot be read.
+#[derive(Debug)]
+pub struct LoadError(String);
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Reads a run from its folder (or its run.json), finished or broken off.
+///
+/// # Errors
+/// There is no run, or it is of a later version.
+pub fn load(path: &Path) -> Result<Run, LoadError> {
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let wrong = |name: &str, reason: &dyn std::fmt::Display| {
+        LoadError(format!("{}: {reason}", folder.join(name).display()))
+    };
+    let text = fs::read(folder.join("run.json")).map_err(|error| wrong("run.json", &error))?;
+    let json: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|error| wrong("run.json", &error))?;
+    if json["schema"].as_u64().is_none_or(|schema| schema > crate::SCHEMA) {
+        return Err(wrong("run.json", &"it was written by a later version of squall"));
+    }
+    let of = |key: &str| json[key].clone();
+    let part = |error: serde_json::Error| wrong("run.json", &error);
+    let mut run = Run {
+        meta: serde_json::from_value(of("meta")).map_err(part)?,
+        elapsed_s: json["elapsed_s"].as_f64().unwrap_or(0.0),
+        finished: json["finished"].as_bool().unwrap_or(false),
+        interrupted: json["interrupted"].as_bool().unwrap_or(false),
+        generator: serde_json::from_value(of("generator")).map_err(part)?,
+        log: serde_json::from_value(of("log")).map_err(part)?,
+        ..Run::default()
+    };
+    run.totals = squall_measure::Totals::new();
+    let bytes = fs::read(folder.join("slices.bin")).map_err(|error| wrong("slices.bin", &error))?;
+    let last = replay(&bytes, &mut run).map_err(|reason| wrong("slices.bin", &reason))?;
+    if !run.finished {
+        run.elapsed_s = f64::from(last);
+    }
+    run.judge();
+    run.warn();
+    Ok(run)
+}
+
+/// Adds all whole records; returns how many seconds they cover. A torn record at the end is what a
+/// killed generator was writing.
+fn replay(bytes: &[u8], run: &mut Run) -> Result<u32, &'static str> {
+    let mut rest =
+        bytes.strip_prefix(MAGIC).ok_or("it is no squall run of a version that can be read")?;
+    let mut seconds = 0;
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let length = u32::from_le_bytes(*length) as usize;
+        let Some((mut record, after)) =
+            after.split_at_checked(length).filter(|_| length <= MAX_RECORD)
+        else {
+            break;
+        };
+        let Ok(slice) = Slice::decode(&mut record) else { break };
+        seconds = seconds.max(slice.second + 1);
+        run.totals.add(&slice);
+        rest = after;
+    }
+    Ok(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use squall_measure::{NameId, NameKind, Phases, Sample, Totals};
+
+    fn slice(second: u32) -> Slice {
+        let mut slice = Slice::new(0, second);
+        if second == 0 {
+            slice.announce(NameId(0), NameKind::Request, "GET /a b");
+        }
+        for n in 1..=10 {
+            slice.record(
+                NameId(0),
+                &Sample {
+                    latency_us: n * 100,
+                    due_latency_us: None,
+                    answered: true,
+                    status: 200,
+                    error: None,
+                    bytes_in: 10,
+                    bytes_out: 5,
+                    phases: Phases::default(),
+                },
+            );
+        }
+        slice
+    }
+
+    #[test]
+    fn a_killed_run_is_read_up_to_its_last_second() {
+        let base = std::env::temp_dir().join(format!("squall-folder-{}", std::process::id()));
+        let meta = Meta {
+            plan: "a/b".to_owned(),
+            thresholds: vec!["count == 20".to_owned()],
+            ..Meta::default()
+        };
+        let mut folder = RunFolder::create(&base, &meta, "name: x\n").expect("a folder");
+        let mut totals = Totals::new();
+        for second in 0..2 {
+            folder.slice(&slice(second));
+            totals.add(&slice(second));
+        }
+        folder.log(1, 0, "a line");
+        let path = folder.path().to_owned();
+        drop(folder);
+        let run = load(&path).expect("a run");
+        assert_eq!((run.finished, run.elapsed_s, run.passed()), (false, 2.0, true));
+        assert_eq!(run.totals.all(), totals.all());
+
+        // Cut anywhere within the last record, the run is what was there before it.
+        let file = path.join("slices.bin");
+        let whole = fs::read(&file).expect("a file");
+        let mut record = Vec::new();
+        slice(1).encode(&mut record);
+        for cut in 1..record.len() {
+            fs::write(&file, &whole[..whole.len() - cut]).expect("writable");
+            assert_eq!(load(&path).expect("a run").totals.all().count, 10);
+        }
+        fs::write(&file, b"something else").expect("writable");
+        assert!(load(&path).is_err());
+        fs::remove_dir_all(&base).expect("it was there");
+    }
+
+    #[test]
+    fn times_are_dates() {
+        assert_eq!(stamp(0), "1970-01-01T00-00-00");
+        assert_eq!(stamp(951_827_696), "2000-02-29T12-34-56");
+        assert_eq!(stamp(1_795_213_023), "2026-11-20T22-17-03");
+    }
+}

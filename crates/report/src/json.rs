@@ -1,0 +1,103 @@
+//! run.json: a run for programs. The keys are documented in docs/run.md.
+
+use serde_json::{Map, Value, json as value};
+use squall_measure::{COARSE, Histogram, PHASES, Row};
+
+use crate::run::Run;
+
+/// Version of the schema. Later versions read all earlier ones.
+pub const SCHEMA: u64 = 1;
+
+/// The result as JSON.
+pub fn json(run: &Run) -> Value {
+    let elapsed = run.elapsed_s;
+    let rows = |rows: &mut dyn Iterator<Item = (&str, &Row)>| {
+        Value::Object(rows.map(|(name, row)| (name.to_owned(), self::row(row, elapsed))).collect())
+    };
+    let thresholds = run.judgements.iter().map(|judgement| {
+        value!({"text": judgement.text, "passed": judgement.passed, "value": judgement.value, "shown": judgement.shown})
+    });
+    let counters: Map<String, Value> = run
+        .totals
+        .counters()
+        .named()
+        .map(|(name, number)| (name.to_owned(), value!(number)))
+        .collect();
+    value!({
+        "schema": SCHEMA,
+        "meta": run.meta,
+        "elapsed_s": elapsed,
+        "finished": run.finished,
+        "interrupted": run.interrupted,
+        "totals": row(&run.totals.all(), elapsed),
+        "requests": rows(&mut run.totals.requests()),
+        "groups": rows(&mut run.totals.groups()),
+        "counters": counters,
+        "generator": run.generator,
+        "thresholds": thresholds.collect::<Vec<_>>(),
+        "warnings": run.warnings,
+        "log": run.log,
+        "series": series(run),
+    })
+}
+
+fn row(row: &Row, elapsed_s: f64) -> Value {
+    let rate = if elapsed_s > 0.0 { row.count as f64 / elapsed_s } else { 0.0 };
+    let kinds: Map<String, Value> = row
+        .error_kinds
+        .iter()
+        .map(|(kind, count)| (kind.label().to_owned(), value!(count)))
+        .collect();
+    let status: Map<String, Value> =
+        row.status.iter().map(|(status, count)| (status.to_string(), value!(count))).collect();
+    let phases: Map<String, Value> = PHASES
+        .iter()
+        .zip(&row.phases)
+        .filter(|(_, histogram)| !histogram.is_empty())
+        .map(|(name, histogram)| ((*name).to_owned(), phase(histogram)))
+        .collect();
+    let mut object = value!({
+        "count": row.count,
+        "errors": row.errors,
+        "error_rate": if row.count > 0 { row.errors as f64 / row.count as f64 } else { 0.0 },
+        "error_kinds": kinds,
+        "status": status,
+        "rate": rate,
+        "bytes_in": row.bytes_in,
+        "bytes_out": row.bytes_out,
+        "latency_us": latency(&row.latency),
+    });
+    if !row.due_latency.is_empty() {
+        object["due_latency_us"] = latency(&row.due_latency);
+    }
+    object["phases"] = Value::Object(phases);
+    object
+}
+
+fn latency(h: &Histogram) -> Value {
+    value!({
+        "count": h.count(), "mean": h.mean(), "sd": h.sd(), "min": h.min(),
+        "p50": h.percentile(50.0), "p75": h.percentile(75.0), "p90": h.percentile(90.0), "p95": h.percentile(95.0),
+        "p99": h.percentile(99.0), "p999": h.percentile(99.9), "max": h.max(),
+    })
+}
+
+fn phase(h: &Histogram<COARSE>) -> Value {
+    value!({
+        "count": h.count(), "mean": h.mean(), "p50": h.percentile(50.0), "p90": h.percentile(90.0),
+        "p99": h.percentile(99.0), "max": h.max(),
+    })
+}
+
+fn series(run: &Run) -> Vec<Value> {
+    let rows = run.totals.series().map(|row| {
+        value!({
+            "second": row.second, "seconds": row.seconds, "users": row.counters.users_active,
+            "requests": row.requests, "errors": row.errors, "bytes_in": row.bytes_in, "bytes_out": row.bytes_out,
+            "mean_us": row.latency.mean(), "p50_us": row.latency.percentile(50.0),
+            "p90_us": row.latency.percentile(90.0), "p99_us": row.latency.percentile(99.0), "max_us": row.latency.max(),
+            "arrivals_missed": row.counters.arrivals_missed,
+        })
+    });
+    rows.collect()
+}

@@ -1,0 +1,99 @@
+//! A run as it is known when it is over, or broke off.
+
+use serde::{Deserialize, Serialize};
+use squall_measure::{Judgement, Threshold, Totals};
+
+/// What is known of a run before it begins.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Meta {
+    /// Version of squall.
+    pub squall: String,
+    /// Name of the plan.
+    pub plan: String,
+    /// Operating system and kernel.
+    pub os: String,
+    /// Processors that squall may use.
+    pub cpus: u64,
+    /// Start, in seconds since 1970.
+    pub started_unix: f64,
+    /// Threads that made load.
+    pub workers: u64,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Rules that judge the run.
+    pub thresholds: Vec<String>,
+}
+
+/// What the generator itself took.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Generator {
+    /// CPU time in user mode, in seconds.
+    pub cpu_user_s: f64,
+    /// CPU time in the kernel, in seconds.
+    pub cpu_sys_s: f64,
+    /// Largest resident memory, in bytes.
+    pub peak_rss_bytes: u64,
+}
+
+/// Everything that outputs are made of.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    /// What was known before.
+    pub meta: Meta,
+    /// Length, in seconds.
+    pub elapsed_s: f64,
+    /// Whether it came to its own end or was ended in order; otherwise the generator was killed.
+    pub finished: bool,
+    /// Whether somebody ended it before its time.
+    pub interrupted: bool,
+    /// What was recorded.
+    pub totals: Totals,
+    /// What its thresholds came to.
+    pub judgements: Vec<Judgement>,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+    /// First details of errors, and lines that the plan logs.
+    pub log: Vec<String>,
+    /// What the generator took.
+    pub generator: Generator,
+}
+
+impl Run {
+    /// Judges it by its thresholds. Ones that are none are left out: they were found when the plan
+    /// was read.
+    pub fn judge(&mut self) {
+        let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
+        self.judgements =
+            thresholds.map(|threshold| threshold.judge(&self.totals, self.elapsed_s)).collect();
+    }
+
+    /// Adds the warnings that follow from what was recorded.
+    pub fn warn(&mut self) {
+        let counters = self.totals.counters();
+        let mut warn = |count: u64, text: &str| {
+            if count > 0 {
+                self.warnings.push(text.replace("{}", &count.to_string()));
+            }
+        };
+        warn(
+            counters.arrivals_missed,
+            "{} arrivals found no free user and were missed: raise max_users, or the target is too slow for this rate",
+        );
+        warn(counters.data_exhausted, "{} users stopped because a data file had no more rows");
+        warn(counters.log_dropped, "{} lines did not fit the run's log");
+        warn(
+            u64::from(self.totals.names_overflowed()),
+            "more than 1,000 names of requests: the rest is counted under `other`; give such requests a `name`",
+        );
+        if !self.finished {
+            self.warnings.push(
+                "the run was broken off: this is what was on disk up to its last second".to_owned(),
+            );
+        }
+    }
+
+    /// Whether all thresholds hold.
+    pub fn passed(&self) -> bool {
+        self.judgements.iter().all(|judgement| judgement.passed)
+    }
+}

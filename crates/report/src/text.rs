@@ -1,0 +1,180 @@
+//! A run as a table for a terminal, at most 100 columns wide.
+
+use std::fmt::Write as _;
+
+use squall_measure::{Row, definition};
+
+use crate::run::Run;
+use crate::units::{bytes, count, rate, shorten, time};
+
+const NAME: usize = 30;
+
+/// The result as a person reads it; with colours if a terminal shows it.
+pub fn text(run: &Run, color: bool) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let counters = run.totals.counters();
+    let workers = run.meta.workers;
+    let _ = writeln!(
+        out,
+        "\n{}: {:.1} s, {workers} worker{}, at most {} users\n",
+        shorten(&run.meta.plan, 60),
+        run.elapsed_s,
+        if workers == 1 { "" } else { "s" },
+        count(counters.users_active)
+    );
+    table(&mut out, run);
+    phases(&mut out, &run.totals.all());
+    judgements(&mut out, run, color);
+    errors(&mut out, run);
+    if counters.checks_failed + counters.checks_ok > 0 {
+        let _ = writeln!(
+            out,
+            " checks      {} held, {} did not",
+            count(counters.checks_ok),
+            count(counters.checks_failed)
+        );
+    }
+    for warning in &run.warnings {
+        paragraph(&mut out, " warning     ", warning);
+    }
+    let latency = definition("latency").unwrap_or_default();
+    paragraph(&mut out, " latency     ", latency);
+    if run.totals.requests().any(|(_, row)| !row.due_latency.is_empty()) {
+        paragraph(&mut out, " due         ", definition("due_latency").unwrap_or_default());
+    }
+    out
+}
+
+fn table(out: &mut String, run: &Run) {
+    let _ = writeln!(
+        out,
+        " {:NAME$} {:>10} {:>8} {:>7} {:>8} {:>8} {:>8} {:>8}",
+        "request", "count", "rate/s", "errors", "mean", "p50", "p99", "max"
+    );
+    for (name, row) in run.totals.requests() {
+        line(out, name, row, run.elapsed_s);
+    }
+    let all = run.totals.all();
+    if run.totals.requests().count() != 1 {
+        line(out, "all", &all, run.elapsed_s);
+    }
+    if run.totals.groups().next().is_some() {
+        let _ = writeln!(out, " {:NAME$}", "group");
+    }
+    for (name, row) in run.totals.groups() {
+        line(out, name, row, run.elapsed_s);
+    }
+    let _ = writeln!(out);
+}
+
+fn line(out: &mut String, name: &str, row: &Row, elapsed_s: f64) {
+    let per_second = if elapsed_s > 0.0 { row.count as f64 / elapsed_s } else { 0.0 };
+    let _ = write!(
+        out,
+        " {:NAME$} {:>10} {:>8} {:>7}",
+        shorten(name, NAME),
+        count(row.count),
+        rate(per_second),
+        count(row.errors)
+    );
+    let _ = writeln!(out, "{}", times(&row.latency));
+    if !row.due_latency.is_empty() {
+        let _ = writeln!(
+            out,
+            " {:NAME$} {:>10} {:>8} {:>7}{}",
+            "  from when it was due",
+            "",
+            "",
+            "",
+            times(&row.due_latency)
+        );
+    }
+}
+
+fn times(histogram: &squall_measure::Histogram) -> String {
+    if histogram.is_empty() {
+        return format!(" {:>8} {:>8} {:>8} {:>8}", "-", "-", "-", "-");
+    }
+    let p = |p: f64| time(histogram.percentile(p) as f64);
+    format!(
+        " {:>8} {:>8} {:>8} {:>8}",
+        time(histogram.mean()),
+        p(50.0),
+        p(99.0),
+        time(histogram.max() as f64)
+    )
+}
+
+fn phases(out: &mut String, all: &Row) {
+    let named = squall_measure::PHASES
+        .iter()
+        .zip(&all.phases)
+        .filter(|(_, histogram)| !histogram.is_empty());
+    let parts: Vec<String> = named
+        .map(|(name, h)| {
+            format!(
+                "{} {} (p99 {})",
+                name.replace('_', " "),
+                time(h.mean()),
+                time(h.percentile(99.0) as f64)
+            )
+        })
+        .collect();
+    if !parts.is_empty() {
+        paragraph(out, " phases      ", &parts.join(", "));
+    }
+    let _ = writeln!(out, " bytes       {} in, {} out", bytes(all.bytes_in), bytes(all.bytes_out));
+    let status: Vec<String> =
+        all.status.iter().map(|(status, n)| format!("{status}: {}", count(*n))).collect();
+    if !status.is_empty() {
+        paragraph(out, " status      ", &status.join(", "));
+    }
+}
+
+fn judgements(out: &mut String, run: &Run, color: bool) {
+    for judgement in &run.judgements {
+        let (word, code) = if judgement.passed { ("held", "32") } else { ("FAILED", "31;1") };
+        let word = if color { format!("\x1b[{code}m{word:6}\x1b[0m") } else { format!("{word:6}") };
+        let _ = writeln!(
+            out,
+            " threshold   {word} {} ({})",
+            shorten(&judgement.text, 44),
+            shorten(&judgement.shown, 30)
+        );
+    }
+}
+
+fn errors(out: &mut String, run: &Run) {
+    for (kind, number) in &run.totals.all().error_kinds {
+        paragraph(
+            out,
+            " errors      ",
+            &format!("{} {}: {}", count(*number), kind.label(), kind.explain()),
+        );
+    }
+    for line in run.log.iter().take(10) {
+        let _ = writeln!(out, "             {}", shorten(line, 86));
+    }
+}
+
+/// A text behind a word, broken at 99 columns, later lines indented.
+fn paragraph(out: &mut String, word: &str, text: &str) {
+    let indent = word.chars().count();
+    out.push_str(word);
+    let mut column = indent;
+    for (at, part) in text.split_whitespace().enumerate() {
+        let width = part.chars().count();
+        if at > 0 && column + 1 + width > 99 {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if at > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(part);
+        column += width;
+    }
+    out.push('\n');
+}

@@ -1,0 +1,31 @@
+//! HTTP/1.1 (RFC 9110, RFC 9112), the server's side, by hand.
+//!
+//! [`head`] and [`body`] take bytes and give meaning, without I/O; [`response`] renders; [`conn`]
+//! is the loop of a connection and its fast path; [`exchange`] is the slow path: requests that
+//! wait, stream or break the protocol. [`text`] holds the small encodings around them.
+
+pub(crate) mod body;
+pub(crate) mod conn;
+pub(crate) mod exchange;
+pub(crate) mod head;
+pub(crate) mod response;
+pub(crate) mod text;
+
+/// Why a request is refused: the connection closes after this answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The status code of the answer.
+    pub(crate) status: u16,
+    /// What was wrong, for the one who wrote the client.
+    pub(crate) reason: &'static str,
+}
+
+impl Refusal {
+    pub(crate) const fn new(status: u16, reason: &'static str) -> Self {
+        Refusal { status, reason }
+    }
+
+    pub(crate) const fn bad(reason: &'static str) -> Self {
+        Refusal::new(400, reason)
+    }
+}

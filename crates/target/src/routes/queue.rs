@@ -1,0 +1,156 @@
+//! `/queue`: a queue with c servers and known service times, against which measured times can be
+//! held: M/M/c, or M/D/c with fixed ones.
+//!
+//! The queue is worked out on arrival, not acted out. Service is first come first served and a
+//! service time is drawn when the request arrives, so its departure is known at once: it starts
+//! when the earliest of the c servers is free (Kiefer and Wolfowitz 1955) and ends a service time
+//! later. The answer leaves at that moment, by the fine timers. So a late wake-up delays one answer
+//! and not those behind it, no thread has to wake another, and all threads share one queue by a
+//! lock held for a few nanoseconds. A client that goes away keeps its place, as in the theory.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::time::{Duration, Instant};
+
+use super::Call;
+use super::delay::valid_ms;
+use crate::http::exchange::{Exchange, Fault};
+use crate::http::response::Response;
+use crate::site::Shared;
+
+/// Most servers of a queue, and most queues.
+const SERVER_LIMIT: usize = 10_000;
+const QUEUE_LIMIT: usize = 256;
+
+/// What makes two requests share a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Kind {
+    servers: usize,
+    mean: Duration,
+    fixed: bool,
+}
+
+/// The queues of the site.
+#[derive(Default)]
+pub(crate) struct Queues(Shared<HashMap<Kind, Queue>>);
+
+/// When each server of a queue will be free, earliest first; servers never used are not in it.
+#[derive(Default)]
+struct Queue(BinaryHeap<Reverse<Instant>>);
+
+impl Queue {
+    /// Lets a request join: the moment at which its service starts.
+    fn join(&mut self, servers: usize, now: Instant, service: Duration) -> Instant {
+        let free = if self.0.len() < servers { None } else { self.0.pop() };
+        let start = free.map_or(now, |Reverse(free)| free.max(now));
+        self.0.push(Reverse(start + service));
+        start
+    }
+}
+
+impl Queues {
+    fn join(&self, kind: Kind, now: Instant, service: Duration) -> Result<Instant, String> {
+        let mut queues = self.0.lock();
+        if queues.len() >= QUEUE_LIMIT && !queues.contains_key(&kind) {
+            return Err(format!("there are {QUEUE_LIMIT} queues already"));
+        }
+        Ok(queues.entry(kind).or_default().join(kind.servers, now, service))
+    }
+}
+
+pub(super) async fn queue(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+    let arrived = Instant::now();
+    let mut response = Response::new(200);
+    match join(call, arrived) {
+        Ok((start, service)) => {
+            exchange.sleep_until(start + service).await?;
+            response.json(format_args!(
+                r#"{{"wait_us":{},"service_us":{}}}"#,
+                (start - arrived).as_micros(),
+                service.as_micros()
+            ));
+        }
+        Err(reason) => response.error(400, format_args!("{reason}")),
+    }
+    exchange.respond(&response).await
+}
+
+/// When the service of this request starts, and how long it takes.
+fn join(call: &Call<'_>, now: Instant) -> Result<(Instant, Duration), String> {
+    let servers = call.query_as("servers", 1)?;
+    if !(1..=SERVER_LIMIT).contains(&servers) {
+        return Err(format!("servers is a number from 1 to {SERVER_LIMIT}"));
+    }
+    let mean_ms = call.query_as("mean", 10.0)?;
+    if !valid_ms(mean_ms) {
+        return Err("mean is a number of milliseconds from 0 to 3600000".to_owned());
+    }
+    let (fixed, service_ms) = match call.query("dist").as_deref() {
+        None | Some("exponential") => (false, call.worker.random.exponential(mean_ms)),
+        Some("fixed") => (true, mean_ms),
+        Some(_) => return Err("dist is exponential or fixed".to_owned()),
+    };
+    let kind = Kind { servers, mean: Duration::from_secs_f64(mean_ms / 1e3), fixed };
+    let service = Duration::from_secs_f64(service_ms / 1e3);
+    Ok((call.worker.site.queues.join(kind, now, service)?, service))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn requests_are_served_in_order_by_the_server_that_is_free_first() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut queue = Queue::default();
+        let cases = [(0, 10, 0), (1, 4, 1), (2, 5, 5), (3, 1, 10), (30, 1, 30)];
+        for (arrival, service, expected) in cases {
+            let got = queue.join(2, at(arrival), Duration::from_millis(service));
+            assert_eq!(got, at(expected), "arrival at {arrival}");
+        }
+    }
+
+    /// The mean wait in M/M/c by Erlang's C formula, in units of the mean service time.
+    fn erlang_wait(servers: u32, load: f64) -> f64 {
+        let offered = load * f64::from(servers);
+        let mut term = 1.0;
+        let mut sum = 0.0;
+        for n in 0..servers {
+            sum += term;
+            term *= offered / f64::from(n + 1);
+        }
+        let waiting = term / (1.0 - load) / (sum + term / (1.0 - load));
+        waiting / (f64::from(servers) * (1.0 - load))
+    }
+
+    #[test]
+    fn waits_are_those_of_theory() {
+        for (servers, load) in [(1, 0.5), (2, 0.8), (8, 0.9)] {
+            let random = Random::new(42);
+            let mut queue = Queue::default();
+            let mut now = Instant::now();
+            let mut waited = 0.0;
+            let count = 300_000;
+            for _ in 0..count {
+                now += Duration::from_secs_f64(random.exponential(1.0 / (load * servers as f64)));
+                let service = Duration::from_secs_f64(random.exponential(1.0));
+                waited += (queue.join(servers, now, service) - now).as_secs_f64();
+            }
+            let (got, want) = (waited / f64::from(count), erlang_wait(servers as u32, load));
+            assert!((got / want - 1.0).abs() < 0.06, "M/M/{servers} at {load}: {got}, {want}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_queues_is_bounded() {
+        let queues = Queues::default();
+        let kind = |servers| Kind { servers, mean: Duration::ZERO, fixed: true };
+        for servers in 0..QUEUE_LIMIT {
+            queues.join(kind(servers), Instant::now(), Duration::ZERO).unwrap();
+        }
+        assert!(queues.join(kind(QUEUE_LIMIT), Instant::now(), Duration::ZERO).is_err());
+        assert!(queues.join(kind(0), Instant::now(), Duration::ZERO).is_ok());
+    }
+}

@@ -1,0 +1,155 @@
+//! What all workers share: the site's memory. Everything in it is bounded, whatever clients do.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::counters::Counters;
+use crate::routes::queue::Queues;
+use crate::routes::shop::Cart;
+use crate::session::Signer;
+
+/// Carts remembered at least; the oldest ones are forgotten beyond twice as many.
+const CARTS: usize = 32 * 1024;
+
+/// Digest nonces whose use is remembered, likewise.
+const NONCES: usize = 32 * 1024;
+
+/// The state of the site.
+pub(crate) struct Site {
+    /// One set of counters a worker.
+    pub(crate) counters: Box<[Counters]>,
+    pub(crate) signer: Signer,
+    /// Where the workers' random numbers start.
+    pub(crate) seed: u64,
+    pub(crate) started: Instant,
+    pub(crate) carts: Shared<Recent<u64, Cart>>,
+    /// The highest count that a digest nonce was used with.
+    pub(crate) nonces: Shared<Recent<u64, u32>>,
+    pub(crate) queues: Queues,
+    /// Microseconds after the start up to which nothing is answered; 0 when nothing is stalled.
+    stalled_until: AtomicU64,
+}
+
+impl Site {
+    pub(crate) fn new(workers: usize) -> Result<Self, ring::error::Unspecified> {
+        let mut secret = [0; 40];
+        SystemRandom::new().fill(&mut secret)?;
+        let (key, seed) = secret.split_at(32);
+        let seed = seed.iter().fold(0, |seed, &byte| seed << 8 | u64::from(byte));
+        Ok(Site {
+            counters: (0..workers).map(|_| Counters::default()).collect(),
+            signer: Signer::new(key),
+            seed,
+            started: Instant::now(),
+            carts: Shared::new(Recent::new(CARTS)),
+            nonces: Shared::new(Recent::new(NONCES)),
+            queues: Queues::default(),
+            stalled_until: AtomicU64::new(0),
+        })
+    }
+
+    /// Lets nothing be answered for `time` from now on.
+    pub(crate) fn begin_stall(&self, time: Duration) {
+        let until = (self.started.elapsed() + time).as_micros();
+        self.stalled_until.fetch_max(u64::try_from(until).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// Until when nothing is answered, if so. Costs one load while nothing is stalled.
+    pub(crate) fn stall(&self) -> Option<Instant> {
+        let until = self.stalled_until.load(Relaxed);
+        if until == 0 {
+            return None;
+        }
+        let until = self.started + Duration::from_micros(until);
+        if until > Instant::now() {
+            return Some(until);
+        }
+        self.stalled_until.store(0, Relaxed);
+        None
+    }
+}
+
+/// A value behind a lock; a worker that panicked with it in hand does not take the others along.
+#[derive(Default)]
+pub(crate) struct Shared<T>(Mutex<T>);
+
+impl<T> Shared<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Shared(Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A map that remembers at least the `capacity` keys used last, and never more than twice as many:
+/// two generations, of which the older is forgotten when the younger is full.
+pub(crate) struct Recent<K, V> {
+    capacity: usize,
+    young: HashMap<K, V>,
+    old: HashMap<K, V>,
+}
+
+impl<K: Hash + Eq, V: Default> Recent<K, V> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Recent { capacity, young: HashMap::new(), old: HashMap::new() }
+    }
+
+    /// The value of `key`; the default if it is unknown or forgotten.
+    pub(crate) fn entry(&mut self, key: K) -> &mut V {
+        if self.young.len() >= self.capacity && !self.young.contains_key(&key) {
+            self.old = std::mem::take(&mut self.young);
+        }
+        let remembered = self.old.remove(&key);
+        self.young.entry(key).or_insert_with(|| remembered.unwrap_or_default())
+    }
+
+    /// Takes the value of `key` out.
+    pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
+        let (young, old) = (self.young.remove(key), self.old.remove(key));
+        young.or(old)
+    }
+
+    /// The value of `key`, if it is remembered, without counting as a use.
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
+        self.young.get(key).or_else(|| self.old.get(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_last_is_remembered() {
+        let mut recent = Recent::new(10);
+        for key in 0..1000 {
+            *recent.entry(key) = key;
+            *recent.entry(7) += 1;
+            assert!(recent.young.len() + recent.old.len() <= 20);
+        }
+        assert_eq!(*recent.entry(7), 1000, "a key in use is never forgotten");
+        assert_eq!(recent.get(&999), Some(&999));
+        assert_eq!(recent.get(&1), None);
+        assert_eq!(recent.remove(&999), Some(999));
+        assert_eq!(recent.get(&999), None);
+    }
+
+    #[test]
+    fn a_stall_begins_and_ends() {
+        let site = Site::new(1).unwrap();
+        assert!(site.stall().is_none());
+        site.begin_stall(Duration::from_secs(60));
+        let until = site.stall().unwrap();
+        site.begin_stall(Duration::from_secs(1));
+        assert_eq!(site.stall(), Some(until), "a shorter stall does not end a longer one");
+        site.stalled_until.store(1, Relaxed);
+        assert!(site.stall().is_none());
+    }
+}

@@ -1,0 +1,116 @@
+//! Bodies that do not lie in memory: sources of what is sent, and what unpacks what came.
+
+use std::io;
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use crate::error::Error;
+
+/// A body that is read while it is sent.
+pub trait BodySource {
+    /// Reads the next bytes into `buffer`; 0: there are no more.
+    ///
+    /// # Errors
+    /// The source cannot be read.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+}
+
+/// Unpacks gzip (RFC 1952) as it comes, within a limit.
+pub(crate) struct Unpack {
+    inflate: Decompress,
+    header: Header,
+    ended: bool,
+}
+
+/// Where in a gzip header the bytes are.
+enum Header {
+    /// These bytes of it have come.
+    Partial(Vec<u8>),
+    Done,
+}
+
+/// Bytes that are unpacked at a time.
+const STEP: usize = 16 << 10;
+/// Most bytes of a gzip header (it may hold a name and a comment).
+const MAX_HEADER: usize = 64 << 10;
+
+impl Unpack {
+    pub(crate) fn new() -> Self {
+        let inflate = Decompress::new(false);
+        Unpack { inflate, header: Header::Partial(Vec::new()), ended: false }
+    }
+
+    /// Unpacks a piece behind `out`, which may hold `limit` bytes.
+    pub(crate) fn push(
+        &mut self,
+        piece: &[u8],
+        out: &mut Vec<u8>,
+        limit: u64,
+    ) -> Result<(), Error> {
+        let Header::Partial(held) = &mut self.header else {
+            return self.inflate(piece, out, limit);
+        };
+        held.extend_from_slice(piece);
+        match header_length(held)? {
+            None if held.len() > MAX_HEADER => Err(Error::decode("the gzip header does not end")),
+            None => Ok(()),
+            Some(length) => {
+                let rest = held.split_off(length);
+                self.header = Header::Done;
+                self.inflate(&rest, out, limit)
+            }
+        }
+    }
+
+    fn inflate(&mut self, mut piece: &[u8], out: &mut Vec<u8>, limit: u64) -> Result<(), Error> {
+        while !self.ended {
+            if out.len() as u64 > limit {
+                return Err(Error::body_too_large(limit));
+            }
+            out.reserve(STEP);
+            let (before_in, before_out) = (self.inflate.total_in(), out.len());
+            let status = self
+                .inflate
+                .decompress_vec(piece, out, FlushDecompress::None)
+                .map_err(|error| Error::decode(format!("gzip: {error}")))?;
+            let used = (self.inflate.total_in() - before_in) as usize;
+            piece = piece.get(used..).unwrap_or_default();
+            self.ended = status == Status::StreamEnd;
+            if used == 0 && out.len() == before_out {
+                break;
+            }
+        }
+        // The checksum behind the end is not looked at; a second member is rare and is left packed.
+        Ok(())
+    }
+
+    /// The body is complete: so must be what was packed in it.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        if self.ended { Ok(()) } else { Err(Error::decode("gzip: the packed data ends too early")) }
+    }
+}
+
+/// Length of a gzip header; `None`: it is not complete.
+fn header_length(bytes: &[u8]) -> Result<Option<usize>, Error> {
+    let Some((fixed, _)) = bytes.split_at_checked(10) else { return Ok(None) };
+    if !fixed.starts_with(&[0x1f, 0x8b, 8]) {
+        return Err(Error::decode("the body is not gzip, though its head says so"));
+    }
+    let flags = fixed[3];
+    let mut at = 10;
+    if flags & 4 != 0 {
+        let Some(&[low, high]) = bytes.get(at..at + 2) else { return Ok(None) };
+        at += 2 + usize::from(u16::from_le_bytes([low, high]));
+    }
+    for flag in [8, 16] {
+        if flags & flag != 0 {
+            let Some(rest) = bytes.get(at..) else { return Ok(None) };
+            let Some(end) = memchr::memchr(0, rest) else { return Ok(None) };
+            at += end + 1;
+        }
+    }
+    if flags & 2 != 0 {
+        at += 2;
+    }
+    Ok((bytes.len() >= at).then_some(at))
+}

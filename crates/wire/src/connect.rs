@@ -1,0 +1,192 @@
+//! Makes connections: looks up the name, connects, goes through the proxy, shakes hands.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::rc::Rc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream, UnixStream};
+
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+use crate::exchange::Connection;
+use crate::h1::{Answer, Step};
+use crate::origin::Origin;
+use crate::progress::{Phase, Progress};
+use crate::settings::{Proxy, unique};
+use crate::stream::{Plain, Stream};
+use crate::tls;
+
+/// How long the parts of making a connection took, in nanoseconds; `None`: there was no such part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConnectTimes {
+    /// Looking up the name; none for names known before the run.
+    pub dns_ns: Option<u64>,
+    /// Connecting, a proxy's CONNECT included.
+    pub connect_ns: Option<u64>,
+    /// The TLS handshake.
+    pub tls_ns: Option<u64>,
+}
+
+/// Largest answer of a proxy to CONNECT.
+const MAX_PROXY_ANSWER: usize = 64 << 10;
+
+/// Makes a connection to an origin.
+///
+/// Where a name has several addresses they are used in turn, one a connection, and the next ones are
+/// tried if the first refuses. The future is boxed, so that whoever waits for it stays small.
+///
+/// # Errors
+/// The name has no address, nobody answers there, or the handshake fails.
+pub fn connect<'a>(
+    client: &'a Client,
+    origin: &'a Origin,
+    progress: &'a Progress,
+) -> Pin<Box<dyn Future<Output = Result<(Connection, ConnectTimes), Error>> + 'a>> {
+    Box::pin(async move {
+        let mut times = ConnectTimes::default();
+        let plain = reach(client, origin, progress, &mut times).await?;
+        if !origin.is_tls() {
+            return Ok((Connection::new(Stream::from(plain)), times));
+        }
+        progress.set(Phase::Tls);
+        let begin = client.clock().now();
+        let name = tls::server_name(&client.shared.settings.tls, origin)?;
+        let stream =
+            client.shared.tls.connect(name, plain).await.map_err(|error| tls::failed(&error))?;
+        times.tls_ns = Some(client.clock().now() - begin);
+        Ok((Connection::new(Stream::Tls(Box::new(stream))), times))
+    })
+}
+
+/// A byte stream to an origin, TLS not yet begun.
+async fn reach(
+    client: &Client,
+    origin: &Origin,
+    progress: &Progress,
+    times: &mut ConnectTimes,
+) -> Result<Plain, Error> {
+    let settings = &client.shared.settings;
+    if let Some(path) = &settings.unix {
+        progress.set(Phase::Connect);
+        let begin = client.clock().now();
+        let stream = UnixStream::connect(path).await;
+        times.connect_ns = Some(client.clock().now() - begin);
+        return stream
+            .map(Plain::Unix)
+            .map_err(|error| Error::connect(&error, &path.display().to_string()));
+    }
+    let (host, port) = match &settings.proxy {
+        Some(proxy) => (proxy.host.as_str(), proxy.port),
+        None => (&*origin.host, origin.port),
+    };
+    let addresses = addresses(client, host, port, progress, times).await?;
+    progress.set(Phase::Connect);
+    let begin = client.clock().now();
+    let mut stream = dial(client, &addresses).await?;
+    if let Some(proxy) = settings.proxy.as_ref().filter(|_| origin.is_tls()) {
+        tunnel(&mut stream, proxy, origin).await?;
+    }
+    times.connect_ns = Some(client.clock().now() - begin);
+    Ok(Plain::Tcp(stream))
+}
+
+/// The addresses of a name: what the user gave, what was looked up before the run, or what is looked
+/// up now, once.
+async fn addresses(
+    client: &Client,
+    host: &str,
+    port: u16,
+    progress: &Progress,
+    times: &mut ConnectTimes,
+) -> Result<Rc<[SocketAddr]>, Error> {
+    if let Some(address) = client.shared.overridden(host, port) {
+        return Ok(Rc::new([address]));
+    }
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(Rc::new([SocketAddr::new(address, port)]));
+    }
+    let key = format!("{host}:{port}");
+    if let Some(found) = client.late.borrow().get(&key) {
+        return Ok(found.clone());
+    }
+    if let Some(found) = client.shared.addresses.get(&key) {
+        let found: Rc<[SocketAddr]> = found.as_slice().into();
+        client.late.borrow_mut().insert(key, found.clone());
+        return Ok(found);
+    }
+    progress.set(Phase::Dns);
+    let begin = client.clock().now();
+    let found = tokio::net::lookup_host((host, port)).await;
+    times.dns_ns = Some(client.clock().now() - begin);
+    let found = found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))?;
+    let found: Rc<[SocketAddr]> = unique(found).into();
+    client.late.borrow_mut().insert(key, found.clone());
+    Ok(found)
+}
+
+/// Connects to one of several addresses: the next one in turn first.
+async fn dial(client: &Client, addresses: &[SocketAddr]) -> Result<TcpStream, Error> {
+    let turn = client.next_turn();
+    let mut last = Error::new(ErrorKind::Dns, "the name has no address");
+    for at in 0..addresses.len() {
+        let to = addresses[(turn + at) % addresses.len()];
+        match dial_one(to, client.source(to, turn)).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = Error::connect(&error, &to.to_string()),
+        }
+    }
+    Err(last)
+}
+
+async fn dial_one(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream> {
+    let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Requests are sent whole: there is nothing that Nagle's algorithm could gather.
+    socket.set_nodelay(true)?;
+    if let Some(from) = from {
+        bind(&socket, from)?;
+    }
+    socket.connect(to).await
+}
+
+/// Binds to a source address. The port is left to `connect`, which can use one toward each
+/// destination, and not just one a source address (ip(7), IP_BIND_ADDRESS_NO_PORT).
+fn bind(socket: &TcpSocket, from: IpAddr) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    crate::sys::leave_port_to_connect(socket)?;
+    socket.bind(SocketAddr::new(from, 0))
+}
+
+/// Asks a proxy for a tunnel to an origin (RFC 9110, section 9.3.6).
+async fn tunnel(stream: &mut TcpStream, proxy: &Proxy, origin: &Origin) -> Result<(), Error> {
+    let to = origin.host_and_port();
+    let mut request = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n");
+    if let Some(credentials) = &proxy.credentials {
+        request
+            .push_str(&format!("Proxy-Authorization: Basic {}\r\n", STANDARD.encode(credentials)));
+    }
+    request.push_str("\r\n");
+    stream.write_all(request.as_bytes()).await.map_err(|error| Error::io(&error))?;
+    let (mut held, mut answer) = (Vec::new(), Answer::new(true));
+    loop {
+        let mut piece = [0; 1024];
+        // The proxy is silent after its head until it is spoken to: nothing of the tunnel is lost.
+        let read = stream.read(&mut piece).await.map_err(|error| Error::io(&error))?;
+        if read == 0 || held.len() > MAX_PROXY_ANSWER {
+            return Err(Error::new(ErrorKind::Proxy, "the proxy gave no answer to CONNECT"));
+        }
+        held.extend_from_slice(&piece[..read]);
+        if let Step::Head { .. } = answer.feed(&held, &mut |_| ()).map_err(Error::malformed)? {
+            return match answer.head().map_or(0, |head| head.status) {
+                200..=299 => Ok(()),
+                status => Err(Error::new(
+                    ErrorKind::Proxy,
+                    format!("the proxy says {status} to CONNECT {to}"),
+                )),
+            };
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What can go wrong between a request and its answer.
+
+use std::fmt;
+use std::io;
+
+use crate::h1::Malformed;
+
+/// The kind of an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The name has no address.
+    Dns,
+    /// Nobody listens there.
+    ConnectRefused,
+    /// The kernel gave up waiting for the other side.
+    ConnectTimeout,
+    /// The connection could not be made for another reason (no route, for instance).
+    ConnectFailed,
+    /// This machine has no free port toward that address.
+    NoFreePort,
+    /// This process, or this machine, has too many open files.
+    TooManyOpenFiles,
+    /// The TLS handshake or a TLS record failed.
+    Tls,
+    /// The proxy refused.
+    Proxy,
+    /// The other side reset the connection.
+    Reset,
+    /// The other side closed the connection before the answer was complete.
+    ClosedEarly,
+    /// What came is no HTTP/1.x answer.
+    Malformed,
+    /// The body is larger than the limit.
+    BodyTooLarge,
+    /// The body could not be unpacked.
+    Decode,
+    /// Another error of the operating system, or of a body's source.
+    Io,
+}
+
+/// An exchange or a connection that failed.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    detail: Detail,
+    stale: bool,
+}
+
+#[derive(Debug)]
+enum Detail {
+    Fixed(&'static str),
+    Text(Box<str>),
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, detail: impl Into<Box<str>>) -> Self {
+        Error { kind, detail: Detail::Text(detail.into()), stale: false }
+    }
+
+    fn fixed(kind: ErrorKind, detail: &'static str) -> Self {
+        Error { kind, detail: Detail::Fixed(detail), stale: false }
+    }
+
+    /// An error of the operating system while reading or writing.
+    pub(crate) fn io(error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionAborted => ErrorKind::Reset,
+            io::ErrorKind::UnexpectedEof => ErrorKind::ClosedEarly,
+            // rustls says so of what it cannot make sense of.
+            io::ErrorKind::InvalidData => ErrorKind::Tls,
+            io::ErrorKind::TimedOut => ErrorKind::ConnectTimeout,
+            _ => ErrorKind::Io,
+        };
+        Error::new(kind, error.to_string())
+    }
+
+    /// An error of the operating system while connecting.
+    pub(crate) fn connect(error: &io::Error, to: &str) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::ConnectionRefused => ErrorKind::ConnectRefused,
+            io::ErrorKind::TimedOut => ErrorKind::ConnectTimeout,
+            io::ErrorKind::ConnectionReset => ErrorKind::Reset,
+            io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => ErrorKind::NoFreePort,
+            // EMFILE 24, ENFILE 23
+            _ if matches!(error.raw_os_error(), Some(23 | 24)) => ErrorKind::TooManyOpenFiles,
+            _ => ErrorKind::ConnectFailed,
+        };
+        Error::new(kind, format!("{to}: {error}"))
+    }
+
+    pub(crate) fn malformed(malformed: Malformed) -> Self {
+        Error::fixed(ErrorKind::Malformed, malformed.0)
+    }
+
+    pub(crate) fn body_too_large(limit: u64) -> Self {
+        Error::new(ErrorKind::BodyTooLarge, format!("more than {limit} bytes"))
+    }
+
+    pub(crate) fn decode(detail: impl Into<Box<str>>) -> Self {
+        Error::new(ErrorKind::Decode, detail)
+    }
+
+    /// The other side closed; `bytes` had been read, and maybe the head.
+    pub(crate) fn closed(bytes: u64, head: bool) -> Self {
+        let detail = match (bytes, head) {
+            (0, _) => "before any byte of the answer",
+            (_, false) => "within the head of the answer",
+            (_, true) => "within the body of the answer",
+        };
+        Error::fixed(ErrorKind::ClosedEarly, detail)
+    }
+
+    /// Marks it, if it is of that sort, as that of a used connection that was closed before any byte
+    /// of the answer.
+    pub(crate) fn after(mut self, nothing_came: bool) -> Self {
+        self.stale = nothing_came && matches!(self.kind, ErrorKind::ClosedEarly | ErrorKind::Reset);
+        self
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Whether it befell a used connection before any byte of the answer: the other side may have
+    /// closed it before the request came, and another connection may do better.
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.detail {
+            Detail::Fixed(text) => f.write_str(text),
+            Detail::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

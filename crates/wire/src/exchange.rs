@@ -1,0 +1,447 @@
+//! One exchange: a request out, an answer in. The path of every request, so it is kept short: one
+//! write, one read, the answer looked at where it lies in the worker's buffer.
+
+use std::future::poll_fn;
+use std::io::{self, IoSlice};
+use std::task::{Context, Poll, ready};
+
+use crate::body::{BodySource, Unpack};
+use crate::client::Client;
+use crate::error::Error;
+use crate::h1::{self, Answer, Step};
+use crate::progress::{Phase, Progress};
+use crate::stream::Stream;
+
+/// Bytes of a streamed body that are read at a time.
+const PIECE: usize = 64 << 10;
+/// From how many bytes to come the kernel is asked to throw them away: below, the copy costs less.
+const DISCARD_FROM: u64 = 64 << 10;
+
+/// A request in bytes.
+pub struct RequestBytes<'a> {
+    /// Whether it is HEAD: its answer has no body.
+    pub is_head: bool,
+    /// Head, and body where it was made in memory, in the order of sending; empty ones are skipped.
+    pub slices: [&'a [u8]; 3],
+    /// A body that is read while it is sent.
+    pub stream: Option<&'a mut dyn BodySource>,
+}
+
+/// What is done with the answer's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expect {
+    /// Whether the body is kept for `done` to look at; otherwise it is thrown away as it comes.
+    pub keep: bool,
+    /// Most bytes of the body, as sent and as unpacked; more is an error.
+    pub max_body: u64,
+    /// Unpack gzip, if the body is kept.
+    pub decode: bool,
+}
+
+/// Moments of an exchange, in nanoseconds of the run's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// Before the first byte was sent.
+    pub sent_ns: u64,
+    /// When the first byte of the answer had been read.
+    pub first_byte_ns: u64,
+    /// When the last byte had been read.
+    pub end_ns: u64,
+}
+
+/// An answer, as it lies in the worker's buffer.
+pub struct Response<'a> {
+    /// Status code.
+    pub status: u16,
+    /// The head's bytes, interim heads before it left out.
+    pub head: &'a [u8],
+    /// The body, if it was asked to be kept; unpacked, if that was asked for.
+    pub body: &'a [u8],
+    /// Bytes of the body as sent, chunk frames left out.
+    pub body_bytes: u64,
+    /// All bytes that were read.
+    pub bytes_in: u64,
+    /// All bytes that were written.
+    pub bytes_out: u64,
+    /// Whether the head has a Set-Cookie line.
+    pub sets_cookies: bool,
+}
+
+impl<'a> Response<'a> {
+    /// Names and values of the header lines, in order.
+    pub fn headers(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        h1::lines(self.head)
+    }
+
+    /// The value of the first header of a name, in any case of letters.
+    pub fn header(&self, name: &str) -> Option<&'a [u8]> {
+        let mut headers = self.headers();
+        headers.find(|(own, _)| own.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
+    }
+}
+
+/// An open connection. Between exchanges it holds no buffer.
+pub struct Connection {
+    pub(crate) stream: Stream,
+    exchanges: u64,
+    reusable: bool,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("exchanges", &self.exchanges).finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(stream: Stream) -> Self {
+        Connection { stream, exchanges: 0, reusable: true }
+    }
+
+    /// Whether it may carry another request.
+    pub fn reusable(&self) -> bool {
+        self.reusable
+    }
+
+    /// Whether it has carried a request before.
+    pub fn used(&self) -> bool {
+        self.exchanges > 0
+    }
+
+    /// Sends a request and reads its answer, which `done` looks at where it lies.
+    ///
+    /// Dropping the future leaves the connection unusable.
+    ///
+    /// # Errors
+    /// The connection broke, or what came is no answer; [`Error::is_stale`] tells a connection that
+    /// the other side had closed before.
+    pub async fn exchange<'x, R>(
+        &mut self,
+        client: &'x Client,
+        request: RequestBytes<'x>,
+        expect: &Expect,
+        progress: &'x Progress,
+        done: impl FnOnce(&Response<'_>, Times) -> R,
+    ) -> Result<R, Error> {
+        self.reusable = false;
+        let stale_possible = self.used();
+        self.exchanges += 1;
+        let mut exchange = Exchange::new(client, request, *expect, progress);
+        let mut done = Some(done);
+        let result = poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await;
+        match result {
+            Ok((value, reusable)) => {
+                self.reusable = reusable;
+                Ok(value)
+            }
+            Err(error) => Err(error.after(stale_possible && exchange.bytes_in == 0)),
+        }
+    }
+}
+
+/// State of an exchange.
+struct Exchange<'a> {
+    client: &'a Client,
+    request: RequestBytes<'a>,
+    expect: Expect,
+    progress: &'a Progress,
+    /// Bytes of the slices that have been written.
+    written: usize,
+    /// A piece of a streamed body that has been read and not yet written; it begins at the mark.
+    piece: Vec<u8>,
+    piece_at: usize,
+    sending: bool,
+    answer: Answer,
+    /// The head, and the beginning of one that is not complete; empty while all is in one read.
+    head: Vec<u8>,
+    /// Kept body, of answers that come in more than one read.
+    body: Vec<u8>,
+    unpack: Option<Unpack>,
+    body_bytes: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    /// How often bytes were read: one read has one time.
+    reads: u32,
+    times: Times,
+}
+
+impl<'a> Exchange<'a> {
+    fn new(
+        client: &'a Client,
+        request: RequestBytes<'a>,
+        expect: Expect,
+        progress: &'a Progress,
+    ) -> Self {
+        progress.set(Phase::Send);
+        let times = Times { sent_ns: client.clock().now(), ..Times::default() };
+        Exchange {
+            client,
+            answer: Answer::new(request.is_head),
+            request,
+            expect,
+            progress,
+            written: 0,
+            piece: Vec::new(),
+            piece_at: 0,
+            sending: true,
+            head: Vec::new(),
+            body: Vec::new(),
+            unpack: None,
+            body_bytes: 0,
+            bytes_in: 0,
+            bytes_out: 0,
+            reads: 0,
+            times,
+        }
+    }
+
+    fn poll<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &mut Stream,
+        done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
+    ) -> Poll<Result<(R, bool), Error>> {
+        if self.sending {
+            match self.poll_send(cx, stream) {
+                Poll::Ready(Ok(())) => {
+                    self.sending = false;
+                    self.progress.set(Phase::FirstByte);
+                }
+                // The other side may have answered and closed before it took everything: what it
+                // said counts more than that it did not listen.
+                Poll::Ready(Err(error)) if self.bytes_out == 0 => {
+                    return Poll::Ready(Err(Error::io(&error)));
+                }
+                Poll::Ready(Err(_)) => self.sending = false,
+                Poll::Pending => {}
+            }
+        }
+        loop {
+            if let Some(result) = ready!(self.poll_discard(cx, stream)) {
+                result?;
+                if self.answer.is_done() {
+                    return Poll::Ready(self.finish(None, 0, done));
+                }
+                continue;
+            }
+            let mut buffer = self.client.buffer();
+            let read = match ready!(stream.poll_read(cx, &mut buffer)) {
+                Ok(read) => read,
+                Err(error) => return Poll::Ready(Err(Error::io(&error))),
+            };
+            self.reads += 1;
+            if self.bytes_in == 0 && read > 0 {
+                self.times.first_byte_ns = self.client.clock().now();
+                self.progress.set(Phase::Body);
+            }
+            self.bytes_in += read as u64;
+            if read == 0 {
+                if self.answer.closed() {
+                    return Poll::Ready(self.finish(None, 0, done));
+                }
+                return Poll::Ready(Err(Error::closed(
+                    self.bytes_in,
+                    self.answer.head().is_some(),
+                )));
+            }
+            if let Some(result) = self.take(&buffer[..read], done)? {
+                return Poll::Ready(Ok(result));
+            }
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// Reads an answer from bytes that have just arrived. `Some`: it is complete.
+    fn take<R>(
+        &mut self,
+        bytes: &[u8],
+        done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
+    ) -> Result<Option<(R, bool)>, Error> {
+        if self.answer.head().is_some() {
+            let used = self.take_body(bytes)?;
+            if self.answer.is_done() {
+                return self.finish(None, bytes.len() - used, done).map(Some);
+            }
+            return Ok(None);
+        }
+        if !self.head.is_empty() {
+            // The rare case: the head came in more than one piece.
+            let mut held = std::mem::take(&mut self.head);
+            held.extend_from_slice(bytes);
+            return self.take_head(&held, done);
+        }
+        self.take_head(bytes, done)
+    }
+
+    fn take_head<R>(
+        &mut self,
+        bytes: &[u8],
+        done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
+    ) -> Result<Option<(R, bool)>, Error> {
+        let (start, end) = match self.answer.feed(bytes, &mut |_| ()).map_err(Error::malformed)? {
+            Step::Head { start, end } => (start, end),
+            _ => {
+                self.head = bytes.to_vec();
+                return Ok(None);
+            }
+        };
+        let (head, rest) = (&bytes[start..end], &bytes[end..]);
+        let facts = self.answer.head().copied();
+        let gzip = facts.is_some_and(|facts| facts.gzip);
+        let plain = self.answer.plain_rest();
+        if plain > self.expect.max_body && plain != u64::MAX {
+            return Err(Error::body_too_large(self.expect.max_body));
+        }
+        let unpacks = gzip && self.expect.keep && self.expect.decode && !self.answer.is_done();
+        // The usual case: the whole body lies behind the head, and is looked at where it lies.
+        if !unpacks && plain <= rest.len() as u64 && self.answer.skip_whole() {
+            let body = &rest[..plain as usize];
+            self.body_bytes = plain;
+            let kept = if self.expect.keep { body } else { &[] };
+            return self.finish(Some((head, kept)), rest.len() - body.len(), done).map(Some);
+        }
+        if unpacks {
+            self.unpack = Some(Unpack::new());
+        }
+        let used = self.take_body(rest)?;
+        if self.answer.is_done() {
+            let body = std::mem::take(&mut self.body);
+            return self.finish(Some((head, &body)), rest.len() - used, done).map(Some);
+        }
+        self.head = head.to_vec();
+        Ok(None)
+    }
+
+    /// Reads from the body; returns how many bytes were used.
+    fn take_body(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        let Exchange { answer, expect, unpack, body, body_bytes, .. } = self;
+        let mut failed = None;
+        let step = answer.feed(bytes, &mut |piece| {
+            *body_bytes += piece.len() as u64;
+            if *body_bytes > expect.max_body {
+                failed = Some(Error::body_too_large(expect.max_body));
+            } else if failed.is_none() && expect.keep {
+                match unpack {
+                    Some(unpack) => failed = unpack.push(piece, body, expect.max_body).err(),
+                    None => body.extend_from_slice(piece),
+                }
+            }
+        });
+        let step = step.map_err(Error::malformed)?;
+        match (failed, step) {
+            (Some(error), _) => Err(error),
+            (None, Step::Body(used) | Step::Done(used)) => Ok(used),
+            (None, _) => Ok(0),
+        }
+    }
+
+    /// The answer is complete: shows it to `done`. `parts`: head and body, where they lie in the
+    /// read buffer; `unread`: bytes behind the answer, which nobody asked for.
+    fn finish<R>(
+        &mut self,
+        parts: Option<(&[u8], &[u8])>,
+        unread: usize,
+        done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
+    ) -> Result<(R, bool), Error> {
+        let (head, body) = parts.unwrap_or((&self.head, &self.body));
+        let Some(facts) = self.answer.head() else {
+            return Err(Error::closed(self.bytes_in, false));
+        };
+        if let Some(unpack) = &mut self.unpack {
+            unpack.finish()?;
+        }
+        self.times.end_ns = match self.reads {
+            1 => self.times.first_byte_ns,
+            _ => self.client.clock().now(),
+        };
+        let response = Response {
+            status: facts.status,
+            head,
+            body,
+            body_bytes: self.body_bytes,
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            sets_cookies: facts.sets_cookies,
+        };
+        let reusable = facts.keep_alive && unread == 0 && !self.sending;
+        self.progress.set(Phase::Idle);
+        // `done` is taken once: an exchange is over when it has been called.
+        let Some(done) = done.take() else { return Err(Error::closed(0, false)) };
+        Ok((done(&response, self.times), reusable))
+    }
+
+    /// Sends what is left to send.
+    fn poll_send(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+        let total: usize = self.request.slices.iter().map(|slice| slice.len()).sum();
+        while self.written < total {
+            let sent = ready!(self.poll_slices(cx, stream))?;
+            self.written += sent;
+            self.bytes_out += sent as u64;
+        }
+        self.poll_stream(cx, stream)
+    }
+
+    /// One write of the slices, from where the last one ended.
+    fn poll_slices(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &mut Stream,
+    ) -> Poll<io::Result<usize>> {
+        let [first, second, third] = self.request.slices;
+        if second.is_empty() && third.is_empty() {
+            return stream.poll_write(cx, &first[self.written..]);
+        }
+        let mut skip = self.written;
+        let mut left = [IoSlice::new(&[]), IoSlice::new(&[]), IoSlice::new(&[])];
+        for (slot, slice) in left.iter_mut().zip(self.request.slices) {
+            let from = skip.min(slice.len());
+            skip -= from;
+            *slot = IoSlice::new(&slice[from..]);
+        }
+        stream.poll_write_vectored(cx, &left)
+    }
+
+    /// Sends a streamed body, a piece at a time.
+    fn poll_stream(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+        let Some(source) = &mut self.request.stream else { return stream.poll_flush(cx) };
+        loop {
+            if self.piece_at == self.piece.len() {
+                self.piece.resize(PIECE, 0);
+                let read = source.read(&mut self.piece)?;
+                self.piece.truncate(read);
+                self.piece_at = 0;
+                if read == 0 {
+                    return stream.poll_flush(cx);
+                }
+            }
+            let sent = ready!(stream.poll_write(cx, &self.piece[self.piece_at..]))?;
+            self.piece_at += sent;
+            self.bytes_out += sent as u64;
+        }
+    }
+
+    /// Throws away, in the kernel, what nobody wants to see of a large body. `None`: there is
+    /// nothing to be thrown away in this way.
+    fn poll_discard(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &mut Stream,
+    ) -> Poll<Option<Result<(), Error>>> {
+        let rest = self.answer.plain_rest();
+        if self.expect.keep || rest < DISCARD_FROM || rest == u64::MAX {
+            return Poll::Ready(None);
+        }
+        let discarded = match ready!(stream.poll_discard(cx, rest)) {
+            None => return Poll::Ready(None),
+            Some(Err(error)) => return Poll::Ready(Some(Err(Error::io(&error)))),
+            Some(Ok(0)) => return Poll::Ready(Some(Err(Error::closed(self.bytes_in, true)))),
+            Some(Ok(discarded)) => discarded as u64,
+        };
+        self.reads += 1;
+        self.bytes_in += discarded;
+        self.body_bytes += discarded;
+        self.answer.skip(discarded);
+        Poll::Ready(Some(Ok(())))
+    }
+}

@@ -1,0 +1,219 @@
+//! The head of a response, from bytes to facts. Pure; RFC 9112.
+
+use super::Malformed;
+
+/// Most bytes of a head.
+pub(crate) const MAX_HEAD: usize = 256 << 10;
+/// Most header lines.
+const MAX_LINES: usize = 1_000;
+
+/// How the end of a body is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// So many bytes.
+    Length(u64),
+    /// Chunks.
+    Chunked,
+    /// All that comes until the connection is closed.
+    UntilClose,
+}
+
+/// What a head says, as far as an exchange needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub status: u16,
+    pub framing: Framing,
+    /// Whether the connection may carry another request afterwards.
+    pub keep_alive: bool,
+    /// Whether the body is packed with gzip.
+    pub gzip: bool,
+    pub sets_cookies: bool,
+}
+
+/// Parses a head. `None`: it is not complete yet. Otherwise the facts, and how many bytes it took.
+///
+/// `no_body`: the request was HEAD.
+pub(crate) fn parse(bytes: &[u8], no_body: bool) -> Result<Option<(Head, usize)>, Malformed> {
+    let Some(end) = line_end(bytes, 0) else {
+        return incomplete(bytes);
+    };
+    let (status, version_11) = status_line(trim_cr(&bytes[..end]))?;
+    let mut seen = Seen { keep_alive: version_11, ..Seen::default() };
+    let mut at = end + 1;
+    for _ in 0..MAX_LINES {
+        let Some(end) = line_end(bytes, at) else {
+            return incomplete(bytes);
+        };
+        let line = trim_cr(&bytes[at..end]);
+        at = end + 1;
+        if line.is_empty() {
+            return Ok(Some((seen.head(status, version_11, no_body)?, at)));
+        }
+        seen.line(line)?;
+    }
+    Err(Malformed("more than 1,000 header lines"))
+}
+
+fn incomplete(bytes: &[u8]) -> Result<Option<(Head, usize)>, Malformed> {
+    if bytes.len() > MAX_HEAD {
+        return Err(Malformed("the head is larger than 256 KiB"));
+    }
+    Ok(None)
+}
+
+fn line_end(bytes: &[u8], from: usize) -> Option<usize> {
+    memchr::memchr(b'\n', &bytes[from..]).map(|at| from + at)
+}
+
+/// RFC 9112, section 2.2: a bare LF may be taken for a line's end.
+fn trim_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// `HTTP/1.1 200 OK`: the status, and whether the version is 1.1 or a later 1.x.
+fn status_line(line: &[u8]) -> Result<(u16, bool), Malformed> {
+    let bad = Malformed("the status line is not HTTP/1.x");
+    let rest = line.strip_prefix(b"HTTP/1.").ok_or(bad)?;
+    let [minor, b' ', a, b, c, after @ ..] = rest else { return Err(bad) };
+    if !minor.is_ascii_digit() || ![a, b, c].iter().all(|digit| digit.is_ascii_digit()) {
+        return Err(bad);
+    }
+    if !matches!(after, [] | [b' ', ..]) {
+        return Err(bad);
+    }
+    let status = [a, b, c].iter().fold(0, |sum, digit| sum * 10 + u16::from(**digit - b'0'));
+    if status < 100 {
+        return Err(Malformed("the status is below 100"));
+    }
+    Ok((status, *minor >= b'1'))
+}
+
+/// What the lines have said so far.
+#[derive(Default)]
+struct Seen {
+    length: Option<u64>,
+    /// A Transfer-Encoding was given; whether its last coding is `chunked`.
+    transfer: Option<bool>,
+    keep_alive: bool,
+    close: bool,
+    gzip: bool,
+    sets_cookies: bool,
+}
+
+impl Seen {
+    fn line(&mut self, line: &[u8]) -> Result<(), Malformed> {
+        let colon = memchr::memchr(b':', line).ok_or(Malformed("a header line has no colon"))?;
+        let (name, value) = (&line[..colon], &line[colon + 1..]);
+        if !is_token(name) {
+            // A line that begins with a space would continue the one before (obs-fold, RFC 9112,
+            // section 5.2): a sender must not do that, and nothing here needs it.
+            return Err(Malformed("a header's name holds what no name may"));
+        }
+        if memchr::memchr(0, value).is_some() {
+            return Err(Malformed("a header's value holds a NUL"));
+        }
+        match name.len() {
+            14 if name.eq_ignore_ascii_case(b"content-length") => {
+                self.content_length(value.trim_ascii())
+            }
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
+                let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
+                self.transfer = Some(last.trim_ascii().eq_ignore_ascii_case(b"chunked"));
+                Ok(())
+            }
+            10 if name.eq_ignore_ascii_case(b"connection") => {
+                for option in value.split(|byte| *byte == b',') {
+                    let option = option.trim_ascii();
+                    self.close |= option.eq_ignore_ascii_case(b"close");
+                    self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+                }
+                Ok(())
+            }
+            10 if name.eq_ignore_ascii_case(b"set-cookie") => {
+                self.sets_cookies = true;
+                Ok(())
+            }
+            16 if name.eq_ignore_ascii_case(b"content-encoding") => {
+                let value = value.trim_ascii();
+                self.gzip =
+                    value.eq_ignore_ascii_case(b"gzip") || value.eq_ignore_ascii_case(b"x-gzip");
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// RFC 9112, section 6.3: several lengths that differ make the message invalid; several that
+    /// are the same, or a list of the same, count as one.
+    fn content_length(&mut self, value: &[u8]) -> Result<(), Malformed> {
+        for part in value.split(|byte| *byte == b',') {
+            let part = part.trim_ascii();
+            let bad = Malformed("the Content-Length is no number");
+            if part.is_empty() || !part.iter().all(u8::is_ascii_digit) {
+                return Err(bad);
+            }
+            let mut length = 0u64;
+            for digit in part {
+                let next =
+                    length.checked_mul(10).and_then(|n| n.checked_add(u64::from(digit - b'0')));
+                length = next.ok_or(bad)?;
+            }
+            if self.length.is_some_and(|before| before != length) {
+                return Err(Malformed("two Content-Lengths differ"));
+            }
+            self.length = Some(length);
+        }
+        Ok(())
+    }
+
+    fn head(&self, status: u16, version_11: bool, no_body: bool) -> Result<Head, Malformed> {
+        let without_body = no_body || status < 200 || status == 204 || status == 304;
+        let framing = match (without_body, self.transfer, self.length) {
+            (true, ..) => Framing::Length(0),
+            // RFC 9112, section 6.3: a message with both may be an attempt at smuggling; a client
+            // must treat it as an error or use the chunks and close. An error is the clearer word.
+            (_, Some(_), Some(_)) => {
+                return Err(Malformed("both Transfer-Encoding and Content-Length"));
+            }
+            (_, Some(true), None) if version_11 => Framing::Chunked,
+            (_, Some(_), None) => Framing::UntilClose,
+            (_, None, Some(length)) => Framing::Length(length),
+            (_, None, None) => Framing::UntilClose,
+        };
+        Ok(Head {
+            status,
+            framing,
+            keep_alive: self.keep_alive && !self.close && framing != Framing::UntilClose,
+            gzip: self.gzip,
+            sets_cookies: self.sets_cookies,
+        })
+    }
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_token(name: &[u8]) -> bool {
+    !name.is_empty() && name.iter().all(|byte| TOKEN[*byte as usize])
+}
+
+const TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        table[byte] = b.is_ascii_alphanumeric()
+            || matches!(b, b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.')
+            || matches!(b, b'^' | b'_' | b'`' | b'|' | b'~');
+        byte += 1;
+    }
+    table
+};
+
+/// Names and values of a head that was parsed before.
+pub(crate) fn lines(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let first = memchr::memchr(b'\n', head).map_or(head.len(), |end| end + 1);
+    head[first..].split(|byte| *byte == b'\n').filter_map(|line| {
+        let line = trim_cr(line);
+        let colon = memchr::memchr(b':', line)?;
+        Some((&line[..colon], line[colon + 1..].trim_ascii()))
+    })
+}

@@ -1,0 +1,166 @@
+//! HTTP/1.1 as state machines over bytes: they take what has arrived and say what it means. No
+//! sockets, no clock; tested and fuzzed alone.
+
+mod body;
+mod head;
+
+use std::fmt;
+
+pub(crate) use body::Decoder;
+pub(crate) use head::{Head, lines};
+
+/// Most interim (1xx) answers before the real one.
+const MAX_INTERIM: u32 = 32;
+
+/// What is wrong with an answer, in a few words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed(pub &'static str);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Reads one answer from the bytes of a connection, in pieces of any size.
+#[derive(Debug)]
+pub struct Answer {
+    /// Whether the request was HEAD, to which the answer has no body whatever it says.
+    no_body: bool,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Head,
+    Body { head: Head, decoder: Decoder },
+    Done { head: Head },
+}
+
+/// What came of a piece of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The head is not complete: give all of these bytes again, with more.
+    NeedHead,
+    /// The head was read: it begins behind interim ones, and the body begins where it ends.
+    Head {
+        /// Where it begins.
+        start: usize,
+        /// Where it ends.
+        end: usize,
+    },
+    /// So many bytes were read of the body; more are to come.
+    Body(usize),
+    /// The answer ends after so many bytes.
+    Done(usize),
+}
+
+impl Answer {
+    /// An answer to come. `no_body`: the request is HEAD.
+    pub fn new(no_body: bool) -> Self {
+        Answer { no_body, state: State::Head }
+    }
+
+    /// Reads from `bytes`; pieces of the body go to `body`.
+    ///
+    /// # Errors
+    /// The bytes are no HTTP/1.x answer.
+    pub fn feed(&mut self, bytes: &[u8], body: &mut impl FnMut(&[u8])) -> Result<Step, Malformed> {
+        match &mut self.state {
+            State::Head => self.head_from(bytes),
+            State::Body { head, decoder } => {
+                let (used, done) = decoder.feed(bytes, body)?;
+                if !done {
+                    return Ok(Step::Body(used));
+                }
+                self.state = State::Done { head: *head };
+                Ok(Step::Done(used))
+            }
+            State::Done { .. } => Ok(Step::Done(0)),
+        }
+    }
+
+    fn head_from(&mut self, bytes: &[u8]) -> Result<Step, Malformed> {
+        let (mut at, mut interim) = (0, 0);
+        loop {
+            let Some((head, used)) = head::parse(&bytes[at..], self.no_body)? else {
+                return Ok(Step::NeedHead);
+            };
+            let start = at;
+            at += used;
+            match head.status {
+                101 => return Err(Malformed("101: nobody asked to switch protocols")),
+                100..=199 => {
+                    interim += 1;
+                    if interim > MAX_INTERIM {
+                        return Err(Malformed("more than 32 interim answers"));
+                    }
+                }
+                _ => {
+                    let decoder = Decoder::new(head.framing);
+                    self.state = if decoder.is_done() {
+                        State::Done { head }
+                    } else {
+                        State::Body { head, decoder }
+                    };
+                    return Ok(Step::Head { start, end: at });
+                }
+            }
+        }
+    }
+
+    /// The connection was closed by the other side: whether the answer is complete with that.
+    pub fn closed(&mut self) -> bool {
+        match &self.state {
+            State::Body { head, decoder } if decoder.ends_with_connection() => {
+                self.state = State::Done { head: *head };
+                true
+            }
+            State::Done { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// The head, once it has been read.
+    pub(crate) fn head(&self) -> Option<&Head> {
+        match &self.state {
+            State::Head => None,
+            State::Body { head, .. } | State::Done { head } => Some(head),
+        }
+    }
+
+    /// Whether the answer has been read to its end.
+    pub fn is_done(&self) -> bool {
+        matches!(self.state, State::Done { .. })
+    }
+
+    /// Bytes of the body that are known to be still to come, as they are, unchanged.
+    pub(crate) fn plain_rest(&self) -> u64 {
+        match &self.state {
+            State::Body { decoder, .. } => decoder.plain_rest(),
+            _ => 0,
+        }
+    }
+
+    /// If the body has a known length, takes it as read.
+    pub(crate) fn skip_whole(&mut self) -> bool {
+        match &self.state {
+            State::Body { head, decoder } if decoder.has_length() => {
+                self.state = State::Done { head: *head };
+                true
+            }
+            State::Done { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// So many bytes of the plain rest have been thrown away unseen.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        if let State::Body { head, decoder } = &mut self.state {
+            decoder.skip(bytes);
+            if decoder.is_done() {
+                self.state = State::Done { head: *head };
+            }
+        }
+    }
+}

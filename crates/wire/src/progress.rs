@@ -1,0 +1,56 @@
+//! What a request is doing, and the clock by which it is timed.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+/// What a request is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Phase {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// Looking up the name.
+    Dns,
+    /// Connecting.
+    Connect,
+    /// In the TLS handshake.
+    Tls,
+    /// Sending.
+    Send,
+    /// Waiting for the first byte of the answer.
+    FirstByte,
+    /// Reading the rest of the answer.
+    Body,
+}
+
+/// Kept by a connection or exchange, and looked at by whoever gives up waiting for it.
+#[derive(Debug, Default)]
+pub struct Progress(Cell<Phase>);
+
+impl Progress {
+    /// What it is doing.
+    pub fn phase(&self) -> Phase {
+        self.0.get()
+    }
+
+    pub(crate) fn set(&self, phase: Phase) {
+        self.0.set(phase);
+    }
+}
+
+/// Nanoseconds since the start of the run: the time of every interface here.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// A clock that is 0 at `start`.
+    pub fn new(start: Instant) -> Self {
+        Clock(start)
+    }
+
+    /// Nanoseconds since the start; 584 years fit.
+    #[inline]
+    pub fn now(&self) -> u64 {
+        self.0.elapsed().as_nanos() as u64
+    }
+}

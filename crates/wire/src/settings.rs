@@ -1,0 +1,147 @@
+//! How connections are made: what the user asked for, and what is made of it once before the run.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_rustls::TlsConnector;
+
+use crate::origin::Origin;
+use crate::tls;
+
+/// What the user asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// `host` or `host:port` to the address that is used in place of what DNS says; the port of the
+    /// address is used where it is not 0.
+    pub resolve: HashMap<String, SocketAddr>,
+    /// Source addresses, used in turn.
+    pub from: Vec<IpAddr>,
+    /// Unix socket in place of TCP, whatever the origin.
+    pub unix: Option<PathBuf>,
+    /// HTTP proxy.
+    pub proxy: Option<Proxy>,
+    /// TLS.
+    pub tls: TlsSettings,
+}
+
+/// An HTTP proxy.
+#[derive(Debug, Clone)]
+pub struct Proxy {
+    /// Name or address.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// `user:password`, sent as Basic.
+    pub credentials: Option<String>,
+}
+
+/// TLS, as the user asked for it.
+#[derive(Debug, Clone)]
+pub struct TlsSettings {
+    /// PEM files of certificates trusted beside the system's.
+    pub ca: Vec<PathBuf>,
+    /// PEM file of the client's certificate chain.
+    pub cert: Option<PathBuf>,
+    /// PEM file of the client's private key.
+    pub key: Option<PathBuf>,
+    /// Name sent and verified in place of the host.
+    pub server_name: Option<String>,
+    /// Accept any certificate.
+    pub insecure: bool,
+    /// Whether sessions are resumed.
+    pub resume: bool,
+}
+
+impl Default for TlsSettings {
+    fn default() -> Self {
+        TlsSettings {
+            ca: Vec::new(),
+            cert: None,
+            key: None,
+            server_name: None,
+            insecure: false,
+            resume: true,
+        }
+    }
+}
+
+/// Why the settings cannot be used, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetupError(pub String);
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+/// What all workers share, read-only while they run.
+pub struct Shared {
+    pub(crate) settings: Settings,
+    pub(crate) tls: TlsConnector,
+    /// Addresses by `host:port`, of the names known before the run.
+    pub(crate) addresses: HashMap<String, Vec<SocketAddr>>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("addresses", &self.addresses).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Reads certificates, and looks up the names of the origins (this blocks).
+    ///
+    /// A name that has no address is no error here: each request to it will fail and say so.
+    ///
+    /// # Errors
+    /// A certificate or key cannot be read.
+    pub fn new(settings: Settings, origins: &[Origin]) -> Result<Arc<Shared>, SetupError> {
+        let tls = tls::connector(&settings.tls, origins.iter().any(Origin::is_tls))?;
+        let mut shared = Shared { settings, tls, addresses: HashMap::new() };
+        if shared.settings.unix.is_some() {
+            return Ok(Arc::new(shared));
+        }
+        let proxy = shared.settings.proxy.as_ref().map(|proxy| (proxy.host.clone(), proxy.port));
+        for origin in origins {
+            let (host, port) = proxy.clone().unwrap_or((origin.host.to_string(), origin.port));
+            let key = format!("{host}:{port}");
+            if shared.overridden(&host, port).is_some() || shared.addresses.contains_key(&key) {
+                continue;
+            }
+            if let Ok(found) = (host.as_str(), port).to_socket_addrs() {
+                shared.addresses.insert(key, unique(found));
+            }
+        }
+        Ok(Arc::new(shared))
+    }
+
+    /// The address that the user gave for a name.
+    pub(crate) fn overridden(&self, host: &str, port: u16) -> Option<SocketAddr> {
+        let resolve = &self.settings.resolve;
+        if resolve.is_empty() {
+            return None;
+        }
+        let mut address = *resolve.get(&format!("{host}:{port}")).or_else(|| resolve.get(host))?;
+        if address.port() == 0 {
+            address.set_port(port);
+        }
+        Some(address)
+    }
+}
+
+/// Addresses, each once, in the order given.
+pub(crate) fn unique(addresses: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let mut seen = Vec::new();
+    for address in addresses {
+        if !seen.contains(&address) {
+            seen.push(address);
+        }
+    }
+    seen
+}

@@ -1,0 +1,142 @@
+//! TLS settings to a rustls configuration.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio_rustls::TlsConnector;
+
+use crate::error::{Error, ErrorKind};
+use crate::origin::Origin;
+use crate::settings::{SetupError, TlsSettings};
+
+/// Sessions kept for resumption.
+const SESSIONS: usize = 1_024;
+
+/// Makes what shakes hands. The system's roots are read only if they are `needed`.
+pub(crate) fn connector(settings: &TlsSettings, needed: bool) -> Result<TlsConnector, SetupError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| SetupError(format!("TLS: {error}")))?;
+    let builder = if settings.insecure {
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+    } else {
+        builder.with_root_certificates(roots(settings, needed)?)
+    };
+    let mut config = match (&settings.cert, &settings.key) {
+        (Some(cert), Some(key)) => {
+            let chain = certificates(cert)?;
+            let key = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
+            builder
+                .with_client_auth_cert(chain, key)
+                .map_err(|error| SetupError(format!("the client's certificate: {error}")))?
+        }
+        (None, None) => builder.with_no_client_auth(),
+        _ => return Err(SetupError("a client certificate needs both `cert` and `key`".to_owned())),
+    };
+    config.resumption = if settings.resume {
+        rustls::client::Resumption::in_memory_sessions(SESSIONS)
+    } else {
+        rustls::client::Resumption::disabled()
+    };
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
+fn roots(settings: &TlsSettings, needed: bool) -> Result<RootCertStore, SetupError> {
+    let mut roots = RootCertStore::empty();
+    if needed {
+        // A machine without any is fine as long as `ca` is given; otherwise each handshake says so.
+        let system = rustls_native_certs::load_native_certs();
+        roots.add_parsable_certificates(system.certs);
+    }
+    for path in &settings.ca {
+        for certificate in certificates(path)? {
+            roots.add(certificate).map_err(|error| unreadable(path, &error))?;
+        }
+    }
+    Ok(roots)
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupError> {
+    let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
+        .and_then(|all| all.collect())
+        .map_err(|error| unreadable(path, &error))?;
+    if certificates.is_empty() {
+        return Err(SetupError(format!(
+            "{}: no certificate in it (PEM is expected)",
+            path.display()
+        )));
+    }
+    Ok(certificates)
+}
+
+fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> SetupError {
+    SetupError(format!("{}: {error}", path.display()))
+}
+
+/// The name that is sent and verified.
+pub(crate) fn server_name(
+    settings: &TlsSettings,
+    origin: &Origin,
+) -> Result<ServerName<'static>, Error> {
+    let name = settings.server_name.as_deref().unwrap_or(&origin.host);
+    ServerName::try_from(name.to_owned())
+        .map_err(|_| Error::new(ErrorKind::Tls, format!("`{name}` is no name for a certificate")))
+}
+
+/// A handshake that failed: by TLS, or by what lies under it.
+pub(crate) fn failed(error: &io::Error) -> Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(inner) => Error::new(ErrorKind::Tls, inner.to_string()),
+        None if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Error::new(ErrorKind::Tls, "the other side closed in the handshake")
+        }
+        None => Error::io(error),
+    }
+}
+
+/// Trusts whoever answers. Only for `insecure`.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, cert, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, cert, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,98 @@
+"""Real servers for the tests: nginx, plain and with TLS, on ports of its own, and squall's target."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+SQUALL = os.environ.get("SQUALL", str(Path(__file__).resolve().parent.parent / "target/release/squall"))
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_for(port):
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError(f"nothing listens on port {port}")
+
+
+class Process:
+    def __init__(self, command, port):
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.port = port
+        wait_for(port)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=10)
+
+
+class Nginx(Process):
+    """nginx with pages of several kinds, `/status`, and TLS on a second port."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="squall-interop-"))
+        self.tls_port = free_port()
+        port = free_port()
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+             "-keyout", self.folder / "key.pem", "-out", self.folder / "cert.pem", "-days", "2",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+             "-addext", "basicConstraints=critical,CA:FALSE"],
+            check=True, capture_output=True)
+        html = self.folder / "html"
+        html.mkdir()
+        (html / "page.html").write_text("<html><body>" + "<p>hello</p>" * 200 + "</body></html>")
+        (html / "large.bin").write_bytes(b"x" * (8 << 20))
+        os.chmod(self.folder, 0o755)
+        user = "user root;" if os.geteuid() == 0 else ""
+        temps = "".join(f"{kind}_temp_path {self.folder}/{kind};"
+                        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (self.folder / "nginx.conf").write_text(f"""
+{user} daemon off; worker_processes 1; pid {self.folder}/pid; error_log {self.folder}/error.log;
+events {{ worker_connections 4000; }}
+http {{ access_log off; {temps} default_type text/html; root {html};
+  gzip on; gzip_types text/html; gzip_min_length 1;
+  server {{ listen 127.0.0.1:{port}; listen 127.0.0.1:{self.tls_port} ssl;
+    ssl_certificate {self.folder}/cert.pem; ssl_certificate_key {self.folder}/key.pem;
+    location = /status {{ stub_status; }}
+    location = /ok {{ return 200 "ok"; }}
+    location = /moved {{ return 302 /ok; }}
+    location = /gone {{ return 410; }}
+    location = /put {{ client_max_body_size 0; return 200 "put"; }} }}
+  server {{ listen 127.0.0.1:{port + 1}; keepalive_requests 3; location / {{ return 200 "few"; }} }} }}
+""")
+        super().__init__(["nginx", "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"),
+                          "-e", str(self.folder / "error.log")], port)
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def status(self):
+        """(accepted, requests) so far, our own looks left out."""
+        text = urllib.request.urlopen(self.url("/status")).read().decode()
+        accepted, _, requests = map(int, re.findall(r"\d+", text.split("\n")[2]))
+        self.looks = getattr(self, "looks", 0) + 1
+        return accepted - self.looks, requests - self.looks
+
+
+def squall(*arguments, code=0):
+    """Runs squall with its JSON result on stdout; returns the result."""
+    ran = subprocess.run([SQUALL, *arguments, "--quiet", "--json", "-"], capture_output=True, text=True, timeout=120)
+    if ran.returncode != code:
+        raise AssertionError(f"exit code {ran.returncode}, not {code}:\n{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}")
+    return json.loads(ran.stdout)
