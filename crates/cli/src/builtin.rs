@@ -22,9 +22,9 @@ pub fn destination(plan: &Plan, variables: &Variables) -> Result<Destination, Fa
     if !builtin {
         return Ok(Destination { url: variables.target.clone(), _server: None });
     }
-    let options =
-        Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0 };
-    let server = Server::start(options)
-        .map_err(|error| Failure::incomplete(format!("the built-in target does not start: {error}")))?;
+    let options = Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0 };
+    let server = Server::start(options).map_err(|error| {
+        Failure::incomplete(format!("the built-in target does not start: {error}"))
+    })?;
     Ok(Destination { url: Some(server.url()), _server: Some(server) })
 }

@@ -8,6 +8,7 @@ use squall_plan::model::{Closed, Load, Open, Plan, Step, StepKind};
 
 use crate::args::Check;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::out;
 use crate::{plans, run};
 
 /// Checks a plan; sends nothing.
@@ -15,25 +16,27 @@ pub fn command(args: &Check) -> Outcome {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let options = plans::options(&args.variables, args.variables.target_url(), Vec::new());
     run::thresholds(&loaded.plan, &loaded.sources)?;
-    for (part, steps) in [(Part::Setup, &loaded.plan.setup), (Part::Teardown, &loaded.plan.teardown)] {
+    for (part, steps) in
+        [(Part::Setup, &loaded.plan.setup), (Part::Teardown, &loaded.plan.teardown)]
+    {
         if !steps.is_empty() {
             plans::compile(&loaded.plan, &loaded.sources, part, &options)?;
         }
     }
     let program = plans::compile(&loaded.plan, &loaded.sources, Part::Load, &options)?;
     if args.program {
-        print!("{program}");
+        out::print(&program.to_string());
     } else {
-        print!("{}", describe(&loaded.plan));
+        out::print(&describe(&loaded.plan));
     }
     Ok(Exit::Ok)
 }
 
 /// Prints the JSON Schema of plans.
 pub fn schema() -> Outcome {
-    let schema = serde_json::to_string_pretty(&squall_plan::yaml::schema())
-        .map_err(Failure::incomplete)?;
-    println!("{schema}");
+    let schema =
+        serde_json::to_string_pretty(&squall_plan::yaml::schema()).map_err(Failure::incomplete)?;
+    out::print(&format!("{schema}\n"));
     Ok(Exit::Ok)
 }
 
@@ -43,7 +46,9 @@ fn describe(plan: &Plan) -> String {
     // Writing to a String cannot fail.
     let _ = match &plan.target {
         Some(squall_plan::model::Target::Builtin) => writeln!(text, "  target     built in"),
-        Some(squall_plan::model::Target::Url(url)) => writeln!(text, "  target     {}", url.source()),
+        Some(squall_plan::model::Target::Url(url)) => {
+            writeln!(text, "  target     {}", url.source())
+        }
         None => Ok(()),
     };
     for scenario in &plan.scenarios {

@@ -9,6 +9,7 @@ use squall_measure::Totals;
 use squall_report::{Live, Meta, Run, RunFolder, live_line};
 
 use crate::exit::{Exit, Failure, Outcome};
+use crate::out;
 use crate::run::Job;
 use crate::usage::usage;
 
@@ -46,14 +47,17 @@ impl Collector {
             seed: program.seed,
             thresholds: job.plan.thresholds.iter().map(|text| text.value.clone()).collect(),
         };
-        let folder = match &job.folder {
-            Some(base) => {
-                let plan = squall_plan::yaml::print(&job.plan, true);
-                let made = RunFolder::create(base, &meta, &plan);
-                Some(made.map_err(|error| Failure::incomplete(format!("{}: {error}", base.display())))?)
-            }
-            None => None,
-        };
+        let folder =
+            match &job.folder {
+                Some(base) => {
+                    let plan = squall_plan::yaml::print(&job.plan, true);
+                    let made = RunFolder::create(base, &meta, &plan);
+                    Some(made.map_err(|error| {
+                        Failure::incomplete(format!("{}: {error}", base.display()))
+                    })?)
+                }
+                None => None,
+            };
         Ok(Collector {
             meta,
             totals: Totals::new(),
@@ -82,7 +86,9 @@ impl Collector {
             }
             Event::Log(lines) => {
                 for line in lines {
-                    let text = self.secrets.iter().fold(line.text.clone(), |text, secret| text.replace(secret.as_str(), "***"));
+                    let text = self.secrets.iter().fold(line.text.clone(), |text, secret| {
+                        text.replace(secret.as_str(), "***")
+                    });
                     if let Some(folder) = &mut self.folder {
                         folder.log(line.second, line.worker, &text);
                     }
@@ -96,10 +102,14 @@ impl Collector {
 
     /// Shows how far the run is.
     fn show(&self) {
-        if self.quiet || (!self.terminal && self.shown % PLAIN_EVERY != 0) {
+        if self.quiet || (!self.terminal && !self.shown.is_multiple_of(PLAIN_EVERY)) {
             return;
         }
-        let live = Live { elapsed_s: f64::from(self.shown), length_s: self.length_s, totals: &self.totals };
+        let live = Live {
+            elapsed_s: f64::from(self.shown),
+            length_s: self.length_s,
+            totals: &self.totals,
+        };
         let line = live_line(&live);
         let mut out = std::io::stderr().lock();
         // Progress that nobody can see is no reason to end a run.
@@ -126,7 +136,8 @@ impl Collector {
         run.warn();
         if let Some(folder) = &mut self.folder {
             if folder.failed() > 0 {
-                run.warnings.push(format!("{} writes into the run's folder failed", folder.failed()));
+                run.warnings
+                    .push(format!("{} writes into the run's folder failed", folder.failed()));
             }
             if let Err(error) = folder.finish(&run) {
                 run.warnings.push(format!("run.json: {error}"));
@@ -152,9 +163,9 @@ pub fn conclude(job: &Job, finished: Finished) -> Outcome {
         write_json(&run, target)?;
     }
     if !to_stdout {
-        print!("{}", squall_report::text(&run, std::io::stdout().is_terminal()));
+        out::print(&squall_report::text(&run, std::io::stdout().is_terminal()));
         if let Some(folder) = &folder {
-            println!(" run folder  {}", folder.path().display());
+            out::print(&format!(" run folder  {}\n", folder.path().display()));
         }
     }
     if !failures.is_empty() {
@@ -169,7 +180,8 @@ pub fn conclude(job: &Job, finished: Finished) -> Outcome {
 
 /// Writes the result as JSON to a file, or to the standard output for `-`.
 pub fn write_json(run: &Run, target: &str) -> Result<(), Failure> {
-    let mut text = serde_json::to_vec_pretty(&squall_report::json(run)).map_err(Failure::incomplete)?;
+    let mut text =
+        serde_json::to_vec_pretty(&squall_report::json(run)).map_err(Failure::incomplete)?;
     text.push(b'\n');
     let written = match target {
         "-" => std::io::stdout().lock().write_all(&text),

@@ -7,6 +7,7 @@ mod check;
 mod collect;
 mod exit;
 mod one_line;
+mod out;
 mod plans;
 mod report;
 mod run;

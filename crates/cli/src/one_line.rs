@@ -64,7 +64,8 @@ fn plan(args: &OneLine) -> Result<Plan, Failure> {
         steps: vec![Step { kind: StepKind::Request(Box::new(request)), span: Span::default() }],
         span: Span::default(),
     };
-    let mode = if args.no_keepalive { ConnectionMode::PerIteration } else { ConnectionMode::PerUser };
+    let mode =
+        if args.no_keepalive { ConnectionMode::PerIteration } else { ConnectionMode::PerUser };
     Ok(Plan {
         name: url.clone(),
         target: Some(Target::Url(Template::text(&url))),

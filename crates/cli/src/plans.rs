@@ -8,8 +8,8 @@ use squall_engine::{CompileOptions, Part, Program};
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{Load, Plan};
 use squall_plan::value::Value;
-use squall_plan::yaml::{self, Loaded};
 use squall_plan::vars::{self, LoadOptions};
+use squall_plan::yaml::{self, Loaded};
 use squall_wire::{Settings, Shared, TlsSettings};
 
 use crate::args::Variables;
@@ -17,7 +17,10 @@ use crate::exit::Failure;
 
 /// Reads a plan, with values for its variables from flags, environment and files.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, Failure> {
-    let mut options = LoadOptions { environment: vars::from_environment(std::env::vars()), ..LoadOptions::default() };
+    let mut options = LoadOptions {
+        environment: vars::from_environment(std::env::vars()),
+        ..LoadOptions::default()
+    };
     for file in &variables.env_file {
         let text = std::fs::read_to_string(file)
             .map_err(|error| Failure::bad_input(format!("{}: {error}", file.display())))?;
@@ -42,7 +45,11 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, Failure> {
 }
 
 /// What connections need, made of a plan: addresses are looked up, certificates read.
-pub fn network(plan: &Plan, sources: &Sources, options: &CompileOptions) -> Result<Arc<Shared>, Failure> {
+pub fn network(
+    plan: &Plan,
+    sources: &Sources,
+    options: &CompileOptions,
+) -> Result<Arc<Shared>, Failure> {
     let connection = &plan.connection;
     let mut errors = Vec::new();
     let mut settings = Settings { unix: connection.unix.clone(), ..Settings::default() };
@@ -52,13 +59,19 @@ pub fn network(plan: &Plan, sources: &Sources, options: &CompileOptions) -> Resu
             Ok(address) => {
                 settings.resolve.insert(host.to_ascii_lowercase(), address);
             }
-            Err(_) => errors.push(Diagnostic::error(address.span, format!("`{}` is no address", address.value))),
+            Err(_) => errors.push(Diagnostic::error(
+                address.span,
+                format!("`{}` is no address", address.value),
+            )),
         }
     }
     for address in &connection.from {
         match address.value.parse() {
             Ok(address) => settings.from.push(address),
-            Err(_) => errors.push(Diagnostic::error(address.span, format!("`{}` is no address", address.value))),
+            Err(_) => errors.push(Diagnostic::error(
+                address.span,
+                format!("`{}` is no address", address.value),
+            )),
         }
     }
     if let Some(template) = &connection.proxy {
@@ -100,14 +113,19 @@ pub fn compile(
 
 /// Errors as texts, each with its place in the file.
 pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let mut text: String = diagnostics.iter().map(|diagnostic| sources.render(diagnostic)).collect();
+    let mut text: String =
+        diagnostics.iter().map(|diagnostic| sources.render(diagnostic)).collect();
     let errors = diagnostics.len();
     text.push_str(&format!("{errors} error{}", if errors == 1 { "" } else { "s" }));
     text
 }
 
 /// The options of a compilation, as the flags have them.
-pub fn options(variables: &Variables, target: Option<String>, setup: Vec<(String, Value)>) -> CompileOptions {
+pub fn options(
+    variables: &Variables,
+    target: Option<String>,
+    setup: Vec<(String, Value)>,
+) -> CompileOptions {
     CompileOptions {
         target,
         setup,
@@ -157,9 +175,13 @@ pub fn resize(plan: &mut Plan, users: Option<u64>, length: Option<std::time::Dur
 /// Shares `users` over the closed loads as their own numbers have it, each at least one.
 fn scale(loads: &mut [&mut Load], users: u64) {
     let peak = |load: &Load| match load {
-        Load::Closed(closed) => {
-            closed.stages.iter().map(|stage| stage.level as u64).chain(closed.users).max().unwrap_or(1)
-        }
+        Load::Closed(closed) => closed
+            .stages
+            .iter()
+            .map(|stage| stage.level as u64)
+            .chain(closed.users)
+            .max()
+            .unwrap_or(1),
         Load::Open(_) => 0,
     };
     let total: u64 = loads.iter().map(|load| peak(load)).sum();
@@ -167,7 +189,8 @@ fn scale(loads: &mut [&mut Load], users: u64) {
         match load {
             Load::Closed(closed) if total > 0 => {
                 let factor = users as f64 / total as f64;
-                closed.users = closed.users.map(|own| ((own as f64 * factor).round() as u64).max(1));
+                closed.users =
+                    closed.users.map(|own| ((own as f64 * factor).round() as u64).max(1));
                 for stage in &mut closed.stages {
                     stage.level = (stage.level * factor).round();
                 }

@@ -1,11 +1,11 @@
 //! `squall run`: setup, load, teardown, judgement, result.
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use squall_engine::{CompileOptions, Ended, Part, Program, RunOptions, Stopper};
 use squall_engine::Event;
+use squall_engine::{CompileOptions, Ended, Part, Program, RunOptions, Stopper};
 use squall_measure::Threshold;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::Plan;
@@ -14,8 +14,8 @@ use squall_wire::Shared;
 
 use crate::args::{self, Output, Variables};
 use crate::builtin;
-use crate::exit::{Failure, Outcome};
 use crate::collect::{self, Collector};
+use crate::exit::{Failure, Outcome};
 use crate::plans;
 use crate::signals;
 

@@ -4,11 +4,12 @@ use squall_target::{Options, Server, TlsCertificate, TlsOptions};
 
 use crate::args::Target;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::out;
 
 /// Runs the built-in target until it is interrupted.
 pub fn command(args: &Target) -> Outcome {
     if args.routes {
-        print!("{}", squall_target::describe_routes());
+        out::print(&squall_target::describe_routes());
         return Ok(Exit::Ok);
     }
     let certificate = match (&args.cert, &args.key) {
@@ -25,7 +26,7 @@ pub fn command(args: &Target) -> Outcome {
     let options = Options { listen: args.listen.clone(), tls, threads: args.threads };
     let server = Server::start(options).map_err(Failure::incomplete)?;
     for address in server.addresses() {
-        println!("listening on {address}");
+        out::print(&format!("listening on {address}\n"));
     }
     let mut signals = signal_hook::iterator::Signals::new([
         signal_hook::consts::SIGINT,
@@ -35,6 +36,6 @@ pub fn command(args: &Target) -> Outcome {
     signals.forever().next();
     let stats = server.stats();
     server.stop();
-    println!("{} requests on {} connections", stats.requests, stats.accepted);
+    out::print(&format!("{} requests on {} connections\n", stats.requests, stats.accepted));
     Ok(Exit::Ok)
 }

@@ -9,6 +9,7 @@ use squall_engine::{Event, Exchange, Part, RunOptions, Stopper, Trace};
 
 use crate::args::Try;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::out;
 use crate::{builtin, plans, run};
 
 /// Lines of a body that are shown.
@@ -38,10 +39,10 @@ pub fn command(args: &Try) -> Outcome {
             continue;
         }
         let program = plans::compile(&loaded.plan, &loaded.sources, part, &options)?;
-        let (secrets, failed) = (secrets.clone(), failed.clone());
+        let (shown_secrets, failed) = (secrets.clone(), failed.clone());
         let trace = Trace::new(move |exchange| {
             failed.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
-            print!("{}", mask(show(&exchange), &secrets));
+            out::print(&mask(show(&exchange), &shown_secrets));
         });
         let run_options = RunOptions { workers: 1 };
         let ended = squall_engine::run(
@@ -52,7 +53,9 @@ pub fn command(args: &Try) -> Outcome {
             Some(trace),
             |event| {
                 if let Event::Log(lines) = event {
-                    lines.iter().for_each(|line| println!("log  {}", line.text));
+                    lines.iter().for_each(|line| {
+                        out::print(&mask(format!("log  {}\n", line.text), &secrets))
+                    });
                 }
             },
         )
@@ -67,7 +70,7 @@ pub fn command(args: &Try) -> Outcome {
     match failed.load(Ordering::Relaxed) {
         0 => Ok(Exit::Ok),
         count => {
-            println!("\n{count} of the requests failed");
+            out::print(&format!("\n{count} of the requests failed\n"));
             Ok(Exit::Failed)
         }
     }

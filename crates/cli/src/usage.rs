@@ -5,7 +5,8 @@ use squall_report::Generator;
 /// CPU time and peak memory so far; zeros where the system does not say.
 pub fn usage() -> Generator {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     let peak_kb: u64 = peak.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // proc(5): fields 14 and 15, counted behind the name, which may hold anything.

@@ -62,11 +62,11 @@ impl Users {
         let first = points.partition_point(|(at, _)| *at <= after);
         let now = segment.count_below(self.users_at(after));
         let mut from = after;
-        for index in first.max(1)..points.len() {
+        for (index, (end, _)) in points.iter().enumerate().skip(first.max(1)) {
             if let Some(time) = self.change_within(from, index, segment) {
                 return Some(time);
             }
-            from = points[index].0;
+            from = *end;
             if segment.count_below(self.users_at(from)) != now && from > after {
                 return Some(from);
             }

@@ -31,6 +31,9 @@ pub struct ConnectTimes {
     pub tls_ns: Option<u64>,
 }
 
+/// A connection and what it took, or why there is none.
+pub type Connected = Result<(Connection, ConnectTimes), Error>;
+
 /// Largest answer of a proxy to CONNECT.
 const MAX_PROXY_ANSWER: usize = 64 << 10;
 
@@ -45,7 +48,7 @@ pub fn connect<'a>(
     client: &'a Client,
     origin: &'a Origin,
     progress: &'a Progress,
-) -> Pin<Box<dyn Future<Output = Result<(Connection, ConnectTimes), Error>> + 'a>> {
+) -> Pin<Box<dyn Future<Output = Connected> + 'a>> {
     Box::pin(async move {
         let mut times = ConnectTimes::default();
         let plain = reach(client, origin, progress, &mut times).await?;

@@ -23,7 +23,7 @@ mod tls;
 
 pub use body::BodySource;
 pub use client::Client;
-pub use connect::{ConnectTimes, connect};
+pub use connect::{ConnectTimes, Connected, connect};
 pub use error::{Error, ErrorKind};
 pub use exchange::{Connection, Expect, RequestBytes, Response, Times};
 pub use h1::{Answer, Malformed, Step};

@@ -10,6 +10,7 @@ const MAX_COOKIES: usize = 50;
 
 /// The cookies of one user.
 #[derive(Debug, Default)]
+#[allow(clippy::box_collection)] // a pointer in place of three: most users have no cookie
 pub(crate) struct Jar(Option<Box<Vec<Stored>>>);
 
 #[derive(Debug)]

@@ -56,7 +56,7 @@ impl Source {
             let Some(row) = cursor.next(&source.columns).map_err(|error| show(&error))? else {
                 break;
             };
-            if source.rows % STRIDE == 0 {
+            if source.rows.is_multiple_of(STRIDE) {
                 source.index.push(place);
             }
             if size <= KEPT {

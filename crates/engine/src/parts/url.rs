@@ -66,8 +66,11 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
 /// # Errors
 /// The text is none; the error says what was expected.
 pub fn proxy(text: &str) -> Result<Proxy, String> {
-    let bad = |reason: &dyn fmt::Display| format!("`{text}` is no proxy: {reason}; write it as http://host:port");
-    let rest = text.strip_prefix("http://").ok_or_else(|| bad(&"it does not begin with http://"))?;
+    let bad = |reason: &dyn fmt::Display| {
+        format!("`{text}` is no proxy: {reason}; write it as http://host:port")
+    };
+    let rest =
+        text.strip_prefix("http://").ok_or_else(|| bad(&"it does not begin with http://"))?;
     let rest = rest.trim_end_matches('/');
     let (credentials, authority) = match rest.rsplit_once('@') {
         Some((credentials, authority)) => (Some(credentials.to_owned()), authority),

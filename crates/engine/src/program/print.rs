@@ -9,6 +9,8 @@ impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         writeln!(f, "program {}", self.name)?;
         for (index, origin) in self.origins.iter().enumerate() {
+            let known = &*origin.host != "builtin.invalid";
+            let origin = if known { origin.to_string() } else { "the built-in target".to_owned() };
             writeln!(f, "  origin {index}: {origin}")?;
         }
         for (slot, name) in self.variables.iter().enumerate() {

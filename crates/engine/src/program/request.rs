@@ -217,10 +217,8 @@ impl<'p> Compiler<'p> {
             _ => String::new(),
         };
         let on_target = begins.starts_with('/') && !begins.starts_with("//");
-        if !on_target
-            && !begins.contains("://")
-            && !(begins.is_empty() && template.constant().is_none())
-        {
+        let unknown = begins.is_empty() && template.constant().is_none();
+        if !on_target && !begins.contains("://") && !unknown {
             let message = format!("`{}` is no URL", request.url.source());
             self.error(
                 request.url.span(),

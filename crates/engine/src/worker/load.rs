@@ -28,6 +28,7 @@ pub(crate) struct UnitState {
     /// Open: what is due and when.
     arrivals: Option<Arrivals>,
     /// Open: users without an arrival, by member of the load, last used first.
+    #[allow(clippy::vec_box)] // users go from list to task and back by their pointer
     free: Vec<Vec<Box<User>>>,
 }
 
@@ -60,7 +61,7 @@ impl UnitState {
     }
 
     /// Users that exist, the free ones of open loads not counted.
-    pub(super) fn users(&self) -> u64 {
+    pub(super) fn active(&self) -> u64 {
         self.busy
     }
 }

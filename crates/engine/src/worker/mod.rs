@@ -42,6 +42,9 @@ pub(crate) use recorder::Recorder;
 use timer::Alarm;
 use wheel::Wheel;
 
+/// Where a run of one user leaves its variables.
+pub(crate) type Kept = Arc<Mutex<Vec<(String, Value)>>>;
+
 /// What a worker is started with.
 pub(crate) struct Assignment {
     pub program: Arc<Program>,
@@ -57,7 +60,7 @@ pub(crate) struct Assignment {
     /// Told of every request and answer (`squall try`).
     pub trace: Option<Trace>,
     /// Where the variables of a run of one user are left at its end.
-    pub variables: Option<Arc<Mutex<Vec<(String, Value)>>>>,
+    pub variables: Option<Kept>,
 }
 
 /// State of a worker, shared by its tasks.
@@ -91,7 +94,7 @@ pub(crate) struct Worker {
     /// The grace is over.
     aborted: Cell<bool>,
     idle: tokio::sync::Notify,
-    variables: Option<Arc<Mutex<Vec<(String, Value)>>>>,
+    variables: Option<Kept>,
 }
 
 /// A user that waits, and its place's generation: a timer for a former occupant does nothing.
@@ -301,7 +304,7 @@ impl Worker {
     }
 
     fn users_active(&self) -> u64 {
-        self.units.borrow().iter().map(UnitState::users).sum()
+        self.units.borrow().iter().map(UnitState::active).sum()
     }
 
     /// Lets a user wait until `due`.
@@ -327,6 +330,7 @@ impl Worker {
     }
 
     /// Takes out all users of a load that wait.
+    #[allow(clippy::vec_box)] // users go from list to task and back by their pointer
     fn unpark(&self, unit: usize) -> Vec<Box<User>> {
         let mut users = self.users.borrow_mut();
         let places: Vec<usize> = users

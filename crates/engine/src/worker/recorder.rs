@@ -98,10 +98,10 @@ impl Recorder {
         let mut names = self.names.borrow_mut();
         let known = names.len();
         let NameId(id) = names.intern(kind, text);
-        if names.len() > known {
-            if let Some((kind, text)) = names.get(NameId(id)) {
-                self.slice.borrow_mut().announce(NameId(id), kind, text);
-            }
+        if names.len() > known
+            && let Some((kind, text)) = names.get(NameId(id))
+        {
+            self.slice.borrow_mut().announce(NameId(id), kind, text);
         }
         id
     }
