@@ -64,9 +64,6 @@ impl Unpack {
 
     fn inflate(&mut self, mut piece: &[u8], out: &mut Vec<u8>, limit: u64) -> Result<(), Error> {
         while !self.ended {
-            if out.len() as u64 > limit {
-                return Err(Error::body_too_large(limit));
-            }
             out.reserve(STEP);
             let (before_in, before_out) = (self.inflate.total_in(), out.len());
             let status = self
@@ -76,6 +73,10 @@ impl Unpack {
             let used = (self.inflate.total_in() - before_in) as usize;
             piece = piece.get(used..).unwrap_or_default();
             self.ended = status == Status::StreamEnd;
+            // The room of `out` at most doubles: so much more than the limit may be held for a moment.
+            if out.len() as u64 > limit {
+                return Err(Error::body_too_large(limit));
+            }
             if used == 0 && out.len() == before_out {
                 break;
             }
@@ -113,4 +114,44 @@ fn header_length(bytes: &[u8]) -> Result<Option<usize>, Error> {
         at += 2;
     }
     Ok((bytes.len() >= at).then_some(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).expect("memory");
+        encoder.finish().expect("memory")
+    }
+
+    #[test]
+    fn gzip_is_unpacked_in_pieces_of_any_size() {
+        let text = b"hello hello hello ".repeat(5_000);
+        let packed = packed(&text);
+        for size in [1, 3, 10, 1_000, packed.len()] {
+            let (mut unpack, mut out) = (Unpack::new(), Vec::new());
+            for piece in packed.chunks(size) {
+                unpack.push(piece, &mut out, 1 << 20).expect("gzip");
+            }
+            unpack.finish().expect("complete");
+            assert_eq!(out, text);
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_bounded_and_rubbish_is_an_error() {
+        let bomb = packed(&vec![0; 50 << 20]);
+        let (mut unpack, mut out) = (Unpack::new(), Vec::new());
+        assert!(unpack.push(&bomb, &mut out, 1 << 20).is_err());
+        assert!(out.len() <= 2 << 20);
+        assert!(Unpack::new().push(b"no gzip at all", &mut Vec::new(), 100).is_err());
+        let mut cut = Unpack::new();
+        cut.push(&bomb[..1_000], &mut Vec::new(), 1 << 30).expect("a beginning");
+        assert!(cut.finish().is_err());
+    }
 }

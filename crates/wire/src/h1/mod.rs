@@ -164,3 +164,6 @@ impl Answer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
