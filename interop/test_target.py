@@ -20,7 +20,7 @@ class RealClients(unittest.TestCase):
 
     def curl(self, path, *arguments):
         url = f"http://127.0.0.1:{self.target.port}{path}"
-        return subprocess.run(["curl", "-sS", "--max-time", "10", *arguments, url], capture_output=True, text=True)
+        return subprocess.run(["curl", "-sS", "--max-time", "10", *arguments, url], capture_output=True, text=True, errors="replace")
 
     def status(self, path, *arguments):
         return self.curl(path, "-o", "/dev/null", "-w", "%{http_code}", *arguments).stdout

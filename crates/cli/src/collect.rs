@@ -92,7 +92,7 @@ impl Collector {
                     if let Some(folder) = &mut self.folder {
                         folder.log(line.second, line.worker, &text);
                     }
-                    if self.log.len() < SHOWN_LOG {
+                    if self.log.len() < SHOWN_LOG && !self.log.contains(&text) {
                         self.log.push(text);
                     }
                 }
