@@ -7,7 +7,7 @@ import subprocess
 from lib import Table, load, squall, target
 
 listed = subprocess.run([squall(), "target", "--routes"], capture_output=True, text=True, check=True)
-cases = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith("/hostile/")]
+cases = [word for word in listed.stdout.split() if word.startswith("/hostile/")]
 
 table = Table("case", "requests", "errors", "kinds", "peak RSS MiB", "ended after s", "")
 with target() as server:

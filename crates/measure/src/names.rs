@@ -34,7 +34,8 @@ pub struct NameId(pub u32);
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     texts: Vec<(NameKind, String)>,
-    numbers: HashMap<(NameKind, String), NameId>,
+    /// Numbers by kind and text.
+    numbers: [HashMap<String, NameId>; 3],
     /// Whether a name found no place.
     overflowed: bool,
 }
@@ -47,10 +48,7 @@ impl Names {
 
     /// The number of a name, given now if it is new; `other`'s when there are too many.
     pub fn intern(&mut self, kind: NameKind, text: &str) -> NameId {
-        // A look-up by borrowed parts would need a key type of its own; known names are looked up by
-        // number on the path of a request.
-        let key = (kind, text.to_owned());
-        if let Some(id) = self.numbers.get(&key) {
+        if let Some(id) = self.numbers[kind as usize].get(text) {
             return *id;
         }
         if self.texts.len() >= MAX_NAMES && text != OTHER {
@@ -58,8 +56,8 @@ impl Names {
             return self.intern(kind, OTHER);
         }
         let id = NameId(self.texts.len() as u32);
-        self.texts.push(key.clone());
-        self.numbers.insert(key, id);
+        self.texts.push((kind, text.to_owned()));
+        self.numbers[kind as usize].insert(text.to_owned(), id);
         id
     }
 

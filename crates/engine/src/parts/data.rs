@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_file_is_said() {
         let ragged = Temporary::new("b.csv", "a,b\n1,2\n3\n");
-        assert!(Source::open(&ragged.0, &CSV).expect_err("ragged").contains("line 3"));
+        assert!(Source::open(&ragged.0, &CSV).expect_err("ragged").contains("line: 3"));
         let broken = Temporary::new("b.jsonl", "{}\n[1]\n");
         assert!(
             Source::open(&broken.0, &DataFormat::JsonLines)

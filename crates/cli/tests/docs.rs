@@ -1,0 +1,69 @@
+//! The documentation is true: its plans are good plans, and it names what there is.
+
+use std::path::Path;
+
+use squall_measure::{Counters, PHASES, Threshold};
+use squall_plan::expr::functions::FUNCTIONS;
+use squall_plan::vars::LoadOptions;
+use squall_plan::yaml::load_str;
+
+fn doc(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The blocks of a language in a Markdown text.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let begin = format!("```{language}\n");
+    text.split(&begin)
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_plan_in_the_documentation_is_good() {
+    for (name, least) in [("docs/plan.md", 7), ("README.md", 1)] {
+        let found = blocks(&doc(name), "yaml");
+        assert!(found.len() >= least, "{name} has {} plans", found.len());
+        for text in found {
+            let loaded = load_str(name, &text, Path::new(""), &LoadOptions::default());
+            let plan = loaded.unwrap_or_else(|failure| {
+                let errors: String =
+                    failure.diagnostics.iter().map(|d| failure.sources.render(d)).collect();
+                panic!("{name}: {errors}\n{text}")
+            });
+            for threshold in &plan.plan.thresholds {
+                assert!(Threshold::parse(&threshold.value).is_ok(), "{}", threshold.value);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_function_is_documented() {
+    let text = doc("docs/plan.md");
+    for function in FUNCTIONS {
+        assert!(text.contains(&format!("| `{}` |", function.name)), "{}", function.name);
+    }
+}
+
+#[test]
+fn every_key_of_run_json_is_documented() {
+    let text = doc("docs/run.md");
+    let json = squall_report::json(&squall_report::Run::default());
+    let top = json.as_object().expect("an object").keys().cloned();
+    let row = json["totals"].as_object().expect("an object").keys().cloned();
+    let latency = json["totals"]["latency_us"].as_object().expect("an object").keys().cloned();
+    let meta = json["meta"].as_object().expect("an object").keys().cloned();
+    let generator = json["generator"].as_object().expect("an object").keys().cloned();
+    let counters = Counters::default();
+    let counters = counters.named().map(|(name, _)| name.to_owned());
+    let phases = PHASES.map(str::to_owned);
+    for key in
+        top.chain(row).chain(latency).chain(meta).chain(generator).chain(counters).chain(phases)
+    {
+        assert!(text.contains(&format!("`{key}`")), "{key}");
+    }
+}
