@@ -220,8 +220,9 @@ impl Parser {
     fn field(&mut self, node: Node, name: String) -> Result<Node, SyntaxError> {
         match node.kind {
             What::Path(mut path) => {
+                // Each name may become a field of the one before: it counts as a part.
                 path.push(name);
-                Ok(Node { kind: What::Path(path), at: node.at })
+                self.node(node.at, What::Path(path))
             }
             kind => {
                 let at = node.at;

@@ -157,6 +157,7 @@ fn deep_and_long_expressions_are_errors() {
         "1+".repeat(4_000) + "1",
         "x".repeat(20_000),
         "!".repeat(5_000) + "true",
+        "list".to_owned() + &".a".repeat(8_000),
     ] {
         let _ = Expr::parse(&source, Span::default()).map(|expr| expr.bind(&mut World::default()));
     }
