@@ -29,7 +29,8 @@ class RealClients(unittest.TestCase):
         self.assertEqual(self.status("/"), "200")
         self.assertEqual(self.status("/status/418"), "418")
         self.assertEqual(self.status("/nothing-here"), "404")
-        self.assertEqual(len(self.curl("/bytes/1000").stdout), 1000)
+        size = self.curl("/bytes/1000", "-o", "/dev/null", "-w", "%{size_download}")
+        self.assertEqual(size.stdout, "1000")
         self.assertEqual(self.status("/redirect/3", "-L"), "200")
 
     def test_curl_unpacks_its_gzip(self):
