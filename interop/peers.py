@@ -73,7 +73,8 @@ http {{ access_log off; {temps} default_type text/html; root {html};
     location = /ok {{ return 200 "ok"; }}
     location = /moved {{ return 302 /ok; }}
     location = /gone {{ return 410; }}
-    location = /put {{ client_max_body_size 0; return 200 "put"; }} }}
+    location /kept/ {{ client_max_body_size 0; dav_methods PUT; create_full_put_path on; }}
+    location = /early {{ client_max_body_size 0; return 200 "early"; }} }}
   server {{ listen 127.0.0.1:{port + 1}; keepalive_requests 3; location / {{ return 200 "few"; }} }} }}
 """)
         super().__init__(["nginx", "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"),

@@ -52,13 +52,23 @@ class AgainstNginx(unittest.TestCase):
         result, _, requests = self.counted(self.nginx.url("/moved"), "-n", "50", "--redirects", "3")
         self.assertEqual((result["totals"]["status"], requests), ({"200": 50}, 100))
 
-    def test_uploads(self):
+    def upload(self, path, size=3 << 20):
         with tempfile.NamedTemporaryFile() as file:
-            file.write(b"y" * (3 << 20))
+            file.write(b"y" * size)
             file.flush()
-            result = squall(self.nginx.url("/put"), "-m", "PUT", "-b", f"@{file.name}", "-n", "20")
+            return squall(self.nginx.url(path), "-m", "PUT", "-b", f"@{file.name}", "-n", "20", "-c", "2")
+
+    def test_uploads_arrive_whole(self):
+        result = self.upload("/kept/up")
         self.assertEqual(result["totals"]["errors"], 0)
+        self.assertEqual(set(result["totals"]["status"]), {"201", "204"})
         self.assertGreaterEqual(result["totals"]["bytes_out"], 20 * (3 << 20))
+        kept = self.nginx.folder / "html" / "kept" / "up"
+        self.assertEqual(kept.read_bytes(), b"y" * (3 << 20))
+
+    def test_an_answer_before_the_upload_has_ended_is_an_answer(self):
+        result = self.upload("/early")
+        self.assertEqual((result["totals"]["errors"], result["totals"]["status"]), (0, {"200": 20}))
 
     def plan(self, text):
         file = tempfile.NamedTemporaryFile("w", suffix=".yaml")

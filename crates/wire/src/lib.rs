@@ -8,6 +8,7 @@
 mod body;
 mod client;
 mod connect;
+mod direct;
 #[cfg(target_os = "linux")]
 mod discard;
 mod error;

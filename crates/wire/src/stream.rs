@@ -8,6 +8,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
+use crate::direct;
+
 /// A byte stream.
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -37,13 +39,11 @@ impl Stream {
         cx: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        let mut buffer = ReadBuf::new(buffer);
-        ready!(match self {
-            Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, &mut buffer),
-            Stream::Unix(stream) => Pin::new(stream).poll_read(cx, &mut buffer),
-            Stream::Tls(stream) => Pin::new(&mut **stream).poll_read(cx, &mut buffer),
-        })?;
-        Poll::Ready(Ok(buffer.filled().len()))
+        match self {
+            Stream::Tcp(stream) => direct::poll_read(stream, cx, buffer),
+            Stream::Unix(stream) => read(Pin::new(stream), cx, buffer),
+            Stream::Tls(stream) => read(Pin::new(&mut **stream), cx, buffer),
+        }
     }
 
     /// Writes as much as it takes.
@@ -53,7 +53,7 @@ impl Stream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self {
-            Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::Tcp(stream) => direct::poll_write(stream, cx, bytes),
             Stream::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
             Stream::Tls(stream) => Pin::new(&mut **stream).poll_write(cx, bytes),
         }
@@ -110,6 +110,16 @@ impl Stream {
     ) -> Poll<Option<io::Result<usize>>> {
         Poll::Ready(None)
     }
+}
+
+fn read(
+    stream: Pin<&mut impl AsyncRead>,
+    cx: &mut Context<'_>,
+    buffer: &mut [u8],
+) -> Poll<io::Result<usize>> {
+    let mut buffer = ReadBuf::new(buffer);
+    ready!(stream.poll_read(cx, &mut buffer))?;
+    Poll::Ready(Ok(buffer.filled().len()))
 }
 
 impl AsyncRead for Plain {
