@@ -4,6 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+/// Largest value that an expression may make: bytes of its texts, and [`NODE_WEIGHT`] for each value
+/// in it, one that is shared counted as often as it stands there.
+pub(crate) const MAX_WEIGHT: usize = 16 << 20;
+/// Bytes that a value counts for beside its text.
+pub(crate) const NODE_WEIGHT: usize = 16;
+/// Deepest nesting of a value that an expression may make; JSON is read to a depth of 128.
+pub(crate) const MAX_DEPTH: usize = 256;
+
 /// A value. Cheap to clone; may go from thread to thread.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
@@ -62,6 +70,30 @@ impl Value {
             Value::Text(text) => ValueRef::Text(text),
             Value::List(items) => ValueRef::List(items),
             Value::Map(map) => ValueRef::Map(map),
+        }
+    }
+
+    /// Whether it is neither too large ([`MAX_WEIGHT`]) nor nested too deeply.
+    pub(crate) fn fits(&self) -> bool {
+        self.weigh(MAX_WEIGHT, MAX_DEPTH).is_some()
+    }
+
+    /// What is left of a weight when it is taken off; `None`: it is heavier, or deeper than `depth`.
+    pub(crate) fn weigh(&self, left: usize, depth: usize) -> Option<usize> {
+        let left = left.checked_sub(NODE_WEIGHT)?;
+        match self {
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => Some(left),
+            Value::Text(text) => left.checked_sub(text.len()),
+            Value::List(items) => {
+                let depth = depth.checked_sub(1)?;
+                items.iter().try_fold(left, |left, item| item.weigh(left, depth))
+            }
+            Value::Map(map) => {
+                let depth = depth.checked_sub(1)?;
+                map.iter().try_fold(left, |left, (key, value)| {
+                    value.weigh(left.checked_sub(key.len())?, depth)
+                })
+            }
         }
     }
 

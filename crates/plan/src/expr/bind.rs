@@ -1,6 +1,6 @@
 //! A tree of names to a tree of slots, with what is constant evaluated.
 
-use super::eval::{Macro, Op, Tree};
+use super::eval::{Budget, Context, Macro, Op, Tree};
 use super::functions;
 use super::parse::{Node, What};
 use super::{BindError, Binder, Bound, EvalError, FunctionId, Scope, Slot};
@@ -115,7 +115,7 @@ fn fold(tree: Tree) -> Tree {
     if !tree.is_pure() {
         return tree;
     }
-    match tree.eval(&Nothing, None) {
+    match tree.eval(Context { scope: &Nothing, budget: &Budget::new(), frame: None }) {
         Ok(value) => Tree::Constant(value.into_value()),
         Err(_) => tree,
     }

@@ -1,12 +1,16 @@
 //! Evaluates a bound tree. Comparisons of variables with constants copy and allocate nothing.
+//!
+//! Bounded: what one evaluation may do ([`MAX_WORK`]), and how large a value it may make
+//! ([`Value::fits`]), so that no plan and no answer of a server holds up a worker or fills its memory.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::functions::Call;
 use super::{EvalError, FunctionId, Scope, Slot};
-use crate::value::{Value, ValueRef};
+use crate::value::{MAX_DEPTH, MAX_WEIGHT, Value, ValueRef};
 
 /// An expression bound to slots.
 #[derive(Debug)]
@@ -114,6 +118,39 @@ impl Held<'_> {
     }
 }
 
+/// Most work of one evaluation: elements that macros looked at, and pieces of 64 bytes of texts that
+/// were read or made. About half a second.
+const MAX_WORK: usize = 5_000_000;
+
+/// What is left of [`MAX_WORK`].
+pub(super) struct Budget(Cell<usize>);
+
+impl Budget {
+    pub(super) fn new() -> Budget {
+        Budget(Cell::new(MAX_WORK))
+    }
+
+    /// Takes off the work on so many bytes.
+    pub(super) fn bytes(&self, bytes: usize) -> Result<()> {
+        self.items(bytes / 64)
+    }
+
+    /// Takes off the work on so many elements.
+    pub(super) fn items(&self, items: usize) -> Result<()> {
+        let left = self.0.get().checked_sub(items);
+        self.0.set(left.ok_or_else(|| EvalError::new("the expression takes too long"))?);
+        Ok(())
+    }
+}
+
+/// What an evaluation looks at.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a, 'f> {
+    pub scope: &'a dyn Scope,
+    pub budget: &'f Budget,
+    pub frame: Option<&'f Frame<'f>>,
+}
+
 /// Parameters of the macros around, innermost first.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'f> {
@@ -122,6 +159,15 @@ pub(super) struct Frame<'f> {
 }
 
 type Result<T> = std::result::Result<T, EvalError>;
+
+/// A value that an expression made, if it is not too large.
+pub(super) fn checked(value: Value) -> Result<Value> {
+    if value.fits() { Ok(value) } else { Err(too_large()) }
+}
+
+pub(super) fn too_large() -> EvalError {
+    EvalError::new("the value would be larger than 16 MiB, or nested too deeply")
+}
 
 impl Tree {
     /// Whether it has the same value wherever it is evaluated.
@@ -142,36 +188,30 @@ impl Tree {
         }
     }
 
-    pub(super) fn eval<'a>(
-        &'a self,
-        scope: &'a dyn Scope,
-        frame: Option<&Frame<'_>>,
-    ) -> Result<Held<'a>> {
+    pub(super) fn eval<'a>(&'a self, cx: Context<'a, '_>) -> Result<Held<'a>> {
         Ok(match self {
             Tree::Constant(value) => Held::Ref(value.as_ref()),
-            Tree::Slot(slot) => Held::Ref(scope.variable(*slot)),
-            Tree::Parameter(depth) => Held::Own(parameter(frame, *depth)),
-            Tree::Field(inner, name) => match field(inner.eval(scope, frame)?, name) {
+            Tree::Slot(slot) => Held::Ref(cx.scope.variable(*slot)),
+            Tree::Parameter(depth) => Held::Own(parameter(cx.frame, *depth)),
+            Tree::Field(inner, name) => match field(inner.eval(cx)?, name) {
                 Some(value) => value,
                 None => return Err(EvalError::new(format!("there is no field `{name}`"))),
             },
             Tree::Has(inner, name) => {
-                Held::Own(Value::Bool(field(inner.eval(scope, frame)?, name).is_some()))
+                Held::Own(Value::Bool(field(inner.eval(cx)?, name).is_some()))
             }
-            Tree::Index(list, index) => {
-                index_of(list.eval(scope, frame)?, &index.eval(scope, frame)?)?
-            }
+            Tree::Index(list, index) => index_of(list.eval(cx)?, &index.eval(cx)?)?,
             Tree::Call(call, args) => {
                 let args: Vec<Held<'_>> =
-                    args.iter().map(|arg| arg.eval(scope, frame)).collect::<Result<_>>()?;
-                Held::Own(call.run(&args, scope)?)
+                    args.iter().map(|arg| arg.eval(cx)).collect::<Result<_>>()?;
+                Held::Own(call.run(&args, cx.scope, cx.budget)?)
             }
             Tree::Extern(id, args) => {
-                let args = args.iter().map(|arg| Ok(arg.eval(scope, frame)?.into_value()));
-                Held::Own(scope.call(*id, &args.collect::<Result<Vec<_>>>()?)?)
+                let args = args.iter().map(|arg| Ok(arg.eval(cx)?.into_value()));
+                Held::Own(cx.scope.call(*id, &args.collect::<Result<Vec<_>>>()?)?)
             }
-            Tree::Not(inner) => Held::Own(Value::Bool(!truth(&inner.eval(scope, frame)?)?)),
-            Tree::Minus(inner) => Held::Own(match inner.eval(scope, frame)?.as_ref() {
+            Tree::Not(inner) => Held::Own(Value::Bool(!truth(&inner.eval(cx)?)?)),
+            Tree::Minus(inner) => Held::Own(match inner.eval(cx)?.as_ref() {
                 ValueRef::Int(n) => Value::Int(n.checked_neg().ok_or_else(overflow)?),
                 ValueRef::Float(n) => Value::Float(-n),
                 other => {
@@ -182,32 +222,38 @@ impl Tree {
                 }
             }),
             Tree::Binary(op @ (Op::And | Op::Or), a, b) => {
-                Held::Own(Value::Bool(logic(*op, a.eval(scope, frame), || b.eval(scope, frame))?))
+                Held::Own(Value::Bool(logic(*op, a.eval(cx), || b.eval(cx))?))
             }
-            Tree::Binary(op, a, b) => Held::Own(binary(
-                *op,
-                a.eval(scope, frame)?.as_ref(),
-                b.eval(scope, frame)?.as_ref(),
-            )?),
+            Tree::Binary(op, a, b) => {
+                let (a, b) = (a.eval(cx)?, b.eval(cx)?);
+                cx.budget.bytes(length(a.as_ref()).max(length(b.as_ref())))?;
+                Held::Own(binary(*op, a.as_ref(), b.as_ref())?)
+            }
             Tree::If(a, b, c) => {
-                return if truth(&a.eval(scope, frame)?)? { b } else { c }.eval(scope, frame);
+                return if truth(&a.eval(cx)?)? { b } else { c }.eval(cx);
             }
             Tree::List(items) => {
-                let items = items.iter().map(|item| Ok(item.eval(scope, frame)?.into_value()));
-                Held::Own(Value::List(items.collect::<Result<Vec<_>>>()?.into()))
+                let items = items.iter().map(|item| Ok(item.eval(cx)?.into_value()));
+                Held::Own(checked(Value::List(items.collect::<Result<Vec<_>>>()?.into()))?)
             }
             Tree::Map(entries) => {
                 let mut map = BTreeMap::new();
                 for (key, value) in entries {
-                    let key = key.eval(scope, frame)?.into_value().to_string();
-                    map.insert(key.into(), value.eval(scope, frame)?.into_value());
+                    let key = key.eval(cx)?.into_value().to_string();
+                    map.insert(key.into(), value.eval(cx)?.into_value());
                 }
-                Held::Own(Value::Map(Arc::new(map)))
+                Held::Own(checked(Value::Map(Arc::new(map)))?)
             }
-            Tree::Over(which, list, body) => {
-                Held::Own(over(*which, &list.eval(scope, frame)?, body, scope, frame)?)
-            }
+            Tree::Over(which, list, body) => Held::Own(over(*which, &list.eval(cx)?, body, cx)?),
         })
+    }
+}
+
+/// About so many bytes are looked at where it is an operand.
+fn length(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::List(items) => items.len() * 64,
+        _ => value.bytes().map_or(0, <[u8]>::len),
     }
 }
 
@@ -332,10 +378,13 @@ fn calculate(op: Op, a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Value> {
         (ValueRef::Float(a), ValueRef::Int(b)) => (a, b as f64),
         (ValueRef::Float(a), ValueRef::Float(b)) => (a, b),
         (ValueRef::List(a), ValueRef::List(b)) if op == Op::Add => {
-            return Ok(Value::List([a, b].concat().into()));
+            return checked(Value::List([a, b].concat().into()));
         }
         _ => match (a.bytes(), b.bytes()) {
             (Some(a), Some(b)) if op == Op::Add => {
+                if a.len() + b.len() > MAX_WEIGHT {
+                    return Err(too_large());
+                }
                 return Ok(Value::text(String::from_utf8_lossy(&[a, b].concat())));
             }
             _ => return Err(mismatch("calculated", a, b)),
@@ -375,13 +424,7 @@ fn mismatch(what: &str, a: ValueRef<'_>, b: ValueRef<'_>) -> EvalError {
     EvalError::new(format!("{} and {} cannot be {what}{help}", a.kind(), b.kind()))
 }
 
-fn over(
-    which: Macro,
-    list: &Held<'_>,
-    body: &Tree,
-    scope: &dyn Scope,
-    outer: Option<&Frame<'_>>,
-) -> Result<Value> {
+fn over(which: Macro, list: &Held<'_>, body: &Tree, cx: Context<'_, '_>) -> Result<Value> {
     let keys: Vec<Value>;
     let items: &[Value] = match list.as_ref() {
         ValueRef::List(items) => items,
@@ -393,13 +436,18 @@ fn over(
             return Err(EvalError::new(format!("a list must stand here, not {}", other.kind())));
         }
     };
-    let mut kept = Vec::new();
+    let (mut kept, mut weight_left) = (Vec::new(), MAX_WEIGHT);
     let mut held = 0;
     for item in items {
-        let frame = Frame { value: item, outer };
-        let value = body.eval(scope, Some(&frame))?;
+        cx.budget.items(1)?;
+        let frame = Frame { value: item, outer: cx.frame };
+        let value = body.eval(Context { frame: Some(&frame), ..cx })?;
         match which {
-            Macro::Map => kept.push(value.into_value()),
+            Macro::Map => {
+                let value = value.into_value();
+                weight_left = value.weigh(weight_left, MAX_DEPTH - 1).ok_or_else(too_large)?;
+                kept.push(value);
+            }
             Macro::All if !truth(&value)? => return Ok(Value::Bool(false)),
             Macro::Exists if truth(&value)? => return Ok(Value::Bool(true)),
             Macro::Filter if truth(&value)? => kept.push(item.clone()),

@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use md5::Md5;
 use sha2::{Digest, Sha256};
 
-use super::eval::{Held, Tree};
+use super::eval::{Budget, Held, Tree, checked, too_large};
 use super::{EvalError, Scope};
-use crate::value::{Value, ValueRef};
+use crate::value::{MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};
 
 type Result<T> = std::result::Result<T, EvalError>;
 
@@ -74,16 +74,21 @@ functions! {
     "upper" 1..=1, true, "capital letters: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
     "trim" 1..=1, true, "without white space at the ends: trim(\" a \") is \"a\"", |a, _| Ok(Value::text(text(&a[0])?.trim()));
     "replace" 3..=3, true, "one text in place of another: replace(\"a-b\", \"-\", \"+\")", |a, _| {
-        Ok(Value::text(text(&a[0])?.replace(&*text(&a[1])?, &text(&a[2])?)))
+        let (whole, from, to) = (text(&a[0])?, text(&a[1])?, text(&a[2])?);
+        fitting(whole.matches(&*from).count().saturating_mul(to.len()))?;
+        Ok(Value::text(whole.replace(&*from, &to)))
     };
     "split" 2..=2, true, "a list of parts: split(\"a,b\", \",\")", |a, _| {
         let (whole, by) = (text(&a[0])?, text(&a[1])?);
-        Ok(Value::List(whole.split(&*by).map(Value::text).collect()))
+        let parts: Vec<Value> = whole.split(&*by).map(Value::text).take(MAX_WEIGHT / NODE_WEIGHT + 1).collect();
+        Ok(Value::List(parts.into()))
     };
     "join" 2..=2, true, "the texts of a list with a text between: join([1, 2], \"-\")", |a, _| {
         let ValueRef::List(items) = a[0].as_ref() else { return Err(EvalError::new("join() takes a list")) };
+        let between = text(&a[1])?;
+        fitting(items.len().saturating_mul(between.len()))?;
         let texts: Vec<String> = items.iter().map(Value::to_string).collect();
-        Ok(Value::text(texts.join(&text(&a[1])?)))
+        Ok(Value::text(texts.join(&between)))
     };
     "substring" 2..=3, true, "from a character up to another: substring(\"abcd\", 1, 3) is \"bc\"", |a, _| {
         let from = whole(&a[1])?.max(0) as usize;
@@ -164,11 +169,23 @@ impl Call {
         self.function.pure
     }
 
-    pub(super) fn run(&self, args: &[Held<'_>], scope: &dyn Scope) -> Result<Value> {
+    pub(super) fn run(
+        &self,
+        args: &[Held<'_>],
+        scope: &dyn Scope,
+        budget: &Budget,
+    ) -> Result<Value> {
+        for arg in args {
+            budget.bytes(arg.as_ref().bytes().map_or(0, <[u8]>::len))?;
+        }
         if let Some(pattern) = &self.pattern {
             return Ok(Value::Bool(pattern.is_match(bytes(&args[0])?)));
         }
-        (self.function.run)(args, scope)
+        let value = (self.function.run)(args, scope)?;
+        if let Value::Text(text) = &value {
+            budget.bytes(text.len())?;
+        }
+        checked(value)
     }
 }
 
@@ -184,6 +201,11 @@ pub(super) fn precompiled(
         _ => None,
     };
     Ok(Tree::Call(Call { function, pattern }, args))
+}
+
+/// A length that a text may have.
+fn fitting(length: usize) -> Result<()> {
+    if length > MAX_WEIGHT { Err(too_large()) } else { Ok(()) }
 }
 
 fn bytes<'a>(value: &'a Held<'_>) -> Result<&'a [u8]> {

@@ -15,6 +15,8 @@ mod parse;
 use std::fmt;
 use std::sync::Arc;
 
+use eval::{Budget, Context, Held};
+
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::span::Span;
 use crate::value::{Value, ValueRef};
@@ -196,9 +198,9 @@ impl Program {
     /// Its value.
     ///
     /// # Errors
-    /// Values do not fit the operations.
+    /// Values do not fit the operations; the evaluation takes too long, or makes too large a value.
     pub fn eval(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
-        Ok(self.0.eval(scope, None)?.into_value())
+        Ok(self.held(scope, &Budget::new())?.into_value())
     }
 
     /// Whether it is true.
@@ -206,10 +208,14 @@ impl Program {
     /// # Errors
     /// As [`Program::eval`], or the value is no bool.
     pub fn test(&self, scope: &dyn Scope) -> Result<bool, EvalError> {
-        match self.0.eval(scope, None)?.as_ref() {
+        match self.held(scope, &Budget::new())?.as_ref() {
             ValueRef::Bool(value) => Ok(value),
             other => Err(EvalError::new(format!("the condition is no bool but {}", other.kind()))),
         }
+    }
+
+    fn held<'a>(&'a self, scope: &'a dyn Scope, budget: &Budget) -> Result<Held<'a>, EvalError> {
+        self.0.eval(Context { scope, budget, frame: None })
     }
 
     /// Appends its value as it stands in a text.
@@ -217,7 +223,7 @@ impl Program {
     /// # Errors
     /// As [`Program::eval`].
     pub fn render(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
-        self.0.eval(scope, None)?.as_ref().render(out);
+        self.held(scope, &Budget::new())?.as_ref().render(out);
         Ok(())
     }
 }

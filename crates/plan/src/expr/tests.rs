@@ -62,9 +62,13 @@ impl Scope for World {
 }
 
 fn eval(source: &str) -> Result<Value, String> {
+    eval_in(&World::default(), source)
+}
+
+fn eval_in(world: &World, source: &str) -> Result<Value, String> {
     let expr = Expr::parse(source, Span::default()).map_err(|error| error.message)?;
     let program = expr.bind(&mut World::default()).map_err(|error| error.message)?;
-    program.eval(&World::default()).map_err(|error| error.to_string())
+    program.eval(world).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -161,6 +165,41 @@ fn deep_and_long_expressions_are_errors() {
     ] {
         let _ = Expr::parse(&source, Span::default()).map(|expr| expr.bind(&mut World::default()));
     }
+}
+
+/// What makes a value grow, or an evaluation take long, ends with an error before it does.
+#[test]
+fn large_values_and_long_work_are_errors() {
+    let text = "x".repeat(1 << 20);
+    let numbers: Vec<Value> = (0..5_000).map(Value::Int).collect();
+    let nested = (0..300).fold(Value::Null, |value, _| Value::List([value].into()));
+    let world = World {
+        body: text.into_bytes(),
+        list: Value::List(numbers.into()),
+        map: nested,
+        ..World::default()
+    };
+    let error = |source: &str| eval_in(&world, source).expect_err(source);
+    for source in [
+        "body.replace(\"x\", body)",
+        "body + body + body + body + body + body + body + body + body + body + body + body + body + body + body + body + body",
+        "list.map(x, body)",
+        "[list.map(x, list)]",
+        "join(list, body)",
+        "split(body, \"\")",
+        "[map]",
+    ] {
+        assert!(error(source).contains("larger than 16 MiB"), "{source}: {}", error(source));
+    }
+    for source in
+        ["list.all(x, list.all(y, x + y >= 0))", "list.all(x, body.contains(\"y\") == false)"]
+    {
+        assert!(error(source).contains("too long"), "{source}: {}", error(source));
+    }
+    assert_eq!(
+        eval_in(&world, "size(body + body) + size(list.filter(x, x % 2 == 0))"),
+        Ok(Value::Int((2 << 20) + 2_500))
+    );
 }
 
 proptest! {

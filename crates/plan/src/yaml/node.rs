@@ -7,8 +7,9 @@ use crate::span::Span;
 
 /// Deepest nesting.
 const MAX_DEPTH: usize = 64;
-/// Most nodes, those that aliases stand for included.
-const MAX_NODES: usize = 200_000;
+/// Most of what a file may hold, what aliases stand for included: a node counts 1, and each 64 bytes
+/// of its text.
+const MAX_WEIGHT: usize = 400_000;
 
 /// A piece of YAML.
 #[derive(Debug, Clone)]
@@ -49,7 +50,7 @@ impl Node {
 
 /// Reads one document.
 pub(super) fn parse(text: &str, file: u16) -> Result<Node, Diagnostic> {
-    let mut builder = Builder { file, anchors: Vec::new(), nodes: 0 };
+    let mut builder = Builder { file, anchors: Vec::new(), left: MAX_WEIGHT };
     let mut parser = Parser::new_from_str(text);
     let mut root = None;
     while let Some(event) = parser.next_event() {
@@ -79,10 +80,18 @@ pub(super) fn parse(text: &str, file: u16) -> Result<Node, Diagnostic> {
 struct Builder {
     file: u16,
     anchors: Vec<(usize, Node)>,
-    nodes: usize,
+    left: usize,
 }
 
 impl Builder {
+    fn charge(&mut self, weight: usize, span: Span) -> Result<(), Diagnostic> {
+        let left = self.left.checked_sub(weight);
+        self.left = left.ok_or_else(|| {
+            Diagnostic::error(span, "the file is too large, counting what its aliases stand for")
+        })?;
+        Ok(())
+    }
+
     fn place(&self, line: usize, column: usize) -> Span {
         Span { file: self.file, line: line.max(1) as u32, column: column as u32 + 1 }
     }
@@ -94,15 +103,16 @@ impl Builder {
         parser: &mut Parser<'i, saphyr_parser::StrInput<'i>>,
         depth: usize,
     ) -> Result<Node, Diagnostic> {
-        self.nodes += 1;
-        if depth > MAX_DEPTH || self.nodes > MAX_NODES {
-            return Err(Diagnostic::error(span, "the file is nested too deeply, or too large"));
+        if depth > MAX_DEPTH {
+            return Err(Diagnostic::error(span, "the file is nested too deeply"));
         }
         let (kind, anchor) = match event {
             Event::Scalar(text, style, anchor, _) => {
+                self.charge(1 + text.len() / 64, span)?;
                 (Kind::Scalar(text.into_owned(), style == ScalarStyle::Plain), anchor)
             }
             Event::SequenceStart(anchor, _) => {
+                self.charge(1, span)?;
                 let mut items = Vec::new();
                 while let Some((event, span)) = self.next(parser, span)? {
                     items.push(self.node(event, span, parser, depth + 1)?);
@@ -110,6 +120,7 @@ impl Builder {
                 (Kind::List(items), anchor)
             }
             Event::MappingStart(anchor, _) => {
+                self.charge(1, span)?;
                 let mut entries = Vec::new();
                 while let Some((event, place)) = self.next(parser, span)? {
                     let key = self.node(event, place, parser, depth + 1)?;
@@ -121,16 +132,18 @@ impl Builder {
             }
             Event::Alias(anchor) => {
                 let known = self.anchors.iter().rev().find(|(own, _)| *own == anchor);
-                let node = known.map(|(_, node)| node.clone());
-                let node = node
-                    .ok_or_else(|| Diagnostic::error(span, "this alias has no anchor before it"))?;
-                self.nodes += count(&node);
+                let Some((_, node)) = known else {
+                    return Err(Diagnostic::error(span, "this alias has no anchor before it"));
+                };
+                let node = node.clone();
+                self.charge(weight(&node), span)?;
                 return Ok(node);
             }
             _ => return Err(Diagnostic::error(span, "this is no YAML that a plan can hold")),
         };
         let node = Node { kind, span };
         if anchor > 0 {
+            self.charge(weight(&node), span)?;
             self.anchors.push((anchor, node.clone()));
         }
         Ok(node)
@@ -181,12 +194,12 @@ fn merged(entries: Vec<(Node, Node)>) -> Vec<(Node, Node)> {
     own
 }
 
-fn count(node: &Node) -> usize {
-    match &node.kind {
-        Kind::Scalar(..) => 1,
-        Kind::List(items) => 1 + items.iter().map(count).sum::<usize>(),
+fn weight(node: &Node) -> usize {
+    1 + match &node.kind {
+        Kind::Scalar(text, _) => text.len() / 64,
+        Kind::List(items) => items.iter().map(weight).sum(),
         Kind::Map(entries) => {
-            1 + entries.iter().map(|(key, value)| count(key) + count(value)).sum::<usize>()
+            entries.iter().map(|(key, value)| weight(key) + weight(value)).sum::<usize>()
         }
     }
 }

@@ -176,6 +176,8 @@ fn hostile_yaml_is_an_error() {
     let bomb: String = (0..30)
         .map(|n| format!("a{n}: &a{n} [*a{}, *a{}]\n", n.max(1) - 1, n.max(1) - 1))
         .collect();
+    let long = format!("x: &a {}\ny: [{}]\n", "x".repeat(1 << 20), "*a, ".repeat(5_000));
+    assert!(read(&long).is_err());
     for text in
         ["[".repeat(100_000), "- ".repeat(5_000), "{a: ".repeat(5_000), format!("x: &a0 1\n{bomb}")]
     {
