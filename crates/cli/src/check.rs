@@ -3,29 +3,22 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use squall_engine::Part;
 use squall_plan::model::{Closed, Load, Open, Plan, Step, StepKind};
 
 use crate::args::Check;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out;
-use crate::{plans, run};
+use crate::plans;
 
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> Outcome {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let options = plans::options(&args.variables, args.variables.target_url(), Vec::new());
-    run::thresholds(&loaded.plan, &loaded.sources)?;
-    for (part, steps) in
-        [(Part::Setup, &loaded.plan.setup), (Part::Teardown, &loaded.plan.teardown)]
-    {
-        if !steps.is_empty() {
-            plans::compile(&loaded.plan, &loaded.sources, part, &options)?;
-        }
-    }
-    let program = plans::compile(&loaded.plan, &loaded.sources, Part::Load, &options)?;
+    let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
     if args.program {
-        out::print(&program.to_string());
+        for program in programs.iter().filter(|program| !program.is_empty()) {
+            out::print(&program.to_string());
+        }
     } else {
         out::print(&describe(&loaded.plan));
     }

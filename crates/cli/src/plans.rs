@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use squall_engine::{CompileOptions, Part, Program};
+use squall_measure::Threshold;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{Load, Plan};
+use squall_plan::span::Span;
 use squall_plan::value::Value;
 use squall_plan::vars::{self, LoadOptions};
 use squall_plan::yaml::{self, Loaded};
@@ -44,11 +46,44 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, Failure> {
     Ok(loaded)
 }
 
+/// The programs of a plan's setup, load and teardown; warnings about it are printed.
+pub fn compile_all(
+    plan: &Plan,
+    sources: &Sources,
+    options: &CompileOptions,
+) -> Result<Vec<Arc<Program>>, Failure> {
+    let thresholds = thresholds(plan, sources)?;
+    let programs: Vec<Arc<Program>> = [Part::Setup, Part::Load, Part::Teardown]
+        .into_iter()
+        .map(|part| compile(plan, sources, part, options))
+        .collect::<Result<_, _>>()?;
+    let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
+    for warning in squall_engine::advise(plan, &all, &thresholds) {
+        eprint!("{}", sources.render(&warning));
+    }
+    Ok(programs)
+}
+
+/// The plan's thresholds with their places; errors show where they stand.
+fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, Failure> {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for text in &plan.thresholds {
+        match Threshold::parse(&text.value) {
+            Ok(threshold) => good.push((threshold, text.span)),
+            Err(error) => bad.push(
+                Diagnostic::error(text.span, error.message)
+                    .with_help(error.help.as_deref().unwrap_or_default()),
+            ),
+        }
+    }
+    if bad.is_empty() { Ok(good) } else { Err(Failure::in_plan(render(&bad, sources))) }
+}
+
 /// What connections need, made of a plan: addresses are looked up, certificates read.
 pub fn network(
     plan: &Plan,
     sources: &Sources,
-    options: &CompileOptions,
+    programs: &[Arc<Program>],
 ) -> Result<Arc<Shared>, Failure> {
     let connection = &plan.connection;
     let mut errors = Vec::new();
@@ -91,10 +126,7 @@ pub fn network(
     if !errors.is_empty() {
         return Err(Failure::in_plan(render(&errors, sources)));
     }
-    let mut origins = Vec::new();
-    for part in [Part::Setup, Part::Load, Part::Teardown] {
-        origins.extend_from_slice(compile(plan, sources, part, options)?.origins());
-    }
+    let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
     Shared::new(settings, &origins).map_err(Failure::bad_input)
 }
 

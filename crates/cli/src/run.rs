@@ -6,8 +6,7 @@ use std::sync::atomic::Ordering;
 
 use squall_engine::Event;
 use squall_engine::{CompileOptions, Ended, Part, Program, RunOptions, Stopper};
-use squall_measure::Threshold;
-use squall_plan::diagnostic::{Diagnostic, Sources};
+use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
 use squall_wire::Shared;
@@ -48,12 +47,11 @@ pub fn command(args: &args::Run) -> Outcome {
 
 /// Runs a job from setup to result.
 pub fn run(job: Job) -> Outcome {
-    thresholds(&job.plan, &job.sources)?;
     let destination = builtin::destination(&job.plan, &job.variables)?;
     let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
     // Everything is compiled before anything is sent.
-    plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
-    let shared = plans::network(&job.plan, &job.sources, &options)?;
+    let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
+    let shared = plans::network(&job.plan, &job.sources, &programs)?;
     let stopper = Stopper::default();
     let grace = job.plan.grace.unwrap_or(squall_engine::DEFAULT_GRACE);
     let interrupted = signals::watch(stopper.clone(), grace).map_err(Failure::incomplete)?;
@@ -72,21 +70,6 @@ pub fn run(job: Job) -> Outcome {
 /// Processors that this process may use.
 fn cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
-}
-
-/// The plan's thresholds; errors show where they stand.
-pub fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<Threshold>, Failure> {
-    let (mut good, mut bad) = (Vec::new(), Vec::new());
-    for text in &plan.thresholds {
-        match Threshold::parse(&text.value) {
-            Ok(threshold) => good.push(threshold),
-            Err(error) => bad.push(
-                Diagnostic::error(text.span, error.message)
-                    .with_help(error.help.as_deref().unwrap_or_default()),
-            ),
-        }
-    }
-    if bad.is_empty() { Ok(good) } else { Err(Failure::in_plan(plans::render(&bad, sources))) }
 }
 
 /// Whether a plan has steps for a part.

@@ -31,7 +31,8 @@ pub fn command(args: &Try) -> Outcome {
     }
     let destination = builtin::destination(&loaded.plan, &args.variables)?;
     let mut options = plans::options(&args.variables, destination.url.clone(), Vec::new());
-    let shared = plans::network(&loaded.plan, &loaded.sources, &options)?;
+    let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
+    let shared = plans::network(&loaded.plan, &loaded.sources, &programs)?;
     let secrets = Arc::new(loaded.plan.secrets());
     let failed = Arc::new(AtomicUsize::new(0));
     for part in [Part::Setup, Part::Trial, Part::Teardown] {

@@ -353,6 +353,26 @@ fn a_bad_plan_is_shown_with_its_place() {
 }
 
 #[test]
+fn what_cannot_have_been_meant_is_a_warning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "target: http://127.0.0.1:9\nvars: {used: 1, idle: 2}\ndata: {rows: {csv: rows.csv}}\nscenarios:\n  a:\n    load: {users: 1, for: 1s}\n    steps:\n      - get: /\n        name: home\n        headers: {X: \"${used}\"}\nthresholds: [p99 < 5ms, p99(hom) < 5ms, p99(home) < 5ms]\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    std::fs::write(folder.path().join("rows.csv"), "a\n1\n").expect("writable");
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for warning in [
+        "plan.yaml:2:17: warning: nothing uses the variable `idle`",
+        "plan.yaml:3:8: warning: nothing uses the data `rows`",
+        "plan.yaml:11:25: warning: no request and no group is named `hom`",
+        "did you mean `home`?",
+    ] {
+        assert!(text.contains(warning), "{warning}: {text}");
+    }
+    assert_eq!(text.matches("warning").count(), 3, "{text}");
+}
+
+#[test]
 fn the_schema_is_json() {
     let output = squall(Path::new("."), &["schema"]);
     let schema: Value = serde_json::from_slice(&output.stdout).expect("JSON");

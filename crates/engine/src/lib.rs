@@ -16,6 +16,6 @@ mod user;
 mod worker;
 
 pub use parts::url::proxy;
-pub use program::{CompileOptions, DEFAULT_GRACE, Part, Program, compile};
+pub use program::{CompileOptions, DEFAULT_GRACE, Part, Program, advise, compile};
 pub use run::{Ended, Event, LogLine, RunOptions, Stopper, run};
 pub use trace::{Exchange, Trace};

@@ -1,7 +1,7 @@
 //! From a plan to a program: gathers what all steps share, then compiles scenario by scenario, and
 //! notes every error it finds rather than the first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use squall_measure::NameKind;
@@ -77,6 +77,7 @@ pub(crate) struct Compiler<'p> {
     pub(super) hosts: Hosts,
     pub(super) sees_answer: bool,
     pub(super) noticed: Noticed,
+    pub(super) used: HashSet<String>,
     used_feeds: Vec<u16>,
     errors: Vec<Diagnostic>,
 }
@@ -115,6 +116,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         hosts: compiler.hosts,
         connections: plan.connection.mode,
         absolute_form: plan.connection.proxy.is_some(),
+        used: compiler.used,
         secrets: plan.secrets(),
         seed: plan.seed.unwrap_or(options.seed),
         grace: plan.grace.unwrap_or(DEFAULT_GRACE),
@@ -165,6 +167,7 @@ impl<'p> Compiler<'p> {
             hosts: Hosts::default(),
             sees_answer: false,
             noticed: Noticed::default(),
+            used: HashSet::new(),
             used_feeds: Vec::new(),
             errors: Vec::new(),
         }

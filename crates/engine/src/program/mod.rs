@@ -5,6 +5,7 @@
 //! are rendered to their bytes, patterns and expressions are compiled, names get their numbers. No
 //! network, no clock.
 
+mod advise;
 mod compile;
 mod data;
 mod flow;
@@ -12,6 +13,7 @@ mod print;
 mod request;
 mod scope;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ use squall_wire::Origin;
 use crate::parts::hosts::Hosts;
 use crate::schedule::LoadUnit;
 
+pub use advise::advise;
 pub(crate) use compile::Compiler;
 pub use compile::{CompileOptions, DEFAULT_GRACE, Part, compile};
 pub(crate) use data::Feed;
@@ -60,8 +63,7 @@ pub struct Program {
     pub(crate) functions: Vec<Function>,
     /// Where requests go, as far as it is known before the run.
     pub(crate) origins: Vec<Origin>,
-    /// Where requests with a relative URL go.
-    /// and the path before each.
+    /// Where requests with a relative URL go, and the path before each.
     pub(crate) target: Option<(u32, String)>,
     /// Where requests may go.
     pub(crate) hosts: Hosts,
@@ -69,6 +71,8 @@ pub struct Program {
     pub(crate) connections: ConnectionMode,
     /// Whether plain HTTP goes through a proxy, and so needs absolute request targets.
     pub(crate) absolute_form: bool,
+    /// Names that expressions and templates look at.
+    pub(crate) used: HashSet<String>,
     /// Texts that no output may show.
     pub secrets: Vec<String>,
     /// Seed of everything random.
@@ -152,6 +156,11 @@ pub(crate) enum Op {
 }
 
 impl Program {
+    /// Whether it does nothing: the plan has no steps for this part.
+    pub fn is_empty(&self) -> bool {
+        self.scenarios.iter().all(|scenario| scenario.ops.is_empty())
+    }
+
     /// Where requests go, as far as it is known before the run.
     pub fn origins(&self) -> &[Origin] {
         &self.origins

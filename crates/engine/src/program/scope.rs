@@ -100,6 +100,7 @@ impl Binder for Compiler<'_> {
             self.noticed.body |= *which == Intrinsic::Body;
             return Ok(Bound::Slot(Place::Intrinsic(*which).slot(), 1));
         }
+        self.used.insert(name.to_owned());
         if let Some(feed) = self.feed(name) {
             return self.cell(feed, path);
         }
