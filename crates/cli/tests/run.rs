@@ -54,6 +54,7 @@ fn one_line_counts_what_the_target_counts() {
         (json["totals"]["count"].as_u64(), json["totals"]["errors"].as_u64()),
         (Some(1_000), Some(0))
     );
+    assert_eq!(json["counters"]["users_active"].as_u64(), Some(8));
     let stats = server.stats();
     assert_eq!((stats.requests, stats.accepted), (1_000, 8));
     assert_eq!(json["totals"]["bytes_in"].as_u64(), Some(stats.bytes_out));

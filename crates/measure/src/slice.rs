@@ -34,7 +34,8 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Users that were there at the end of the second (a gauge; summed over workers).
+    /// Most users that were there at once in the second, those of an open load while they have an
+    /// arrival (a gauge; summed over workers).
     users_active,
     /// Iterations begun.
     iterations_started,

@@ -124,6 +124,7 @@ impl Worker {
         state.users += numbers.len() as u64;
         state.busy += numbers.len() as u64;
         drop(states);
+        self.note_users();
         if let Some(next) = next {
             self.insert(started + next, Timer::Users(unit as u16));
         }
@@ -186,6 +187,7 @@ impl Worker {
             self.recorder.count(|counters| counters.arrivals_due += 1);
             match user {
                 Some(mut user) => {
+                    self.note_users();
                     user.due = due;
                     user.paced = due;
                     self.start(user);
@@ -312,6 +314,8 @@ impl Worker {
         if let Some(member) = member {
             units[unit].free[member].push(user);
         }
+        drop(units);
+        self.note_users();
     }
 
     /// A user is no more.
@@ -320,6 +324,8 @@ impl Worker {
         let state = &mut units[user.unit as usize];
         state.users -= 1;
         state.busy -= 1;
+        drop(units);
+        self.note_users();
     }
 
     /// A load ends: no user of it begins anything more.

@@ -245,7 +245,7 @@ impl Worker {
             Timer::Arrival(unit) => self.arrive(unit as usize, now),
             Timer::End(unit) => self.end_unit(unit as usize),
             Timer::Second => {
-                self.recorder.roll(now, Some(self.users_active()));
+                self.recorder.roll(now);
                 self.insert(self.recorder.second_ends(), Timer::Second);
             }
             Timer::Abort => self.abort(),
@@ -303,8 +303,9 @@ impl Worker {
         self.active.get() == 0 && self.units.borrow().iter().all(UnitState::is_done)
     }
 
-    fn users_active(&self) -> u64 {
-        self.units.borrow().iter().map(UnitState::active).sum()
+    /// The number of users that exist, or do something for an open load, has changed.
+    fn note_users(&self) {
+        self.recorder.users(self.units.borrow().iter().map(UnitState::active).sum());
     }
 
     /// Lets a user wait until `due`.

@@ -24,6 +24,8 @@ pub(crate) struct Recorder {
     start: u64,
     /// The present second, counted from the start.
     second: Cell<u32>,
+    /// Users that are there now.
+    users: Cell<u64>,
     slice: RefCell<Box<Slice>>,
     names: RefCell<Names>,
     log: RefCell<Vec<LogLine>>,
@@ -52,6 +54,7 @@ impl Recorder {
             worker,
             start,
             second: Cell::new(0),
+            users: Cell::new(0),
             slice: RefCell::new(slice),
             names: RefCell::new(names),
             log: RefCell::new(Vec::new()),
@@ -77,7 +80,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn request(&self, name: u32, sample: &Sample, end: u64) {
         if end >= self.second_ends() {
-            self.roll(end, None);
+            self.roll(end);
         }
         self.slice.borrow_mut().record(NameId(name), sample);
     }
@@ -127,21 +130,24 @@ impl Recorder {
         let seen = details.entry((name, kind)).or_default();
         if *seen < DETAILS {
             *seen += 1;
-            let text = self.name_text(name);
-            self.log(format!("{text}: {}: {}", kind.label(), detail()));
+            let (text, detail) = (self.name_text(name), detail());
+            let colon = if detail.is_empty() { "" } else { ": " };
+            self.log(format!("{text}: {}{colon}{detail}", kind.label()));
         }
     }
 
     /// Hands over the slices of the seconds that are over at `now`.
-    pub(crate) fn roll(&self, now: u64, users: Option<u64>) {
+    pub(crate) fn roll(&self, now: u64) {
         let second = ((now - self.start) / SECOND) as u32;
-        if second <= self.second.get() {
-            return;
+        if second > self.second.get() {
+            self.hand_over(second);
         }
-        if let Some(users) = users {
-            self.count(|counters| counters.users_active = users);
-        }
-        self.hand_over(second);
+    }
+
+    /// So many users are there from now on.
+    pub(crate) fn users(&self, users: u64) {
+        self.users.set(users);
+        self.count(|counters| counters.users_active = counters.users_active.max(users));
     }
 
     /// Hands over what is left.
@@ -154,6 +160,7 @@ impl Recorder {
         let mut next =
             self.empty.try_recv().unwrap_or_else(|_| Box::new(Slice::new(self.worker, second)));
         next.restart(second);
+        next.counters.users_active = self.users.get();
         let full = self.slice.replace(next);
         let log = std::mem::take(&mut *self.log.borrow_mut());
         if !log.is_empty() {
