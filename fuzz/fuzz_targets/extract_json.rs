@@ -1,18 +1,3 @@
-//! Fuzzes JSON paths: a pattern, a zero byte, a body.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use squall_extract::{Documents, Extractor, Spec, Which};
-
-fuzz_target!(|input: &[u8]| {
-    let split = input.iter().position(|byte| *byte == 0).unwrap_or(input.len());
-    let (pattern, body) = input.split_at(split);
-    let body = body.get(1..).unwrap_or_default();
-    let Ok(pattern) = std::str::from_utf8(pattern) else { return };
-    let Ok(extractor) = Extractor::compile(&Spec::Json(pattern)) else { return };
-    let documents = Documents::new(body);
-    // The first searches of plain paths scan the text, the later ones the parsed value.
-    for which in [Which::First, Which::Nth(2), Which::Last, Which::All, Which::Random, Which::All] {
-        let _ = extractor.find_in(&documents, which, u64::MAX / 3);
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| squall_fuzz_cases::run("extract_json", bytes));

@@ -1,10 +1,3 @@
-//! Any text as a template.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use squall_plan::span::Span;
-use squall_plan::template::Template;
-
-fuzz_target!(|text: &str| {
-    let _ = Template::parse(text, Span::default());
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| squall_fuzz_cases::run("template", bytes));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 9] = [
+const MAY_IMPORT: [(&str, &[&str]); 10] = [
     (
         "squall",
         &[
@@ -18,6 +18,7 @@ const MAY_IMPORT: [(&str, &[&str]); 9] = [
             "squall-wire",
         ],
     ),
+    ("squall-fuzz-cases", &["squall-extract", "squall-measure", "squall-plan", "squall-wire"]),
     ("squall-report", &["squall-measure", "squall-plan"]),
     (
         "squall-engine",

@@ -1,0 +1,51 @@
+//! Extractors over bodies: a pattern, a zero byte, a body. Both may be anything.
+
+use squall_extract::{Documents, Extractor, Spec, Which};
+
+const ANY: [Which; 6] =
+    [Which::First, Which::Nth(2), Which::Last, Which::All, Which::Random, Which::All];
+
+fn parts(input: &[u8]) -> Option<(&str, &[u8])> {
+    let split = input.iter().position(|byte| *byte == 0).unwrap_or(input.len());
+    let (pattern, body) = input.split_at(split);
+    Some((std::str::from_utf8(pattern).ok()?, body.get(1..).unwrap_or_default()))
+}
+
+fn find(spec: &Spec<'_>, body: &[u8], content_type: &str) {
+    let Ok(extractor) = Extractor::compile(spec) else { return };
+    let documents = Documents::with_content_type(body, content_type.as_bytes());
+    // The first searches of plain paths scan the text, the later ones the parsed value.
+    for which in ANY {
+        let _ = extractor.find_in(&documents, which, u64::MAX / 3);
+    }
+}
+
+/// Regular expressions and boundaries.
+pub(crate) fn text(input: &[u8]) {
+    let Some((pattern, body)) = parts(input) else { return };
+    let (left, right) = pattern.split_at(pattern.floor_char_boundary(pattern.len() / 2));
+    find(&Spec::Regex { pattern, group: None }, body, "");
+    find(&Spec::Between { left, right }, body, "");
+}
+
+/// JSONPath.
+pub(crate) fn json(input: &[u8]) {
+    let Some((pattern, body)) = parts(input) else { return };
+    find(&Spec::Json(pattern), body, "application/json");
+}
+
+/// CSS selectors over HTML and XML.
+pub(crate) fn css(input: &[u8]) {
+    let Some((selector, body)) = parts(input) else { return };
+    for content_type in ["text/html", "text/xml"] {
+        find(&Spec::Css { selector, attr: None }, body, content_type);
+    }
+}
+
+/// XPath over HTML and XML.
+pub(crate) fn xpath(input: &[u8]) {
+    let Some((pattern, body)) = parts(input) else { return };
+    for content_type in ["text/html", "text/xml"] {
+        find(&Spec::XPath(pattern), body, content_type);
+    }
+}

@@ -1,0 +1,47 @@
+//! What the fuzzer runs: for each parser that reads what a user or a server sent, a function over any
+//! bytes that must neither panic nor break what it asserts.
+//!
+//! The targets of cargo-fuzz call them, and so does a test over the seeds in `fuzz/seeds`, without a
+//! fuzzer and with the stable toolchain.
+
+mod answer;
+mod body;
+mod plan;
+
+/// A function over any bytes.
+pub struct Case {
+    /// Its name: that of the fuzz target and of the folder of its seeds.
+    pub name: &'static str,
+    /// Runs it.
+    pub run: fn(&[u8]),
+}
+
+/// All cases.
+pub const CASES: [Case; 10] = [
+    Case { name: "response", run: answer::response },
+    Case { name: "chunked", run: answer::chunked },
+    Case { name: "plan", run: plan::plan },
+    Case { name: "template", run: plan::template },
+    Case { name: "expression", run: plan::expression },
+    Case { name: "slice", run: slice },
+    Case { name: "extract_text", run: body::text },
+    Case { name: "extract_json", run: body::json },
+    Case { name: "extract_css", run: body::css },
+    Case { name: "extract_xpath", run: body::xpath },
+];
+
+/// Runs the case of a name.
+///
+/// # Panics
+/// What the case asserts does not hold, or there is no case of that name.
+pub fn run(name: &str, bytes: &[u8]) {
+    let case = CASES.iter().find(|case| case.name == name);
+    (case.expect("a case of that name").run)(bytes);
+}
+
+/// Any bytes as a slice read from disk.
+fn slice(bytes: &[u8]) {
+    if let Ok(slice) = squall_measure::Slice::decode(&mut &*bytes) {
+        squall_measure::Totals::new().add(&slice);
+    }
+}

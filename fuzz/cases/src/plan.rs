@@ -1,0 +1,76 @@
+//! What users write: plans, templates, expressions.
+
+use std::path::Path;
+
+use squall_plan::expr::{BindError, Binder, Bound, EvalError, Expr, FunctionId, Scope, Slot};
+use squall_plan::span::Span;
+use squall_plan::template::Template;
+use squall_plan::value::{Value, ValueRef};
+use squall_plan::vars::LoadOptions;
+use squall_plan::yaml::{load_str, print};
+
+/// Any text as a plan: it is read or refused; one that is read prints and reads again as the same.
+pub(crate) fn plan(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    // Includes would read files of this machine.
+    if text.contains("include") {
+        return;
+    }
+    if let Ok(loaded) = load_str("fuzz.yaml", text, Path::new(""), &LoadOptions::default()) {
+        let printed = print(&loaded.plan, false);
+        let again = load_str("fuzz.yaml", &printed, Path::new(""), &LoadOptions::default());
+        let again = again.unwrap_or_else(|failure| panic!("{:?}\n{printed}", failure.diagnostics));
+        assert_eq!(again.plan, loaded.plan, "{printed}");
+    }
+}
+
+/// Any text as a template: read, bound and rendered.
+pub(crate) fn template(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(template) = Template::parse(text, Span::default())
+        && let Ok(bound) = template.bind(&mut World)
+    {
+        let _ = bound.render(&World, &mut Vec::new());
+    }
+}
+
+/// Any text as an expression: read, bound and evaluated.
+pub(crate) fn expression(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(expr) = Expr::parse(text, Span::default())
+        && let Ok(program) = expr.bind(&mut World)
+    {
+        let _ = program.eval(&World);
+    }
+}
+
+/// Every name is the text `42`.
+struct World;
+
+impl Binder for World {
+    fn variable(&mut self, _: &[&str]) -> Result<Bound, BindError> {
+        Ok(Bound::Slot(Slot(0), 1))
+    }
+
+    fn function(&mut self, name: &str, _: &[Option<Value>]) -> Result<FunctionId, BindError> {
+        Err(BindError::unknown_function(name))
+    }
+}
+
+impl Scope for World {
+    fn variable(&self, _: Slot) -> ValueRef<'_> {
+        ValueRef::Text("42")
+    }
+
+    fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {
+        Ok(Value::Null)
+    }
+
+    fn random(&self) -> u64 {
+        7
+    }
+
+    fn now_unix_ms(&self) -> i64 {
+        0
+    }
+}

@@ -1,0 +1,81 @@
+//! Each case over its seeds, and over what a short, repeatable run of mutations makes of them.
+
+use std::path::Path;
+
+use squall_fuzz_cases::CASES;
+
+/// Mutated inputs for each case.
+const ROUNDS: usize = 10_000;
+/// Bytes that mean something to some parser.
+const SIGNS: &[u8] = b"\0\r\n{}[]()<>\"'$*:;,.-0129azAZ \xff";
+
+/// Numbers that are the same in every run (xorshift64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end.max(1) as u64) as usize
+    }
+}
+
+fn seeds(name: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds").join(name);
+    let entries = std::fs::read_dir(&folder).expect("every case has a folder of seeds");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable").path()).collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read(path).expect("readable")).collect()
+}
+
+/// Changes an input as a fuzzer would: bytes set, put in, taken out, parts of another one.
+fn mutated(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
+    let mut input = seeds[chance.below(seeds.len())].clone();
+    for _ in 0..=chance.below(4) {
+        let at = chance.below(input.len() + 1);
+        match chance.below(5) {
+            0 if at < input.len() => input[at] = chance.below(256) as u8,
+            1 => input.insert(at, SIGNS[chance.below(SIGNS.len())]),
+            2 => drop(input.drain(at..(at + chance.below(8)).min(input.len()))),
+            3 => input.truncate(at),
+            _ => {
+                let other = &seeds[chance.below(seeds.len())];
+                let from = chance.below(other.len() + 1);
+                let to = (from + chance.below(64)).min(other.len());
+                input.splice(at..at, other[from..to].iter().copied());
+            }
+        }
+    }
+    input
+}
+
+#[test]
+fn every_case_holds_over_its_seeds_and_their_like() {
+    for case in &CASES {
+        let seeds = seeds(case.name);
+        assert!(!seeds.is_empty(), "{} has no seeds", case.name);
+        seeds.iter().for_each(|seed| (case.run)(seed));
+        let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
+        for _ in 0..ROUNDS {
+            (case.run)(&mutated(&seeds, &mut chance));
+        }
+    }
+}
+
+/// A target without a case, or a case without a target, is never fuzzed.
+#[test]
+fn every_case_has_its_target() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz_targets");
+    let entries = std::fs::read_dir(folder).expect("the fuzz targets");
+    let mut targets: Vec<String> = entries
+        .map(|entry| {
+            let path = entry.expect("readable").path();
+            path.file_stem().expect("a name").to_string_lossy().into_owned()
+        })
+        .collect();
+    targets.sort();
+    let mut cases: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    cases.sort_unstable();
+    assert_eq!(targets, cases);
+}
