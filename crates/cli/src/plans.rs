@@ -109,12 +109,6 @@ pub fn network(
             )),
         }
     }
-    if let Some(template) = &connection.proxy {
-        match squall_engine::proxy(template.source()) {
-            Ok(proxy) => settings.proxy = Some(proxy),
-            Err(message) => errors.push(Diagnostic::error(template.span(), message)),
-        }
-    }
     settings.tls = TlsSettings {
         ca: connection.tls.ca.iter().cloned().collect(),
         cert: connection.tls.cert.clone(),
@@ -127,6 +121,7 @@ pub fn network(
         return Err(Failure::in_plan(render(&errors, sources)));
     }
     let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
+    settings.proxy = programs.iter().find_map(|program| program.proxy().cloned());
     Shared::new(settings, &origins).map_err(Failure::bad_input)
 }
 

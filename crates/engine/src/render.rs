@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use squall_plan::expr::{EvalError, Scope};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
+use squall_wire::Proxy;
 
 use crate::parts::url;
 use crate::program::{AuthOp, BodyOp, Compiler, JsonOp, Prepared, RequestOp, UrlOp};
@@ -26,8 +27,8 @@ pub(crate) struct Destination<'a> {
     pub authority: &'a str,
     /// Path and query.
     pub path: &'a [u8],
-    /// `http://authority`, where a proxy wants the absolute form.
-    pub absolute: bool,
+    /// The proxy that reads this head: it wants the absolute form, and its own credentials.
+    pub proxy: Option<&'a Proxy>,
     /// Whether the body goes along: a redirect may leave it behind.
     pub with_body: bool,
     /// Whether credentials go along: they stay with the origin that they are for.
@@ -63,12 +64,11 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
     let mut target = path.to_vec();
     append_query(op, &scope, &mut target).ok()?;
     let origin = &compiler.origins[*origin as usize];
-    let absolute = compiler.absolute_form() && !origin.is_tls();
     let destination = Destination {
         method: &op.method,
         authority: &origin.authority(),
         path: &target,
-        absolute,
+        proxy: compiler.proxy.as_ref().filter(|_| !origin.is_tls()),
         with_body: true,
         trusted: true,
     };
@@ -124,7 +124,7 @@ pub(crate) fn render_head(
     let has = |name: &[u8]| op.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
     out.extend_from_slice(destination.method.as_bytes());
     out.push(b' ');
-    if destination.absolute {
+    if destination.proxy.is_some() {
         out.extend_from_slice(b"http://");
         out.extend_from_slice(destination.authority.as_bytes());
     }
@@ -132,6 +132,9 @@ pub(crate) fn render_head(
     out.extend_from_slice(b" HTTP/1.1\r\n");
     if !has(b"host: ") {
         line(out, "Host: ", destination.authority);
+    }
+    if let Some(value) = destination.proxy.and_then(Proxy::authorization) {
+        line(out, "Proxy-Authorization: ", &value);
     }
     if !has(b"user-agent: ") {
         line(out, "User-Agent: ", USER_AGENT);

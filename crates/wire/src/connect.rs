@@ -5,8 +5,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream, UnixStream};
 
@@ -167,9 +165,8 @@ fn bind(socket: &TcpSocket, from: IpAddr) -> io::Result<()> {
 async fn tunnel(stream: &mut TcpStream, proxy: &Proxy, origin: &Origin) -> Result<(), Error> {
     let to = origin.host_and_port();
     let mut request = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n");
-    if let Some(credentials) = &proxy.credentials {
-        request
-            .push_str(&format!("Proxy-Authorization: Basic {}\r\n", STANDARD.encode(credentials)));
+    if let Some(value) = proxy.authorization() {
+        request.push_str(&format!("Proxy-Authorization: {value}\r\n"));
     }
     request.push_str("\r\n");
     stream.write_all(request.as_bytes()).await.map_err(|error| Error::io(&error))?;

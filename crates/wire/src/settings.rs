@@ -6,6 +6,8 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tokio_rustls::TlsConnector;
 
 use crate::origin::Origin;
@@ -36,6 +38,14 @@ pub struct Proxy {
     pub port: u16,
     /// `user:password`, sent as Basic.
     pub credentials: Option<String>,
+}
+
+impl Proxy {
+    /// The value of Proxy-Authorization, if it is to be sent.
+    pub fn authorization(&self) -> Option<String> {
+        let credentials = self.credentials.as_ref()?;
+        Some(format!("Basic {}", STANDARD.encode(credentials)))
+    }
 }
 
 /// TLS, as the user asked for it.

@@ -65,7 +65,7 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
 ///
 /// # Errors
 /// The text is none; the error says what was expected.
-pub fn proxy(text: &str) -> Result<Proxy, String> {
+pub(crate) fn proxy(text: &str) -> Result<Proxy, String> {
     let bad = |reason: &dyn fmt::Display| {
         format!("`{text}` is no proxy: {reason}; write it as http://host:port")
     };

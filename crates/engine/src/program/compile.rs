@@ -11,7 +11,7 @@ use squall_plan::model::{Defaults, Load, OnError, Plan, Step, StepKind, Target};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 use squall_plan::value::Value;
-use squall_wire::Origin;
+use squall_wire::{Origin, Proxy};
 
 use super::flow::Flow;
 use super::request::JsonOp;
@@ -75,6 +75,8 @@ pub(crate) struct Compiler<'p> {
     /// Origin of the target and the path before every relative URL.
     pub(super) target: Option<(u32, String)>,
     pub(super) hosts: Hosts,
+    /// The proxy that all connections go through.
+    pub(crate) proxy: Option<Proxy>,
     pub(super) sees_answer: bool,
     pub(super) noticed: Noticed,
     pub(super) used: HashSet<String>,
@@ -94,6 +96,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     compiler.open_feeds();
     compiler.declare();
     compiler.find_target();
+    compiler.find_proxy();
     let (scenarios, units) = match options.part {
         Part::Setup => compiler.once("setup", &plan.setup),
         Part::Teardown => compiler.once("teardown", &plan.teardown),
@@ -115,7 +118,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         target: compiler.target,
         hosts: compiler.hosts,
         connections: plan.connection.mode,
-        absolute_form: plan.connection.proxy.is_some(),
+        proxy: compiler.proxy,
         used: compiler.used,
         secrets: plan.secrets(),
         seed: plan.seed.unwrap_or(options.seed),
@@ -165,6 +168,7 @@ impl<'p> Compiler<'p> {
             origins: Vec::new(),
             target: None,
             hosts: Hosts::default(),
+            proxy: None,
             sees_answer: false,
             noticed: Noticed::default(),
             used: HashSet::new(),
@@ -246,17 +250,8 @@ impl<'p> Compiler<'p> {
         let text = match (&self.options.target, &plan.target) {
             (Some(text), _) => text.clone(),
             (None, Some(Target::Url(template))) => {
-                let Some(bound) = self.template(template) else { return };
-                match bound.constant() {
-                    Some(text) => text.to_owned(),
-                    None => {
-                        return self.error(
-                            template.span(),
-                            "the target must be known before the run".to_owned(),
-                            "use only variables of `vars`, --set, the environment or setup here",
-                        );
-                    }
-                }
+                let Some(text) = self.known_text(template, "target") else { return };
+                text
             }
             // The address of the built-in target is known when it has started.
             (None, Some(Target::Builtin)) => "http://builtin.invalid".to_owned(),
@@ -279,6 +274,28 @@ impl<'p> Compiler<'p> {
                 "write it as http://host:port or https://host",
             ),
         }
+    }
+
+    fn find_proxy(&mut self) {
+        let Some(template) = &self.plan.connection.proxy else { return };
+        let Some(text) = self.known_text(template, "proxy") else { return };
+        match url::proxy(&text) {
+            Ok(proxy) => self.proxy = Some(proxy),
+            Err(message) => self.error(template.span(), message, ""),
+        }
+    }
+
+    /// The text of a template that may hold only what is known before the run.
+    fn known_text(&mut self, template: &Template, what: &str) -> Option<String> {
+        let text = self.template(template)?.constant();
+        if text.is_none() {
+            self.error(
+                template.span(),
+                format!("the {what} must be known before the run"),
+                "use only variables of `vars`, --set, the environment or setup here",
+            );
+        }
+        text
     }
 
     /// The number of an origin that the plan itself names: requests may go there.
@@ -353,11 +370,6 @@ impl<'p> Compiler<'p> {
         let ops = flow.ops;
         let feeds = std::mem::take(&mut self.used_feeds);
         Scenario { name: name.to_owned(), ops, registers, feeds, on_error }
-    }
-
-    /// Whether plain HTTP goes through a proxy, and so needs absolute request targets.
-    pub(crate) fn absolute_form(&self) -> bool {
-        self.plan.connection.proxy.is_some()
     }
 
     pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {

@@ -22,7 +22,7 @@ use squall_plan::expr::{Program as Formula, Slot};
 use squall_plan::model::{ConnectionMode, OnError, StopScope, Think};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
-use squall_wire::Origin;
+use squall_wire::{Origin, Proxy};
 
 use crate::parts::hosts::Hosts;
 use crate::schedule::LoadUnit;
@@ -69,8 +69,8 @@ pub struct Program {
     pub(crate) hosts: Hosts,
     /// Who owns connections.
     pub(crate) connections: ConnectionMode,
-    /// Whether plain HTTP goes through a proxy, and so needs absolute request targets.
-    pub(crate) absolute_form: bool,
+    /// The proxy that all connections go through.
+    pub(crate) proxy: Option<Proxy>,
     /// Names that expressions and templates look at.
     pub(crate) used: HashSet<String>,
     /// Texts that no output may show.
@@ -164,6 +164,11 @@ impl Program {
     /// Where requests go, as far as it is known before the run.
     pub fn origins(&self) -> &[Origin] {
         &self.origins
+    }
+
+    /// The proxy that all connections go through.
+    pub fn proxy(&self) -> Option<&Proxy> {
+        self.proxy.as_ref()
     }
 
     /// Length of the run in seconds, if all its loads end by time.

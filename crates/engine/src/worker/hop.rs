@@ -229,7 +229,7 @@ impl Worker {
             method: hop.method,
             authority: &origin.authority(),
             path: hop.path.as_deref().unwrap_or(b"/"),
-            absolute: self.program.absolute_form && !origin.is_tls(),
+            proxy: self.program.proxy.as_ref().filter(|_| !origin.is_tls()),
             with_body: hop.with_body,
             trusted: hop.trusted,
         };
