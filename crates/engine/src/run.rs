@@ -132,7 +132,7 @@ pub fn run(
     let clock = Clock::new(Instant::now());
     let (messages, inbox) = mpsc::channel();
     let of = options.workers.clamp(1, program.most_workers());
-    let variables = (program.most_workers() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
+    let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
     for index in 0..of {
         let assignment = Assignment {
             program: program.clone(),

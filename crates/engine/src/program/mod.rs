@@ -177,8 +177,17 @@ impl Program {
         ends?.into_iter().max().map(|end| end as f64 / 1e9)
     }
 
-    /// Most workers that find a user to drive.
+    /// Most workers that find a user to drive, and a connection where these are shared.
     pub fn most_workers(&self) -> u32 {
+        let users = self.most_users();
+        match self.connections {
+            ConnectionMode::Shared(size) => users.min(size).max(1),
+            ConnectionMode::PerUser | ConnectionMode::PerIteration => users,
+        }
+    }
+
+    /// Most users of a load at a time; at least 1.
+    pub(crate) fn most_users(&self) -> u32 {
         let most = self.units.iter().map(LoadUnit::most_users).max().unwrap_or(1);
         u32::try_from(most).unwrap_or(u32::MAX).max(1)
     }
