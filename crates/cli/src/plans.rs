@@ -1,6 +1,6 @@
 //! From a file and flags to a plan and its program.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{AddrParseError, IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use squall_engine::{CompileOptions, Part, Program};
 use squall_measure::Threshold;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{Load, Plan};
-use squall_plan::span::Span;
+use squall_plan::span::{Span, Spanned};
 use squall_plan::value::Value;
 use squall_plan::vars::{self, LoadOptions};
 use squall_plan::yaml::{self, Loaded};
@@ -88,27 +88,13 @@ pub fn network(
     let connection = &plan.connection;
     let mut errors = Vec::new();
     let mut settings = Settings { unix: connection.unix.clone(), ..Settings::default() };
-    for (host, address) in &connection.resolve {
-        let parsed = address.value.parse::<SocketAddr>();
-        match parsed.or_else(|_| address.value.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 0))) {
-            Ok(address) => {
-                settings.resolve.insert(host.to_ascii_lowercase(), address);
-            }
-            Err(_) => errors.push(Diagnostic::error(
-                address.span,
-                format!("`{}` is no address", address.value),
-            )),
-        }
+    for (host, list) in &connection.resolve {
+        let addresses = addresses(list, &mut errors, |text| {
+            text.parse().or_else(|_| text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0)))
+        });
+        settings.resolve.insert(host.to_ascii_lowercase(), addresses);
     }
-    for address in &connection.from {
-        match address.value.parse() {
-            Ok(address) => settings.from.push(address),
-            Err(_) => errors.push(Diagnostic::error(
-                address.span,
-                format!("`{}` is no address", address.value),
-            )),
-        }
-    }
+    settings.from = addresses(&connection.from, &mut errors, str::parse);
     settings.tls = TlsSettings {
         ca: connection.tls.ca.iter().cloned().collect(),
         cert: connection.tls.cert.clone(),
@@ -123,6 +109,25 @@ pub fn network(
     let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
     settings.proxy = programs.iter().find_map(|program| program.proxy().cloned());
     Shared::new(settings, &origins).map_err(Failure::bad_input)
+}
+
+/// Reads addresses; those that are none are noted as errors.
+fn addresses<A>(
+    list: &[Spanned<String>],
+    errors: &mut Vec<Diagnostic>,
+    parse: impl Fn(&str) -> Result<A, AddrParseError>,
+) -> Vec<A> {
+    let mut addresses = Vec::new();
+    for text in list {
+        match parse(&text.value) {
+            Ok(address) => addresses.push(address),
+            Err(_) => {
+                let message = format!("`{}` is no address", text.value);
+                errors.push(Diagnostic::error(text.span, message));
+            }
+        }
+    }
+    addresses
 }
 
 /// Compiles a part of a plan.

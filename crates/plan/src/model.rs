@@ -209,8 +209,8 @@ pub enum Auth {
 pub struct Connection {
     /// Who owns them.
     pub mode: ConnectionMode,
-    /// `host` or `host:port` to the address used in place of DNS, as curl's `--resolve`.
-    pub resolve: BTreeMap<String, Spanned<String>>,
+    /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`.
+    pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
     /// Source addresses, used in turn.
     pub from: Vec<Spanned<String>>,
     /// Unix socket that takes the place of TCP to the target.

@@ -104,8 +104,8 @@ async fn addresses(
     progress: &Progress,
     times: &mut ConnectTimes,
 ) -> Result<Rc<[SocketAddr]>, Error> {
-    if let Some(address) = client.shared.overridden(host, port) {
-        return Ok(Rc::new([address]));
+    if let Some(given) = client.shared.overridden(host, port) {
+        return Ok(given);
     }
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(Rc::new([SocketAddr::new(address, port)]));

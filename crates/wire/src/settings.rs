@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -16,9 +17,9 @@ use crate::tls;
 /// What the user asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// `host` or `host:port` to the address that is used in place of what DNS says; the port of the
+    /// `host` or `host:port` to the addresses that are used in place of what DNS says; the port of an
     /// address is used where it is not 0.
-    pub resolve: HashMap<String, SocketAddr>,
+    pub resolve: HashMap<String, Vec<SocketAddr>>,
     /// Source addresses, used in turn.
     pub from: Vec<IpAddr>,
     /// Unix socket in place of TCP, whatever the origin.
@@ -131,17 +132,18 @@ impl Shared {
         Ok(Arc::new(shared))
     }
 
-    /// The address that the user gave for a name.
-    pub(crate) fn overridden(&self, host: &str, port: u16) -> Option<SocketAddr> {
+    /// The addresses that the user gave for a name.
+    pub(crate) fn overridden(&self, host: &str, port: u16) -> Option<Rc<[SocketAddr]>> {
         let resolve = &self.settings.resolve;
         if resolve.is_empty() {
             return None;
         }
-        let mut address = *resolve.get(&format!("{host}:{port}")).or_else(|| resolve.get(host))?;
-        if address.port() == 0 {
-            address.set_port(port);
-        }
-        Some(address)
+        let given = resolve.get(&format!("{host}:{port}")).or_else(|| resolve.get(host))?;
+        let with_port = |address: &SocketAddr| match address.port() {
+            0 => SocketAddr::new(address.ip(), port),
+            _ => *address,
+        };
+        Some(given.iter().map(with_port).collect())
     }
 }
 

@@ -228,7 +228,7 @@ impl Reader {
         let mut resolve = BTreeMap::new();
         if let Some(node) = fields.get("resolve") {
             for (host, node) in self.names(node) {
-                resolve.extend(self.text(Some(node)).map(|address| (host.value, address)));
+                resolve.insert(host.value, self.texts(Some(node)));
             }
         }
         Connection {

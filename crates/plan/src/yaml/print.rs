@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::model::*;
+use crate::span::Spanned;
 use crate::template::Template;
 use crate::units::print_duration;
 
@@ -234,7 +235,9 @@ fn connection_value(connection: &Connection) -> Value {
         ConnectionMode::PerIteration => (Some("per_iteration"), None),
         ConnectionMode::Shared(size) => (Some("shared"), Some(size)),
     };
-    let resolve = connection.resolve.iter().map(|(host, to)| (host.clone(), json!(to.value)));
+    let texts =
+        |list: &[Spanned<String>]| json!(list.iter().map(|text| &text.value).collect::<Vec<_>>());
+    let resolve = connection.resolve.iter().map(|(host, to)| (host.clone(), texts(to)));
     let path =
         |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
     let tls = &connection.tls;
@@ -249,7 +252,7 @@ fn connection_value(connection: &Connection) -> Value {
         .maybe("mode", mode)
         .maybe("size", size)
         .some("resolve", Value::Object(resolve.collect()))
-        .some("from", json!(connection.from.iter().map(|from| &from.value).collect::<Vec<_>>()))
+        .some("from", texts(&connection.from))
         .maybe("unix", path(&connection.unix))
         .text("proxy", connection.proxy.as_ref())
         .some("tls", tls.done())

@@ -128,7 +128,11 @@ pub(super) static CONNECTION: Table = Table {
             "who owns connections; default per_user",
         ),
         Key("size", Int, "how many shared connections there are"),
-        Key("resolve", Names(&Text), "host or host:port to the address used in place of DNS"),
+        Key(
+            "resolve",
+            Names(&List(&Text)),
+            "host or host:port to the addresses used in place of DNS",
+        ),
         Key("from", List(&Text), "source addresses, used in turn"),
         Key("unix", Text, "Unix socket in place of TCP"),
         Key("proxy", Text, "HTTP proxy, http://[user:password@]host:port"),

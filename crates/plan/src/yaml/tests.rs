@@ -35,7 +35,7 @@ load: {stages: [{rate: 100/s, over: 30s}, {rate: 10/s, over: 1m}], arrivals: poi
 connection:
   mode: shared
   size: 10
-  resolve: {example.com: 127.0.0.1}
+  resolve: {example.com: 127.0.0.1, "b:80": [127.0.0.1, 127.0.0.2]}
   from: [127.0.0.2, 127.0.0.3]
   proxy: http://proxy:3128
   tls: {insecure: true, resume: false, server_name: x}
