@@ -1,49 +1,19 @@
 //! The binary against the built-in target, over real sockets: what is typed, what comes back.
 
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
-use squall_target::{Options, Server, TlsCertificate, TlsOptions};
+use squall_target::{Server, TlsCertificate, TlsOptions};
 
-/// A target on a port of its own.
-fn target() -> Server {
-    Server::start(Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 1 })
-        .expect("a target")
-}
-
-fn squall(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_squall"))
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .expect("squall runs")
-}
-
-/// Runs with the result as JSON; checks the exit code.
-fn result(folder: &Path, args: &[&str], code: i32) -> Value {
-    let output = squall(folder, &[args, &["--quiet", "--json", "-"]].concat());
-    let (out, err) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}"))
-}
+use common::{Steps, kinds, result, squall, target, target_at};
 
 /// Runs a plan with one scenario of these steps, once or a few times by one user.
 fn steps(server: &Server, head: &str, iterations: u32, steps: &str, code: i32) -> Value {
-    let folder = tempfile::tempdir().expect("a folder");
-    let plan = format!(
-        "target: {}\n{head}\nscenarios:\n  user:\n    load: {{users: 1, iterations: {iterations}}}\n    steps:\n{steps}\n",
-        server.url()
-    );
-    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    std::fs::write(folder.path().join("rows.csv"), "name,n\nada,1\ngrace,2\nlinus,3\n")
-        .expect("writable");
-    result(folder.path(), &["run", "plan.yaml", "--allow-exec"], code)
-}
-
-fn kinds(result: &Value) -> String {
-    result["totals"]["error_kinds"].to_string()
+    let files: &[(&str, &[u8])] = &[("rows.csv", b"name,n\nada,1\ngrace,2\nlinus,3\n")];
+    let url = &server.url();
+    Steps { url, head, users: 1, iterations, steps, files }.run(code)
 }
 
 #[test]
@@ -195,7 +165,7 @@ fn bodies_auth_redirects_and_compression() {
 #[test]
 fn every_failure_has_its_kind() {
     let server = target();
-    let one = |step: &str| kinds(&steps(&server, "", 1, &format!("      - {step}"), 0));
+    let one = |step: &str| kinds(&steps(&server, "", 1, step, 0));
     assert_eq!(one("get: /status/500"), r#"{"status":1}"#);
     assert_eq!(one("{get: /, extract: {x: {regex: 'no(thing)'}}}"), r#"{"extract":1}"#);
     assert_eq!(one("{get: /redirect/5, redirects: 2}"), r#"{"too_many_redirects":1}"#);
@@ -247,9 +217,7 @@ fn a_connection_that_the_server_closed_is_replaced() {
 #[test]
 fn tls_with_a_ca_of_its_own_and_without() {
     let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
-    let tls = Some(TlsOptions { certificate, client_ca: None });
-    let server = Server::start(Options { listen: vec!["127.0.0.1:0".to_owned()], tls, threads: 1 })
-        .expect("a target");
+    let server = target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }));
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("ca.pem"), server.ca_pem().expect("a certificate"))
         .expect("writable");
@@ -273,10 +241,10 @@ fn tls_with_a_ca_of_its_own_and_without() {
 #[test]
 fn thresholds_decide_the_exit_code() {
     let server = target();
-    let json = steps(&server, "thresholds: [count == 2, error_rate < 1%]", 2, "      - get: /", 0);
+    let json = steps(&server, "thresholds: [count == 2, error_rate < 1%]", 2, "get: /", 0);
     assert_eq!(json["thresholds"][0]["passed"], Value::Bool(true));
-    steps(&server, "thresholds: [count > 2]", 2, "      - get: /", 1);
-    steps(&server, "", 1, "      - {get: /, check: status == 404}", 1);
+    steps(&server, "thresholds: [count > 2]", 2, "get: /", 1);
+    steps(&server, "", 1, "{get: /, check: status == 404}", 1);
 }
 
 #[test]
