@@ -17,7 +17,7 @@ pub fn command(args: &Check) -> Outcome {
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
     if args.program {
         for program in programs.iter().filter(|program| !program.is_empty()) {
-            out::print(&program.to_string());
+            out::print(&program.secrets.mask(&program.to_string()));
         }
     } else {
         out::print(&describe(&loaded.plan));

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_engine::{Ended, Event, Program};
 use squall_measure::Totals;
+use squall_plan::secrets::Secrets;
 use squall_report::{Live, Meta, Run, RunFolder, live_line};
 
 use crate::exit::{Exit, Failure, Outcome};
@@ -29,7 +30,7 @@ pub struct Collector {
     length_s: Option<f64>,
     /// The second up to which progress was shown.
     shown: u32,
-    secrets: Vec<String>,
+    secrets: Secrets,
 }
 
 impl Collector {
@@ -86,9 +87,7 @@ impl Collector {
             }
             Event::Log(lines) => {
                 for line in lines {
-                    let text = self.secrets.iter().fold(line.text.clone(), |text, secret| {
-                        text.replace(secret.as_str(), "***")
-                    });
+                    let text = self.secrets.mask(&line.text);
                     if let Some(folder) = &mut self.folder {
                         folder.log(line.second, line.worker, &text);
                     }

@@ -14,7 +14,7 @@ use squall_wire::Shared;
 use crate::args::{self, Output, Variables};
 use crate::builtin;
 use crate::collect::{self, Collector};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::plans;
 use crate::signals;
 
@@ -56,15 +56,22 @@ pub fn run(job: Job) -> Outcome {
     let grace = job.plan.grace.unwrap_or(squall_engine::DEFAULT_GRACE);
     let interrupted = signals::watch(stopper.clone(), grace).map_err(Failure::incomplete)?;
 
-    options.setup = once(&job, &options, &shared, Part::Setup)?;
+    let setup = once(&job, &options, &shared, Part::Setup, &stopper);
+    if interrupted.load(Ordering::Relaxed) {
+        let text = "squall: interrupted during setup: no load was started".to_owned();
+        return Err(Failure { exit: Exit::Interrupted, text });
+    }
+    options.setup = setup?;
     let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
     let workers = job.output.workers.unwrap_or_else(cores).max(1);
     let mut collector = Collector::new(&job, &program, workers)?;
     let ended = drive(&program, &shared, workers, &stopper, &mut collector)?;
     options.setup.clear();
-    once(&job, &options, &shared, Part::Teardown)?;
-
-    collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)))
+    // Whoever interrupts the load still wants it cleaned up after.
+    let teardown = once(&job, &options, &shared, Part::Teardown, &Stopper::default());
+    let outcome =
+        collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)));
+    teardown.and(outcome)
 }
 
 /// Processors that this process may use.
@@ -88,21 +95,23 @@ fn once(
     options: &CompileOptions,
     shared: &Arc<Shared>,
     part: Part,
+    stopper: &Stopper,
 ) -> Result<Vec<(String, Value)>, Failure> {
     if !has_steps(&job.plan, part) {
         return Ok(Vec::new());
     }
     let program = plans::compile(&job.plan, &job.sources, part, options)?;
+    let secrets = program.secrets.clone();
     let mut log = Vec::new();
     let ended = squall_engine::run(
         program,
         shared.clone(),
         &RunOptions { workers: 1 },
-        &Stopper::default(),
+        stopper,
         None,
         |event| {
             if let Event::Log(lines) = event {
-                log.extend(lines.iter().map(|line| line.text.clone()));
+                log.extend(lines.iter().map(|line| secrets.mask(&line.text)));
             }
         },
     )

@@ -1,11 +1,12 @@
 //! `squall try`: one user, one iteration, every request and answer shown, secrets masked. It is how
 //! a plan is written and debugged.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use squall_engine::{Event, Exchange, Part, RunOptions, Stopper, Trace};
+use squall_plan::secrets::Secrets;
 
 use crate::args::Try;
 use crate::exit::{Exit, Failure, Outcome};
@@ -33,17 +34,17 @@ pub fn command(args: &Try) -> Outcome {
     let mut options = plans::options(&args.variables, destination.url.clone(), Vec::new());
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
     let shared = plans::network(&loaded.plan, &loaded.sources, &programs)?;
-    let secrets = Arc::new(loaded.plan.secrets());
     let failed = Arc::new(AtomicUsize::new(0));
     for part in [Part::Setup, Part::Trial, Part::Teardown] {
         if !run::has_steps(&loaded.plan, part) {
             continue;
         }
         let program = plans::compile(&loaded.plan, &loaded.sources, part, &options)?;
-        let (shown_secrets, failed) = (secrets.clone(), failed.clone());
+        let (secrets, failed) = (program.secrets.clone(), failed.clone());
+        let shown_secrets = secrets.clone();
         let trace = Trace::new(move |exchange| {
             failed.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
-            out::print(&mask(show(&exchange), &shown_secrets));
+            out::print(&Shown { exchange: &exchange, secrets: &shown_secrets }.to_string());
         });
         let run_options = RunOptions { workers: 1 };
         let ended = squall_engine::run(
@@ -55,7 +56,7 @@ pub fn command(args: &Try) -> Outcome {
             |event| {
                 if let Event::Log(lines) = event {
                     lines.iter().for_each(|line| {
-                        out::print(&mask(format!("log  {}\n", line.text), &secrets))
+                        out::print(&format!("log  {}\n", secrets.mask(&line.text)));
                     });
                 }
             },
@@ -77,46 +78,75 @@ pub fn command(args: &Try) -> Outcome {
     }
 }
 
-/// Replaces every secret by stars.
-fn mask(mut text: String, secrets: &[String]) -> String {
-    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-        text = text.replace(secret.as_str(), "***");
-    }
-    text
+/// An exchange as a person reads it, without its secrets.
+struct Shown<'a> {
+    exchange: &'a Exchange,
+    secrets: &'a Secrets,
 }
 
-/// An exchange as a person reads it.
-fn show(exchange: &Exchange) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "\n── {} ── {}", exchange.name, exchange.origin);
-    lines(&mut text, "  > ", &exchange.request);
-    lines(&mut text, "  < ", &exchange.head);
-    if !exchange.body.is_empty() {
-        lines(&mut text, "  | ", &exchange.body);
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Shown { exchange, secrets } = self;
+        writeln!(f, "\n── {} ── {}", secrets.mask(&exchange.name), exchange.origin)?;
+        self.lines(f, "  > ", &exchange.request)?;
+        self.lines(f, "  < ", &exchange.head)?;
+        if !exchange.body.is_empty() {
+            self.lines(f, "  | ", &exchange.body)?;
+        }
+        if exchange.body_bytes > exchange.body.len() as u64 {
+            writeln!(f, "  | … {} bytes in all", exchange.body_bytes)?;
+        }
+        writeln!(f, "  {}", timing(exchange))?;
+        for (name, value) in &exchange.extracted {
+            match value {
+                Ok(value) => writeln!(f, "  {name} = {}", cut(&secrets.mask(value)))?,
+                Err(reason) => writeln!(f, "  {name}: {}", secrets.mask(reason))?,
+            }
+        }
+        for (check, warn, held) in &exchange.checks {
+            let check = secrets.mask(check);
+            match held {
+                Ok(true) => writeln!(f, "  ✓ {check}")?,
+                Ok(false) if *warn => writeln!(f, "  ! {check} (only a warning)")?,
+                Ok(false) => writeln!(f, "  ✗ {check}")?,
+                Err(reason) => writeln!(f, "  ✗ {check}: {}", secrets.mask(reason))?,
+            }
+        }
+        if let Some((kind, detail)) = &exchange.error {
+            let detail = secrets.mask(detail);
+            writeln!(f, "  FAILED {}: {detail}\n         {}", kind.label(), kind.explain())?;
+        }
+        Ok(())
     }
-    if exchange.body_bytes > exchange.body.len() as u64 {
-        let _ = writeln!(text, "  | … {} bytes in all", exchange.body_bytes);
+}
+
+impl Shown<'_> {
+    /// Bytes as lines, each behind a mark; what is long is cut.
+    fn lines(&self, f: &mut Formatter<'_>, mark: &str, bytes: &[u8]) -> fmt::Result {
+        let all = self.secrets.mask(&String::from_utf8_lossy(bytes));
+        let all = all.trim_end();
+        for line in all.lines().take(BODY_LINES) {
+            match credentials(line) {
+                Some(known) => writeln!(f, "{mark}{known}***")?,
+                None => writeln!(f, "{mark}{}", cut(line))?,
+            }
+        }
+        match all.lines().count().saturating_sub(BODY_LINES) {
+            0 => Ok(()),
+            more => writeln!(f, "{mark}… {more} more lines"),
+        }
     }
-    let _ = writeln!(text, "  {}", timing(exchange));
-    for (name, value) in &exchange.extracted {
-        let _ = match value {
-            Ok(value) => writeln!(text, "  {name} = {}", cut(value)),
-            Err(reason) => writeln!(text, "  {name}: {reason}"),
-        };
-    }
-    for (check, warn, held) in &exchange.checks {
-        let _ = match held {
-            Ok(true) => writeln!(text, "  ✓ {check}"),
-            Ok(false) if *warn => writeln!(text, "  ! {check} (only a warning)"),
-            Ok(false) => writeln!(text, "  ✗ {check}"),
-            Err(reason) => writeln!(text, "  ✗ {check}: {reason}"),
-        };
-    }
-    if let Some((kind, detail)) = &exchange.error {
-        let _ = writeln!(text, "  FAILED {}: {detail}\n         {}", kind.label(), kind.explain());
-    }
-    text
+}
+
+/// The part of a header of Basic credentials before the password, which it holds in base64.
+fn credentials(line: &str) -> Option<&str> {
+    let (name, value) = line.split_once(": ")?;
+    let ends = ["authorization", "proxy-authorization"]
+        .iter()
+        .any(|header| name.eq_ignore_ascii_case(header));
+    let scheme = value.split(' ').next()?;
+    (ends && scheme.eq_ignore_ascii_case("basic"))
+        .then(|| &line[..name.len() + 2 + scheme.len() + 1])
 }
 
 fn timing(exchange: &Exchange) -> String {
@@ -128,19 +158,6 @@ fn timing(exchange: &Exchange) -> String {
         words.push("connection used again".to_owned());
     }
     words.join(", ")
-}
-
-/// Bytes as lines, each behind a mark; what is long is cut.
-fn lines(text: &mut String, mark: &str, bytes: &[u8]) {
-    let all = String::from_utf8_lossy(bytes);
-    let all = all.trim_end();
-    for line in all.lines().take(BODY_LINES) {
-        let _ = writeln!(text, "{mark}{}", cut(line));
-    }
-    let more = all.lines().count().saturating_sub(BODY_LINES);
-    if more > 0 {
-        let _ = writeln!(text, "{mark}… {more} more lines");
-    }
 }
 
 /// A line, made printable, and not too long.

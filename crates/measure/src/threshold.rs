@@ -245,6 +245,7 @@ impl Unit {
             (Unit::Time, "ms") => 1e3,
             (Unit::Time, "s") => 1e6,
             (Unit::Time, "m" | "min") => 6e7,
+            (Unit::Time, "h") => 3.6e9,
             _ => return Err(bad()),
         };
         Ok(number * factor)

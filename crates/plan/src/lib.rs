@@ -3,6 +3,7 @@
 pub mod diagnostic;
 pub mod expr;
 pub mod model;
+pub mod secrets;
 pub mod span;
 pub mod template;
 pub mod units;

@@ -94,38 +94,6 @@ pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, S
     Ok(values)
 }
 
-/// Whether a variable of this name is taken for a secret.
-pub fn sounds_secret(name: &str) -> bool {
-    const WORDS: [&str; 8] =
-        ["password", "passwd", "secret", "token", "api_key", "apikey", "credential", "private_key"];
-    let name = name.to_ascii_lowercase();
-    // `password_prefix` and the like are about a secret, and are none.
-    WORDS.iter().any(|word| name.ends_with(word) || name.ends_with(&format!("{word}s")))
-}
-
-impl Plan {
-    /// Texts of secret variables that are known before the run, longest first, for masking.
-    pub fn secrets(&self) -> Vec<String> {
-        let mut secrets = Vec::new();
-        for var in self.vars.iter().filter(|var| var.secret) {
-            texts(&var.value, &mut secrets);
-        }
-        secrets.retain(|secret| !secret.is_empty());
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        secrets
-    }
-}
-
-fn texts(json: &Json, found: &mut Vec<String>) {
-    match json {
-        Json::Text(text) => found.extend(text.literal().map(str::to_owned)),
-        Json::List(items) => items.iter().for_each(|item| texts(item, found)),
-        Json::Map(entries) => entries.iter().for_each(|(_, value)| texts(value, found)),
-        Json::Int(number) => found.push(number.to_string()),
-        Json::Null | Json::Bool(_) | Json::Float(_) => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,14 +106,5 @@ mod tests {
             [("A", "1"), ("B", "two words"), ("C", "x")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         assert_eq!(values, expected);
         assert_eq!(parse_env_file("f", "A=1\nB"), Err("f:2:1: `B` is no NAME=VALUE".to_owned()));
-    }
-
-    #[test]
-    fn names_of_secrets() {
-        assert!(
-            sounds_secret("DB_PASSWORD")
-                && sounds_secret("tokens")
-                && !sounds_secret("password_prefix")
-        );
     }
 }

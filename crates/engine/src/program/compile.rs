@@ -8,6 +8,7 @@ use squall_measure::NameKind;
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Expr, Program as Formula, Slot};
 use squall_plan::model::{Defaults, Load, OnError, Plan, Step, StepKind, Target};
+use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 use squall_plan::value::Value;
@@ -80,6 +81,7 @@ pub(crate) struct Compiler<'p> {
     pub(super) sees_answer: bool,
     pub(super) noticed: Noticed,
     pub(super) used: HashSet<String>,
+    secrets: Secrets,
     used_feeds: Vec<u16>,
     errors: Vec<Diagnostic>,
 }
@@ -120,7 +122,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         connections: plan.connection.mode,
         proxy: compiler.proxy,
         used: compiler.used,
-        secrets: plan.secrets(),
+        secrets: compiler.secrets,
         seed: plan.seed.unwrap_or(options.seed),
         grace: plan.grace.unwrap_or(DEFAULT_GRACE),
     })
@@ -172,6 +174,7 @@ impl<'p> Compiler<'p> {
             sees_answer: false,
             noticed: Noticed::default(),
             used: HashSet::new(),
+            secrets: plan.secrets(),
             used_feeds: Vec::new(),
             errors: Vec::new(),
         }
@@ -205,6 +208,11 @@ impl<'p> Compiler<'p> {
             }
         }
         for (name, value) in &self.options.setup {
+            if sounds_secret(name)
+                || plan.vars.iter().any(|var| var.secret && var.name.value == *name)
+            {
+                self.secrets.add_value(value);
+            }
             self.constants.insert(name.clone(), value.clone());
         }
         for var in &plan.vars {
@@ -216,6 +224,9 @@ impl<'p> Compiler<'p> {
             else {
                 continue;
             };
+            if var.secret {
+                self.secrets.add_value(&value);
+            }
             self.constants.insert(var.name.value.clone(), value);
         }
         for name in set {

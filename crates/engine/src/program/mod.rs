@@ -20,6 +20,7 @@ use std::time::Duration;
 use squall_measure::NameKind;
 use squall_plan::expr::{Program as Formula, Slot};
 use squall_plan::model::{ConnectionMode, OnError, StopScope, Think};
+use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::{Origin, Proxy};
@@ -74,7 +75,7 @@ pub struct Program {
     /// Names that expressions and templates look at.
     pub(crate) used: HashSet<String>,
     /// Texts that no output may show.
-    pub secrets: Vec<String>,
+    pub secrets: Secrets,
     /// Seed of everything random.
     pub seed: u64,
     /// How long what is in flight at the end may take.

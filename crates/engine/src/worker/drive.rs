@@ -91,7 +91,7 @@ impl Worker {
             OnError::Continue => {}
             OnError::NextIteration => user.leave_iteration(&self.program),
             OnError::StopUser => user.stopped = true,
-            OnError::StopRun => self.recorder.ask_to_stop(),
+            OnError::StopRun => self.stop_run(),
         }
     }
 }
@@ -284,7 +284,7 @@ impl<'p> Run<'_, 'p> {
             Op::Stop(StopScope::Iteration) => self.user.pc = scenario.ops.len() as u32,
             Op::Stop(StopScope::User) => return Some(self.leave(now)),
             Op::Stop(StopScope::Run) => {
-                self.worker.recorder.ask_to_stop();
+                self.worker.stop_run();
                 return Some(self.leave(now));
             }
         }

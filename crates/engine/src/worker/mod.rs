@@ -288,6 +288,12 @@ impl Worker {
         self.idle.notify_one();
     }
 
+    /// Ends the run from within: here at once, on other workers as soon as they are told.
+    fn stop_run(&self) {
+        self.recorder.ask_to_stop();
+        self.end(crate::schedule::nanos(self.program.grace));
+    }
+
     /// Cuts all that is in flight.
     fn abort(&self) {
         self.aborted.set(true);

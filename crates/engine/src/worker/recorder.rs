@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use squall_measure::{Counters, ErrorKind, NameId, NameKind, Names, Sample, Slice};
+use squall_plan::secrets::Secrets;
 
 use crate::program::Program;
 use crate::run::{LogLine, Message};
@@ -20,6 +21,8 @@ const SECOND: u64 = 1_000_000_000;
 /// A worker's records.
 pub(crate) struct Recorder {
     worker: u32,
+    /// What no name may show.
+    secrets: Secrets,
     /// When the run's first second began, on the clock.
     start: u64,
     /// The present second, counted from the start.
@@ -48,9 +51,10 @@ impl Recorder {
         let mut slice = Box::new(Slice::new(worker, 0));
         for (kind, text) in &program.names {
             let id = names.intern(*kind, text);
-            slice.announce(id, *kind, text);
+            slice.announce(id, *kind, &program.secrets.mask(text));
         }
         Recorder {
+            secrets: program.secrets.clone(),
             worker,
             start,
             second: Cell::new(0),
@@ -104,7 +108,7 @@ impl Recorder {
         if names.len() > known
             && let Some((kind, text)) = names.get(NameId(id))
         {
-            self.slice.borrow_mut().announce(NameId(id), kind, text);
+            self.slice.borrow_mut().announce(NameId(id), kind, &self.secrets.mask(text));
         }
         id
     }

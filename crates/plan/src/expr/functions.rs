@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::eval::{Budget, Held, Tree, checked, too_large};
 use super::{EvalError, Scope};
+use crate::secrets::percent_encode;
 use crate::value::{MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};
 
 type Result<T> = std::result::Result<T, EvalError>;
@@ -99,16 +100,7 @@ functions! {
         let chars = text(&a[0])?;
         Ok(Value::text(chars.chars().skip(from).take(to.saturating_sub(from)).collect::<String>()))
     };
-    "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| {
-        let mut out = String::new();
-        for byte in shown(&a[0]).bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(byte.into()),
-                _ => out.push_str(&format!("%{byte:02X}")),
-            }
-        }
-        Ok(Value::text(out))
-    };
+    "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| Ok(Value::text(percent_encode(&shown(&a[0]))));
     "base64" 1..=1, true, "base64 of a text: base64(\"a\") is \"YQ==\"", |a, _| Ok(Value::text(STANDARD.encode(bytes(&a[0])?)));
     "base64_decode" 1..=1, true, "the text of a base64: base64_decode(\"YQ==\")", |a, _| {
         let decoded = STANDARD.decode(bytes(&a[0])?).map_err(|error| EvalError::new(error.to_string()))?;

@@ -72,7 +72,7 @@ impl Reader {
             } else {
                 (self.json(node), None)
             };
-            let secret = secret.unwrap_or_else(|| crate::vars::sounds_secret(&name.value));
+            let secret = secret.unwrap_or_else(|| crate::secrets::sounds_secret(&name.value));
             vars.extend(value.map(|value| Var { name, value, secret }));
         }
         vars

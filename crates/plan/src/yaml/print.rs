@@ -6,21 +6,17 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::model::*;
+use crate::secrets::Secrets;
 use crate::span::Spanned;
 use crate::template::Template;
 use crate::units::print_duration;
 
-/// What stands for a secret.
-const MASK: &str = "***";
-
 /// A plan as YAML. With `mask_secrets` the values of secret variables, and every text that holds one,
 /// are masked: the result then no longer runs as it did.
 pub fn print(plan: &Plan, mask_secrets: bool) -> String {
-    let secrets = if mask_secrets { plan.secrets() } else { Vec::new() };
+    let secrets = if mask_secrets { plan.secrets() } else { Secrets::default() };
     let mut out = String::new();
-    block(&mut out, &plan_value(plan), 0, &|text: &str| {
-        secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), MASK))
-    });
+    block(&mut out, &plan_value(plan), 0, &|text: &str| secrets.mask(text));
     out
 }
 
@@ -61,7 +57,11 @@ fn behind(out: &mut String, value: &Value, depth: usize, mask: &dyn Fn(&str) -> 
 fn scalar(value: &Value, mask: &dyn Fn(&str) -> String) -> String {
     match value {
         Value::String(text) => json!(mask(text)).to_string(),
-        other => other.to_string(),
+        other => {
+            let shown = other.to_string();
+            let masked = mask(&shown);
+            if masked == shown { shown } else { json!(masked).to_string() }
+        }
     }
 }
 

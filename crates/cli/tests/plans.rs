@@ -1,0 +1,259 @@
+//! What a plan may hold beside its loads and connections: variables, data, credentials, other files,
+//! names, and what is done about errors.
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use common::{Steps, all_good, counter, kinds, result, squall, target};
+
+/// Writes files into a folder of their own.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).expect("writable");
+    }
+    folder
+}
+
+/// A plan of one user and one iteration, `more` lines before its scenario.
+fn plan(url: &str, more: &str, steps: &str) -> String {
+    format!(
+        "target: {url}\n{more}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{steps}]}}}}\n"
+    )
+}
+
+/// The texts that a run logged.
+fn logged(result: &Value) -> Vec<&str> {
+    result["log"].as_array().expect("a log").iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn later_sources_of_a_variable_win() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {a: plan, b: plan, c: plan, d: plan}",
+        "{log: '${a} ${b} ${c} ${d}'}, {get: /}",
+    );
+    let folder = folder(&[("plan.yaml", &text), ("values.env", "b=file\nc=file\nd=file\n")]);
+    let flags = ["run", "plan.yaml", "--env-file", "values.env", "--set", "d=flag", "-q", "--json"];
+    let output = Command::new(env!("CARGO_BIN_EXE_squall"))
+        .args(flags)
+        .env("SQUALL_VAR_c", "environment")
+        .env("SQUALL_VAR_d", "environment")
+        .current_dir(folder.path())
+        .output()
+        .expect("squall runs");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!(logged(&json), ["plan file environment flag"]);
+}
+
+#[test]
+fn what_is_given_and_unknown_is_refused() {
+    let text = plan("http://127.0.0.1:9", "vars: {a: 1}", "get: '/${a}'");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let refused = |flags: &[&str], word: &str| {
+        let output = squall(folder.path(), &[&["run", "plan.yaml"], flags].concat());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(word), "{word}: {text}");
+    };
+    refused(&["--set", "b=1"], "--set b");
+    refused(&["--set", "a"], "NAME=VALUE");
+    refused(&["--env-file", "nowhere.env"], "nowhere.env");
+    refused(&["--for", "soon"], "soon");
+    refused(&["--target", "ftp://a"], "ftp://a");
+}
+
+#[test]
+fn secrets_are_masked_in_every_output() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {pin: {value: 9876543210, secret: true}, api_key: from-the-plan}",
+        "{log: '${pin} ${api_key}'}, {get: '/echo?pin=${pin}', name: 'pin ${pin}', check: 'body == pin'}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let outputs = [
+        squall(folder.path(), &["run", "plan.yaml", "--set", "api_key=from-a-flag"]),
+        squall(folder.path(), &["try", "plan.yaml", "--set", "api_key=from-a-flag"]),
+        squall(folder.path(), &["check", "--program", "plan.yaml"]),
+    ];
+    let mut texts: Vec<Vec<u8>> =
+        outputs.into_iter().flat_map(|output| [output.stdout, output.stderr]).collect();
+    let runs = folder.path().join("squall-runs");
+    for run in std::fs::read_dir(runs).expect("runs") {
+        for file in std::fs::read_dir(run.expect("a run").path()).expect("files") {
+            texts.push(std::fs::read(file.expect("a file").path()).expect("readable"));
+        }
+    }
+    for text in texts {
+        let text = String::from_utf8_lossy(&text);
+        for secret in ["9876543210", "from-the-plan", "from-a-flag"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_shared_over_workers_without_gap_or_repeat() {
+    let server = target();
+    let rows: String = (0..40).map(|n| format!("{n};name {n}\n")).collect();
+    let data = |at_end: &str, share: &str, pick: &str| {
+        let plan = format!(
+            "target: {}
+data: {{rows: {{csv: rows.csv, delimiter: ';', header: [id, name], at_end: {at_end}, share: {share}, pick: {pick}}}}}
+scenarios: {{a: {{load: {{users: 8, iterations: 10}}, steps: [{{get: '/status/200?${{rows.id}}', name: 'row ${{rows.id}}'}}]}}}}
+",
+            server.url()
+        );
+        let folder = folder(&[("plan.yaml", &plan), ("rows.csv", &rows)]);
+        let json = result(folder.path(), &["run", "plan.yaml", "-w", "2"], 0);
+        let requests = json["requests"].as_object().expect("requests").clone();
+        let counts = requests.values().map(|row| row["count"].as_u64().expect("a count"));
+        (json.clone(), counts.collect::<Vec<_>>())
+    };
+    let (json, counts) = data("stop", "all", "next");
+    assert_eq!(counts, [1; 40], "each row once: {json}");
+    assert_eq!(counter(&json, "data_exhausted"), 8);
+    let (_, counts) = data("cycle", "all", "next");
+    assert_eq!(counts, [2; 40], "each row twice");
+    let (_, counts) = data("cycle", "user", "next");
+    assert_eq!(counts, [8; 10], "each user reads the first ten rows");
+    let (_, counts) = data("cycle", "all", "once_per_user");
+    assert_eq!(counts, [10; 8], "a row a user, kept for all its iterations");
+    let (_, counts) = data("cycle", "all", "random");
+    assert_eq!(counts.iter().sum::<u64>(), 80);
+}
+
+#[test]
+fn json_lines_keep_their_types() {
+    let steps = "
+      - get: /
+        check: ['rows.n + 1 == 8', 'rows.tags[1] == \"b\"', 'rows.ok', 'rows.none == null']";
+    let rows = br#"{"n": 7, "tags": ["a", "b"], "ok": true, "none": null}"#;
+    let json = Steps {
+        head: "data: {rows: {jsonl: rows.jsonl}}",
+        files: &[("rows.jsonl", rows)],
+        ..Steps::one(&target().url(), steps)
+    }
+    .run(0);
+    all_good(&json, 1);
+}
+
+#[test]
+fn credentials_are_shown_as_the_server_wants_them() {
+    let steps = "
+      - {get: /auth/basic, auth: {basic: {user: ada, password: '${word}'}}, check: status == 200}
+      - {get: /auth/digest, auth: {digest: {user: ada, password: '${word}'}}, check: status == 200}
+      - {get: /auth/digest, name: wrong, auth: {digest: {user: ada, password: no}}, check: status == 401}
+      - {get: /echo, auth: {bearer: 'to-${word}'}, check: 'body.contains(\"Bearer to-\")'}
+      - {get: /echo, name: none, check: '!body.contains(\"uthorization\")'}";
+    let head = "vars: {word: secret-ada}";
+    let json = Steps { head, iterations: 2, ..Steps::one(&target().url(), steps) }.run(0);
+    assert_eq!(kinds(&json), "{}", "{}", json["log"]);
+}
+
+#[test]
+fn included_steps_stand_in_their_place_and_keep_their_places_in_errors() {
+    let server = target();
+    let main =
+        plan(&server.url(), "vars: {x: 1}", "{include: sub/login.yaml}, {get: /, name: after}");
+    let folder = folder(&[("plan.yaml", &main)]);
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    let sub = folder.path().join("sub/login.yaml");
+    std::fs::write(&sub, "- get: /\n  name: inner ${x}\n").expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    assert_eq!(json["requests"]["inner 1"]["count"].as_u64(), Some(1), "{json}");
+    all_good(&json, 2);
+    std::fs::write(&sub, "- get: /\n  nmae: x\n").expect("writable");
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("login.yaml:2:3: error"), "{text}");
+    std::fs::write(&sub, "- include: login.yaml\n").expect("writable");
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    assert_eq!(output.status.code(), Some(2), "a circle");
+}
+
+#[test]
+fn an_error_ends_what_the_plan_says() {
+    let server = target();
+    let after = |on_error: &str| {
+        let text = format!(
+            "target: {}
+on_error: {on_error}
+scenarios:
+  a:
+    load: {{users: 2, iterations: 3}}
+    steps: [{{get: /status/500, name: bad}}, {{get: /, name: good}}]
+",
+            server.url()
+        );
+        let folder = folder(&[("plan.yaml", &text)]);
+        let code = if on_error == "stop_run" { 1 } else { 0 };
+        let json = result(folder.path(), &["run", "plan.yaml", "-w", "1"], code);
+        let count = |name: &str| json["requests"][name]["count"].as_u64().unwrap_or(0);
+        (count("bad"), count("good"))
+    };
+    assert_eq!(after("continue"), (6, 6));
+    assert_eq!(after("next_iteration"), (6, 0));
+    assert_eq!(after("stop_user"), (2, 0));
+    let (bad, good) = after("stop_run");
+    assert!((1..=2).contains(&bad) && good == 0, "{bad} {good}");
+}
+
+#[test]
+fn names_stay_few() {
+    let steps = "
+      - repeat: 1100
+        counter: i
+        steps: [{get: '/status/200?${i}', name: 'name ${i}'}]
+      - {get: '/item/${random(1, 1000)}'}
+      - {get: '/status/200?x=${random(1, 1000)}'}";
+    let json = Steps::one(&target().url(), steps).run(0);
+    all_good(&json, 1_102);
+    let requests = json["requests"].as_object().expect("requests");
+    assert!(requests.len() <= 1_001, "{}", requests.len());
+    let others = requests["other"]["count"].as_u64().expect("a count");
+    assert_eq!(others as usize + requests.len() - 1, 1_102);
+    assert!(json["warnings"].to_string().contains("more than 1,000 names"), "{}", json["warnings"]);
+    let steps = "
+      - {get: '/item/${random(1, 1000)}'}
+      - {get: '/status/200?x=${random(1, 1000)}'}";
+    let json = Steps { iterations: 5, ..Steps::one(&target().url(), steps) }.run(0);
+    let names: Vec<&String> = json["requests"].as_object().expect("requests").keys().collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+#[test]
+fn programs_run_only_where_they_are_allowed() {
+    let text = plan("http://127.0.0.1:9", "", "exec: [touch, made]");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let output = squall(folder.path(), &["run", "plan.yaml"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("--allow-exec"), "{error}");
+    assert!(!Path::new(&folder.path().join("made")).exists());
+    let json = result(folder.path(), &["run", "plan.yaml", "--allow-exec"], 0);
+    all_good(&json, 1);
+    assert!(folder.path().join("made").exists());
+}
+
+#[test]
+fn thresholds_judge_names_groups_and_counters() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "thresholds: ['count(a) == 2', 'rate(g) > 0/s', 'p99.9(a) < 1h', 'errors_status(b) == 1', 'error_rate(b) == 100%', 'checks_ok == 1']",
+        "{group: g, steps: [{get: /, name: a}, {get: /, name: a, check: status == 200}]}, {get: /status/503, name: b}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    let judged = json["thresholds"].as_array().expect("thresholds");
+    assert_eq!(judged.len(), 6);
+    assert!(judged.iter().all(|one| one["passed"] == true), "{judged:?}");
+}
