@@ -17,11 +17,12 @@ pub fn text(run: &Run, color: bool) -> String {
     let workers = run.meta.workers;
     let _ = writeln!(
         out,
-        "\n{}: {:.1} s, {workers} worker{}, at most {} users\n",
+        "\n{}: {:.1} s, {workers} worker{}, at most {} user{}\n",
         shorten(&run.meta.plan, 60),
         run.elapsed_s,
-        if workers == 1 { "" } else { "s" },
-        count(counters.users_active)
+        plural(workers),
+        count(counters.users_active),
+        plural(counters.users_active)
     );
     table(&mut out, run);
     phases(&mut out, &run.totals.all());
@@ -46,6 +47,11 @@ pub fn text(run: &Run, color: bool) -> String {
     out
 }
 
+/// The ending of a word after a number.
+fn plural(number: u64) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
 fn table(out: &mut String, run: &Run) {
     let _ = writeln!(
         out,
@@ -60,7 +66,7 @@ fn table(out: &mut String, run: &Run) {
         line(out, "all", &all, run.elapsed_s);
     }
     if run.totals.groups().next().is_some() {
-        let _ = writeln!(out, " {:NAME$}", "group");
+        out.push_str(" group\n");
     }
     for (name, row) in run.totals.groups() {
         line(out, name, row, run.elapsed_s);
@@ -139,8 +145,8 @@ fn judgements(out: &mut String, run: &Run, color: bool) {
         let _ = writeln!(
             out,
             " threshold   {word} {} ({})",
-            shorten(&judgement.text, 44),
-            shorten(&judgement.shown, 30)
+            shorten(&judgement.text, 40),
+            shorten(&judgement.shown, 36)
         );
     }
 }

@@ -1,0 +1,152 @@
+//! Every output of a fixed run, held against a file in `tests/golden`. After a change that is meant,
+//! `SQUALL_BLESS=1 cargo test -p squall-report` writes the files anew: read the difference.
+
+use std::path::Path;
+
+use squall_measure::{ErrorKind, NameId, NameKind, Phases, Sample, Slice, Totals};
+use squall_report::{Generator, Live, Meta, Run, RunFolder, json, live_line, load, text};
+
+/// Compares an output with its file.
+fn golden(name: &str, output: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("SQUALL_BLESS").is_some() {
+        std::fs::write(&path, output).expect("writable");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(output, expected, "{name} differs: see the head of this file");
+}
+
+const HOME: NameId = NameId(0);
+const PAY: NameId = NameId(1);
+const CHECKOUT: NameId = NameId(2);
+
+/// A second of a run: answers with latencies of 1 to 100 ms, some late, some failed.
+fn slice(second: u32) -> Slice {
+    let mut slice = Slice::new(0, second);
+    if second == 0 {
+        slice.announce(HOME, NameKind::Request, "GET /");
+        slice.announce(PAY, NameKind::Request, "POST /a/path/that/is/too/long/for/its/column");
+        slice.announce(CHECKOUT, NameKind::Group, "checkout");
+    }
+    for n in 1..=100 {
+        let mut phases = Phases::default();
+        phases.add(3, n * 900_000);
+        phases.add(4, n * 100_000);
+        if n == 1 {
+            phases.add(0, 20_000);
+            phases.add(1, 150_000);
+        }
+        let sample = Sample {
+            latency_us: n * 1_000,
+            due_latency_us: None,
+            answered: true,
+            status: 200,
+            error: None,
+            bytes_in: 1_200,
+            bytes_out: 100,
+            phases,
+        };
+        slice.record(HOME, &sample);
+        let status = if n % 25 == 0 { 503 } else { 201 };
+        let error = (n % 25 == 0).then_some(ErrorKind::Status);
+        let due_latency_us = Some(n * 3_000);
+        slice.record(PAY, &Sample { status, error, due_latency_us, ..sample });
+    }
+    let lost = Sample {
+        latency_us: 5_000_000,
+        due_latency_us: None,
+        answered: false,
+        status: 0,
+        error: Some(ErrorKind::TimeoutFirstByte),
+        bytes_in: 0,
+        bytes_out: 100,
+        phases: Phases::default(),
+    };
+    slice.record(HOME, &lost);
+    slice.record_group(CHECKOUT, 250_000, false);
+    slice.record_group(CHECKOUT, 350_000, true);
+    slice.counters.users_active = 20 + u64::from(second);
+    slice.counters.arrivals_due = 105;
+    slice.counters.arrivals_missed = 5;
+    slice.counters.checks_ok = 98;
+    slice.counters.checks_failed = 2;
+    slice
+}
+
+fn run() -> Run {
+    let mut totals = Totals::new();
+    (0..3).for_each(|second| totals.add(&slice(second)));
+    let mut run = Run {
+        meta: Meta {
+            squall: "0.0.0".to_owned(),
+            plan: "shop".to_owned(),
+            os: "Linux version 6.1".to_owned(),
+            cpus: 2,
+            started_unix: 1_795_213_023.25,
+            workers: 1,
+            seed: 7,
+            thresholds: [
+                "p99(\"GET /\") < 150ms",
+                "error_rate < 1%",
+                "rate(checkout) > 0.5/s",
+                "p99(nowhere) < 1s",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+        },
+        elapsed_s: 3.0,
+        finished: true,
+        totals,
+        log: vec![
+            "POST /pay: status: status 503".to_owned(),
+            "GET /: timeout_first_byte".to_owned(),
+        ],
+        generator: Generator { cpu_user_s: 0.25, cpu_sys_s: 0.75, peak_rss_bytes: 9 << 20 },
+        ..Run::default()
+    };
+    run.judge();
+    run.warn();
+    run
+}
+
+#[test]
+fn the_text() {
+    let shown = text(&run(), false);
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    golden("report.txt", &shown);
+    let nothing = Run { finished: true, ..Run::default() };
+    golden("report-of-nothing.txt", &text(&nothing, false));
+}
+
+#[test]
+fn the_json() {
+    golden("run.json", &(format!("{:#}", json(&run())) + "\n"));
+}
+
+#[test]
+fn the_live_line() {
+    let run = run();
+    let line =
+        |elapsed_s, length_s| live_line(&Live { elapsed_s, length_s, totals: &run.totals }) + "\n";
+    let lines = line(2.0, Some(20.0)) + &line(3.0, None) + &line(25.0, Some(20.0));
+    assert!(lines.lines().all(|line| line.chars().count() <= 99), "{lines}");
+    golden("live.txt", &lines);
+}
+
+#[test]
+fn the_folder() {
+    let base = tempfile::tempdir().expect("a folder");
+    let run = run();
+    let mut folder = RunFolder::create(base.path(), &run.meta, "name: shop\n").expect("writable");
+    (0..3).for_each(|second| folder.slice(&slice(second)));
+    folder.log(1, 0, "a \"line\"");
+    folder.finish(&run).expect("writable");
+    let path = folder.path();
+    let read = |name: &str| std::fs::read_to_string(path.join(name)).expect(name);
+    assert_eq!(path.file_name().expect("a name"), "2026-11-20T22-17-03-shop");
+    golden("timeline.hlog", &read("timeline.hlog"));
+    golden("log.jsonl", &read("log.jsonl"));
+    golden("run.json", &read("run.json"));
+    let again = load(path).expect("a run");
+    assert_eq!(json(&again), json(&run), "what is read back is what was there");
+}
