@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use squall_plan::model::{Closed, Load, Open, Plan, Step, StepKind};
+use squall_plan::model::{Closed, End, Load, Open, Plan, Step, StepKind};
 
 use crate::args::Check;
 use crate::exit::{Exit, Failure, Outcome};
@@ -88,7 +88,8 @@ fn say_closed(closed: &Closed) -> String {
         words.push(format!("an iteration each {}", say(pace)));
     }
     if let Some(iterations) = closed.iterations {
-        words.push(format!("{iterations} iterations each"));
+        let end = if closed.end == End::Together { ", all ended by the first" } else { "" };
+        words.push(format!("{iterations} iterations each{end}"));
     }
     if let Some(iterations) = closed.total_iterations {
         words.push(format!("{iterations} iterations in all"));

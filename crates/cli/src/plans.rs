@@ -7,7 +7,7 @@ use std::sync::Arc;
 use squall_engine::{CompileOptions, Part, Program};
 use squall_measure::Threshold;
 use squall_plan::diagnostic::{Diagnostic, Sources};
-use squall_plan::model::{Load, Plan};
+use squall_plan::model::{End, Load, Plan};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::value::Value;
 use squall_plan::vars::{self, LoadOptions};
@@ -194,6 +194,7 @@ pub fn resize(plan: &mut Plan, users: Option<u64>, length: Option<std::time::Dur
                 Load::Closed(closed) => {
                     closed.duration = Some(length);
                     (closed.iterations, closed.total_iterations) = (None, None);
+                    closed.end = End::Each;
                 }
                 Load::Open(open) => {
                     open.duration = Some(length);

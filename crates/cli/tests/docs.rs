@@ -60,10 +60,10 @@ fn every_key_of_run_json_is_documented() {
     let generator = json["generator"].as_object().expect("an object").keys().cloned();
     let counters = Counters::default();
     let counters = counters.named().map(|(name, _)| name.to_owned());
+    let ledger = json["ledger"].as_object().expect("an object").keys().cloned();
     let phases = PHASES.map(str::to_owned);
-    for key in
-        top.chain(row).chain(latency).chain(meta).chain(generator).chain(counters).chain(phases)
-    {
+    let inner = row.chain(latency).chain(meta).chain(generator).chain(ledger);
+    for key in top.chain(inner).chain(counters).chain(phases) {
         assert!(text.contains(&format!("`{key}`")), "{key}");
     }
 }

@@ -25,6 +25,8 @@ pub(crate) enum Message {
     Log(Vec<LogLine>),
     /// A step or an error asks for the end of the run.
     StopAsked,
+    /// The first user of a load that ends together has done its iterations.
+    UnitEnded(u16),
     /// A worker could not be started, or its thread broke off.
     Failed {
         worker: u32,
@@ -33,13 +35,20 @@ pub(crate) enum Message {
 }
 
 /// What workers are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Orders {
+    pub command: Command,
+    /// Loads that have ended before their time.
+    pub ended: Vec<u16>,
+}
+
+/// Whether and how the run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Command {
+    #[default]
     Run,
     /// Begin nothing new; what is in flight may take so many nanoseconds.
-    Stop {
-        grace: u64,
-    },
+    Stop { grace: u64 },
     /// Cut everything.
     Abort,
 }
@@ -73,21 +82,21 @@ pub struct RunOptions {
 
 /// A way to end a run from elsewhere (a signal, a test).
 #[derive(Debug, Clone)]
-pub struct Stopper(watch::Sender<Command>);
+pub struct Stopper(watch::Sender<Orders>);
 
 impl Default for Stopper {
     fn default() -> Self {
-        Stopper(watch::Sender::new(Command::Run))
+        Stopper(watch::Sender::new(Orders::default()))
     }
 }
 
 impl Stopper {
     /// Ends the run in order: nothing new is begun, what is in flight may take so long.
     pub fn stop(&self, grace: Duration) {
-        self.0.send_if_modified(|command| {
-            let first = *command == Command::Run;
+        self.0.send_if_modified(|orders| {
+            let first = orders.command == Command::Run;
             if first {
-                *command = Command::Stop { grace: crate::schedule::nanos(grace) };
+                orders.command = Command::Stop { grace: crate::schedule::nanos(grace) };
             }
             first
         });
@@ -95,12 +104,23 @@ impl Stopper {
 
     /// Ends the run at once.
     pub fn abort(&self) {
-        self.0.send_replace(Command::Abort);
+        self.0.send_modify(|orders| orders.command = Command::Abort);
+    }
+
+    /// Ends one load, on all workers.
+    fn end_unit(&self, unit: u16) {
+        self.0.send_if_modified(|orders| {
+            let first = !orders.ended.contains(&unit);
+            if first {
+                orders.ended.push(unit);
+            }
+            first
+        });
     }
 
     /// Whether the run was told to end.
     pub fn is_stopped(&self) -> bool {
-        *self.0.borrow() != Command::Run
+        self.0.borrow().command != Command::Run
     }
 }
 
@@ -130,6 +150,7 @@ pub fn run(
     mut events: impl FnMut(Event<'_>),
 ) -> io::Result<Ended> {
     let clock = Clock::new(Instant::now());
+    let start = clock.now();
     let (messages, inbox) = mpsc::channel();
     let of = options.workers.clamp(1, program.most_workers());
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
@@ -140,7 +161,7 @@ pub fn run(
             clock,
             index,
             of,
-            start: clock.now(),
+            start,
             messages: messages.clone(),
             commands: stopper.0.subscribe(),
             trace: trace.clone(),
@@ -167,12 +188,12 @@ pub fn run(
         }
     }
     drop(messages);
-    let started = Instant::now();
     let (asked, failures) = collect(&inbox, &program, stopper, &mut events);
     let variables =
         variables.and_then(|kept| kept.lock().map(|mut kept| std::mem::take(&mut *kept)).ok());
     let variables = variables.unwrap_or_default();
-    Ok(Ended { elapsed: started.elapsed(), asked, failures, variables })
+    let elapsed = Duration::from_nanos(clock.now() - start);
+    Ok(Ended { elapsed, asked, failures, variables })
 }
 
 /// Passes on what workers say until the last of them has ended.
@@ -195,6 +216,7 @@ fn collect(
                 asked = true;
                 stopper.stop(program.grace);
             }
+            Message::UnitEnded(unit) => stopper.end_unit(unit),
             Message::Failed { worker, reason } => {
                 failures.push(format!("worker {worker}: {reason}"));
                 stopper.stop(program.grace);

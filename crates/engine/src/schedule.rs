@@ -34,6 +34,8 @@ pub(crate) enum Shape {
         pace: Option<Nanos>,
         iterations: Option<u64>,
         total_iterations: Option<u64>,
+        /// Whether all users end with the first that has done its iterations.
+        together: bool,
         end: Option<Nanos>,
     },
     Open {
@@ -126,6 +128,7 @@ impl Shape {
             pace: closed.pace.map(nanos),
             iterations: closed.iterations,
             total_iterations: closed.total_iterations,
+            together: closed.end == model::End::Together,
             end: duration.or(staged),
         })
     }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use squall_load::random::Random;
+use squall_measure::State;
 use squall_plan::value::{Value, ValueRef};
 use squall_wire::Connection;
 
@@ -22,6 +23,8 @@ pub(crate) struct User {
     pub scenario: u16,
     /// The next operation.
     pub pc: Pc,
+    /// What it does, for the ledger; `None`: it belongs to an open load, which has none.
+    pub state: Option<State>,
     /// Whether an iteration has begun and is not over.
     pub in_iteration: bool,
     /// It ends at the next step.
@@ -57,6 +60,7 @@ impl User {
             unit: unit as u16,
             scenario: scenario as u16,
             pc: 0,
+            state: None,
             in_iteration: false,
             stopped: false,
             iteration: 0,

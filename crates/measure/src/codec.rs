@@ -39,6 +39,17 @@ pub(crate) fn get(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
     Err(DecodeError("a number is longer than 64 bits"))
 }
 
+/// Appends a number that may be negative: 0, -1, 1, -2 are 0, 1, 2, 3.
+pub(crate) fn put_signed(out: &mut Vec<u8>, number: i64) {
+    put(out, ((number << 1) ^ (number >> 63)) as u64);
+}
+
+/// Takes a number that may be negative.
+pub(crate) fn get_signed(bytes: &mut &[u8]) -> Result<i64, DecodeError> {
+    let number = get(bytes)?;
+    Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+}
+
 /// Takes so many bytes.
 pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], DecodeError> {
     let (taken, rest) = bytes.split_first_chunk().ok_or(SHORT)?;

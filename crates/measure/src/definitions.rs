@@ -14,7 +14,7 @@ pub struct Definition {
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         key: "latency",
-        text: "from the moment a user has a request ready, making a connection included where one is needed, to the last byte of the answer, redirects included; only of requests that got a complete answer",
+        text: "from when the request is begun (its first byte is sent, or the connection made that it needs) to the last byte of the answer, redirects included; only of requests that got a complete answer",
     },
     Definition {
         key: "due_latency",
@@ -34,6 +34,18 @@ pub const DEFINITIONS: &[Definition] = &[
     Definition {
         key: "group",
         text: "from the entry into a group of steps to its end, waits between steps included",
+    },
+    Definition {
+        key: "ledger",
+        text: "where the time of the users of closed loads went: users × elapsed time is the sum of requests, think, pace, not_started (ramp, start_after), finished (done while others went on) and generator (a user could go on and squall had not got round to it)",
+    },
+    Definition {
+        key: "rate_by_total",
+        text: "requests of closed loads divided by the elapsed time",
+    },
+    Definition {
+        key: "rate_by_mean",
+        text: "users divided by the mean time of a request, think time and pace included",
     },
     Definition {
         key: "rate",

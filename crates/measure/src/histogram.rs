@@ -192,8 +192,9 @@ impl Pages {
             return low;
         }
         let index = (self.page_of[at] as usize * PAGE + offset) as u32;
-        let high: u64 = self.overflows.iter().filter(|(i, _)| *i == index).map(|(_, n)| *n).sum();
-        low + (high << 32)
+        let own = self.overflows.iter().filter(|(i, _)| *i == index);
+        let high = own.fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
+        low.saturating_add(high.saturating_mul(1 << 32))
     }
 }
 
@@ -231,7 +232,7 @@ impl<const BITS: u32> Histogram<BITS> {
         }
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.squares += other.squares;
         for (index, count) in other.store.touched() {

@@ -7,9 +7,11 @@
 
 mod codec;
 mod definitions;
+mod deviation;
 mod histogram;
 pub mod hlog;
 mod kind;
+mod ledger;
 mod names;
 mod row;
 mod slice;
@@ -18,8 +20,10 @@ mod totals;
 
 pub use codec::DecodeError;
 pub use definitions::{DEFINITIONS, Definition, definition};
+pub use deviation::{Cause, Deviation};
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram};
 pub use kind::ErrorKind;
+pub use ledger::{Book, Ledger, State};
 pub use names::{MAX_NAMES, NameId, NameKind, Names, OTHER};
 pub use row::{PHASES, Phases, Row, Sample};
 pub use slice::{Counters, Slice};

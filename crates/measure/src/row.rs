@@ -7,21 +7,20 @@ use crate::kind::ErrorKind;
 /// The parts of a request, in order. Their definitions are in [`crate::DEFINITIONS`].
 pub const PHASES: [&str; 5] = ["dns", "connect", "tls", "first_byte", "body"];
 
-/// How long each part of a request took, in µs; `None`: there was no such part.
+/// How long each part of a request took, in ns; `None`: there was no such part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Phases(pub [Option<u32>; PHASES.len()]);
+pub struct Phases(pub [Option<u64>; PHASES.len()]);
 
 impl Phases {
     /// Adds time to a part, in nanoseconds.
     pub fn add(&mut self, phase: usize, nanos: u64) {
-        let micros = u32::try_from(nanos / 1_000).unwrap_or(u32::MAX);
         let part = &mut self.0[phase];
-        *part = Some(part.unwrap_or(0).saturating_add(micros));
+        *part = Some(part.unwrap_or(0).saturating_add(nanos));
     }
 
     /// The parts there were, each with its name, in µs.
-    pub fn named(&self) -> impl Iterator<Item = (&'static str, u32)> {
-        PHASES.into_iter().zip(self.0).filter_map(|(name, time)| Some((name, time?)))
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        PHASES.into_iter().zip(self.0).filter_map(|(name, time)| Some((name, time? / 1_000)))
     }
 }
 
@@ -91,17 +90,17 @@ impl Row {
         }
         for (histogram, time) in self.phases.iter_mut().zip(sample.phases.0) {
             if let Some(time) = time {
-                histogram.record(u64::from(time));
+                histogram.record(time / 1_000);
             }
         }
     }
 
-    /// Adds what another row has.
+    /// Adds what another row has. Saturates: what is read from a file may be anything.
     pub fn merge(&mut self, other: &Row) {
-        self.count += other.count;
-        self.errors += other.errors;
-        self.bytes_in += other.bytes_in;
-        self.bytes_out += other.bytes_out;
+        self.count = self.count.saturating_add(other.count);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
+        self.bytes_out = self.bytes_out.saturating_add(other.bytes_out);
         for (kind, count) in &other.error_kinds {
             add(&mut self.error_kinds, *kind, *count);
         }
@@ -184,7 +183,7 @@ impl Row {
 /// Adds to a count in a short list that is kept in order.
 fn add<K: Copy + Ord>(list: &mut Vec<(K, u64)>, key: K, count: u64) {
     match list.binary_search_by_key(&key, |(own, _)| *own) {
-        Ok(at) => list[at].1 += count,
+        Ok(at) => list[at].1 = list[at].1.saturating_add(count),
         Err(at) => list.insert(at, (key, count)),
     }
 }

@@ -1,6 +1,7 @@
 //! What one worker recorded in one second.
 
 use crate::codec::{self, DecodeError};
+use crate::ledger::Ledger;
 use crate::names::{NameId, NameKind};
 use crate::row::{Row, Sample};
 
@@ -67,7 +68,7 @@ impl Counters {
     /// Adds those of another worker, in the same second.
     pub fn merge(&mut self, other: &Counters) {
         for (own, (_, theirs)) in self.all_mut().zip(other.named()) {
-            *own += theirs;
+            *own = own.saturating_add(theirs);
         }
     }
 
@@ -90,6 +91,8 @@ pub struct Slice {
     pub names: Vec<(NameId, NameKind, String)>,
     /// What is counted beside requests.
     pub counters: Counters,
+    /// Where the time of the worker's users went.
+    pub ledger: Ledger,
     /// Rows by number of the name.
     rows: Vec<Option<Box<Row>>>,
     /// Numbers of the rows that hold something, in the order of their first use.
@@ -107,6 +110,7 @@ impl Slice {
         self.second = second;
         self.names.clear();
         self.counters = Counters::default();
+        self.ledger = Ledger::default();
         if self.touched.len() > KEPT_ROWS {
             self.rows.clear();
         }
@@ -178,6 +182,7 @@ impl Slice {
             codec::put_text(out, name);
             codec::put(out, value);
         }
+        self.ledger.encode(out);
         codec::put(out, self.touched.len() as u64);
         for (NameId(id), row) in self.rows() {
             codec::put(out, u64::from(id));
@@ -209,6 +214,7 @@ impl Slice {
                 *counter = value;
             }
         }
+        slice.ledger = Ledger::decode(bytes)?;
         for _ in 0..codec::get(bytes)? {
             let id = number(bytes)?;
             let row = Row::decode(bytes)?;

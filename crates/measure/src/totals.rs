@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::histogram::Histogram;
+use crate::ledger::Ledger;
 use crate::names::{NameId, NameKind, Names};
 use crate::row::Row;
 use crate::slice::{Counters, Slice};
@@ -43,23 +44,25 @@ pub struct Totals {
     /// Seconds a row of the series.
     resolution: u32,
     counters: Counters,
+    /// By worker.
+    ledgers: BTreeMap<u32, Ledger>,
 }
 
 impl SecondRow {
     fn add(&mut self, row: &Row) {
-        self.requests += row.count;
-        self.errors += row.errors;
-        self.bytes_in += row.bytes_in;
-        self.bytes_out += row.bytes_out;
+        self.requests = self.requests.saturating_add(row.count);
+        self.errors = self.errors.saturating_add(row.errors);
+        self.bytes_in = self.bytes_in.saturating_add(row.bytes_in);
+        self.bytes_out = self.bytes_out.saturating_add(row.bytes_out);
         self.latency.merge(&row.latency);
     }
 
     /// Adds the row that follows.
     fn add_later(&mut self, later: &SecondRow) {
-        self.requests += later.requests;
-        self.errors += later.errors;
-        self.bytes_in += later.bytes_in;
-        self.bytes_out += later.bytes_out;
+        self.requests = self.requests.saturating_add(later.requests);
+        self.errors = self.errors.saturating_add(later.errors);
+        self.bytes_in = self.bytes_in.saturating_add(later.bytes_in);
+        self.bytes_out = self.bytes_out.saturating_add(later.bytes_out);
         self.latency.merge(&later.latency);
         self.counters.add_later(&later.counters);
     }
@@ -96,6 +99,7 @@ impl Totals {
             }
         }
         self.counters.merge(&slice.counters);
+        self.ledgers.entry(slice.worker).or_default().add_later(&slice.ledger);
         if self.series.len() > MAX_SERIES {
             self.halve();
         }
@@ -156,6 +160,18 @@ impl Totals {
     pub fn counters(&self) -> Counters {
         let most = self.series.values().map(|row| row.counters.users_active).max();
         Counters { users_active: most.unwrap_or(0), ..self.counters }
+    }
+
+    /// Where the users' time went, over `elapsed_s` seconds: workers end when their last user does, and
+    /// their users are done from then on.
+    pub fn ledger(&self, elapsed_s: f64) -> Ledger {
+        let mut sum = Ledger::default();
+        for ledger in self.ledgers.values() {
+            let mut ledger = *ledger;
+            ledger.extend((elapsed_s * 1e9) as u64);
+            sum.add_users(&ledger);
+        }
+        sum
     }
 
     /// Whether there were more names than are kept apart.

@@ -297,6 +297,18 @@ pub struct Closed {
     pub iterations: Option<u64>,
     /// End: iterations of all users together.
     pub total_iterations: Option<u64>,
+    /// Who ends when the first user has made its iterations.
+    pub end: End,
+}
+
+/// Whether users with a number of iterations wait for each other's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum End {
+    /// Each user ends when its own iterations are done: at last only some are left.
+    #[default]
+    Each,
+    /// All end as soon as the first one has done its iterations: none works alone.
+    Together,
 }
 
 /// A rate of arrivals, each starting an iteration of a free user.

@@ -1,7 +1,7 @@
 //! run.json: a run for programs. The keys are documented in docs/run.md.
 
 use serde_json::{Map, Value, json as value};
-use squall_measure::{COARSE, Histogram, PHASES, Row};
+use squall_measure::{COARSE, Deviation, Histogram, Ledger, PHASES, Row, State};
 
 use crate::run::Run;
 
@@ -33,6 +33,8 @@ pub fn json(run: &Run) -> Value {
         "requests": rows(&mut run.totals.requests()),
         "groups": rows(&mut run.totals.groups()),
         "counters": counters,
+        "ledger": ledger(&run.ledger()),
+        "deviation": run.ledger().deviation().map(|deviation| self::deviation(&deviation)),
         "generator": run.generator,
         "thresholds": thresholds.collect::<Vec<_>>(),
         "warnings": run.warnings,
@@ -72,6 +74,36 @@ fn row(row: &Row, elapsed_s: f64) -> Value {
     }
     object["phases"] = Value::Object(phases);
     object
+}
+
+/// User-seconds.
+fn ledger(ledger: &Ledger) -> Value {
+    let seconds = |ns: i64| ns as f64 / 1e9;
+    let requests = ledger.time(State::Request);
+    let phases = PHASES.iter().zip(ledger.phases()).map(|(name, time)| (*name, time as i64));
+    let other = requests - ledger.phases().iter().map(|time| *time as i64).sum::<i64>();
+    let phases: Map<String, Value> = phases
+        .chain([("other", other)])
+        .map(|(name, time)| (name.to_owned(), value!(seconds(time))))
+        .collect();
+    let mut object = value!({"users": ledger.users, "users_s": seconds(ledger.total())});
+    for state in State::ALL {
+        object[state.label()] = value!(seconds(ledger.time(state)));
+    }
+    object["requests_by_phase"] = Value::Object(phases);
+    object
+}
+
+fn deviation(deviation: &Deviation) -> Value {
+    let causes = deviation.causes.iter().map(
+        |cause| value!({"state": cause.state.label(), "share": cause.share, "text": cause.text}),
+    );
+    value!({
+        "rate_by_total": deviation.rate_by_total,
+        "rate_by_mean": deviation.rate_by_mean,
+        "share": deviation.share,
+        "causes": causes.collect::<Vec<_>>(),
+    })
 }
 
 fn latency(h: &Histogram) -> Value {

@@ -1,7 +1,7 @@
 //! A run as it is known when it is over, or broke off.
 
 use serde::{Deserialize, Serialize};
-use squall_measure::{Judgement, Threshold, Totals};
+use squall_measure::{Judgement, Ledger, Threshold, Totals};
 
 /// What is known of a run before it begins.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -90,6 +90,11 @@ impl Run {
                 "the run was broken off: this is what was on disk up to its last second".to_owned(),
             );
         }
+    }
+
+    /// Where the users' time went.
+    pub fn ledger(&self) -> Ledger {
+        self.totals.ledger(self.elapsed_s)
     }
 
     /// Whether all thresholds hold.

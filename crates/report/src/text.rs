@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use squall_measure::{Row, definition};
+use squall_measure::{Ledger, Row, State, definition};
 
 use crate::run::Run;
 use crate::units::{bytes, count, rate, shorten, time};
@@ -26,6 +26,7 @@ pub fn text(run: &Run, color: bool) -> String {
     );
     table(&mut out, run);
     phases(&mut out, &run.totals.all());
+    ledger(&mut out, &run.ledger());
     judgements(&mut out, run, color);
     errors(&mut out, run);
     if counters.checks_failed + counters.checks_ok > 0 {
@@ -136,6 +137,21 @@ fn phases(out: &mut String, all: &Row) {
     if !status.is_empty() {
         paragraph(out, " status      ", &status.join(", "));
     }
+}
+
+/// Where the users' time went, and the two rates. There is nothing to say where all of it went into
+/// requests, or where there is no closed load.
+fn ledger(out: &mut String, ledger: &Ledger) {
+    let Some(deviation) = ledger.deviation() else { return };
+    let total = ledger.total() as f64;
+    let parts = State::ALL.map(|state| (state, ledger.time(state) as f64 / total));
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, share)| *share >= 0.000_5)
+        .map(|(state, share)| format!("{} {:.1} %", state.label().replace('_', " "), share * 100.0))
+        .collect();
+    paragraph(out, " users' time ", &parts.join(", "));
+    paragraph(out, " rates       ", &deviation.text());
 }
 
 fn judgements(out: &mut String, run: &Run, color: bool) {

@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use squall_measure::{ErrorKind, NameId, NameKind, Phases, Sample, Slice, Totals};
+use squall_measure::{
+    Book, ErrorKind, Ledger, NameId, NameKind, Phases, Sample, Slice, State, Totals,
+};
 use squall_report::{Generator, Live, Meta, Run, RunFolder, json, live_line, load, text};
 
 /// Compares an output with its file.
@@ -19,6 +21,22 @@ fn golden(name: &str, output: &str) {
 const HOME: NameId = NameId(0);
 const PAY: NameId = NameId(1);
 const CHECKOUT: NameId = NameId(2);
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A second of four users: one in requests, one that thinks, one not yet started, one done half way.
+fn ledger(start: u64) -> Ledger {
+    let mut book = Book::new(start);
+    book.expect(4);
+    let phases = Phases([None, None, None, Some(SECOND / 1_000), Some(SECOND / 10_000)]);
+    for (state, from) in [(State::Request, 2), (State::Think, 4), (State::Finished, 500)] {
+        let at = start + from * SECOND / 1_000;
+        book.change(State::NotStarted, State::Ready, start);
+        book.change(State::Ready, state, at);
+    }
+    (0..200).for_each(|_| book.request(&phases));
+    book.close(start + SECOND)
+}
 
 /// A second of a run: answers with latencies of 1 to 100 ms, some late, some failed.
 fn slice(second: u32) -> Slice {
@@ -65,6 +83,7 @@ fn slice(second: u32) -> Slice {
     slice.record(HOME, &lost);
     slice.record_group(CHECKOUT, 250_000, false);
     slice.record_group(CHECKOUT, 350_000, true);
+    slice.ledger = ledger(u64::from(second) * SECOND);
     slice.counters.users_active = 20 + u64::from(second);
     slice.counters.arrivals_due = 105;
     slice.counters.arrivals_missed = 5;

@@ -21,6 +21,8 @@ use crate::tls;
 /// How long the parts of making a connection took, in nanoseconds; `None`: there was no such part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ConnectTimes {
+    /// When it was begun, in nanoseconds on the client's clock.
+    pub begin_ns: u64,
     /// Looking up the name; none for names known before the run.
     pub dns_ns: Option<u64>,
     /// Connecting, a proxy's CONNECT included.
@@ -48,7 +50,8 @@ pub fn connect<'a>(
     progress: &'a Progress,
 ) -> Pin<Box<dyn Future<Output = Connected> + 'a>> {
     Box::pin(async move {
-        let mut times = ConnectTimes::default();
+        let begin_ns = client.clock().now();
+        let mut times = ConnectTimes { begin_ns, ..ConnectTimes::default() };
         let plain = reach(client, origin, progress, &mut times).await?;
         if !origin.is_tls() {
             return Ok((Connection::new(Stream::from(plain)), times));

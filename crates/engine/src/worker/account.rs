@@ -81,8 +81,12 @@ impl From<Error> for Failure {
 
 /// A request under way.
 pub(super) struct Account {
-    /// When the user had it ready, on the run's clock.
+    /// When the user could go on, on the run's clock.
+    pub ready: u64,
+    /// When its first connection was begun or its first byte sent, on the run's clock; until then as
+    /// `ready`. What lies between the two is the generator's own time.
     pub start: u64,
+    begun: bool,
     due: u64,
     pub name: Option<u32>,
     /// Whether a digest challenge has been answered.
@@ -96,9 +100,11 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(start: u64, due: u64, trace: Option<Watched>) -> Self {
+    pub(super) fn new(ready: u64, due: u64, trace: Option<Watched>) -> Self {
         Account {
-            start,
+            ready,
+            start: ready,
+            begun: false,
             due,
             name: None,
             challenged: false,
@@ -111,8 +117,16 @@ impl Account {
         }
     }
 
+    /// What the target has to answer for begins now; only the first call counts.
+    pub(super) fn begin(&mut self, at: u64) {
+        if !self.begun {
+            (self.begun, self.start) = (true, at);
+        }
+    }
+
     /// A connection was made.
     pub(super) fn made(&mut self, times: &ConnectTimes) {
+        self.begin(times.begin_ns);
         for (phase, time) in [times.dns_ns, times.connect_ns, times.tls_ns].into_iter().enumerate()
         {
             if let Some(time) = time {
@@ -164,6 +178,9 @@ impl Account {
             phases: self.phases,
         };
         worker.recorder.request(name, &sample, self.end);
+        if user.state.is_some() {
+            worker.recorder.of_user(&sample.phases, self.start.saturating_sub(self.ready));
+        }
         if judgement.checks_ok + judgement.checks_failed + judgement.warnings > 0 {
             worker.recorder.count(|counters| {
                 counters.checks_ok += u64::from(judgement.checks_ok);

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use squall_load::random::Random;
+use squall_measure::State;
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
@@ -21,8 +22,8 @@ const REQUEST_COST: u32 = 100;
 enum Next<'p> {
     Request(&'p RequestOp),
     Exec(&'p ExecOp),
-    /// To wait until then.
-    Wait(u64),
+    /// To think, or to keep its pace, until then.
+    Wait(State, u64),
     /// To let others run.
     Yield,
     /// An arrival.
@@ -43,18 +44,23 @@ pub(super) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
         {
             Next::Request(op) => {
                 budget = budget.saturating_sub(REQUEST_COST);
+                worker.note(&mut user, State::Request, now);
                 let done = perform::request(&worker, &mut user, &flight, op, now).await;
                 now = done.end;
+                worker.note(&mut user, State::Ready, now);
                 worker.judge_user(&mut user, done.failed);
                 worker.fire_if_due(now);
             }
             Next::Exec(op) => {
+                worker.note(&mut user, State::Request, now);
                 let done = exec::exec(&worker, &mut user, &flight, op, now).await;
                 now = done.end;
+                worker.note(&mut user, State::Ready, now);
                 worker.judge_user(&mut user, done.failed);
             }
-            Next::Wait(due) => {
+            Next::Wait(state, due) => {
                 drop(flight);
+                worker.note(&mut user, state, now);
                 worker.park(user, due);
                 break;
             }
@@ -70,7 +76,7 @@ pub(super) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
             }
             Next::Gone => {
                 worker.leave_variables(&user);
-                worker.user_gone(&user);
+                worker.user_gone(user, now);
                 break;
             }
         }
@@ -175,7 +181,7 @@ impl<'p> Run<'_, 'p> {
         self.worker.end_connections(self.user);
         match self.worker.after_iteration(self.user, now) {
             AfterIteration::Now => None,
-            AfterIteration::At(due) => Some(Next::Wait(due)),
+            AfterIteration::At(due) => Some(Next::Wait(State::Pace, due)),
             AfterIteration::Free => Some(Next::Free),
             AfterIteration::Gone => Some(Next::Gone),
         }
@@ -209,7 +215,7 @@ impl<'p> Run<'_, 'p> {
             Op::Think(think) => {
                 let wait = self.think(think);
                 self.user.due = now.saturating_add(wait);
-                return Some(Next::Wait(self.user.due));
+                return Some(Next::Wait(State::Think, self.user.due));
             }
             Op::Enter(name) => self.user.groups.push((*name, now, false)),
             Op::Leave => {

@@ -41,6 +41,9 @@ pub(super) async fn exec(
         phases: Phases::default(),
     };
     worker.recorder.request(op.name, &sample, end);
+    if user.state.is_some() {
+        worker.recorder.of_user(&sample.phases, 0);
+    }
     if let Some(kind) = judgement.error {
         worker.recorder.detail(op.name, kind, || judgement.detail.clone());
     }

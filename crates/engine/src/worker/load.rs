@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use squall_load::{Arrivals, Segment};
+use squall_measure::State;
 
 use super::{Timer, Worker};
 use crate::parts::data::{Taking, row_number};
@@ -21,6 +22,8 @@ pub(crate) struct UnitState {
     busy: u64,
     /// Closed: how many users there should be now.
     wanted: u64,
+    /// Closed: how many of the users have ever been started.
+    known: u64,
     /// Whether a timer for the next change of `wanted`, or the next arrival, is in the wheel.
     more: bool,
     /// This worker's part of the shared number of iterations, as far as not begun.
@@ -48,6 +51,7 @@ impl UnitState {
             users: 0,
             busy: 0,
             wanted: 0,
+            known: 0,
             more: true,
             iterations_left: total.map_or(u64::MAX, |total| segment.count_below(total)),
             arrivals: unit.arrivals(&segment, seed),
@@ -84,6 +88,11 @@ impl Worker {
         let units = &self.program.units;
         let states = units.iter().enumerate().map(|(i, unit)| UnitState::new(unit, i, self));
         *self.units.borrow_mut() = states.collect();
+        for (unit, state) in units.iter().zip(&*self.units.borrow()) {
+            if let Shape::Closed { users, .. } = &unit.shape {
+                self.recorder.expect_users(state.segment.count_below(users.most()));
+            }
+        }
         self.insert(self.recorder.second_ends(), Timer::Second);
         for (index, unit) in units.iter().enumerate() {
             let first = match &unit.shape {
@@ -120,6 +129,8 @@ impl Worker {
         let wanted = state.wanted;
         let next = users.next_change(time, &state.segment);
         state.more = next.is_some();
+        let known = state.known;
+        state.known = known.max(wanted);
         let numbers: Vec<u64> = (before..wanted).map(|k| state.segment.nth(k)).collect();
         state.users += numbers.len() as u64;
         state.busy += numbers.len() as u64;
@@ -128,22 +139,25 @@ impl Worker {
         if let Some(next) = next {
             self.insert(started + next, Timer::Users(unit as u16));
         }
-        for number in numbers {
+        for (k, number) in (before..).zip(numbers) {
             let mut user = Box::new(User::new(number, unit, load.scenario_of(number)));
+            // A stage may bring back users that an earlier one has let go.
+            user.state = Some(if k < known { State::Finished } else { State::NotStarted });
+            self.note(&mut user, State::Ready, due);
             user.due = due;
             user.paced = due;
             self.start(user);
         }
         if wanted < before {
-            self.drop_surplus(unit);
+            self.drop_surplus(unit, due);
         }
     }
 
     /// Users above the wanted number that wait are gone at once; the others see it themselves.
-    fn drop_surplus(&self, unit: usize) {
+    fn drop_surplus(&self, unit: usize, now: u64) {
         for user in self.unpark(unit) {
             if self.is_surplus(&user) {
-                self.user_gone(&user);
+                self.user_gone(user, now);
             } else {
                 let due = user.due;
                 self.park(user, due);
@@ -225,12 +239,20 @@ impl Worker {
         if self.is_surplus(user) {
             return false;
         }
-        let mut units = self.units.borrow_mut();
-        let state = &mut units[user.unit as usize];
-        let Shape::Closed { iterations, .. } = &self.program.units[user.unit as usize].shape else {
+        let unit = user.unit as usize;
+        let Shape::Closed { iterations, together, .. } = &self.program.units[unit].shape else {
             return true; // the arrival has been counted
         };
-        if iterations.is_some_and(|most| user.iteration >= most) || state.iterations_left == 0 {
+        if iterations.is_some_and(|most| user.iteration >= most) {
+            if *together {
+                self.recorder.tell_unit_ended(unit as u16);
+                self.end_unit(unit);
+            }
+            return false;
+        }
+        let mut units = self.units.borrow_mut();
+        let state = &mut units[unit];
+        if state.iterations_left == 0 {
             return false;
         }
         if state.iterations_left != u64::MAX {
@@ -319,7 +341,8 @@ impl Worker {
     }
 
     /// A user is no more.
-    pub(super) fn user_gone(&self, user: &User) {
+    pub(super) fn user_gone(&self, mut user: Box<User>, now: u64) {
+        self.note(&mut user, State::Finished, now);
         let mut units = self.units.borrow_mut();
         let state = &mut units[user.unit as usize];
         state.users -= 1;
@@ -332,16 +355,20 @@ impl Worker {
     pub(super) fn end_unit(&self, unit: usize) {
         let all = {
             let mut units = self.units.borrow_mut();
+            if units[unit].ended {
+                return;
+            }
             units[unit].begun = true;
             units[unit].ended = true;
             units.iter().all(|state| state.ended)
         };
+        let now = self.clock.now();
         for user in self.unpark(unit) {
-            self.user_gone(&user);
+            self.user_gone(user, now);
         }
         if all && !self.ending.get() {
             let grace = crate::schedule::nanos(self.program.grace);
-            self.insert(self.clock.now().saturating_add(grace), Timer::Abort);
+            self.insert(now.saturating_add(grace), Timer::Abort);
         }
         self.idle.notify_one();
     }

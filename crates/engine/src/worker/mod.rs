@@ -25,6 +25,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use slab::Slab;
+use squall_measure::State;
 use squall_plan::value::Value;
 use squall_wire::{Client, Clock, Shared};
 use tokio::sync::watch;
@@ -32,7 +33,7 @@ use tokio::task::LocalSet;
 
 use crate::parts::data::Reader;
 use crate::program::Program;
-use crate::run::{Command, Message};
+use crate::run::{Command, Message, Orders};
 use crate::trace::Trace;
 use crate::user::User;
 use connections::Pools;
@@ -56,7 +57,7 @@ pub(crate) struct Assignment {
     /// When the load starts, on the run's clock.
     pub start: u64,
     pub messages: Sender<Message>,
-    pub commands: watch::Receiver<Command>,
+    pub commands: watch::Receiver<Orders>,
     /// Told of every request and answer (`squall try`).
     pub trace: Option<Trace>,
     /// Where the variables of a run of one user are left at its end.
@@ -135,7 +136,7 @@ pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
         let worker = Rc::new(Worker::new(assignment)?);
         worker.begin(start);
         worker.turn_until_done(commands).await;
-        worker.recorder.finish();
+        worker.recorder.finish(worker.clock.now());
         Ok(())
     })
 }
@@ -175,7 +176,7 @@ impl Worker {
     }
 
     /// The worker's own loop: timers, commands, the end.
-    async fn turn_until_done(self: &Rc<Self>, mut commands: watch::Receiver<Command>) {
+    async fn turn_until_done(self: &Rc<Self>, mut commands: watch::Receiver<Orders>) {
         let mut told = true;
         loop {
             self.fire(self.clock.now());
@@ -194,19 +195,22 @@ impl Worker {
                 }
                 () = self.idle.notified() => {}
                 change = commands.changed(), if told => match change {
-                    Ok(()) => self.obey(*commands.borrow_and_update()),
+                    Ok(()) => self.obey(&commands.borrow_and_update()),
                     // Whoever commands is gone: nobody wants the results.
                     Err(_) => {
                         told = false;
-                        self.obey(Command::Abort);
+                        self.abort();
                     }
                 },
             }
         }
     }
 
-    fn obey(&self, command: Command) {
-        match command {
+    fn obey(&self, orders: &Orders) {
+        for unit in &orders.ended {
+            self.end_unit(*unit as usize);
+        }
+        match orders.command {
             Command::Run => {}
             Command::Stop { grace } => self.end(grace),
             Command::Abort => self.abort(),
@@ -314,6 +318,15 @@ impl Worker {
         self.recorder.users(self.units.borrow().iter().map(UnitState::active).sum());
     }
 
+    /// Notes what a user does from a moment on.
+    #[inline]
+    fn note(&self, user: &mut User, to: State, at: u64) {
+        if let Some(state) = &mut user.state {
+            self.recorder.state(*state, to, at);
+            *state = to;
+        }
+    }
+
     /// Lets a user wait until `due`.
     fn park(&self, user: Box<User>, due: u64) {
         let mut users = self.users.borrow_mut();
@@ -330,8 +343,10 @@ impl Worker {
         let mut users = self.users.borrow_mut();
         let waits = users.get(place as usize).is_some_and(|parked| parked.generation == generation);
         if waits {
-            let user = users.remove(place as usize).user;
+            let mut user = users.remove(place as usize).user;
             drop(users);
+            let due = user.due;
+            self.note(&mut user, State::Ready, due);
             self.start(user);
         }
     }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use squall_extract::Documents;
 use squall_measure::ErrorKind;
+use squall_plan::model::ConnectionMode;
 use squall_wire::{Expect, RequestBytes, Response, Times};
 
 use super::Worker;
@@ -144,6 +145,10 @@ async fn attempt(
 ) -> Result<Exchanged, Attempt> {
     let limits = &op.limits;
     worker.limit(flight, account.start, limits.connect, limits.total);
+    if let ConnectionMode::Shared(_) = worker.program.connections {
+        // To wait for a connection is a part of the plan, not a delay of the generator.
+        account.begin(account.ready);
+    }
     let borrowed = worker.borrow(user, hop.origin, flight, fresh).await;
     let Borrowed { mut connection, made } = match borrowed {
         Ok(Ok(borrowed)) => borrowed,
@@ -210,6 +215,7 @@ fn answered(
     response: &Response<'_>,
     times: &Times,
 ) -> Outcome {
+    account.begin(times.sent_ns);
     worker.keep_cookies(user, hop, op, response);
     if let Some(trace) = &mut account.trace {
         trace.answered(response);

@@ -6,7 +6,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use squall_measure::{Counters, ErrorKind, NameId, NameKind, Names, Sample, Slice};
+use squall_measure::{
+    Book, Counters, ErrorKind, NameId, NameKind, Names, Phases, Sample, Slice, State,
+};
 use squall_plan::secrets::Secrets;
 
 use crate::program::Program;
@@ -30,6 +32,7 @@ pub(crate) struct Recorder {
     /// Users that are there now.
     users: Cell<u64>,
     slice: RefCell<Box<Slice>>,
+    book: RefCell<Book>,
     names: RefCell<Names>,
     log: RefCell<Vec<LogLine>>,
     details: RefCell<HashMap<(u32, ErrorKind), u8>>,
@@ -60,6 +63,7 @@ impl Recorder {
             second: Cell::new(0),
             users: Cell::new(0),
             slice: RefCell::new(slice),
+            book: RefCell::new(Book::new(start)),
             names: RefCell::new(names),
             log: RefCell::new(Vec::new()),
             details: RefCell::new(HashMap::new()),
@@ -144,7 +148,7 @@ impl Recorder {
     pub(crate) fn roll(&self, now: u64) {
         let second = ((now - self.start) / SECOND) as u32;
         if second > self.second.get() {
-            self.hand_over(second);
+            self.hand_over(second, self.start + u64::from(second) * SECOND);
         }
     }
 
@@ -154,18 +158,39 @@ impl Recorder {
         self.count(|counters| counters.users_active = counters.users_active.max(users));
     }
 
-    /// Hands over what is left.
-    pub(crate) fn finish(&self) {
-        self.hand_over(self.second.get() + 1);
+    /// So many users of closed loads will come.
+    pub(crate) fn expect_users(&self, users: u64) {
+        self.book.borrow_mut().expect(users);
     }
 
-    fn hand_over(&self, second: u32) {
+    /// A user changed its state.
+    #[inline]
+    pub(crate) fn state(&self, from: State, to: State, at: u64) {
+        self.book.borrow_mut().change(from, to, at);
+    }
+
+    /// A request of a user of a closed load is over; `delay` ns of its time were the generator's.
+    #[inline]
+    pub(crate) fn of_user(&self, phases: &Phases, delay: u64) {
+        let mut book = self.book.borrow_mut();
+        book.request(phases);
+        book.correct(State::Request, State::Ready, delay);
+    }
+
+    /// Hands over what is left.
+    pub(crate) fn finish(&self, now: u64) {
+        self.hand_over(self.second.get() + 1, now);
+    }
+
+    /// Hands over the slice of the present second, which ended at `end`, on the clock.
+    fn hand_over(&self, second: u32, end: u64) {
         self.second.set(second);
         let mut next =
             self.empty.try_recv().unwrap_or_else(|_| Box::new(Slice::new(self.worker, second)));
         next.restart(second);
         next.counters.users_active = self.users.get();
-        let full = self.slice.replace(next);
+        let mut full = self.slice.replace(next);
+        full.ledger = self.book.borrow_mut().close(end);
         let log = std::mem::take(&mut *self.log.borrow_mut());
         if !log.is_empty() {
             let _ = self.messages.send(Message::Log(log));
@@ -178,6 +203,11 @@ impl Recorder {
     /// Asks whoever commands the run to end it in order.
     pub(crate) fn ask_to_stop(&self) {
         let _ = self.messages.send(Message::StopAsked);
+    }
+
+    /// Says that a load has ended before its time, for all workers.
+    pub(crate) fn tell_unit_ended(&self, unit: u16) {
+        let _ = self.messages.send(Message::UnitEnded(unit));
     }
 
     /// A number that no waiting user had before.

@@ -302,7 +302,13 @@ impl Reader {
             duration: self.duration(fields.get("for")),
             iterations: self.int(fields.get("iterations")),
             total_iterations: self.int(fields.get("total_iterations")),
+            end: self
+                .word(fields.get("end"), &[("each", End::Each), ("together", End::Together)])
+                .unwrap_or_default(),
         };
+        if let (Some(node), None) = (fields.get("end"), closed.iterations) {
+            self.error(node.span, "`end` is for a load with `iterations`", "");
+        }
         let span = fields.node.span;
         if closed.users.is_none() && closed.stages.is_empty() {
             self.error(span, "a load needs `users`, `rate` or `stages`", "");
@@ -329,7 +335,7 @@ impl Reader {
     }
 
     fn open(&mut self, fields: &Fields<'_>, stages: &[&Node]) -> Option<Open> {
-        for key in ["users", "pace", "iterations"] {
+        for key in ["users", "pace", "iterations", "end"] {
             if let Some(node) = fields.get(key) {
                 self.error(node.span, format!("`{key}` is for a load without a `rate`"), "");
             }

@@ -291,6 +291,7 @@ fn load_value(load: &Load) -> Value {
                 .time("for", closed.duration)
                 .maybe("iterations", closed.iterations)
                 .maybe("total_iterations", closed.total_iterations)
+                .maybe("end", (closed.end == End::Together).then_some("together"))
                 .done()
         }
         Load::Open(open) => {

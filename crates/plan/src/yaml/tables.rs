@@ -179,6 +179,11 @@ pub(super) static LOAD: Table = Table {
         Key("for", Duration, "length, ramp included"),
         Key("iterations", Int, "iterations of each user"),
         Key("total_iterations", Int, "iterations of all users together"),
+        Key(
+            "end",
+            OneOf(&["each", "together"]),
+            "whether all users end as soon as the first has done its iterations; default each",
+        ),
     ],
 };
 

@@ -1,0 +1,136 @@
+//! Where the users' time went, through the binary: it adds up on every shape of load, and what can be
+//! known from the plan is exactly that.
+
+mod common;
+
+use serde_json::Value;
+
+use common::{result, target};
+
+/// Runs a plan of these lines against a target of its own.
+fn run(plan: &str, flags: &[&str]) -> Value {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!("target: {}\n{plan}", server.url());
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    result(folder.path(), &[&["run", "plan.yaml", "--allow-exec"], flags].concat(), 0)
+}
+
+/// One scenario with this load and these steps, on two workers.
+fn load(load: &str, steps: &str) -> Value {
+    run(&format!("scenarios: {{a: {{load: {load}, steps: [{steps}]}}}}\n"), &["-w", "2"])
+}
+
+/// User-seconds in a state.
+fn time(json: &Value, state: &str) -> f64 {
+    json["ledger"][state].as_f64().unwrap_or_else(|| panic!("{state}: {}", json["ledger"]))
+}
+
+/// Checks that the states add up to users × elapsed time, and the deviation's causes to it.
+fn adds_up(json: &Value, users: u64) {
+    let states = ["requests", "think", "pace", "not_started", "finished", "generator"];
+    let sum: f64 = states.iter().map(|state| time(json, state)).sum();
+    let whole = users as f64 * json["elapsed_s"].as_f64().expect("a length");
+    assert_eq!(json["ledger"]["users"].as_u64(), Some(users));
+    assert!((sum - whole).abs() <= whole * 0.001, "{sum} of {whole}: {json}");
+    assert!(states.iter().all(|state| time(json, state) >= 0.0), "{}", json["ledger"]);
+    let phases = json["ledger"]["requests_by_phase"].as_object().expect("phases");
+    let phases: f64 = phases.values().filter_map(Value::as_f64).sum();
+    assert!((phases - time(json, "requests")).abs() < 1e-6, "{}", json["ledger"]);
+    let deviation = &json["deviation"];
+    let causes = deviation["causes"].as_array().expect("causes");
+    let causes: f64 = causes.iter().filter_map(|cause| cause["share"].as_f64()).sum();
+    let share = deviation["share"].as_f64().expect("a share");
+    assert!((causes - share).abs() < 1e-9, "{deviation}");
+    let rate = |name: &str| deviation[name].as_f64().expect("a rate");
+    let (total, mean) = (rate("rate_by_total"), rate("rate_by_mean"));
+    assert!(((mean - total) / mean - share).abs() < 1e-9, "{deviation}");
+}
+
+/// Checks a state's time, which the plan alone decides.
+fn exactly(json: &Value, state: &str, seconds: f64) {
+    let time = time(json, state);
+    assert!((time - seconds).abs() < 0.001, "{state} {time}, not {seconds}: {}", json["ledger"]);
+}
+
+#[test]
+fn time_adds_up_on_every_shape() {
+    let step = "{get: /}, {think: 5ms}";
+    for (shape, users) in [
+        ("{users: 5, for: 300ms}", 5),
+        ("{users: 7, ramp: 300ms, for: 500ms}", 7),
+        ("{users: 6, pace: 30ms, for: 300ms}", 6),
+        ("{users: 6, iterations: 20}", 6),
+        ("{users: 6, iterations: 20, end: together}", 6),
+        ("{users: 9, total_iterations: 200}", 9),
+        (
+            "{stages: [{users: 8, over: 200ms}, {users: 2, over: 100ms}, {users: 8, over: 200ms}]}",
+            8,
+        ),
+        ("{stages: [{users: 4, over: 0}, {users: 4, over: 200ms}, {users: 0, over: 200ms}]}", 4),
+    ] {
+        adds_up(&load(shape, step), users);
+    }
+    adds_up(&load("{users: 3, for: 200ms}", "{get: /status/500}, {stop: user}"), 3);
+    adds_up(&load("{users: 3, iterations: 30}", "{exec: [sleep, '0']}, {get: /delay/2}"), 3);
+}
+
+#[test]
+fn what_the_plan_decides_is_exact() {
+    let json = load("{users: 4, iterations: 3}", "{get: /}, {think: 50ms}");
+    adds_up(&json, 4);
+    exactly(&json, "think", 4.0 * 3.0 * 0.05);
+    exactly(&json, "pace", 0.0);
+    // Four users start at 0, 100, 200 and 300 ms.
+    let json = load("{users: 4, ramp: 400ms, for: 600ms}", "{get: /}, {think: 1h}");
+    adds_up(&json, 4);
+    exactly(&json, "not_started", 0.1 + 0.2 + 0.3);
+    let json = run(
+        "scenarios: {a: {load: {users: 2, iterations: 1}, start_after: 300ms, steps: [{get: /}]}}\n",
+        &[],
+    );
+    adds_up(&json, 2);
+    exactly(&json, "not_started", 0.6);
+    // Open loads have no users whose time could be lost.
+    let json = load("{rate: 100/s, for: 200ms}", "{get: /}");
+    assert_eq!((json["ledger"]["users"].as_u64(), &json["deviation"]), (Some(0), &Value::Null));
+}
+
+#[test]
+fn the_explanation_names_the_cause() {
+    let first = |json: &Value| {
+        let cause = &json["deviation"]["causes"][0];
+        (cause["state"].as_str().unwrap_or_default().to_owned(), cause["share"].as_f64())
+    };
+    let delay = "{get: '/delay/5?dist=uniform&spread=50'}";
+    let each = load("{users: 20, iterations: 20}", delay);
+    adds_up(&each, 20);
+    assert_eq!(first(&each).0, "finished", "{}", each["deviation"]);
+    let text = each["deviation"]["causes"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("users done while others went on (the first after"), "{text}");
+    let together = load("{users: 20, iterations: 20, end: together}", delay);
+    adds_up(&together, 20);
+    let finished = |json: &Value| time(json, "finished") / time(json, "users_s");
+    assert!(
+        finished(&together) < finished(&each) / 2.0,
+        "{} {}",
+        together["ledger"],
+        each["ledger"]
+    );
+    assert!(together["totals"]["count"].as_u64() < Some(400), "not all made their iterations");
+    let ramp = load("{users: 20, ramp: 400ms, for: 600ms}", "{get: /delay/10}");
+    adds_up(&ramp, 20);
+    assert_eq!(first(&ramp).0, "not_started", "{}", ramp["deviation"]);
+}
+
+#[test]
+fn ending_together_needs_iterations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "target: http://a\nscenarios: {a: {load: {users: 1, for: 1s, end: together}, steps: [{get: /}]}}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let output = common::squall(folder.path(), &["check", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        text.contains("plan.yaml:2:48: error: `end` is for a load with `iterations`"),
+        "{text}"
+    );
+}
