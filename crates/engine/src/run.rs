@@ -73,6 +73,10 @@ pub enum Event<'a> {
     Log(&'a [LogLine]),
 }
 
+/// The load starts so many ns after its workers, so that none is late because its thread had yet to
+/// be made.
+const START_AFTER: u64 = 5_000_000;
+
 /// How a run is made.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
@@ -150,7 +154,7 @@ pub fn run(
     mut events: impl FnMut(Event<'_>),
 ) -> io::Result<Ended> {
     let clock = Clock::new(Instant::now());
-    let start = clock.now();
+    let start = clock.now() + START_AFTER;
     let (messages, inbox) = mpsc::channel();
     let of = options.workers.clamp(1, program.most_workers());
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
@@ -192,7 +196,7 @@ pub fn run(
     let variables =
         variables.and_then(|kept| kept.lock().map(|mut kept| std::mem::take(&mut *kept)).ok());
     let variables = variables.unwrap_or_default();
-    let elapsed = Duration::from_nanos(clock.now() - start);
+    let elapsed = Duration::from_nanos(clock.now().saturating_sub(start));
     Ok(Ended { elapsed, asked, failures, variables })
 }
 

@@ -36,6 +36,18 @@ pub const DEFINITIONS: &[Definition] = &[
         text: "from the entry into a group of steps to its end, waits between steps included",
     },
     Definition {
+        key: "receive_delay",
+        text: "from the arrival of an answer's last byte in the kernel until squall read it; latencies end at the arrival, so this is no part of them",
+    },
+    Definition {
+        key: "send_delay",
+        text: "from when a request was due (by an arrival rate, a pace, or the end of a think time) until squall began it",
+    },
+    Definition {
+        key: "turn",
+        text: "one turn of a worker's loop: time in which it worked without looking whether anything had happened",
+    },
+    Definition {
         key: "ledger",
         text: "where the time of the users of closed loads went: users × elapsed time is the sum of requests, think, pace, not_started (ramp, start_after), finished (done while others went on) and generator (a user could go on and squall had not got round to it)",
     },

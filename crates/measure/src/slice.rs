@@ -3,6 +3,7 @@
 use crate::codec::{self, DecodeError};
 use crate::ledger::Ledger;
 use crate::names::{NameId, NameKind};
+use crate::own::Own;
 use crate::row::{Row, Sample};
 
 /// Rows above which a slice gives its memory back each second: so many names are seldom used again
@@ -93,6 +94,8 @@ pub struct Slice {
     pub counters: Counters,
     /// Where the time of the worker's users went.
     pub ledger: Ledger,
+    /// What the worker measured of itself.
+    pub own: Own,
     /// Rows by number of the name.
     rows: Vec<Option<Box<Row>>>,
     /// Numbers of the rows that hold something, in the order of their first use.
@@ -111,6 +114,7 @@ impl Slice {
         self.names.clear();
         self.counters = Counters::default();
         self.ledger = Ledger::default();
+        self.own.clear();
         if self.touched.len() > KEPT_ROWS {
             self.rows.clear();
         }
@@ -163,7 +167,10 @@ impl Slice {
     /// Bytes that it has on the heap.
     pub fn heap_bytes(&self) -> usize {
         let rows = self.rows.iter().flatten().map(|row| size_of::<Row>() + row.heap_bytes());
-        self.rows.capacity() * 8 + self.touched.capacity() * 4 + rows.sum::<usize>()
+        self.rows.capacity() * 8
+            + self.touched.capacity() * 4
+            + rows.sum::<usize>()
+            + self.own.heap_bytes()
     }
 
     /// Appends it in squall's own form: version 1, all numbers varints.
@@ -183,6 +190,7 @@ impl Slice {
             codec::put(out, value);
         }
         self.ledger.encode(out);
+        self.own.encode(out);
         codec::put(out, self.touched.len() as u64);
         for (NameId(id), row) in self.rows() {
             codec::put(out, u64::from(id));
@@ -215,6 +223,7 @@ impl Slice {
             }
         }
         slice.ledger = Ledger::decode(bytes)?;
+        slice.own = Own::decode(bytes)?;
         for _ in 0..codec::get(bytes)? {
             let id = number(bytes)?;
             let row = Row::decode(bytes)?;

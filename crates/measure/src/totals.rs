@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::names::{NameId, NameKind, Names};
+use crate::own::Own;
 use crate::row::Row;
 use crate::slice::{Counters, Slice};
 
@@ -30,6 +31,10 @@ pub struct SecondRow {
     pub latency: Histogram,
     /// What is counted beside requests.
     pub counters: Counters,
+    /// What the workers measured of themselves.
+    pub own: Own,
+    /// Processor time of the worker that had most of it in any of the seconds, in ns a second.
+    pub busiest_ns: u64,
 }
 
 /// Everything that was recorded in a run.
@@ -44,6 +49,7 @@ pub struct Totals {
     /// Seconds a row of the series.
     resolution: u32,
     counters: Counters,
+    own: Own,
     /// By worker.
     ledgers: BTreeMap<u32, Ledger>,
 }
@@ -65,6 +71,8 @@ impl SecondRow {
         self.bytes_out = self.bytes_out.saturating_add(later.bytes_out);
         self.latency.merge(&later.latency);
         self.counters.add_later(&later.counters);
+        self.own.merge(&later.own);
+        self.busiest_ns = self.busiest_ns.max(later.busiest_ns);
     }
 }
 
@@ -90,6 +98,9 @@ impl Totals {
             ..SecondRow::default()
         });
         of_second.counters.merge(&slice.counters);
+        of_second.own.merge(&slice.own);
+        of_second.busiest_ns = of_second.busiest_ns.max(slice.own.cpu_ns);
+        self.own.merge(&slice.own);
         for (id, row) in slice.rows() {
             let Some(here) = self.numbers.get(&(slice.worker, id)) else { continue };
             self.rows[here.0 as usize].merge(row);
@@ -160,6 +171,11 @@ impl Totals {
     pub fn counters(&self) -> Counters {
         let most = self.series.values().map(|row| row.counters.users_active).max();
         Counters { users_active: most.unwrap_or(0), ..self.counters }
+    }
+
+    /// What the workers measured of themselves.
+    pub fn own(&self) -> &Own {
+        &self.own
     }
 
     /// Where the users' time went, over `elapsed_s` seconds: workers end when their last user does, and

@@ -35,11 +35,26 @@ pub fn json(run: &Run) -> Value {
         "counters": counters,
         "ledger": ledger(&run.ledger()),
         "deviation": run.ledger().deviation().map(|deviation| self::deviation(&deviation)),
-        "generator": run.generator,
+        "generator": generator(run),
         "thresholds": thresholds.collect::<Vec<_>>(),
         "warnings": run.warnings,
         "log": run.log,
         "series": series(run),
+    })
+}
+
+fn generator(run: &Run) -> Value {
+    let own = run.totals.own();
+    value!({
+        "cpu_user_s": run.generator.cpu_user_s,
+        "cpu_sys_s": run.generator.cpu_sys_s,
+        "peak_rss_bytes": run.generator.peak_rss_bytes,
+        "workers_cpu_s": own.cpu_ns as f64 / 1e9,
+        "starved_s": own.starved_ns as f64 / 1e9,
+        "preempted": own.preempted,
+        "receive_delay_us": phase(&own.receive_delay),
+        "send_delay_us": phase(&own.send_delay),
+        "turn_us": phase(&own.turn),
     })
 }
 
@@ -129,6 +144,10 @@ fn series(run: &Run) -> Vec<Value> {
             "mean_us": row.latency.mean(), "p50_us": row.latency.percentile(50.0),
             "p90_us": row.latency.percentile(90.0), "p99_us": row.latency.percentile(99.0), "max_us": row.latency.max(),
             "arrivals_missed": row.counters.arrivals_missed,
+            "receive_delay_p99_us": row.own.receive_delay.percentile(99.0),
+            "send_delay_p99_us": row.own.send_delay.percentile(99.0),
+            "turn_max_us": row.own.turn.max(), "starved_us": row.own.starved_ns / 1_000,
+            "busiest_worker": row.busiest_ns as f64 / 1e9,
         })
     });
     rows.collect()

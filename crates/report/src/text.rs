@@ -27,6 +27,7 @@ pub fn text(run: &Run, color: bool) -> String {
     table(&mut out, run);
     phases(&mut out, &run.totals.all());
     ledger(&mut out, &run.ledger());
+    generator(&mut out, run);
     judgements(&mut out, run, color);
     errors(&mut out, run);
     if counters.checks_failed + counters.checks_ok > 0 {
@@ -152,6 +153,31 @@ fn ledger(out: &mut String, ledger: &Ledger) {
         .collect();
     paragraph(out, " users' time ", &parts.join(", "));
     paragraph(out, " rates       ", &deviation.text());
+}
+
+/// How late squall was, and what it took.
+fn generator(out: &mut String, run: &Run) {
+    let own = run.totals.own();
+    let named = [
+        ("reads late by", &own.receive_delay),
+        ("sends late by", &own.send_delay),
+        ("turns of", &own.turn),
+    ];
+    let mut parts: Vec<String> = named
+        .into_iter()
+        .filter(|(_, histogram)| !histogram.is_empty())
+        .map(|(name, h)| {
+            let (p99, max) = (time(h.percentile(99.0) as f64), time(h.max() as f64));
+            format!("{name} {} (p99 {p99}, max {max})", time(h.mean()))
+        })
+        .collect();
+    let cpu = run.generator.cpu_user_s + run.generator.cpu_sys_s;
+    if cpu > 0.0 {
+        parts.push(format!("{cpu:.2} s CPU, {}", bytes(run.generator.peak_rss_bytes)));
+    }
+    if !parts.is_empty() {
+        paragraph(out, " generator   ", &parts.join(", "));
+    }
 }
 
 fn judgements(out: &mut String, run: &Run, color: bool) {

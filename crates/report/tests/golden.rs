@@ -84,6 +84,12 @@ fn slice(second: u32) -> Slice {
     slice.record_group(CHECKOUT, 250_000, false);
     slice.record_group(CHECKOUT, 350_000, true);
     slice.ledger = ledger(u64::from(second) * SECOND);
+    for delay in 1..=100 {
+        slice.own.receive_delay.record(delay);
+        slice.own.send_delay.record(delay * 10);
+        slice.own.turn.record(delay / 2);
+    }
+    (slice.own.cpu_ns, slice.own.starved_ns, slice.own.preempted) = (SECOND / 2, SECOND / 100, 3);
     slice.counters.users_active = 20 + u64::from(second);
     slice.counters.arrivals_due = 105;
     slice.counters.arrivals_missed = 5;

@@ -95,7 +95,7 @@ async fn reach(
         tunnel(&mut stream, proxy, origin).await?;
     }
     times.connect_ns = Some(client.clock().now() - begin);
-    Ok(Plain::Tcp(stream))
+    Ok(Plain::Tcp(stream, None))
 }
 
 /// The addresses of a name: what the user gave, what was looked up before the run, or what is looked
@@ -150,6 +150,9 @@ async fn dial_one(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream>
     let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Requests are sent whole: there is nothing that Nagle's algorithm could gather.
     socket.set_nodelay(true)?;
+    // A socket that cannot be stamped is as good as any: its delays just stay unknown.
+    #[cfg(target_os = "linux")]
+    let _ = crate::stamp::enable(&socket);
     if let Some(from) = from {
         bind(&socket, from)?;
     }

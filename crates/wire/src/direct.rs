@@ -12,20 +12,29 @@ use tokio::net::TcpStream;
 #[cfg(target_os = "linux")]
 use std::task::ready;
 
-/// Reads what there is; 0: the other side has closed.
+/// Bytes that were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Read {
+    /// How many; 0: the other side has closed.
+    pub bytes: usize,
+    /// How long before, in ns, the kernel had got the last of them, if it said so.
+    pub ago_ns: Option<u64>,
+}
+
+/// Reads what there is.
 #[cfg(target_os = "linux")]
 pub(crate) fn poll_read(
     stream: &TcpStream,
     cx: &mut Context<'_>,
     buffer: &mut [u8],
-) -> Poll<io::Result<usize>> {
-    use rustix::net::{RecvFlags, recv};
+) -> Poll<io::Result<Read>> {
     loop {
         ready!(stream.poll_read_ready(cx))?;
         let mut partial = None;
         let tried = stream.try_io(tokio::io::Interest::READABLE, || {
-            let (read, _) = recv(stream, &mut *buffer, RecvFlags::empty())?;
-            if read == 0 || read == buffer.len() {
+            let (bytes, ago_ns) = crate::stamp::recv(stream, buffer)?;
+            let read = Read { bytes, ago_ns };
+            if bytes == 0 || bytes == buffer.len() {
                 return Ok(read);
             }
             // A read that does not fill the buffer has emptied the socket: as its events come at
@@ -61,17 +70,17 @@ pub(crate) fn poll_write(
     }
 }
 
-/// Reads what there is; 0: the other side has closed.
+/// Reads what there is.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn poll_read(
     stream: &mut TcpStream,
     cx: &mut Context<'_>,
     buffer: &mut [u8],
-) -> Poll<io::Result<usize>> {
+) -> Poll<io::Result<Read>> {
     use tokio::io::{AsyncRead, ReadBuf};
     let mut buffer = ReadBuf::new(buffer);
     let read = std::pin::Pin::new(stream).poll_read(cx, &mut buffer);
-    read.map_ok(|()| buffer.filled().len())
+    read.map_ok(|()| Read { bytes: buffer.filled().len(), ago_ns: None })
 }
 
 /// Writes as much as it takes.

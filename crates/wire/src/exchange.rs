@@ -43,10 +43,14 @@ pub struct Expect {
 pub struct Times {
     /// Before the first byte was sent.
     pub sent_ns: u64,
-    /// When the first byte of the answer had been read.
+    /// When the first byte of the answer had arrived: in the kernel, where it says so, or else in this
+    /// program.
     pub first_byte_ns: u64,
-    /// When the last byte had been read.
+    /// When the last byte had arrived.
     pub end_ns: u64,
+    /// From the arrival of the last byte in the kernel until it was read here; `None`: the kernel did
+    /// not say.
+    pub delay_ns: Option<u64>,
 }
 
 /// An answer, as it lies in the worker's buffer.
@@ -230,8 +234,10 @@ impl<'a> Exchange<'a> {
                 Err(error) => return Poll::Ready(Err(Error::io(&error))),
             };
             self.reads += 1;
+            self.times.delay_ns = read.ago_ns;
+            let read = read.bytes;
             if self.bytes_in == 0 && read > 0 {
-                self.times.first_byte_ns = self.client.clock().now();
+                self.times.first_byte_ns = self.arrived();
                 self.progress.set(Phase::Body);
             }
             self.bytes_in += read as u64;
@@ -252,6 +258,21 @@ impl<'a> Exchange<'a> {
 }
 
 impl Exchange<'_> {
+    /// When the bytes that were just read had arrived. A stamp from before the request was sent would
+    /// be that of a clock that somebody has set.
+    fn arrived(&mut self) -> u64 {
+        let now = self.client.clock().now();
+        let before = self.times.first_byte_ns.max(self.times.sent_ns);
+        let arrived = self.times.delay_ns.and_then(|delay| now.checked_sub(delay));
+        match arrived.filter(|arrived| *arrived >= before) {
+            Some(arrived) => arrived,
+            None => {
+                self.times.delay_ns = None;
+                now
+            }
+        }
+    }
+
     /// Reads an answer from bytes that have just arrived. `Some`: it is complete.
     fn take<R>(
         &mut self,
@@ -344,6 +365,10 @@ impl Exchange<'_> {
         unread: usize,
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Result<(R, bool), Error> {
+        self.times.end_ns = match self.reads {
+            1 => self.times.first_byte_ns,
+            _ => self.arrived(),
+        };
         let (head, body) = parts.unwrap_or((&self.head, &self.body));
         let Some(facts) = self.answer.head() else {
             return Err(Error::closed(self.bytes_in, false));
@@ -351,10 +376,6 @@ impl Exchange<'_> {
         if let Some(unpack) = &mut self.unpack {
             unpack.finish()?;
         }
-        self.times.end_ns = match self.reads {
-            1 => self.times.first_byte_ns,
-            _ => self.client.clock().now(),
-        };
         let response = Response {
             status: facts.status,
             head,
@@ -439,6 +460,7 @@ impl Exchange<'_> {
             Some(Ok(discarded)) => discarded as u64,
         };
         self.reads += 1;
+        self.times.delay_ns = None;
         self.bytes_in += discarded;
         self.body_bytes += discarded;
         self.answer.skip(discarded);

@@ -17,6 +17,8 @@ mod h1;
 mod origin;
 mod progress;
 mod settings;
+#[cfg(target_os = "linux")]
+mod stamp;
 mod stream;
 #[cfg(target_os = "linux")]
 mod sys;

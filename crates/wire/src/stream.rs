@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
-use crate::direct;
+use crate::direct::{self, Read};
 
 /// A byte stream.
 pub(crate) enum Stream {
@@ -19,30 +19,38 @@ pub(crate) enum Stream {
 
 /// What TLS runs over.
 pub(crate) enum Plain {
-    Tcp(TcpStream),
+    /// With the age of what was read last, see [`Read::ago_ns`]: TLS does not pass it on.
+    Tcp(TcpStream, Option<u64>),
     Unix(UnixStream),
 }
 
 impl From<Plain> for Stream {
     fn from(plain: Plain) -> Self {
         match plain {
-            Plain::Tcp(stream) => Stream::Tcp(stream),
+            Plain::Tcp(stream, _) => Stream::Tcp(stream),
             Plain::Unix(stream) => Stream::Unix(stream),
         }
     }
 }
 
 impl Stream {
-    /// Reads what there is; 0: the other side has closed.
+    /// Reads what there is.
     pub(crate) fn poll_read(
         &mut self,
         cx: &mut Context<'_>,
         buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
+    ) -> Poll<io::Result<Read>> {
         match self {
             Stream::Tcp(stream) => direct::poll_read(stream, cx, buffer),
-            Stream::Unix(stream) => read(Pin::new(stream), cx, buffer),
-            Stream::Tls(stream) => read(Pin::new(&mut **stream), cx, buffer),
+            Stream::Unix(stream) => {
+                let bytes = ready!(read(Pin::new(stream), cx, buffer))?;
+                Poll::Ready(Ok(Read { bytes, ago_ns: None }))
+            }
+            Stream::Tls(stream) => {
+                stream.get_mut().0.forget_age();
+                let bytes = ready!(read(Pin::new(&mut **stream), cx, buffer))?;
+                Poll::Ready(Ok(Read { bytes, ago_ns: stream.get_ref().0.age() }))
+            }
         }
     }
 
@@ -122,6 +130,22 @@ fn read(
     Poll::Ready(Ok(buffer.filled().len()))
 }
 
+impl Plain {
+    /// How long before it was read the kernel had got what was read last, in ns.
+    fn age(&self) -> Option<u64> {
+        match self {
+            Plain::Tcp(_, age) => *age,
+            Plain::Unix(_) => None,
+        }
+    }
+
+    fn forget_age(&mut self) {
+        if let Plain::Tcp(_, age) = self {
+            *age = None;
+        }
+    }
+}
+
 impl AsyncRead for Plain {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -129,7 +153,12 @@ impl AsyncRead for Plain {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Plain::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Plain::Tcp(stream, age) => {
+                let read = ready!(direct::poll_read(stream, cx, buffer.initialize_unfilled()))?;
+                buffer.advance(read.bytes);
+                *age = read.ago_ns;
+                Poll::Ready(Ok(()))
+            }
             Plain::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
@@ -142,7 +171,7 @@ impl AsyncWrite for Plain {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Plain::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Plain::Tcp(stream, _) => Pin::new(stream).poll_write(cx, bytes),
             Plain::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
@@ -153,7 +182,7 @@ impl AsyncWrite for Plain {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Plain::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Plain::Tcp(stream, _) => Pin::new(stream).poll_shutdown(cx),
             Plain::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }

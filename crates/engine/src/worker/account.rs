@@ -96,6 +96,8 @@ pub(super) struct Account {
     bytes_out: u64,
     status: u16,
     end: u64,
+    /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
+    delay: Option<u64>,
     pub trace: Option<Watched>,
 }
 
@@ -113,6 +115,7 @@ impl Account {
             bytes_out: 0,
             status: 0,
             end: 0,
+            delay: None,
             trace,
         }
     }
@@ -144,6 +147,7 @@ impl Account {
         self.bytes_out += exchanged.bytes_out;
         self.status = exchanged.status;
         self.end = times.end_ns;
+        self.delay = times.delay_ns;
     }
 
     /// Writes the request into the record.
@@ -178,6 +182,15 @@ impl Account {
             phases: self.phases,
         };
         worker.recorder.request(name, &sample, self.end);
+        let late = std::mem::take(&mut user.waited).then(|| self.start.saturating_sub(self.due));
+        worker.recorder.own(|own| {
+            if let Some(late) = late {
+                own.send_delay.record(late / 1_000);
+            }
+            if let Some(delay) = self.delay {
+                own.receive_delay.record(delay / 1_000);
+            }
+        });
         if user.state.is_some() {
             worker.recorder.of_user(&sample.phases, self.start.saturating_sub(self.ready));
         }

@@ -41,6 +41,10 @@ pub(super) async fn exec(
         phases: Phases::default(),
     };
     worker.recorder.request(op.name, &sample, end);
+    if std::mem::take(&mut user.waited) {
+        let late = start.saturating_sub(user.due);
+        worker.recorder.own(|own| own.send_delay.record(late / 1_000));
+    }
     if user.state.is_some() {
         worker.recorder.of_user(&sample.phases, 0);
     }

@@ -204,6 +204,7 @@ impl Worker {
                     self.note_users();
                     user.due = due;
                     user.paced = due;
+                    user.waited = true;
                     self.start(user);
                 }
                 None => self.recorder.count(|counters| counters.arrivals_missed += 1),

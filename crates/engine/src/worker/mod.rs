@@ -8,6 +8,7 @@
 mod account;
 mod connections;
 mod drive;
+mod effort;
 mod exec;
 mod flight;
 mod hop;
@@ -19,7 +20,9 @@ mod watched;
 mod wheel;
 
 use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::io;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -129,16 +132,18 @@ enum Timer {
 /// The event loop could not be made (out of descriptors or memory).
 pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (commands, start) = (assignment.commands.clone(), assignment.start);
+    let worker = {
+        let _within = runtime.enter();
+        Rc::new(Worker::new(assignment)?)
+    };
     let local = LocalSet::new();
-    local.block_on(&runtime, async move {
-        let commands = assignment.commands.clone();
-        let start = assignment.start;
-        let worker = Rc::new(Worker::new(assignment)?);
+    runtime.block_on(worker.timed(local.run_until(async {
         worker.begin(start);
         worker.turn_until_done(commands).await;
         worker.recorder.finish(worker.clock.now());
-        Ok(())
-    })
+    })));
+    Ok(())
 }
 
 impl Worker {
@@ -173,6 +178,20 @@ impl Worker {
             index,
             of,
         })
+    }
+
+    /// Measures how long the loop goes without looking for events: the future of a `LocalSet` runs a
+    /// bounded number of tasks each time that it is polled.
+    async fn timed(&self, turns: impl Future<Output = ()>) {
+        let mut turns = pin!(turns);
+        poll_fn(|cx| {
+            let begin = self.clock.now();
+            let polled = turns.as_mut().poll(cx);
+            let took = self.clock.now() - begin;
+            self.recorder.own(|own| own.turn.record(took / 1_000));
+            polled
+        })
+        .await;
     }
 
     /// The worker's own loop: timers, commands, the end.
@@ -346,6 +365,7 @@ impl Worker {
             let mut user = users.remove(place as usize).user;
             drop(users);
             let due = user.due;
+            user.waited = true;
             self.note(&mut user, State::Ready, due);
             self.start(user);
         }

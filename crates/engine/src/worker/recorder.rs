@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use squall_measure::{
-    Book, Counters, ErrorKind, NameId, NameKind, Names, Phases, Sample, Slice, State,
+    Book, Counters, ErrorKind, NameId, NameKind, Names, Own, Phases, Sample, Slice, State,
 };
 use squall_plan::secrets::Secrets;
 
+use super::effort::Effort;
 use crate::program::Program;
 use crate::run::{LogLine, Message};
 
@@ -33,6 +34,7 @@ pub(crate) struct Recorder {
     users: Cell<u64>,
     slice: RefCell<Box<Slice>>,
     book: RefCell<Book>,
+    effort: RefCell<Effort>,
     names: RefCell<Names>,
     log: RefCell<Vec<LogLine>>,
     details: RefCell<HashMap<(u32, ErrorKind), u8>>,
@@ -64,6 +66,7 @@ impl Recorder {
             users: Cell::new(0),
             slice: RefCell::new(slice),
             book: RefCell::new(Book::new(start)),
+            effort: RefCell::new(Effort::start()),
             names: RefCell::new(names),
             log: RefCell::new(Vec::new()),
             details: RefCell::new(HashMap::new()),
@@ -146,7 +149,7 @@ impl Recorder {
 
     /// Hands over the slices of the seconds that are over at `now`.
     pub(crate) fn roll(&self, now: u64) {
-        let second = ((now - self.start) / SECOND) as u32;
+        let second = (now.saturating_sub(self.start) / SECOND) as u32;
         if second > self.second.get() {
             self.hand_over(second, self.start + u64::from(second) * SECOND);
         }
@@ -177,6 +180,12 @@ impl Recorder {
         book.correct(State::Request, State::Ready, delay);
     }
 
+    /// Adds to what the worker measures of itself in the present second.
+    #[inline]
+    pub(crate) fn own(&self, change: impl FnOnce(&mut Own)) {
+        change(&mut self.slice.borrow_mut().own);
+    }
+
     /// Hands over what is left.
     pub(crate) fn finish(&self, now: u64) {
         self.hand_over(self.second.get() + 1, now);
@@ -191,6 +200,7 @@ impl Recorder {
         next.counters.users_active = self.users.get();
         let mut full = self.slice.replace(next);
         full.ledger = self.book.borrow_mut().close(end);
+        self.effort.borrow_mut().measure(&mut full.own);
         let log = std::mem::take(&mut *self.log.borrow_mut());
         if !log.is_empty() {
             let _ = self.messages.send(Message::Log(log));
