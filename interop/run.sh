@@ -8,6 +8,7 @@ command -v nginx >/dev/null || missing+=(nginx-light)
 command -v wrk >/dev/null || missing+=(wrk)
 command -v curl >/dev/null || missing+=(curl)
 command -v openssl >/dev/null || missing+=(openssl)
+command -v ip >/dev/null || missing+=(iproute2)
 command -v python3 >/dev/null || missing+=(python3)
 if [ ${#missing[@]} -gt 0 ]; then
     [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
@@ -17,4 +18,4 @@ fi
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
-python3 -m unittest -v test_nginx test_target
+python3 -m unittest -v test_nginx test_target test_verdict

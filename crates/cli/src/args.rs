@@ -96,6 +96,9 @@ pub struct Output {
     /// Folder in which run folders are made [default: squall-runs; none for a one-line command].
     #[arg(short = 'o', long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Exit with code 3 if the numbers cannot be trusted (verdict `invalid`).
+    #[arg(long)]
+    pub strict: bool,
     /// Only the result, no progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,

@@ -2,14 +2,15 @@
 //! the result, where it was asked for.
 
 use std::io::{IsTerminal, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use squall_engine::{Ended, Event, Program};
-use squall_measure::Totals;
+use squall_measure::{Surroundings, Totals, Trust};
 use squall_plan::secrets::Secrets;
 use squall_report::{Live, Meta, Run, RunFolder, live_line};
 
 use crate::exit::{Exit, Failure, Outcome};
+use crate::machine::Looker;
 use crate::out;
 use crate::run::Job;
 use crate::usage::usage;
@@ -31,6 +32,9 @@ pub struct Collector {
     /// The second up to which progress was shown.
     shown: u32,
     secrets: Secrets,
+    looker: Looker,
+    surroundings: Surroundings,
+    began: Instant,
 }
 
 impl Collector {
@@ -59,7 +63,7 @@ impl Collector {
                 }
                 None => None,
             };
-        Ok(Collector {
+        let mut collector = Collector {
             meta,
             totals: Totals::new(),
             log: Vec::new(),
@@ -69,7 +73,22 @@ impl Collector {
             length_s: program.length_s(),
             shown: 0,
             secrets: program.secrets.clone(),
-        })
+            looker: Looker::new(job.plan.connection.from.len()),
+            surroundings: Surroundings::default(),
+            began: Instant::now(),
+        };
+        collector.look();
+        Ok(collector)
+    }
+
+    /// Looks at the machine.
+    fn look(&mut self) {
+        let at_s = self.began.elapsed().as_secs_f64();
+        let machine = self.looker.look();
+        self.surroundings.add(at_s, machine);
+        if let Some(folder) = &mut self.folder {
+            folder.machine(at_s, &machine);
+        }
     }
 
     /// Takes what a worker handed over.
@@ -82,6 +101,7 @@ impl Collector {
                 }
                 if slice.second + 1 > self.shown {
                     self.shown = slice.second + 1;
+                    self.look();
                     self.show();
                 }
             }
@@ -121,6 +141,7 @@ impl Collector {
         if self.terminal && !self.quiet && self.shown > 0 {
             eprint!("\r\x1b[K");
         }
+        self.look();
         let mut run = Run {
             meta: self.meta,
             elapsed_s: ended.elapsed.as_secs_f64(),
@@ -129,6 +150,7 @@ impl Collector {
             totals: self.totals,
             log: self.log,
             generator: usage(),
+            surroundings: self.surroundings,
             ..Run::default()
         };
         run.judge();
@@ -172,6 +194,9 @@ pub fn conclude(job: &Job, finished: Finished) -> Outcome {
     }
     if run.interrupted {
         return Ok(Exit::Interrupted);
+    }
+    if job.output.strict && run.trust() == Trust::Invalid {
+        return Ok(Exit::Incomplete);
     }
     let checks = run.totals.counters().checks_failed > 0;
     Ok(if run.passed() && !checks && !asked { Exit::Ok } else { Exit::Failed })

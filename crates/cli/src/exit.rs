@@ -12,7 +12,7 @@ pub enum Exit {
     Failed = 1,
     /// Bad plan, bad flags or bad input.
     BadInput = 2,
-    /// The run could not be completed.
+    /// The run could not be completed, or with `--strict` its numbers cannot be trusted.
     Incomplete = 3,
     /// Interrupted; the results up to then are kept and reported.
     Interrupted = 130,

@@ -6,6 +6,7 @@ mod builtin;
 mod check;
 mod collect;
 mod exit;
+mod machine;
 mod one_line;
 mod out;
 mod plans;

@@ -61,8 +61,9 @@ fn every_key_of_run_json_is_documented() {
     let counters = Counters::default();
     let counters = counters.named().map(|(name, _)| name.to_owned());
     let ledger = json["ledger"].as_object().expect("an object").keys().cloned();
+    let surroundings = json["surroundings"].as_object().expect("an object").keys().cloned();
     let phases = PHASES.map(str::to_owned);
-    let inner = row.chain(latency).chain(meta).chain(generator).chain(ledger);
+    let inner = row.chain(latency).chain(meta).chain(generator).chain(ledger).chain(surroundings);
     for key in top.chain(inner).chain(counters).chain(phases) {
         assert!(text.contains(&format!("`{key}`")), "{key}");
     }

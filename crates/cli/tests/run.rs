@@ -298,7 +298,8 @@ fn arrivals_that_find_no_user_are_counted() {
     assert_eq!(of("arrivals_due"), 100);
     assert!(of("arrivals_missed") > 80, "{}", json["counters"]);
     assert_eq!(json["totals"]["count"].as_u64(), Some(100 - of("arrivals_missed")));
-    assert!(json["warnings"].to_string().contains("found no free user"));
+    assert_eq!(json["verdict"]["trust"], "invalid");
+    assert!(json["verdict"]["reasons"].to_string().contains("found no free user"));
 }
 
 #[test]

@@ -35,7 +35,8 @@ pub(crate) struct User {
     pub random: Cell<Random>,
     /// When the current iteration, or the request after a wait, was due, on the run's clock.
     pub due: u64,
-    /// Whether it comes from a wait: the next request then has a moment at which it was due.
+    /// Whether it comes from a wait or is an arrival: the next request then has a moment at which it
+    /// was due.
     pub waited: bool,
     /// When the current iteration was due to start; the next one follows by the pace.
     pub paced: u64,
@@ -68,7 +69,7 @@ impl User {
             iteration: 0,
             random: Cell::new(Random::new(0)),
             due: 0,
-            waited: true,
+            waited: false,
             paced: 0,
             variables: Vec::new(),
             registers: Vec::new(),

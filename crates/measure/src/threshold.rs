@@ -137,6 +137,24 @@ impl Threshold {
         Judgement { text: self.text.clone(), passed, value, shown }
     }
 
+    /// The rule as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The percentile that it asks for, and how many values that rests on; `None`: it asks for none.
+    pub(crate) fn percentile_of(&self, totals: &Totals) -> Option<(f64, u64)> {
+        let Metric::Time { due, of: Time::Percentile(percentile) } = self.metric else {
+            return None;
+        };
+        let count = |row: &Row| if due { row.due_latency.count() } else { row.latency.count() };
+        let count = match &self.name {
+            Some(name) => totals.named(name).map_or(0, count),
+            None => count(&totals.all()),
+        };
+        Some((percentile, count))
+    }
+
     fn value(&self, totals: &Totals, elapsed_s: f64) -> Option<f64> {
         if let Metric::Counter(name) = self.metric {
             return totals.counters().get(name).map(|value| value as f64);

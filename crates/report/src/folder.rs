@@ -2,14 +2,15 @@
 //! [`load`] makes a [`Run`] of it.
 //!
 //! `plan.yaml`, `run.json` (at the start and at the end), `slices.bin` (all that was recorded, a
-//! record a worker and second), `timeline.hlog` (latencies by name and second), `log.jsonl`.
+//! record a worker and second), `timeline.hlog` (latencies by name and second), `log.jsonl`,
+//! `machine.jsonl` (looks at the machine).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use squall_measure::{Histogram, Slice, hlog};
+use squall_measure::{Histogram, Machine, Slice, Surroundings, hlog};
 
 use crate::json::json;
 use crate::run::{Meta, Run};
@@ -26,6 +27,7 @@ pub struct RunFolder {
     slices: File,
     timeline: File,
     log: File,
+    machine: File,
     /// Names of each worker's numbers.
     names: BTreeMap<(u32, u32), String>,
     /// Seconds of the timeline that may still grow: latencies by name.
@@ -43,14 +45,14 @@ impl RunFolder {
         let path = unique(base, meta)?;
         fs::write(path.join("plan.yaml"), plan)?;
         let open = |name: &str| OpenOptions::new().create(true).append(true).open(path.join(name));
-        let (mut slices, mut timeline, log) =
-            (open("slices.bin")?, open("timeline.hlog")?, open("log.jsonl")?);
+        let (mut slices, mut timeline) = (open("slices.bin")?, open("timeline.hlog")?);
         slices.write_all(MAGIC)?;
         timeline.write_all(hlog::header(meta.started_unix).as_bytes())?;
         let folder = RunFolder {
             slices,
             timeline,
-            log,
+            log: open("log.jsonl")?,
+            machine: open("machine.jsonl")?,
             names: BTreeMap::new(),
             open: BTreeMap::new(),
             failed: 0,
@@ -101,6 +103,16 @@ impl RunFolder {
             hlog::line(name, f64::from(second), 1.0, histogram, &mut text);
         }
         let written = self.timeline.write_all(text.as_bytes());
+        self.note(written);
+    }
+
+    /// Adds a look at the machine, so many seconds after the start.
+    pub fn machine(&mut self, at_s: f64, machine: &Machine) {
+        let values = machine.levels().chain(machine.counts());
+        let mut line: serde_json::Map<String, serde_json::Value> =
+            [("second".to_owned(), at_s.into())].into_iter().collect();
+        line.extend(values.map(|(name, value)| (name.to_owned(), value.into())));
+        let written = writeln!(self.machine, "{}", serde_json::Value::Object(line));
         self.note(written);
     }
 
@@ -212,9 +224,27 @@ pub fn load(path: &Path) -> Result<Run, LoadError> {
     if !run.finished {
         run.elapsed_s = f64::from(last);
     }
+    // Runs of earlier versions have none.
+    let looks = fs::read_to_string(folder.join("machine.jsonl")).unwrap_or_default();
+    run.surroundings = surroundings(&looks);
     run.judge();
     run.warn();
     Ok(run)
+}
+
+/// Looks at the machine, a line each; a torn line is left out.
+fn surroundings(lines: &str) -> Surroundings {
+    let mut surroundings = Surroundings::default();
+    for line in lines.lines() {
+        let Ok(serde_json::Value::Object(values)) = serde_json::from_str(line) else { continue };
+        let mut machine = Machine::default();
+        for (name, value) in &values {
+            machine.set(name, value.as_u64().unwrap_or(0));
+        }
+        let second = values.get("second").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+        surroundings.add(second, machine);
+    }
+    surroundings
 }
 
 /// Adds all whole records; returns how many seconds they cover. A torn record at the end is what a

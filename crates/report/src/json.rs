@@ -1,7 +1,7 @@
 //! run.json: a run for programs. The keys are documented in docs/run.md.
 
 use serde_json::{Map, Value, json as value};
-use squall_measure::{COARSE, Deviation, Histogram, Ledger, PHASES, Row, State};
+use squall_measure::{COARSE, Deviation, Histogram, Ledger, PHASES, Row, State, Surroundings};
 
 use crate::run::Run;
 
@@ -29,6 +29,7 @@ pub fn json(run: &Run) -> Value {
         "elapsed_s": elapsed,
         "finished": run.finished,
         "interrupted": run.interrupted,
+        "verdict": verdict(run),
         "totals": row(&run.totals.all(), elapsed),
         "requests": rows(&mut run.totals.requests()),
         "groups": rows(&mut run.totals.groups()),
@@ -36,11 +37,26 @@ pub fn json(run: &Run) -> Value {
         "ledger": ledger(&run.ledger()),
         "deviation": run.ledger().deviation().map(|deviation| self::deviation(&deviation)),
         "generator": generator(run),
+        "surroundings": surroundings(&run.surroundings),
         "thresholds": thresholds.collect::<Vec<_>>(),
         "warnings": run.warnings,
         "log": run.log,
         "series": series(run),
     })
+}
+
+fn verdict(run: &Run) -> Value {
+    let reasons = run.reasons.iter().map(|reason| {
+        value!({"rule": reason.rule, "trust": reason.trust.label(), "seen": reason.seen, "help": reason.help})
+    });
+    value!({"trust": run.trust().label(), "reasons": reasons.collect::<Vec<_>>()})
+}
+
+/// Levels at their highest, and what was counted in the run.
+fn surroundings(surroundings: &Surroundings) -> Value {
+    let (most, whole) = (surroundings.most(), surroundings.whole());
+    let values = most.levels().chain(whole.counts());
+    Value::Object(values.map(|(name, number)| (name.to_owned(), value!(number))).collect())
 }
 
 fn generator(run: &Run) -> Value {

@@ -1,7 +1,7 @@
 //! A run as it is known when it is over, or broke off.
 
 use serde::{Deserialize, Serialize};
-use squall_measure::{Judgement, Ledger, Threshold, Totals};
+use squall_measure::{Facts, Judgement, Ledger, Reason, Surroundings, Threshold, Totals, Trust};
 
 /// What is known of a run before it begins.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -56,15 +56,31 @@ pub struct Run {
     pub log: Vec<String>,
     /// What the generator took.
     pub generator: Generator,
+    /// What the machine looked like.
+    pub surroundings: Surroundings,
+    /// Why its numbers cannot be trusted, the worst reason first.
+    pub reasons: Vec<Reason>,
 }
 
 impl Run {
-    /// Judges it by its thresholds. Ones that are none are left out: they were found when the plan
-    /// was read.
+    /// Judges it by its thresholds, and how far its numbers can be trusted. Thresholds that are none
+    /// are left out: they were found when the plan was read.
     pub fn judge(&mut self) {
         let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
-        self.judgements =
-            thresholds.map(|threshold| threshold.judge(&self.totals, self.elapsed_s)).collect();
+        let thresholds: Vec<Threshold> = thresholds.collect();
+        let judgements =
+            thresholds.iter().map(|threshold| threshold.judge(&self.totals, self.elapsed_s));
+        self.judgements = judgements.collect();
+        self.reasons = squall_measure::verdict(&Facts {
+            totals: &self.totals,
+            surroundings: &self.surroundings,
+            thresholds: &thresholds,
+        });
+    }
+
+    /// How far its numbers can be trusted.
+    pub fn trust(&self) -> Trust {
+        squall_measure::trust(&self.reasons)
     }
 
     /// Adds the warnings that follow from what was recorded.
@@ -75,10 +91,6 @@ impl Run {
                 self.warnings.push(text.replace("{}", &count.to_string()));
             }
         };
-        warn(
-            counters.arrivals_missed,
-            "{} arrivals found no free user and were missed: raise max_users, or the target is too slow for this rate",
-        );
         warn(counters.data_exhausted, "{} users stopped because a data file had no more rows");
         warn(counters.log_dropped, "{} lines did not fit the run's log");
         warn(

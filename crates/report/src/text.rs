@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use squall_measure::{Ledger, Row, State, definition};
+use squall_measure::{Ledger, Row, State, Trust, definition};
 
 use crate::run::Run;
 use crate::units::{bytes, count, rate, shorten, time};
@@ -29,6 +29,7 @@ pub fn text(run: &Run, color: bool) -> String {
     ledger(&mut out, &run.ledger());
     generator(&mut out, run);
     judgements(&mut out, run, color);
+    verdict(&mut out, run, color);
     errors(&mut out, run);
     if counters.checks_failed + counters.checks_ok > 0 {
         let _ = writeln!(
@@ -190,6 +191,26 @@ fn judgements(out: &mut String, run: &Run, color: bool) {
             shorten(&judgement.text, 40),
             shorten(&judgement.shown, 36)
         );
+    }
+}
+
+/// How far the numbers can be trusted, and why not.
+fn verdict(out: &mut String, run: &Run, color: bool) {
+    let (word, code) = match run.trust() {
+        Trust::Ok => ("ok", "32"),
+        Trust::Degraded => ("DEGRADED", "33;1"),
+        Trust::Invalid => ("INVALID", "31;1"),
+    };
+    let shown = if color { format!("\x1b[{code}m{word}\x1b[0m") } else { word.to_owned() };
+    let meaning = match run.trust() {
+        Trust::Ok => "nothing that squall knows of makes these numbers doubtful",
+        Trust::Degraded => "some of these numbers say something of the generator too",
+        Trust::Invalid => "these numbers say more of the generator than of the target",
+    };
+    let _ = writeln!(out, " verdict     {shown}: {meaning}");
+    for reason in &run.reasons {
+        let text = format!("{}: {}; what helps: {}", reason.rule, reason.seen, reason.help);
+        paragraph(out, "             ", &text);
     }
 }
 

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use squall_measure::{
-    Book, ErrorKind, Ledger, NameId, NameKind, Phases, Sample, Slice, State, Totals,
+    Book, ErrorKind, Ledger, Machine, NameId, NameKind, Phases, Sample, Slice, State, Surroundings,
+    Totals,
 };
 use squall_report::{Generator, Live, Meta, Run, RunFolder, json, live_line, load, text};
 
@@ -98,6 +99,25 @@ fn slice(second: u32) -> Slice {
     slice
 }
 
+/// What the machine looked like: files go up and down, counts go up.
+fn surroundings() -> Surroundings {
+    let mut surroundings = Surroundings::default();
+    (0..=3u32).for_each(|second| surroundings.add(f64::from(second), machine(u64::from(second))));
+    surroundings
+}
+
+fn machine(second: u64) -> Machine {
+    Machine {
+        open_files: [10, 500, 900, 20][second as usize],
+        open_files_limit: 1_000,
+        ports_limit: 28_232,
+        segments_sent: 1_000_000 + second * 1_000,
+        retransmits: 5 + second * 20,
+        cpu_ticks: 5_000 + second * 200,
+        ..Machine::default()
+    }
+}
+
 fn run() -> Run {
     let mut totals = Totals::new();
     (0..3).for_each(|second| totals.add(&slice(second)));
@@ -126,6 +146,7 @@ fn run() -> Run {
             "POST /pay: status: status 503".to_owned(),
             "GET /: timeout_first_byte".to_owned(),
         ],
+        surroundings: surroundings(),
         generator: Generator { cpu_user_s: 0.25, cpu_sys_s: 0.75, peak_rss_bytes: 9 << 20 },
         ..Run::default()
     };
@@ -164,12 +185,14 @@ fn the_folder() {
     let run = run();
     let mut folder = RunFolder::create(base.path(), &run.meta, "name: shop\n").expect("writable");
     (0..3).for_each(|second| folder.slice(&slice(second)));
+    (0..=3u32).for_each(|second| folder.machine(f64::from(second), &machine(u64::from(second))));
     folder.log(1, 0, "a \"line\"");
     folder.finish(&run).expect("writable");
     let path = folder.path();
     let read = |name: &str| std::fs::read_to_string(path.join(name)).expect(name);
     assert_eq!(path.file_name().expect("a name"), "2026-11-20T22-17-03-shop");
     golden("timeline.hlog", &read("timeline.hlog"));
+    golden("machine.jsonl", &read("machine.jsonl"));
     golden("log.jsonl", &read("log.jsonl"));
     golden("run.json", &read("run.json"));
     let again = load(path).expect("a run");

@@ -1,0 +1,117 @@
+//! The verdict: what makes numbers doubtful is provoked for real, and found. What needs a machine of
+//! its own (a busy processor, a small range of ports, lost packets) is in `interop/test_verdict.py`.
+
+mod common;
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use common::{kinds, result, squall, target};
+
+/// The reason of a rule, if the run has it.
+fn reason<'a>(json: &'a Value, rule: &str) -> Option<&'a Value> {
+    json["verdict"]["reasons"].as_array()?.iter().find(|reason| reason["rule"] == rule)
+}
+
+fn signal(child: &Child, name: &str) {
+    let command = format!("kill -{name} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &command]).status().expect("a shell").success());
+}
+
+#[test]
+fn a_stopped_generator_says_so_and_does_not_blame_the_target() {
+    let server = target();
+    let child = Command::new(env!("CARGO_BIN_EXE_squall"))
+        .args([&format!("{}/delay/300", server.url()), "-c", "1", "-n", "2", "-q", "--json", "-"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("squall starts");
+    while server.stats().accepted == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, "STOP");
+    std::thread::sleep(Duration::from_millis(1_500));
+    signal(&child, "CONT");
+    let output = child.wait_with_output().expect("squall ends");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    let stalled = reason(&json, "stalled").unwrap_or_else(|| panic!("{}", json["verdict"]));
+    assert_eq!(
+        (&stalled["trust"], &json["verdict"]["trust"]),
+        (&"degraded".into(), &"degraded".into())
+    );
+    let delay = json["generator"]["receive_delay_us"]["max"].as_f64().expect("a stamp");
+    let latency = json["totals"]["latency_us"]["max"].as_f64().expect("an answer");
+    let elapsed = json["elapsed_s"].as_f64().expect("a length") * 1e6;
+    assert!(delay >= 500_000.0, "{delay}");
+    assert!(latency >= 299_000.0 && latency + delay <= elapsed, "{latency} {delay} {elapsed}");
+}
+
+#[test]
+fn too_few_files_are_squalls_own_limit() {
+    let server = target();
+    let command = format!(
+        "ulimit -n 40; exec '{}' {}/delay/200 -c 100 -n 200 -w 1 -q --json - --strict",
+        env!("CARGO_BIN_EXE_squall"),
+        server.url()
+    );
+    let output = Command::new("sh").args(["-c", &command]).output().expect("a shell");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert!(kinds(&json).contains("too_many_open_files"), "{}", kinds(&json));
+    let files = reason(&json, "files").unwrap_or_else(|| panic!("{}", json["verdict"]));
+    assert_eq!((&files["trust"], output.status.code()), (&"invalid".into(), Some(3)));
+    assert!(files["seen"].to_string().contains("limit 40"), "{files}");
+}
+
+#[test]
+fn a_percentile_needs_enough_answers() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let short = |iterations: u32| {
+        let plan = format!(
+            "target: {}\nthresholds: [p99.9 < 1m, mean < 1m]\nscenarios: {{a: {{load: {{users: 1, iterations: {iterations}}}, steps: [{{get: /}}]}}}}\n",
+            server.url()
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let json = result(folder.path(), &["run", "plan.yaml", "--strict"], 0);
+        reason(&json, "too_short").map(|reason| reason["seen"].to_string())
+    };
+    let seen = short(3_687).expect("too few answers");
+    assert!(seen.contains("rests on 3687 answers; p99.9 needs at least 3688"), "{seen}");
+    assert_eq!(short(3_688), None);
+}
+
+#[test]
+fn only_strict_fails_for_an_invalid_run() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let url = format!("{}/delay/300", server.url());
+    let args = [url.as_str(), "-r", "100/s", "-c", "2", "-d", "500ms"];
+    let json = result(folder.path(), &args, 0);
+    assert_eq!(
+        reason(&json, "arrivals_missed").map(|reason| &reason["trust"]),
+        Some(&"invalid".into())
+    );
+    result(folder.path(), &[&args[..], &["--strict"]].concat(), 3);
+    let text = squall(folder.path(), &[&args[..], &["-q"]].concat()).stdout;
+    let text = String::from_utf8_lossy(&text);
+    assert!(text.contains("verdict     INVALID") && text.contains("what helps:"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn a_killed_run_is_judged_too() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios: {{a: {{load: {{users: 1, iterations: 5}}, steps: [{{get: /}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let first = result(folder.path(), &["run", "plan.yaml", "--out", "runs"], 0);
+    let run = std::fs::read_dir(folder.path().join("runs")).expect("runs").next().expect("a run");
+    let run = run.expect("an entry").path().display().to_string();
+    let output = squall(folder.path(), &["report", &run, "--json", "-"]);
+    let again: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(again["surroundings"], first["surroundings"]);
+    assert_eq!(again["verdict"], first["verdict"]);
+    assert!(again["surroundings"]["open_files_limit"].as_u64() > Some(0));
+}

@@ -1,0 +1,120 @@
+"""What makes numbers doubtful, provoked on a machine that does nothing else: a busy processor, a small
+range of ports, connections that are lost. And a healthy run, which is not blamed for anything."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from peers import SQUALL, Process, free_port, squall
+
+
+def reasons(result):
+    return {reason["rule"]: reason for reason in result["verdict"]["reasons"]}
+
+
+class Verdict(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.port = free_port()
+        cls.target = Process(["taskset", "-c", "1", SQUALL, "target", "-l", f"127.0.0.1:{cls.port}"], cls.port)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.target.stop()
+
+    def url(self, path="/"):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def test_a_healthy_run_is_ok(self):
+        result = undisturbed(self.url("/delay/20"), "-c", "200", "-r", "500/s", "-d", "4s", "--strict")
+        self.assertEqual(result["verdict"], {"trust": "ok", "reasons": []})
+        self.assertEqual(result["totals"]["count"], 2000)
+
+    def test_the_example_is_ok(self):
+        example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples/first.yaml")
+        with tempfile.TemporaryDirectory() as folder:
+            result = undisturbed("run", example, "--out", folder)
+        self.assertEqual(result["verdict"], {"trust": "ok", "reasons": []})
+
+    def test_a_busy_processor(self):
+        spinner = subprocess.Popen(["taskset", "-c", "0", sys.executable, "-c", "while True: pass"])
+        try:
+            result = json_of(["taskset", "-c", "0", SQUALL, self.url(), "-c", "32", "-d", "3s", "-w", "1"])
+        finally:
+            spinner.kill()
+            spinner.wait()
+        self.assertIn("starved", reasons(result), result["verdict"])
+        self.assertNotEqual(result["verdict"]["trust"], "ok")
+
+    def test_a_saturated_processor(self):
+        result = json_of(["taskset", "-c", "0", SQUALL, self.url(), "-c", "64", "-d", "3s", "-w", "1"])
+        self.assertIn("cpu_bound", reasons(result), result["verdict"])
+
+    def test_a_small_range_of_ports(self):
+        code, result = in_a_network_of_its_own("40000 40099", "-c", "4", "-n", "400", "--strict")
+        self.assertEqual(code, 3)
+        self.assertIn("no_free_port", result["totals"]["error_kinds"])
+        self.assertEqual(reasons(result)["ports"]["trust"], "invalid")
+        self.assertEqual(result["surroundings"]["ports_limit"], 100)
+        self.assertGreaterEqual(result["surroundings"]["ports_used"], 80)
+
+    def test_ports_that_will_run_out(self):
+        code, result = in_a_network_of_its_own("40000 40999", "-c", "50", "-r", "110/s", "-d", "6s")
+        self.assertEqual((code, result["totals"]["errors"]), (0, 0))
+        ports = reasons(result)["ports"]
+        self.assertEqual(ports["trust"], "degraded")
+        self.assertRegex(ports["seen"], r"at this rate the rest lasts \d+ s")
+
+    def test_connections_that_are_lost(self):
+        # A listener that accepts nothing and has room for one: the kernel drops what comes after.
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(0)
+            port = listener.getsockname()[1]
+            result = squall(f"http://127.0.0.1:{port}/", "-c", "100", "-d", "3s", "-t", "2500ms")
+        found = reasons(result)
+        self.assertIn("retransmits", found, result["verdict"])
+        self.assertGreater(result["surroundings"]["listen_overflows"], 0)
+
+
+def in_a_network_of_its_own(ports, *arguments):
+    """Runs squall with a new connection for each request where only these ports are given out."""
+    script = f"""
+        ip link set lo up && echo '{ports}' > /proc/sys/net/ipv4/ip_local_port_range || exit 99
+        # Otherwise connections over loopback take ports again that are in TIME_WAIT.
+        echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse
+        '{SQUALL}' target -l 127.0.0.1:8080 >/dev/null & target=$!
+        sleep 1
+        '{SQUALL}' http://127.0.0.1:8080/ --no-keepalive --quiet --json - {' '.join(arguments)}
+        code=$?
+        kill $target
+        exit $code
+    """
+    ran = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script],
+                         capture_output=True, text=True, timeout=60)
+    if not ran.stdout:
+        raise AssertionError(f"exit code {ran.returncode}: {ran.stderr}")
+    return ran.returncode, json.loads(ran.stdout)
+
+
+def undisturbed(*arguments):
+    """A run that the machine's other guests have left alone: the first of three, or the last."""
+    for _ in range(3):
+        result = squall(*arguments)
+        if result["verdict"]["trust"] == "ok":
+            break
+        print("disturbed:", result["verdict"]["reasons"])
+    return result
+
+
+def json_of(command):
+    ran = subprocess.run([*command, "--quiet", "--json", "-"], capture_output=True, text=True, timeout=60, check=True)
+    return json.loads(ran.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
