@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use squall_engine::{Ended, Event, Program};
 use squall_measure::{Surroundings, Totals, Trust};
+use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
 use squall_report::{Live, Meta, Run, RunFolder, live_line};
 
@@ -50,6 +51,12 @@ impl Collector {
             started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
             workers: u64::from(workers.min(program.most_workers())),
             seed: program.seed,
+            warmup: match job.plan.warmup {
+                Warmup::Auto => "auto".to_owned(),
+                Warmup::None => "none".to_owned(),
+                Warmup::Fixed(time) => time.as_secs_f64().to_string(),
+            },
+            constant_s: program.constant_s(),
             thresholds: job.plan.thresholds.iter().map(|text| text.value.clone()).collect(),
         };
         let folder =

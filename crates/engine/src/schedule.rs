@@ -17,6 +17,7 @@ pub(crate) struct LoadUnit {
     pub start: Nanos,
     pub shape: Shape,
     shares: Shares,
+    constant_from: Option<Nanos>,
 }
 
 /// A scenario's part of a load.
@@ -60,7 +61,11 @@ impl LoadUnit {
         };
         let weights: Vec<f64> = members.iter().map(|member| member.weight).collect();
         let shares = Shares::new(&weights).map_err(|error| error.to_string())?;
-        Ok(LoadUnit { members, start: nanos(start_after), shape, shares })
+        let constant_from = match load {
+            Load::Closed(closed) => constant_from(closed.ramp, &closed.stages, closed.duration),
+            Load::Open(open) => constant_from(open.ramp, &open.stages, open.duration),
+        };
+        Ok(LoadUnit { members, start: nanos(start_after), shape, shares, constant_from })
     }
 
     /// One user, one iteration.
@@ -82,6 +87,11 @@ impl LoadUnit {
             Shape::Closed { end, .. } | Shape::Open { end, .. } => *end,
         };
         end.map(|end| self.start + end)
+    }
+
+    /// From when on, on the run's clock, the load stays as it is; `None`: it changes to its end.
+    pub(crate) fn constant_from(&self) -> Option<Nanos> {
+        self.constant_from.map(|from| self.start + from)
     }
 
     /// Whether latency is also counted from when a request was due.
@@ -149,6 +159,18 @@ impl Shape {
             total_iterations: open.total_iterations,
             end: open.duration.map(nanos).or(staged),
         })
+    }
+}
+
+/// From when on, after its start, a load stays as it is.
+fn constant_from(ramp: Duration, stages: &[Stage], length: Option<Duration>) -> Option<Nanos> {
+    let [before @ .., last] = stages else { return Some(nanos(ramp)) };
+    let start: Nanos = before.iter().map(|stage| nanos(stage.over)).sum();
+    let end = start + nanos(last.over);
+    match before.last() {
+        Some(previous) if previous.level == last.level => Some(start),
+        _ if length.is_some_and(|length| nanos(length) > end) => Some(end),
+        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@
 //! percentile is ever averaged.
 
 mod codec;
+mod confidence;
 mod definitions;
 mod deviation;
 mod histogram;
@@ -17,11 +18,13 @@ mod names;
 mod own;
 mod row;
 mod slice;
+mod steady;
 mod threshold;
 mod totals;
 mod verdict;
 
 pub use codec::DecodeError;
+pub use confidence::{Batches, Interval, Method};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use deviation::{Cause, Deviation};
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram};
@@ -32,6 +35,7 @@ pub use names::{MAX_NAMES, NameId, NameKind, Names, OTHER};
 pub use own::Own;
 pub use row::{PHASES, Phases, Row, Sample};
 pub use slice::{Counters, Slice};
+pub use steady::{Shape, Steady, Warmup, steady};
 pub use threshold::{Judgement, SyntaxError, Threshold};
 pub use totals::{SecondRow, Totals};
 pub use verdict::{Facts, Reason, Trust, samples_needed, trust, verdict};

@@ -173,6 +173,11 @@ impl Totals {
         Counters { users_active: most.unwrap_or(0), ..self.counters }
     }
 
+    /// How many workers have recorded anything.
+    pub fn workers(&self) -> usize {
+        self.ledgers.len()
+    }
+
     /// What the workers measured of themselves.
     pub fn own(&self) -> &Own {
         &self.own

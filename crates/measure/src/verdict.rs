@@ -5,6 +5,7 @@
 use crate::kind::ErrorKind;
 use crate::machine::Surroundings;
 use crate::row::Row;
+use crate::steady::Steady;
 use crate::threshold::Threshold;
 use crate::totals::{SecondRow, Totals};
 
@@ -50,13 +51,15 @@ pub struct Facts<'a> {
     pub totals: &'a Totals,
     /// What the machine looked like.
     pub surroundings: &'a Surroundings,
+    /// Its steady part, if its load has one.
+    pub steady: Option<Steady>,
     /// Rules that judge the run: they say which percentiles were asked for.
     pub thresholds: &'a [Threshold],
 }
 
 /// The verdict on a run: its reasons, the worst first.
 pub fn verdict(facts: &Facts<'_>) -> Vec<Reason> {
-    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 10] = [
+    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 11] = [
         cpu_bound,
         starved,
         stalled,
@@ -67,6 +70,7 @@ pub fn verdict(facts: &Facts<'_>) -> Vec<Reason> {
         files,
         steal,
         retransmits,
+        unsteady,
     ];
     let mut reasons: Vec<Reason> = RULES.iter().filter_map(|rule| rule(facts)).collect();
     reasons.extend(too_short(facts));
@@ -102,22 +106,22 @@ fn cpu_bound(facts: &Facts<'_>) -> Option<Reason> {
     })
 }
 
-/// Part of a worker's own running time that it may wait for a processor.
+/// Part of the run that a worker may wait for a processor. Some µs each time that it is woken are
+/// normal, and far less than this.
 const STARVED: f64 = 0.05;
 
 fn starved(facts: &Facts<'_>) -> Option<Reason> {
-    let own = facts.totals.own();
-    let (ran, waited) = (own.cpu_ns as f64, own.starved_ns as f64);
-    let share = waited / (ran + waited).max(1.0);
-    // Below a tenth of a second in all it is the noise of a short run.
-    if share < STARVED || waited < 1e8 {
+    let waited = facts.totals.own().starved_ns as f64;
+    let seconds_all: f64 = facts.totals.series().map(|row| f64::from(row.seconds)).sum();
+    let share = waited / (seconds_all * facts.totals.workers() as f64 * 1e9).max(1.0);
+    if share < STARVED {
         return None;
     }
     let worst = |row: &SecondRow| row.own.starved_ns as f64 > STARVED * 1e9;
     let seconds = seconds(facts, worst);
     Some(Reason {
         rule: "starved",
-        trust: if share < 0.5 { Trust::Degraded } else { Trust::Invalid },
+        trust: if share < 0.25 { Trust::Degraded } else { Trust::Invalid },
         seen: format!(
             "workers were ready to run and had no processor for {:.1} s, {:.0} % of their time (limit {:.0} %){}",
             waited / 1e9,
@@ -353,6 +357,19 @@ fn retransmits(facts: &Facts<'_>) -> Option<Reason> {
             RETRANSMITS * 100.0
         ),
         help: "a look at the link, and at the target's accept queue (backlog): each loss costs at least 200 ms, and that is in the latencies".to_owned(),
+    })
+}
+
+fn unsteady(facts: &Facts<'_>) -> Option<Reason> {
+    let steady = facts.steady.filter(|steady| !steady.found)?;
+    Some(Reason {
+        rule: "unsteady",
+        trust: Trust::Degraded,
+        seen: format!(
+            "rate or latency did not become steady: by MSER the run should be cut at second {}, in its second half",
+            steady.from
+        ),
+        help: "a longer run, or a look at what changes in the target (caches, garbage, a queue that grows)".to_owned(),
     })
 }
 

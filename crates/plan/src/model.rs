@@ -42,6 +42,8 @@ pub struct Plan {
     pub on_error: OnError,
     /// How long what is in flight at the end may take to finish.
     pub grace: Option<Duration>,
+    /// How the beginning of the run is told from its steady part.
+    pub warmup: Warmup,
     /// Rules that judge the whole run; text in the language of `squall-measure`.
     pub thresholds: Vec<Spanned<String>>,
     /// Seed of everything random; drawn and reported when absent.
@@ -299,6 +301,18 @@ pub struct Closed {
     pub total_iterations: Option<u64>,
     /// Who ends when the first user has made its iterations.
     pub end: End,
+}
+
+/// How the beginning of a run is told from its steady part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Warmup {
+    /// By a rule, from what was recorded.
+    #[default]
+    Auto,
+    /// There is none.
+    None,
+    /// It is so long.
+    Fixed(Duration),
 }
 
 /// Whether users with a number of iterations wait for each other's end.

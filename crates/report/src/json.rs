@@ -1,7 +1,9 @@
 //! run.json: a run for programs. The keys are documented in docs/run.md.
 
 use serde_json::{Map, Value, json as value};
-use squall_measure::{COARSE, Deviation, Histogram, Ledger, PHASES, Row, State, Surroundings};
+use squall_measure::{
+    COARSE, Deviation, Histogram, Interval, Ledger, PHASES, Row, SecondRow, State, Surroundings,
+};
 
 use crate::run::Run;
 
@@ -34,6 +36,7 @@ pub fn json(run: &Run) -> Value {
         "requests": rows(&mut run.totals.requests()),
         "groups": rows(&mut run.totals.groups()),
         "counters": counters,
+        "steady": steady(run),
         "ledger": ledger(&run.ledger()),
         "deviation": run.ledger().deviation().map(|deviation| self::deviation(&deviation)),
         "generator": generator(run),
@@ -42,6 +45,31 @@ pub fn json(run: &Run) -> Value {
         "warnings": run.warnings,
         "log": run.log,
         "series": series(run),
+    })
+}
+
+/// The steady part, with intervals that hold the true values with 95 % confidence.
+fn steady(run: &Run) -> Value {
+    let (Some(steady), Some(batches)) = (run.steady, run.batches()) else { return Value::Null };
+    let sum = |of: &dyn Fn(&SecondRow) -> u64| run.steady_rows(steady).map(of).sum::<u64>();
+    let (count, errors) = (sum(&|row| row.requests), sum(&|row| row.errors));
+    let interval = |value: f64, interval: Option<Interval>| match interval {
+        Some(own) => value!({
+            "value": value, "low": own.low, "high": own.high, "method": own.method.label(),
+            "longer_s": batches.longer_s(value, &own),
+        }),
+        None => value!({"value": value}),
+    };
+    let all = batches.all();
+    let mut confidence = Map::new();
+    confidence.insert("mean".to_owned(), interval(all.mean(), batches.mean()));
+    for (name, p) in [("p50", 50.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p999", 99.9)] {
+        let value = all.percentile(p) as f64;
+        confidence.insert(name.to_owned(), interval(value, batches.percentile(p)));
+    }
+    value!({
+        "from_s": steady.from, "to_s": steady.to, "found": steady.found, "count": count, "errors": errors,
+        "rate": count as f64 / batches.seconds().max(1.0), "latency_us": latency(all), "confidence": confidence,
     })
 }
 

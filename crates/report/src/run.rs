@@ -1,7 +1,10 @@
 //! A run as it is known when it is over, or broke off.
 
 use serde::{Deserialize, Serialize};
-use squall_measure::{Facts, Judgement, Ledger, Reason, Surroundings, Threshold, Totals, Trust};
+use squall_measure::{
+    Batches, Facts, Judgement, Ledger, Reason, SecondRow, Shape, Steady, Surroundings, Threshold,
+    Totals, Trust, Warmup,
+};
 
 /// What is known of a run before it begins.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -22,6 +25,27 @@ pub struct Meta {
     pub seed: u64,
     /// Rules that judge the run.
     pub thresholds: Vec<String>,
+    /// How the beginning is cut off: `auto`, `none`, or a number of seconds.
+    #[serde(default)]
+    pub warmup: String,
+    /// From and to which second the load stays as it is, as the plan has it.
+    #[serde(default)]
+    pub constant_s: Option<(f64, Option<f64>)>,
+}
+
+impl Meta {
+    /// What is known of the load.
+    pub fn shape(&self) -> Shape {
+        let warmup = match self.warmup.as_str() {
+            "none" => Warmup::None,
+            text => text.parse().map_or(Warmup::Auto, Warmup::Fixed),
+        };
+        Shape {
+            warmup,
+            constant_from_s: self.constant_s.map(|(from, _)| from),
+            constant_to_s: self.constant_s.and_then(|(_, to)| to),
+        }
+    }
 }
 
 /// What the generator itself took.
@@ -58,6 +82,8 @@ pub struct Run {
     pub generator: Generator,
     /// What the machine looked like.
     pub surroundings: Surroundings,
+    /// Its steady part.
+    pub steady: Option<Steady>,
     /// Why its numbers cannot be trusted, the worst reason first.
     pub reasons: Vec<Reason>,
 }
@@ -66,6 +92,7 @@ impl Run {
     /// Judges it by its thresholds, and how far its numbers can be trusted. Thresholds that are none
     /// are left out: they were found when the plan was read.
     pub fn judge(&mut self) {
+        self.steady = squall_measure::steady(&self.totals, self.elapsed_s, self.meta.shape());
         let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
         let thresholds: Vec<Threshold> = thresholds.collect();
         let judgements =
@@ -74,6 +101,7 @@ impl Run {
         self.reasons = squall_measure::verdict(&Facts {
             totals: &self.totals,
             surroundings: &self.surroundings,
+            steady: self.steady,
             thresholds: &thresholds,
         });
     }
@@ -107,6 +135,18 @@ impl Run {
     /// Where the users' time went.
     pub fn ledger(&self) -> Ledger {
         self.totals.ledger(self.elapsed_s)
+    }
+
+    /// The latencies of its steady part, in batches.
+    pub fn batches(&self) -> Option<Batches> {
+        let steady = self.steady?;
+        Some(Batches::of(self.steady_rows(steady)))
+    }
+
+    /// The seconds of its steady part.
+    pub fn steady_rows(&self, steady: Steady) -> impl Iterator<Item = &SecondRow> {
+        let within = move |row: &&SecondRow| (steady.from..steady.to).contains(&row.second);
+        self.totals.series().filter(within)
     }
 
     /// Whether all thresholds hold.

@@ -28,6 +28,7 @@ pub fn text(run: &Run, color: bool) -> String {
     phases(&mut out, &run.totals.all());
     ledger(&mut out, &run.ledger());
     generator(&mut out, run);
+    steady(&mut out, run);
     judgements(&mut out, run, color);
     verdict(&mut out, run, color);
     errors(&mut out, run);
@@ -192,6 +193,37 @@ fn judgements(out: &mut String, run: &Run, color: bool) {
             shorten(&judgement.shown, 36)
         );
     }
+}
+
+/// The steady part, and how well its numbers are known.
+fn steady(out: &mut String, run: &Run) {
+    let (Some(steady), Some(batches)) = (run.steady, run.batches()) else { return };
+    let all = batches.all();
+    if all.is_empty() {
+        return;
+    }
+    let count: u64 = run.steady_rows(steady).map(|row| row.requests).sum();
+    let p99 = all.percentile(99.0) as f64;
+    let mut parts = vec![format!("{}/s", rate(count as f64 / batches.seconds().max(1.0)))];
+    let values = [
+        ("mean", all.mean(), batches.mean()),
+        ("p50", all.percentile(50.0) as f64, batches.percentile(50.0)),
+        ("p99", p99, batches.percentile(99.0)),
+    ];
+    for (name, value, interval) in values {
+        parts.push(match interval {
+            Some(own) => {
+                format!("{name} {} ({} to {})", time(value), time(own.low), time(own.high))
+            }
+            None => format!("{name} {} (too few for an interval)", time(value)),
+        });
+    }
+    let longer = values[2].2.map_or(0.0, |interval| batches.longer_s(p99, &interval));
+    if longer >= 1.0 {
+        parts.push(format!("run {longer:.0} s longer to know p99 to ±5 %"));
+    }
+    let seconds = format!("seconds {} to {}: {}", steady.from, steady.to, parts.join(", "));
+    paragraph(out, " steady      ", &seconds);
 }
 
 /// How far the numbers can be trusted, and why not.

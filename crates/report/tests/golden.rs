@@ -130,6 +130,8 @@ fn run() -> Run {
             started_unix: 1_795_213_023.25,
             workers: 1,
             seed: 7,
+            warmup: "none".to_owned(),
+            constant_s: Some((0.0, Some(3.0))),
             thresholds: [
                 "p99(\"GET /\") < 150ms",
                 "error_rate < 1%",

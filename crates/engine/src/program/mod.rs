@@ -178,6 +178,16 @@ impl Program {
         ends?.into_iter().max().map(|end| end as f64 / 1e9)
     }
 
+    /// The part of the run, in seconds, in which its loads stay as they are, as far as the plan says;
+    /// its end is `None` where that is the end of the run. `None`: they never do.
+    pub fn constant_s(&self) -> Option<(f64, Option<f64>)> {
+        let starts: Option<Vec<u64>> = self.units.iter().map(LoadUnit::constant_from).collect();
+        let from = starts?.into_iter().max()?;
+        let to = self.units.iter().filter_map(LoadUnit::end).min();
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        to.is_none_or(|to| to > from).then(|| (seconds(from), to.map(seconds)))
+    }
+
     /// Most workers that find a user to drive, and a connection where these are shared.
     pub fn most_workers(&self) -> u32 {
         let users = self.most_users();

@@ -40,6 +40,7 @@ impl Reader {
             teardown: self.steps(fields.get("teardown")),
             on_error: self.word(fields.get("on_error"), &ON_ERROR).unwrap_or_default(),
             grace: self.duration(fields.get("grace")),
+            warmup: self.warmup(fields.get("warmup")),
             thresholds: self.texts(fields.get("thresholds")),
             seed: self.int(fields.get("seed")),
         };
@@ -274,6 +275,14 @@ impl Reader {
             });
         }
         scenarios
+    }
+
+    fn warmup(&mut self, node: Option<&Node>) -> Warmup {
+        match node.map(|node| &node.kind) {
+            Some(Kind::Scalar(text, _)) if text == "auto" => Warmup::Auto,
+            Some(Kind::Scalar(text, _)) if text == "none" => Warmup::None,
+            _ => self.duration(node).map(Warmup::Fixed).unwrap_or_default(),
+        }
     }
 
     fn load(&mut self, node: &Node) -> Option<Spanned<Load>> {

@@ -65,6 +65,14 @@ fn scalar(value: &Value, mask: &dyn Fn(&str) -> String) -> String {
     }
 }
 
+fn warmup(warmup: Warmup) -> Option<String> {
+    match warmup {
+        Warmup::Auto => None,
+        Warmup::None => Some("none".to_owned()),
+        Warmup::Fixed(time) => Some(print_duration(time)),
+    }
+}
+
 /// Builds a map, leaving out what is not given.
 #[derive(Default)]
 struct Entries(Map<String, Value>);
@@ -130,6 +138,7 @@ fn plan_value(plan: &Plan) -> Value {
         .maybe("load", plan.load.as_ref().map(|load| load_value(&load.value)))
         .put("on_error", on_error(plan.on_error))
         .time("grace", plan.grace)
+        .maybe("warmup", warmup(plan.warmup))
         .some("thresholds", texts(&plan.thresholds))
         .maybe("seed", plan.seed)
         .some("setup", steps_value(&plan.setup))

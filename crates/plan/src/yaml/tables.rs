@@ -53,6 +53,11 @@ pub(super) static PLAN: Table = Table {
         Key("teardown", Steps, "steps that run once after the load"),
         Key("on_error", OneOf(ON_ERROR), "what a failed request does to its user"),
         Key("grace", Duration, "how long what is in flight at the end may take; default 30s"),
+        Key(
+            "warmup",
+            Either(&[OneOf(&["auto", "none"]), Duration]),
+            "what is cut off the beginning of the run for its steady part; default auto",
+        ),
         Key("thresholds", List(&Text), "rules that judge the run"),
         Key("seed", Int, "seed of everything random"),
     ],

@@ -42,6 +42,7 @@ connection:
 allow_hosts: "*.example.org"
 on_error: next_iteration
 grace: 5s
+warmup: 30s
 seed: 7
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
 setup:

@@ -1,0 +1,54 @@
+//! The steady part of a run, through the binary: where it begins and ends by the plan, and that it has
+//! intervals.
+
+mod common;
+
+use serde_json::Value;
+
+use common::{result, target};
+
+fn run(lines: &str) -> Value {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!("target: {}\n{lines}\n", server.url());
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    result(folder.path(), &["run", "plan.yaml"], 0)
+}
+
+fn part(json: &Value) -> (Option<u64>, Option<u64>) {
+    (json["steady"]["from_s"].as_u64(), json["steady"]["to_s"].as_u64())
+}
+
+#[test]
+fn ramps_warm_ups_and_ends_are_cut_off() {
+    let json = run(
+        "warmup: none\nscenarios: {a: {load: {rate: 200/s, ramp: 1s, for: 6500ms}, steps: [{get: /}]}}",
+    );
+    assert_eq!(part(&json), (Some(1), Some(6)), "{}", json["steady"]);
+    let steady = &json["steady"];
+    let count = steady["count"].as_f64().expect("a count");
+    assert!((900.0..=1_100.0).contains(&count), "about 200 a second: {count}");
+    assert_eq!((steady["rate"].as_f64(), &steady["found"]), (Some(count / 5.0), &true.into()));
+    for key in ["mean", "p50", "p90"] {
+        let value = &steady["confidence"][key];
+        let of = |name: &str| value[name].as_f64().unwrap_or_else(|| panic!("{name}: {value}"));
+        assert!(of("low") <= of("value") && of("value") <= of("high"), "{value}");
+    }
+    assert_eq!(
+        steady["confidence"]["p999"]["low"],
+        Value::Null,
+        "1,000 answers say nothing of p99.9"
+    );
+    let json = run(
+        "warmup: 2s\nscenarios: {a: {load: {users: 2, for: 7500ms}, steps: [{get: /}, {think: 10ms}]}}",
+    );
+    assert_eq!(part(&json), (Some(2), Some(7)), "{}", json["steady"]);
+}
+
+#[test]
+fn a_load_that_always_changes_has_no_steady_part() {
+    let json = run(
+        "scenarios: {a: {load: {stages: [{users: 2, over: 1s}, {users: 4, over: 1s}]}, steps: [{get: /delay/5}]}}",
+    );
+    assert_eq!(json["steady"], Value::Null);
+    assert!(!json["verdict"]["reasons"].to_string().contains("unsteady"));
+}
