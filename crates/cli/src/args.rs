@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use squall_engine::Which;
 
 /// Puts load on a system and says what the system did.
 #[derive(Debug, Parser)]
@@ -96,6 +97,15 @@ pub struct Output {
     /// Folder in which run folders are made [default: squall-runs; none for a one-line command].
     #[arg(short = 'o', long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write a line of JSON for each request to FILE.
+    #[arg(long, value_name = "FILE")]
+    pub log_requests: Option<PathBuf>,
+    /// Which requests that log has: all, failed, or one in N, such as 1/100.
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = which, requires = "log_requests")]
+    pub log_which: Which,
+    /// Log heads and bodies too, at most so many bytes of each message, such as 4KiB.
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "log_requests")]
+    pub log_bodies: Option<u64>,
     /// Exit with code 3 if the numbers cannot be trusted (verdict `invalid`).
     #[arg(long)]
     pub strict: bool,
@@ -202,6 +212,19 @@ pub struct Target {
 
 fn duration(text: &str) -> Result<Duration, String> {
     squall_plan::units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    squall_plan::units::parse_size(text).map_err(|error| error.to_string())
+}
+
+fn which(text: &str) -> Result<Which, String> {
+    match (text, text.strip_prefix("1/").map(str::parse)) {
+        ("all", _) => Ok(Which::All),
+        ("failed", _) => Ok(Which::Failed),
+        (_, Some(Ok(every))) if every > 0 => Ok(Which::OneIn(every)),
+        _ => Err("write all, failed, or one in N, such as 1/100".to_owned()),
+    }
 }
 
 fn rate(text: &str) -> Result<f64, String> {

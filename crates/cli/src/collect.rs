@@ -8,11 +8,12 @@ use squall_engine::{Ended, Event, Program};
 use squall_measure::{Surroundings, Totals, Trust};
 use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
-use squall_report::{Live, Meta, Run, RunFolder, live_line};
+use squall_report::{Generator, Live, Meta, Run, RunFolder, live_line};
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::machine::Looker;
 use crate::out;
+use crate::request_log::Logged;
 use crate::run::Job;
 use crate::usage::usage;
 
@@ -36,6 +37,8 @@ pub struct Collector {
     looker: Looker,
     surroundings: Surroundings,
     began: Instant,
+    requests_logged: Option<Logged>,
+    warnings: Vec<String>,
 }
 
 impl Collector {
@@ -83,6 +86,8 @@ impl Collector {
             looker: Looker::new(job.plan.connection.from.len()),
             surroundings: Surroundings::default(),
             began: Instant::now(),
+            requests_logged: None,
+            warnings: Vec::new(),
         };
         collector.look();
         Ok(collector)
@@ -143,6 +148,14 @@ impl Collector {
         let _ = out.flush();
     }
 
+    /// The log of requests is written, or broke off.
+    pub fn logged(&mut self, logged: std::io::Result<Logged>) {
+        match logged {
+            Ok(logged) => self.requests_logged = Some(logged),
+            Err(error) => self.warnings.push(format!("the log of requests broke off: {error}")),
+        }
+    }
+
     /// The run is over.
     pub fn finish(mut self, ended: Ended, interrupted: bool) -> Finished {
         if self.terminal && !self.quiet && self.shown > 0 {
@@ -156,8 +169,13 @@ impl Collector {
             interrupted,
             totals: self.totals,
             log: self.log,
-            generator: usage(),
+            generator: Generator {
+                requests_logged: self.requests_logged.map(|logged| logged.written),
+                requests_not_logged: self.requests_logged.map(|logged| logged.dropped),
+                ..usage()
+            },
             surroundings: self.surroundings,
+            warnings: self.warnings,
             ..Run::default()
         };
         run.judge();

@@ -16,6 +16,7 @@ use crate::builtin;
 use crate::collect::{self, Collector};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::plans;
+use crate::request_log::RequestLog;
 use crate::signals;
 
 /// Folder in which run folders are made.
@@ -65,7 +66,7 @@ pub fn run(job: Job) -> Outcome {
     let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
     let workers = job.output.workers.unwrap_or_else(cores).max(1);
     let mut collector = Collector::new(&job, &program, workers)?;
-    let ended = drive(&program, &shared, workers, &stopper, &mut collector)?;
+    let ended = drive(&job, &program, &shared, workers, &stopper, &mut collector)?;
     options.setup.clear();
     // Whoever interrupts the load still wants it cleaned up after.
     let teardown = once(&job, &options, &shared, Part::Teardown, &Stopper::default());
@@ -124,8 +125,9 @@ fn once(
     Ok(ended.variables)
 }
 
-/// Runs the load.
+/// Runs the load, and logs its requests if that is asked for.
 fn drive(
+    job: &Job,
     program: &Arc<Program>,
     shared: &Arc<Shared>,
     workers: u32,
@@ -133,8 +135,18 @@ fn drive(
     collector: &mut Collector,
 ) -> Result<Ended, Failure> {
     let options = RunOptions { workers };
-    squall_engine::run(program.clone(), shared.clone(), &options, stopper, None, |event| {
-        collector.take(event);
-    })
-    .map_err(Failure::incomplete)
+    let Output { log_requests, log_which, log_bodies, .. } = &job.output;
+    let start = |path: &PathBuf| RequestLog::start(path, program.secrets.clone());
+    let log = log_requests.as_ref().map(start).transpose()?;
+    let bytes = log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    let trace = log.as_ref().map(|log| log.trace(*log_which, bytes));
+    let ended =
+        squall_engine::run(program.clone(), shared.clone(), &options, stopper, trace, |event| {
+            collector.take(event);
+        })
+        .map_err(Failure::incomplete)?;
+    if let Some(log) = log {
+        collector.logged(log.finish());
+    }
+    Ok(ended)
 }

@@ -5,14 +5,15 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use squall_engine::{Event, Exchange, Part, RunOptions, Stopper, Trace};
+use squall_engine::{Event, Exchange, Part, RunOptions, Stopper, Trace, Which};
 use squall_plan::secrets::Secrets;
 
 use crate::args::Try;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::out;
-use crate::{builtin, plans, run};
+use crate::{builtin, mask, out, plans, run};
 
+/// Bytes of a message that are looked at.
+const SHOWN_BYTES: usize = 16 << 10;
 /// Lines of a body that are shown.
 const BODY_LINES: usize = 12;
 /// Characters of a line that are shown.
@@ -42,7 +43,7 @@ pub fn command(args: &Try) -> Outcome {
         let program = plans::compile(&loaded.plan, &loaded.sources, part, &options)?;
         let (secrets, failed) = (program.secrets.clone(), failed.clone());
         let shown_secrets = secrets.clone();
-        let trace = Trace::new(move |exchange| {
+        let trace = Trace::new(Which::All, SHOWN_BYTES, move |exchange| {
             failed.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
             out::print(&Shown { exchange: &exchange, secrets: &shown_secrets }.to_string());
         });
@@ -123,30 +124,16 @@ impl Display for Shown<'_> {
 impl Shown<'_> {
     /// Bytes as lines, each behind a mark; what is long is cut.
     fn lines(&self, f: &mut Formatter<'_>, mark: &str, bytes: &[u8]) -> fmt::Result {
-        let all = self.secrets.mask(&String::from_utf8_lossy(bytes));
+        let all = mask::message(bytes, self.secrets);
         let all = all.trim_end();
         for line in all.lines().take(BODY_LINES) {
-            match credentials(line) {
-                Some(known) => writeln!(f, "{mark}{known}***")?,
-                None => writeln!(f, "{mark}{}", cut(line))?,
-            }
+            writeln!(f, "{mark}{}", cut(line))?;
         }
         match all.lines().count().saturating_sub(BODY_LINES) {
             0 => Ok(()),
             more => writeln!(f, "{mark}… {more} more lines"),
         }
     }
-}
-
-/// The part of a header of Basic credentials before the password, which it holds in base64.
-fn credentials(line: &str) -> Option<&str> {
-    let (name, value) = line.split_once(": ")?;
-    let ends = ["authorization", "proxy-authorization"]
-        .iter()
-        .any(|header| name.eq_ignore_ascii_case(header));
-    let scheme = value.split(' ').next()?;
-    (ends && scheme.eq_ignore_ascii_case("basic"))
-        .then(|| &line[..name.len() + 2 + scheme.len() + 1])
 }
 
 fn timing(exchange: &Exchange) -> String {

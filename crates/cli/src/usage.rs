@@ -18,5 +18,6 @@ pub fn usage() -> Generator {
         cpu_user_s: ticks(11) / per_second,
         cpu_sys_s: ticks(12) / per_second,
         peak_rss_bytes: peak_kb * 1024,
+        ..Generator::default()
     }
 }

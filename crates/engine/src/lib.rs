@@ -17,4 +17,4 @@ mod worker;
 
 pub use program::{CompileOptions, DEFAULT_GRACE, Part, Program, advise, compile};
 pub use run::{Ended, Event, LogLine, RunOptions, Stopper, run};
-pub use trace::{Exchange, Trace};
+pub use trace::{Exchange, Trace, Which};

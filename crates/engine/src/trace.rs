@@ -1,51 +1,84 @@
-//! What one who watches a run is told of each exchange (`squall try`): everything, copied. A run
-//! under load has no watcher.
+//! What one who watches a run is told of its exchanges (`squall try`, a log of requests): copies, made
+//! only of exchanges that the watcher has picked.
 
 use std::sync::Arc;
 
 use squall_measure::{ErrorKind, Phases};
 
-/// Told of each exchange when it is over.
+/// Which exchanges a watcher is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Every one.
+    All,
+    /// Those that were errors.
+    Failed,
+    /// One in so many of each worker.
+    OneIn(u64),
+}
+
+/// Told of exchanges when they are over, on the thread of the worker that made them.
 #[derive(Clone)]
-pub struct Trace(Arc<dyn Fn(Exchange) + Send + Sync>);
+pub struct Trace {
+    watch: Arc<dyn Fn(Exchange) + Send + Sync>,
+    /// Which it is told of.
+    pub(crate) which: Which,
+    /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.
+    pub(crate) bytes: usize,
+}
 
 impl std::fmt::Debug for Trace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Trace")
+        f.debug_struct("Trace").field("which", &self.which).field("bytes", &self.bytes).finish()
     }
 }
 
 impl Trace {
-    /// Calls this for each exchange.
-    pub fn new(watch: impl Fn(Exchange) + Send + Sync + 'static) -> Self {
-        Trace(Arc::new(watch))
+    /// Calls `watch` for each exchange that `which` picks. Of what was sent and of the answer's body
+    /// at most so many bytes are copied; with 0 heads are left out too.
+    pub fn new(
+        which: Which,
+        bytes: usize,
+        watch: impl Fn(Exchange) + Send + Sync + 'static,
+    ) -> Self {
+        Trace { watch: Arc::new(watch), which, bytes }
     }
 
     pub(crate) fn tell(&self, exchange: Exchange) {
-        (self.0)(exchange);
+        (self.watch)(exchange);
     }
 }
-
-/// Most bytes of a body that a watcher is shown.
-pub(crate) const SHOWN_BODY: usize = 16 << 10;
 
 /// An exchange, or a program that was run, as it was.
 #[derive(Debug, Clone, Default)]
 pub struct Exchange {
+    /// When it was begun, in µs after the start of the run.
+    pub at_us: u64,
+    /// The worker that made it.
+    pub worker: u32,
+    /// The user's scenario.
+    pub scenario: String,
+    /// The user's number.
+    pub user: u64,
+    /// The user's iteration, from 0.
+    pub iteration: u64,
     /// Name under which it is counted.
     pub name: String,
     /// Where it went: `http://host:port`; empty for a program.
     pub origin: String,
-    /// The request's head, and as much of the body as was made in memory, at most 16 KiB.
+    /// The request's head, and as much of the body as was made in memory.
     pub request: Vec<u8>,
     /// Status code, 0 where none came; a program's exit code.
     pub status: i64,
     /// The answer's head as it came.
     pub head: Vec<u8>,
-    /// The first 16 KiB of the answer's body, unpacked.
+    /// The beginning of the answer's body, unpacked.
     pub body: Vec<u8>,
     /// Bytes of the whole body.
     pub body_bytes: u64,
+    /// All bytes read.
+    pub bytes_in: u64,
+    /// All bytes written.
+    pub bytes_out: u64,
     /// Whether the connection had been used before.
     pub reused: bool,
     /// Microseconds from the start to the last byte.

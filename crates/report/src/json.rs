@@ -93,6 +93,8 @@ fn generator(run: &Run) -> Value {
         "cpu_user_s": run.generator.cpu_user_s,
         "cpu_sys_s": run.generator.cpu_sys_s,
         "peak_rss_bytes": run.generator.peak_rss_bytes,
+        "requests_logged": run.generator.requests_logged,
+        "requests_not_logged": run.generator.requests_not_logged,
         "workers_cpu_s": own.cpu_ns as f64 / 1e9,
         "starved_s": own.starved_ns as f64 / 1e9,
         "preempted": own.preempted,

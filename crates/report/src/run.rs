@@ -57,6 +57,12 @@ pub struct Generator {
     pub cpu_sys_s: f64,
     /// Largest resident memory, in bytes.
     pub peak_rss_bytes: u64,
+    /// Requests that were written into a log of requests, if there was one.
+    #[serde(default)]
+    pub requests_logged: Option<u64>,
+    /// Requests that such a log had no room for.
+    #[serde(default)]
+    pub requests_not_logged: Option<u64>,
 }
 
 /// Everything that outputs are made of.
@@ -120,6 +126,10 @@ impl Run {
             }
         };
         warn(counters.data_exhausted, "{} users stopped because a data file had no more rows");
+        warn(
+            self.generator.requests_not_logged.unwrap_or(0),
+            "{} requests were left out of the log of requests: its queue was full, and no user waits for it",
+        );
         warn(counters.log_dropped, "{} lines did not fit the run's log");
         warn(
             u64::from(self.totals.names_overflowed()),

@@ -149,7 +149,12 @@ fn run() -> Run {
             "GET /: timeout_first_byte".to_owned(),
         ],
         surroundings: surroundings(),
-        generator: Generator { cpu_user_s: 0.25, cpu_sys_s: 0.75, peak_rss_bytes: 9 << 20 },
+        generator: Generator {
+            cpu_user_s: 0.25,
+            cpu_sys_s: 0.75,
+            peak_rss_bytes: 9 << 20,
+            ..Generator::default()
+        },
         ..Run::default()
     };
     run.judge();

@@ -205,7 +205,7 @@ impl Account {
             worker.recorder.detail(name, kind, || judgement.detail.clone());
         }
         if let Some(trace) = self.trace {
-            trace.tell(worker, name, &sample, judgement);
+            trace.tell(worker, user, name, self.start, &sample, judgement);
         }
         user.due = self.end;
         Done { failed: sample.error.is_some(), end: self.end }

@@ -23,7 +23,7 @@ pub(super) async fn exec(
     op: &ExecOp,
     start: u64,
 ) -> Done {
-    let mut trace = worker.trace.clone().map(Watched::new);
+    let mut trace = worker.watch();
     let result = perform(worker, user, flight, op, start, &mut trace).await;
     let end = worker.clock.now();
     let (status, judgement) = result.unwrap_or_else(|failure| {
@@ -52,7 +52,7 @@ pub(super) async fn exec(
         worker.recorder.detail(op.name, kind, || judgement.detail.clone());
     }
     if let Some(trace) = trace {
-        trace.tell(worker, op.name, &sample, judgement);
+        trace.tell(worker, user, op.name, start, &sample, judgement);
     }
     user.due = end;
     Done { failed: sample.error.is_some(), end }

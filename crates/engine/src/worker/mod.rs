@@ -76,6 +76,8 @@ pub(crate) struct Worker {
     pub of: u32,
     pub recorder: Recorder,
     pub trace: Option<Trace>,
+    /// Exchanges that could have been watched.
+    watched: Cell<u64>,
     /// Origins, those known only since the run began included.
     pub origins: RefCell<Vec<Rc<squall_wire::Origin>>>,
     pub pools: Pools,
@@ -157,6 +159,7 @@ impl Worker {
             client: Client::new(shared, clock, index as usize),
             recorder: Recorder::new(&program, index, start, messages),
             trace,
+            watched: Cell::new(0),
             origins: RefCell::new(program.origins.iter().cloned().map(Rc::new).collect()),
             pools: Pools::default(),
             readers: RefCell::new(readers),

@@ -47,7 +47,7 @@ pub(super) async fn request(
     op: &RequestOp,
     now: u64,
 ) -> Done {
-    let mut account = Account::new(now, user.due, worker.trace.clone().map(Watched::new));
+    let mut account = Account::new(now, user.due, worker.watch());
     let result = match hop::first(worker, user, op) {
         Ok((hop, name)) => {
             account.name = Some(name);
@@ -171,7 +171,7 @@ async fn attempt(
     let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn squall_wire::BodySource);
     let request = RequestBytes { is_head: hop.method == "HEAD", slices, stream };
     let expect = Expect {
-        keep: limits.keep || worker.trace.is_some(),
+        keep: limits.keep || account.trace.as_ref().is_some_and(Watched::wants_body),
         max_body: limits.max_body,
         decode: limits.compression,
     };

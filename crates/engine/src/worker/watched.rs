@@ -1,11 +1,12 @@
-//! An exchange as it is copied for one who watches the run (`squall try`).
+//! An exchange as it is copied for one who watches the run.
 
 use squall_measure::Sample;
 use squall_wire::Response;
 
 use super::Worker;
 use crate::judge::{Judgement, Note};
-use crate::trace::{Exchange, SHOWN_BODY, Trace};
+use crate::trace::{Exchange, Trace, Which};
+use crate::user::User;
 
 /// Gathers what a watcher is told.
 pub(super) struct Watched {
@@ -13,16 +14,32 @@ pub(super) struct Watched {
     exchange: Exchange,
 }
 
+impl Worker {
+    /// A copy of the exchange that begins now, if somebody wants one.
+    pub(super) fn watch(&self) -> Option<Watched> {
+        let trace = self.trace.as_ref()?;
+        if let Which::OneIn(every) = trace.which {
+            let number = self.watched.get();
+            self.watched.set(number.wrapping_add(1));
+            if !number.is_multiple_of(every.max(1)) {
+                return None;
+            }
+        }
+        Some(Watched { trace: trace.clone(), exchange: Exchange::default() })
+    }
+}
+
 impl Watched {
-    pub(super) fn new(trace: Trace) -> Self {
-        Watched { trace, exchange: Exchange::default() }
+    /// Whether it needs the answer's body.
+    pub(super) fn wants_body(&self) -> bool {
+        self.trace.bytes > 0
     }
 
     pub(super) fn sent(&mut self, origin: String, slices: &[&[u8]], reused: bool) {
         let request = &mut self.exchange.request;
         request.clear();
         for slice in slices {
-            let room = SHOWN_BODY.saturating_sub(request.len());
+            let room = self.trace.bytes.saturating_sub(request.len());
             request.extend_from_slice(&slice[..slice.len().min(room)]);
         }
         self.exchange.origin = origin;
@@ -30,15 +47,18 @@ impl Watched {
     }
 
     pub(super) fn answered(&mut self, response: &Response<'_>) {
-        self.exchange.head = response.head.to_vec();
-        self.exchange.body = response.body[..response.body.len().min(SHOWN_BODY)].to_vec();
         self.exchange.body_bytes = response.body_bytes;
+        if self.wants_body() {
+            let length = response.body.len().min(self.trace.bytes);
+            self.exchange.head = response.head.to_vec();
+            self.exchange.body = response.body[..length].to_vec();
+        }
     }
 
     /// The output of a program.
     pub(super) fn printed(&mut self, command: String, output: &[u8]) {
         self.exchange.request = command.into_bytes();
-        self.exchange.body = output[..output.len().min(SHOWN_BODY)].to_vec();
+        self.exchange.body = output[..output.len().min(self.trace.bytes)].to_vec();
         self.exchange.body_bytes = output.len() as u64;
     }
 
@@ -60,10 +80,20 @@ impl Watched {
     pub(super) fn tell(
         mut self,
         worker: &Worker,
+        user: &User,
         name: u32,
+        begin: u64,
         sample: &Sample,
         judgement: Judgement,
     ) {
+        if self.trace.which == Which::Failed && judgement.error.is_none() {
+            return;
+        }
+        self.exchange.at_us = begin.saturating_sub(worker.recorder.start()) / 1_000;
+        self.exchange.worker = worker.index;
+        self.exchange.scenario = worker.program.scenarios[user.scenario as usize].name.clone();
+        (self.exchange.user, self.exchange.iteration) = (user.number, user.iteration);
+        (self.exchange.bytes_in, self.exchange.bytes_out) = (sample.bytes_in, sample.bytes_out);
         self.exchange.name = worker.recorder.name_text(name);
         self.exchange.status = i64::from(sample.status);
         self.exchange.latency_us = sample.latency_us;

@@ -1,0 +1,95 @@
+//! The log of requests.
+
+mod common;
+
+use serde_json::Value;
+
+use common::{result, squall, target};
+
+const STEPS: &str = "
+      - get: /echo?password=${password}
+        name: good
+        auth: {basic: {user: a, password: '${password}'}}
+      - get: /status/500
+        name: bad";
+
+/// Runs a plan with this log; returns the result and the lines of the log.
+fn logged(flags: &[&str]) -> (Value, Vec<Value>) {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nvars: {{password: hunter2}}\nscenarios:\n  shop:\n    load: {{users: 2, iterations: 10}}\n    steps:{STEPS}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let args = [&["run", "plan.yaml", "-w", "1", "--log-requests", "log.jsonl"], flags].concat();
+    let json = result(folder.path(), &args, 0);
+    let text = std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log");
+    assert!(!text.contains("hunter2") && !text.contains("aHVudGVy"), "{text}");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let counted = &json["generator"]["requests_logged"];
+    assert_eq!(counted.as_u64(), Some(lines.len() as u64));
+    assert_eq!(json["generator"]["requests_not_logged"].as_u64(), Some(0));
+    (json, lines)
+}
+
+#[test]
+fn every_request_has_a_line() {
+    let (json, lines) = logged(&[]);
+    assert_eq!(lines.len(), 40);
+    let latency = |line: &Value| line["latency_us"].as_u64().expect("a latency");
+    let slowest = lines.iter().map(latency).max();
+    assert_eq!(slowest, json["totals"]["latency_us"]["max"].as_u64());
+    let bytes: u64 = lines.iter().filter_map(|line| line["bytes_in"].as_u64()).sum();
+    assert_eq!(Some(bytes), json["totals"]["bytes_in"].as_u64());
+    let bad: Vec<&Value> = lines.iter().filter(|line| line["name"] == "bad").collect();
+    assert_eq!(bad.len(), 20);
+    assert_eq!((&bad[0]["status"], &bad[0]["error"]), (&500.into(), &"status".into()));
+    assert!(lines.iter().all(|line| line["scenario"] == "shop" && line["request"].is_null()));
+    let mut iterations: Vec<_> =
+        bad.iter().map(|line| (line["user"].as_u64(), line["iteration"].as_u64())).collect();
+    iterations.sort_unstable();
+    iterations.dedup();
+    assert_eq!(iterations.len(), 20, "two users, ten iterations each");
+}
+
+#[test]
+fn only_failed_or_one_in_some() {
+    let (_, lines) = logged(&["--log-which", "failed"]);
+    assert_eq!(lines.len(), 20);
+    assert!(lines.iter().all(|line| line["error"] == "status"));
+    let (_, lines) = logged(&["--log-which", "1/8"]);
+    assert_eq!(lines.len(), 5);
+}
+
+#[test]
+fn bodies_up_to_a_limit() {
+    let (_, lines) = logged(&["--log-bodies", "100B"]);
+    let good = lines.iter().find(|line| line["name"] == "good").expect("a line");
+    let text = |key: &str| good[key].as_str().unwrap_or_default();
+    assert!(text("request").starts_with("GET /echo?password=*** HTTP/1.1\r\n"), "{good}");
+    assert!(text("answer").starts_with("HTTP/1.1 200"), "{good}");
+    assert!(!text("body").is_empty() && text("body").len() <= 100, "{good}");
+}
+
+#[test]
+fn what_cannot_be_logged_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = |args: &[&str], code: i32, word: &str| {
+        let output =
+            squall(folder.path(), &[&["http://127.0.0.1:9/", "-n", "1", "-q"], args].concat());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(text.contains(word), "{word}: {text}");
+    };
+    refused(&["--log-requests", "no/such/folder"], 3, "no/such/folder");
+    refused(&["--log-which", "all"], 2, "--log-requests");
+    refused(&["--log-requests", "a", "--log-which", "some"], 2, "one in N");
+    // A full disk ends the log, and not the run.
+    let server = target();
+    let args = [&server.url(), "-n", "50", "-q", "--log-requests", "/dev/full", "--json", "-"];
+    let output = squall(folder.path(), &args);
+    let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!(json["totals"]["count"].as_u64(), Some(50));
+    assert!(json["warnings"].to_string().contains("the log of requests broke off"), "{json}");
+}
