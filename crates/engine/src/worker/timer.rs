@@ -35,16 +35,13 @@ impl Alarm {
         Ok(())
     }
 
-    /// Waits until it rings.
+    /// Waits until it rings; it may also ring for a time that was set before.
+    ///
+    /// The descriptor need not be read: its events come at edges, and to set it again takes its
+    /// expiration back (timerfd_create(2)).
     pub(crate) async fn ring(&self) -> io::Result<()> {
-        loop {
-            let mut ready = self.fd.readable().await?;
-            let mut count = [0u8; 8];
-            match ready.try_io(|fd| Ok(rustix::io::read(fd.get_ref(), &mut count)?)) {
-                Ok(read) => return read.map(|_| ()),
-                Err(_would_block) => continue,
-            }
-        }
+        self.fd.readable().await?.clear_ready();
+        Ok(())
     }
 }
 
