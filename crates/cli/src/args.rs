@@ -33,6 +33,8 @@ pub enum Command {
     Try(Try),
     /// Say what a plan would do and what is wrong with it; sends nothing.
     Check(Check),
+    /// Say whether this machine is fit to generate load, and a plan's load.
+    Doctor(Doctor),
     /// Print the JSON Schema of plans, for editors.
     Schema,
     /// Print the result of a run from its folder.
@@ -177,6 +179,14 @@ pub struct Check {
     /// Print the compiled program.
     #[arg(long)]
     pub program: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// A plan, to say what it needs of the machine.
+    pub plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub variables: Variables,
 }
 
 #[derive(Debug, Args)]

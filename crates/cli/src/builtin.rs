@@ -13,13 +13,17 @@ pub struct Destination {
     _server: Option<Server>,
 }
 
-/// Starts the built-in target if the plan, or the flag in its place, asks for it.
-pub fn destination(plan: &Plan, variables: &Variables) -> Result<Destination, Failure> {
-    let builtin = match &variables.target {
+/// Whether requests go to the built-in target.
+pub fn is_asked_for(plan: &Plan, variables: &Variables) -> bool {
+    match &variables.target {
         Some(target) => target == "builtin",
         None => plan.target == Some(Target::Builtin),
-    };
-    if !builtin {
+    }
+}
+
+/// Starts the built-in target if the plan, or the flag in its place, asks for it.
+pub fn destination(plan: &Plan, variables: &Variables) -> Result<Destination, Failure> {
+    if !is_asked_for(plan, variables) {
         return Ok(Destination { url: variables.target.clone(), _server: None });
     }
     let options = Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0 };

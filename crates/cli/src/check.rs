@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use squall_plan::model::{Closed, End, Load, Open, Plan, Step, StepKind};
+use squall_plan::model::{Closed, End, Load, Open, Plan, Step};
 
 use crate::args::Check;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::out;
-use crate::plans;
+use crate::needs::{self, Demand};
+use crate::{builtin, machine, out, plans};
 
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> Outcome {
@@ -21,6 +21,11 @@ pub fn command(args: &Check) -> Outcome {
         }
     } else {
         out::print(&describe(&loaded.plan));
+        let builtin = builtin::is_asked_for(&loaded.plan, &args.variables);
+        let demand = Demand::of(&loaded.plan, plans::hosts(&programs), builtin);
+        for need in demand.needs(&machine::has()) {
+            out::print(&format!("{need}\n"));
+        }
     }
     Ok(Exit::Ok)
 }
@@ -123,22 +128,6 @@ fn say(time: Duration) -> String {
 
 /// How many requests stand in the steps, in words.
 fn requests(steps: &[Step]) -> String {
-    let count = count(steps);
+    let count = needs::requests(steps);
     format!("{count} request{}", if count == 1 { "" } else { "s" })
-}
-
-fn count(steps: &[Step]) -> usize {
-    let in_one = |step: &Step| match &step.kind {
-        StepKind::Request(_) => 1,
-        StepKind::Group { steps, .. }
-        | StepKind::Repeat { steps, .. }
-        | StepKind::While { steps, .. }
-        | StepKind::ForEach { steps, .. }
-        | StepKind::Once(steps) => count(steps),
-        StepKind::If { then, otherwise, .. } => count(then) + count(otherwise),
-        StepKind::Choose(choices) => choices.iter().map(|choice| count(&choice.steps)).sum(),
-        StepKind::EachInTurn(branches) => branches.iter().map(|steps| count(steps)).sum(),
-        _ => 0,
-    };
-    steps.iter().map(in_one).sum()
 }

@@ -8,6 +8,8 @@ use std::time::Instant;
 use rustix::process::{Resource, getrlimit};
 use squall_measure::Machine;
 
+use crate::needs::Has;
+
 /// Ports are counted only when so large a part of them may be in use, ...
 const PORTS_FROM: f64 = 0.25;
 /// ... and, as the kernel writes a line for each socket of the machine, no more often than this many
@@ -55,6 +57,25 @@ impl Looker {
         }
         machine.ports_used = self.ports;
         machine
+    }
+}
+
+/// What the machine has for a load.
+pub fn has() -> Has {
+    let files = getrlimit(Resource::Nofile);
+    let memory = read("/proc/meminfo");
+    let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = number(available.and_then(|text| text.split_whitespace().next()));
+    let mut machine = Machine::default();
+    sockets(&mut machine);
+    Has {
+        files: files.current.unwrap_or(u64::MAX),
+        files_hard: files.maximum.unwrap_or(u64::MAX),
+        ports: port_range(),
+        time_wait: machine.time_wait,
+        memory: kib << 10,
+        processors: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+        us_per_request: None,
     }
 }
 

@@ -5,9 +5,11 @@ mod args;
 mod builtin;
 mod check;
 mod collect;
+mod doctor;
 mod exit;
 mod machine;
 mod mask;
+mod needs;
 mod one_line;
 mod out;
 mod plans;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Some(Command::Run(run)) => run::command(&run),
         Some(Command::Try(trial)) => trial::command(&trial),
         Some(Command::Check(check)) => check::command(&check),
+        Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema) => check::schema(),
         Some(Command::Target(target)) => target::command(&target),
         Some(Command::Report(report)) => report::command(&report),

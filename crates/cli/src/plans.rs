@@ -79,6 +79,18 @@ fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, 
     if bad.is_empty() { Ok(good) } else { Err(Failure::in_plan(render(&bad, sources))) }
 }
 
+/// How many different origins the programs talk to.
+pub fn hosts(programs: &[Arc<Program>]) -> usize {
+    let mut origins: Vec<String> = programs
+        .iter()
+        .flat_map(|program| program.origins())
+        .map(|origin| origin.to_string())
+        .collect();
+    origins.sort_unstable();
+    origins.dedup();
+    origins.len()
+}
+
 /// What connections need, made of a plan: addresses are looked up, certificates read.
 pub fn network(
     plan: &Plan,

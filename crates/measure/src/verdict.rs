@@ -117,7 +117,8 @@ fn starved(facts: &Facts<'_>) -> Option<Reason> {
     if share < STARVED {
         return None;
     }
-    let worst = |row: &SecondRow| row.own.starved_ns as f64 > STARVED * 1e9;
+    let worst =
+        |row: &SecondRow| row.own.starved_ns as f64 > STARVED * 1e9 * f64::from(row.seconds.max(1));
     let seconds = seconds(facts, worst);
     Some(Reason {
         rule: "starved",
