@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::h1::KnownHeads;
 use crate::progress::Clock;
 use crate::settings::Shared;
 
@@ -18,6 +19,8 @@ pub struct Client {
     pub(crate) shared: Arc<Shared>,
     clock: Clock,
     buffer: RefCell<Box<[u8]>>,
+    /// Heads of answers that came before.
+    pub(crate) heads: RefCell<KnownHeads>,
     /// Connections made, from which the turn of addresses follows.
     turn: Cell<usize>,
     /// Addresses of names that were not known before the run.
@@ -37,6 +40,7 @@ impl Client {
             shared,
             clock,
             buffer: RefCell::new(vec![0; BUFFER].into()),
+            heads: RefCell::default(),
             turn: Cell::new(worker),
             late: RefCell::new(HashMap::new()),
         })

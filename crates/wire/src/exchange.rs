@@ -300,7 +300,10 @@ impl Exchange<'_> {
         bytes: &[u8],
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Result<Option<(R, bool)>, Error> {
-        let (start, end) = match self.answer.feed(bytes, &mut |_| ()).map_err(Error::malformed)? {
+        // The same request, prepared once, lies in the same place each time.
+        let request = self.request.slices[0].as_ptr().addr();
+        let step = self.client.heads.borrow_mut().feed(&mut self.answer, request, bytes);
+        let (start, end) = match step.map_err(Error::malformed)? {
             Step::Head { start, end } => (start, end),
             _ => {
                 self.head = bytes.to_vec();

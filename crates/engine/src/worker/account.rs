@@ -98,11 +98,11 @@ pub(super) struct Account {
     end: u64,
     /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
     delay: Option<u64>,
-    pub trace: Option<Watched>,
+    pub trace: Option<Box<Watched>>,
 }
 
 impl Account {
-    pub(super) fn new(ready: u64, due: u64, trace: Option<Watched>) -> Self {
+    pub(super) fn new(ready: u64, due: u64, trace: Option<Box<Watched>>) -> Self {
         Account {
             ready,
             start: ready,

@@ -64,7 +64,7 @@ async fn perform(
     flight: &Flight,
     op: &ExecOp,
     start: u64,
-    trace: &mut Option<Watched>,
+    trace: &mut Option<Box<Watched>>,
 ) -> Result<(i32, Judgement), Failure> {
     let mut command = Vec::new();
     for part in &op.command {

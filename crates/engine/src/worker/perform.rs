@@ -12,7 +12,6 @@ use super::account::{Account, Done, Failure};
 use super::connections::Borrowed;
 use super::flight::Flight;
 use super::hop::{self, Bytes, Hop, is_idempotent};
-use super::watched::Watched;
 use crate::judge::{self, Judgement, Note};
 use crate::parts::auth::DigestState;
 use crate::program::{AuthOp, RequestOp};
@@ -171,7 +170,7 @@ async fn attempt(
     let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn squall_wire::BodySource);
     let request = RequestBytes { is_head: hop.method == "HEAD", slices, stream };
     let expect = Expect {
-        keep: limits.keep || account.trace.as_ref().is_some_and(Watched::wants_body),
+        keep: limits.keep || account.trace.as_ref().is_some_and(|watched| watched.wants_body()),
         max_body: limits.max_body,
         decode: limits.compression,
     };

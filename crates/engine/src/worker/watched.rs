@@ -15,8 +15,9 @@ pub(super) struct Watched {
 }
 
 impl Worker {
-    /// A copy of the exchange that begins now, if somebody wants one.
-    pub(super) fn watch(&self) -> Option<Watched> {
+    /// A copy of the exchange that begins now, if somebody wants one. It is boxed because hardly ever
+    /// somebody does, and what a request carries along is copied several times.
+    pub(super) fn watch(&self) -> Option<Box<Watched>> {
         let trace = self.trace.as_ref()?;
         if let Which::OneIn(every) = trace.which {
             let number = self.watched.get();
@@ -25,7 +26,7 @@ impl Worker {
                 return None;
             }
         }
-        Some(Watched { trace: trace.clone(), exchange: Exchange::default() })
+        Some(Box::new(Watched { trace: trace.clone(), exchange: Exchange::default() }))
     }
 }
 

@@ -3,11 +3,13 @@
 
 mod body;
 mod head;
+mod known;
 
 use std::fmt;
 
 pub(crate) use body::Decoder;
 pub(crate) use head::{Head, lines};
+pub(crate) use known::KnownHeads;
 
 /// Most interim (1xx) answers before the real one.
 const MAX_INTERIM: u32 = 32;
@@ -97,16 +99,18 @@ impl Answer {
                     }
                 }
                 _ => {
-                    let decoder = Decoder::new(head.framing);
-                    self.state = if decoder.is_done() {
-                        State::Done { head }
-                    } else {
-                        State::Body { head, decoder }
-                    };
+                    self.begin(head);
                     return Ok(Step::Head { start, end: at });
                 }
             }
         }
+    }
+
+    /// The head has been read.
+    fn begin(&mut self, head: Head) {
+        let decoder = Decoder::new(head.framing);
+        self.state =
+            if decoder.is_done() { State::Done { head } } else { State::Body { head, decoder } };
     }
 
     /// The connection was closed by the other side: whether the answer is complete with that.
