@@ -43,16 +43,30 @@ class Verdict(unittest.TestCase):
     def test_a_busy_processor(self):
         spinner = subprocess.Popen(["taskset", "-c", "0", sys.executable, "-c", "while True: pass"])
         try:
-            result = json_of(["taskset", "-c", "0", SQUALL, self.url(), "-c", "32", "-d", "3s", "-w", "1"])
+            result = self.provoked("starved", "-c", "32")
+            self.provoked("sends_late", "-c", "200", "-r", "3000/s")
         finally:
             spinner.kill()
             spinner.wait()
-        self.assertIn("starved", reasons(result), result["verdict"])
         self.assertNotEqual(result["verdict"]["trust"], "ok")
 
     def test_a_saturated_processor(self):
-        result = json_of(["taskset", "-c", "0", SQUALL, self.url(), "-c", "64", "-d", "3s", "-w", "1"])
-        self.assertIn("cpu_bound", reasons(result), result["verdict"])
+        self.provoked("cpu_bound", "-c", "64")
+
+    def test_more_answers_than_can_be_read(self):
+        result = self.provoked("reads_late", "-c", "256")
+        # Latencies end when the kernel has an answer: what it waits for squall is no part of them.
+        delay = result["generator"]["receive_delay_us"]["p50"]
+        self.assertLess(result["totals"]["latency_us"]["p50"], delay)
+
+    def provoked(self, rule, *arguments):
+        """A run of one worker on one processor that has this reason: the first of three, as other guests
+        of a shared machine can change what is the limit."""
+        for _ in range(3):
+            result = json_of(["taskset", "-c", "0", SQUALL, self.url(), "-d", "3s", "-w", "1", *arguments])
+            if rule in reasons(result):
+                return result
+        raise AssertionError(f"no {rule}: {result['verdict']}")
 
     def test_a_small_range_of_ports(self):
         code, result = in_a_network_of_its_own("40000 40099", "-c", "4", "-n", "400", "--strict")
