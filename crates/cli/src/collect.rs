@@ -11,7 +11,7 @@ use squall_plan::secrets::Secrets;
 use squall_report::{Generator, Live, Meta, Run, RunFolder, live_line};
 
 use crate::exit::{Exit, Failure, Outcome};
-use crate::machine::Looker;
+use crate::machine::{Looker, cores};
 use crate::out;
 use crate::request_log::Logged;
 use crate::run::Job;
@@ -50,7 +50,7 @@ impl Collector {
             squall: env!("CARGO_PKG_VERSION").to_owned(),
             plan: job.plan.name.clone(),
             os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
-            cpus: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+            cpus: cores(),
             started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
             workers: u64::from(workers.min(program.most_workers())),
             seed: program.seed,

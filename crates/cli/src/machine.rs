@@ -40,6 +40,7 @@ impl Looker {
             ..Machine::default()
         };
         sockets(&mut machine);
+        segments(&mut machine);
         process(&mut machine);
         processors(&mut machine);
         machine.network_bytes = network_bytes();
@@ -60,6 +61,20 @@ impl Looker {
     }
 }
 
+/// Processors that this process may use.
+pub fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+}
+
+/// A field of `/proc/self/stat`, by its number in proc(5) less 3: fields are counted behind the name,
+/// which may hold anything.
+pub fn own_stat() -> impl Fn(usize) -> u64 {
+    let stat = read("/proc/self/stat");
+    let behind = stat.rsplit(')').next().unwrap_or_default();
+    let fields: Vec<u64> = behind.split_whitespace().map(|text| number(Some(text))).collect();
+    move |at| fields.get(at).copied().unwrap_or(0)
+}
+
 /// What the machine has for a load.
 pub fn has() -> Has {
     let files = getrlimit(Resource::Nofile);
@@ -74,7 +89,7 @@ pub fn has() -> Has {
         ports: port_range(),
         time_wait: machine.time_wait,
         memory: kib << 10,
-        processors: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+        processors: cores(),
         us_per_request: None,
     }
 }
@@ -107,6 +122,9 @@ fn sockets(machine: &mut Machine) {
     machine.tcp_in_use = of("inuse");
     machine.time_wait = of("tw");
     machine.tcp_memory_bytes = of("mem") * rustix::param::page_size() as u64;
+}
+
+fn segments(machine: &mut Machine) {
     let tcp = table(&read("/proc/net/snmp"), "Tcp:");
     machine.segments_sent = tcp.get("OutSegs").copied().unwrap_or(0);
     machine.retransmits = tcp.get("RetransSegs").copied().unwrap_or(0);
@@ -126,12 +144,9 @@ fn table(text: &str, begin: &str) -> HashMap<String, u64> {
 }
 
 fn process(machine: &mut Machine) {
-    let stat = read("/proc/self/stat");
-    // Fields are counted behind the name, which may hold anything.
-    let fields: Vec<&str> =
-        stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    machine.minor_faults = number(fields.get(7).copied());
-    machine.major_faults = number(fields.get(9).copied());
+    let stat = own_stat();
+    machine.minor_faults = stat(7);
+    machine.major_faults = stat(9);
     let pages = number(read("/proc/self/statm").split_whitespace().nth(1));
     machine.rss_bytes = pages * rustix::param::page_size() as u64;
 }

@@ -4,7 +4,7 @@ use std::net::{AddrParseError, IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
-use squall_engine::{CompileOptions, Part, Program};
+use squall_engine::{CompileOptions, Feeds, Part, Program};
 use squall_measure::Threshold;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{End, Load, Plan};
@@ -176,6 +176,7 @@ pub fn options(
         part: Part::Load,
         allow_exec: variables.allow_exec,
         seed: fresh_seed(),
+        feeds: Feeds::default(),
     }
 }
 

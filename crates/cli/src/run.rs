@@ -15,6 +15,7 @@ use crate::args::{self, Output, Variables};
 use crate::builtin;
 use crate::collect::{self, Collector};
 use crate::exit::{Exit, Failure, Outcome};
+use crate::machine::cores;
 use crate::plans;
 use crate::request_log::RequestLog;
 use crate::signals;
@@ -64,7 +65,7 @@ pub fn run(job: Job) -> Outcome {
     }
     options.setup = setup?;
     let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
-    let workers = job.output.workers.unwrap_or_else(cores).max(1);
+    let workers = job.output.workers.unwrap_or_else(|| cores() as u32).max(1);
     let mut collector = Collector::new(&job, &program, workers)?;
     let ended = drive(&job, &program, &shared, workers, &stopper, &mut collector)?;
     options.setup.clear();
@@ -73,11 +74,6 @@ pub fn run(job: Job) -> Outcome {
     let outcome =
         collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)));
     teardown.and(outcome)
-}
-
-/// Processors that this process may use.
-fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }
 
 /// Whether a plan has steps for a part.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use squall_target::Server;
+use squall_target::{Server, Stats};
 
 use common::{squall, target};
 
@@ -39,15 +39,15 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("sh").args(["-c", &command]).status().expect("a shell").success());
 }
 
-/// Waits for the target to have seen so many requests.
-fn wait_for(server: &Server, requests: u64) {
+/// Waits for the target to have counted so much.
+fn wait_for(server: &Server, least: u64, of: impl Fn(Stats) -> u64) {
     for _ in 0..3_000 {
-        if server.stats().requests >= requests {
+        if of(server.stats()) >= least {
             return;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("the target saw {} requests, not {requests}", server.stats().requests);
+    panic!("the target counted {:?}, not {least}", server.stats());
 }
 
 fn finish(child: Child) -> Output {
@@ -70,7 +70,7 @@ fn an_interrupted_run_keeps_its_results() {
     let folder =
         endless(&server, "thresholds: [count > 0]\nteardown: [{get: /status/204}]", "get: /");
     let child = start(folder.path());
-    wait_for(&server, 50);
+    wait_for(&server, 50, |stats| stats.requests);
     signal(&child, "INT");
     let output = finish(child);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -89,12 +89,7 @@ fn the_second_signal_waits_for_nothing() {
     let server = target();
     let folder = endless(&server, "grace: 1h", "get: /delay/3600000");
     let child = start(folder.path());
-    for _ in 0..3_000 {
-        if server.stats().accepted == 2 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_for(&server, 2, |stats| stats.accepted);
     signal(&child, "INT");
     std::thread::sleep(Duration::from_millis(300));
     signal(&child, "TERM");
@@ -109,12 +104,7 @@ fn an_interrupted_setup_starts_no_load() {
     let server = target();
     let folder = endless(&server, "grace: 100ms\nsetup: [{get: /delay/3600000}]", "get: /");
     let child = start(folder.path());
-    for _ in 0..3_000 {
-        if server.stats().accepted == 1 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_for(&server, 1, |stats| stats.accepted);
     signal(&child, "INT");
     let output = finish(child);
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));

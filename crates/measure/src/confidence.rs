@@ -59,6 +59,8 @@ pub struct Batches {
     batches: Vec<Histogram>,
     all: Histogram,
     seconds: f64,
+    requests: u64,
+    errors: u64,
 }
 
 impl Batches {
@@ -76,7 +78,13 @@ impl Batches {
         }
         batches.retain(|batch| !batch.is_empty());
         let seconds = rows.iter().map(|row| f64::from(row.seconds)).sum();
-        Batches { batches, all, seconds }
+        Batches {
+            batches,
+            all,
+            seconds,
+            requests: rows.iter().map(|row| row.requests).sum(),
+            errors: rows.iter().map(|row| row.errors).sum(),
+        }
     }
 
     /// All latencies together.
@@ -84,9 +92,19 @@ impl Batches {
         &self.all
     }
 
-    /// Length of the steady part, in s.
-    pub fn seconds(&self) -> f64 {
-        self.seconds
+    /// Requests that are over.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Those of them that were errors.
+    pub fn errors(&self) -> u64 {
+        self.errors
+    }
+
+    /// Requests a second.
+    pub fn rate(&self) -> f64 {
+        self.requests as f64 / self.seconds.max(1.0)
     }
 
     /// The interval of the mean; `None`: too few batches.

@@ -49,6 +49,8 @@ pub struct Reason {
 pub struct Facts<'a> {
     /// What was recorded.
     pub totals: &'a Totals,
+    /// All requests of it together.
+    pub all: &'a Row,
     /// What the machine looked like.
     pub surroundings: &'a Surroundings,
     /// Its steady part, if its load has one.
@@ -168,7 +170,7 @@ const LATE_US: f64 = 1_000.0;
 const LATE_SHARE: f64 = 0.01;
 
 fn sends_late(facts: &Facts<'_>) -> Option<Reason> {
-    let all = facts.totals.all();
+    let all = facts.all;
     let median = all.latency.percentile(50.0) as f64;
     let delays = &facts.totals.own().send_delay;
     let limit = LATE_US.max(LATE_PART * median);
@@ -195,7 +197,7 @@ fn sends_late(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 fn reads_late(facts: &Facts<'_>) -> Option<Reason> {
-    let median = facts.totals.all().latency.percentile(50.0) as f64;
+    let median = facts.all.latency.percentile(50.0) as f64;
     let delays = &facts.totals.own().receive_delay;
     let delay = delays.percentile(50.0) as f64;
     // Half the send limit: half of all answers are concerned, not one in a hundred.
@@ -247,73 +249,84 @@ const LASTS_S: f64 = 600.0;
 
 fn ports(facts: &Facts<'_>) -> Option<Reason> {
     let help = "connections that are used again (`connection: {mode: per_user}`), or several source addresses (`connection: {from: [...]}`); only then a wider net.ipv4.ip_local_port_range";
-    if let Some(failed) = failed(facts, ErrorKind::NoFreePort) {
-        return Some(Reason {
-            rule: "ports",
-            trust: Trust::Invalid,
-            seen: format!(
-                "{failed} requests found no free local port: squall's machine was the limit, not the target"
-            ),
-            help: help.to_owned(),
-        });
-    }
     let most = facts.surroundings.most();
-    let used = (most.ports_used, most.ports_limit);
-    running_out(used, facts.surroundings.rise(|m| m.ports_used), "ports", "local ports", help)
+    let resource = Resource {
+        rule: "ports",
+        name: "local ports",
+        used: most.ports_used,
+        limit: most.ports_limit,
+        rise: facts.surroundings.rise(|machine| machine.ports_used),
+        help,
+    };
+    resource.used_up(failed(facts, ErrorKind::NoFreePort), |failed| {
+        format!(
+            "{failed} requests found no free local port: squall's machine was the limit, not the target"
+        )
+    })
 }
 
 fn files(facts: &Facts<'_>) -> Option<Reason> {
     let help = "fewer users, shared connections (`connection: {mode: shared, size: ...}`), or a higher limit of open files (ulimit -n)";
-    if let Some(failed) = failed(facts, ErrorKind::TooManyOpenFiles) {
-        return Some(Reason {
-            rule: "files",
-            trust: Trust::Invalid,
-            seen: format!(
-                "{failed} requests could open no socket: squall may have no more files open (limit {})",
-                facts.surroundings.most().open_files_limit
-            ),
-            help: help.to_owned(),
-        });
-    }
     let most = facts.surroundings.most();
-    let used = (most.open_files, most.open_files_limit);
-    running_out(used, facts.surroundings.rise(|m| m.open_files), "files", "open files", help)
+    let resource = Resource {
+        rule: "files",
+        name: "open files",
+        used: most.open_files,
+        limit: most.open_files_limit,
+        rise: facts.surroundings.rise(|machine| machine.open_files),
+        help,
+    };
+    resource.used_up(failed(facts, ErrorKind::TooManyOpenFiles), |failed| {
+        format!(
+            "{failed} requests could open no socket: squall may have no more files open (limit {})",
+            most.open_files_limit
+        )
+    })
 }
 
 fn failed(facts: &Facts<'_>, kind: ErrorKind) -> Option<u64> {
-    let all: Row = facts.totals.all();
-    all.error_kinds.iter().find(|(own, _)| *own == kind).map(|(_, count)| *count)
+    facts.all.error_kinds.iter().find(|(own, _)| *own == kind).map(|(_, count)| *count)
 }
 
-/// Whether a resource is nearly used up, or will be soon.
-fn running_out(
-    (used, limit): (u64, u64),
-    rise: f64,
+/// Something of which the machine has only so much.
+struct Resource<'a> {
     rule: &'static str,
-    name: &str,
-    help: &str,
-) -> Option<Reason> {
-    let share = used as f64 / limit.max(1) as f64;
-    let left_s = limit.saturating_sub(used) as f64 / rise;
-    let soon = rise > 0.0 && share > 0.5 && left_s < LASTS_S;
-    if limit == 0 || (share < FULL && !soon) {
-        return None;
+    name: &'a str,
+    used: u64,
+    limit: u64,
+    /// How fast its use rises, a second.
+    rise: f64,
+    help: &'a str,
+}
+
+impl Resource<'_> {
+    /// Whether requests found none of it, or it is nearly used up, or will be soon.
+    fn used_up(&self, failed: Option<u64>, words: impl Fn(u64) -> String) -> Option<Reason> {
+        let (trust, seen) = match failed {
+            Some(failed) => (Trust::Invalid, words(failed)),
+            None => (Trust::Degraded, self.running_out()?),
+        };
+        Some(Reason { rule: self.rule, trust, seen, help: self.help.to_owned() })
     }
-    let left = if rise > 0.0 {
-        format!("; at this rate the rest lasts {left_s:.0} s")
-    } else {
-        String::new()
-    };
-    Some(Reason {
-        rule,
-        trust: Trust::Degraded,
-        seen: format!(
+
+    fn running_out(&self) -> Option<String> {
+        let Resource { name, used, limit, rise, .. } = *self;
+        let share = used as f64 / limit.max(1) as f64;
+        let left_s = limit.saturating_sub(used) as f64 / rise;
+        let soon = rise > 0.0 && share > 0.5 && left_s < LASTS_S;
+        if limit == 0 || (share < FULL && !soon) {
+            return None;
+        }
+        let left = match rise > 0.0 {
+            true => format!("; at this rate the rest lasts {left_s:.0} s"),
+            false => String::new(),
+        };
+        Some(format!(
             "{used} of {limit} {name} in use ({:.0} %, limit {:.0} %){left}",
             share * 100.0,
             FULL * 100.0
-        ),
-        help: help.to_owned(),
-    })
+        ))
+    }
 }
 
 /// Part of the machine's processor time that other guests may take.

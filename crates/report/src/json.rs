@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json as value};
 use squall_measure::{
-    COARSE, Deviation, Histogram, Interval, Ledger, PHASES, Row, SecondRow, State, Surroundings,
+    COARSE, Deviation, Histogram, Interval, Ledger, PHASES, Row, State, Surroundings,
 };
 
 use crate::run::Run;
@@ -25,6 +25,7 @@ pub fn json(run: &Run) -> Value {
         .named()
         .map(|(name, number)| (name.to_owned(), value!(number)))
         .collect();
+    let ledger = run.ledger();
     value!({
         "schema": SCHEMA,
         "meta": run.meta,
@@ -37,8 +38,8 @@ pub fn json(run: &Run) -> Value {
         "groups": rows(&mut run.totals.groups()),
         "counters": counters,
         "steady": steady(run),
-        "ledger": ledger(&run.ledger()),
-        "deviation": run.ledger().deviation().map(|deviation| self::deviation(&deviation)),
+        "ledger": self::ledger(&ledger),
+        "deviation": ledger.deviation().map(|deviation| self::deviation(&deviation)),
         "generator": generator(run),
         "surroundings": surroundings(&run.surroundings),
         "thresholds": thresholds.collect::<Vec<_>>(),
@@ -51,8 +52,6 @@ pub fn json(run: &Run) -> Value {
 /// The steady part, with intervals that hold the true values with 95 % confidence.
 fn steady(run: &Run) -> Value {
     let (Some(steady), Some(batches)) = (run.steady, run.batches()) else { return Value::Null };
-    let sum = |of: &dyn Fn(&SecondRow) -> u64| run.steady_rows(steady).map(of).sum::<u64>();
-    let (count, errors) = (sum(&|row| row.requests), sum(&|row| row.errors));
     let interval = |value: f64, interval: Option<Interval>| match interval {
         Some(own) => value!({
             "value": value, "low": own.low, "high": own.high, "method": own.method.label(),
@@ -68,8 +67,9 @@ fn steady(run: &Run) -> Value {
         confidence.insert(name.to_owned(), interval(value, batches.percentile(p)));
     }
     value!({
-        "from_s": steady.from, "to_s": steady.to, "found": steady.found, "count": count, "errors": errors,
-        "rate": count as f64 / batches.seconds().max(1.0), "latency_us": latency(all), "confidence": confidence,
+        "from_s": steady.from, "to_s": steady.to, "found": steady.found,
+        "count": batches.requests(), "errors": batches.errors(),
+        "rate": batches.rate(), "latency_us": latency(all), "confidence": confidence,
     })
 }
 

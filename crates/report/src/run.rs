@@ -106,6 +106,7 @@ impl Run {
         self.judgements = judgements.collect();
         self.reasons = squall_measure::verdict(&Facts {
             totals: &self.totals,
+            all: &self.totals.all(),
             surroundings: &self.surroundings,
             steady: self.steady,
             thresholds: &thresholds,
@@ -150,13 +151,8 @@ impl Run {
     /// The latencies of its steady part, in batches.
     pub fn batches(&self) -> Option<Batches> {
         let steady = self.steady?;
-        Some(Batches::of(self.steady_rows(steady)))
-    }
-
-    /// The seconds of its steady part.
-    pub fn steady_rows(&self, steady: Steady) -> impl Iterator<Item = &SecondRow> {
-        let within = move |row: &&SecondRow| (steady.from..steady.to).contains(&row.second);
-        self.totals.series().filter(within)
+        let within = |row: &&SecondRow| (steady.from..steady.to).contains(&row.second);
+        Some(Batches::of(self.totals.series().filter(within)))
     }
 
     /// Whether all thresholds hold.

@@ -202,9 +202,8 @@ fn steady(out: &mut String, run: &Run) {
     if all.is_empty() {
         return;
     }
-    let count: u64 = run.steady_rows(steady).map(|row| row.requests).sum();
     let p99 = all.percentile(99.0) as f64;
-    let mut parts = vec![format!("{}/s", rate(count as f64 / batches.seconds().max(1.0)))];
+    let mut parts = vec![format!("{}/s", rate(batches.rate()))];
     let values = [
         ("mean", all.mean(), batches.mean()),
         ("p50", all.percentile(50.0) as f64, batches.percentile(50.0)),

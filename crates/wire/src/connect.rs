@@ -152,7 +152,7 @@ async fn dial_one(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream>
     socket.set_nodelay(true)?;
     // A socket that cannot be stamped is as good as any: its delays just stay unknown.
     #[cfg(target_os = "linux")]
-    let _ = crate::stamp::enable(&socket);
+    let _ = crate::sys::stamp_arrivals(&socket);
     if let Some(from) = from {
         bind(&socket, from)?;
     }

@@ -15,23 +15,6 @@ const CONTROL: usize = 64;
 #[repr(C, align(8))]
 struct Control([u8; CONTROL]);
 
-/// Asks the kernel to stamp what arrives on a socket.
-pub(crate) fn enable(socket: &impl AsRawFd) -> io::Result<()> {
-    let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
-    // SAFETY: the descriptor is open as long as `socket` is borrowed, and the option's value is read
-    // from `flags`, which lives over the call and has the size that is said.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPING,
-            (&raw const flags).cast(),
-            size_of_val(&flags) as libc::socklen_t,
-        )
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
 /// Reads what there is, and says how many ns ago the kernel got the last of it; `None`: it did not
 /// say. 0 bytes: the other side has closed.
 pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
@@ -84,7 +67,7 @@ mod tests {
     fn bytes_that_lay_in_the_socket_are_old() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let reader = TcpStream::connect(listener.local_addr().expect("an address")).expect("open");
-        enable(&reader).expect("an option of all TCP sockets");
+        crate::sys::stamp_arrivals(&reader).expect("an option of all TCP sockets");
         let (mut writer, _) = listener.accept().expect("a connection");
         let mut buffer = [0; 16];
         // The kernel begins to stamp a moment after the first socket on the machine asks for it.

@@ -6,16 +6,31 @@ use std::os::fd::AsRawFd;
 /// Lets `bind` choose no port, so that `connect` can choose one that is free toward its destination
 /// (ip(7), IP_BIND_ADDRESS_NO_PORT; it serves IPv6 sockets too).
 pub(crate) fn leave_port_to_connect(socket: &impl AsRawFd) -> io::Result<()> {
-    let on: libc::c_int = 1;
+    set(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
+}
+
+/// Asks the kernel to stamp what arrives on a socket (socket(7), SO_TIMESTAMPING).
+pub(crate) fn stamp_arrivals(socket: &impl AsRawFd) -> io::Result<()> {
+    let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as libc::c_int)
+}
+
+/// Sets an option whose value is a number.
+fn set(
+    socket: &impl AsRawFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: the descriptor is open as long as `socket` is borrowed, and the option's value is read
-    // from `on`, which lives over the call and has the size that is said.
+    // from `value`, which lives over the call and has the size that is said.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
-            libc::IPPROTO_IP,
-            libc::IP_BIND_ADDRESS_NO_PORT,
-            (&raw const on).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
+            level,
+            option,
+            (&raw const value).cast(),
+            size_of_val(&value) as libc::socklen_t,
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

@@ -17,7 +17,7 @@ use squall_wire::{Origin, Proxy};
 use super::flow::Flow;
 use super::request::JsonOp;
 use super::scope::{Function, Place};
-use super::{Feed, Program, Scenario};
+use super::{Feed, Feeds, Program, Scenario};
 use crate::parts::{hosts::Hosts, url};
 use crate::schedule::{LoadUnit, Member};
 
@@ -37,6 +37,8 @@ pub struct CompileOptions {
     pub allow_exec: bool,
     /// Seed of everything random; the plan's own goes first.
     pub seed: u64,
+    /// The plan's data files, shared by all programs that are compiled with clones of this.
+    pub feeds: Feeds,
 }
 
 /// Which steps of a plan are compiled.
@@ -181,15 +183,26 @@ impl<'p> Compiler<'p> {
     }
 
     fn open_feeds(&mut self) {
+        if let Some(feeds) = self.options.feeds.0.get() {
+            self.feeds = feeds.clone();
+            return;
+        }
+        let mut opened = Vec::new();
         for data in &self.plan.data {
             match Feed::open(data) {
-                Ok(feed) => self.feeds.push(feed),
+                Ok(feed) => opened.push(feed),
                 Err(message) => self.error(
                     data.file.span,
                     message,
                     "paths are relative to the folder of the plan",
                 ),
             }
+        }
+        // Files that cannot be opened are errors, and end here.
+        if self.errors.is_empty() {
+            self.feeds = self.options.feeds.0.get_or_init(|| opened).clone();
+        } else {
+            self.feeds = opened;
         }
     }
 

@@ -1,13 +1,18 @@
 //! Data files in use by a program.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use squall_plan::model::{AtEnd, DataSource, Pick, Share};
 
 use crate::parts::data::Source;
 
+/// The data files of one plan, opened by the first program that is compiled of it: to look through a
+/// large file takes time, and its setup, load and teardown all have the same.
+#[derive(Debug, Clone, Default)]
+pub struct Feeds(pub(super) Arc<OnceLock<Vec<Feed>>>);
+
 /// A data file, opened and looked through once, and how rows are taken from it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Feed {
     pub name: String,
     pub source: Arc<Source>,

@@ -32,6 +32,7 @@ pub use advise::advise;
 pub(crate) use compile::Compiler;
 pub use compile::{CompileOptions, DEFAULT_GRACE, Part, compile};
 pub(crate) use data::Feed;
+pub use data::Feeds;
 pub(crate) use request::{
     AuthOp, BodyOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, Prepared,
     RequestOp, UrlOp,

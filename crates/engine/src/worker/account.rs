@@ -79,6 +79,20 @@ impl From<Error> for Failure {
     }
 }
 
+impl Worker {
+    /// Accounts for the time of a request or program that a user could begin at `ready`, and that was
+    /// begun at `start`.
+    pub(super) fn settle(&self, user: &mut User, phases: &Phases, ready: u64, start: u64) {
+        if std::mem::take(&mut user.waited) {
+            let late = start.saturating_sub(user.due);
+            self.recorder.own(|own| own.send_delay.record(late / 1_000));
+        }
+        if user.state.is_some() {
+            self.recorder.of_user(phases, start.saturating_sub(ready));
+        }
+    }
+}
+
 /// A request under way.
 pub(super) struct Account {
     /// When the user could go on, on the run's clock.
@@ -182,17 +196,9 @@ impl Account {
             phases: self.phases,
         };
         worker.recorder.request(name, &sample, self.end);
-        let late = std::mem::take(&mut user.waited).then(|| self.start.saturating_sub(self.due));
-        worker.recorder.own(|own| {
-            if let Some(late) = late {
-                own.send_delay.record(late / 1_000);
-            }
-            if let Some(delay) = self.delay {
-                own.receive_delay.record(delay / 1_000);
-            }
-        });
-        if user.state.is_some() {
-            worker.recorder.of_user(&sample.phases, self.start.saturating_sub(self.ready));
+        worker.settle(user, &sample.phases, self.ready, self.start);
+        if let Some(delay) = self.delay {
+            worker.recorder.own(|own| own.receive_delay.record(delay / 1_000));
         }
         if judgement.checks_ok + judgement.checks_failed + judgement.warnings > 0 {
             worker.recorder.count(|counters| {

@@ -41,13 +41,7 @@ pub(super) async fn exec(
         phases: Phases::default(),
     };
     worker.recorder.request(op.name, &sample, end);
-    if std::mem::take(&mut user.waited) {
-        let late = start.saturating_sub(user.due);
-        worker.recorder.own(|own| own.send_delay.record(late / 1_000));
-    }
-    if user.state.is_some() {
-        worker.recorder.of_user(&sample.phases, 0);
-    }
+    worker.settle(user, &sample.phases, start, start);
     if let Some(kind) = judgement.error {
         worker.recorder.detail(op.name, kind, || judgement.detail.clone());
     }
