@@ -61,6 +61,7 @@ fn steady(run: &Run) -> Value {
     };
     let all = batches.all();
     let mut confidence = Map::new();
+    confidence.insert("rate".to_owned(), interval(batches.rate(), batches.rate_interval()));
     confidence.insert("mean".to_owned(), interval(all.mean(), batches.mean()));
     for (name, p) in [("p50", 50.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p999", 99.9)] {
         let value = all.percentile(p) as f64;

@@ -203,7 +203,12 @@ fn steady(out: &mut String, run: &Run) {
         return;
     }
     let p99 = all.percentile(99.0) as f64;
-    let mut parts = vec![format!("{}/s", rate(batches.rate()))];
+    let mut parts = vec![match batches.rate_interval() {
+        Some(own) => {
+            format!("{}/s ({} to {})", rate(batches.rate()), rate(own.low), rate(own.high))
+        }
+        None => format!("{}/s", rate(batches.rate())),
+    }];
     let values = [
         ("mean", all.mean(), batches.mean()),
         ("p50", all.percentile(50.0) as f64, batches.percentile(50.0)),
