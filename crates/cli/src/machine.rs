@@ -8,6 +8,7 @@ use std::time::Instant;
 use rustix::process::{Resource, getrlimit};
 use squall_measure::Machine;
 
+use crate::links::Links;
 use crate::needs::Has;
 
 /// Ports are counted only when so large a part of them may be in use, ...
@@ -24,12 +25,18 @@ pub struct Looker {
     ports: u64,
     /// When ports may be counted again.
     count_at: Instant,
+    links: Links,
 }
 
 impl Looker {
     /// For a plan with so many source addresses.
     pub fn new(sources: usize) -> Looker {
-        Looker { sources: sources.max(1) as u64, ports: 0, count_at: Instant::now() }
+        Looker {
+            sources: sources.max(1) as u64,
+            ports: 0,
+            count_at: Instant::now(),
+            links: Links::default(),
+        }
     }
 
     /// One look.
@@ -43,7 +50,8 @@ impl Looker {
         segments(&mut machine);
         process(&mut machine);
         processors(&mut machine);
-        machine.network_bytes = network_bytes();
+        let links = self.links.look();
+        (machine.network_bytes, machine.link_used_permille) = (links.bytes, links.used_permille);
         let (low, high) = port_range();
         machine.ports_limit = (high + 1).saturating_sub(low) * self.sources;
         let possible = machine.time_wait + machine.tcp_in_use;
@@ -158,16 +166,6 @@ fn processors(machine: &mut Machine) {
     let ticks: Vec<u64> = all.split_whitespace().take(8).map(|text| number(Some(text))).collect();
     machine.cpu_ticks = ticks.iter().sum();
     machine.steal_ticks = ticks.get(7).copied().unwrap_or(0);
-}
-
-fn network_bytes() -> u64 {
-    let text = read("/proc/net/dev");
-    let interfaces = text.lines().filter_map(|line| line.split_once(':'));
-    let bytes = interfaces.filter(|(name, _)| name.trim() != "lo").map(|(_, counts)| {
-        let counts: Vec<&str> = counts.split_whitespace().collect();
-        number(counts.first().copied()) + number(counts.get(8).copied())
-    });
-    bytes.sum()
 }
 
 fn port_range() -> (u64, u64) {

@@ -7,6 +7,7 @@ mod check;
 mod collect;
 mod doctor;
 mod exit;
+mod links;
 mod machine;
 mod mask;
 mod needs;

@@ -115,3 +115,17 @@ fn a_killed_run_is_judged_too() {
     assert_eq!(again["verdict"], first["verdict"]);
     assert!(again["surroundings"]["open_files_limit"].as_u64() > Some(0));
 }
+
+#[test]
+fn a_target_that_gets_slower_and_slower_is_not_steady() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan =
+        "scenarios: {a: {load: {users: 1, for: 12s}, steps: [{get: \"/delay/${iteration}\"}]}}";
+    let plan = format!("target: {}\nwarmup: none\n{plan}\n", server.url());
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    let unsteady = reason(&json, "unsteady").unwrap_or_else(|| panic!("{}", json["verdict"]));
+    let seen = unsteady["seen"].as_str().expect("words");
+    assert!(seen.starts_with("the rate went on falling from second 0 to 12, by"), "{seen}");
+    assert_eq!(json["steady"]["found"], false);
+}

@@ -71,6 +71,9 @@ machine! {
     tcp_memory_bytes,
     /// Resident memory of the process, in bytes.
     rss_bytes,
+    /// How much of its speed the fullest direction of the fullest network link has carried since the
+    /// look before, in thousandths; 0 where the system knows no speed.
+    link_used_permille,
     }
     counts {
     /// Processor time of the whole machine, idle time included, in clock ticks.

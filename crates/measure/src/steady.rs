@@ -16,15 +16,31 @@ pub enum Warmup {
 }
 
 /// A part of a run in whole seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steady {
     /// Its first second, from 0.
     pub from: u32,
     /// The second after its last.
     pub to: u32,
-    /// Whether it is steady. If the best cut lies in the second half of the run, then what follows it
-    /// is not known to be the end of the beginning.
-    pub found: bool,
+    /// Why it is not steady after all.
+    pub unsteady: Option<Unsteady>,
+}
+
+/// Why what is left of a run is not steady.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Unsteady {
+    /// The best cut lies in the second half of the run: what follows it is not known to be the end of
+    /// the beginning.
+    Late,
+    /// The warm-up of the plan leaves next to nothing.
+    Short,
+    /// It goes on rising or falling.
+    Drift {
+        /// What: `rate` or `mean latency`.
+        of: &'static str,
+        /// By how much from its first second to its last, as a part of its median.
+        change: f64,
+    },
 }
 
 /// What is known of a load beside what was recorded.
@@ -59,20 +75,27 @@ pub fn steady(totals: &Totals, elapsed_s: f64, shape: Shape) -> Option<Steady> {
     if rows.len() < LEAST {
         return None;
     }
-    let (cut, found) = match shape.warmup {
-        Warmup::None => (0, true),
+    let rates: Vec<f64> = rows.iter().map(|row| rate(row)).collect();
+    let means: Vec<f64> = rows.iter().map(|row| row.latency.mean()).collect();
+    let (cut, unsteady) = match shape.warmup {
+        Warmup::None => (0, None),
         Warmup::Fixed(seconds) => {
             let cut = rows.iter().take_while(|row| f64::from(row.second) < seconds).count();
-            (cut, cut + LEAST <= rows.len())
+            (cut, (cut + LEAST > rows.len()).then_some(Unsteady::Short))
         }
         Warmup::Auto => {
-            let rate = mser(&rows.iter().map(|row| rate(row)).collect::<Vec<_>>());
-            let mean = mser(&rows.iter().map(|row| row.latency.mean()).collect::<Vec<_>>());
-            (rate.0.max(mean.0), rate.1 && mean.1)
+            let (rate, mean) = (mser(&rates), mser(&means));
+            (rate.0.max(mean.0), (!rate.1 || !mean.1).then_some(Unsteady::Late))
         }
     };
+    let drift = || {
+        let drifts = [("rate", &rates), ("mean latency", &means)]
+            .map(|(of, series)| (of, drift(&series[cut..]).unwrap_or(0.0)));
+        let (of, change) = drifts.into_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+        (change != 0.0).then_some(Unsteady::Drift { of, change })
+    };
     let from = rows.get(cut).map_or(to, |row| row.second);
-    Some(Steady { from, to, found })
+    Some(Steady { from, to, unsteady: unsteady.or_else(drift) })
 }
 
 fn rate(row: &SecondRow) -> f64 {
@@ -110,6 +133,44 @@ fn mser(series: &[f64]) -> (usize, bool) {
         }
     }
     (best.1 * batch, best.0 <= 4.0 * least)
+}
+
+/// Batches in which a drift is looked for: so few that neighbours hardly depend on each other.
+const DRIFT_BATCHES: usize = 10;
+/// The 99.5 % quantile of the normal distribution: one steady run of a hundred looks like a drift, ...
+const DRIFT_Z: f64 = 2.576;
+/// ... and then it must be a change by so large a part to matter.
+pub(crate) const DRIFT_PART: f64 = 0.1;
+
+/// By how much a series goes on rising or falling from its beginning to its end, as a part of its
+/// median, if it does: the test of Mann ("Nonparametric tests against trend", Econometrica 13, 1945),
+/// with the slope of Sen ("Estimates of the regression coefficient based on Kendall's tau", JASA 63,
+/// 1968), over batches of the series.
+fn drift(series: &[f64]) -> Option<f64> {
+    let size = series.len().div_ceil(DRIFT_BATCHES).max(1);
+    let means: Vec<f64> =
+        series.chunks_exact(size).map(|batch| batch.iter().sum::<f64>() / size as f64).collect();
+    let n = means.len() as f64;
+    let (mut signs, mut slopes) = (0.0, Vec::new());
+    for (at, early) in means.iter().enumerate() {
+        for (distance, late) in means[at..].iter().enumerate().skip(1) {
+            let rise = late - early;
+            signs += if rise == 0.0 { 0.0 } else { rise.signum() };
+            slopes.push(rise / distance as f64);
+        }
+    }
+    let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
+    if signs.abs() - 1.0 < DRIFT_Z * deviation {
+        return None;
+    }
+    let change = median(slopes) * (n - 1.0) / median(means);
+    (change.is_finite() && change.abs() >= DRIFT_PART).then_some(change)
+}
+
+/// The middle one of some values.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -155,5 +216,26 @@ mod tests {
         assert!(!mser(&late).1);
         let equal = [5.0; 30];
         assert_eq!(mser(&equal), (0, true));
+    }
+
+    #[test]
+    fn what_goes_on_rising_or_falling_drifts() {
+        let near = |drift: Option<f64>, to: f64| drift.is_some_and(|is| (is - to).abs() < 0.02);
+        let line = |count, to: f64| -> Vec<f64> {
+            (0..count).map(|at| 100.0 + to * f64::from(at) / f64::from(count - 1)).collect()
+        };
+        assert!(near(drift(&line(7, 100.0)), 0.67));
+        assert!(near(drift(&line(300, -50.0)), -0.60));
+        assert_eq!(drift(&line(300, 5.0)), None, "too little to matter");
+        assert_eq!(drift(&line(5, 100.0)), None, "too few to tell");
+        assert_eq!((drift(&[]), drift(&[0.0; 20])), (None, None));
+        let mut chance = Chance(3);
+        let noise: Vec<usize> = (0..300)
+            .filter(|_| {
+                let series: Vec<f64> = (0..60).map(|_| 10.0 + 5.0 * chance.normal()).collect();
+                drift(&series).is_some()
+            })
+            .collect();
+        assert!(noise.len() <= 9, "one of a hundred: {noise:?}");
     }
 }

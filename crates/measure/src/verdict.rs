@@ -5,7 +5,7 @@
 use crate::kind::ErrorKind;
 use crate::machine::Surroundings;
 use crate::row::Row;
-use crate::steady::Steady;
+use crate::steady::{Steady, Unsteady};
 use crate::threshold::Threshold;
 use crate::totals::{SecondRow, Totals};
 
@@ -61,7 +61,7 @@ pub struct Facts<'a> {
 
 /// The verdict on a run: its reasons, the worst first.
 pub fn verdict(facts: &Facts<'_>) -> Vec<Reason> {
-    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 11] = [
+    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 12] = [
         cpu_bound,
         starved,
         stalled,
@@ -72,6 +72,7 @@ pub fn verdict(facts: &Facts<'_>) -> Vec<Reason> {
         files,
         steal,
         retransmits,
+        link,
         unsteady,
     ];
     let mut reasons: Vec<Reason> = RULES.iter().filter_map(|rule| rule(facts)).collect();
@@ -374,15 +375,42 @@ fn retransmits(facts: &Facts<'_>) -> Option<Reason> {
     })
 }
 
+/// Part of a network link's speed, in thousandths, that it may carry: what is left goes into headers of
+/// the lower layers (5 % with full Ethernet frames) and into bursts within the second.
+const LINK_PERMILLE: u64 = 800;
+
+fn link(facts: &Facts<'_>) -> Option<Reason> {
+    let used = facts.surroundings.most().link_used_permille;
+    (used >= LINK_PERMILLE).then(|| Reason {
+        rule: "link",
+        trust: Trust::Degraded,
+        seen: format!(
+            "a network link of this machine carried {:.0} % of its speed in its fullest second (limit {} %)",
+            used as f64 / 10.0,
+            LINK_PERMILLE / 10
+        ),
+        help: "a faster link, more machines, smaller bodies or less load: the target may be able to do more than this rate".to_owned(),
+    })
+}
+
 fn unsteady(facts: &Facts<'_>) -> Option<Reason> {
-    let steady = facts.steady.filter(|steady| !steady.found)?;
+    let steady = facts.steady?;
+    let why = match steady.unsteady? {
+        Unsteady::Late => "rate or latency did not become steady: by MSER the best cut lies in the second half of the run".to_owned(),
+        Unsteady::Short => format!("the warm-up ends at second {} and leaves too little of the run, which ends at second {}", steady.from, steady.to),
+        Unsteady::Drift { of, change } => format!(
+            "the {of} went on {} from second {} to {}, by {:.0} % (limit {:.0} %)",
+            if change > 0.0 { "rising" } else { "falling" },
+            steady.from,
+            steady.to,
+            change.abs() * 100.0,
+            crate::steady::DRIFT_PART * 100.0
+        ),
+    };
     Some(Reason {
         rule: "unsteady",
         trust: Trust::Degraded,
-        seen: format!(
-            "rate or latency did not become steady: by MSER the run should be cut at second {}, in its second half",
-            steady.from
-        ),
+        seen: why,
         help: "a longer run, or a look at what changes in the target (caches, garbage, a queue that grows)".to_owned(),
     })
 }

@@ -68,7 +68,7 @@ fn steady(run: &Run) -> Value {
         confidence.insert(name.to_owned(), interval(value, batches.percentile(p)));
     }
     value!({
-        "from_s": steady.from, "to_s": steady.to, "found": steady.found,
+        "from_s": steady.from, "to_s": steady.to, "found": steady.unsteady.is_none(),
         "count": batches.requests(), "errors": batches.errors(),
         "rate": batches.rate(), "latency_us": latency(all), "confidence": confidence,
     })

@@ -111,6 +111,7 @@ fn machine(second: u64) -> Machine {
         open_files: [10, 500, 900, 20][second as usize],
         open_files_limit: 1_000,
         ports_limit: 28_232,
+        link_used_permille: [0, 100, 850, 300][second as usize],
         segments_sent: 1_000_000 + second * 1_000,
         retransmits: 5 + second * 20,
         cpu_ticks: 5_000 + second * 200,
