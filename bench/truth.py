@@ -99,6 +99,5 @@ for servers, load, service in QUEUES:
         table.row(f"M/M/{servers}", f"{load:.0%}", f"{service:g} ms", key, f"{truth:.3f}", f"{measured:.3f}",
                   f"{(measured / truth - 1) * 100:+.1f} %", f"{half / truth * 100:.1f} %", f"{held} of {SEEDS}",
                   f"{SEEDS - len(known)}")
-table.end()
 cells = 4 * len(QUEUES) * SEEDS
-print(f"In all {total} of {cells} ({total / cells:.1%}; promised: 95 %).")
+print(f"\nIn all {total} of {cells} ({total / cells:.1%}; promised: 95 %).")
