@@ -72,8 +72,9 @@ def run(servers, load, service, seed):
         output = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS + 60).stdout
     found = json.loads(output)["steady"]["confidence"]
     scale = {"mean": 1e-3, "p50": 1e-3, "p99": 1e-3, "rate": service / 1e3 / servers}
-    part = lambda key: {name: found[key][name] * by for name in ("value", "low", "high") if name in found[key]}
-    return {"utilisation" if key == "rate" else key: part(key) for key, by in scale.items()}
+    return {"utilisation" if key == "rate" else key:
+            {name: found[key][name] * by for name in ("value", "low", "high") if name in found[key]}
+            for key, by in scale.items()}
 
 
 squall()
