@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::Which;
+use squall_wire::Io;
 
 /// Puts load on a system and says what the system did.
 #[derive(Debug, Parser)]
@@ -87,12 +88,37 @@ pub struct OneLine {
     pub output: Output,
 }
 
+/// How connections are read and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Way {
+    /// io_uring where there is one, otherwise epoll.
+    Auto,
+    /// epoll.
+    Epoll,
+    /// io_uring.
+    Uring,
+}
+
+impl From<Way> for Io {
+    fn from(way: Way) -> Io {
+        match way {
+            Way::Auto => Io::Auto,
+            Way::Epoll => Io::Epoll,
+            Way::Uring => Io::Uring,
+        }
+    }
+}
+
 /// How a run is made and where its result goes.
 #[derive(Debug, Args, Clone)]
 pub struct Output {
     /// Threads that make load [default: one a core].
     #[arg(short = 'w', long, value_name = "N")]
     pub workers: Option<u32>,
+    /// How connections are read and written: by io_uring (Linux 6.1 and later), by epoll, or by what the
+    /// machine has.
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = Way::Auto, env = "SQUALL_IO")]
+    pub io: Way,
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,

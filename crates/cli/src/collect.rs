@@ -9,6 +9,7 @@ use squall_measure::{Surroundings, Totals, Trust};
 use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
 use squall_report::{Generator, Live, Meta, Run, RunFolder, live_line};
+use squall_wire::Shared;
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::machine::{Looker, cores};
@@ -43,7 +44,12 @@ pub struct Collector {
 
 impl Collector {
     /// A collector; makes the run's folder if there is to be one.
-    pub fn new(job: &Job, program: &Program, workers: u32) -> Result<Collector, Failure> {
+    pub fn new(
+        job: &Job,
+        program: &Program,
+        shared: &Shared,
+        workers: u32,
+    ) -> Result<Collector, Failure> {
         let started = SystemTime::now().duration_since(UNIX_EPOCH);
         let os = std::fs::read_to_string("/proc/version").unwrap_or_default();
         let meta = Meta {
@@ -53,6 +59,7 @@ impl Collector {
             cpus: cores(),
             started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
             workers: u64::from(workers.min(program.most_workers())),
+            io: shared.io().label().to_owned(),
             seed: program.seed,
             warmup: match job.plan.warmup {
                 Warmup::Auto => "auto".to_owned(),

@@ -10,7 +10,7 @@ use squall_measure::{Histogram, Totals};
 use squall_plan::diagnostic::Sources;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml;
-use squall_wire::Shared;
+use squall_wire::{Io, Shared};
 
 use crate::args::{Doctor, Variables};
 use crate::exit::{Exit, Failure, Outcome};
@@ -71,7 +71,7 @@ fn calibrate(load: String) -> Result<Calibration, Failure> {
     let sources = Sources::default();
     let program = plans::compile(&loaded.plan, &sources, Part::Load, &options)?;
     let shared: Arc<Shared> =
-        plans::network(&loaded.plan, &sources, std::slice::from_ref(&program))?;
+        plans::network(&loaded.plan, &sources, std::slice::from_ref(&program), Io::Auto)?;
     let mut totals = Totals::new();
     let options = RunOptions { workers: 1 };
     squall_engine::run(program, shared, &options, &Stopper::default(), None, |event| {

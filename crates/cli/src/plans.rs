@@ -12,7 +12,7 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::value::Value;
 use squall_plan::vars::{self, LoadOptions};
 use squall_plan::yaml::{self, Loaded};
-use squall_wire::{Settings, Shared, TlsSettings};
+use squall_wire::{Io, Settings, Shared, TlsSettings};
 
 use crate::args::Variables;
 use crate::exit::Failure;
@@ -96,10 +96,11 @@ pub fn network(
     plan: &Plan,
     sources: &Sources,
     programs: &[Arc<Program>],
+    io: Io,
 ) -> Result<Arc<Shared>, Failure> {
     let connection = &plan.connection;
     let mut errors = Vec::new();
-    let mut settings = Settings { unix: connection.unix.clone(), ..Settings::default() };
+    let mut settings = Settings { unix: connection.unix.clone(), io, ..Settings::default() };
     for (host, list) in &connection.resolve {
         let addresses = addresses(list, &mut errors, |text| {
             text.parse().or_else(|_| text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0)))

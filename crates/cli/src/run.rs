@@ -53,7 +53,7 @@ pub fn run(job: Job) -> Outcome {
     let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
     // Everything is compiled before anything is sent.
     let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
-    let shared = plans::network(&job.plan, &job.sources, &programs)?;
+    let shared = plans::network(&job.plan, &job.sources, &programs, job.output.io.into())?;
     let stopper = Stopper::default();
     let grace = job.plan.grace.unwrap_or(squall_engine::DEFAULT_GRACE);
     let interrupted = signals::watch(stopper.clone(), grace).map_err(Failure::incomplete)?;
@@ -66,7 +66,7 @@ pub fn run(job: Job) -> Outcome {
     options.setup = setup?;
     let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
     let workers = job.output.workers.unwrap_or_else(|| cores() as u32).max(1);
-    let mut collector = Collector::new(&job, &program, workers)?;
+    let mut collector = Collector::new(&job, &program, &shared, workers)?;
     let ended = drive(&job, &program, &shared, workers, &stopper, &mut collector)?;
     options.setup.clear();
     // Whoever interrupts the load still wants it cleaned up after.

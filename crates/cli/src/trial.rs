@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use squall_engine::{Event, Exchange, Part, RunOptions, Stopper, Trace, Which};
 use squall_plan::secrets::Secrets;
+use squall_wire::Io;
 
 use crate::args::Try;
 use crate::exit::{Exit, Failure, Outcome};
@@ -34,7 +35,7 @@ pub fn command(args: &Try) -> Outcome {
     let destination = builtin::destination(&loaded.plan, &args.variables)?;
     let mut options = plans::options(&args.variables, destination.url.clone(), Vec::new());
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
-    let shared = plans::network(&loaded.plan, &loaded.sources, &programs)?;
+    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, Io::Auto)?;
     let failed = Arc::new(AtomicUsize::new(0));
     for part in [Part::Setup, Part::Trial, Part::Teardown] {
         if !run::has_steps(&loaded.plan, part) {

@@ -21,6 +21,9 @@ pub struct Meta {
     pub started_unix: f64,
     /// Threads that made load.
     pub workers: u64,
+    /// How they asked the system for input and output: `io_uring` or `epoll`.
+    #[serde(default)]
+    pub io: String,
     /// Seed of everything random.
     pub seed: u64,
     /// Rules that judge the run.

@@ -165,14 +165,13 @@ fn generator(out: &mut String, run: &Run) {
         ("sends late by", &own.send_delay),
         ("turns of", &own.turn),
     ];
-    let mut parts: Vec<String> = named
-        .into_iter()
-        .filter(|(_, histogram)| !histogram.is_empty())
-        .map(|(name, h)| {
+    let by = (!run.meta.io.is_empty()).then(|| format!("by {}", run.meta.io));
+    let delays =
+        named.into_iter().filter(|(_, histogram)| !histogram.is_empty()).map(|(name, h)| {
             let (p99, max) = (time(h.percentile(99.0) as f64), time(h.max() as f64));
             format!("{name} {} (p99 {p99}, max {max})", time(h.mean()))
-        })
-        .collect();
+        });
+    let mut parts: Vec<String> = delays.chain(by).collect();
     let cpu = run.generator.cpu_user_s + run.generator.cpu_sys_s;
     if cpu > 0.0 {
         parts.push(format!("{cpu:.2} s CPU, {}", bytes(run.generator.peak_rss_bytes)));

@@ -129,6 +129,7 @@ fn run() -> Run {
             os: "Linux version 6.1".to_owned(),
             cpus: 2,
             started_unix: 1_795_213_023.25,
+            io: "epoll".to_owned(),
             workers: 1,
             seed: 7,
             warmup: "none".to_owned(),

@@ -3,13 +3,16 @@
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::h1::KnownHeads;
 use crate::progress::Clock;
-use crate::settings::Shared;
+#[cfg(target_os = "linux")]
+use crate::ring::Ring;
+use crate::settings::{Io, Shared};
 
 /// Bytes read at a time. Larger bodies cost fewer calls, smaller buffers stay in the cache.
 const BUFFER: usize = 64 << 10;
@@ -25,6 +28,20 @@ pub struct Client {
     turn: Cell<usize>,
     /// Addresses of names that were not known before the run.
     pub(crate) late: RefCell<HashMap<String, Rc<[SocketAddr]>>>,
+    #[cfg(target_os = "linux")]
+    ring: Option<Rc<Ring>>,
+    /// How much waits for tokio's event loop.
+    outside: Cell<u32>,
+}
+
+/// Something waits for tokio's event loop, as long as this lives.
+#[derive(Debug)]
+pub struct Outside<'a>(&'a Cell<u32>);
+
+impl Drop for Outside<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
 }
 
 impl std::fmt::Debug for Client {
@@ -34,16 +51,69 @@ impl std::fmt::Debug for Client {
 }
 
 impl Client {
-    /// A worker's client. Workers begin at different addresses.
-    pub fn new(shared: Arc<Shared>, clock: Clock, worker: usize) -> Rc<Client> {
-        Rc::new(Client {
+    /// A worker's client, on the thread that it will be used on. Workers begin at different addresses.
+    ///
+    /// # Errors
+    /// The system gives no ring, and [`Shared::io`] says that there is one.
+    pub fn new(shared: Arc<Shared>, clock: Clock, worker: usize) -> io::Result<Rc<Client>> {
+        Ok(Rc::new(Client {
+            #[cfg(target_os = "linux")]
+            ring: match shared.io() {
+                Io::Uring => Some(Rc::new(Ring::new(clock)?)),
+                _ => None,
+            },
             shared,
             clock,
             buffer: RefCell::new(vec![0; BUFFER].into()),
             heads: RefCell::default(),
             turn: Cell::new(worker),
             late: RefCell::new(HashMap::new()),
-        })
+            outside: Cell::new(0),
+        }))
+    }
+
+    /// Whether its TCP connections wait in a ring: then whoever owns the thread's event loop has to
+    /// call [`Client::wait`] where it would sleep.
+    pub fn has_ring(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.ring.is_some();
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn ring(&self) -> Option<&Rc<Ring>> {
+        self.ring.as_ref()
+    }
+
+    /// Tells that something will wait for tokio's event loop, until what is returned is dropped.
+    pub fn outside(&self) -> Outside<'_> {
+        self.outside.set(self.outside.get() + 1);
+        Outside(&self.outside)
+    }
+
+    /// Whether something waits for tokio's event loop.
+    pub fn is_outside(&self) -> bool {
+        self.outside.get() > 0
+    }
+
+    /// Sends what was gathered if it has lain since the last call: whoever owns the thread's event loop
+    /// says so once a turn, as it does not sleep while there is work.
+    pub fn submit_late(&self) {
+        #[cfg(target_os = "linux")]
+        if let Some(ring) = &self.ring {
+            ring.submit_late();
+        }
+    }
+
+    /// Sends what was gathered, and sleeps until something has arrived, or until `until` on the clock.
+    pub fn wait(&self, until: u64) {
+        #[cfg(target_os = "linux")]
+        if let Some(ring) = &self.ring {
+            ring.wait(until);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = until;
     }
 
     pub(crate) fn clock(&self) -> &Clock {

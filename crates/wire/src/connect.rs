@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream, UnixStream};
+use tokio::net::{TcpSocket, UnixStream};
 
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
@@ -14,6 +14,8 @@ use crate::exchange::Connection;
 use crate::h1::{Answer, Step};
 use crate::origin::Origin;
 use crate::progress::{Phase, Progress};
+#[cfg(target_os = "linux")]
+use crate::ring::Socket;
 use crate::settings::{Proxy, unique};
 use crate::stream::{Plain, Stream};
 use crate::tls;
@@ -50,6 +52,8 @@ pub fn connect<'a>(
     progress: &'a Progress,
 ) -> Pin<Box<dyn Future<Output = Connected> + 'a>> {
     Box::pin(async move {
+        // Names, Unix sockets and connections without a ring are tokio's business.
+        let _outside = (!client.has_ring()).then(|| client.outside());
         let begin_ns = client.clock().now();
         let mut times = ConnectTimes { begin_ns, ..ConnectTimes::default() };
         let plain = reach(client, origin, progress, &mut times).await?;
@@ -77,6 +81,7 @@ async fn reach(
     if let Some(path) = &settings.unix {
         progress.set(Phase::Connect);
         let begin = client.clock().now();
+        let _outside = client.outside();
         let stream = UnixStream::connect(path).await;
         times.connect_ns = Some(client.clock().now() - begin);
         return stream
@@ -95,7 +100,7 @@ async fn reach(
         tunnel(&mut stream, proxy, origin).await?;
     }
     times.connect_ns = Some(client.clock().now() - begin);
-    Ok(Plain::Tcp(stream, None))
+    Ok(stream)
 }
 
 /// The addresses of a name: what the user gave, what was looked up before the run, or what is looked
@@ -124,7 +129,9 @@ async fn addresses(
     }
     progress.set(Phase::Dns);
     let begin = client.clock().now();
+    let outside = client.outside();
     let found = tokio::net::lookup_host((host, port)).await;
+    drop(outside);
     times.dns_ns = Some(client.clock().now() - begin);
     let found = found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))?;
     let found: Rc<[SocketAddr]> = unique(found).into();
@@ -133,12 +140,12 @@ async fn addresses(
 }
 
 /// Connects to one of several addresses: the next one in turn first.
-async fn dial(client: &Client, addresses: &[SocketAddr]) -> Result<TcpStream, Error> {
+async fn dial(client: &Client, addresses: &[SocketAddr]) -> Result<Plain, Error> {
     let turn = client.next_turn();
     let mut last = Error::new(ErrorKind::Dns, "the name has no address");
     for at in 0..addresses.len() {
         let to = addresses[(turn + at) % addresses.len()];
-        match dial_one(to, client.source(to, turn)).await {
+        match dial_one(client, to, client.source(to, turn)).await {
             Ok(stream) => return Ok(stream),
             Err(error) => last = Error::connect(&error, &to.to_string()),
         }
@@ -146,7 +153,7 @@ async fn dial(client: &Client, addresses: &[SocketAddr]) -> Result<TcpStream, Er
     Err(last)
 }
 
-async fn dial_one(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream> {
+async fn dial_one(client: &Client, to: SocketAddr, from: Option<IpAddr>) -> io::Result<Plain> {
     let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Requests are sent whole: there is nothing that Nagle's algorithm could gather.
     socket.set_nodelay(true)?;
@@ -156,7 +163,14 @@ async fn dial_one(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream>
     if let Some(from) = from {
         bind(&socket, from)?;
     }
-    socket.connect(to).await
+    #[cfg(target_os = "linux")]
+    if let Some(ring) = client.ring() {
+        let socket = Socket::connect(ring, crate::sys::blocking(socket)?, to).await?;
+        return Ok(Plain::Ring(socket, None));
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = client;
+    Ok(Plain::Tcp(socket.connect(to).await?, None))
 }
 
 /// Binds to a source address. The port is left to `connect`, which can use one toward each
@@ -168,7 +182,7 @@ fn bind(socket: &TcpSocket, from: IpAddr) -> io::Result<()> {
 }
 
 /// Asks a proxy for a tunnel to an origin (RFC 9110, section 9.3.6).
-async fn tunnel(stream: &mut TcpStream, proxy: &Proxy, origin: &Origin) -> Result<(), Error> {
+async fn tunnel(stream: &mut Plain, proxy: &Proxy, origin: &Origin) -> Result<(), Error> {
     let to = origin.host_and_port();
     let mut request = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n");
     if let Some(value) = proxy.authorization() {

@@ -4,8 +4,9 @@
 use std::cell::RefCell;
 use std::io;
 
+use std::os::fd::AsFd;
+
 use rustix::net::{RecvFlags, recv};
-use tokio::net::TcpStream;
 
 /// Most bytes thrown away in one call.
 const LENGTH: usize = 1 << 20;
@@ -17,10 +18,11 @@ thread_local! {
 }
 
 /// Throws away up to `most` bytes that have arrived; says how many. 0: the other side has closed.
-pub(crate) fn discard(stream: &TcpStream, most: u64) -> io::Result<usize> {
+pub(crate) fn discard(stream: impl AsFd, most: u64) -> io::Result<usize> {
     ROOM.with_borrow_mut(|room| {
         let length = usize::try_from(most).unwrap_or(LENGTH).min(LENGTH);
-        let (_, discarded) = recv(stream, &mut room[..length], RecvFlags::TRUNC)?;
+        let (_, discarded) =
+            recv(stream, &mut room[..length], RecvFlags::TRUNC | RecvFlags::DONTWAIT)?;
         Ok(discarded)
     })
 }

@@ -130,6 +130,8 @@ impl Connection {
         self.reusable = false;
         let stale_possible = self.used();
         self.exchanges += 1;
+        let _outside = self.stream.is_outside().then(|| client.outside());
+        self.stream.begin();
         let mut exchange = Exchange::new(client, request, *expect, progress);
         let mut done = Some(done);
         let result = poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await;
@@ -238,6 +240,9 @@ impl<'a> Exchange<'a> {
             let read = read.bytes;
             if self.bytes_in == 0 && read > 0 {
                 self.times.first_byte_ns = self.arrived();
+                if let Some(sent) = stream.sent_ns() {
+                    self.times.sent_ns = sent.min(self.times.first_byte_ns);
+                }
                 self.progress.set(Phase::Body);
             }
             self.bytes_in += read as u64;

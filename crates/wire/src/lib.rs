@@ -16,6 +16,8 @@ mod exchange;
 mod h1;
 mod origin;
 mod progress;
+#[cfg(target_os = "linux")]
+mod ring;
 mod settings;
 #[cfg(target_os = "linux")]
 mod stamp;
@@ -25,11 +27,11 @@ mod sys;
 mod tls;
 
 pub use body::BodySource;
-pub use client::Client;
+pub use client::{Client, Outside};
 pub use connect::{ConnectTimes, Connected, connect};
 pub use error::{Error, ErrorKind};
 pub use exchange::{Connection, Expect, RequestBytes, Response, Times};
 pub use h1::{Answer, Malformed, Step};
 pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
-pub use settings::{Proxy, Settings, SetupError, Shared, TlsSettings};
+pub use settings::{Io, Proxy, Settings, SetupError, Shared, TlsSettings};

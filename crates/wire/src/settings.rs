@@ -14,6 +14,29 @@ use tokio_rustls::TlsConnector;
 use crate::origin::Origin;
 use crate::tls;
 
+/// How the system is asked for input and output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Io {
+    /// By io_uring where the system has it and allows it, otherwise by epoll.
+    #[default]
+    Auto,
+    /// By epoll, or what the system has in its place.
+    Epoll,
+    /// By io_uring (Linux 6.1 and later).
+    Uring,
+}
+
+impl Io {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            Io::Auto => "auto",
+            Io::Epoll => "epoll",
+            Io::Uring => "io_uring",
+        }
+    }
+}
+
 /// What the user asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -28,6 +51,8 @@ pub struct Settings {
     pub proxy: Option<Proxy>,
     /// TLS.
     pub tls: TlsSettings,
+    /// How the system is asked.
+    pub io: Io,
 }
 
 /// An HTTP proxy.
@@ -97,6 +122,7 @@ pub struct Shared {
     pub(crate) tls: TlsConnector,
     /// Addresses by `host:port`, of the names known before the run.
     pub(crate) addresses: HashMap<String, Vec<SocketAddr>>,
+    io: Io,
 }
 
 impl fmt::Debug for Shared {
@@ -111,10 +137,11 @@ impl Shared {
     /// A name that has no address is no error here: each request to it will fail and say so.
     ///
     /// # Errors
-    /// A certificate or key cannot be read.
+    /// A certificate or key cannot be read; there is no io_uring, and nothing else may be used.
     pub fn new(settings: Settings, origins: &[Origin]) -> Result<Arc<Shared>, SetupError> {
         let tls = tls::connector(&settings.tls, origins.iter().any(Origin::is_tls))?;
-        let mut shared = Shared { settings, tls, addresses: HashMap::new() };
+        let io = choose(settings.io)?;
+        let mut shared = Shared { settings, tls, addresses: HashMap::new(), io };
         if shared.settings.unix.is_some() {
             return Ok(Arc::new(shared));
         }
@@ -132,6 +159,11 @@ impl Shared {
         Ok(Arc::new(shared))
     }
 
+    /// How the system is asked: never [`Io::Auto`].
+    pub fn io(&self) -> Io {
+        self.io
+    }
+
     /// The addresses that the user gave for a name.
     pub(crate) fn overridden(&self, host: &str, port: u16) -> Option<Rc<[SocketAddr]>> {
         let resolve = &self.settings.resolve;
@@ -144,6 +176,24 @@ impl Shared {
             _ => *address,
         };
         Some(given.iter().map(with_port).collect())
+    }
+}
+
+/// What [`Io::Auto`] means on this machine.
+fn choose(wanted: Io) -> Result<Io, SetupError> {
+    #[cfg(target_os = "linux")]
+    let tried = match wanted {
+        Io::Epoll => return Ok(Io::Epoll),
+        _ => crate::ring::Ring::new(crate::Clock::new(std::time::Instant::now())).map(drop),
+    };
+    #[cfg(not(target_os = "linux"))]
+    let tried: std::io::Result<()> = Err(std::io::ErrorKind::Unsupported.into());
+    match (tried, wanted) {
+        (Ok(()), _) => Ok(Io::Uring),
+        (Err(_), Io::Auto | Io::Epoll) => Ok(Io::Epoll),
+        (Err(error), Io::Uring) => Err(SetupError(format!(
+            "there is no io_uring here ({error}): it needs Linux 6.1 or later, and containers often forbid it; `--io auto` takes epoll where it is missing"
+        ))),
     }
 }
 

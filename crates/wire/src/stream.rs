@@ -9,10 +9,14 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
 use crate::direct::{self, Read};
+#[cfg(target_os = "linux")]
+use crate::ring::Socket;
 
 /// A byte stream.
 pub(crate) enum Stream {
     Tcp(TcpStream),
+    #[cfg(target_os = "linux")]
+    Ring(Socket),
     Unix(UnixStream),
     Tls(Box<TlsStream<Plain>>),
 }
@@ -21,6 +25,8 @@ pub(crate) enum Stream {
 pub(crate) enum Plain {
     /// With the age of what was read last, see [`Read::ago_ns`]: TLS does not pass it on.
     Tcp(TcpStream, Option<u64>),
+    #[cfg(target_os = "linux")]
+    Ring(Socket, Option<u64>),
     Unix(UnixStream),
 }
 
@@ -28,6 +34,8 @@ impl From<Plain> for Stream {
     fn from(plain: Plain) -> Self {
         match plain {
             Plain::Tcp(stream, _) => Stream::Tcp(stream),
+            #[cfg(target_os = "linux")]
+            Plain::Ring(stream, _) => Stream::Ring(stream),
             Plain::Unix(stream) => Stream::Unix(stream),
         }
     }
@@ -42,6 +50,8 @@ impl Stream {
     ) -> Poll<io::Result<Read>> {
         match self {
             Stream::Tcp(stream) => direct::poll_read(stream, cx, buffer),
+            #[cfg(target_os = "linux")]
+            Stream::Ring(stream) => stream.poll_read(cx, buffer),
             Stream::Unix(stream) => {
                 let bytes = ready!(read(Pin::new(stream), cx, buffer))?;
                 Poll::Ready(Ok(Read { bytes, ago_ns: None }))
@@ -62,6 +72,8 @@ impl Stream {
     ) -> Poll<io::Result<usize>> {
         match self {
             Stream::Tcp(stream) => direct::poll_write(stream, cx, bytes),
+            #[cfg(target_os = "linux")]
+            Stream::Ring(stream) => stream.poll_write(cx, &[IoSlice::new(bytes)]),
             Stream::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
             Stream::Tls(stream) => Pin::new(&mut **stream).poll_write(cx, bytes),
         }
@@ -75,6 +87,8 @@ impl Stream {
     ) -> Poll<io::Result<usize>> {
         match self {
             Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+            #[cfg(target_os = "linux")]
+            Stream::Ring(stream) => stream.poll_write(cx, pieces),
             Stream::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
             Stream::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, pieces),
         }
@@ -83,9 +97,49 @@ impl Stream {
     /// Sends what TLS may still hold back.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            Stream::Tcp(_) | Stream::Unix(_) => Poll::Ready(Ok(())),
             Stream::Tls(stream) => Pin::new(&mut **stream).poll_flush(cx),
+            _ => Poll::Ready(Ok(())),
         }
+    }
+
+    /// An exchange begins.
+    pub(crate) fn begin(&self) {
+        #[cfg(target_os = "linux")]
+        match self {
+            Stream::Ring(stream) => stream.begin(),
+            Stream::Tls(stream) => {
+                if let Plain::Ring(stream, _) = stream.get_ref().0 {
+                    stream.begin();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// When its first byte was really sent, in ns on the client's clock, if that was not at once.
+    pub(crate) fn sent_ns(&self) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        match self {
+            Stream::Ring(stream) => return stream.sent_ns(),
+            Stream::Tls(stream) => {
+                if let Plain::Ring(stream, _) = stream.get_ref().0 {
+                    return stream.sent_ns();
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Whether it needs tokio's event loop.
+    pub(crate) fn is_outside(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        match self {
+            Stream::Ring(_) => return false,
+            Stream::Tls(stream) => return !matches!(stream.get_ref().0, Plain::Ring(..)),
+            _ => {}
+        }
+        true
     }
 
     /// Lets the kernel throw away up to `most` bytes that have arrived. `None`: this stream cannot.
@@ -95,7 +149,11 @@ impl Stream {
         cx: &mut Context<'_>,
         most: u64,
     ) -> Poll<Option<io::Result<usize>>> {
-        let Stream::Tcp(stream) = self else { return Poll::Ready(None) };
+        let stream = match self {
+            Stream::Tcp(stream) => &*stream,
+            Stream::Ring(stream) => return stream.poll_discard(cx, most),
+            _ => return Poll::Ready(None),
+        };
         loop {
             if let Err(error) = ready!(stream.poll_read_ready(cx)) {
                 return Poll::Ready(Some(Err(error)));
@@ -135,13 +193,18 @@ impl Plain {
     fn age(&self) -> Option<u64> {
         match self {
             Plain::Tcp(_, age) => *age,
+            #[cfg(target_os = "linux")]
+            Plain::Ring(_, age) => *age,
             Plain::Unix(_) => None,
         }
     }
 
     fn forget_age(&mut self) {
-        if let Plain::Tcp(_, age) = self {
-            *age = None;
+        match self {
+            Plain::Tcp(_, age) => *age = None,
+            #[cfg(target_os = "linux")]
+            Plain::Ring(_, age) => *age = None,
+            Plain::Unix(_) => {}
         }
     }
 }
@@ -159,6 +222,13 @@ impl AsyncRead for Plain {
                 *age = read.ago_ns;
                 Poll::Ready(Ok(()))
             }
+            #[cfg(target_os = "linux")]
+            Plain::Ring(stream, age) => {
+                let read = ready!(stream.poll_read(cx, buffer.initialize_unfilled()))?;
+                buffer.advance(read.bytes);
+                *age = read.ago_ns;
+                Poll::Ready(Ok(()))
+            }
             Plain::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
@@ -172,6 +242,8 @@ impl AsyncWrite for Plain {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Plain::Tcp(stream, _) => Pin::new(stream).poll_write(cx, bytes),
+            #[cfg(target_os = "linux")]
+            Plain::Ring(stream, _) => stream.poll_write(cx, &[IoSlice::new(bytes)]),
             Plain::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
@@ -183,6 +255,8 @@ impl AsyncWrite for Plain {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Plain::Tcp(stream, _) => Pin::new(stream).poll_shutdown(cx),
+            #[cfg(target_os = "linux")]
+            Plain::Ring(stream, _) => Poll::Ready(stream.shutdown()),
             Plain::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }

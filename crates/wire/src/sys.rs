@@ -1,7 +1,7 @@
 //! Socket options of Linux that no library offers in a safe form.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 /// Lets `bind` choose no port, so that `connect` can choose one that is free toward its destination
 /// (ip(7), IP_BIND_ADDRESS_NO_PORT; it serves IPv6 sockets too).
@@ -13,6 +13,14 @@ pub(crate) fn leave_port_to_connect(socket: &impl AsRawFd) -> io::Result<()> {
 pub(crate) fn stamp_arrivals(socket: &impl AsRawFd) -> io::Result<()> {
     let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
     set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as libc::c_int)
+}
+
+/// A socket whose calls block: io_uring waits by itself, unless it is told that nobody may.
+pub(crate) fn blocking(socket: tokio::net::TcpSocket) -> io::Result<OwnedFd> {
+    // SAFETY: `into_raw_fd` gives up the ownership of an open descriptor, which is taken here at once.
+    let fd = unsafe { OwnedFd::from_raw_fd(socket.into_raw_fd()) };
+    rustix::io::ioctl_fionbio(&fd, false)?;
+    Ok(fd)
 }
 
 /// Sets an option whose value is a number.

@@ -13,6 +13,7 @@ mod exec;
 mod flight;
 mod hop;
 mod load;
+mod park;
 mod perform;
 mod recorder;
 mod timer;
@@ -133,12 +134,14 @@ enum Timer {
 /// # Errors
 /// The event loop could not be made (out of descriptors or memory).
 pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().on_thread_park(park::park).build()?;
     let (commands, start) = (assignment.commands.clone(), assignment.start);
     let worker = {
         let _within = runtime.enter();
         Rc::new(Worker::new(assignment)?)
     };
+    park::enter(&worker);
     let local = LocalSet::new();
     runtime.block_on(worker.timed(local.run_until(async {
         worker.begin(start);
@@ -156,7 +159,7 @@ impl Worker {
         let readers = program.feeds.iter().map(|feed| Reader::new(&feed.source)).collect();
         let taken = vec![0; program.feeds.len() * (program.scenarios.len() + 1)];
         Ok(Worker {
-            client: Client::new(shared, clock, index as usize),
+            client: Client::new(shared, clock, index as usize)?,
             recorder: Recorder::new(&program, index, start, messages),
             trace,
             watched: Cell::new(0),
@@ -192,6 +195,7 @@ impl Worker {
             let polled = turns.as_mut().poll(cx);
             let took = self.clock.now() - begin;
             self.recorder.own(|own| own.turn.record(took / 1_000));
+            self.client.submit_late();
             polled
         })
         .await;
@@ -291,11 +295,16 @@ impl Worker {
     /// Sets the kernel's timer to what is next, if it is set to something else.
     fn set_alarm(&self) {
         let next = self.next.get();
-        if next == u64::MAX || next == self.alarm_at.get() {
+        if next == u64::MAX || next == self.alarm_at.get() || self.client.has_ring() {
             return;
         }
-        self.alarm_at.set(next);
-        let wait = next.saturating_sub(self.clock.now());
+        self.set_alarm_at(next);
+    }
+
+    /// Sets the kernel's timer.
+    fn set_alarm_at(&self, at: u64) {
+        self.alarm_at.set(at);
+        let wait = at.saturating_sub(self.clock.now());
         if self.alarm.set(wait).is_err() {
             self.idle.notify_one(); // look again at once rather than never
         }

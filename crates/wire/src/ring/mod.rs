@@ -1,0 +1,354 @@
+//! TCP sockets by io_uring (io_uring(7)) in place of epoll: what many users send goes to the kernel in
+//! one system call, and what has arrived for many comes back in one. Linux 6.1 and later.
+//!
+//! A worker has one ring, on its own thread. Sockets look to those who use them as the others do, as
+//! futures that wait; whoever owns the thread's event loop calls [`Ring::wait`] where it would sleep.
+//!
+//! The kernel reads and writes memory of this program while it works: [`outbox`] and [`buffers`] own
+//! it, and give nothing back to the system before the ring is gone.
+
+mod buffers;
+mod outbox;
+mod slots;
+mod socket;
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::task::Waker;
+use std::time::Duration;
+
+use io_uring::types::{CancelBuilder, Fd, RecvMsgOut, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use slab::Slab;
+
+use crate::progress::Clock;
+use buffers::{Buffers, GROUP};
+use outbox::{Address, Outbox};
+use slots::{End, Piece, Slot};
+pub(crate) use socket::Socket;
+
+/// Requests to the kernel that fit into one system call.
+const ENTRIES: u32 = 256;
+/// Completions that fit into the ring; what comes beyond is kept by the kernel.
+const COMPLETIONS: u32 = 4096;
+/// Sends that are gathered at most: the first of them waits for the last.
+const GATHERED: usize = 16;
+/// While a part of what is under way has not come in, the worker sleeps on for at most so long: users
+/// whose answers are there go on that much later, and the kernel wakes the worker less often.
+const GATHER_US: u32 = 25;
+/// If something is due so soon, the worker sleeps until then whatever comes in.
+const SOON_NS: u64 = 50_000;
+/// Room for the kernel's stamp: see `stamp.rs`.
+const CONTROL: usize = 64;
+
+/// A worker's ring and its sockets.
+pub(crate) struct Ring {
+    /// Dropped first: with it the kernel lets go of all that the others own.
+    ring: RefCell<IoUring>,
+    buffers: RefCell<Buffers>,
+    outbox: RefCell<Outbox>,
+    slots: RefCell<Slab<Slot>>,
+    /// What is asked of each arrival: no address, and room for a stamp.
+    message: Box<libc::msghdr>,
+    /// Sockets that something is to be sent on with the next system call.
+    unsent: RefCell<Vec<u32>>,
+    /// Completions on their way from the ring to the sockets; kept for its memory.
+    done: RefCell<Vec<cqueue::Entry>>,
+    /// Something was to be sent when a turn of the event loop had ended.
+    lay: Cell<bool>,
+    /// How many wait for something to arrive.
+    waiting: Cell<u32>,
+    /// The kernel can wait for several completions with a limit of time for the first (Linux 6.12).
+    gathers: bool,
+    clock: Clock,
+}
+
+/// What a completion is of: the lowest byte of the number that the kernel gives back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Listen = 1,
+    Send,
+    Connect,
+    PollIn,
+    PollOut,
+    Cancel,
+}
+
+/// The number that names a request: its kind, its slot, and for a send the place of its bytes.
+fn number(kind: Kind, slot: u32, place: u32) -> u64 {
+    kind as u64 | u64::from(slot) << 8 | u64::from(place) << 40
+}
+
+fn parts(number: u64) -> (Option<Kind>, u32, u32) {
+    let kinds =
+        [Kind::Listen, Kind::Send, Kind::Connect, Kind::PollIn, Kind::PollOut, Kind::Cancel];
+    let kind = kinds.into_iter().find(|kind| *kind as u64 == number & 0xff);
+    (kind, (number >> 8) as u32, (number >> 40) as u32)
+}
+
+impl Ring {
+    /// A ring for this thread.
+    ///
+    /// # Errors
+    /// The system has no io_uring, an older one, or forbids it (containers often do).
+    pub(crate) fn new(clock: Clock) -> io::Result<Ring> {
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_submit_all()
+            .setup_cqsize(COMPLETIONS)
+            .build(ENTRIES)?;
+        if !ring.params().is_feature_ext_arg() || !ring.params().is_feature_nodrop() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let buffers = Buffers::new(&ring)?;
+        // SAFETY: all fields are integers and pointers, for which zero is a value.
+        let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
+        message.msg_controllen = CONTROL;
+        Ok(Ring {
+            gathers: ring.params().is_feature_min_timeout(),
+            ring: RefCell::new(ring),
+            buffers: RefCell::new(buffers),
+            outbox: RefCell::default(),
+            slots: RefCell::default(),
+            message,
+            unsent: RefCell::default(),
+            done: RefCell::default(),
+            lay: Cell::new(false),
+            waiting: Cell::new(0),
+            clock,
+        })
+    }
+
+    /// Puts down a request for the next system call; `false`: the kernel takes none.
+    fn push(&self, entry: squeue::Entry) -> bool {
+        for _ in 0..3 {
+            // SAFETY: what entries point to lives until they are completed: bytes in the outbox,
+            // addresses in their slot, the message in this ring; and their descriptors stay open, as
+            // slots are not freed before.
+            if unsafe { self.ring.borrow_mut().submission().push(&entry) }.is_ok() {
+                return true;
+            }
+            // Full: the kernel has to take what is there, and to be rid of its own.
+            self.submit();
+            self.dispatch();
+        }
+        false
+    }
+
+    /// Hands over what was put down before the last call of this.
+    pub(crate) fn submit_late(&self) {
+        let lies = !self.unsent.borrow().is_empty();
+        if lies && self.lay.get() {
+            self.submit();
+        }
+        self.lay.set(lies);
+    }
+
+    /// Hands over what was put down, without waiting.
+    pub(crate) fn submit(&self) {
+        let begin = self.clock.now();
+        // What the kernel does not take now (it has no memory, or too many completions) stays.
+        let _ = self.ring.borrow().submit();
+        self.stamp_sent(begin, self.clock.now());
+    }
+
+    /// What is gathered is sent by the kernel one after the other, within the system call: each is
+    /// taken to have been sent at its part of that time.
+    fn stamp_sent(&self, begin: u64, end: u64) {
+        let mut unsent = self.unsent.borrow_mut();
+        let (count, mut slots) = (unsent.len() as u64, self.slots.borrow_mut());
+        for (at, slot) in unsent.drain(..).enumerate() {
+            if let Some(slot) = slots.get_mut(slot as usize).filter(|slot| slot.sent_ns == 0) {
+                slot.sent_ns = begin + (end - begin) * at as u64 / count;
+            }
+        }
+    }
+
+    /// Hands over what was put down, and sleeps until something has arrived, or until `until` on the
+    /// client's clock. Wakes whoever waited for it.
+    pub(crate) fn wait(&self, until: u64) {
+        if self.unsent.borrow().len() > 1 {
+            self.submit();
+        }
+        if self.dispatch() {
+            return;
+        }
+        let now = self.clock.now();
+        let left = until.saturating_sub(now);
+        // The kernel completes a small send at once: it is not what is waited for.
+        let sends = self.unsent.borrow().len();
+        self.stamp_sent(now, now);
+        let limit = Timespec::from(Duration::from_nanos(left));
+        let mut args = SubmitArgs::new().timespec(&limit);
+        let mut wanted = 1;
+        if left == 0 {
+            wanted = 0;
+        } else if left <= SOON_NS {
+            wanted = COMPLETIONS as usize / 2;
+        } else if self.gathers && self.waiting.get() >= 8 {
+            wanted = (self.waiting.get() as usize / 4).min(GATHERED);
+            args = args.min_wait_usec(GATHER_US);
+        }
+        let wanted = if wanted == 0 { 0 } else { wanted + sends };
+        // Its errors are that the time is over, or a signal: whatever it is, what is there is taken.
+        let _ = self.ring.borrow().submitter().submit_with_args(wanted, &args);
+        self.dispatch();
+    }
+
+    /// Takes all completions to their sockets; `false`: nobody was woken.
+    pub(crate) fn dispatch(&self) -> bool {
+        let mut done = self.done.take();
+        done.extend(self.ring.borrow_mut().completion());
+        let mut woken = false;
+        for entry in done.drain(..) {
+            // Whoever is woken may use the ring: nothing of it is borrowed here.
+            if let Some(waker) = self.complete(&entry) {
+                waker.wake();
+                woken = true;
+            }
+        }
+        self.done.replace(done);
+        woken
+    }
+
+    /// Takes one completion to its socket; whom to wake.
+    fn complete(&self, entry: &cqueue::Entry) -> Option<Waker> {
+        let (kind, key, place) = parts(entry.user_data());
+        let mut slots = self.slots.borrow_mut();
+        let slot = slots.get_mut(key as usize)?;
+        let last = !cqueue::more(entry.flags());
+        slot.pending -= u16::from(last);
+        let result = entry.result();
+        let waker = match kind? {
+            Kind::Listen => {
+                self.arrived(slot, entry);
+                slot.listening &= !last;
+                self.wake_reader(slot)
+            }
+            Kind::Send => {
+                self.outbox.borrow_mut().free(place);
+                slot.sending = false;
+                match -result {
+                    // The other side wants no more. It may have said something before: that is for
+                    // whoever reads, who sees the end too.
+                    libc::EPIPE | libc::ECONNRESET => slot.refused = true,
+                    code if code > 0 => slot.end = slot.end.or(Some(End::Broken(code))),
+                    _ => {}
+                }
+                let reader = slot.end.and_then(|_| self.wake_reader(slot));
+                reader.or(slot.writer.take())
+            }
+            Kind::Connect => {
+                slot.connected = Some(if result < 0 { Err(-result) } else { Ok(()) });
+                slot.address = None;
+                slot.writer.take()
+            }
+            Kind::PollIn => {
+                slot.polling_in = false;
+                self.wake_reader(slot)
+            }
+            Kind::PollOut => {
+                slot.polling_out = false;
+                slot.writer.take()
+            }
+            Kind::Cancel => None,
+        };
+        drop(slots);
+        self.free(key);
+        waker
+    }
+
+    /// Frees the slot of a socket that nobody has any more, neither here nor in the kernel.
+    fn free(&self, key: u32) {
+        let mut slots = self.slots.borrow_mut();
+        if slots.get(key as usize).is_some_and(|slot| slot.dropped && slot.pending == 0) {
+            let slot = slots.remove(key as usize);
+            let mut buffers = self.buffers.borrow_mut();
+            slot.arrived.iter().for_each(|piece| buffers.give(piece.buffer));
+        }
+    }
+
+    fn wake_reader(&self, slot: &mut Slot) -> Option<Waker> {
+        let waker = slot.reader.take()?;
+        self.waiting.set(self.waiting.get() - 1);
+        Some(waker)
+    }
+
+    fn await_reading(&self, slot: &mut Slot, waker: &Waker) {
+        match &mut slot.reader {
+            Some(reader) => reader.clone_from(waker),
+            None => {
+                slot.reader = Some(waker.clone());
+                self.waiting.set(self.waiting.get() + 1);
+            }
+        }
+    }
+
+    /// Something has arrived on a socket, or nothing more will.
+    fn arrived(&self, slot: &mut Slot, entry: &cqueue::Entry) {
+        let result = entry.result();
+        let Some(buffer) = cqueue::buffer_select(entry.flags()) else {
+            match -result {
+                // No buffer was free, or this program has called it off: it may be asked again.
+                libc::ENOBUFS | libc::ECANCELED | libc::EINTR => {}
+                code if code > 0 => slot.end = slot.end.or(Some(End::Broken(code))),
+                _ => slot.end = slot.end.or(Some(End::Closed)),
+            }
+            return;
+        };
+        let mut buffers = self.buffers.borrow_mut();
+        // SAFETY: the completion says that the kernel has filled this buffer with so many bytes, and
+        // it is given back when its piece has been read.
+        let bytes = unsafe { buffers.filled(buffer, result.max(0) as usize) };
+        let piece = RecvMsgOut::parse(bytes, &self.message).ok().map(|message| {
+            let payload = message.payload_data();
+            let from = payload.as_ptr().addr() - bytes.as_ptr().addr();
+            let stamp_ns = stamp(message.control_data()).unwrap_or(0);
+            Piece { buffer, from: from as u16, to: (from + payload.len()) as u16, stamp_ns }
+        });
+        match piece {
+            Some(piece) if piece.to > piece.from => slot.arrived.push_back(piece),
+            _ => {
+                slot.end = slot.end.or(Some(End::Closed));
+                buffers.give(buffer);
+            }
+        }
+    }
+
+    /// Asks for what arrives on a socket, from now on.
+    fn listen(&self, key: u32, slot: &mut Slot) -> squeue::Entry {
+        (slot.listening, slot.pending) = (true, slot.pending + 1);
+        opcode::RecvMsgMulti::new(Fd(slot.fd.as_raw_fd()), &raw const *self.message, GROUP)
+            .build()
+            .user_data(number(Kind::Listen, key, 0))
+    }
+
+    /// A socket of this ring.
+    fn adopt(&self, fd: OwnedFd) -> u32 {
+        self.slots.borrow_mut().insert(Slot::new(fd)) as u32
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // The kernel is to be done with buffers and outbox before they go.
+        let ring = self.ring.borrow();
+        let _ = ring.submit();
+        let _ = ring.submitter().register_sync_cancel(None, CancelBuilder::any());
+    }
+}
+
+/// The first time of SCM_TIMESTAMPING in control messages, in ns since 1970.
+fn stamp(control: &[u8]) -> Option<u64> {
+    let header = size_of::<libc::cmsghdr>();
+    let word = |at: usize| Some(i32::from_ne_bytes(control.get(at..at + 4)?.try_into().ok()?));
+    let long = |at: usize| Some(i64::from_ne_bytes(control.get(at..at + 8)?.try_into().ok()?));
+    let (level, kind) = (word(header - 8)?, word(header - 4)?);
+    if level != libc::SOL_SOCKET || kind != libc::SCM_TIMESTAMPING {
+        return None;
+    }
+    let seconds = u64::try_from(long(header)?).ok().filter(|seconds| *seconds > 0)?;
+    Some(seconds * 1_000_000_000 + u64::try_from(long(header + 8)?).ok()?)
+}

@@ -1,0 +1,91 @@
+//! What is known of each socket of a ring. No system calls.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::task::Waker;
+
+use super::outbox::Address;
+
+/// A socket as its ring sees it.
+pub(super) struct Slot {
+    pub fd: OwnedFd,
+    /// Whoever waits for something to arrive, or for a connection.
+    pub reader: Option<Waker>,
+    /// Whoever waits until something can be sent.
+    pub writer: Option<Waker>,
+    /// What has arrived and was not read yet.
+    pub arrived: VecDeque<Piece>,
+    /// The end of what arrives: closed by the other side, or broken.
+    pub end: Option<End>,
+    /// How the connecting ended, until somebody has asked.
+    pub connected: Option<Result<(), i32>>,
+    /// Where it connects to.
+    pub address: Option<Box<Address>>,
+    /// The kernel looks out for what arrives.
+    pub listening: bool,
+    /// The other side takes nothing more.
+    pub refused: bool,
+    /// Something small is on its way out, ...
+    pub sending: bool,
+    /// ... or the kernel looks out for room to send something large.
+    pub polling_out: bool,
+    /// The kernel looks out for something to be thrown away.
+    pub polling_in: bool,
+    /// What the kernel has yet to complete; only then the slot is free again.
+    pub pending: u16,
+    /// Nobody has the socket any more.
+    pub dropped: bool,
+    /// When the last thing was sent, in ns on the client's clock; 0: not yet.
+    pub sent_ns: u64,
+}
+
+/// Bytes in one of the kernel's buffers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    pub buffer: u16,
+    /// Where they begin in it, and end.
+    pub from: u16,
+    pub to: u16,
+    /// When they arrived, in ns since 1970; 0: the kernel did not say.
+    pub stamp_ns: u64,
+}
+
+/// Why nothing more will arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The other side has closed.
+    Closed,
+    /// An error of the system.
+    Broken(i32),
+}
+
+impl Slot {
+    pub(super) fn new(fd: OwnedFd) -> Slot {
+        Slot {
+            fd,
+            reader: None,
+            writer: None,
+            arrived: VecDeque::new(),
+            end: None,
+            connected: None,
+            address: None,
+            listening: false,
+            refused: false,
+            sending: false,
+            polling_out: false,
+            polling_in: false,
+            pending: 0,
+            dropped: false,
+            sent_ns: 0,
+        }
+    }
+
+    /// The end as a read says it.
+    pub(super) fn end(&self) -> Option<io::Result<usize>> {
+        self.end.map(|end| match end {
+            End::Closed => Ok(0),
+            End::Broken(code) => Err(io::Error::from_raw_os_error(code)),
+        })
+    }
+}

@@ -1,0 +1,280 @@
+//! A TCP socket of a ring, with the interface of the other streams.
+
+use std::future::poll_fn;
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use io_uring::types::Fd;
+use io_uring::{opcode, squeue};
+use rustix::net::{SendFlags, Shutdown, send, shutdown};
+
+use super::outbox::SMALL;
+use super::{Address, GATHERED, Kind, Ring, Slot, number};
+use crate::direct::Read;
+use crate::discard;
+
+/// An open socket, or one that is being connected.
+pub(crate) struct Socket {
+    ring: Rc<Ring>,
+    key: u32,
+}
+
+fn full() -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, "the kernel takes no more requests from io_uring")
+}
+
+impl Socket {
+    /// Connects.
+    pub(crate) async fn connect(
+        ring: &Rc<Ring>,
+        fd: OwnedFd,
+        to: SocketAddr,
+    ) -> io::Result<Socket> {
+        let socket = Socket { ring: ring.clone(), key: ring.adopt(fd) };
+        let pushed = socket.request(|slot, fd| {
+            let address = slot.address.insert(Address::new(to));
+            let (address, length) = address.parts();
+            (Kind::Connect, opcode::Connect::new(fd, address, length).build(), 0)
+        });
+        if !pushed {
+            return Err(full());
+        }
+        poll_fn(|cx| {
+            socket.with(|slot| match slot.connected.take() {
+                Some(result) => Poll::Ready(result.map_err(io::Error::from_raw_os_error)),
+                None => {
+                    slot.writer = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            })
+        })
+        .await?;
+        Ok(socket)
+    }
+
+    /// An exchange begins: what is sent next is its first byte.
+    pub(crate) fn begin(&self) {
+        self.with(|slot| slot.sent_ns = 0);
+    }
+
+    /// When the exchange's first byte was sent, in ns on the client's clock.
+    pub(crate) fn sent_ns(&self) -> Option<u64> {
+        self.with(|slot| (slot.sent_ns > 0).then_some(slot.sent_ns))
+    }
+
+    /// Reads what there is.
+    pub(crate) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<Read>> {
+        let listen = {
+            let mut slots = self.ring.slots.borrow_mut();
+            let slot = &mut slots[self.key as usize];
+            if let Some(read) = self.take(slot, buffer) {
+                return Poll::Ready(Ok(read));
+            }
+            if let Some(end) = slot.end() {
+                return Poll::Ready(end.map(|bytes| Read { bytes, ago_ns: None }));
+            }
+            self.ring.await_reading(slot, cx.waker());
+            (!slot.listening).then(|| self.ring.listen(self.key, slot))
+        };
+        let Some(entry) = listen else { return Poll::Pending };
+        if self.ring.push(entry) {
+            return Poll::Pending;
+        }
+        self.with(|slot| (slot.listening, slot.pending) = (false, slot.pending - 1));
+        Poll::Ready(Err(full()))
+    }
+
+    /// Takes from what has arrived.
+    fn take(&self, slot: &mut Slot, buffer: &mut [u8]) -> Option<Read> {
+        let piece = slot.arrived.front_mut()?;
+        let mut buffers = self.ring.buffers.borrow_mut();
+        // SAFETY: the kernel has filled the buffer up to the piece's end, and it is given back only
+        // below, when the piece is gone.
+        let bytes = unsafe { buffers.filled(piece.buffer, usize::from(piece.to)) };
+        let bytes = &bytes[usize::from(piece.from)..];
+        let length = bytes.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&bytes[..length]);
+        let ago_ns = ago(piece.stamp_ns);
+        piece.from += length as u16;
+        if piece.from == piece.to {
+            buffers.give(piece.buffer);
+            slot.arrived.pop_front();
+        }
+        Some(Read { bytes: length, ago_ns })
+    }
+
+    /// Writes as much as it takes. What is small is copied, and sent with what others send; what comes
+    /// of that is seen when the answer is read.
+    pub(crate) fn poll_write(
+        &self,
+        cx: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let busy = self.with(|slot| {
+            if slot.refused {
+                return Some(Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())));
+            }
+            (slot.sending || slot.polling_out).then(|| {
+                slot.writer = Some(cx.waker().clone());
+                Poll::Pending
+            })
+        });
+        if let Some(result) = busy {
+            return result;
+        }
+        let total: usize = pieces.iter().map(|piece| piece.len()).sum();
+        if total > SMALL {
+            return self.poll_write_large(cx, pieces);
+        }
+        let [first, second, third] = [0, 1, 2].map(|at| pieces.get(at).map_or(&[][..], |it| it));
+        let (place, bytes, length) = self.ring.outbox.borrow_mut().put(&[first, second, third]);
+        let pushed = self.request(|slot, fd| {
+            slot.sending = true;
+            let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+            (Kind::Send, opcode::Send::new(fd, bytes, length).flags(flags).build(), place)
+        });
+        if !pushed {
+            self.ring.outbox.borrow_mut().free(place);
+            self.with(|slot| slot.sending = false);
+            return Poll::Ready(Err(full()));
+        }
+        let gathered = {
+            let mut unsent = self.ring.unsent.borrow_mut();
+            unsent.push(self.key);
+            unsent.len()
+        };
+        if gathered >= GATHERED {
+            self.ring.submit();
+        }
+        Poll::Ready(Ok(total))
+    }
+
+    /// By a system call of its own; the kernel looks out for room where there is none.
+    fn poll_write_large(
+        &self,
+        cx: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let Some(piece) = pieces.iter().find(|piece| !piece.is_empty()) else {
+            return Poll::Ready(Ok(0));
+        };
+        let now = self.ring.clock.now();
+        let sent = self.with(|slot| {
+            if slot.sent_ns == 0 {
+                slot.sent_ns = now;
+            }
+            send(&slot.fd, piece, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+        });
+        match sent {
+            Err(rustix::io::Errno::AGAIN) => {}
+            result => return Poll::Ready(Ok(result?)),
+        }
+        let pushed = self.request(|slot, fd| {
+            (slot.polling_out, slot.writer) = (true, Some(cx.waker().clone()));
+            (Kind::PollOut, opcode::PollAdd::new(fd, libc::POLLOUT as u32).build(), 0)
+        });
+        if pushed { Poll::Pending } else { Poll::Ready(Err(full())) }
+    }
+
+    /// Lets the kernel throw away up to `most` bytes that have arrived. `None`: they have to be read,
+    /// because they lie in buffers already.
+    pub(crate) fn poll_discard(
+        &self,
+        cx: &mut Context<'_>,
+        most: u64,
+    ) -> Poll<Option<io::Result<usize>>> {
+        let (read, listening) =
+            self.with(|slot| (!slot.arrived.is_empty() || slot.end.is_some(), slot.listening));
+        if read {
+            return Poll::Ready(None);
+        }
+        let pushed = if listening {
+            self.with(|slot| self.ring.await_reading(slot, cx.waker()));
+            self.cancel(Kind::Listen)
+        } else {
+            let discarded = self.with(|slot| discard::discard(&slot.fd, most));
+            match discarded {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return Poll::Ready(Some(result)),
+            }
+            let polling = self.with(|slot| {
+                self.ring.await_reading(slot, cx.waker());
+                std::mem::replace(&mut slot.polling_in, true)
+            });
+            polling
+                || self.request(|_, fd| {
+                    (Kind::PollIn, opcode::PollAdd::new(fd, libc::POLLIN as u32).build(), 0)
+                })
+        };
+        if pushed { Poll::Pending } else { Poll::Ready(Some(Err(full()))) }
+    }
+
+    /// Sends no more.
+    pub(crate) fn shutdown(&self) -> io::Result<()> {
+        Ok(self.with(|slot| shutdown(&slot.fd, Shutdown::Write))?)
+    }
+
+    /// Puts down a request, which makes the slot wait for its completion.
+    fn request(&self, make: impl FnOnce(&mut Slot, Fd) -> (Kind, squeue::Entry, u32)) -> bool {
+        let entry = self.with(|slot| {
+            slot.pending += 1;
+            let fd = Fd(slot.fd.as_raw_fd());
+            let (kind, entry, place) = make(slot, fd);
+            entry.user_data(number(kind, self.key, place))
+        });
+        let pushed = self.ring.push(entry);
+        if !pushed {
+            self.with(|slot| slot.pending -= 1);
+        }
+        pushed
+    }
+
+    /// Calls off what the kernel looks out for.
+    fn cancel(&self, kind: Kind) -> bool {
+        let of = number(kind, self.key, 0);
+        self.request(|_, _| (Kind::Cancel, opcode::AsyncCancel::new(of).build(), 0))
+    }
+
+    fn with<R>(&self, act: impl FnOnce(&mut Slot) -> R) -> R {
+        // The key is of a slot that is there as long as this socket is.
+        act(&mut self.ring.slots.borrow_mut()[self.key as usize])
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let under_way = self.with(|slot| {
+            self.ring.wake_reader(slot);
+            slot.writer = None;
+            [
+                (slot.listening, Kind::Listen),
+                (slot.address.is_some(), Kind::Connect),
+                (slot.polling_in, Kind::PollIn),
+                (slot.polling_out, Kind::PollOut),
+            ]
+        });
+        for (_, kind) in under_way.into_iter().filter(|(is, _)| *is) {
+            self.cancel(kind);
+        }
+        self.with(|slot| slot.dropped = true);
+        self.ring.free(self.key);
+    }
+}
+
+/// How many ns ago a moment of the system's clock was; `None`: never, or in the future, as it is when
+/// somebody has set the clock.
+fn ago(stamp_ns: u64) -> Option<u64> {
+    if stamp_ns == 0 {
+        return None;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(now.as_nanos()).ok()?.checked_sub(stamp_ns)
+}
