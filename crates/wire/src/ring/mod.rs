@@ -11,6 +11,8 @@ mod buffers;
 mod outbox;
 mod slots;
 mod socket;
+#[cfg(test)]
+mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::io;

@@ -217,6 +217,12 @@ impl Socket {
         if pushed { Poll::Pending } else { Poll::Ready(Some(Err(full()))) }
     }
 
+    /// Whether the other side takes nothing more.
+    #[cfg(test)]
+    pub(super) fn is_refused(&self) -> bool {
+        self.with(|slot| slot.refused)
+    }
+
     /// Sends no more.
     pub(crate) fn shutdown(&self) -> io::Result<()> {
         Ok(self.with(|slot| shutdown(&slot.fd, Shutdown::Write))?)

@@ -1,0 +1,221 @@
+//! Against real sockets of this process, driven by hand.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use super::*;
+use crate::direct::Read;
+
+/// A ring, or none where the system forbids it (containers often do): then there is nothing to test.
+fn ring() -> Option<Rc<Ring>> {
+    match Ring::new(Clock::new(Instant::now())) {
+        Ok(ring) => Some(Rc::new(ring)),
+        Err(error) => {
+            println!("not tested: there is no io_uring here ({error})");
+            None
+        }
+    }
+}
+
+fn socket() -> OwnedFd {
+    use rustix::net::{AddressFamily, SocketType, socket};
+    socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket")
+}
+
+/// Drives until something is ready; fails when it takes too long.
+fn drive<R>(ring: &Ring, mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>) -> R {
+    let mut cx = Context::from_waker(Waker::noop());
+    for _ in 0..1_000 {
+        if let Poll::Ready(result) = poll(&mut cx) {
+            return result;
+        }
+        ring.wait(ring.clock.now() + 20_000_000);
+    }
+    panic!("nothing has happened for too long");
+}
+
+fn connect(ring: &Rc<Ring>, listener: &TcpListener) -> io::Result<Socket> {
+    let to = listener.local_addr().expect("an address");
+    let mut connecting = pin!(Socket::connect(ring, socket(), to));
+    drive(ring, |cx| connecting.as_mut().poll(cx))
+}
+
+fn pair(ring: &Rc<Ring>) -> (Socket, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let socket = connect(ring, &listener).expect("a connection");
+    (socket, listener.accept().expect("a connection").0)
+}
+
+fn read(ring: &Ring, socket: &Socket, most: usize) -> io::Result<Vec<u8>> {
+    let mut buffer = vec![0; most];
+    let Read { bytes, .. } = drive(ring, |cx| socket.poll_read(cx, &mut buffer))?;
+    buffer.truncate(bytes);
+    Ok(buffer)
+}
+
+fn write(ring: &Ring, socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
+    drive(ring, |cx| socket.poll_write(cx, &[io::IoSlice::new(bytes)]))
+}
+
+/// Waits until all sockets that were dropped are really gone.
+fn settle(ring: &Ring) {
+    drive(ring, |_| match ring.slots.borrow().is_empty() {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    });
+}
+
+#[test]
+fn numbers_name_requests() {
+    let of = number(Kind::Send, u32::MAX, 0xff_ffff);
+    assert_eq!(parts(of), (Some(Kind::Send), u32::MAX, 0xff_ffff));
+    assert_eq!(parts(number(Kind::Cancel, 7, 0)), (Some(Kind::Cancel), 7, 0));
+    assert_eq!(parts(0).0, None);
+}
+
+#[test]
+fn what_is_sent_comes_back() {
+    let Some(ring) = ring() else { return };
+    let (socket, mut other) = pair(&ring);
+    socket.begin();
+    assert_eq!(write(&ring, &socket, b"ping").expect("open"), 4);
+    assert_eq!(socket.sent_ns(), None, "it is gathered with others");
+    ring.submit();
+    assert!(socket.sent_ns().is_some());
+    let mut got = [0; 4];
+    other.read_exact(&mut got).expect("open");
+    assert_eq!(&got, b"ping");
+    other.write_all(b"pong and more").expect("open");
+    assert_eq!(read(&ring, &socket, 4).expect("open"), b"pong");
+    assert_eq!(read(&ring, &socket, 64).expect("open"), b" and more");
+    drop(other);
+    assert_eq!(read(&ring, &socket, 64).expect("closed in order"), b"");
+    drop(socket);
+    settle(&ring);
+}
+
+#[test]
+fn nobody_listens() {
+    let Some(ring) = ring() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let to = listener.local_addr().expect("an address");
+    drop(listener);
+    let mut connecting = pin!(Socket::connect(&ring, socket(), to));
+    let error = drive(&ring, |cx| connecting.as_mut().poll(cx)).err().expect("nobody there");
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+    settle(&ring);
+}
+
+#[test]
+fn large_writes_wait_for_room() {
+    let Some(ring) = ring() else { return };
+    let (socket, mut other) = pair(&ring);
+    let sent: Vec<u8> = (0..20_000_000u32).map(|at| (at / 3) as u8).collect();
+    let expected = sent.clone();
+    let reader = std::thread::spawn(move || {
+        let mut got = vec![0; expected.len()];
+        other.read_exact(&mut got).expect("all of it");
+        got == expected
+    });
+    let mut at = 0;
+    while at < sent.len() {
+        at += write(&ring, &socket, &sent[at..]).expect("open");
+    }
+    assert!(reader.join().expect("no panic"));
+    assert!(socket.sent_ns().is_some());
+}
+
+#[test]
+fn more_arrives_than_there_are_buffers() {
+    let Some(ring) = ring() else { return };
+    let (socket, mut other) = pair(&ring);
+    let sent: Vec<u8> = (0..10_000_000u32).map(|at| (at / 7) as u8).collect();
+    let expected = sent.clone();
+    let writer = std::thread::spawn(move || other.write_all(&sent));
+    let mut got = Vec::new();
+    loop {
+        let piece = read(&ring, &socket, 64 << 10).expect("open");
+        if piece.is_empty() {
+            break;
+        }
+        got.extend_from_slice(&piece);
+        // All buffers fill up while nothing is read.
+        if got.len() % (1 << 20) < piece.len() {
+            (0..20).for_each(|_| ring.wait(ring.clock.now() + 1_000_000));
+        }
+    }
+    writer.join().expect("no panic").expect("open");
+    assert!(got == expected);
+}
+
+#[test]
+fn bytes_are_thrown_away_and_reading_goes_on() {
+    let Some(ring) = ring() else { return };
+    let (socket, mut other) = pair(&ring);
+    other.write_all(b"head").expect("open");
+    assert_eq!(read(&ring, &socket, 64).expect("open"), b"head");
+    let total = 5_000_000;
+    let writer = std::thread::spawn(move || {
+        other.write_all(&vec![1; total])?;
+        other.write_all(b"tail").map(|()| other)
+    });
+    let mut left = total;
+    while left > 0 {
+        let gone = drive(&ring, |cx| socket.poll_discard(cx, left as u64));
+        left -= match gone {
+            Some(gone) => gone.expect("open"),
+            None => read(&ring, &socket, left.min(1 << 16)).expect("open").len(),
+        };
+    }
+    let other = writer.join().expect("no panic").expect("open");
+    assert_eq!(read(&ring, &socket, 64).expect("open"), b"tail");
+    drop(other);
+    assert_eq!(read(&ring, &socket, 64).expect("closed in order"), b"");
+}
+
+#[test]
+fn a_reset_is_an_error_after_what_came_before() {
+    let Some(ring) = ring() else { return };
+    let (socket, mut other) = pair(&ring);
+    other.write_all(b"last words").expect("open");
+    assert_eq!(read(&ring, &socket, 4).expect("open"), b"last");
+    // What was sent and not read makes the kernel reset when it is closed.
+    write(&ring, &socket, b"unread").expect("open");
+    ring.submit();
+    std::thread::sleep(Duration::from_millis(20));
+    drop(other);
+    assert_eq!(read(&ring, &socket, 64).expect("open"), b" words");
+    let error = read(&ring, &socket, 64).expect_err("broken");
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    write(&ring, &socket, b"x").expect("it is only seen later");
+    drive(&ring, |_| match socket.is_refused() {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    });
+    let error = write(&ring, &socket, b"x").expect_err("refused");
+    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn sockets_that_are_dropped_leave_nothing_behind() {
+    let Some(ring) = ring() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let before = std::fs::read_dir("/proc/self/fd").expect("proc").count();
+    for _ in 0..200 {
+        let socket = connect(&ring, &listener).expect("a connection");
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut buffer = [0; 16];
+        assert!(socket.poll_read(&mut cx, &mut buffer).is_pending());
+        let (mut other, _) = listener.accept().expect("a connection");
+        other.write_all(b"too late").expect("open");
+    }
+    settle(&ring);
+    assert_eq!(ring.waiting.get(), 0);
+    let after = std::fs::read_dir("/proc/self/fd").expect("proc").count();
+    assert!(after < before + 100, "{before} {after}");
+}
