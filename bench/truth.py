@@ -5,7 +5,6 @@ interval of 95 % confidence. Slow: 6 queues x SEEDS runs of SECONDS each, JOBS o
 Usage: truth.py [SEEDS] [SECONDS] [JOBS]"""
 
 import json
-import math
 import random
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lib import Table, squall
+from queues import theory
 
 SEEDS, SECONDS, JOBS = ([int(word) for word in sys.argv[1:]] + [20, 240, 8][len(sys.argv) - 1:])[:3]
 WARMUP_S = 5
@@ -31,33 +31,6 @@ scenarios:
     load: {{rate: {rate}/s, arrivals: poisson, for: {length}s, max_users: 20000}}
     steps: [{{get: "/queue?servers={servers}&mean={service}"}}]
 """
-
-
-def theory(servers, load, service):
-    """Response times of M/M/c in ms: their mean and a function from a share to the quantile."""
-    mu, offered = 1 / service, load * servers
-    term, total = 1.0, 0.0
-    for n in range(servers):
-        total += term
-        term *= offered / (n + 1)
-    waits = term / (1 - load) / (total + term / (1 - load))
-    drain = servers * mu * (1 - load)
-
-    def longer(t):
-        """P(response > t): service alone, or a wait that is exponential and then service."""
-        if abs(drain - mu) < 1e-12:
-            return math.exp(-mu * t) * (1 + waits * mu * t)
-        both = (drain * math.exp(-mu * t) - mu * math.exp(-drain * t)) / (drain - mu)
-        return (1 - waits) * math.exp(-mu * t) + waits * both
-
-    def quantile(share):
-        low, high = 0.0, 1e6
-        for _ in range(200):
-            middle = (low + high) / 2
-            low, high = (middle, high) if longer(middle) > 1 - share else (low, middle)
-        return low
-
-    return service + waits / drain, quantile
 
 
 def run(servers, load, service, seed):

@@ -32,6 +32,8 @@ pub enum Command {
     Run(Run),
     /// One user, one iteration: every request and answer is shown.
     Try(Try),
+    /// Find the load at which a plan's target breaks.
+    Limit(Limit),
     /// Say what a plan would do and what is wrong with it; sends nothing.
     Check(Check),
     /// Say whether this machine is fit to generate load, and a plan's load.
@@ -186,6 +188,74 @@ pub struct Run {
 }
 
 #[derive(Debug, Args)]
+pub struct Limit {
+    /// The plan. Its loads are replaced, in their proportions.
+    pub plan: PathBuf,
+    /// What must be kept, such as 'p99 < 200ms' or 'error_rate < 1%'; may be given more than once
+    /// [default: the plan's thresholds].
+    #[arg(long, value_name = "RULE")]
+    pub keep: Vec<String>,
+    /// What is raised: iterations begun a second, or users [default: what the plan's load is of].
+    #[arg(long, value_enum)]
+    pub by: Option<Raised>,
+    /// Level to begin with [default: 10/s, or 1 user].
+    #[arg(long, value_name = "A")]
+    pub from: Option<String>,
+    /// Highest level; the other modes need it.
+    #[arg(long, value_name = "B")]
+    pub to: Option<String>,
+    /// Length of a step; its first fifth is not measured.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
+    pub step: Duration,
+    /// Most steps.
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub steps: u32,
+    /// What is done: search the highest load that holds; stress, from A to B in even steps whatever
+    /// breaks; spike, A, then B, then A again; soak, B for all steps.
+    #[arg(long, value_enum, default_value_t = Mode::Search)]
+    pub mode: Mode,
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Threads that make load [default: one a core].
+    #[arg(short = 'w', long, value_name = "N")]
+    pub workers: Option<u32>,
+    /// How connections are read and written: see `squall run --help`.
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = Way::Auto, env = "SQUALL_IO")]
+    pub io: Way,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+    /// Folder in which a folder with plan.yaml, limit.json and limit.txt is made.
+    #[arg(short = 'o', long, value_name = "DIR", default_value = "squall-runs")]
+    pub out: PathBuf,
+    /// Only the result, no progress.
+    #[arg(short = 'q', long)]
+    pub quiet: bool,
+}
+
+/// What `squall limit` raises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Raised {
+    /// Iterations begun a second.
+    Rate,
+    /// Users.
+    Users,
+}
+
+/// What `squall limit` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Find the highest load that holds.
+    Search,
+    /// From A to B in even steps, whatever breaks.
+    Stress,
+    /// A, then B, then A again.
+    Spike,
+    /// B, for all steps.
+    Soak,
+}
+
+#[derive(Debug, Args)]
 pub struct Try {
     /// The plan.
     pub plan: PathBuf,
@@ -263,7 +333,8 @@ fn which(text: &str) -> Result<Which, String> {
     }
 }
 
-fn rate(text: &str) -> Result<f64, String> {
+/// Reads a rate.
+pub fn rate(text: &str) -> Result<f64, String> {
     // People type `-r 500` as well as `-r 500/s`.
     let text = if text.contains('/') { text.to_owned() } else { format!("{text}/s") };
     squall_plan::units::parse_rate(&text).map_err(|error| error.to_string())

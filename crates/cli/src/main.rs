@@ -7,10 +7,12 @@ mod check;
 mod collect;
 mod doctor;
 mod exit;
+mod limit;
 mod links;
 mod machine;
 mod mask;
 mod needs;
+mod once;
 mod one_line;
 mod out;
 mod plans;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     };
     let outcome = match arguments.command {
         Some(Command::Run(run)) => run::command(&run),
+        Some(Command::Limit(limit)) => limit::command(&limit),
         Some(Command::Try(trial)) => trial::command(&trial),
         Some(Command::Check(check)) => check::command(&check),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),

@@ -4,11 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use squall_engine::Event;
-use squall_engine::{CompileOptions, Ended, Part, Program, RunOptions, Stopper};
+use squall_engine::{Ended, Part, Program, RunOptions, Stopper};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
-use squall_plan::value::Value;
 use squall_wire::Shared;
 
 use crate::args::{self, Output, Variables};
@@ -16,6 +14,7 @@ use crate::builtin;
 use crate::collect::{self, Collector};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::machine::cores;
+use crate::once::Once;
 use crate::plans;
 use crate::request_log::RequestLog;
 use crate::signals;
@@ -58,7 +57,8 @@ pub fn run(job: Job) -> Outcome {
     let grace = job.plan.grace.unwrap_or(squall_engine::DEFAULT_GRACE);
     let interrupted = signals::watch(stopper.clone(), grace).map_err(Failure::incomplete)?;
 
-    let setup = once(&job, &options, &shared, Part::Setup, &stopper);
+    let once = Once { plan: &job.plan, sources: &job.sources, shared: &shared };
+    let setup = once.run(&options, Part::Setup, &stopper);
     if interrupted.load(Ordering::Relaxed) {
         let text = "squall: interrupted during setup: no load was started".to_owned();
         return Err(Failure { exit: Exit::Interrupted, text });
@@ -70,55 +70,10 @@ pub fn run(job: Job) -> Outcome {
     let ended = drive(&job, &program, &shared, workers, &stopper, &mut collector)?;
     options.setup.clear();
     // Whoever interrupts the load still wants it cleaned up after.
-    let teardown = once(&job, &options, &shared, Part::Teardown, &Stopper::default());
+    let teardown = once.run(&options, Part::Teardown, &Stopper::default());
     let outcome =
         collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)));
     teardown.and(outcome)
-}
-
-/// Whether a plan has steps for a part.
-pub fn has_steps(plan: &Plan, part: Part) -> bool {
-    match part {
-        Part::Setup => !plan.setup.is_empty(),
-        Part::Teardown => !plan.teardown.is_empty(),
-        Part::Load | Part::Trial => true,
-    }
-}
-
-/// Runs setup or teardown; returns what its variables held at the end. A failed request there ends
-/// everything: what comes after would not mean what the plan says.
-fn once(
-    job: &Job,
-    options: &CompileOptions,
-    shared: &Arc<Shared>,
-    part: Part,
-    stopper: &Stopper,
-) -> Result<Vec<(String, Value)>, Failure> {
-    if !has_steps(&job.plan, part) {
-        return Ok(Vec::new());
-    }
-    let program = plans::compile(&job.plan, &job.sources, part, options)?;
-    let secrets = program.secrets.clone();
-    let mut log = Vec::new();
-    let ended = squall_engine::run(
-        program,
-        shared.clone(),
-        &RunOptions { workers: 1 },
-        stopper,
-        None,
-        |event| {
-            if let Event::Log(lines) = event {
-                log.extend(lines.iter().map(|line| secrets.mask(&line.text)));
-            }
-        },
-    )
-    .map_err(Failure::incomplete)?;
-    if ended.asked || !ended.failures.is_empty() {
-        let name = if part == Part::Setup { "setup" } else { "teardown" };
-        log.extend(ended.failures);
-        return Err(Failure::incomplete(format!("{name} failed: {}", log.join("; "))));
-    }
-    Ok(ended.variables)
 }
 
 /// Runs the load, and logs its requests if that is asked for.

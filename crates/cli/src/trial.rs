@@ -11,7 +11,7 @@ use squall_wire::Io;
 
 use crate::args::Try;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::{builtin, mask, out, plans, run};
+use crate::{builtin, mask, once, out, plans};
 
 /// Bytes of a message that are looked at.
 const SHOWN_BYTES: usize = 16 << 10;
@@ -38,7 +38,7 @@ pub fn command(args: &Try) -> Outcome {
     let shared = plans::network(&loaded.plan, &loaded.sources, &programs, Io::Auto)?;
     let failed = Arc::new(AtomicUsize::new(0));
     for part in [Part::Setup, Part::Trial, Part::Teardown] {
-        if !run::has_steps(&loaded.plan, part) {
+        if !once::has_steps(&loaded.plan, part) {
             continue;
         }
         let program = plans::compile(&loaded.plan, &loaded.sources, part, &options)?;

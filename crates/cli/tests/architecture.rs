@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 10] = [
+const MAY_IMPORT: [(&str, &[&str]); 11] = [
     (
         "squall",
         &[
             "squall-engine",
             "squall-extract",
+            "squall-limit",
             "squall-load",
             "squall-measure",
             "squall-plan",
@@ -19,13 +20,14 @@ const MAY_IMPORT: [(&str, &[&str]); 10] = [
         ],
     ),
     ("squall-fuzz-cases", &["squall-extract", "squall-measure", "squall-plan", "squall-wire"]),
-    ("squall-report", &["squall-measure", "squall-plan"]),
+    ("squall-report", &["squall-limit", "squall-measure", "squall-plan"]),
     (
         "squall-engine",
         &["squall-extract", "squall-load", "squall-measure", "squall-plan", "squall-wire"],
     ),
     ("squall-wire", &[]),
     ("squall-extract", &[]),
+    ("squall-limit", &[]),
     ("squall-load", &[]),
     ("squall-measure", &[]),
     ("squall-plan", &[]),

@@ -137,6 +137,17 @@ impl Threshold {
         Judgement { text: self.text.clone(), passed, value, shown }
     }
 
+    /// How much of what is allowed a number uses: 1 is the limit itself, more is beyond it. `None`: the
+    /// rule is no upper or lower limit, or one of 0.
+    pub fn used(&self, value: f64) -> Option<f64> {
+        let used = match self.op {
+            Op::Below | Op::AtMost => value / self.limit,
+            Op::Above | Op::AtLeast => self.limit / value,
+            Op::Equal | Op::NotEqual => return None,
+        };
+        used.is_finite().then_some(used)
+    }
+
     /// The rule as it was written.
     pub fn text(&self) -> &str {
         &self.text

@@ -84,13 +84,7 @@ impl Totals {
 
     /// Adds a slice. Slices of one worker come in the order of their seconds.
     pub fn add(&mut self, slice: &Slice) {
-        for (id, kind, text) in &slice.names {
-            let here = self.names.intern(*kind, text);
-            self.numbers.insert((slice.worker, *id), here);
-            if self.rows.len() < self.names.len() {
-                self.rows.resize_with(self.names.len(), Row::default);
-            }
-        }
+        self.learn(slice);
         let second = slice.second / self.resolution;
         let of_second = self.series.entry(second).or_insert_with(|| SecondRow {
             second: second * self.resolution,
@@ -113,6 +107,17 @@ impl Totals {
         self.ledgers.entry(slice.worker).or_default().add_later(&slice.ledger);
         if self.series.len() > MAX_SERIES {
             self.halve();
+        }
+    }
+
+    /// Learns the names of a slice, and counts nothing of it: later slices do not say them again.
+    pub fn learn(&mut self, slice: &Slice) {
+        for (id, kind, text) in &slice.names {
+            let here = self.names.intern(*kind, text);
+            self.numbers.insert((slice.worker, *id), here);
+            if self.rows.len() < self.names.len() {
+                self.rows.resize_with(self.names.len(), Row::default);
+            }
         }
     }
 

@@ -42,7 +42,7 @@ impl RunFolder {
     /// # Errors
     /// It cannot be made or written.
     pub fn create(base: &Path, meta: &Meta, plan: &str) -> io::Result<RunFolder> {
-        let path = unique(base, meta)?;
+        let path = new_folder(base, meta.started_unix as u64, &meta.plan)?;
         fs::write(path.join("plan.yaml"), plan)?;
         let open = |name: &str| OpenOptions::new().create(true).append(true).open(path.join(name));
         let (mut slices, mut timeline) = (open("slices.bin")?, open("timeline.hlog")?);
@@ -147,12 +147,16 @@ impl RunFolder {
     }
 }
 
-/// A folder that is not there yet: time, plan, and a number if need be.
-fn unique(base: &Path, meta: &Meta) -> io::Result<PathBuf> {
+/// Makes a folder that is not there yet within another: named after a time (seconds since 1970) and a
+/// plan, and with a number if need be.
+///
+/// # Errors
+/// It cannot be made.
+pub fn new_folder(base: &Path, started_unix: u64, plan: &str) -> io::Result<PathBuf> {
     fs::create_dir_all(base)?;
     let good = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '-' };
-    let plan: String = meta.plan.chars().take(40).map(good).collect();
-    let name = format!("{}-{}", stamp(meta.started_unix as u64), plan.trim_matches(['-', '.']));
+    let plan: String = plan.chars().take(40).map(good).collect();
+    let name = format!("{}-{}", stamp(started_unix), plan.trim_matches(['-', '.']));
     for number in 1.. {
         let path =
             if number == 1 { base.join(&name) } else { base.join(format!("{name}-{number}")) };

@@ -3,13 +3,15 @@
 
 mod folder;
 mod json;
+mod limit;
 mod live;
 mod run;
 mod text;
 mod units;
 
-pub use folder::{LoadError, RunFolder, load};
+pub use folder::{LoadError, RunFolder, load, new_folder};
 pub use json::{SCHEMA, json};
+pub use limit::{LIMIT_SCHEMA, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use run::{Generator, Meta, Run};
 pub use text::text;

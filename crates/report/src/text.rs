@@ -263,7 +263,7 @@ fn errors(out: &mut String, run: &Run) {
 }
 
 /// A text behind a word, broken at 99 columns, later lines indented.
-fn paragraph(out: &mut String, word: &str, text: &str) {
+pub(crate) fn paragraph(out: &mut String, word: &str, text: &str) {
     let indent = word.chars().count();
     out.push_str(word);
     let mut column = indent;

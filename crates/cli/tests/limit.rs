@@ -1,0 +1,85 @@
+//! `squall limit`, through the binary, against queues whose limits are known.
+
+mod common;
+
+use serde_json::Value;
+
+use common::{squall, target};
+
+/// Four servers that take 20 ms each: n users wait 5 n ms, from four on.
+const PLAN: &str = "scenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: \"/queue?servers=4&mean=20&dist=fixed\"}]}}";
+
+fn limit(arguments: &[&str], code: i32) -> (Value, tempfile::TempDir) {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    std::fs::write(folder.path().join("plan.yaml"), format!("target: {}\n{PLAN}\n", server.url()))
+        .expect("writable");
+    let mut all = vec!["limit", "plan.yaml", "--step", "2s", "-q", "--json", "-"];
+    all.extend_from_slice(arguments);
+    let output = squall(folder.path(), &all);
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{out}{err}");
+    (serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}")), folder)
+}
+
+#[test]
+fn the_highest_number_of_users_is_found() {
+    let (json, folder) = limit(&["--keep", "p50 < 37ms", "--steps", "8", "-w", "1"], 0);
+    assert_eq!((&json["by"], &json["end"]), (&"users".into(), &"found".into()), "{json}");
+    let level = json["limit"]["level"].as_f64().expect("a level");
+    assert!((6.9..8.0).contains(&level), "7 users wait 35 ms: {}", json["limit"]);
+    let first = json["broke_first"].as_str().expect("words");
+    assert!(first.starts_with("p50 < 37ms (39."), "{first}");
+    let highest = json["scaling"]["highest"].as_f64().expect("a law");
+    assert!((190.0..215.0).contains(&highest), "4 servers do 200 a second: {highest}");
+    assert!(json["recoveries"][0]["seconds"].as_f64().expect("it recovers") < 3.0, "{json}");
+    let folder = std::fs::read_dir(folder.path().join("squall-runs")).expect("a folder");
+    let folder = folder.map(|entry| entry.expect("readable").path()).next().expect("one");
+    let text = std::fs::read_to_string(folder.join("limit.txt")).expect("a text");
+    assert!(text.contains("answer      all holds") && text.contains("└──"), "{text}");
+    let stored = std::fs::read_to_string(folder.join("limit.json")).expect("a result");
+    assert_eq!(serde_json::from_str::<Value>(&stored).expect("JSON"), json);
+}
+
+#[test]
+fn a_spike_breaks_and_passes() {
+    let spike = ["--mode", "spike", "--from", "2", "--to", "40", "--keep", "p99 < 60ms", "-w", "1"];
+    let (json, _folder) = limit(&spike, 1);
+    let outcomes: Vec<&Value> =
+        json["steps"].as_array().expect("steps").iter().map(|step| &step["outcome"]).collect();
+    assert_eq!(outcomes, ["held", "broken", "held"], "{json}");
+}
+
+#[test]
+fn a_soak_is_one_run_in_windows() {
+    let soak = ["--mode", "soak", "--to", "40/s", "--by", "rate", "--steps", "2", "-w", "1"];
+    let (json, _folder) = limit(&[&soak[..], &["--keep", "p99 < 60ms"]].concat(), 0);
+    let steps = json["steps"].as_array().expect("steps");
+    assert_eq!(steps.len(), 2);
+    for step in steps {
+        let rate = step["requests"].as_f64().expect("a rate");
+        assert!((38.0..42.0).contains(&rate), "{step}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plan.yaml"), format!("target: builtin\n{PLAN}\n"))
+        .expect("writable");
+    for (arguments, words) in [
+        (&["limit", "plan.yaml"][..], "say what must be kept"),
+        (&["limit", "plan.yaml", "--keep", "p99 is nice"], "--keep 'p99 is nice'"),
+        (
+            &["limit", "plan.yaml", "--keep", "p99 < 1s", "--to", "many"],
+            "--to many: write a number of users",
+        ),
+        (&["limit", "plan.yaml", "--keep", "p99 < 1s", "--mode", "soak"], "--to"),
+        (&["limit", "plan.yaml", "--keep", "p99 < 1s", "--step", "1s"], "--step"),
+    ] {
+        let output = squall(folder.path(), arguments);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {err}");
+        assert!(err.contains(words), "{arguments:?}: {err}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The outputs of a search for a limit, held against files: see `golden.rs`.
+
+use std::path::Path;
+
+use squall_limit::{By, End, Kept, Limit, Recovery, Step};
+use squall_report::{limit_json, limit_text};
+
+fn golden(name: &str, output: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("SQUALL_BLESS").is_some() {
+        std::fs::write(&path, output).expect("writable");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(output, expected, "{name} differs: SQUALL_BLESS=1 writes it anew");
+}
+
+/// A queue with a capacity of 100 a second, that takes 10 ms for one.
+fn step(level: f64) -> Step {
+    let done = level.min(100.0);
+    let mean_us = if level < 99.0 { 1e6 / (100.0 - level) } else { 3e6 };
+    let p99_us = 4.6 * mean_us;
+    let kept = Kept {
+        text: "p99 < 200ms".to_owned(),
+        held: p99_us < 2e5,
+        used: Some(p99_us / 2e5),
+        shown: format!("{:.1} ms", p99_us / 1e3),
+    };
+    Step {
+        level,
+        seconds: 24.0,
+        throughput: done,
+        requests: done,
+        concurrency: done * mean_us / 1e6,
+        mean_us,
+        p50_us: 0.7 * mean_us,
+        p99_us,
+        error_rate: if level < 99.0 { 0.0 } else { 0.125 },
+        kept: vec![kept],
+        follows: done >= 0.95 * level,
+        generator: Vec::new(),
+    }
+}
+
+fn limit() -> Limit {
+    let levels = [10.0, 40.0, 160.0, 80.0, 75.0, 78.0, 74.0, 76.0];
+    let mut steps: Vec<Step> = levels.into_iter().map(step).collect();
+    let own = Step { generator: vec!["squall was the limit".to_owned()], ..step(120.0) };
+    steps.push(own);
+    let limit = Limit::new("shop".to_owned(), By::Rate, "search", steps, End::Found);
+    let one = |from, seconds| Recovery { from, at: 10.0, seconds, watched_s: 60.0 };
+    Limit { recoveries: vec![one(160.0, Some(7.0)), one(80.0, Some(0.0))], ..limit }
+}
+
+#[test]
+fn the_text() {
+    let text = limit_text(&limit());
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    golden("limit.txt", &text);
+    let ends = [End::NeverHeld, End::NeverBroke, End::Generator, End::Interrupted];
+    let short = |end| {
+        let limit = Limit::new("shop".to_owned(), By::Users, "search", vec![step(10.0)], end);
+        limit_text(&limit)
+    };
+    golden("limit-ends.txt", &ends.map(short).concat());
+}
+
+#[test]
+fn the_json() {
+    golden("limit.json", &(format!("{:#}", limit_json(&limit())) + "\n"));
+}
