@@ -166,7 +166,7 @@ impl Runner<'_> {
             Mode::Spike => ("spike", vec![from, to]),
             Mode::Soak => return self.soak(to),
             Mode::Stress | Mode::Search => {
-                let count = search.most.min(STRESS_STEPS).max(2);
+                let count = search.most.clamp(2, STRESS_STEPS);
                 let level = |at: usize| from + (to - from) * at as f64 / (count - 1) as f64;
                 ("stress", (0..count).map(level).collect())
             }
