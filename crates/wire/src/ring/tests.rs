@@ -126,6 +126,7 @@ fn large_writes_wait_for_room() {
     while at < sent.len() {
         at += write(&ring, &socket, &sent[at..]).expect("open");
     }
+    ring.submit();
     assert!(reader.join().expect("no panic"));
     assert!(socket.sent_ns().is_some());
 }
