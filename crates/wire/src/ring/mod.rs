@@ -38,7 +38,9 @@ const COMPLETIONS: u32 = 4096;
 const GATHERED: usize = 16;
 /// While a part of what is under way has not come in, the worker sleeps on for at most so long: users
 /// whose answers are there go on that much later, and the kernel wakes the worker less often.
-const GATHER_US: u32 = 25;
+const GATHER_US: u32 = 50;
+/// ... and only for so many.
+const GATHER: usize = 64;
 /// If something is due so soon, the worker sleeps until then whatever comes in.
 const SOON_NS: u64 = 50_000;
 /// Room for the kernel's stamp: see `stamp.rs`.
@@ -59,6 +61,11 @@ pub(crate) struct Ring {
     done: RefCell<Vec<cqueue::Entry>>,
     /// Something was to be sent when a turn of the event loop had ended.
     lay: Cell<bool>,
+    /// When the kernel's timer wakes the worker, on the client's clock; `u64::MAX`: it is not set. It is
+    /// left alone while the worker wakes for other things: to set one costs more than to send.
+    timer: Cell<u64>,
+    /// What a timer is set to, until the kernel is done with it.
+    times: RefCell<Slab<Box<Timespec>>>,
     /// How many wait for something to arrive.
     waiting: Cell<u32>,
     /// The kernel can wait for several completions with a limit of time for the first (Linux 6.12).
@@ -75,6 +82,7 @@ enum Kind {
     PollIn,
     PollOut,
     Cancel,
+    Timer,
 }
 
 /// The number that names a request: its kind, its slot, and for a send the place of its bytes.
@@ -83,9 +91,16 @@ fn number(kind: Kind, slot: u32, place: u32) -> u64 {
 }
 
 fn parts(number: u64) -> (Option<Kind>, u32, u32) {
-    let kinds =
-        [Kind::Listen, Kind::Send, Kind::Connect, Kind::PollIn, Kind::PollOut, Kind::Cancel];
-    let kind = kinds.into_iter().find(|kind| *kind as u64 == number & 0xff);
+    const KINDS: [Kind; 7] = [
+        Kind::Listen,
+        Kind::Send,
+        Kind::Connect,
+        Kind::PollIn,
+        Kind::PollOut,
+        Kind::Cancel,
+        Kind::Timer,
+    ];
+    let kind = KINDS.into_iter().find(|kind| *kind as u64 == number & 0xff);
     (kind, (number >> 8) as u32, (number >> 40) as u32)
 }
 
@@ -117,6 +132,8 @@ impl Ring {
             message,
             unsent: RefCell::default(),
             done: RefCell::default(),
+            timer: Cell::new(u64::MAX),
+            times: RefCell::default(),
             lay: Cell::new(false),
             waiting: Cell::new(0),
             clock,
@@ -127,7 +144,7 @@ impl Ring {
     fn push(&self, entry: squeue::Entry) -> bool {
         for _ in 0..3 {
             // SAFETY: what entries point to lives until they are completed: bytes in the outbox,
-            // addresses in their slot, the message in this ring; and their descriptors stay open, as
+            // addresses in their slot, times and the message in this ring; and their descriptors stay open, as
             // slots are not freed before.
             if unsafe { self.ring.borrow_mut().submission().push(&entry) }.is_ok() {
                 return true;
@@ -183,20 +200,40 @@ impl Ring {
         let sends = self.unsent.borrow().len();
         self.stamp_sent(now, now);
         let limit = Timespec::from(Duration::from_nanos(left));
-        let mut args = SubmitArgs::new().timespec(&limit);
-        let mut wanted = 1;
-        if left == 0 {
-            wanted = 0;
+        let mut args = SubmitArgs::new();
+        let wanted = if left == 0 {
+            0
         } else if left <= SOON_NS {
-            wanted = COMPLETIONS as usize / 2;
-        } else if self.gathers && self.waiting.get() >= 8 {
-            wanted = (self.waiting.get() as usize / 4).min(GATHERED);
-            args = args.min_wait_usec(GATHER_US);
-        }
-        let wanted = if wanted == 0 { 0 } else { wanted + sends };
+            args = args.timespec(&limit);
+            COMPLETIONS as usize / 2
+        } else {
+            self.set_timer(now, until);
+            if self.gathers && self.waiting.get() >= 8 {
+                args = args.min_wait_usec(GATHER_US);
+                (self.waiting.get() as usize / 2).min(GATHER) + sends
+            } else {
+                1 + sends
+            }
+        };
         // Its errors are that the time is over, or a signal: whatever it is, what is there is taken.
         let _ = self.ring.borrow().submitter().submit_with_args(wanted, &args);
         self.dispatch();
+    }
+
+    /// Has the kernel wake the worker no later than `until`.
+    fn set_timer(&self, now: u64, until: u64) {
+        if self.timer.get() <= until {
+            return;
+        }
+        let mut times = self.times.borrow_mut();
+        let entry = times.vacant_entry();
+        let key = entry.key() as u32;
+        let time = entry.insert(Box::new(Timespec::from(Duration::from_nanos(until - now))));
+        let timer = opcode::Timeout::new(&raw const **time).build();
+        drop(times);
+        if self.push(timer.user_data(number(Kind::Timer, key, 0))) {
+            self.timer.set(until);
+        }
     }
 
     /// Takes all completions to their sockets; `false`: nobody was woken.
@@ -218,6 +255,11 @@ impl Ring {
     /// Takes one completion to its socket; whom to wake.
     fn complete(&self, entry: &cqueue::Entry) -> Option<Waker> {
         let (kind, key, place) = parts(entry.user_data());
+        if kind == Some(Kind::Timer) {
+            self.times.borrow_mut().try_remove(key as usize);
+            self.timer.set(u64::MAX);
+            return None;
+        }
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(key as usize)?;
         let last = !cqueue::more(entry.flags());
@@ -255,7 +297,7 @@ impl Ring {
                 slot.polling_out = false;
                 slot.writer.take()
             }
-            Kind::Cancel => None,
+            Kind::Cancel | Kind::Timer => None,
         };
         drop(slots);
         self.free(key);
