@@ -59,6 +59,8 @@ pub(crate) struct Answer<'a, 'b> {
     pub size: u64,
     /// Milliseconds from the send to the last byte.
     pub duration_ms: f64,
+    /// What `save` gave.
+    pub saved: &'a str,
     /// The answer of a server.
     pub response: Option<&'a Response<'b>>,
     /// The body, parsed once for all who look into it.
@@ -133,6 +135,7 @@ impl UserScope<'_, '_> {
             (Intrinsic::Body, Some(answer)) => ValueRef::Bytes(answer.body),
             (Intrinsic::Size, Some(answer)) => ValueRef::Int(answer.size as i64),
             (Intrinsic::Duration, Some(answer)) => ValueRef::Float(answer.duration_ms),
+            (Intrinsic::Saved, Some(answer)) => ValueRef::Text(answer.saved),
             // Bound only where there is an answer.
             (_, None) => ValueRef::Null,
         }

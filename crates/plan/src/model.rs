@@ -516,12 +516,44 @@ pub struct Request {
     pub compression: Option<bool>,
     /// Most bytes of the body.
     pub max_body: Option<u64>,
+    /// What is done with the answer's body beside what extracts and checks need.
+    pub save: Option<Save>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
     pub status_errors: Option<bool>,
     /// Values taken from the answer, in order.
     pub extract: Vec<Extract>,
     /// Judgements of the answer, in order, after the extracts.
     pub check: Vec<Check>,
+}
+
+/// What is done with the body of an answer while it comes, in constant memory.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Save {
+    /// Only its size is of interest: it is thrown away.
+    Size,
+    /// A digest of it, known as `saved`, in hexadecimal.
+    Digest(Digest),
+    /// It is written to a file; a file that is there is replaced.
+    File(Template),
+    /// Only so much of its beginning is kept, and the rest thrown away.
+    First(u64),
+}
+
+/// A digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digest {
+    /// RFC 1321.
+    Md5,
+    /// FIPS 180-4.
+    Sha256,
+    /// XXH3 with 64 bits, the fastest: against accidents, not against people.
+    Xxh3,
+}
+
+impl Digest {
+    /// All, with their names in plans.
+    pub const NAMES: [(&str, Digest); 3] =
+        [("md5", Digest::Md5), ("sha256", Digest::Sha256), ("xxh3", Digest::Xxh3)];
 }
 
 /// What a request carries.
@@ -614,6 +646,8 @@ pub enum Extractor {
     Cookie(String),
     /// The status code.
     Status,
+    /// What `save` gave: a digest, or the path of a file.
+    Saved,
 }
 
 /// Which of several matches is taken.
@@ -673,6 +707,7 @@ impl Request {
             redirects: None,
             compression: None,
             max_body: None,
+            save: None,
             status_errors: None,
             extract: Vec::new(),
             check: Vec::new(),

@@ -1,4 +1,4 @@
-//! Bodies that do not lie in memory: sources of what is sent, and what unpacks what came.
+//! Bodies that do not lie in memory: sources of what is sent, sinks of what came, and what unpacks it.
 
 use std::io;
 
@@ -15,9 +15,20 @@ pub trait BodySource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
+/// Where a body goes as it comes.
+pub trait BodySink {
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// They cannot be taken (a full disk).
+    fn write(&mut self, piece: &[u8]) -> io::Result<()>;
+}
+
 /// Unpacks gzip (RFC 1952) as it comes, within a limit.
 pub(crate) struct Unpack {
     inflate: Decompress,
+    /// What was unpacked last.
+    step: Vec<u8>,
     header: Header,
     ended: bool,
 }
@@ -37,18 +48,19 @@ const MAX_HEADER: usize = 64 << 10;
 impl Unpack {
     pub(crate) fn new() -> Self {
         let inflate = Decompress::new(false);
-        Unpack { inflate, header: Header::Partial(Vec::new()), ended: false }
+        let (header, step) = (Header::Partial(Vec::new()), Vec::with_capacity(STEP));
+        Unpack { inflate, step, header, ended: false }
     }
 
-    /// Unpacks a piece behind `out`, which may hold `limit` bytes.
+    /// Unpacks a piece; what comes out goes to `emit`. All together may be `limit` bytes.
     pub(crate) fn push(
         &mut self,
         piece: &[u8],
-        out: &mut Vec<u8>,
         limit: u64,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Header::Partial(held) = &mut self.header else {
-            return self.inflate(piece, out, limit);
+            return self.inflate(piece, limit, emit);
         };
         held.extend_from_slice(piece);
         match header_length(held)? {
@@ -57,27 +69,32 @@ impl Unpack {
             Some(length) => {
                 let rest = held.split_off(length);
                 self.header = Header::Done;
-                self.inflate(&rest, out, limit)
+                self.inflate(&rest, limit, emit)
             }
         }
     }
 
-    fn inflate(&mut self, mut piece: &[u8], out: &mut Vec<u8>, limit: u64) -> Result<(), Error> {
+    fn inflate(
+        &mut self,
+        mut piece: &[u8],
+        limit: u64,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         while !self.ended {
-            out.reserve(STEP);
-            let (before_in, before_out) = (self.inflate.total_in(), out.len());
+            self.step.clear();
+            let before = self.inflate.total_in();
             let status = self
                 .inflate
-                .decompress_vec(piece, out, FlushDecompress::None)
+                .decompress_vec(piece, &mut self.step, FlushDecompress::None)
                 .map_err(|error| Error::decode(format!("gzip: {error}")))?;
-            let used = (self.inflate.total_in() - before_in) as usize;
+            let used = (self.inflate.total_in() - before) as usize;
             piece = piece.get(used..).unwrap_or_default();
             self.ended = status == Status::StreamEnd;
-            // The room of `out` at most doubles: so much more than the limit may be held for a moment.
-            if out.len() as u64 > limit {
+            if self.inflate.total_out() > limit {
                 return Err(Error::body_too_large(limit));
             }
-            if used == 0 && out.len() == before_out {
+            emit(&self.step)?;
+            if used == 0 && self.step.is_empty() {
                 break;
             }
         }
@@ -129,6 +146,13 @@ mod tests {
         encoder.finish().expect("memory")
     }
 
+    fn into(out: &mut Vec<u8>) -> impl FnMut(&[u8]) -> Result<(), Error> {
+        |piece| {
+            out.extend_from_slice(piece);
+            Ok(())
+        }
+    }
+
     #[test]
     fn gzip_is_unpacked_in_pieces_of_any_size() {
         let text = b"hello hello hello ".repeat(5_000);
@@ -136,7 +160,7 @@ mod tests {
         for size in [1, 3, 10, 1_000, packed.len()] {
             let (mut unpack, mut out) = (Unpack::new(), Vec::new());
             for piece in packed.chunks(size) {
-                unpack.push(piece, &mut out, 1 << 20).expect("gzip");
+                unpack.push(piece, 1 << 20, &mut into(&mut out)).expect("gzip");
             }
             unpack.finish().expect("complete");
             assert_eq!(out, text);
@@ -147,11 +171,11 @@ mod tests {
     fn a_bomb_is_bounded_and_rubbish_is_an_error() {
         let bomb = packed(&vec![0; 50 << 20]);
         let (mut unpack, mut out) = (Unpack::new(), Vec::new());
-        assert!(unpack.push(&bomb, &mut out, 1 << 20).is_err());
-        assert!(out.len() <= 2 << 20);
-        assert!(Unpack::new().push(b"no gzip at all", &mut Vec::new(), 100).is_err());
+        assert!(unpack.push(&bomb, 1 << 20, &mut into(&mut out)).is_err());
+        assert!(out.len() <= 1 << 20);
+        assert!(Unpack::new().push(b"no gzip at all", 100, &mut |_| Ok(())).is_err());
         let mut cut = Unpack::new();
-        cut.push(&bomb[..1_000], &mut Vec::new(), 1 << 30).expect("a beginning");
+        cut.push(&bomb[..1_000], 1 << 30, &mut |_| Ok(())).expect("a beginning");
         assert!(cut.finish().is_err());
     }
 }

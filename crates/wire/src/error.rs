@@ -34,7 +34,7 @@ pub enum ErrorKind {
     BodyTooLarge,
     /// The body could not be unpacked.
     Decode,
-    /// Another error of the operating system, or of a body's source.
+    /// Another error of the operating system, or of a body's source or sink.
     Io,
 }
 
@@ -74,6 +74,11 @@ impl Error {
             _ => ErrorKind::Io,
         };
         Error::new(kind, error.to_string())
+    }
+
+    /// What came could not be put where it was to go.
+    pub(crate) fn sink(error: &io::Error) -> Self {
+        Error::new(ErrorKind::Io, format!("save: {error}"))
     }
 
     /// An error of the operating system while connecting.

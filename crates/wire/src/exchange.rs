@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
-use crate::body::{BodySource, Unpack};
+use crate::body::{BodySink, BodySource, Unpack};
 use crate::client::Client;
 use crate::error::Error;
 use crate::h1::{self, Answer, Step};
@@ -28,14 +28,27 @@ pub struct RequestBytes<'a> {
 }
 
 /// What is done with the answer's body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Expect {
-    /// Whether the body is kept for `done` to look at; otherwise it is thrown away as it comes.
-    pub keep: bool,
+pub struct Expect<'a> {
+    /// How much of its beginning is kept for `done` to look at; the rest is thrown away as it comes.
+    pub keep: u64,
+    /// Where all of it goes besides.
+    pub sink: Option<&'a mut dyn BodySink>,
     /// Most bytes of the body, as sent and as unpacked; more is an error.
     pub max_body: u64,
-    /// Unpack gzip, if the body is kept.
+    /// Unpack gzip, if anybody looks at the body.
     pub decode: bool,
+}
+
+impl Expect<'_> {
+    /// Takes a piece of the body: into the sink, and into what is kept.
+    fn take(&mut self, piece: &[u8], kept: &mut Vec<u8>) -> Result<(), Error> {
+        if let Some(sink) = &mut self.sink {
+            sink.write(piece).map_err(|error| Error::sink(&error))?;
+        }
+        let room = usize::try_from(self.keep).unwrap_or(usize::MAX).saturating_sub(kept.len());
+        kept.extend_from_slice(&piece[..piece.len().min(room)]);
+        Ok(())
+    }
 }
 
 /// Moments of an exchange, in nanoseconds of the run's clock.
@@ -123,7 +136,7 @@ impl Connection {
         &mut self,
         client: &'x Client,
         request: RequestBytes<'x>,
-        expect: &Expect,
+        expect: Expect<'x>,
         progress: &'x Progress,
         done: impl FnOnce(&Response<'_>, Times) -> R,
     ) -> Result<R, Error> {
@@ -132,7 +145,7 @@ impl Connection {
         self.exchanges += 1;
         let _outside = self.stream.is_outside().then(|| client.outside());
         self.stream.begin();
-        let mut exchange = Exchange::new(client, request, *expect, progress);
+        let mut exchange = Exchange::new(client, request, expect, progress);
         let mut done = Some(done);
         let result = poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await;
         match result {
@@ -149,7 +162,7 @@ impl Connection {
 struct Exchange<'a> {
     client: &'a Client,
     request: RequestBytes<'a>,
-    expect: Expect,
+    expect: Expect<'a>,
     progress: &'a Progress,
     /// Bytes of the slices that have been written.
     written: usize,
@@ -175,7 +188,7 @@ impl<'a> Exchange<'a> {
     fn new(
         client: &'a Client,
         request: RequestBytes<'a>,
-        expect: Expect,
+        expect: Expect<'a>,
         progress: &'a Progress,
     ) -> Self {
         progress.set(Phase::Send);
@@ -322,12 +335,16 @@ impl Exchange<'_> {
         if plain > self.expect.max_body && plain != u64::MAX {
             return Err(Error::body_too_large(self.expect.max_body));
         }
-        let unpacks = gzip && self.expect.keep && self.expect.decode && !self.answer.is_done();
+        let looks = self.expect.keep > 0 || self.expect.sink.is_some();
+        let unpacks = gzip && looks && self.expect.decode && !self.answer.is_done();
         // The usual case: the whole body lies behind the head, and is looked at where it lies.
         if !unpacks && plain <= rest.len() as u64 && self.answer.skip_whole() {
             let body = &rest[..plain as usize];
             self.body_bytes = plain;
-            let kept = if self.expect.keep { body } else { &[] };
+            if let Some(sink) = &mut self.expect.sink {
+                sink.write(body).map_err(|error| Error::sink(&error))?;
+            }
+            let kept = &body[..self.expect.keep.min(plain) as usize];
             return self.finish(Some((head, kept)), rest.len() - body.len(), done).map(Some);
         }
         if unpacks {
@@ -345,23 +362,26 @@ impl Exchange<'_> {
     /// Reads from the body; returns how many bytes were used.
     fn take_body(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         let Exchange { answer, expect, unpack, body, body_bytes, .. } = self;
-        let mut failed = None;
+        let mut taken = Ok(());
         let step = answer.feed(bytes, &mut |piece| {
             *body_bytes += piece.len() as u64;
             if *body_bytes > expect.max_body {
-                failed = Some(Error::body_too_large(expect.max_body));
-            } else if failed.is_none() && expect.keep {
-                match unpack {
-                    Some(unpack) => failed = unpack.push(piece, body, expect.max_body).err(),
-                    None => body.extend_from_slice(piece),
-                }
+                taken = Err(Error::body_too_large(expect.max_body));
+            } else if taken.is_ok() {
+                let limit = expect.max_body;
+                taken = match unpack {
+                    Some(unpack) => {
+                        unpack.push(piece, limit, &mut |piece| expect.take(piece, body))
+                    }
+                    None => expect.take(piece, body),
+                };
             }
         });
         let step = step.map_err(Error::malformed)?;
-        match (failed, step) {
-            (Some(error), _) => Err(error),
-            (None, Step::Body(used) | Step::Done(used)) => Ok(used),
-            (None, _) => Ok(0),
+        taken?;
+        match step {
+            Step::Body(used) | Step::Done(used) => Ok(used),
+            _ => Ok(0),
         }
     }
 
@@ -458,7 +478,10 @@ impl Exchange<'_> {
         stream: &mut Stream,
     ) -> Poll<Option<Result<(), Error>>> {
         let rest = self.answer.plain_rest();
-        if self.expect.keep || rest < DISCARD_FROM || rest == u64::MAX {
+        let looks = self.expect.sink.is_some()
+            || self.unpack.is_some()
+            || (self.body.len() as u64) < self.expect.keep;
+        if looks || rest < DISCARD_FROM || rest == u64::MAX {
             return Poll::Ready(None);
         }
         let discarded = match ready!(stream.poll_discard(cx, rest)) {

@@ -26,7 +26,7 @@ mod stream;
 mod sys;
 mod tls;
 
-pub use body::BodySource;
+pub use body::{BodySink, BodySource};
 pub use client::{Client, Outside};
 pub use connect::{ConnectTimes, Connected, connect};
 pub use error::{Error, ErrorKind};

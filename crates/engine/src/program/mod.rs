@@ -35,7 +35,7 @@ pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use request::{
     AuthOp, BodyOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, Prepared,
-    RequestOp, UrlOp,
+    RequestOp, SaveOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 

@@ -124,5 +124,9 @@ fn show_request(f: &mut Formatter<'_>, request: &RequestOp, program: &Program) -
     if !request.checks.is_empty() {
         write!(f, ", {} checks", request.checks.len())?;
     }
-    if request.limits.keep { f.write_str(", body kept") } else { Ok(()) }
+    match request.limits.keep {
+        0 => Ok(()),
+        u64::MAX => f.write_str(", body kept"),
+        bytes => write!(f, ", first {bytes} bytes of the body kept"),
+    }
 }

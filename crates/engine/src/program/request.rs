@@ -8,7 +8,8 @@ use squall_extract::{Extractor, Spec};
 use squall_measure::NameKind;
 use squall_plan::expr::{Program as Formula, Slot};
 use squall_plan::model::{
-    Auth, Body, Check, Exec, Extract, Extractor as From, Json, PartContent, Request, Which,
+    Auth, Body, Check, Digest, Exec, Extract, Extractor as From, Json, PartContent, Request, Save,
+    Which,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{BoundTemplate, Part, Template};
@@ -43,6 +44,8 @@ pub(crate) struct RequestOp {
     /// Whether the plan's own headers already hold a Cookie line.
     pub own_cookie: bool,
     pub limits: Limits,
+    /// Where the body goes besides.
+    pub save: Option<SaveOp>,
     /// Whether a status of 400 and above is an error by itself.
     pub status_errors: bool,
     pub extracts: Vec<ExtractOp>,
@@ -113,6 +116,13 @@ pub(crate) enum AuthOp {
     Digest { user: BoundTemplate, password: BoundTemplate },
 }
 
+/// Where the body of an answer goes while it comes.
+#[derive(Debug)]
+pub(crate) enum SaveOp {
+    Digest(Digest),
+    File(BoundTemplate),
+}
+
 /// Bounds of a request, in nanoseconds and bytes; `u64::MAX`: none.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
@@ -121,8 +131,8 @@ pub(crate) struct Limits {
     pub total: u64,
     pub redirects: u32,
     pub max_body: u64,
-    /// Whether something reads the body.
-    pub keep: bool,
+    /// How much of the body's beginning is kept for those who read it.
+    pub keep: u64,
     /// Whether compressed answers are asked for, and so may have to be unpacked.
     pub compression: bool,
 }
@@ -153,6 +163,7 @@ pub(crate) enum FromOp {
     Header(Box<str>),
     Cookie(Box<str>),
     Status,
+    Saved,
 }
 
 /// A judgement of an answer.
@@ -191,6 +202,15 @@ impl<'p> Compiler<'p> {
             && !noticed.status;
         let reads_body =
             noticed.body || extracts.iter().any(|extract| matches!(extract.from, FromOp::Body(_)));
+        if reads_body && request.save == Some(Save::Size) {
+            let message = "`save: size` keeps no body, and a check or extract reads it".to_owned();
+            self.error(request.url.span(), message, "leave `save` out, or save the `first 64KiB`");
+        }
+        let save = match &request.save {
+            Some(Save::Digest(digest)) => Some(SaveOp::Digest(*digest)),
+            Some(Save::File(path)) => Some(SaveOp::File(self.template(path)?)),
+            Some(Save::Size | Save::First(_)) | None => None,
+        };
         let mut op = RequestOp {
             name,
             method: request.method.clone().into(),
@@ -202,6 +222,7 @@ impl<'p> Compiler<'p> {
             body,
             auth,
             limits: self.limits(request, reads_body),
+            save,
             status_errors,
             extracts,
             checks,
@@ -274,19 +295,28 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn limits(&self, request: &Request, keep: bool) -> Limits {
+    fn limits(&self, request: &Request, reads_body: bool) -> Limits {
         let nanos = |time: Option<Duration>, default: Option<Duration>| {
             time.or(default)
                 .map_or(u64::MAX, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
         };
         let (own, defaults) = (&request.timeout, &self.defaults.timeout);
         let max_body = request.max_body.or(self.defaults.max_body);
+        let keep = match request.save {
+            Some(Save::First(size)) => size,
+            _ if reads_body => u64::MAX,
+            _ => 0,
+        };
         Limits {
             connect: nanos(own.connect.or(defaults.connect), Some(DEFAULT_CONNECT)),
             first_byte: nanos(own.first_byte.or(defaults.first_byte), None),
             total: nanos(own.total.or(defaults.total), Some(DEFAULT_TOTAL)),
             redirects: request.redirects.or(self.defaults.redirects).unwrap_or(0),
-            max_body: max_body.unwrap_or(if keep { DEFAULT_KEPT_BODY } else { u64::MAX }),
+            max_body: max_body.unwrap_or(if keep == u64::MAX {
+                DEFAULT_KEPT_BODY
+            } else {
+                u64::MAX
+            }),
             keep,
             compression: request.compression.or(self.defaults.compression).unwrap_or(false),
         }
@@ -472,6 +502,7 @@ impl<'p> Compiler<'p> {
             From::Header(name) => FromOp::Header(name.clone().into()),
             From::Cookie(name) => FromOp::Cookie(name.clone().into()),
             From::Status => FromOp::Status,
+            From::Saved => FromOp::Saved,
         };
         let default = match &extract.default {
             Some(json) => Some(self.json(json)?),

@@ -30,6 +30,8 @@ pub(crate) enum Intrinsic {
     Size,
     /// Latency in milliseconds.
     Duration,
+    /// What became of the body: its digest, or the path of its file.
+    Saved,
     /// Number of the user, from 0, over all workers.
     User,
     /// Number of the user's iteration, from 0.
@@ -43,11 +45,12 @@ const INTRINSIC: u32 = 1 << 31;
 /// Bits of a column's number within a cell's slot.
 const COLUMN_BITS: u32 = 16;
 
-const INTRINSICS: [(&str, Intrinsic, bool); 7] = [
+const INTRINSICS: [(&str, Intrinsic, bool); 8] = [
     ("status", Intrinsic::Status, true),
     ("body", Intrinsic::Body, true),
     ("size", Intrinsic::Size, true),
     ("duration", Intrinsic::Duration, true),
+    ("saved", Intrinsic::Saved, true),
     ("user", Intrinsic::User, false),
     ("iteration", Intrinsic::Iteration, false),
     ("scenario", Intrinsic::Scenario, false),

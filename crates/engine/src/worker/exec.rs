@@ -84,6 +84,7 @@ async fn perform(
         body: &stdout,
         size: stdout.len() as u64,
         duration_ms: worker.clock.now().saturating_sub(start) as f64 / 1e6,
+        saved: "",
         response: None,
         documents: &documents,
     };

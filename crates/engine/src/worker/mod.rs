@@ -16,6 +16,7 @@ mod load;
 mod park;
 mod perform;
 mod recorder;
+mod save;
 mod timer;
 mod watched;
 mod wheel;

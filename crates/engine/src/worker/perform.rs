@@ -12,6 +12,7 @@ use super::account::{Account, Done, Failure};
 use super::connections::Borrowed;
 use super::flight::Flight;
 use super::hop::{self, Bytes, Hop, is_idempotent};
+use super::save::Saver;
 use crate::judge::{self, Judgement, Note};
 use crate::parts::auth::DigestState;
 use crate::program::{AuthOp, RequestOp};
@@ -169,19 +170,23 @@ async fn attempt(
     }
     let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn squall_wire::BodySource);
     let request = RequestBytes { is_head: hop.method == "HEAD", slices, stream };
+    let watched = account.trace.as_ref().is_some_and(|watched| watched.wants_body());
+    let saver = Saver::start(worker, user, op)?;
+    let mut sink = saver.as_ref();
     let expect = Expect {
-        keep: limits.keep || account.trace.as_ref().is_some_and(|watched| watched.wants_body()),
+        keep: if watched { u64::MAX } else { limits.keep },
+        sink: sink.as_mut().map(|sink| sink as &mut dyn squall_wire::BodySink),
         max_body: limits.max_body,
         decode: limits.compression,
     };
     let done = |response: &Response<'_>, times: Times| Exchanged {
-        outcome: answered(worker, user, op, hop, account, response, &times),
+        outcome: answered(worker, user, op, hop, account, response, &times, saver.as_ref()),
         status: response.status,
         bytes_in: response.bytes_in,
         bytes_out: response.bytes_out,
         times,
     };
-    let exchanged = connection.exchange(&worker.client, request, &expect, &flight.progress, done);
+    let exchanged = connection.exchange(&worker.client, request, expect, &flight.progress, done);
     match flight.run(exchanged).await {
         Ok(Ok(exchanged)) => {
             worker.give_back(user, hop.origin, connection);
@@ -205,6 +210,7 @@ async fn attempt(
 
 /// Looks at an answer while it lies in the worker's buffer: cookies, then whether it leads on, then
 /// extracts and checks.
+#[allow(clippy::too_many_arguments)]
 fn answered(
     worker: &Worker,
     user: &mut User,
@@ -213,6 +219,7 @@ fn answered(
     account: &mut Account,
     response: &Response<'_>,
     times: &Times,
+    saver: Option<&Saver>,
 ) -> Outcome {
     account.begin(times.sent_ns);
     worker.keep_cookies(user, hop, op, response);
@@ -230,7 +237,8 @@ fn answered(
             response.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"www-authenticate"));
         return Outcome::Challenge(lines.map(|(_, value)| value.to_vec()).collect());
     }
-    Outcome::Judged(judge_answer(worker, user, op, account, response, times))
+    let saved = saver.map(Saver::finish).unwrap_or_default();
+    Outcome::Judged(judge_answer(worker, user, op, account, response, times, &saved))
 }
 
 fn judge_answer(
@@ -240,6 +248,7 @@ fn judge_answer(
     account: &mut Account,
     response: &Response<'_>,
     times: &Times,
+    saved: &str,
 ) -> Judgement {
     let mut judgement = Judgement::default();
     if !op.extracts.is_empty() || !op.checks.is_empty() {
@@ -249,6 +258,7 @@ fn judge_answer(
             body: response.body,
             size: response.body_bytes,
             duration_ms: times.end_ns.saturating_sub(account.start) as f64 / 1e6,
+            saved,
             response: Some(response),
             documents: &documents,
         };

@@ -407,10 +407,23 @@ fn request_value(request: &Request) -> Value {
         .maybe("redirects", request.redirects)
         .maybe("compression", request.compression)
         .maybe("max_body", request.max_body)
+        .maybe("save", request.save.as_ref().map(save_value))
         .maybe("status_errors", request.status_errors)
         .some("extract", extracts_value(&request.extract))
         .some("check", checks_value(&request.check))
         .done()
+}
+
+fn save_value(save: &Save) -> Value {
+    match save {
+        Save::Size => json!("size"),
+        Save::Digest(digest) => {
+            let name = Digest::NAMES.iter().find(|(_, own)| own == digest);
+            json!(name.map_or("", |(name, _)| name))
+        }
+        Save::File(path) => json!({"file": path.source()}),
+        Save::First(size) => json!({"first": size}),
+    }
 }
 
 fn part_value(part: &Part) -> Value {
@@ -450,6 +463,7 @@ fn extract_value(extract: &Extract) -> Value {
         Extractor::Header(name) => entries.put("header", name.clone()),
         Extractor::Cookie(name) => entries.put("cookie", name.clone()),
         Extractor::Status => return json!("status"),
+        Extractor::Saved => return json!("saved"),
     };
     let which = match extract.which {
         Which::First => json!("first"),

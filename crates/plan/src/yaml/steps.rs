@@ -308,10 +308,45 @@ impl Reader {
             redirects: self.redirects(fields.get("redirects")),
             compression: self.bool(fields.get("compression")),
             max_body: self.size(fields.get("max_body")),
+            save: self.save(fields.get("save")),
             status_errors: self.bool(fields.get("status_errors")),
             extract: self.extracts(fields.get("extract")),
             check: self.checks(fields.get("check")),
         })
+    }
+
+    fn save(&mut self, node: Option<&Node>) -> Option<Save> {
+        let node = node?;
+        if let Kind::Map(_) = node.kind {
+            let fields = self.fields(node, &tables::SAVE)?;
+            return match (fields.get("file"), fields.get("first")) {
+                (Some(file), None) => self.template(Some(file)).map(Save::File),
+                (None, first @ Some(_)) => self.size(first).map(Save::First),
+                _ => {
+                    self.error(
+                        node.span,
+                        "save either to a file, or the first bytes".to_owned(),
+                        "",
+                    );
+                    None
+                }
+            };
+        }
+        let text = self.text(Some(node))?;
+        if text.value == "size" {
+            return Some(Save::Size);
+        }
+        if let Some(size) = text.value.strip_prefix("first ") {
+            if let Ok(size) = crate::units::parse_size(size.trim()) {
+                return Some(Save::First(size));
+            }
+        }
+        let digest = Digest::NAMES.iter().find(|(name, _)| *name == text.value);
+        if digest.is_none() {
+            let help = "size, md5, sha256, xxh3, first 64KiB, or {file: name}";
+            self.error(text.span, format!("`{}` is no way to save a body", text.value), help);
+        }
+        digest.map(|(_, digest)| Save::Digest(*digest))
     }
 
     fn body(&mut self, fields: &Fields<'_>) -> Body {
@@ -375,13 +410,13 @@ impl Reader {
         let mut extracts = Vec::new();
         for (variable, node) in self.names(node) {
             self.identifier(&variable);
-            if matches!(&node.kind, Kind::Scalar(text, _) if text == "status") {
-                extracts.push(Extract {
-                    variable,
-                    from: Extractor::Status,
-                    which: Which::First,
-                    default: None,
-                });
+            let word = match &node.kind {
+                Kind::Scalar(text, _) if text == "status" => Some(Extractor::Status),
+                Kind::Scalar(text, _) if text == "saved" => Some(Extractor::Saved),
+                _ => None,
+            };
+            if let Some(from) = word {
+                extracts.push(Extract { variable, from, which: Which::First, default: None });
                 continue;
             }
             let Some(fields) = self.fields(node, &tables::EXTRACT) else { continue };

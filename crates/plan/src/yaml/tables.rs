@@ -227,6 +227,11 @@ pub(super) static REQUEST: Table = Table {
         Key("redirects", Int, "most redirects followed"),
         Key("compression", Bool, "whether a compressed answer is asked for"),
         Key("max_body", Size, "most bytes of the answer's body"),
+        Key(
+            "save",
+            Either(&[Text, Of(&SAVE)]),
+            "what is done with the body: size, md5, sha256, xxh3, first 64KiB, or a file",
+        ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error"),
         Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the answer"),
         Key("check", List(&Either(&[Text, Of(&CHECK)])), "judgements of the answer"),
@@ -240,6 +245,14 @@ pub(super) static ANY_METHOD: Table = Table {
 
 pub(super) static BODY_FILE: Table =
     Table { name: "a body", keys: &[Key("file", Text, "a file, sent as it is")] };
+
+pub(super) static SAVE: Table = Table {
+    name: "save",
+    keys: &[
+        Key("file", Text, "a file that the body is written to"),
+        Key("first", Size, "so much of the body is kept, and the rest thrown away"),
+    ],
+};
 
 pub(super) static PART: Table = Table {
     name: "a part",

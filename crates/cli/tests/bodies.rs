@@ -1,0 +1,85 @@
+//! What becomes of bodies of any size, through the binary: digests, files, beginnings.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use sha2::{Digest, Sha256};
+
+use common::{result, squall, target};
+
+/// A body of the target as it is, without squall.
+fn body(address: &str, path: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).expect("the target");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").expect("open");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("open");
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
+    answer.split_off(end)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn plan(url: &str, steps: &str) -> String {
+    format!(
+        "target: {url}\nscenarios: {{a: {{load: {{users: 1, iterations: 2}}, steps: [{steps}]}}}}\n"
+    )
+}
+
+#[test]
+fn digests_files_and_beginnings() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let (url, address) = (server.url(), server.url().replace("http://", ""));
+    let (big, packed) = (body(&address, "/bytes/3m"), body(&address, "/gzip"));
+    let sha = |bytes: &[u8]| hex(&Sha256::digest(bytes));
+    let xxh3 = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&big));
+    let steps = [
+        format!("{{get: /bytes/3m, save: sha256, check: ['saved == \"{}\"', size == 3145728]}}", sha(&big)),
+        format!("{{get: '/bytes/3m?chunked', save: xxh3, extract: {{digest: saved}}, check: ['saved == \"{xxh3}\"']}}"),
+        format!("{{get: '/delay/0?${{digest}}', check: ['digest == \"{xxh3}\"']}}"),
+        // What is packed is unpacked on its way.
+        format!("{{get: /gzip, compression: true, save: sha256, check: ['saved == \"{}\"']}}", sha(&packed)),
+        "{get: /bytes/3m, save: {file: 'body-${iteration}.bin'}, check: ['saved == \"body-\" + string(iteration) + \".bin\"']}".to_owned(),
+        "{get: /bytes/3m, save: first 5000, check: [size(body) == 5000, size == 3145728]}".to_owned(),
+        "{get: /gzip, compression: true, save: {first: 100}, check: [size(body) == 100]}".to_owned(),
+        "{get: /bytes/3m, save: size, check: size == 3145728}".to_owned(),
+        // A digest, and the body for those who read it.
+        "{get: /bytes/10, save: md5, check: [size(body) == 10, 'saved == md5(string(body))']}".to_owned(),
+    ];
+    std::fs::write(folder.path().join("plan.yaml"), plan(&url, &steps.join(", ")))
+        .expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
+    for name in ["body-0.bin", "body-1.bin"] {
+        assert!(std::fs::read(folder.path().join(name)).expect("a file") == big, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_saved_is_said() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let run = |step: &str| {
+        std::fs::write(folder.path().join("plan.yaml"), plan(&server.url(), step))
+            .expect("writable");
+        let output = squall(folder.path(), &["run", "plan.yaml", "-q"]);
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    };
+    let (code, text) = run("{get: /, save: crc32}");
+    assert!(code == Some(2) && text.contains("`crc32` is no way to save a body"), "{text}");
+    let (code, text) = run("{get: /, save: {}}");
+    assert!(
+        code == Some(2) && text.contains("save either to a file, or the first bytes"),
+        "{text}"
+    );
+    let (code, text) = run("{get: /, save: size, check: 'body.contains(\"x\")'}");
+    assert!(code == Some(2) && text.contains("keeps no body"), "{text}");
+    let (_, text) = run("{get: /, save: {file: no/such/folder/x}}");
+    assert!(text.contains("save: no/such/folder/x: "), "{text}");
+    // A device that is always full.
+    let (_, text) = run("{get: /bytes/1m, save: {file: /dev/full}}");
+    assert!(text.contains("save: ") && text.contains("No space left"), "{text}");
+}
