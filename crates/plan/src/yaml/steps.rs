@@ -336,10 +336,9 @@ impl Reader {
         if text.value == "size" {
             return Some(Save::Size);
         }
-        if let Some(size) = text.value.strip_prefix("first ") {
-            if let Ok(size) = crate::units::parse_size(size.trim()) {
-                return Some(Save::First(size));
-            }
+        let first = text.value.strip_prefix("first ").map(str::trim);
+        if let Some(size) = first.and_then(|size| crate::units::parse_size(size).ok()) {
+            return Some(Save::First(size));
         }
         let digest = Digest::NAMES.iter().find(|(name, _)| *name == text.value);
         if digest.is_none() {

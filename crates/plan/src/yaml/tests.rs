@@ -64,9 +64,12 @@ scenarios:
           four: {header: Location}
           five: {cookie: sid}
           six: status
+          seven: saved
+        save: sha256
         check: {expr: "status == 200", name: good, warn: true}
       - put: /file
         body: {file: a.bin}
+        save: {file: "b-${one}.bin"}
         auth: {digest: {user: u, password: p}}
       - post: /form
         multipart: {note: hello, f: {file: a.bin, filename: b.bin, content_type: text/plain}}
@@ -81,7 +84,7 @@ scenarios:
       - for_each: {item: two}
         steps: [{get: "/${item}"}]
       - each_in_turn: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
-      - once: [{delete: /c}, {head: /d}, {options: /e}, {patch: /f, body: x}]
+      - once: [{delete: /c, save: size}, {get: /c, save: first 64KiB}, {head: /d}, {options: /e}, {patch: /f, body: x}]
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")
