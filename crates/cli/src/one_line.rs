@@ -36,7 +36,10 @@ fn plan(args: &OneLine) -> Result<Plan, Failure> {
     let (body, has_body) = match &args.body {
         None => (Body::None, false),
         Some(text) => match text.strip_prefix('@') {
-            Some(path) => (Body::File(Spanned { value: path.into(), span: Span::default() }), true),
+            Some(path) => {
+                let path = Spanned { value: path.into(), span: Span::default() };
+                (Body::File { path, replace: Vec::new() }, true)
+            }
             None => (Body::Text(Template::text(text)), true),
         },
     };

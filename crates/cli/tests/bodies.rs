@@ -85,3 +85,24 @@ fn what_cannot_be_saved_is_said() {
     let (_, text) = run("{get: /bytes/1m, save: {file: /dev/full}}");
     assert!(text.contains("save: ") && text.contains("No space left"), "{text}");
 }
+
+#[test]
+fn markers_of_a_file_are_replaced_on_its_way() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let text = format!("{}@NAME@{}@N@", "a line of text\n".repeat(50_000), "x".repeat(100_000));
+    std::fs::write(folder.path().join("big.txt"), &text).expect("writable");
+    let sent =
+        |iteration: u32| text.replace("@NAME@", &format!("number {iteration}")).replace("@N@", "");
+    let digests: Vec<String> =
+        (0..2).map(|iteration| hex(&Sha256::digest(sent(iteration)))).collect();
+    let body = "{file: big.txt, replace: {'@NAME@': 'number ${iteration}', '@N@': ''}}";
+    let steps = format!(
+        "{{post: /upload, body: {body}, check: ['json(\"$.sha256\") == (iteration == 0 ? \"{}\" : \"{}\")']}}",
+        digests[0], digests[1]
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan(&server.url(), &steps)).expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
+    let bytes = json["totals"]["bytes_out"].as_u64().expect("bytes");
+    assert!(bytes > 2 * sent(0).len() as u64 && bytes < 2 * sent(0).len() as u64 + 1_000);
+}

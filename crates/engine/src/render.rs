@@ -48,7 +48,7 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
             BodyOp::Form(pairs) => {
                 pairs.iter().all(|(name, value)| constant(name) && constant(value))
             }
-            BodyOp::File(_) | BodyOp::Multipart(_) => false,
+            BodyOp::File(_) | BodyOp::Replaced(..) | BodyOp::Multipart(_) => false,
         }
         && match &op.auth {
             AuthOp::None => true,
@@ -217,7 +217,7 @@ pub(crate) fn render_body(
     out: &mut Vec<u8>,
 ) -> Result<(), EvalError> {
     match &op.body {
-        BodyOp::None | BodyOp::File(_) | BodyOp::Multipart(_) => {}
+        BodyOp::None | BodyOp::File(_) | BodyOp::Replaced(..) | BodyOp::Multipart(_) => {}
         BodyOp::Text(text) => text.render(scope, out)?,
         BodyOp::Json(json) => json.write(scope, out)?,
         BodyOp::Form(pairs) => {

@@ -564,8 +564,13 @@ pub enum Body {
     None,
     /// A text.
     Text(Template),
-    /// A file, sent as a stream.
-    File(Spanned<PathBuf>),
+    /// A file, sent as a stream, with values in the place of markers.
+    File {
+        /// The file.
+        path: Spanned<PathBuf>,
+        /// Texts in it, and what is sent in their place.
+        replace: Vec<(Spanned<String>, Template)>,
+    },
     /// JSON; sets `Content-Type: application/json`.
     Json(Json),
     /// A form; sets `Content-Type: application/x-www-form-urlencoded`.

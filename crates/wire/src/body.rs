@@ -1,5 +1,6 @@
 //! Bodies that do not lie in memory: sources of what is sent, sinks of what came, and what unpacks it.
 
+use std::fs::File;
 use std::io;
 
 use flate2::{Decompress, FlushDecompress, Status};
@@ -13,6 +14,15 @@ pub trait BodySource {
     /// # Errors
     /// The source cannot be read.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// The file that comes next from where it stands, and how much of it: the kernel can send it
+    /// without its being read. `None`: what comes next has to be read.
+    fn file(&mut self) -> Option<(&File, u64)> {
+        None
+    }
+
+    /// So much of that file was sent, and it stands behind that.
+    fn sent(&mut self, _bytes: u64) {}
 }
 
 /// Where a body goes as it comes.

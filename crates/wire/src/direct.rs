@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use tokio::net::TcpStream;
 
 #[cfg(target_os = "linux")]
-use std::task::ready;
+use std::{fs::File, os::fd::AsFd, task::ready};
 
 /// Bytes that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,32 @@ pub(crate) fn poll_write(
             result => return Poll::Ready(result),
         }
     }
+}
+
+/// Lets the kernel send up to `most` bytes of a file from where it stands (sendfile(2)).
+#[cfg(target_os = "linux")]
+pub(crate) fn poll_send_file(
+    stream: &TcpStream,
+    cx: &mut Context<'_>,
+    file: &File,
+    most: u64,
+) -> Poll<io::Result<usize>> {
+    loop {
+        ready!(stream.poll_write_ready(cx))?;
+        let sent = stream.try_io(tokio::io::Interest::WRITABLE, || send_file(stream, file, most));
+        match sent {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            result => return Poll::Ready(result),
+        }
+    }
+}
+
+/// Sends a part of a file on a socket that does not block.
+#[cfg(target_os = "linux")]
+pub(crate) fn send_file(socket: impl AsFd, file: &File, most: u64) -> io::Result<usize> {
+    /// So much at a time, so that one user does not keep its worker from the others.
+    const PART: u64 = 1 << 20;
+    Ok(rustix::fs::sendfile(socket, file, None, most.min(PART) as usize)?)
 }
 
 /// Reads what there is.

@@ -244,7 +244,12 @@ impl<'a> Exchange<'a> {
                 continue;
             }
             let mut buffer = self.client.buffer();
-            let read = match ready!(stream.poll_read(cx, &mut buffer)) {
+            let large = self.answer.plain_rest() >= DISCARD_FROM;
+            let read = match large {
+                true => stream.poll_read_large(cx, &mut buffer),
+                false => stream.poll_read(cx, &mut buffer),
+            };
+            let read = match ready!(read) {
                 Ok(read) => read,
                 Err(error) => return Poll::Ready(Err(Error::io(&error))),
             };
@@ -456,6 +461,17 @@ impl Exchange<'_> {
         let Some(source) = &mut self.request.stream else { return stream.poll_flush(cx) };
         loop {
             if self.piece_at == self.piece.len() {
+                if let Some((file, left)) = source.file()
+                    && let Some(sent) = ready!(stream.poll_send_file(cx, file, left))
+                {
+                    let sent = sent? as u64;
+                    if sent == 0 {
+                        return Poll::Ready(Err(io::Error::other("the file became shorter")));
+                    }
+                    source.sent(sent);
+                    self.bytes_out += sent;
+                    continue;
+                }
                 self.piece.resize(PIECE, 0);
                 let read = source.read(&mut self.piece)?;
                 self.piece.truncate(read);

@@ -15,7 +15,7 @@ const CONTROL: usize = 64;
 #[repr(C, align(8))]
 struct Control([u8; CONTROL]);
 
-/// Reads what there is, and says how many ns ago the kernel got the last of it; `None`: it did not
+/// Reads what there is, without waiting, and says how many ns ago the kernel got the last of it; `None`: it did not
 /// say. 0 bytes: the other side has closed.
 pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
     let mut control = MaybeUninit::<Control>::uninit();
@@ -30,7 +30,7 @@ pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usiz
     // length that is said, and to `control`, of the length that is said; all live over the call. The
     // C library's `recvmsg` is left out because a thread can be cancelled in it, and pays for that.
     let read = unsafe {
-        libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut message, 0 as libc::c_int)
+        libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT)
     };
     let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
     // SAFETY: the kernel has written `msg_controllen` bytes of control messages, each with a header

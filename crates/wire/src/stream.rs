@@ -1,5 +1,6 @@
 //! The byte stream under a connection: TCP, a Unix socket, or TLS over one of them.
 
+use std::fs::File;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -64,6 +65,19 @@ impl Stream {
         }
     }
 
+    /// Reads what there is of a large body.
+    pub(crate) fn poll_read_large(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<Read>> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Stream::Ring(stream) => stream.poll_read_large(cx, buffer),
+            _ => self.poll_read(cx, buffer),
+        }
+    }
+
     /// Writes as much as it takes.
     pub(crate) fn poll_write(
         &mut self,
@@ -92,6 +106,33 @@ impl Stream {
             Stream::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
             Stream::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, pieces),
         }
+    }
+
+    /// Lets the kernel send up to `most` bytes of a file from where it stands. `None`: this stream needs
+    /// to see them.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn poll_send_file(
+        &mut self,
+        cx: &mut Context<'_>,
+        file: &File,
+        most: u64,
+    ) -> Poll<Option<io::Result<usize>>> {
+        match self {
+            Stream::Tcp(stream) => direct::poll_send_file(stream, cx, file, most).map(Some),
+            Stream::Ring(stream) => stream.poll_send_file(cx, file, most).map(Some),
+            _ => Poll::Ready(None),
+        }
+    }
+
+    /// Lets the kernel send up to `most` bytes of a file. `None`: this stream needs to see them.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn poll_send_file(
+        &mut self,
+        _: &mut Context<'_>,
+        _: &File,
+        _: u64,
+    ) -> Poll<Option<io::Result<usize>>> {
+        Poll::Ready(None)
     }
 
     /// Sends what TLS may still hold back.

@@ -7,4 +7,5 @@ pub(crate) mod exec;
 pub(crate) mod hosts;
 pub(crate) mod multipart;
 pub(crate) mod names;
+pub(crate) mod replace;
 pub(crate) mod url;

@@ -93,6 +93,29 @@ impl Pieces {
 }
 
 impl BodySource for Pieces {
+    fn file(&mut self) -> Option<(&File, u64)> {
+        while let Some(piece) = self.pieces.front() {
+            let over = match piece {
+                Piece::Bytes(bytes) => bytes.position() >= bytes.get_ref().len() as u64,
+                Piece::File(file) => file.limit() == 0,
+            };
+            if !over {
+                break;
+            }
+            self.pieces.pop_front();
+        }
+        match self.pieces.front() {
+            Some(Piece::File(file)) => Some((file.get_ref(), file.limit())),
+            _ => None,
+        }
+    }
+
+    fn sent(&mut self, bytes: u64) {
+        if let Some(Piece::File(file)) = self.pieces.front_mut() {
+            file.set_limit(file.limit().saturating_sub(bytes));
+        }
+    }
+
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(piece) = self.pieces.front_mut() {
             let read = match piece {

@@ -2,6 +2,7 @@
 //! templates bound to slots, extractors and checks.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::{Extractor, Spec};
@@ -16,6 +17,7 @@ use squall_plan::template::{BoundTemplate, Part, Template};
 use squall_plan::value::Value;
 
 use super::compile::Compiler;
+use crate::parts::replace::Markers;
 use crate::parts::{names, url};
 use crate::render;
 
@@ -88,6 +90,7 @@ pub(crate) enum BodyOp {
     Json(JsonOp),
     Form(Vec<(BoundTemplate, BoundTemplate)>),
     File(PathBuf),
+    Replaced(Arc<Markers>, Vec<BoundTemplate>),
     Multipart(Vec<PartOp>),
 }
 
@@ -395,7 +398,7 @@ impl<'p> Compiler<'p> {
         let (body, content_type) = match body {
             Body::None => (BodyOp::None, None),
             Body::Text(text) => (BodyOp::Text(self.template(text)?), None),
-            Body::File(path) => (BodyOp::File(self.file(path)?), None),
+            Body::File { path, replace } => (self.file_body(path, replace)?, None),
             Body::Json(json) => (BodyOp::Json(self.json(json)?), Some("application/json")),
             Body::Form(pairs) => {
                 (BodyOp::Form(self.pairs(pairs)?), Some("application/x-www-form-urlencoded"))
@@ -429,6 +432,28 @@ impl<'p> Compiler<'p> {
     }
 
     /// Notes an error now if a file is not there, and not in the middle of the run.
+    fn file_body(
+        &mut self,
+        path: &'p Spanned<PathBuf>,
+        replace: &'p [(Spanned<String>, Template)],
+    ) -> Option<BodyOp> {
+        let file = self.file(path)?;
+        if replace.is_empty() {
+            return Some(BodyOp::File(file));
+        }
+        let markers = replace.iter().map(|(marker, _)| marker.value.clone()).collect();
+        match Markers::scan(&file, markers) {
+            Ok(markers) => {
+                let values = replace.iter().map(|(_, value)| self.template(value));
+                Some(BodyOp::Replaced(Arc::new(markers), values.collect::<Option<_>>()?))
+            }
+            Err(error) => {
+                self.error(path.span, format!("cannot read {}: {error}", file.display()), "");
+                None
+            }
+        }
+    }
+
     fn file(&mut self, path: &Spanned<PathBuf>) -> Option<PathBuf> {
         match std::fs::File::open(&path.value) {
             Ok(_) => Some(path.value.clone()),

@@ -9,6 +9,7 @@ use super::account::Failure;
 use crate::parts::auth::Asking;
 use crate::parts::cookies::Site;
 use crate::parts::multipart::{Content, Part, Pieces};
+use crate::parts::replace::Replaced;
 use crate::parts::{names, url};
 use crate::program::{AuthOp, BodyOp, NameOp, PartOp, Prepared, RequestOp, UrlOp};
 use crate::render::{self, Destination, END_OF_HEAD};
@@ -299,6 +300,17 @@ impl Worker {
             |error: std::io::Error| Failure::new(ErrorKind::Render, format!("body: {error}"));
         let (pieces, kind) = match &op.body {
             BodyOp::File(path) => (Pieces::file(path).map_err(unreadable)?, None),
+            BodyOp::Replaced(markers, templates) => {
+                let render = |template: &squall_plan::template::BoundTemplate| {
+                    let mut value = Vec::new();
+                    template.render(scope, &mut value)?;
+                    Ok::<_, Failure>(value)
+                };
+                let values = templates.iter().map(render).collect::<Result<_, _>>()?;
+                let source = Replaced::open(markers.clone(), values).map_err(unreadable)?;
+                let length = source.len();
+                return Ok(Some(Streamed { source: Box::new(source), length, content_type: None }));
+            }
             BodyOp::Multipart(parts) => {
                 let parts =
                     parts.iter().map(|part| render_part(part, scope)).collect::<Result<_, _>>()?;

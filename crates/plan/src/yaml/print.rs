@@ -393,7 +393,14 @@ fn request_value(request: &Request) -> Value {
     let entries = match &request.body {
         Body::None => entries,
         Body::Text(text) => entries.put("body", text.source()),
-        Body::File(path) => entries.put("body", json!({"file": path.value.display().to_string()})),
+        Body::File { path, replace } => {
+            let pairs =
+                replace.iter().map(|(marker, value)| (marker.value.clone(), json!(value.source())));
+            let file = Entries::default()
+                .put("file", path.value.display().to_string())
+                .some("replace", Value::Object(pairs.collect()));
+            entries.put("body", file.done())
+        }
         Body::Json(json) => entries.put("json", json_value(json)),
         Body::Form(pairs) => entries.put("form", pairs_value(pairs)),
         Body::Multipart(parts) => {

@@ -315,6 +315,20 @@ impl Reader {
         })
     }
 
+    fn file_body(&mut self, fields: &Fields<'_>) -> Option<Body> {
+        let path = self.path(fields.get("file"))?;
+        let mut replace = Vec::new();
+        for (marker, node) in fields.get("replace").map(|node| self.names(node)).unwrap_or_default()
+        {
+            if marker.value.is_empty() {
+                self.error(marker.span, "an empty text is everywhere".to_owned(), "");
+                continue;
+            }
+            replace.push((marker, self.template(Some(node))?));
+        }
+        Some(Body::File { path, replace })
+    }
+
     fn save(&mut self, node: Option<&Node>) -> Option<Save> {
         let node = node?;
         if let Kind::Map(_) = node.kind {
@@ -362,10 +376,7 @@ impl Reader {
         let body = match given.first() {
             Some(&"body") => match fields.get("body") {
                 Some(node @ Node { kind: Kind::Map(_), .. }) => {
-                    let file = self
-                        .fields(node, &tables::BODY_FILE)
-                        .and_then(|fields| self.path(fields.get("file")));
-                    file.map(Body::File)
+                    self.fields(node, &tables::BODY_FILE).and_then(|fields| self.file_body(&fields))
                 }
                 node => self.template(node).map(Body::Text),
             },

@@ -243,8 +243,13 @@ pub(super) static ANY_METHOD: Table = Table {
     keys: &[Key("method", Text, "method"), Key("url", Text, "URL")],
 };
 
-pub(super) static BODY_FILE: Table =
-    Table { name: "a body", keys: &[Key("file", Text, "a file, sent as it is")] };
+pub(super) static BODY_FILE: Table = Table {
+    name: "a body",
+    keys: &[
+        Key("file", Text, "a file, sent as a stream"),
+        Key("replace", Names(&Text), "texts in the file, and what is sent in their place"),
+    ],
+};
 
 pub(super) static SAVE: Table = Table {
     name: "save",

@@ -68,7 +68,7 @@ scenarios:
         save: sha256
         check: {expr: "status == 200", name: good, warn: true}
       - put: /file
-        body: {file: a.bin}
+        body: {file: a.bin, replace: {"@ONE@": "${one}", two: ""}}
         save: {file: "b-${one}.bin"}
         auth: {digest: {user: u, password: p}}
       - post: /form

@@ -192,6 +192,9 @@ impl Ring {
             self.submit();
         }
         if self.dispatch() {
+            if !self.unsent.borrow().is_empty() {
+                self.submit();
+            }
             return;
         }
         let now = self.clock.now();
@@ -207,7 +210,9 @@ impl Ring {
             args = args.timespec(&limit);
             COMPLETIONS as usize / 2
         } else {
-            self.set_timer(now, until);
+            if !self.set_timer(now, until) {
+                args = args.timespec(&limit);
+            }
             if self.gathers && self.waiting.get() >= 8 {
                 args = args.min_wait_usec(GATHER_US);
                 (self.waiting.get() as usize / 2).min(GATHER) + sends
@@ -220,10 +225,10 @@ impl Ring {
         self.dispatch();
     }
 
-    /// Has the kernel wake the worker no later than `until`.
-    fn set_timer(&self, now: u64, until: u64) {
+    /// Has the kernel wake the worker no later than `until`; `false`: it takes no request.
+    fn set_timer(&self, now: u64, until: u64) -> bool {
         if self.timer.get() <= until {
-            return;
+            return true;
         }
         let mut times = self.times.borrow_mut();
         let entry = times.vacant_entry();
@@ -231,9 +236,13 @@ impl Ring {
         let time = entry.insert(Box::new(Timespec::from(Duration::from_nanos(until - now))));
         let timer = opcode::Timeout::new(&raw const **time).build();
         drop(times);
-        if self.push(timer.user_data(number(Kind::Timer, key, 0))) {
+        let pushed = self.push(timer.user_data(number(Kind::Timer, key, 0)));
+        if pushed {
             self.timer.set(until);
+        } else {
+            self.times.borrow_mut().remove(key as usize);
         }
+        pushed
     }
 
     /// Takes all completions to their sockets; `false`: nobody was woken.

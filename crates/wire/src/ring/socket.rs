@@ -1,11 +1,12 @@
 //! A TCP socket of a ring, with the interface of the other streams.
 
+use std::fs::File;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use io_uring::types::Fd;
@@ -14,8 +15,8 @@ use rustix::net::{SendFlags, Shutdown, send, shutdown};
 
 use super::outbox::SMALL;
 use super::{Address, GATHERED, Kind, Ring, Slot, number};
-use crate::direct::Read;
-use crate::discard;
+use crate::direct::{Read, send_file};
+use crate::{discard, stamp};
 
 /// An open socket, or one that is being connected.
 pub(crate) struct Socket {
@@ -174,14 +175,66 @@ impl Socket {
             send(&slot.fd, piece, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
         });
         match sent {
-            Err(rustix::io::Errno::AGAIN) => {}
-            result => return Poll::Ready(Ok(result?)),
+            Err(rustix::io::Errno::AGAIN) => self.poll_out(cx),
+            result => Poll::Ready(Ok(result?)),
         }
-        let pushed = self.request(|slot, fd| {
-            (slot.polling_out, slot.writer) = (true, Some(cx.waker().clone()));
-            (Kind::PollOut, opcode::PollAdd::new(fd, libc::POLLOUT as u32).build(), 0)
+    }
+
+    /// Lets the kernel send up to `most` bytes of a file from where it stands.
+    pub(crate) fn poll_send_file(
+        &self,
+        cx: &mut Context<'_>,
+        file: &File,
+        most: u64,
+    ) -> Poll<io::Result<usize>> {
+        let now = self.ring.clock.now();
+        let busy = self
+            .with(|slot| slot.sending.then(|| slot.writer = Some(cx.waker().clone())).is_some());
+        if busy {
+            return Poll::Pending;
+        }
+        let sent = self.with(|slot| {
+            if slot.sent_ns == 0 {
+                slot.sent_ns = now;
+            }
+            // The kernel knows no flag for this one call, and the ring wants a socket that blocks.
+            rustix::io::ioctl_fionbio(&slot.fd, true)?;
+            let sent = send_file(&slot.fd, file, most);
+            rustix::io::ioctl_fionbio(&slot.fd, false)?;
+            sent
         });
+        match sent {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.poll_out(cx),
+            result => Poll::Ready(result),
+        }
+    }
+
+    /// Waits until there is room to send.
+    fn poll_out<R>(&self, cx: &mut Context<'_>) -> Poll<io::Result<R>> {
+        let polling = self.with(|slot| {
+            slot.writer = Some(cx.waker().clone());
+            std::mem::replace(&mut slot.polling_out, true)
+        });
+        let pushed = polling
+            || self.request(|_, fd| {
+                (Kind::PollOut, opcode::PollAdd::new(fd, libc::POLLOUT as u32).build(), 0)
+            });
         if pushed { Poll::Pending } else { Poll::Ready(Err(full())) }
+    }
+
+    /// Reads what there is of a large body: by a system call of its own, which copies it once.
+    pub(crate) fn poll_read_large(
+        &self,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<Read>> {
+        if !ready!(self.poll_direct(cx))? {
+            return self.poll_read(cx, buffer);
+        }
+        match self.with(|slot| stamp::recv(&slot.fd, buffer)) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.poll_in(cx),
+            result => Poll::Ready(result.map(|(bytes, ago_ns)| Read { bytes, ago_ns })),
+        }
     }
 
     /// Lets the kernel throw away up to `most` bytes that have arrived. `None`: they have to be read,
@@ -191,30 +244,43 @@ impl Socket {
         cx: &mut Context<'_>,
         most: u64,
     ) -> Poll<Option<io::Result<usize>>> {
+        match ready!(self.poll_direct(cx)) {
+            Ok(true) => {}
+            Ok(false) => return Poll::Ready(None),
+            Err(error) => return Poll::Ready(Some(Err(error))),
+        }
+        match self.with(|slot| discard::discard(&slot.fd, most)) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.poll_in(cx).map(Some),
+            result => Poll::Ready(Some(result)),
+        }
+    }
+
+    /// Takes the socket from the ring's hands, to read from it by system calls of its own. `false`:
+    /// something lies in the ring's buffers, or nothing more will come.
+    fn poll_direct(&self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         let (read, listening) =
             self.with(|slot| (!slot.arrived.is_empty() || slot.end.is_some(), slot.listening));
         if read {
-            return Poll::Ready(None);
+            return Poll::Ready(Ok(false));
         }
-        let pushed = if listening {
-            self.with(|slot| self.ring.await_reading(slot, cx.waker()));
-            self.cancel(Kind::Listen)
-        } else {
-            let discarded = self.with(|slot| discard::discard(&slot.fd, most));
-            match discarded {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                result => return Poll::Ready(Some(result)),
-            }
-            let polling = self.with(|slot| {
-                self.ring.await_reading(slot, cx.waker());
-                std::mem::replace(&mut slot.polling_in, true)
+        if !listening {
+            return Poll::Ready(Ok(true));
+        }
+        self.with(|slot| self.ring.await_reading(slot, cx.waker()));
+        if self.cancel(Kind::Listen) { Poll::Pending } else { Poll::Ready(Err(full())) }
+    }
+
+    /// Waits until there is something to read.
+    fn poll_in<R>(&self, cx: &mut Context<'_>) -> Poll<io::Result<R>> {
+        let polling = self.with(|slot| {
+            self.ring.await_reading(slot, cx.waker());
+            std::mem::replace(&mut slot.polling_in, true)
+        });
+        let pushed = polling
+            || self.request(|_, fd| {
+                (Kind::PollIn, opcode::PollAdd::new(fd, libc::POLLIN as u32).build(), 0)
             });
-            polling
-                || self.request(|_, fd| {
-                    (Kind::PollIn, opcode::PollAdd::new(fd, libc::POLLIN as u32).build(), 0)
-                })
-        };
-        if pushed { Poll::Pending } else { Poll::Ready(Some(Err(full()))) }
+        if pushed { Poll::Pending } else { Poll::Ready(Err(full())) }
     }
 
     /// Whether the other side takes nothing more.

@@ -132,6 +132,32 @@ fn large_writes_wait_for_room() {
 }
 
 #[test]
+fn files_are_sent_by_the_kernel_behind_what_was_written() {
+    let Some(ring) = ring() else { return };
+    let (socket, mut other) = pair(&ring);
+    let path = std::env::temp_dir().join(format!("squall-ring-{}", std::process::id()));
+    let content: Vec<u8> = (0..5_000_000u32).map(|at| (at / 11) as u8).collect();
+    std::fs::write(&path, &content).expect("writable");
+    let file = std::fs::File::open(&path).expect("readable");
+    std::fs::remove_file(&path).expect("there");
+    let expected = [b"head".as_slice(), &content, b"tail"].concat();
+    let reader = std::thread::spawn(move || {
+        let mut got = vec![0; expected.len()];
+        other.read_exact(&mut got).expect("all of it");
+        got == expected
+    });
+    write(&ring, &socket, b"head").expect("open");
+    let mut left = content.len() as u64;
+    while left > 0 {
+        left -= drive(&ring, |cx| socket.poll_send_file(cx, &file, left)).expect("open") as u64;
+    }
+    assert_eq!(drive(&ring, |cx| socket.poll_send_file(cx, &file, 10)).expect("open"), 0);
+    write(&ring, &socket, b"tail").expect("open");
+    ring.submit();
+    assert!(reader.join().expect("no panic"));
+}
+
+#[test]
 fn more_arrives_than_there_are_buffers() {
     let Some(ring) = ring() else { return };
     let (socket, mut other) = pair(&ring);
@@ -177,6 +203,29 @@ fn bytes_are_thrown_away_and_reading_goes_on() {
     assert_eq!(read(&ring, &socket, 64).expect("open"), b"tail");
     drop(other);
     assert_eq!(read(&ring, &socket, 64).expect("closed in order"), b"");
+}
+
+#[test]
+fn large_bodies_are_read_past_the_ring_and_small_ones_again_through_it() {
+    let Some(ring) = ring() else { return };
+    let (socket, mut other) = pair(&ring);
+    let sent: Vec<u8> = (0..5_000_000u32).map(|at| (at / 5) as u8).collect();
+    let expected = sent.clone();
+    other.write_all(b"head").expect("open");
+    assert_eq!(read(&ring, &socket, 64).expect("open"), b"head");
+    let writer = std::thread::spawn(move || other.write_all(&sent).map(|()| other));
+    let (mut got, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
+    while got.len() < expected.len() {
+        let read = drive(&ring, |cx| socket.poll_read_large(cx, &mut buffer)).expect("open");
+        got.extend_from_slice(&buffer[..read.bytes]);
+    }
+    assert!(got == expected);
+    let mut other = writer.join().expect("no panic").expect("open");
+    other.write_all(b"tail").expect("open");
+    assert_eq!(read(&ring, &socket, 64).expect("open"), b"tail");
+    drop(other);
+    let read = drive(&ring, |cx| socket.poll_read_large(cx, &mut buffer)).expect("closed in order");
+    assert_eq!(read.bytes, 0);
 }
 
 #[test]
