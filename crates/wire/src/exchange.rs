@@ -5,10 +5,11 @@ use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
-use crate::body::{BodySink, BodySource, Unpack};
+use crate::body::Unpack;
 use crate::client::Client;
 use crate::error::Error;
-use crate::h1::{self, Answer, Step};
+use crate::h1::{Answer, Step};
+use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
 use crate::stream::Stream;
 
@@ -16,86 +17,6 @@ use crate::stream::Stream;
 const PIECE: usize = 64 << 10;
 /// From how many bytes to come the kernel is asked to throw them away: below, the copy costs less.
 const DISCARD_FROM: u64 = 64 << 10;
-
-/// A request in bytes.
-pub struct RequestBytes<'a> {
-    /// Whether it is HEAD: its answer has no body.
-    pub is_head: bool,
-    /// Head, and body where it was made in memory, in the order of sending; empty ones are skipped.
-    pub slices: [&'a [u8]; 3],
-    /// A body that is read while it is sent.
-    pub stream: Option<&'a mut dyn BodySource>,
-}
-
-/// What is done with the answer's body.
-pub struct Expect<'a> {
-    /// How much of its beginning is kept for `done` to look at; the rest is thrown away as it comes.
-    pub keep: u64,
-    /// Where all of it goes besides.
-    pub sink: Option<&'a mut dyn BodySink>,
-    /// Most bytes of the body, as sent and as unpacked; more is an error.
-    pub max_body: u64,
-    /// Unpack gzip, if anybody looks at the body.
-    pub decode: bool,
-}
-
-impl Expect<'_> {
-    /// Takes a piece of the body: into the sink, and into what is kept.
-    fn take(&mut self, piece: &[u8], kept: &mut Vec<u8>) -> Result<(), Error> {
-        if let Some(sink) = &mut self.sink {
-            sink.write(piece).map_err(|error| Error::sink(&error))?;
-        }
-        let room = usize::try_from(self.keep).unwrap_or(usize::MAX).saturating_sub(kept.len());
-        kept.extend_from_slice(&piece[..piece.len().min(room)]);
-        Ok(())
-    }
-}
-
-/// Moments of an exchange, in nanoseconds of the run's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Times {
-    /// Before the first byte was sent.
-    pub sent_ns: u64,
-    /// When the first byte of the answer had arrived: in the kernel, where it says so, or else in this
-    /// program.
-    pub first_byte_ns: u64,
-    /// When the last byte had arrived.
-    pub end_ns: u64,
-    /// From the arrival of the last byte in the kernel until it was read here; `None`: the kernel did
-    /// not say.
-    pub delay_ns: Option<u64>,
-}
-
-/// An answer, as it lies in the worker's buffer.
-pub struct Response<'a> {
-    /// Status code.
-    pub status: u16,
-    /// The head's bytes, interim heads before it left out.
-    pub head: &'a [u8],
-    /// The body, if it was asked to be kept; unpacked, if that was asked for.
-    pub body: &'a [u8],
-    /// Bytes of the body as sent, chunk frames left out.
-    pub body_bytes: u64,
-    /// All bytes that were read.
-    pub bytes_in: u64,
-    /// All bytes that were written.
-    pub bytes_out: u64,
-    /// Whether the head has a Set-Cookie line.
-    pub sets_cookies: bool,
-}
-
-impl<'a> Response<'a> {
-    /// Names and values of the header lines, in order.
-    pub fn headers(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        h1::lines(self.head)
-    }
-
-    /// The value of the first header of a name, in any case of letters.
-    pub fn header(&self, name: &str) -> Option<&'a [u8]> {
-        let mut headers = self.headers();
-        headers.find(|(own, _)| own.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
-    }
-}
 
 /// An open connection. Between exchanges it holds no buffer.
 pub struct Connection {

@@ -14,6 +14,7 @@ mod discard;
 mod error;
 mod exchange;
 mod h1;
+mod message;
 mod origin;
 mod progress;
 #[cfg(target_os = "linux")]
@@ -30,8 +31,9 @@ pub use body::{BodySink, BodySource};
 pub use client::{Client, Outside};
 pub use connect::{ConnectTimes, Connected, connect};
 pub use error::{Error, ErrorKind};
-pub use exchange::{Connection, Expect, RequestBytes, Response, Times};
+pub use exchange::Connection;
 pub use h1::{Answer, Malformed, Step};
+pub use message::{Expect, RequestBytes, Response, Times};
 pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
 pub use settings::{Io, Proxy, Settings, SetupError, Shared, TlsSettings};

@@ -15,7 +15,7 @@ use squall_plan::value::Value;
 use squall_wire::{Origin, Proxy};
 
 use super::flow::Flow;
-use super::request::JsonOp;
+use super::ops::JsonOp;
 use super::scope::{Function, Place};
 use super::{Feed, Feeds, Program, Scenario};
 use crate::parts::{hosts::Hosts, url};

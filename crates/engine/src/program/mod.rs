@@ -9,6 +9,7 @@ mod advise;
 mod compile;
 mod data;
 mod flow;
+mod ops;
 mod print;
 mod request;
 mod scope;
@@ -33,7 +34,7 @@ pub(crate) use compile::Compiler;
 pub use compile::{CompileOptions, DEFAULT_GRACE, Part, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
-pub(crate) use request::{
+pub(crate) use ops::{
     AuthOp, BodyOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, Prepared,
     RequestOp, SaveOp, UrlOp,
 };

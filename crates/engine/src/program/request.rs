@@ -7,16 +7,15 @@ use std::time::Duration;
 
 use squall_extract::{Extractor, Spec};
 use squall_measure::NameKind;
-use squall_plan::expr::{Program as Formula, Slot};
 use squall_plan::model::{
-    Auth, Body, Check, Digest, Exec, Extract, Extractor as From, Json, PartContent, Request, Save,
-    Which,
+    Auth, Body, Check, Exec, Extract, Extractor as From, Json, PartContent, Request, Save,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{BoundTemplate, Part, Template};
 use squall_plan::value::Value;
 
 use super::compile::Compiler;
+use super::ops::*;
 use crate::parts::replace::Markers;
 use crate::parts::{names, url};
 use crate::render;
@@ -27,166 +26,6 @@ const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 const DEFAULT_CONNECT: Duration = Duration::from_secs(10);
 const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
-
-/// A request, compiled.
-#[derive(Debug)]
-pub(crate) struct RequestOp {
-    pub name: NameOp,
-    pub method: Box<str>,
-    pub url: UrlOp,
-    /// The whole request, where nothing in it depends on the user: the head, of which the last
-    /// `tail` bytes (the empty line and a body) come after what a user adds (cookies, digest).
-    pub prepared: Option<Prepared>,
-    /// Headers beside those that follow from the rest, each with its name and `: ` as bytes.
-    pub headers: Vec<(Box<[u8]>, BoundTemplate)>,
-    /// Query parameters, appended percent-encoded.
-    pub query: Vec<(BoundTemplate, BoundTemplate)>,
-    pub body: BodyOp,
-    pub auth: AuthOp,
-    /// Whether the plan's own headers already hold a Cookie line.
-    pub own_cookie: bool,
-    pub limits: Limits,
-    /// Where the body goes besides.
-    pub save: Option<SaveOp>,
-    /// Whether a status of 400 and above is an error by itself.
-    pub status_errors: bool,
-    pub extracts: Vec<ExtractOp>,
-    pub checks: Vec<CheckOp>,
-}
-
-/// A request rendered before the run.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub bytes: Box<[u8]>,
-    /// Where the head's last, empty line begins.
-    pub head_end: usize,
-}
-
-/// The name under which a request is counted.
-#[derive(Debug)]
-pub(crate) enum NameOp {
-    Static(u32),
-    Rendered(BoundTemplate),
-    /// Method and collapsed path, known only when the URL is.
-    FromUrl,
-}
-
-/// Where a request goes.
-#[derive(Debug)]
-pub(crate) enum UrlOp {
-    /// Known before the run: origin, and path with query.
-    Static { origin: u32, path: Box<[u8]> },
-    /// A path on the target, rendered for each request.
-    Path { origin: u32, prefix: Box<[u8]>, path: BoundTemplate },
-    /// Anything: rendered, then split.
-    Any(BoundTemplate),
-}
-
-/// What a request carries.
-#[derive(Debug)]
-pub(crate) enum BodyOp {
-    None,
-    Text(BoundTemplate),
-    Json(JsonOp),
-    Form(Vec<(BoundTemplate, BoundTemplate)>),
-    File(PathBuf),
-    Replaced(Arc<Markers>, Vec<BoundTemplate>),
-    Multipart(Vec<PartOp>),
-}
-
-/// A part of a multipart body.
-#[derive(Debug)]
-pub(crate) enum PartOp {
-    Text {
-        name: BoundTemplate,
-        text: BoundTemplate,
-        content_type: Option<String>,
-    },
-    File {
-        name: BoundTemplate,
-        path: PathBuf,
-        filename: Option<String>,
-        content_type: Option<String>,
-    },
-}
-
-/// Credentials.
-#[derive(Debug)]
-pub(crate) enum AuthOp {
-    None,
-    Basic { user: BoundTemplate, password: BoundTemplate },
-    Bearer(BoundTemplate),
-    Digest { user: BoundTemplate, password: BoundTemplate },
-}
-
-/// Where the body of an answer goes while it comes.
-#[derive(Debug)]
-pub(crate) enum SaveOp {
-    Digest(Digest),
-    File(BoundTemplate),
-}
-
-/// Bounds of a request, in nanoseconds and bytes; `u64::MAX`: none.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    pub connect: u64,
-    pub first_byte: u64,
-    pub total: u64,
-    pub redirects: u32,
-    pub max_body: u64,
-    /// How much of the body's beginning is kept for those who read it.
-    pub keep: u64,
-    /// Whether compressed answers are asked for, and so may have to be unpacked.
-    pub compression: bool,
-}
-
-/// A JSON-like value with variables.
-#[derive(Debug)]
-pub(crate) enum JsonOp {
-    Constant(Value),
-    Text(BoundTemplate),
-    List(Vec<JsonOp>),
-    Map(Vec<(BoundTemplate, JsonOp)>),
-}
-
-/// A value to take from an answer.
-#[derive(Debug)]
-pub(crate) struct ExtractOp {
-    pub slot: Slot,
-    pub variable: Box<str>,
-    pub from: FromOp,
-    pub which: Which,
-    pub default: Option<JsonOp>,
-}
-
-/// Where it comes from.
-#[derive(Debug)]
-pub(crate) enum FromOp {
-    Body(Extractor),
-    Header(Box<str>),
-    Cookie(Box<str>),
-    Status,
-    Saved,
-}
-
-/// A judgement of an answer.
-#[derive(Debug)]
-pub(crate) struct CheckOp {
-    pub formula: Formula,
-    /// What it is called in reports.
-    pub text: Box<str>,
-    pub warn: bool,
-}
-
-/// A program to run.
-#[derive(Debug)]
-pub(crate) struct ExecOp {
-    pub name: u32,
-    pub command: Vec<BoundTemplate>,
-    pub timeout: Duration,
-    pub extracts: Vec<ExtractOp>,
-    pub checks: Vec<CheckOp>,
-}
 
 impl<'p> Compiler<'p> {
     /// Compiles a request; `None` after an error was noted.
