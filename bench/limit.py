@@ -67,7 +67,7 @@ with small_nginx(64) as server:
     plan = PLAN.format(target=server.url(""), path="/").replace("rate: 10/s, arrivals: poisson", "users: 1")
     plan = plan.replace("steps: [", "steps: [{think: 20ms}, ")
     found = limit(plan, "--keep", "error_rate < 0.1%", "--by", "users")
-    edge, steps = found["limit"], len(found["steps"])
+    edge, steps = found["limit"] or {"level": 0, "low": 0, "high": 0}, len(found["steps"])
     # One of the 64 is the listener's, one the cycle's channel where there is a master process.
     table.row("nginx with 64 connections", "error_rate < 0.1 %", "61 to 63 users", f"{edge['level']:.0f} users",
               f"{edge['low']:.0f} to {edge['high']:.0f}", found["broke_first"], steps, "", table.goal(58 <= edge["level"] <= 64))

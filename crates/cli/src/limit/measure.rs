@@ -1,12 +1,14 @@
 //! What is seen in a run at one level: slices into windows, and a window into a step.
 
 use squall_limit::{By, Kept, Step};
-use squall_measure::{Facts, Reason, Slice, Surroundings, Threshold, Totals, verdict};
+use squall_measure::{Facts, Reason, Slice, Surroundings, Threshold, Totals, Trust, verdict};
 
 /// Rules of the verdict that say that the generator was the limit.
 const OWN: [&str; 7] = ["cpu_bound", "starved", "stalled", "sends_late", "ports", "files", "link"];
-/// Latency is normal again if it is no more than this many times what it was before, ...
+/// Latency is normal again if it is no more than this many times what it was before, and so many µs
+/// (less is chance), ...
 const NORMAL: f64 = 1.5;
+const CHANCE_US: f64 = 1_000.0;
 /// ... for so many seconds.
 const CALM_S: usize = 3;
 
@@ -66,7 +68,11 @@ fn step(
     });
     let kept: Vec<Kept> = kept.collect();
     let facts = Facts { totals, all: &all, surroundings, steady: None, thresholds: &[] };
-    let own = |reason: &Reason| OWN.contains(&reason.rule);
+    // Some late sends change no answer of a target; many may.
+    let own = |reason: &Reason| {
+        OWN.contains(&reason.rule)
+            && (reason.rule != "sends_late" || reason.trust == Trust::Invalid)
+    };
     let reasons = verdict(&facts).into_iter().filter(own);
     Step {
         level,
@@ -108,7 +114,7 @@ impl Calm {
             .filter(|row| row.second + 1 < slice.second)
             .map(|row| {
                 let errors = row.errors as f64 / row.requests.max(1) as f64;
-                let normal = row.latency.mean() <= NORMAL * self.normal_us;
+                let normal = row.latency.mean() <= NORMAL * self.normal_us + CHANCE_US;
                 (row.second, row.requests > 0 && normal && errors <= self.errors + 0.01)
             })
             .collect();

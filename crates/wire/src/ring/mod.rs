@@ -36,11 +36,6 @@ const ENTRIES: u32 = 256;
 const COMPLETIONS: u32 = 4096;
 /// Sends that are gathered at most: the first of them waits for the last.
 const GATHERED: usize = 16;
-/// While a part of what is under way has not come in, the worker sleeps on for at most so long: users
-/// whose answers are there go on that much later, and the kernel wakes the worker less often.
-const GATHER_US: u32 = 50;
-/// ... and only for so many.
-const GATHER: usize = 64;
 /// If something is due so soon, the worker sleeps until then whatever comes in.
 const SOON_NS: u64 = 50_000;
 /// Room for the kernel's stamp: see `stamp.rs`.
@@ -66,10 +61,6 @@ pub(crate) struct Ring {
     timer: Cell<u64>,
     /// What a timer is set to, until the kernel is done with it.
     times: RefCell<Slab<Box<Timespec>>>,
-    /// How many wait for something to arrive.
-    waiting: Cell<u32>,
-    /// The kernel can wait for several completions with a limit of time for the first (Linux 6.12).
-    gathers: bool,
     clock: Clock,
 }
 
@@ -124,7 +115,6 @@ impl Ring {
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
         message.msg_controllen = CONTROL;
         Ok(Ring {
-            gathers: ring.params().is_feature_min_timeout(),
             ring: RefCell::new(ring),
             buffers: RefCell::new(buffers),
             outbox: RefCell::default(),
@@ -135,7 +125,6 @@ impl Ring {
             timer: Cell::new(u64::MAX),
             times: RefCell::default(),
             lay: Cell::new(false),
-            waiting: Cell::new(0),
             clock,
         })
     }
@@ -213,12 +202,7 @@ impl Ring {
             if !self.set_timer(now, until) {
                 args = args.timespec(&limit);
             }
-            if self.gathers && self.waiting.get() >= 8 {
-                args = args.min_wait_usec(GATHER_US);
-                (self.waiting.get() as usize / 2).min(GATHER) + sends
-            } else {
-                1 + sends
-            }
+            1 + sends
         };
         // Its errors are that the time is over, or a signal: whatever it is, what is there is taken.
         let _ = self.ring.borrow().submitter().submit_with_args(wanted, &args);
@@ -278,7 +262,7 @@ impl Ring {
             Kind::Listen => {
                 self.arrived(slot, entry);
                 slot.listening &= !last;
-                self.wake_reader(slot)
+                slot.reader.take()
             }
             Kind::Send => {
                 self.outbox.borrow_mut().free(place);
@@ -290,7 +274,7 @@ impl Ring {
                     code if code > 0 => slot.end = slot.end.or(Some(End::Broken(code))),
                     _ => {}
                 }
-                let reader = slot.end.and_then(|_| self.wake_reader(slot));
+                let reader = slot.end.and_then(|_| slot.reader.take());
                 reader.or(slot.writer.take())
             }
             Kind::Connect => {
@@ -300,7 +284,7 @@ impl Ring {
             }
             Kind::PollIn => {
                 slot.polling_in = false;
-                self.wake_reader(slot)
+                slot.reader.take()
             }
             Kind::PollOut => {
                 slot.polling_out = false;
@@ -320,22 +304,6 @@ impl Ring {
             let slot = slots.remove(key as usize);
             let mut buffers = self.buffers.borrow_mut();
             slot.arrived.iter().for_each(|piece| buffers.give(piece.buffer));
-        }
-    }
-
-    fn wake_reader(&self, slot: &mut Slot) -> Option<Waker> {
-        let waker = slot.reader.take()?;
-        self.waiting.set(self.waiting.get() - 1);
-        Some(waker)
-    }
-
-    fn await_reading(&self, slot: &mut Slot, waker: &Waker) {
-        match &mut slot.reader {
-            Some(reader) => reader.clone_from(waker),
-            None => {
-                slot.reader = Some(waker.clone());
-                self.waiting.set(self.waiting.get() + 1);
-            }
         }
     }
 

@@ -82,7 +82,7 @@ impl Socket {
             if let Some(end) = slot.end() {
                 return Poll::Ready(end.map(|bytes| Read { bytes, ago_ns: None }));
             }
-            self.ring.await_reading(slot, cx.waker());
+            slot.reader = Some(cx.waker().clone());
             (!slot.listening).then(|| self.ring.listen(self.key, slot))
         };
         let Some(entry) = listen else { return Poll::Pending };
@@ -266,14 +266,14 @@ impl Socket {
         if !listening {
             return Poll::Ready(Ok(true));
         }
-        self.with(|slot| self.ring.await_reading(slot, cx.waker()));
+        self.with(|slot| slot.reader = Some(cx.waker().clone()));
         if self.cancel(Kind::Listen) { Poll::Pending } else { Poll::Ready(Err(full())) }
     }
 
     /// Waits until there is something to read.
     fn poll_in<R>(&self, cx: &mut Context<'_>) -> Poll<io::Result<R>> {
         let polling = self.with(|slot| {
-            self.ring.await_reading(slot, cx.waker());
+            slot.reader = Some(cx.waker().clone());
             std::mem::replace(&mut slot.polling_in, true)
         });
         let pushed = polling
@@ -324,8 +324,7 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         let under_way = self.with(|slot| {
-            self.ring.wake_reader(slot);
-            slot.writer = None;
+            (slot.reader, slot.writer) = (None, None);
             [
                 (slot.listening, Kind::Listen),
                 (slot.address.is_some(), Kind::Connect),

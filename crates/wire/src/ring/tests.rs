@@ -265,7 +265,6 @@ fn sockets_that_are_dropped_leave_nothing_behind() {
         other.write_all(b"too late").expect("open");
     }
     settle(&ring);
-    assert_eq!(ring.waiting.get(), 0);
     let after = std::fs::read_dir("/proc/self/fd").expect("proc").count();
     assert!(after < before + 100, "{before} {after}");
 }
