@@ -111,16 +111,35 @@ impl From<Way> for Io {
     }
 }
 
-/// How a run is made and where its result goes.
+/// What load is made with.
 #[derive(Debug, Args, Clone)]
-pub struct Output {
+pub struct Means {
     /// Threads that make load [default: one a core].
     #[arg(short = 'w', long, value_name = "N")]
-    pub workers: Option<u32>,
+    workers: Option<u32>,
     /// How connections are read and written: by io_uring (Linux 6.1 and later), by epoll, or by what the
     /// machine has.
     #[arg(long, value_enum, value_name = "WAY", default_value_t = Way::Auto, env = "SQUALL_IO")]
-    pub io: Way,
+    io: Way,
+}
+
+impl Means {
+    /// How many threads make load.
+    pub fn workers(&self) -> u32 {
+        self.workers.unwrap_or_else(|| crate::machine::cores() as u32).max(1)
+    }
+
+    /// How connections are read and written.
+    pub fn io(&self) -> Io {
+        self.io.into()
+    }
+}
+
+/// How a run is made and where its result goes.
+#[derive(Debug, Args, Clone)]
+pub struct Output {
+    #[command(flatten)]
+    pub means: Means,
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
@@ -216,12 +235,8 @@ pub struct Limit {
     pub mode: Mode,
     #[command(flatten)]
     pub variables: Variables,
-    /// Threads that make load [default: one a core].
-    #[arg(short = 'w', long, value_name = "N")]
-    pub workers: Option<u32>,
-    /// How connections are read and written: see `squall run --help`.
-    #[arg(long, value_enum, value_name = "WAY", default_value_t = Way::Auto, env = "SQUALL_IO")]
-    pub io: Way,
+    #[command(flatten)]
+    pub means: Means,
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,

@@ -192,13 +192,7 @@ fn fresh_seed() -> u64 {
 /// Puts other numbers of users in place of the plan's, over its closed loads in their proportions
 /// (open loads: the most users), and another length in place of every load's.
 pub fn resize(plan: &mut Plan, users: Option<u64>, length: Option<std::time::Duration>) {
-    let mut all: Vec<&mut Load> = plan
-        .scenarios
-        .iter_mut()
-        .filter_map(|scenario| scenario.load.as_mut())
-        .chain(plan.load.as_mut())
-        .map(|load| &mut load.value)
-        .collect();
+    let mut all = loads(plan);
     if let Some(users) = users {
         scale(&mut all, users);
     }
@@ -217,6 +211,16 @@ pub fn resize(plan: &mut Plan, users: Option<u64>, length: Option<std::time::Dur
             }
         }
     }
+}
+
+/// All loads of a plan.
+pub fn loads(plan: &mut Plan) -> Vec<&mut Load> {
+    plan.scenarios
+        .iter_mut()
+        .filter_map(|scenario| scenario.load.as_mut())
+        .chain(plan.load.as_mut())
+        .map(|load| &mut load.value)
+        .collect()
 }
 
 /// Shares `users` over the closed loads as their own numbers have it, each at least one.

@@ -13,7 +13,6 @@ use crate::args::{self, Output, Variables};
 use crate::builtin;
 use crate::collect::{self, Collector};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::machine::cores;
 use crate::once::Once;
 use crate::plans;
 use crate::request_log::RequestLog;
@@ -52,7 +51,7 @@ pub fn run(job: Job) -> Outcome {
     let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
     // Everything is compiled before anything is sent.
     let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
-    let shared = plans::network(&job.plan, &job.sources, &programs, job.output.io.into())?;
+    let shared = plans::network(&job.plan, &job.sources, &programs, job.output.means.io())?;
     let stopper = Stopper::default();
     let grace = job.plan.grace.unwrap_or(squall_engine::DEFAULT_GRACE);
     let interrupted = signals::watch(stopper.clone(), grace).map_err(Failure::incomplete)?;
@@ -65,7 +64,7 @@ pub fn run(job: Job) -> Outcome {
     }
     options.setup = setup?;
     let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
-    let workers = job.output.workers.unwrap_or_else(|| cores() as u32).max(1);
+    let workers = job.output.means.workers();
     let mut collector = Collector::new(&job, &program, &shared, workers)?;
     let ended = drive(&job, &program, &shared, workers, &stopper, &mut collector)?;
     options.setup.clear();

@@ -27,7 +27,7 @@ const MAY_IMPORT: [(&str, &[&str]); 11] = [
     ),
     ("squall-wire", &[]),
     ("squall-extract", &[]),
-    ("squall-limit", &[]),
+    ("squall-limit", &["squall-measure"]),
     ("squall-load", &[]),
     ("squall-measure", &[]),
     ("squall-plan", &[]),

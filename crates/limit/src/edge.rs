@@ -1,5 +1,7 @@
 //! The level at which what must be kept is just kept, from steps around it.
 
+use squall_measure::student;
+
 use crate::step::{By, Outcome, Step};
 
 /// The highest level that holds, and how well it is known.
@@ -97,20 +99,6 @@ fn fit(steps: &[Step], by: By, middle: f64) -> Option<Edge> {
     let half = student(freedom) * error;
     let within = (middle * NEAR.0..=middle * NEAR.1).contains(&level);
     within.then_some(Edge { level, low: (level - half).max(0.0), high: level + half, fitted: true })
-}
-
-/// The 97.5 % quantile of Student's t (Abramowitz and Stegun, 26.7.5, and exact below 4 degrees).
-fn student(freedom: usize) -> f64 {
-    match freedom {
-        0 | 1 => 12.706,
-        2 => 4.303,
-        3 => 3.182,
-        _ => {
-            let (z, v) = (1.959_964_f64, freedom as f64);
-            z + (z.powi(3) + z) / (4.0 * v)
-                + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v * v)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -197,10 +197,15 @@ fn around(value: f64, half: f64) -> Interval {
     Interval { low: (value - half).max(0.0), high: value + half, method: Method::Batches }
 }
 
-/// The 97.5 % quantile of Student's t with so many degrees of freedom (Abramowitz and Stegun,
-/// "Handbook of Mathematical Functions", 26.7.5: right to three digits from 4 degrees on).
-fn student(freedom: usize) -> f64 {
-    let (z, v) = (Z, freedom.max(1) as f64);
+/// The 97.5 % quantile of Student's t with so many degrees of freedom, at least 1 (Abramowitz and
+/// Stegun, "Handbook of Mathematical Functions", 26.7.5: right to three digits from 4 degrees on; below,
+/// its table 26.10).
+pub fn student(freedom: usize) -> f64 {
+    const FEW: [f64; 4] = [12.706, 12.706, 4.303, 3.182];
+    if let Some(exact) = FEW.get(freedom) {
+        return *exact;
+    }
+    let (z, v) = (Z, freedom as f64);
     z + (z.powi(3) + z) / (4.0 * v)
         + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v * v)
         + (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * v.powi(3))
@@ -212,9 +217,16 @@ mod tests {
 
     #[test]
     fn quantiles_of_student() {
-        for (freedom, expected) in
-            [(4, 2.776), (9, 2.262), (19, 2.093), (29, 2.045), (1_000, 1.962)]
-        {
+        for (freedom, expected) in [
+            (1, 12.706),
+            (2, 4.303),
+            (3, 3.182),
+            (4, 2.776),
+            (9, 2.262),
+            (19, 2.093),
+            (29, 2.045),
+            (1_000, 1.962),
+        ] {
             assert!((student(freedom) - expected).abs() < 0.01, "{freedom} {}", student(freedom));
         }
     }

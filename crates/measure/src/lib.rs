@@ -24,7 +24,7 @@ mod totals;
 mod verdict;
 
 pub use codec::DecodeError;
-pub use confidence::{Batches, Interval, Method};
+pub use confidence::{Batches, Interval, Method, student};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use deviation::{Cause, Deviation};
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram};

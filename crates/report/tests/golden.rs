@@ -1,23 +1,14 @@
 //! Every output of a fixed run, held against a file in `tests/golden`. After a change that is meant,
 //! `SQUALL_BLESS=1 cargo test -p squall-report` writes the files anew: read the difference.
 
-use std::path::Path;
+mod common;
 
+use common::golden;
 use squall_measure::{
     Book, ErrorKind, Ledger, Machine, NameId, NameKind, Phases, Sample, Slice, State, Surroundings,
     Totals,
 };
 use squall_report::{Generator, Live, Meta, Run, RunFolder, json, live_line, load, text};
-
-/// Compares an output with its file.
-fn golden(name: &str, output: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("SQUALL_BLESS").is_some() {
-        std::fs::write(&path, output).expect("writable");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(output, expected, "{name} differs: see the head of this file");
-}
 
 const HOME: NameId = NameId(0);
 const PAY: NameId = NameId(1);

@@ -1,18 +1,10 @@
 //! The outputs of a search for a limit, held against files: see `golden.rs`.
 
-use std::path::Path;
+mod common;
 
+use common::golden;
 use squall_limit::{By, End, Kept, Limit, Recovery, Step};
 use squall_report::{limit_json, limit_text};
-
-fn golden(name: &str, output: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("SQUALL_BLESS").is_some() {
-        std::fs::write(&path, output).expect("writable");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(output, expected, "{name} differs: SQUALL_BLESS=1 writes it anew");
-}
 
 /// A queue with a capacity of 100 a second, that takes 10 ms for one.
 fn step(level: f64) -> Step {

@@ -3,13 +3,12 @@
 //! this program got round to reading them is the program's, and not the server's. Linux only.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Room for one control message with the three times of SCM_TIMESTAMPING: its header of 16 bytes and
 /// 48 more.
-const CONTROL: usize = 64;
+pub(crate) const CONTROL: usize = 64;
 
 /// Control messages have the alignment of their header.
 #[repr(C, align(8))]
@@ -18,13 +17,13 @@ struct Control([u8; CONTROL]);
 /// Reads what there is, without waiting, and says how many ns ago the kernel got the last of it; `None`: it did not
 /// say. 0 bytes: the other side has closed.
 pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
-    let mut control = MaybeUninit::<Control>::uninit();
+    let mut control = Control([0; CONTROL]);
     let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: all fields of `msghdr` are integers and pointers, for which zero is a value.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = &raw mut piece;
     message.msg_iovlen = 1;
-    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_control = control.0.as_mut_ptr().cast();
     message.msg_controllen = CONTROL;
     // SAFETY: `message` points to one piece of memory, `buffer`, borrowed for writing and of the
     // length that is said, and to `control`, of the length that is said; all live over the call. The
@@ -33,27 +32,32 @@ pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usiz
         libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT)
     };
     let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
-    // SAFETY: the kernel has written `msg_controllen` bytes of control messages, each with a header
-    // that says its length; CMSG_FIRSTHDR gives none if not even one header fits.
-    let stamp = unsafe {
-        let first = libc::CMSG_FIRSTHDR(&raw const message);
-        let whole = size_of::<libc::cmsghdr>() + size_of::<libc::timespec>();
-        (!first.is_null()
-            && (*first).cmsg_level == libc::SOL_SOCKET
-            && (*first).cmsg_type == libc::SCM_TIMESTAMPING
-            && (*first).cmsg_len >= whole)
-            .then(|| libc::CMSG_DATA(first).cast::<libc::timespec>().read_unaligned())
-    };
-    Ok((read, stamp.and_then(since)))
+    let written = message.msg_controllen.min(CONTROL);
+    let stamp = control.0.get(..written).and_then(in_control);
+    Ok((read, stamp.and_then(ago)))
 }
 
-/// How many ns ago a moment of the system's clock was; `None`: never, or in the future, as it is when
-/// somebody has set the clock.
-fn since(stamp: libc::timespec) -> Option<u64> {
-    let seconds = u64::try_from(stamp.tv_sec).ok().filter(|seconds| *seconds > 0)?;
-    let then = UNIX_EPOCH + Duration::new(seconds, u32::try_from(stamp.tv_nsec).ok()?);
-    let ago = SystemTime::now().duration_since(then).ok()?;
-    u64::try_from(ago.as_nanos()).ok()
+/// The first time of SCM_TIMESTAMPING in control messages, in ns since 1970; `None`: there is none.
+pub(crate) fn in_control(control: &[u8]) -> Option<u64> {
+    let header = size_of::<libc::cmsghdr>();
+    let word = |at: usize| Some(i32::from_ne_bytes(control.get(at..at + 4)?.try_into().ok()?));
+    let long = |at: usize| Some(i64::from_ne_bytes(control.get(at..at + 8)?.try_into().ok()?));
+    let (level, kind) = (word(header - 8)?, word(header - 4)?);
+    if level != libc::SOL_SOCKET || kind != libc::SCM_TIMESTAMPING {
+        return None;
+    }
+    let seconds = u64::try_from(long(header)?).ok().filter(|seconds| *seconds > 0)?;
+    Some(seconds * 1_000_000_000 + u64::try_from(long(header + 8)?).ok()?)
+}
+
+/// How many ns ago a moment of the system's clock, in ns since 1970, was; `None`: never (0), or in the
+/// future, as it is when somebody has set the clock.
+pub(crate) fn ago(stamp_ns: u64) -> Option<u64> {
+    if stamp_ns == 0 {
+        return None;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(now.as_nanos()).ok()?.checked_sub(stamp_ns)
 }
 
 #[cfg(test)]
@@ -62,6 +66,7 @@ mod tests {
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
     use std::thread::sleep;
+    use std::time::Duration;
 
     #[test]
     fn bytes_that_lay_in_the_socket_are_old() {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use squall_limit::By;
 use squall_plan::model::{Closed, Load, Open, Plan};
 
+use crate::plans;
+
 /// So many seconds' worth of arrivals may be under way, but no fewer users than the least, ...
 const UNDER_WAY_S: f64 = 10.0;
 const LEAST_USERS: u64 = 100;
@@ -23,13 +25,7 @@ pub fn own(plan: &Plan) -> By {
 /// for each load.
 pub fn at(plan: &Plan, by: By, level: f64, length: Duration) -> Plan {
     let mut plan = plan.clone();
-    let mut loads: Vec<&mut Load> = plan
-        .scenarios
-        .iter_mut()
-        .filter_map(|scenario| scenario.load.as_mut())
-        .chain(plan.load.as_mut())
-        .map(|load| &mut load.value)
-        .collect();
+    let mut loads = plans::loads(&mut plan);
     let sizes: Vec<f64> = loads.iter().map(|load| size(load, by)).collect();
     let total: f64 = sizes.iter().sum();
     for (load, size) in loads.iter_mut().zip(sizes) {

@@ -4,7 +4,6 @@
 mod level;
 mod measure;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +19,7 @@ use squall_wire::Shared;
 use crate::args::{self, Mode, Raised};
 use crate::builtin;
 use crate::exit::{Exit, Failure, Outcome as Ended};
-use crate::machine::{Looker, cores};
+use crate::machine::Looker;
 use crate::once::Once;
 use crate::{out, plans, signals};
 use measure::{Calm, Windows};
@@ -43,25 +42,24 @@ pub fn command(args: &args::Limit) -> Ended {
     };
     let from = match &args.from {
         Some(text) => number(text, by, "--from")?,
-        None => {
-            if by == By::Rate {
-                10.0
-            } else {
-                1.0
-            }
-        }
+        None if by == By::Rate => 10.0,
+        None => 1.0,
     };
     let to = args.to.as_deref().map(|text| number(text, by, "--to")).transpose()?;
     let search = Search { by, from, to, most: args.steps as usize };
     if args.step < Duration::from_secs(2) {
         return Err(Failure::bad_input("--step: at least 2s, as whole seconds are measured"));
     }
+    if args.mode != Mode::Search && to.is_none() {
+        return Err(Failure::bad_input("--mode stress, spike and soak need --to: how high"));
+    }
     let destination = builtin::destination(&loaded.plan, &args.variables)?;
     let options = plans::options(&args.variables, destination.url.clone(), Vec::new());
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
-    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.io.into())?;
-    let grace = Duration::ZERO;
-    let interrupted = signals::watch(Stopper::default(), grace).map_err(Failure::incomplete)?;
+    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.means.io())?;
+    let stopper = Stopper::default();
+    let interrupted =
+        signals::watch(stopper.clone(), Duration::ZERO).map_err(Failure::incomplete)?;
     let mut runner = Runner {
         args,
         plan: &loaded.plan,
@@ -74,10 +72,12 @@ pub fn command(args: &args::Limit) -> Ended {
     };
     let shared = runner.shared.clone();
     let once = Once { plan: &loaded.plan, sources: &loaded.sources, shared: &shared };
-    runner.options.setup = once.run(&runner.options, Part::Setup, &Stopper::default())?;
-    let limit = match args.mode {
-        Mode::Search => runner.search(search),
-        _ => runner.shaped(search),
+    runner.options.setup = once.run(&runner.options, Part::Setup, &stopper)?;
+    let limit = match (args.mode, to) {
+        (Mode::Soak, Some(to)) => runner.soak(to),
+        (Mode::Spike, Some(to)) => runner.through("spike", &[from, to]),
+        (Mode::Stress, Some(to)) => runner.through("stress", &even(from, to, search.most)),
+        _ => runner.search(search),
     };
     runner.options.setup.clear();
     let torn_down = once.run(&runner.options, Part::Teardown, &Stopper::default());
@@ -139,7 +139,7 @@ impl Runner<'_> {
         let end = loop {
             match search.next(&steps) {
                 Next::Try(level) => {
-                    let step = self.step(level, steps.len(), Some(search.most))?;
+                    let step = self.step(level, steps.len(), search.most)?;
                     let broken = step.outcome() != Outcome::Held;
                     steps.push(step);
                     if broken && !self.is_interrupted() {
@@ -156,33 +156,22 @@ impl Runner<'_> {
         Ok(Limit { recoveries, ..limit })
     }
 
-    /// Goes through levels that are known beforehand.
-    fn shaped(&self, search: Search) -> Result<Limit, Failure> {
-        let Some(to) = search.to else {
-            return Err(Failure::bad_input("--mode stress, spike and soak need --to: how high"));
-        };
-        let from = search.from;
-        let (mode, levels): (&str, Vec<f64>) = match self.args.mode {
-            Mode::Spike => ("spike", vec![from, to]),
-            Mode::Soak => return self.soak(to),
-            Mode::Stress | Mode::Search => {
-                let count = search.most.clamp(2, STRESS_STEPS);
-                let level = |at: usize| from + (to - from) * at as f64 / (count - 1) as f64;
-                ("stress", (0..count).map(level).collect())
-            }
-        };
+    /// Goes through levels that are known beforehand, watches the target recover, and after a spike
+    /// takes the first level again.
+    fn through(&self, mode: &'static str, levels: &[f64]) -> Result<Limit, Failure> {
         let (mut steps, mut recoveries) = (Vec::new(), Vec::new());
-        let count = levels.len() + usize::from(mode == "spike");
+        let again = levels.first().filter(|_| mode == "spike");
+        let count = levels.len() + usize::from(again.is_some());
         for level in levels {
-            steps.push(self.step(level, steps.len(), Some(count))?);
+            steps.push(self.step(*level, steps.len(), count)?);
             if self.is_interrupted() {
                 break;
             }
         }
-        if !self.is_interrupted() {
-            recoveries.extend(self.watch(&steps, to)?);
-            if mode == "spike" {
-                steps.push(self.step(from, steps.len(), Some(count))?);
+        if let Some(highest) = levels.last().filter(|_| !self.is_interrupted()) {
+            recoveries.extend(self.watch(&steps, *highest)?);
+            if let Some(level) = again {
+                steps.push(self.step(*level, steps.len(), count)?);
             }
         }
         let end = if self.is_interrupted() { End::Interrupted } else { End::OutOfSteps };
@@ -205,7 +194,7 @@ impl Runner<'_> {
     }
 
     /// One step.
-    fn step(&self, level: f64, number: usize, of: Option<usize>) -> Result<Step, Failure> {
+    fn step(&self, level: f64, number: usize, of: usize) -> Result<Step, Failure> {
         let first = beginning(self.args.step);
         let mut windows = Windows::new(first, whole(self.args.step) - first, 1);
         let surroundings = self.run(level, self.args.step, |slice| {
@@ -218,11 +207,10 @@ impl Runner<'_> {
             return Err(Failure::incomplete("no step was measured"));
         };
         if !self.args.quiet {
-            let of = of.map_or(String::new(), |of| format!(" of at most {of}"));
             let rules: Vec<String> =
                 step.kept.iter().map(|kept| format!("{} ({})", kept.text, kept.shown)).collect();
             eprintln!(
-                " step {}{of}: {:.1} {}, {}: {}",
+                " step {} of at most {of}: {:.1} {}, {}: {}",
                 number + 1,
                 level,
                 if self.by == By::Rate { "a second" } else { "users" },
@@ -258,7 +246,7 @@ impl Runner<'_> {
     ) -> Result<Surroundings, Failure> {
         let plan = level::at(self.plan, self.by, level, length);
         let program = plans::compile(&plan, self.sources, Part::Load, &self.options)?;
-        let workers = self.args.workers.unwrap_or_else(|| cores() as u32).max(1);
+        let workers = self.args.means.workers();
         let (stopper, began) = (Stopper::default(), Instant::now());
         let mut surroundings = Surroundings::default();
         let mut looker = Looker::new(self.plan.connection.from.len());
@@ -306,9 +294,6 @@ impl Runner<'_> {
             out::print(&text);
             out::print(&format!(" folder      {}\n", folder.display()));
         }
-        if std::io::stderr().is_terminal() && !self.args.quiet {
-            eprintln!();
-        }
         Ok(match limit.end {
             End::Interrupted => Exit::Interrupted,
             End::Generator => Exit::Incomplete,
@@ -335,6 +320,12 @@ impl Runner<'_> {
         }
         Ok(folder)
     }
+}
+
+/// The levels of a stress test.
+fn even(from: f64, to: f64, most: usize) -> Vec<f64> {
+    let count = most.clamp(2, STRESS_STEPS);
+    (0..count).map(|at| from + (to - from) * at as f64 / (count - 1) as f64).collect()
 }
 
 /// Whole seconds of a step.

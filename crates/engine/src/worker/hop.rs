@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use squall_measure::{ErrorKind, NameKind};
+use squall_plan::template::BoundTemplate;
 
 use super::Worker;
 use super::account::Failure;
@@ -270,8 +271,8 @@ impl Worker {
     fn digest_line(
         &self,
         user: &mut User,
-        name: &squall_plan::template::BoundTemplate,
-        password: &squall_plan::template::BoundTemplate,
+        name: &BoundTemplate,
+        password: &BoundTemplate,
         hop: &Hop<'_>,
     ) -> Result<Option<String>, Failure> {
         let Some(mut digest) = user.digest.take() else { return Ok(None) };
@@ -301,12 +302,8 @@ impl Worker {
         let (pieces, kind) = match &op.body {
             BodyOp::File(path) => (Pieces::file(path).map_err(unreadable)?, None),
             BodyOp::Replaced(markers, templates) => {
-                let render = |template: &squall_plan::template::BoundTemplate| {
-                    let mut value = Vec::new();
-                    template.render(scope, &mut value)?;
-                    Ok::<_, Failure>(value)
-                };
-                let values = templates.iter().map(render).collect::<Result<_, _>>()?;
+                let values = templates.iter().map(|template| rendered(template, scope));
+                let values = values.collect::<Result<_, _>>()?;
                 let source = Replaced::open(markers.clone(), values).map_err(unreadable)?;
                 let length = source.len();
                 return Ok(Some(Streamed { source: Box::new(source), length, content_type: None }));
@@ -332,12 +329,18 @@ struct Streamed {
     content_type: Option<String>,
 }
 
+/// The text of a template.
+pub(super) fn rendered(
+    template: &BoundTemplate,
+    scope: &UserScope<'_, '_>,
+) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    template.render(scope, &mut text)?;
+    Ok(text)
+}
+
 fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure> {
-    let text = |template: &squall_plan::template::BoundTemplate| {
-        let mut text = Vec::new();
-        template.render(scope, &mut text)?;
-        Ok::<_, Failure>(text)
-    };
+    let text = |template| rendered(template, scope);
     Ok(match part {
         PartOp::Text { name, text: value, content_type } => Part {
             name: String::from_utf8_lossy(&text(name)?).into_owned(),

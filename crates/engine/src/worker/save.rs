@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::Worker;
 use super::account::Failure;
+use super::hop::rendered;
 use crate::program::{RequestOp, SaveOp};
 use crate::scope::UserScope;
 use crate::user::User;
@@ -41,11 +42,8 @@ impl Saver {
             SaveOp::Digest(Digest::Sha256) => State::Sha256(Sha256::new()),
             SaveOp::Digest(Digest::Xxh3) => State::Xxh3(Box::new(Xxh3::new())),
             SaveOp::File(path) => {
-                let mut text = Vec::new();
-                path.render(
-                    &UserScope { program: &worker.program, user, answer: None },
-                    &mut text,
-                )?;
+                let scope = UserScope { program: &worker.program, user, answer: None };
+                let text = rendered(path, &scope)?;
                 let path = String::from_utf8_lossy(&text).into_owned();
                 let file = File::create(&path).map_err(|error| {
                     Failure::new(ErrorKind::Render, format!("save: {path}: {error}"))

@@ -25,6 +25,7 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 use slab::Slab;
 
 use crate::progress::Clock;
+use crate::stamp;
 use buffers::{Buffers, GROUP};
 use outbox::{Address, Outbox};
 use slots::{End, Piece, Slot};
@@ -38,8 +39,6 @@ const COMPLETIONS: u32 = 4096;
 const GATHERED: usize = 16;
 /// If something is due so soon, the worker sleeps until then whatever comes in.
 const SOON_NS: u64 = 50_000;
-/// Room for the kernel's stamp: see `stamp.rs`.
-const CONTROL: usize = 64;
 
 /// A worker's ring and its sockets.
 pub(crate) struct Ring {
@@ -113,7 +112,7 @@ impl Ring {
         let buffers = Buffers::new(&ring)?;
         // SAFETY: all fields are integers and pointers, for which zero is a value.
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
-        message.msg_controllen = CONTROL;
+        message.msg_controllen = stamp::CONTROL;
         Ok(Ring {
             ring: RefCell::new(ring),
             buffers: RefCell::new(buffers),
@@ -326,7 +325,7 @@ impl Ring {
         let piece = RecvMsgOut::parse(bytes, &self.message).ok().map(|message| {
             let payload = message.payload_data();
             let from = payload.as_ptr().addr() - bytes.as_ptr().addr();
-            let stamp_ns = stamp(message.control_data()).unwrap_or(0);
+            let stamp_ns = stamp::in_control(message.control_data()).unwrap_or(0);
             Piece { buffer, from: from as u16, to: (from + payload.len()) as u16, stamp_ns }
         });
         match piece {
@@ -359,17 +358,4 @@ impl Drop for Ring {
         let _ = ring.submit();
         let _ = ring.submitter().register_sync_cancel(None, CancelBuilder::any());
     }
-}
-
-/// The first time of SCM_TIMESTAMPING in control messages, in ns since 1970.
-fn stamp(control: &[u8]) -> Option<u64> {
-    let header = size_of::<libc::cmsghdr>();
-    let word = |at: usize| Some(i32::from_ne_bytes(control.get(at..at + 4)?.try_into().ok()?));
-    let long = |at: usize| Some(i64::from_ne_bytes(control.get(at..at + 8)?.try_into().ok()?));
-    let (level, kind) = (word(header - 8)?, word(header - 4)?);
-    if level != libc::SOL_SOCKET || kind != libc::SCM_TIMESTAMPING {
-        return None;
-    }
-    let seconds = u64::try_from(long(header)?).ok().filter(|seconds| *seconds > 0)?;
-    Some(seconds * 1_000_000_000 + u64::try_from(long(header + 8)?).ok()?)
 }

@@ -6,8 +6,7 @@ use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::task::{Context, Poll, Waker, ready};
 
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
@@ -103,7 +102,7 @@ impl Socket {
         let bytes = &bytes[usize::from(piece.from)..];
         let length = bytes.len().min(buffer.len());
         buffer[..length].copy_from_slice(&bytes[..length]);
-        let ago_ns = ago(piece.stamp_ns);
+        let ago_ns = stamp::ago(piece.stamp_ns);
         piece.from += length as u16;
         if piece.from == piece.to {
             buffers.give(piece.buffer);
@@ -209,19 +208,6 @@ impl Socket {
         }
     }
 
-    /// Waits until there is room to send.
-    fn poll_out<R>(&self, cx: &mut Context<'_>) -> Poll<io::Result<R>> {
-        let polling = self.with(|slot| {
-            slot.writer = Some(cx.waker().clone());
-            std::mem::replace(&mut slot.polling_out, true)
-        });
-        let pushed = polling
-            || self.request(|_, fd| {
-                (Kind::PollOut, opcode::PollAdd::new(fd, libc::POLLOUT as u32).build(), 0)
-            });
-        if pushed { Poll::Pending } else { Poll::Ready(Err(full())) }
-    }
-
     /// Reads what there is of a large body: by a system call of its own, which copies it once.
     pub(crate) fn poll_read_large(
         &self,
@@ -272,14 +258,33 @@ impl Socket {
 
     /// Waits until there is something to read.
     fn poll_in<R>(&self, cx: &mut Context<'_>) -> Poll<io::Result<R>> {
+        self.poll_for(cx, Kind::PollIn, libc::POLLIN, |slot| {
+            (&mut slot.reader, &mut slot.polling_in)
+        })
+    }
+
+    /// Waits until there is room to send.
+    fn poll_out<R>(&self, cx: &mut Context<'_>) -> Poll<io::Result<R>> {
+        self.poll_for(cx, Kind::PollOut, libc::POLLOUT, |slot| {
+            (&mut slot.writer, &mut slot.polling_out)
+        })
+    }
+
+    /// Has the kernel look out for an event, unless it does already.
+    fn poll_for<R>(
+        &self,
+        cx: &mut Context<'_>,
+        kind: Kind,
+        event: libc::c_short,
+        state: impl FnOnce(&mut Slot) -> (&mut Option<Waker>, &mut bool),
+    ) -> Poll<io::Result<R>> {
         let polling = self.with(|slot| {
-            slot.reader = Some(cx.waker().clone());
-            std::mem::replace(&mut slot.polling_in, true)
+            let (waiting, polling) = state(slot);
+            *waiting = Some(cx.waker().clone());
+            std::mem::replace(polling, true)
         });
         let pushed = polling
-            || self.request(|_, fd| {
-                (Kind::PollIn, opcode::PollAdd::new(fd, libc::POLLIN as u32).build(), 0)
-            });
+            || self.request(|_, fd| (kind, opcode::PollAdd::new(fd, event as u32).build(), 0));
         if pushed { Poll::Pending } else { Poll::Ready(Err(full())) }
     }
 
@@ -338,14 +343,4 @@ impl Drop for Socket {
         self.with(|slot| slot.dropped = true);
         self.ring.free(self.key);
     }
-}
-
-/// How many ns ago a moment of the system's clock was; `None`: never, or in the future, as it is when
-/// somebody has set the clock.
-fn ago(stamp_ns: u64) -> Option<u64> {
-    if stamp_ns == 0 {
-        return None;
-    }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(now.as_nanos()).ok()?.checked_sub(stamp_ns)
 }

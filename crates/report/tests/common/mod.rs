@@ -1,0 +1,14 @@
+//! Outputs held against files in `tests/golden`. After a change that is meant,
+//! `SQUALL_BLESS=1 cargo test -p squall-report` writes the files anew: read the difference.
+
+use std::path::Path;
+
+/// Compares an output with its file.
+pub fn golden(name: &str, output: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("SQUALL_BLESS").is_some() {
+        std::fs::write(&path, output).expect("writable");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(output, expected, "{name} differs: see the head of tests/common/mod.rs");
+}
