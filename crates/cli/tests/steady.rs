@@ -21,7 +21,7 @@ fn part(json: &Value) -> (Option<u64>, Option<u64>) {
 #[test]
 fn ramps_warm_ups_and_ends_are_cut_off() {
     let json = run(
-        "warmup: none\nscenarios: {a: {load: {rate: 200/s, ramp: 1s, for: 6500ms}, steps: [{get: /}]}}",
+        "warmup: none\nscenarios: {a: {load: {rate: 200/s, ramp: 1s, for: 6500ms}, steps: [{get: '/delay/2?dist=uniform&spread=20'}]}}",
     );
     assert_eq!(part(&json), (Some(1), Some(6)), "{}", json["steady"]);
     let steady = &json["steady"];
