@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Measured times against queueing theory: `/queue` with exponential service is M/M/c, whose mean, median,
 p99 and utilisation are known. Says in how many of the seeds the theory's value lies in squall's own
-interval of 95 % confidence. Slow: 6 queues x SEEDS runs of SECONDS each, JOBS of them at a time.
+interval of 95 % confidence. Slow: 6 queues x SEEDS runs of SECONDS each, JOBS of them at a time. The runs
+have real-time priority (where the caller may give it: root), and loops of the lowest priority keep the
+processors from sleeping, so that the measurement is of the queues and not of who else used the machine.
 Usage: truth.py [SEEDS] [SECONDS] [JOBS]"""
 
 import json
+import os
 import random
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from lib import Table, squall
@@ -33,6 +37,27 @@ scenarios:
 """
 
 
+def prompt():
+    """For a child: real-time priority, if that is allowed."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    except PermissionError:
+        pass
+
+
+@contextmanager
+def awake():
+    """No processor sleeps in this block: a loop of the lowest priority runs on each."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                              preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)))
+             for _ in range(os.cpu_count())]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+
+
 def run(servers, load, service, seed):
     """The steady part of one run: its intervals, times in ms, and of the utilisation U = X S / c (the
     utilisation law: rate times mean service over the number of servers)."""
@@ -42,7 +67,8 @@ def run(servers, load, service, seed):
         plan.write_text(PLAN.format(warmup=WARMUP_S, seed=seed, rate=f"{rate:g}", length=SECONDS + WARMUP_S,
                                     servers=servers, service=service))
         command = [squall(), "run", str(plan), "--out", folder, "-w", "1", "--quiet", "--json", "-"]
-        output = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS + 60).stdout
+        output = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS + 60,
+                                preexec_fn=prompt).stdout
     found = json.loads(output)["steady"]["confidence"]
     scale = {"mean": 1e-3, "p50": 1e-3, "p99": 1e-3, "rate": service / 1e3 / servers}
     return {"utilisation" if key == "rate" else key:
@@ -54,7 +80,7 @@ squall()
 tasks = [(queue, seed) for queue in QUEUES for seed in range(1, SEEDS + 1)]
 random.Random(1).shuffle(tasks)
 runs = {queue: [] for queue in QUEUES}
-with ThreadPoolExecutor(JOBS) as pool:
+with awake(), ThreadPoolExecutor(JOBS) as pool:
     for (queue, _), one in zip(tasks, pool.map(lambda task: run(*task[0], task[1]), tasks)):
         runs[queue].append(one)
 
