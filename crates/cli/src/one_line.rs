@@ -38,7 +38,7 @@ fn plan(args: &OneLine) -> Result<Plan, Failure> {
         Some(text) => match text.strip_prefix('@') {
             Some(path) => {
                 let path = Spanned { value: path.into(), span: Span::default() };
-                (Body::File { path, replace: Vec::new() }, true)
+                (Body::File { path, unpack: false, replace: Vec::new() }, true)
             }
             None => (Body::Text(Template::text(text)), true),
         },
@@ -64,6 +64,7 @@ fn plan(args: &OneLine) -> Result<Plan, Failure> {
         start_after: Duration::ZERO,
         defaults: Defaults::default(),
         on_error: None,
+        speed: None,
         steps: vec![Step { kind: StepKind::Request(Box::new(request)), span: Span::default() }],
         span: Span::default(),
     };

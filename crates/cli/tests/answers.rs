@@ -244,6 +244,25 @@ fn gzip() -> Vec<u8> {
     [&head[..], b"hello world", &checksum_and_length].concat()
 }
 
+/// The same in the other ways, and where it may end: bare DEFLATE; Brotli, a meta-block that is not
+/// compressed (RFC 7932, section 9.2); Zstandard, a raw block (RFC 8878, section 3.1.1.2).
+#[test]
+fn a_body_may_be_packed_in_every_way() {
+    let deflate = [&[1, 11, 0, !11, 255], &b"hello world"[..]].concat();
+    let brotli = [&[0x0b, 0x05, 0x80], &b"hello world"[..], &[3]].concat();
+    let zstd =
+        [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, 11, 11 << 3 | 1, 0, 0], &b"hello world"[..]].concat();
+    for (name, bytes) in [("deflate", deflate), ("br", brotli), ("zstd", zstd), ("x-gzip", gzip())]
+    {
+        let length = bytes.len();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Encoding: {name}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let answer = [head.as_bytes(), &bytes].concat();
+        comes_well("get: /, compression: true", answer, "hello world", After::Keep, 1);
+    }
+}
+
 #[test]
 fn a_packed_body_may_come_in_every_form() {
     let (step, body) = ("get: /, compression: true", "hello world");
@@ -258,8 +277,15 @@ fn a_packed_body_may_come_in_every_form() {
 }
 
 #[test]
-fn a_bomb_is_bounded_by_max_body() {
+fn a_bomb_is_bounded_by_ratio_and_by_max_body() {
     let looks = "check: body == \"\"";
+    for ratio in ["", ", max_ratio: 900"] {
+        let json = packed("/hostile/gzip-bomb?size=2g", &format!(", save: md5{ratio}"));
+        let detail = json["log"].to_string();
+        let expected = if ratio.is_empty() { "more than 200 times" } else { "more than 900 times" };
+        assert_eq!(kinds(&json), r#"{"body_too_large":1}"#);
+        assert!(detail.contains(expected), "{detail}");
+    }
     let json = packed("/hostile/gzip-bomb", &format!(", {looks}"));
     assert_eq!(kinds(&json), r#"{"body_too_large":1}"#);
     let peak = json["generator"]["peak_rss_bytes"].as_u64().expect("a size");

@@ -5,6 +5,7 @@ mod common;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use common::{result, squall, target};
@@ -105,4 +106,72 @@ fn markers_of_a_file_are_replaced_on_its_way() {
     assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
     let bytes = json["totals"]["bytes_out"].as_u64().expect("bytes");
     assert!(bytes > 2 * sent(0).len() as u64 && bytes < 2 * sent(0).len() as u64 + 1_000);
+}
+
+#[test]
+fn a_packed_file_is_sent_unpacked() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let text = "a line of text @N@\n".repeat(50_000);
+    let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(text.as_bytes()).expect("memory");
+    let packed = packed.finish().expect("memory");
+    std::fs::write(folder.path().join("big.txt.gz"), packed).expect("writable");
+    let post = |body: &str, sent: &str| {
+        let digest = hex(&Sha256::digest(sent));
+        format!("{{post: /upload, body: {body}, check: ['json(\"$.sha256\") == \"{digest}\"']}}")
+    };
+    let steps = [
+        post("{file: big.txt.gz, unpack: true}", &text),
+        post(
+            "{file: big.txt.gz, unpack: true, replace: {'@N@': '${1 + 1}'}}",
+            &text.replace("@N@", "2"),
+        ),
+    ];
+    let steps = plan(&server.url(), &steps.join(", "));
+    std::fs::write(folder.path().join("plan.yaml"), steps).expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
+    std::fs::write(folder.path().join("big.txt.gz"), "plain").expect("writable");
+    let output = squall(folder.path(), &["run", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && text.contains("big.txt.gz: "), "{text}");
+}
+
+/// What it sends and gets takes as long as its speed says, less what may come at once.
+#[test]
+fn a_user_has_a_speed() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    std::fs::write(folder.path().join("big.bin"), vec![7; 200_000]).expect("writable");
+    let run = |speed: &str, step: &str| {
+        let plan = format!(
+            "target: {}\nspeed: {speed}\nscenarios: {{a: {{load: {{users: 2, iterations: 2}}, steps: [{step}]}}}}\n",
+            server.url()
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let json = result(folder.path(), &["run", "plan.yaml"], 0);
+        assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
+        json["totals"]["latency_us"]["mean"].as_f64().expect("a mean") / 1e6
+    };
+    let least = 2.0 * 200_000.0 / 250_000.0 / 2.0 - 0.04;
+    for step in ["{get: /bytes/200000}", "{get: /bytes/200000, save: md5}"] {
+        let mean = run("{down: 2Mbit/s}", step);
+        assert!(mean >= least, "{step}: {mean} s");
+        assert!(run("{up: 2Mbit/s}", step) < least, "{step}: only what goes out is slow");
+    }
+    for body in ["{file: big.bin}", "{file: big.bin, replace: {nothing: ''}}"] {
+        let step = format!("{{post: /upload, body: {body}}}");
+        let mean = run("2Mbit/s", &step);
+        assert!(mean >= least, "{step}: {mean} s");
+    }
+}
+
+#[test]
+fn shared_connections_have_no_speed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "target: builtin\nconnection: {mode: shared, size: 2}\n\
+        scenarios: {a: {speed: 2Mbit/s, load: {users: 2, for: 1s}, steps: [{get: /}]}}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("has a speed, but its users share connections"), "{text}");
 }

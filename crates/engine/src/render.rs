@@ -17,6 +17,9 @@ use crate::scope::Before;
 /// What identifies squall to servers.
 const USER_AGENT: &str = concat!("squall/", env!("CARGO_PKG_VERSION"));
 
+/// How answers may be packed, where that is asked for: as browsers say it.
+const ENCODINGS: &str = "gzip, deflate, br, zstd";
+
 /// The empty line that ends a head.
 pub(crate) const END_OF_HEAD: &[u8] = b"\r\n";
 
@@ -143,7 +146,7 @@ pub(crate) fn render_head(
         line(out, "Accept: ", "*/*");
     }
     if op.limits.compression && !has(b"accept-encoding: ") {
-        line(out, "Accept-Encoding: ", "gzip");
+        line(out, "Accept-Encoding: ", ENCODINGS);
     }
     for (name, value) in &op.headers {
         let of_body = name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-");

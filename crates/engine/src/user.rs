@@ -2,6 +2,7 @@
 //! of its worker owns it.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use squall_load::random::Random;
@@ -13,6 +14,7 @@ use crate::parts::auth::DigestState;
 use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
 use crate::program::{Pc, Program};
+use crate::worker::flow::Speeds;
 
 /// A virtual user.
 pub(crate) struct User {
@@ -54,6 +56,8 @@ pub(crate) struct User {
     pub digest: Option<Box<DigestState>>,
     /// Connections of its own, by origin.
     pub connections: Vec<(u32, Connection)>,
+    /// How fast its bytes may come and go, from its first request on, if there is a limit.
+    pub speeds: Option<Rc<Speeds>>,
 }
 
 impl User {
@@ -79,6 +83,7 @@ impl User {
             jar: Jar::default(),
             digest: None,
             connections: Vec::new(),
+            speeds: None,
         }
     }
 

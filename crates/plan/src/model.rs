@@ -48,6 +48,17 @@ pub struct Plan {
     pub thresholds: Vec<Spanned<String>>,
     /// Seed of everything random; drawn and reported when absent.
     pub seed: Option<u64>,
+    /// Limits of a user's bytes a second, unless the scenario has its own.
+    pub speed: Speed,
+}
+
+/// Limits of the bytes a second of one user, to be a phone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Speed {
+    /// Bytes a second of answers, above 0; `None`: any.
+    pub down: Option<u64>,
+    /// Bytes a second of requests, above 0; `None`: any.
+    pub up: Option<u64>,
 }
 
 /// Where the requests go.
@@ -163,12 +174,14 @@ pub struct Defaults {
     pub timeout: Timeouts,
     /// Most redirects followed in one request. Default 0: a step is one request.
     pub redirects: Option<u32>,
-    /// Whether compressed answers are asked for (`Accept-Encoding: gzip`).
+    /// Whether compressed answers are asked for (Accept-Encoding), and unpacked for those who look.
     pub compression: Option<bool>,
     /// Credentials.
     pub auth: Option<Auth>,
     /// Most bytes of a body that may arrive before the request fails as "body too large".
     pub max_body: Option<u64>,
+    /// Most unpacked bytes for each byte of a packed body, above 0. Default 200; a MiB is free.
+    pub max_ratio: Option<u64>,
     /// Whether a status of 400 and above is an error where no check of the request looks at
     /// `status`. Default true.
     pub status_errors: Option<bool>,
@@ -267,6 +280,8 @@ pub struct Scenario {
     pub defaults: Defaults,
     /// What a failed request does.
     pub on_error: Option<OnError>,
+    /// Limits of a user's bytes a second; `None`: the plan's.
+    pub speed: Option<Speed>,
     /// What a user does in one iteration.
     pub steps: Vec<Step>,
     /// Where it stands.
@@ -516,6 +531,8 @@ pub struct Request {
     pub compression: Option<bool>,
     /// Most bytes of the body.
     pub max_body: Option<u64>,
+    /// Most unpacked bytes for each byte of a packed body.
+    pub max_ratio: Option<u64>,
     /// What is done with the answer's body beside what extracts and checks need.
     pub save: Option<Save>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
@@ -568,6 +585,8 @@ pub enum Body {
     File {
         /// The file.
         path: Spanned<PathBuf>,
+        /// Whether it is packed with gzip and sent unpacked.
+        unpack: bool,
         /// Texts in it, and what is sent in their place.
         replace: Vec<(Spanned<String>, Template)>,
     },
@@ -712,6 +731,7 @@ impl Request {
             redirects: None,
             compression: None,
             max_body: None,
+            max_ratio: None,
             save: None,
             status_errors: None,
             extract: Vec::new(),

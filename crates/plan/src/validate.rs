@@ -2,7 +2,7 @@
 //! expressions, thresholds) is found when it is compiled.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Load, Plan};
+use crate::model::{ConnectionMode, Load, Plan, Speed};
 
 /// Everything that is wrong with a plan that was read.
 pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
@@ -28,6 +28,13 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
                 error("a weight must be above 0".to_owned(), "")
             }
             _ => {}
+        }
+        let slow = scenario.speed.unwrap_or(plan.speed) != Speed::default();
+        if slow && matches!(plan.connection.mode, ConnectionMode::Shared(_)) {
+            error(
+                format!("scenario `{name}` has a speed, but its users share connections"),
+                "leave out `connection.mode: shared`, or the `speed`",
+            );
         }
         if scenario.steps.is_empty() {
             error(format!("scenario `{name}` has no steps"), "add `steps:` with at least one");

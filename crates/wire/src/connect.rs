@@ -44,19 +44,24 @@ const MAX_PROXY_ANSWER: usize = 64 << 10;
 /// Where a name has several addresses they are used in turn, one a connection, and the next ones are
 /// tried if the first refuses. The future is boxed, so that whoever waits for it stays small.
 ///
+/// `window`: for one who reads slower than the network is, most bytes that may lie unread in the
+/// kernel, so that the other side gets to feel it.
+///
 /// # Errors
 /// The name has no address, nobody answers there, or the handshake fails.
 pub fn connect<'a>(
     client: &'a Client,
     origin: &'a Origin,
     progress: &'a Progress,
+    window: Option<u32>,
 ) -> Pin<Box<dyn Future<Output = Connected> + 'a>> {
     Box::pin(async move {
         // Names, Unix sockets and connections without a ring are tokio's business.
-        let _outside = (!client.has_ring()).then(|| client.outside());
+        let outside = !client.has_ring() || window.is_some();
+        let _outside = outside.then(|| client.outside());
         let begin_ns = client.clock().now();
         let mut times = ConnectTimes { begin_ns, ..ConnectTimes::default() };
-        let plain = reach(client, origin, progress, &mut times).await?;
+        let plain = reach(client, origin, progress, window, &mut times).await?;
         if !origin.is_tls() {
             return Ok((Connection::new(Stream::from(plain)), times));
         }
@@ -75,6 +80,7 @@ async fn reach(
     client: &Client,
     origin: &Origin,
     progress: &Progress,
+    window: Option<u32>,
     times: &mut ConnectTimes,
 ) -> Result<Plain, Error> {
     let settings = &client.shared.settings;
@@ -95,7 +101,7 @@ async fn reach(
     let addresses = addresses(client, host, port, progress, times).await?;
     progress.set(Phase::Connect);
     let begin = client.clock().now();
-    let mut stream = dial(client, &addresses).await?;
+    let mut stream = dial(client, &addresses, window).await?;
     if let Some(proxy) = settings.proxy.as_ref().filter(|_| origin.is_tls()) {
         tunnel(&mut stream, proxy, origin).await?;
     }
@@ -140,12 +146,16 @@ async fn addresses(
 }
 
 /// Connects to one of several addresses: the next one in turn first.
-async fn dial(client: &Client, addresses: &[SocketAddr]) -> Result<Plain, Error> {
+async fn dial(
+    client: &Client,
+    addresses: &[SocketAddr],
+    window: Option<u32>,
+) -> Result<Plain, Error> {
     let turn = client.next_turn();
     let mut last = Error::new(ErrorKind::Dns, "the name has no address");
     for at in 0..addresses.len() {
         let to = addresses[(turn + at) % addresses.len()];
-        match dial_one(client, to, client.source(to, turn)).await {
+        match dial_one(client, to, client.source(to, turn), window).await {
             Ok(stream) => return Ok(stream),
             Err(error) => last = Error::connect(&error, &to.to_string()),
         }
@@ -153,7 +163,12 @@ async fn dial(client: &Client, addresses: &[SocketAddr]) -> Result<Plain, Error>
     Err(last)
 }
 
-async fn dial_one(client: &Client, to: SocketAddr, from: Option<IpAddr>) -> io::Result<Plain> {
+async fn dial_one(
+    client: &Client,
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    window: Option<u32>,
+) -> io::Result<Plain> {
     let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Requests are sent whole: there is nothing that Nagle's algorithm could gather.
     socket.set_nodelay(true)?;
@@ -163,8 +178,12 @@ async fn dial_one(client: &Client, to: SocketAddr, from: Option<IpAddr>) -> io::
     if let Some(from) = from {
         bind(&socket, from)?;
     }
+    if let Some(window) = window {
+        socket.set_recv_buffer_size(window)?;
+    }
+    // A ring takes all that arrives, whoever reads it or not: that is nothing for one who reads slowly.
     #[cfg(target_os = "linux")]
-    if let Some(ring) = client.ring() {
+    if let Some(ring) = client.ring().filter(|_| window.is_none()) {
         let socket = Socket::connect(ring, crate::sys::blocking(socket)?, to).await?;
         return Ok(Plain::Ring(socket, None));
     }

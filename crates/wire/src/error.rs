@@ -103,6 +103,11 @@ impl Error {
         Error::new(ErrorKind::BodyTooLarge, format!("more than {limit} bytes"))
     }
 
+    pub(crate) fn ratio_too_large(limit: u64) -> Self {
+        let detail = format!("unpacked, it is more than {limit} times what was sent");
+        Error::new(ErrorKind::BodyTooLarge, detail)
+    }
+
     pub(crate) fn decode(detail: impl Into<Box<str>>) -> Self {
         Error::new(ErrorKind::Decode, detail)
     }

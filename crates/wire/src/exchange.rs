@@ -5,13 +5,14 @@ use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
-use crate::body::Unpack;
 use crate::client::Client;
 use crate::error::Error;
+use crate::flow::Flow;
 use crate::h1::{Answer, Step};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
 use crate::stream::Stream;
+use crate::unpack::{Bounds, Unpack};
 
 /// Bytes of a streamed body that are read at a time.
 const PIECE: usize = 64 << 10;
@@ -157,7 +158,8 @@ impl<'a> Exchange<'a> {
             }
         }
         loop {
-            if let Some(result) = ready!(self.poll_discard(cx, stream)) {
+            let most = ready!(may_come(self.expect.flow, cx));
+            if let Some(result) = ready!(self.poll_discard(cx, stream, most)) {
                 result?;
                 if self.answer.is_done() {
                     return Poll::Ready(self.finish(None, 0, done));
@@ -165,10 +167,12 @@ impl<'a> Exchange<'a> {
                 continue;
             }
             let mut buffer = self.client.buffer();
+            let room = most.min(buffer.len());
+            let room = &mut buffer[..room];
             let large = self.answer.plain_rest() >= DISCARD_FROM;
             let read = match large {
-                true => stream.poll_read_large(cx, &mut buffer),
-                false => stream.poll_read(cx, &mut buffer),
+                true => stream.poll_read_large(cx, room),
+                false => stream.poll_read(cx, room),
             };
             let read = match ready!(read) {
                 Ok(read) => read,
@@ -177,6 +181,7 @@ impl<'a> Exchange<'a> {
             self.reads += 1;
             self.times.delay_ns = read.ago_ns;
             let read = read.bytes;
+            self.came(read);
             if self.bytes_in == 0 && read > 0 {
                 self.times.first_byte_ns = self.arrived();
                 if let Some(sent) = stream.sent_ns() {
@@ -202,6 +207,23 @@ impl<'a> Exchange<'a> {
 }
 
 impl Exchange<'_> {
+    /// So many bytes were read.
+    fn came(&mut self, bytes: usize) {
+        if let Some(flow) = self.expect.flow {
+            flow.came(bytes);
+            // They had to wait until they were let in: it does not matter how long they lay there.
+            self.times.delay_ns = None;
+        }
+    }
+
+    /// So many bytes were written.
+    fn went(&mut self, bytes: usize) {
+        self.bytes_out += bytes as u64;
+        if let Some(flow) = self.expect.flow {
+            flow.went(bytes);
+        }
+    }
+
     /// When the bytes that were just read had arrived. A stamp from before the request was sent would
     /// be that of a clock that somebody has set.
     fn arrived(&mut self) -> u64 {
@@ -256,15 +278,16 @@ impl Exchange<'_> {
         };
         let (head, rest) = (&bytes[start..end], &bytes[end..]);
         let facts = self.answer.head().copied();
-        let gzip = facts.is_some_and(|facts| facts.gzip);
+        let encoding = facts.and_then(|facts| facts.encoding);
         let plain = self.answer.plain_rest();
         if plain > self.expect.max_body && plain != u64::MAX {
             return Err(Error::body_too_large(self.expect.max_body));
         }
         let looks = self.expect.keep > 0 || self.expect.sink.is_some();
-        let unpacks = gzip && looks && self.expect.decode && !self.answer.is_done();
+        let unpacks = looks && self.expect.decode && !self.answer.is_done();
+        let encoding = encoding.filter(|_| unpacks);
         // The usual case: the whole body lies behind the head, and is looked at where it lies.
-        if !unpacks && plain <= rest.len() as u64 && self.answer.skip_whole() {
+        if encoding.is_none() && plain <= rest.len() as u64 && self.answer.skip_whole() {
             let body = &rest[..plain as usize];
             self.body_bytes = plain;
             if let Some(sink) = &mut self.expect.sink {
@@ -273,8 +296,9 @@ impl Exchange<'_> {
             let kept = &body[..self.expect.keep.min(plain) as usize];
             return self.finish(Some((head, kept)), rest.len() - body.len(), done).map(Some);
         }
-        if unpacks {
-            self.unpack = Some(Unpack::new());
+        if let Some(encoding) = encoding {
+            let bounds = Bounds { bytes: self.expect.max_body, ratio: self.expect.max_ratio };
+            self.unpack = Some(Unpack::new(encoding, bounds)?);
         }
         let used = self.take_body(rest)?;
         if self.answer.is_done() {
@@ -294,11 +318,8 @@ impl Exchange<'_> {
             if *body_bytes > expect.max_body {
                 taken = Err(Error::body_too_large(expect.max_body));
             } else if taken.is_ok() {
-                let limit = expect.max_body;
                 taken = match unpack {
-                    Some(unpack) => {
-                        unpack.push(piece, limit, &mut |piece| expect.take(piece, body))
-                    }
+                    Some(unpack) => unpack.push(piece, &mut |piece| expect.take(piece, body)),
                     None => expect.take(piece, body),
                 };
             }
@@ -327,7 +348,7 @@ impl Exchange<'_> {
         let Some(facts) = self.answer.head() else {
             return Err(Error::closed(self.bytes_in, false));
         };
-        if let Some(unpack) = &mut self.unpack {
+        if let Some(unpack) = &self.unpack {
             unpack.finish()?;
         }
         let response = Response {
@@ -350,47 +371,54 @@ impl Exchange<'_> {
     fn poll_send(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         let total: usize = self.request.slices.iter().map(|slice| slice.len()).sum();
         while self.written < total {
-            let sent = ready!(self.poll_slices(cx, stream))?;
+            let most = ready!(may_go(self.expect.flow, cx));
+            let sent = ready!(self.poll_slices(cx, stream, most))?;
             self.written += sent;
-            self.bytes_out += sent as u64;
+            self.went(sent);
         }
         self.poll_stream(cx, stream)
     }
 
-    /// One write of the slices, from where the last one ended.
+    /// One write of up to `most` bytes of the slices, from where the last one ended.
     fn poll_slices(
         &mut self,
         cx: &mut Context<'_>,
         stream: &mut Stream,
+        mut most: usize,
     ) -> Poll<io::Result<usize>> {
         let [first, second, third] = self.request.slices;
         if second.is_empty() && third.is_empty() {
-            return stream.poll_write(cx, &first[self.written..]);
+            let rest = &first[self.written..];
+            return stream.poll_write(cx, &rest[..rest.len().min(most)]);
         }
         let mut skip = self.written;
         let mut left = [IoSlice::new(&[]), IoSlice::new(&[]), IoSlice::new(&[])];
         for (slot, slice) in left.iter_mut().zip(self.request.slices) {
             let from = skip.min(slice.len());
             skip -= from;
-            *slot = IoSlice::new(&slice[from..]);
+            let length = (slice.len() - from).min(most);
+            most -= length;
+            *slot = IoSlice::new(&slice[from..from + length]);
         }
         stream.poll_write_vectored(cx, &left)
     }
 
     /// Sends a streamed body, a piece at a time.
     fn poll_stream(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
-        let Some(source) = &mut self.request.stream else { return stream.poll_flush(cx) };
         loop {
+            let Some(source) = &mut self.request.stream else { return stream.poll_flush(cx) };
+            let most = ready!(may_go(self.expect.flow, cx));
             if self.piece_at == self.piece.len() {
                 if let Some((file, left)) = source.file()
-                    && let Some(sent) = ready!(stream.poll_send_file(cx, file, left))
+                    && let Some(sent) =
+                        ready!(stream.poll_send_file(cx, file, left.min(most as u64)))
                 {
-                    let sent = sent? as u64;
+                    let sent = sent?;
                     if sent == 0 {
                         return Poll::Ready(Err(io::Error::other("the file became shorter")));
                     }
-                    source.sent(sent);
-                    self.bytes_out += sent;
+                    source.sent(sent as u64);
+                    self.went(sent);
                     continue;
                 }
                 self.piece.resize(PIECE, 0);
@@ -401,18 +429,20 @@ impl Exchange<'_> {
                     return stream.poll_flush(cx);
                 }
             }
-            let sent = ready!(stream.poll_write(cx, &self.piece[self.piece_at..]))?;
+            let rest = &self.piece[self.piece_at..];
+            let sent = ready!(stream.poll_write(cx, &rest[..rest.len().min(most)]))?;
             self.piece_at += sent;
-            self.bytes_out += sent as u64;
+            self.went(sent);
         }
     }
 
-    /// Throws away, in the kernel, what nobody wants to see of a large body. `None`: there is
+    /// Throws away, in the kernel, up to `most` bytes of what nobody wants to see of a large body. `None`: there is
     /// nothing to be thrown away in this way.
     fn poll_discard(
         &mut self,
         cx: &mut Context<'_>,
         stream: &mut Stream,
+        most: usize,
     ) -> Poll<Option<Result<(), Error>>> {
         let rest = self.answer.plain_rest();
         let looks = self.expect.sink.is_some()
@@ -421,17 +451,28 @@ impl Exchange<'_> {
         if looks || rest < DISCARD_FROM || rest == u64::MAX {
             return Poll::Ready(None);
         }
-        let discarded = match ready!(stream.poll_discard(cx, rest)) {
+        let discarded = match ready!(stream.poll_discard(cx, rest.min(most as u64))) {
             None => return Poll::Ready(None),
             Some(Err(error)) => return Poll::Ready(Some(Err(Error::io(&error)))),
             Some(Ok(0)) => return Poll::Ready(Some(Err(Error::closed(self.bytes_in, true)))),
             Some(Ok(discarded)) => discarded as u64,
         };
         self.reads += 1;
+        self.came(discarded as usize);
         self.times.delay_ns = None;
         self.bytes_in += discarded;
         self.body_bytes += discarded;
         self.answer.skip(discarded);
         Poll::Ready(Some(Ok(())))
     }
+}
+
+/// How many bytes may be read now.
+fn may_come(flow: Option<&dyn Flow>, cx: &mut Context<'_>) -> Poll<usize> {
+    flow.map_or(Poll::Ready(usize::MAX), |flow| flow.poll_down(cx))
+}
+
+/// How many bytes may be written now.
+fn may_go(flow: Option<&dyn Flow>, cx: &mut Context<'_>) -> Poll<usize> {
+    flow.map_or(Poll::Ready(usize::MAX), |flow| flow.poll_up(cx))
 }

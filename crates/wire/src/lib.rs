@@ -13,6 +13,7 @@ mod direct;
 mod discard;
 mod error;
 mod exchange;
+mod flow;
 mod h1;
 mod message;
 mod origin;
@@ -26,12 +27,14 @@ mod stream;
 #[cfg(target_os = "linux")]
 mod sys;
 mod tls;
+mod unpack;
 
 pub use body::{BodySink, BodySource};
 pub use client::{Client, Outside};
 pub use connect::{ConnectTimes, Connected, connect};
 pub use error::{Error, ErrorKind};
 pub use exchange::Connection;
+pub use flow::Flow;
 pub use h1::{Answer, Malformed, Step};
 pub use message::{Expect, RequestBytes, Response, Times};
 pub use origin::{Origin, Scheme};

@@ -2,6 +2,7 @@
 
 use crate::body::{BodySink, BodySource};
 use crate::error::Error;
+use crate::flow::Flow;
 use crate::h1;
 
 /// A request in bytes.
@@ -22,8 +23,12 @@ pub struct Expect<'a> {
     pub sink: Option<&'a mut dyn BodySink>,
     /// Most bytes of the body, as sent and as unpacked; more is an error.
     pub max_body: u64,
-    /// Unpack gzip, if anybody looks at the body.
+    /// Most unpacked bytes for each byte of a packed body, from 1; the first MiB is free.
+    pub max_ratio: u64,
+    /// Unpack gzip, deflate, br and zstd, if anybody looks at the body.
     pub decode: bool,
+    /// Bounds how fast bytes come and go. An answer has then arrived when it could be read.
+    pub flow: Option<&'a dyn Flow>,
 }
 
 impl Expect<'_> {

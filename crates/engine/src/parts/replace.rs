@@ -1,6 +1,6 @@
-//! A file in which markers are replaced while it is sent, in constant memory whatever its size. How
-//! often each marker occurs is counted once, before the run: so the length of what is sent is known
-//! for any values.
+//! A file in which markers are replaced while it is sent, and which may be unpacked on the way, in
+//! constant memory whatever its size. It is read through once, before the run, and each marker counted:
+//! so the length of what is sent is known for any values.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use flate2::read::MultiGzDecoder;
 use squall_wire::BodySource;
 
 /// Bytes of the file that are looked at together.
@@ -17,11 +18,15 @@ const BUFFER: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Markers {
     path: PathBuf,
+    /// Whether it is packed with gzip and sent unpacked.
+    unpack: bool,
+    /// Bytes of the file.
+    stored: u64,
     finder: AhoCorasick,
     markers: Vec<String>,
     longest: usize,
     counts: Vec<u64>,
-    /// Bytes of the file.
+    /// Bytes of what is in it, unpacked.
     length: u64,
 }
 
@@ -29,8 +34,8 @@ impl Markers {
     /// Counts the markers, none of which is empty. Where two begin at the same place the longer counts.
     ///
     /// # Errors
-    /// The file cannot be read.
-    pub(crate) fn scan(path: &Path, markers: Vec<String>) -> io::Result<Markers> {
+    /// The file cannot be read, or is not packed though it should be.
+    pub(crate) fn scan(path: &Path, unpack: bool, markers: Vec<String>) -> io::Result<Markers> {
         let finder = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(&markers)
@@ -38,29 +43,35 @@ impl Markers {
         let longest = markers.iter().map(String::len).max().unwrap_or(1);
         let mut found = Markers {
             path: path.to_owned(),
+            unpack,
+            stored: File::open(path)?.metadata()?.len(),
             finder,
             counts: vec![0; markers.len()],
             markers,
             longest,
-            length: File::open(path)?.metadata()?.len(),
+            length: 0,
         };
-        let mut counts = found.counts.clone();
+        let (mut counts, mut length) = (found.counts.clone(), 0);
         let mut source = Cut::open(&found)?;
         loop {
             match source.next(&found)? {
                 Some(Part::Plain(bytes)) => {
-                    let length = bytes.len();
-                    source.advance(length);
+                    let plain = bytes.len();
+                    length += plain as u64;
+                    source.advance(plain);
                 }
-                Some(Part::Marker(which)) => counts[which] += 1,
+                Some(Part::Marker(which)) => {
+                    length += found.markers[which].len() as u64;
+                    counts[which] += 1;
+                }
                 None => break,
             }
         }
-        found.counts = counts;
+        (found.counts, found.length) = (counts, length);
         Ok(found)
     }
 
-    /// Bytes of the file with these values in the place of its markers.
+    /// Bytes of what is in the file, with these values in the place of its markers.
     pub(crate) fn length(&self, values: &[Vec<u8>]) -> u64 {
         let parts = self.markers.iter().zip(values).zip(&self.counts);
         parts.fold(self.length, |length, ((marker, value), count)| {
@@ -79,7 +90,7 @@ enum Part<'a> {
 
 /// A file, cut at its markers.
 struct Cut {
-    file: io::Take<File>,
+    source: Box<dyn Read>,
     buffer: Box<[u8]>,
     /// What lies in the buffer and was not given out.
     at: usize,
@@ -95,13 +106,16 @@ struct Cut {
 impl Cut {
     fn open(markers: &Markers) -> io::Result<Cut> {
         let file = File::open(&markers.path)?;
-        if file.metadata()?.len() != markers.length {
+        if file.metadata()?.len() != markers.stored {
             return Err(io::Error::other("the file has changed since the run began"));
         }
         // A buffer is larger than twice the longest marker, so that it always goes on.
         let size = BUFFER.max(4 * markers.longest);
         Ok(Cut {
-            file: file.take(markers.length),
+            source: match markers.unpack {
+                true => Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(BUFFER, file))),
+                false => Box::new(file),
+            },
             buffer: vec![0; size].into(),
             at: 0,
             end: 0,
@@ -138,12 +152,9 @@ impl Cut {
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.at..self.end, 0);
         (self.end, self.at, self.safe) = (self.end - self.at, 0, 0);
-        let read = self.file.read(&mut self.buffer[self.end..])?;
+        let read = self.source.read(&mut self.buffer[self.end..])?;
         self.end += read;
         self.whole = read == 0;
-        if self.whole && self.file.limit() > 0 {
-            return Err(io::Error::other("the file became shorter while it was sent"));
-        }
         Ok(())
     }
 
@@ -226,6 +237,9 @@ impl BodySource for Replaced {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
+    use flate2::write::GzEncoder;
     use proptest::prelude::*;
 
     use super::*;
@@ -243,13 +257,43 @@ mod tests {
         out
     }
 
-    fn replaced(text: &[u8], pairs: &[(&str, &str)], piece: usize) -> Vec<u8> {
+    fn sent(stored: &[u8], unpack: bool, pairs: &[(&str, &str)], piece: usize) -> Vec<u8> {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), text).expect("writable");
+        std::fs::write(file.path(), stored).expect("writable");
         let names = pairs.iter().map(|(marker, _)| (*marker).to_owned()).collect();
-        let markers = Arc::new(Markers::scan(file.path(), names).expect("readable"));
+        let markers = Arc::new(Markers::scan(file.path(), unpack, names).expect("readable"));
         let values = pairs.iter().map(|(_, value)| value.as_bytes().to_vec()).collect();
         all(Replaced::open(markers, values).expect("readable"), piece)
+    }
+
+    fn replaced(text: &[u8], pairs: &[(&str, &str)], piece: usize) -> Vec<u8> {
+        sent(text, false, pairs, piece)
+    }
+
+    fn packed(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text).expect("memory");
+        encoder.finish().expect("memory")
+    }
+
+    #[test]
+    fn a_packed_file_is_unpacked_on_the_way() {
+        let text = b"hello @NAME@! ".repeat(40_000);
+        assert!(sent(&packed(&text), true, &[], 10_000) == text);
+        let expected = String::from_utf8_lossy(&text).replace("@NAME@", "you");
+        assert!(sent(&packed(&text), true, &[("@NAME@", "you")], 999) == expected.as_bytes());
+    }
+
+    #[test]
+    fn what_is_not_packed_or_cut_is_an_error() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let scan = |bytes: &[u8]| {
+            std::fs::write(file.path(), bytes).expect("writable");
+            Markers::scan(file.path(), true, Vec::new())
+        };
+        assert!(scan(b"plain").is_err());
+        assert!(scan(&packed(b"some text")[..20]).is_err());
+        assert!(scan(&packed(b"some text")).is_ok());
     }
 
     #[test]
@@ -275,7 +319,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), b"a@A@b").expect("writable");
         let markers =
-            Arc::new(Markers::scan(file.path(), vec!["@A@".to_owned()]).expect("readable"));
+            Arc::new(Markers::scan(file.path(), false, vec!["@A@".to_owned()]).expect("readable"));
         std::fs::write(file.path(), b"a@A@bc").expect("writable");
         assert!(Replaced::open(markers.clone(), vec![vec![]]).is_err());
         std::fs::write(file.path(), b"a@B@b").expect("writable");

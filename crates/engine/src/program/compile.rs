@@ -7,7 +7,7 @@ use std::time::Duration;
 use squall_measure::NameKind;
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Expr, Program as Formula, Slot};
-use squall_plan::model::{Defaults, Load, OnError, Plan, Step, StepKind, Target};
+use squall_plan::model::{Defaults, Load, OnError, Plan, Speed, Step, StepKind, Target};
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
@@ -153,6 +153,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         compression: own.compression.or(plan.compression),
         auth: own.auth.clone().or_else(|| plan.auth.clone()),
         max_body: own.max_body.or(plan.max_body),
+        max_ratio: own.max_ratio.or(plan.max_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
     }
 }
@@ -335,7 +336,7 @@ impl<'p> Compiler<'p> {
 
     /// Setup or teardown: one user, one iteration.
     fn once(&mut self, name: &str, steps: &'p [Step]) -> (Vec<Scenario>, Vec<LoadUnit>) {
-        let scenario = self.scenario(name, steps, OnError::StopRun);
+        let scenario = self.scenario(name, steps, OnError::StopRun, None);
         (vec![scenario], vec![LoadUnit::once(0)])
     }
 
@@ -347,7 +348,9 @@ impl<'p> Compiler<'p> {
         for (index, (scenario, defaults)) in plan.scenarios.iter().zip(defaults).enumerate() {
             self.defaults = defaults;
             let on_error = scenario.on_error.unwrap_or(plan.on_error);
-            scenarios.push(self.scenario(&scenario.name.value, &scenario.steps, on_error));
+            let speed = Some(scenario.speed.unwrap_or(plan.speed));
+            let (name, steps) = (&scenario.name.value, &scenario.steps);
+            scenarios.push(self.scenario(name, steps, on_error, speed));
             if self.options.part == Part::Trial {
                 units.push(LoadUnit::once(index));
                 continue;
@@ -386,14 +389,21 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn scenario(&mut self, name: &str, steps: &'p [Step], on_error: OnError) -> Scenario {
+    fn scenario(
+        &mut self,
+        name: &str,
+        steps: &'p [Step],
+        on_error: OnError,
+        speed: Option<Speed>,
+    ) -> Scenario {
         self.used_feeds.clear();
         let mut flow = Flow::new(self);
         flow.steps(steps);
         let registers = flow.registers();
         let ops = flow.ops;
         let feeds = std::mem::take(&mut self.used_feeds);
-        Scenario { name: name.to_owned(), ops, registers, feeds, on_error }
+        let speed = speed.filter(|speed| *speed != Speed::default());
+        Scenario { name: name.to_owned(), ops, registers, feeds, on_error, speed }
     }
 
     pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use squall_measure::NameKind;
 use squall_plan::expr::{Program as Formula, Slot};
-use squall_plan::model::{ConnectionMode, OnError, StopScope, Think};
+use squall_plan::model::{ConnectionMode, OnError, Speed, StopScope, Think};
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
@@ -94,6 +94,8 @@ pub(crate) struct Scenario {
     /// The feeds that its steps look at, of which each iteration takes a row.
     pub feeds: Vec<u16>,
     pub on_error: OnError,
+    /// Limits of a user's bytes a second.
+    pub speed: Option<Speed>,
 }
 
 /// One operation. A user is a program counter over these.

@@ -53,12 +53,13 @@ impl Worker {
     }
 
     /// A connection to an origin: one that is open, or a new one. A shared one may have to be
-    /// waited for.
+    /// waited for. `window`: see [`squall_wire::connect`].
     pub(super) async fn borrow(
         &self,
         user: &mut User,
         origin: u32,
         flight: &Flight,
+        window: Option<u32>,
         fresh: bool,
     ) -> Result<Result<Borrowed, Error>, Cut> {
         if let ConnectionMode::Shared(size) = self.program.connections {
@@ -77,7 +78,8 @@ impl Worker {
             }
         }
         let to: Rc<Origin> = self.origins.borrow()[origin as usize].clone();
-        let made = flight.run(squall_wire::connect(&self.client, &to, &flight.progress)).await;
+        let made =
+            flight.run(squall_wire::connect(&self.client, &to, &flight.progress, window)).await;
         match made {
             Ok(Ok((connection, times))) => {
                 self.recorder.count(|counters| counters.connections_opened += 1);

@@ -89,6 +89,11 @@ impl Flight {
     /// Ends what the flight waits for.
     pub(crate) fn cut(&self, why: Cut) {
         self.cut.set(Some(why));
+        self.wake();
+    }
+
+    /// Lets what it waits for look again.
+    pub(crate) fn wake(&self) {
         if let Some(waker) = &*self.waker.borrow() {
             waker.wake_by_ref();
         }

@@ -11,6 +11,7 @@ mod drive;
 mod effort;
 mod exec;
 mod flight;
+pub(crate) mod flow;
 mod hop;
 mod load;
 mod park;
@@ -118,6 +119,8 @@ enum Timer {
     User { place: u32, generation: u32 },
     /// A flight's limit has to be looked at.
     Flight(u32),
+    /// A flight may go on that was held back by its user's speed.
+    Flow(u32),
     /// The number of users of a closed load changes.
     Users(u16),
     /// An arrival of an open load is due.
@@ -270,6 +273,11 @@ impl Worker {
                     self.flights.borrow().get(flight as usize).and_then(|f| f.look(due, now));
                 if let Some(again) = again {
                     self.insert(again, timer);
+                }
+            }
+            Timer::Flow(flight) => {
+                if let Some(flight) = self.flights.borrow().get(flight as usize) {
+                    flight.wake();
                 }
             }
             Timer::Users(unit) => self.adjust_users(unit as usize, due),

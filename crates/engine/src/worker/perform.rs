@@ -11,6 +11,7 @@ use super::Worker;
 use super::account::{Account, Done, Failure};
 use super::connections::Borrowed;
 use super::flight::Flight;
+use super::flow::Slowed;
 use super::hop::{self, Bytes, Hop, is_idempotent};
 use super::save::Saver;
 use crate::judge::{self, Judgement, Note};
@@ -149,7 +150,9 @@ async fn attempt(
         // To wait for a connection is a part of the plan, not a delay of the generator.
         account.begin(account.ready);
     }
-    let borrowed = worker.borrow(user, hop.origin, flight, fresh).await;
+    let slowed = Slowed::of(worker, user, flight);
+    let window = slowed.as_ref().and_then(Slowed::window);
+    let borrowed = worker.borrow(user, hop.origin, flight, window, fresh).await;
     let Borrowed { mut connection, made } = match borrowed {
         Ok(Ok(borrowed)) => borrowed,
         Ok(Err(error)) => return Err(Failure::from(error).into()),
@@ -177,7 +180,9 @@ async fn attempt(
         keep: if watched { u64::MAX } else { limits.keep },
         sink: sink.as_mut().map(|sink| sink as &mut dyn squall_wire::BodySink),
         max_body: limits.max_body,
+        max_ratio: limits.max_ratio,
         decode: limits.compression,
+        flow: slowed.as_ref().map(|slowed| slowed as &dyn squall_wire::Flow),
     };
     let done = |response: &Response<'_>, times: Times| Exchanged {
         outcome: answered(worker, user, op, hop, account, response, &times, saver.as_ref()),

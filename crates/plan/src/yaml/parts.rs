@@ -43,6 +43,7 @@ impl Reader {
             warmup: self.warmup(fields.get("warmup")),
             thresholds: self.texts(fields.get("thresholds")),
             seed: self.int(fields.get("seed")),
+            speed: self.speeds(fields.get("speed")).unwrap_or_default(),
         };
         if plan.scenarios.is_empty() && fields.get("scenarios").is_none() {
             self.error(
@@ -142,8 +143,21 @@ impl Reader {
             compression: self.bool(fields.get("compression")),
             auth: self.auth(fields.get("auth")),
             max_body: self.size(fields.get("max_body")),
+            max_ratio: self.positive(fields.get("max_ratio")),
             status_errors: self.bool(fields.get("status_errors")),
         }
+    }
+
+    /// One speed for both directions, or one for each.
+    fn speeds(&mut self, node: Option<&Node>) -> Option<Speed> {
+        let node = node?;
+        if let Kind::Map(_) = node.kind {
+            let fields = self.fields(node, &tables::SPEED)?;
+            let (down, up) = (self.speed(fields.get("down")), self.speed(fields.get("up")));
+            return Some(Speed { down, up });
+        }
+        let both = self.speed(Some(node));
+        both.map(|both| Speed { down: Some(both), up: Some(both) })
     }
 
     pub(super) fn redirects(&mut self, node: Option<&Node>) -> Option<u32> {
@@ -269,6 +283,7 @@ impl Reader {
                 start_after: self.duration(fields.get("start_after")).unwrap_or_default(),
                 defaults: self.defaults(fields.get("defaults")),
                 on_error: self.word(fields.get("on_error"), &ON_ERROR),
+                speed: self.speeds(fields.get("speed")),
                 steps: self.steps(fields.get("steps")),
                 span: name.span,
                 name,

@@ -141,10 +141,16 @@ fn plan_value(plan: &Plan) -> Value {
         .maybe("warmup", warmup(plan.warmup))
         .some("thresholds", texts(&plan.thresholds))
         .maybe("seed", plan.seed)
+        .some("speed", speed_value(plan.speed))
         .some("setup", steps_value(&plan.setup))
         .put("scenarios", Value::Object(scenarios.collect()))
         .some("teardown", steps_value(&plan.teardown))
         .done()
+}
+
+fn speed_value(speed: Speed) -> Value {
+    let text = |bytes: u64| format!("{bytes}B/s");
+    Entries::default().maybe("down", speed.down.map(text)).maybe("up", speed.up.map(text)).done()
 }
 
 fn on_error(on_error: OnError) -> &'static str {
@@ -217,6 +223,7 @@ fn defaults_value(defaults: &Defaults) -> Value {
         .maybe("compression", defaults.compression)
         .maybe("auth", defaults.auth.as_ref().map(auth_value))
         .maybe("max_body", defaults.max_body)
+        .maybe("max_ratio", defaults.max_ratio)
         .maybe("status_errors", defaults.status_errors)
         .done()
 }
@@ -275,6 +282,7 @@ fn scenario_value(scenario: &Scenario) -> Value {
         .time("start_after", Some(scenario.start_after).filter(|time| !time.is_zero()))
         .some("defaults", defaults_value(&scenario.defaults))
         .maybe("on_error", scenario.on_error.map(on_error))
+        .maybe("speed", scenario.speed.map(speed_value))
         .put("steps", steps_value(&scenario.steps))
         .done()
 }
@@ -393,11 +401,12 @@ fn request_value(request: &Request) -> Value {
     let entries = match &request.body {
         Body::None => entries,
         Body::Text(text) => entries.put("body", text.source()),
-        Body::File { path, replace } => {
+        Body::File { path, unpack, replace } => {
             let pairs =
                 replace.iter().map(|(marker, value)| (marker.value.clone(), json!(value.source())));
             let file = Entries::default()
                 .put("file", path.value.display().to_string())
+                .maybe("unpack", unpack.then_some(true))
                 .some("replace", Value::Object(pairs.collect()));
             entries.put("body", file.done())
         }
@@ -414,6 +423,7 @@ fn request_value(request: &Request) -> Value {
         .maybe("redirects", request.redirects)
         .maybe("compression", request.compression)
         .maybe("max_body", request.max_body)
+        .maybe("max_ratio", request.max_ratio)
         .maybe("save", request.save.as_ref().map(save_value))
         .maybe("status_errors", request.status_errors)
         .some("extract", extracts_value(&request.extract))

@@ -218,6 +218,15 @@ impl Reader {
         number
     }
 
+    /// A whole number above 0.
+    pub(super) fn positive(&mut self, node: Option<&Node>) -> Option<u64> {
+        let number = self.int(node);
+        if let (Some(node), Some(0)) = (node, number) {
+            self.wrong(node, "a whole number above 0");
+        }
+        number.filter(|number| *number > 0)
+    }
+
     pub(super) fn number(&mut self, node: Option<&Node>) -> Option<f64> {
         let node = node?;
         let number: Option<f64> = match &node.kind {
@@ -252,6 +261,11 @@ impl Reader {
 
     pub(super) fn size(&mut self, node: Option<&Node>) -> Option<u64> {
         self.quantity(node, units::parse_size)
+    }
+
+    /// Bytes a second.
+    pub(super) fn speed(&mut self, node: Option<&Node>) -> Option<u64> {
+        self.quantity(node, units::parse_speed)
     }
 
     pub(super) fn rate(&mut self, node: Option<&Node>) -> Option<f64> {

@@ -308,6 +308,7 @@ impl Reader {
             redirects: self.redirects(fields.get("redirects")),
             compression: self.bool(fields.get("compression")),
             max_body: self.size(fields.get("max_body")),
+            max_ratio: self.positive(fields.get("max_ratio")),
             save: self.save(fields.get("save")),
             status_errors: self.bool(fields.get("status_errors")),
             extract: self.extracts(fields.get("extract")),
@@ -326,7 +327,8 @@ impl Reader {
             }
             replace.push((marker, self.template(Some(node))?));
         }
-        Some(Body::File { path, replace })
+        let unpack = self.bool(fields.get("unpack")).unwrap_or(false);
+        Some(Body::File { path, unpack, replace })
     }
 
     fn save(&mut self, node: Option<&Node>) -> Option<Save> {

@@ -12,6 +12,7 @@ pub(super) enum Form {
     Duration,
     Size,
     Rate,
+    Speed,
     Any,
     Think,
     OneOf(&'static [&'static str]),
@@ -60,7 +61,13 @@ pub(super) static PLAN: Table = Table {
         ),
         Key("thresholds", List(&Text), "rules that judge the run"),
         Key("seed", Int, "seed of everything random"),
+        Key("speed", Either(&[Speed, Of(&SPEED)]), "limit of each user's bytes a second"),
     ],
+};
+
+pub(super) static SPEED: Table = Table {
+    name: "a speed",
+    keys: &[Key("down", Speed, "of answers"), Key("up", Speed, "of requests")],
 };
 
 pub(super) static VAR: Table = Table {
@@ -97,6 +104,7 @@ pub(super) static DEFAULTS: Table = Table {
         Key("compression", Bool, "whether compressed answers are asked for"),
         Key("auth", Of(&AUTH), "credentials"),
         Key("max_body", Size, "most bytes of an answer's body"),
+        Key("max_ratio", Int, "most unpacked bytes for each byte of a packed body; default 200"),
         Key("status_errors", Bool, "whether a status of 400 and above is an error; default true"),
     ],
 };
@@ -165,6 +173,7 @@ pub(super) static SCENARIO: Table = Table {
         Key("start_after", Duration, "when its load starts"),
         Key("defaults", Of(&DEFAULTS), "defaults of its requests, before the plan's"),
         Key("on_error", OneOf(ON_ERROR), "what a failed request does to its user"),
+        Key("speed", Either(&[Speed, Of(&SPEED)]), "limit of each user's bytes a second"),
         Key("steps", Steps, "what a user does in one iteration"),
     ],
 };
@@ -227,6 +236,7 @@ pub(super) static REQUEST: Table = Table {
         Key("redirects", Int, "most redirects followed"),
         Key("compression", Bool, "whether a compressed answer is asked for"),
         Key("max_body", Size, "most bytes of the answer's body"),
+        Key("max_ratio", Int, "most unpacked bytes for each byte of a packed body"),
         Key(
             "save",
             Either(&[Text, Of(&SAVE)]),
@@ -247,6 +257,7 @@ pub(super) static BODY_FILE: Table = Table {
     name: "a body",
     keys: &[
         Key("file", Text, "a file, sent as a stream"),
+        Key("unpack", Bool, "whether the file is packed with gzip and sent unpacked"),
         Key("replace", Names(&Text), "texts in the file, and what is sent in their place"),
     ],
 };

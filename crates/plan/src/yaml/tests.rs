@@ -44,6 +44,7 @@ on_error: next_iteration
 grace: 5s
 warmup: 30s
 seed: 7
+speed: 1MB/s
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
 setup:
   - get: /token
@@ -52,7 +53,8 @@ scenarios:
   a:
     weight: 3
     start_after: 1s
-    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB}
+    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_ratio: 50}
+    speed: {down: 2Mbit/s, up: 64kbit/s}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
@@ -68,7 +70,7 @@ scenarios:
         save: sha256
         check: {expr: "status == 200", name: good, warn: true}
       - put: /file
-        body: {file: a.bin, replace: {"@ONE@": "${one}", two: ""}}
+        body: {file: a.bin, unpack: true, replace: {"@ONE@": "${one}", two: ""}}
         save: {file: "b-${one}.bin"}
         auth: {digest: {user: u, password: p}}
       - post: /form

@@ -1,6 +1,7 @@
 //! The head of a response, from bytes to facts. Pure; RFC 9112.
 
 use super::Malformed;
+use crate::unpack::Encoding;
 
 /// Most bytes of a head.
 pub(crate) const MAX_HEAD: usize = 256 << 10;
@@ -25,8 +26,8 @@ pub(crate) struct Head {
     pub framing: Framing,
     /// Whether the connection may carry another request afterwards.
     pub keep_alive: bool,
-    /// Whether the body is packed with gzip.
-    pub gzip: bool,
+    /// How the body is packed, if it is.
+    pub encoding: Option<Encoding>,
     pub sets_cookies: bool,
 }
 
@@ -99,7 +100,7 @@ struct Seen {
     transfer: Option<bool>,
     keep_alive: bool,
     close: bool,
-    gzip: bool,
+    encoding: Option<Encoding>,
     sets_cookies: bool,
 }
 
@@ -137,9 +138,7 @@ impl Seen {
                 Ok(())
             }
             16 if name.eq_ignore_ascii_case(b"content-encoding") => {
-                let value = value.trim_ascii();
-                self.gzip =
-                    value.eq_ignore_ascii_case(b"gzip") || value.eq_ignore_ascii_case(b"x-gzip");
+                self.encoding = Encoding::of(value.trim_ascii());
                 Ok(())
             }
             _ => Ok(()),
@@ -187,7 +186,7 @@ impl Seen {
             status,
             framing,
             keep_alive: self.keep_alive && !self.close && framing != Framing::UntilClose,
-            gzip: self.gzip,
+            encoding: self.encoding,
             sets_cookies: self.sets_cookies,
         })
     }

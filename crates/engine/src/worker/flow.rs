@@ -1,0 +1,196 @@
+//! How fast one user's bytes come and go, where the plan gives a `speed`.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use squall_plan::model::Speed;
+
+use super::flight::Flight;
+use super::{Timer, Worker};
+use crate::user::User;
+
+/// Bytes of so many nanoseconds are let through at a time: shorter steps cost more wake-ups, longer
+/// ones are no even stream. Late wake-ups are made up for within the same time.
+const STEP_NS: u64 = 20_000_000;
+/// Fewest and most bytes that are let through at a time.
+const STEP_BYTES: (u64, u64) = (64, 64 << 10);
+/// Bytes of so many nanoseconds may lie unread in the kernel: what a network with a round trip of
+/// 100 ms holds.
+const WINDOW_NS: u64 = 100_000_000;
+/// Fewest and most bytes of that. The kernel has trouble with windows below some packets.
+const WINDOW_BYTES: (u64, u64) = (16 << 10, 4 << 20);
+
+/// The limits of one user, over all its connections.
+pub(crate) struct Speeds {
+    down: Option<Bucket>,
+    up: Option<Bucket>,
+}
+
+impl Speeds {
+    fn new(speed: Speed) -> Self {
+        Speeds { down: speed.down.map(Bucket::new), up: speed.up.map(Bucket::new) }
+    }
+
+    /// Most bytes that may lie unread in the kernel; `None`: as many as it likes.
+    pub(super) fn window(&self) -> Option<u32> {
+        let bytes = self.down.as_ref()?.bytes(WINDOW_NS).clamp(WINDOW_BYTES.0, WINDOW_BYTES.1);
+        u32::try_from(bytes).ok()
+    }
+}
+
+/// Bytes a second in one direction: a leaky bucket as a virtual schedule (the generic cell rate
+/// algorithm, ITU-T I.371, appendix I).
+struct Bucket {
+    /// Bytes a second, above 0.
+    rate: u64,
+    /// When all bytes that were let through have taken their time, on the run's clock.
+    free: Cell<u64>,
+    /// The time for which a timer is set.
+    timer: Cell<u64>,
+}
+
+impl Bucket {
+    fn new(rate: u64) -> Self {
+        Bucket { rate, free: Cell::new(0), timer: Cell::new(0) }
+    }
+
+    /// Bytes in so many nanoseconds.
+    fn bytes(&self, ns: u64) -> u64 {
+        let bytes = u128::from(self.rate) * u128::from(ns) / 1_000_000_000;
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+
+    /// How many bytes may pass now, or from when some may.
+    fn may(&self, now: u64) -> Result<usize, u64> {
+        if now < self.free.get() {
+            return Err(self.free.get());
+        }
+        Ok(self.bytes(STEP_NS).clamp(STEP_BYTES.0, STEP_BYTES.1) as usize)
+    }
+
+    fn passed(&self, now: u64, bytes: usize) {
+        let from = self.free.get().max(now.saturating_sub(STEP_NS));
+        let takes = u128::from(bytes as u64) * 1_000_000_000 / u128::from(self.rate);
+        self.free.set(from.saturating_add(u64::try_from(takes).unwrap_or(u64::MAX)));
+    }
+}
+
+/// One exchange under its user's limits.
+pub(super) struct Slowed<'w> {
+    worker: &'w Worker,
+    flight: u32,
+    speeds: Rc<Speeds>,
+}
+
+impl<'w> Slowed<'w> {
+    /// `None`: the user has no limits.
+    pub(super) fn of(worker: &'w Worker, user: &mut User, flight: &Flight) -> Option<Self> {
+        let speed = worker.program.scenarios[user.scenario as usize].speed?;
+        let speeds = user.speeds.get_or_insert_with(|| Rc::new(Speeds::new(speed))).clone();
+        Some(Slowed { worker, flight: flight.number, speeds })
+    }
+
+    /// See [`Speeds::window`].
+    pub(super) fn window(&self) -> Option<u32> {
+        self.speeds.window()
+    }
+
+    fn poll(&self, bucket: Option<&Bucket>) -> Poll<usize> {
+        let Some(bucket) = bucket else { return Poll::Ready(usize::MAX) };
+        match bucket.may(self.worker.clock.now()) {
+            Ok(bytes) => Poll::Ready(bytes),
+            Err(at) => {
+                if bucket.timer.replace(at) != at {
+                    self.worker.insert(at, Timer::Flow(self.flight));
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    fn passed(&self, bucket: Option<&Bucket>, bytes: usize) {
+        if let Some(bucket) = bucket {
+            bucket.passed(self.worker.clock.now(), bytes);
+        }
+    }
+}
+
+impl squall_wire::Flow for Slowed<'_> {
+    fn poll_down(&self, _: &mut Context<'_>) -> Poll<usize> {
+        self.poll(self.speeds.down.as_ref())
+    }
+
+    fn poll_up(&self, _: &mut Context<'_>) -> Poll<usize> {
+        self.poll(self.speeds.up.as_ref())
+    }
+
+    fn came(&self, bytes: usize) {
+        self.passed(self.speeds.down.as_ref(), bytes);
+    }
+
+    fn went(&self, bytes: usize) {
+        self.passed(self.speeds.up.as_ref(), bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    /// Bytes that pass in so long, if whoever sends them is woken so much too late each time.
+    fn pass(rate: u64, length: u64, late: u64) -> u64 {
+        let (bucket, mut now, mut bytes) = (Bucket::new(rate), 5 * S, 0);
+        let end = now + length;
+        while now < end {
+            match bucket.may(now) {
+                Ok(most) => {
+                    bucket.passed(now, most);
+                    bytes += most as u64;
+                }
+                Err(at) => now = at + late,
+            }
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_wake_up_that_is_late_is_made_up_for() {
+        for late in [0, 50_000, 15_000_000] {
+            let bytes = pass(250_000, 20 * S, late);
+            assert!((5_000_000..5_025_000).contains(&bytes), "{late}: {bytes}");
+        }
+    }
+
+    #[test]
+    fn who_was_silent_may_not_send_all_at_once() {
+        let bucket = Bucket::new(100_000);
+        let mut sent = 0;
+        while let Ok(most) = bucket.may(100 * S) {
+            bucket.passed(100 * S, most);
+            sent += most;
+        }
+        assert_eq!(sent, 4_000, "what fits into two steps");
+    }
+
+    #[test]
+    fn the_window_follows_the_speed() {
+        let window = |down| Speeds::new(Speed { down, up: Some(1) }).window();
+        assert_eq!(window(None), None);
+        assert_eq!(window(Some(250_000)), Some(25_000));
+        assert_eq!(window(Some(1)), Some(16 << 10));
+        assert_eq!(window(Some(u64::MAX)), Some(4 << 20));
+    }
+
+    proptest! {
+        #[test]
+        fn no_speed_is_exceeded(rate in 1u64..100_000_000, late in 0u64..100_000_000) {
+            let most = rate as f64 * 10.04 + 2.0 * STEP_BYTES.1 as f64;
+            prop_assert!((pass(rate, 10 * S, late) as f64) <= most);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The libraries that unpack, behind one kind of step.
+
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{DParameter, Decoder, Operation};
+
+use super::{Encoding, State, Step};
+
+/// Binary logarithm of the largest window of DEFLATE (RFC 1951, section 2: 32 KiB).
+const DEFLATE_WINDOW: u8 = 15;
+/// Binary logarithm of the largest window of zstd in HTTP (RFC 9659).
+const ZSTD_WINDOW: u32 = 23;
+
+/// What unpacks.
+pub(super) enum Codec {
+    Gzip(Decompress),
+    /// The first byte tells with or without the frame of zlib.
+    Deflate(Option<Decompress>),
+    Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
+    Zstd(Decoder<'static>),
+}
+
+impl Codec {
+    pub(super) fn new(encoding: Encoding) -> Result<Codec, String> {
+        Ok(match encoding {
+            Encoding::Gzip => Codec::Gzip(Decompress::new_gzip(DEFLATE_WINDOW)),
+            Encoding::Deflate => Codec::Deflate(None),
+            Encoding::Brotli => {
+                let alloc = StandardAlloc::default;
+                Codec::Brotli(Box::new(BrotliState::new_strict(alloc(), alloc(), alloc())))
+            }
+            Encoding::Zstd => {
+                let mut decoder = Decoder::new().map_err(|error| error.to_string())?;
+                let window = DParameter::WindowLogMax(ZSTD_WINDOW);
+                decoder.set_parameter(window).map_err(|error| error.to_string())?;
+                Codec::Zstd(decoder)
+            }
+        })
+    }
+
+    /// Takes from `input` and gives to `output` what it can.
+    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, String> {
+        match self {
+            Codec::Gzip(gzip) => {
+                // Bytes behind the end are another member or (as some servers send them) nothing.
+                if gzip.total_in() == 0 && !input.is_empty() && input[0] != GZIP_MAGIC {
+                    return Err("the body is not packed, though its head says so".to_owned());
+                }
+                let step = inflate(gzip, input, output)?;
+                if step.state != State::Ended {
+                    return Ok(step);
+                }
+                let more = input.get(step.used) == Some(&GZIP_MAGIC);
+                let whole = step.used == input.len();
+                if more || whole {
+                    *gzip = Decompress::new_gzip(DEFLATE_WINDOW);
+                }
+                let state = if more || whole { State::Between } else { State::Ended };
+                Ok(Step { state, ..step })
+            }
+            Codec::Deflate(inner) => {
+                if inner.is_none() && input.is_empty() {
+                    return Ok(Step { used: 0, made: 0, state: State::Within });
+                }
+                let inner = inner.get_or_insert_with(|| Decompress::new(has_zlib_frame(input[0])));
+                inflate(inner, input, output)
+            }
+            Codec::Brotli(brotli) => unbrotli(brotli, input, output),
+            Codec::Zstd(decoder) => {
+                let status =
+                    decoder.run_on_buffers(input, output).map_err(|error| error.to_string())?;
+                let state = if status.remaining == 0 { State::Between } else { State::Within };
+                Ok(Step { used: status.bytes_read, made: status.bytes_written, state })
+            }
+        }
+    }
+}
+
+/// The first byte of gzip data (RFC 1952, section 2.3.1).
+const GZIP_MAGIC: u8 = 0x1f;
+
+/// Whether data that begins so has the frame of zlib: method 8 in the low bits, a window of at most
+/// 32 KiB in the high ones (RFC 1950, section 2.2).
+fn has_zlib_frame(first: u8) -> bool {
+    first & 0x8f == 0x08
+}
+
+fn inflate(inner: &mut Decompress, input: &[u8], output: &mut [u8]) -> Result<Step, String> {
+    let (used, made) = (inner.total_in(), inner.total_out());
+    let status = inner.decompress(input, output, FlushDecompress::None);
+    let status = status.map_err(|error| error.to_string())?;
+    Ok(Step {
+        used: (inner.total_in() - used) as usize,
+        made: (inner.total_out() - made) as usize,
+        state: if status == Status::StreamEnd { State::Ended } else { State::Within },
+    })
+}
+
+fn unbrotli(
+    brotli: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<Step, String> {
+    let (mut left, mut used) = (input.len(), 0);
+    let (mut room, mut made, mut total) = (output.len(), 0, 0);
+    let result = BrotliDecompressStream(
+        &mut left, &mut used, input, &mut room, &mut made, output, &mut total, brotli,
+    );
+    let state = match result {
+        BrotliResult::ResultFailure => return Err("corrupt data".to_owned()),
+        BrotliResult::ResultSuccess => State::Ended,
+        BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => State::Within,
+    };
+    Ok(Step { used, made, state })
+}

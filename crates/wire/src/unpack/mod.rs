@@ -1,0 +1,149 @@
+//! Unpacks bodies as they come, in constant memory and within limits. Pure.
+
+mod codecs;
+#[cfg(test)]
+mod tests;
+
+use crate::error::Error;
+use codecs::Codec;
+
+/// How a body is packed (RFC 9110, section 8.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 1950, or RFC 1951 alone, as some servers send it.
+    Deflate,
+    /// RFC 7932.
+    Brotli,
+    /// RFC 8878, with windows of at most 8 MiB (RFC 9659).
+    Zstd,
+}
+
+impl Encoding {
+    /// By the value of a Content-Encoding line; `None`: the body is as it is, or packed in a way, or
+    /// several, that are not known here.
+    pub(crate) fn of(value: &[u8]) -> Option<Encoding> {
+        let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
+        match () {
+            () if is("gzip") || is("x-gzip") => Some(Encoding::Gzip),
+            () if is("br") => Some(Encoding::Brotli),
+            () if is("zstd") => Some(Encoding::Zstd),
+            () if is("deflate") => Some(Encoding::Deflate),
+            () => None,
+        }
+    }
+
+    /// Its name in a Content-Encoding line.
+    fn name(self) -> &'static str {
+        match self {
+            Encoding::Gzip => "gzip",
+            Encoding::Deflate => "deflate",
+            Encoding::Brotli => "br",
+            Encoding::Zstd => "zstd",
+        }
+    }
+}
+
+/// How far a body may be unpacked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Most bytes.
+    pub bytes: u64,
+    /// Most bytes for each byte that came; [`FREE`] bytes are free.
+    pub ratio: u64,
+}
+
+/// Bytes that are unpacked at a time.
+const STEP: usize = 16 << 10;
+/// Unpacked bytes for which the ratio plays no part: they are no harm, and a short text of one letter
+/// is packed well.
+const FREE: u64 = 1 << 20;
+
+/// Unpacks a body.
+pub(crate) struct Unpack {
+    encoding: Encoding,
+    codec: Codec,
+    bounds: Bounds,
+    /// What was unpacked last.
+    step: Box<[u8]>,
+    /// Bytes that came, and that were made of them.
+    came: u64,
+    made: u64,
+    state: State,
+}
+
+/// Where in the packed data the bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::unpack) enum State {
+    /// Within it.
+    Within,
+    /// It may end here, or begin once more (a second member of a gzip file, a second frame).
+    Between,
+    /// It has ended: what follows is not looked at.
+    Ended,
+}
+
+/// What one step of a codec did.
+pub(in crate::unpack) struct Step {
+    /// Bytes taken.
+    used: usize,
+    /// Bytes given.
+    made: usize,
+    state: State,
+}
+
+impl Unpack {
+    pub(crate) fn new(encoding: Encoding, bounds: Bounds) -> Result<Self, Error> {
+        let codec = Codec::new(encoding).map_err(|reason| bad(encoding, &reason))?;
+        let step = vec![0; STEP].into();
+        Ok(Unpack { encoding, codec, bounds, step, came: 0, made: 0, state: State::Within })
+    }
+
+    /// Unpacks a piece; what comes out goes to `emit`.
+    pub(crate) fn push(
+        &mut self,
+        mut piece: &[u8],
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        while self.state != State::Ended {
+            if self.state == State::Between && piece.is_empty() {
+                break;
+            }
+            let step = self.codec.step(piece, &mut self.step);
+            let step = step.map_err(|reason| bad(self.encoding, &reason))?;
+            piece = &piece[step.used..];
+            self.state = step.state;
+            self.came += step.used as u64;
+            self.made += step.made as u64;
+            self.check()?;
+            emit(&self.step[..step.made])?;
+            if step.used == 0 && step.made == 0 && step.state == State::Within {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.made > self.bounds.bytes {
+            return Err(Error::body_too_large(self.bounds.bytes));
+        }
+        if self.made > FREE && self.made / self.bounds.ratio > self.came {
+            return Err(Error::ratio_too_large(self.bounds.ratio));
+        }
+        Ok(())
+    }
+
+    /// The body is complete: so must be what was packed in it.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        match self.state {
+            State::Within => Err(bad(self.encoding, "the packed data ends too early")),
+            State::Between | State::Ended => Ok(()),
+        }
+    }
+}
+
+fn bad(encoding: Encoding, reason: &str) -> Error {
+    Error::decode(format!("{}: {reason}", encoding.name()))
+}
