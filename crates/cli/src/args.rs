@@ -4,8 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use squall_engine::Which;
+use squall_engine::{RunOptions, Which};
+use squall_plan::model::Plan;
 use squall_wire::Io;
+
+use crate::machine;
+use crate::needs::Demand;
 
 /// Puts load on a system and says what the system did.
 #[derive(Debug, Parser)]
@@ -124,9 +128,9 @@ pub struct Means {
 }
 
 impl Means {
-    /// How many threads make load.
-    pub fn workers(&self) -> u32 {
-        self.workers.unwrap_or_else(|| crate::machine::cores() as u32).max(1)
+    /// Who makes the load of a plan. `hosts`: how many it talks to; `builtin`: the built-in target is one.
+    pub fn crew(&self, plan: &Plan, hosts: usize, builtin: bool) -> RunOptions {
+        Demand::of(plan, hosts, builtin).crew(&machine::has(), self.workers)
     }
 
     /// How connections are read and written.

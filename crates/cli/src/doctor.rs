@@ -73,7 +73,7 @@ fn calibrate(load: String) -> Result<Calibration, Failure> {
     let shared: Arc<Shared> =
         plans::network(&loaded.plan, &sources, std::slice::from_ref(&program), Io::Auto)?;
     let mut totals = Totals::new();
-    let options = RunOptions { workers: 1 };
+    let options = RunOptions::default();
     squall_engine::run(program, shared, &options, &Stopper::default(), None, |event| {
         if let Event::Slice(slice) = event {
             totals.add(slice);

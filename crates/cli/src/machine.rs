@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use rustix::process::{Resource, getrlimit};
@@ -94,6 +95,7 @@ pub fn has() -> Has {
     Has {
         files: files.current.unwrap_or(u64::MAX),
         files_hard: files.maximum.unwrap_or(u64::MAX),
+        tables: cfg!(target_os = "linux"),
         ports: port_range(),
         time_wait: machine.time_wait,
         memory: kib << 10,
@@ -110,13 +112,16 @@ fn number(text: Option<&str>) -> u64 {
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// Linux 6.2 and later say the number of open files as the folder's size.
+/// Open files of the process, or of that of its threads that has most, where they have tables of their
+/// own. Linux 6.2 and later say their number as the folder's size.
 fn open_files() -> u64 {
-    match fs::metadata("/proc/self/fd").map(|folder| folder.len()) {
-        Ok(0) => fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64),
+    let count = |folder: &Path| match fs::metadata(folder).map(|folder| folder.len()) {
+        Ok(0) => fs::read_dir(folder).map_or(0, |entries| entries.count() as u64),
         Ok(count) => count,
         Err(_) => 0,
-    }
+    };
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    threads.map(|thread| count(&thread.path().join("fd"))).max().unwrap_or(0)
 }
 
 fn sockets(machine: &mut Machine) {

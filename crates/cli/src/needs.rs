@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use squall_engine::RunOptions;
 use squall_plan::model::{Connection, ConnectionMode, Load, Plan, Stage, Step, StepKind};
 
 /// Files that a process has open beside its connections.
@@ -22,6 +23,8 @@ pub struct Has {
     /// Files that the process may have open now, and as many as it may raise that to.
     pub files: u64,
     pub files_hard: u64,
+    /// Whether threads can have tables of open files of their own, each with that limit (Linux).
+    pub tables: bool,
     /// First and last local port that the system gives out.
     pub ports: (u64, u64),
     /// Connections in TIME_WAIT now.
@@ -34,6 +37,13 @@ pub struct Has {
     pub us_per_request: Option<f64>,
 }
 
+impl Has {
+    /// Connections that fit into a table of files beside what else is open.
+    fn room(&self) -> u64 {
+        self.files.saturating_sub(OWN_FILES)
+    }
+}
+
 /// What a plan asks for at its height, as far as it says so.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Demand {
@@ -41,6 +51,8 @@ pub struct Demand {
     pub users: u64,
     /// Connections at a time, to all hosts.
     pub connections: u64,
+    /// Those of them that users of closed loads hold: open loads rarely need all they may have.
+    pub held: u64,
     /// New connections a second toward one host; `None`: as many as the answers allow.
     pub new_connections: Option<f64>,
     /// Requests a second; `None`: as many as the answers allow.
@@ -89,12 +101,36 @@ impl Demand {
                 demand.add(&load.value, requests(&scenario.steps), &plan.connection);
             }
         }
-        let users = demand.users * hosts.max(1) as u64;
-        demand.connections = match plan.connection.mode {
-            ConnectionMode::Shared(size) => users.min(u64::from(size) * hosts.max(1) as u64),
-            ConnectionMode::PerUser | ConnectionMode::PerIteration => users,
+        let hosts = hosts.max(1) as u64;
+        let most = match plan.connection.mode {
+            ConnectionMode::Shared(size) => u64::from(size) * hosts,
+            ConnectionMode::PerUser | ConnectionMode::PerIteration => u64::MAX,
         };
+        demand.connections = (demand.users * hosts).min(most);
+        demand.held = (demand.held * hosts).min(most);
         demand
+    }
+
+    /// Who makes this load. `asked`: as many workers and no others; otherwise one a processor, or as many
+    /// as it takes for their files.
+    pub fn crew(&self, has: &Has, asked: Option<u32>) -> RunOptions {
+        let usual = asked.unwrap_or(has.processors as u32).max(1);
+        if !has.tables || self.files_together() <= has.files {
+            return RunOptions { workers: usual, own_files: false };
+        }
+        let needed = self.held.div_ceil(has.room().max(1));
+        let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+        RunOptions { workers: asked.unwrap_or(usual.max(needed)), own_files: true }
+    }
+
+    /// Files that are open if all have one table.
+    fn files_together(&self) -> u64 {
+        self.connections * self.ends() + OWN_FILES
+    }
+
+    /// How many ends of each connection are in this process.
+    fn ends(&self) -> u64 {
+        if self.builtin { 2 } else { 1 }
     }
 
     fn add(&mut self, load: &Load, requests: u64, connection: &Connection) {
@@ -103,6 +139,7 @@ impl Demand {
             Load::Closed(closed) => {
                 let users = closed.users.unwrap_or(0).max(top(&closed.stages).ceil() as u64);
                 let pace = closed.pace.map(|pace| users as f64 / pace.as_secs_f64());
+                self.held += users;
                 (users, pace)
             }
             Load::Open(open) => {
@@ -126,13 +163,28 @@ impl Demand {
     }
 
     fn files(&self, has: &Has) -> Option<Need> {
-        let ends = if self.builtin { 2 } else { 1 };
-        let needed = self.connections * ends + OWN_FILES;
+        let needed = self.files_together();
+        let crew = self.crew(has, None);
+        let (allowed, most) = match crew.own_files {
+            false => (format!("{} allowed", has.files), has.room() / self.ends()),
+            // The target's threads have one table.
+            true if self.builtin => (
+                format!("{} allowed in each worker's table, and in the target's", has.files),
+                has.room(),
+            ),
+            true => (
+                format!("{} allowed in the table of each of {} workers", has.files, crew.workers),
+                has.room() * u64::from(crew.workers),
+            ),
+        };
         let mut help = Vec::new();
-        if has.files > 0 && needed > has.files {
-            let size = has.files.saturating_sub(OWN_FILES) / ends;
+        if has.files > 0 && self.connections > most {
+            if crew.own_files && !self.builtin {
+                let workers = self.connections.div_ceil(has.room().max(1));
+                help.push(format!("more workers, each with a table of its own: `-w {workers}`"));
+            }
             help.push(format!(
-                "share connections: `connection: {{mode: shared, size: {size}}}` (changes what the target sees)"
+                "share connections: `connection: {{mode: shared, size: {most}}}` (changes what the target sees)"
             ));
             help.push(match needed <= has.files_hard {
                 true => format!("or raise the limit: `ulimit -n {needed}` (now {}; of this shell only)", has.files),
@@ -142,7 +194,7 @@ impl Demand {
                 ),
             });
         }
-        let text = format!("{needed} open files if all users are busy, {} allowed", has.files);
+        let text = format!("{needed} open files if all users are busy, {allowed}");
         Some(Need { what: "files", text, help })
     }
 
@@ -244,6 +296,7 @@ mod tests {
     const HAS: Has = Has {
         files: 1_024,
         files_hard: 4_096,
+        tables: false,
         ports: (32_768, 60_999),
         time_wait: 0,
         memory: 1 << 30,
@@ -284,6 +337,36 @@ mod tests {
         let fast = needs(&plan("{rate: 90000/s, for: 1m, max_users: 10}", "{}"), &HAS);
         assert!(fast[3].text.starts_with("1.80 processors for 180000 requests"), "{fast:?}");
         assert_eq!(fast[3].help, ["a lower rate, or 2 machines like this one"]);
+    }
+
+    /// With tables of their own, workers have room for the users of closed loads: there are as many as it
+    /// takes, unless their number is given.
+    #[test]
+    fn workers_have_tables_of_their_own_where_one_is_too_small() {
+        let has = Has { tables: true, ..HAS };
+        let demand = |load: &str, builtin| {
+            let options = squall_plan::vars::LoadOptions::default();
+            let plan = plan(load, "{}");
+            let loaded = squall_plan::yaml::load_str("p", &plan, Path::new(""), &options);
+            Demand::of(&loaded.expect("a good plan").plan, 1, builtin)
+        };
+        let few = demand("{users: 900, for: 1m}", false);
+        assert_eq!(few.crew(&has, None), RunOptions { workers: 2, own_files: false });
+        let many = demand("{users: 9000, for: 1m}", false);
+        assert_eq!(many.crew(&has, None), RunOptions { workers: 10, own_files: true });
+        assert_eq!(many.crew(&has, Some(3)), RunOptions { workers: 3, own_files: true });
+        assert_eq!(many.crew(&HAS, None), RunOptions { workers: 2, own_files: false });
+        let needs = many.needs(&has);
+        assert!(needs[0].help.is_empty(), "{needs:?}");
+        assert_eq!(
+            needs[0].text,
+            "9040 open files if all users are busy, 1024 allowed in the table of each of 10 workers"
+        );
+        let open = demand("{rate: 5/s, for: 1m, max_users: 9000}", false);
+        assert_eq!(open.crew(&has, None), RunOptions { workers: 2, own_files: true });
+        assert!(open.needs(&has)[0].help[0].ends_with("`-w 10`"), "{:?}", open.needs(&has));
+        let builtin = demand("{users: 9000, for: 1m}", true).needs(&has);
+        assert!(builtin[0].help[0].contains("size: 984"), "{builtin:?}");
     }
 
     /// Advice never asks for less than there is.

@@ -34,7 +34,7 @@ impl Once<'_> {
         let program = plans::compile(self.plan, self.sources, part, options)?;
         let secrets = program.secrets.clone();
         let mut log = Vec::new();
-        let run = RunOptions { workers: 1 };
+        let run = RunOptions::default();
         let ended =
             squall_engine::run(program, self.shared.clone(), &run, stopper, None, |event| {
                 if let Event::Log(lines) = event {

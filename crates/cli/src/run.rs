@@ -64,9 +64,10 @@ pub fn run(job: Job) -> Outcome {
     }
     options.setup = setup?;
     let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
-    let workers = job.output.means.workers();
-    let mut collector = Collector::new(&job, &program, &shared, workers)?;
-    let ended = drive(&job, &program, &shared, workers, &stopper, &mut collector)?;
+    let builtin = builtin::is_asked_for(&job.plan, &job.variables);
+    let crew = job.output.means.crew(&job.plan, plans::hosts(&programs), builtin);
+    let mut collector = Collector::new(&job, &program, &shared, crew.workers)?;
+    let ended = drive(&job, &program, &shared, &crew, &stopper, &mut collector)?;
     options.setup.clear();
     // Whoever interrupts the load still wants it cleaned up after.
     let teardown = once.run(&options, Part::Teardown, &Stopper::default());
@@ -80,18 +81,17 @@ fn drive(
     job: &Job,
     program: &Arc<Program>,
     shared: &Arc<Shared>,
-    workers: u32,
+    crew: &RunOptions,
     stopper: &Stopper,
     collector: &mut Collector,
 ) -> Result<Ended, Failure> {
-    let options = RunOptions { workers };
     let Output { log_requests, log_which, log_bodies, .. } = &job.output;
     let start = |path: &PathBuf| RequestLog::start(path, program.secrets.clone());
     let log = log_requests.as_ref().map(start).transpose()?;
     let bytes = log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
     let trace = log.as_ref().map(|log| log.trace(*log_which, bytes));
     let ended =
-        squall_engine::run(program.clone(), shared.clone(), &options, stopper, trace, |event| {
+        squall_engine::run(program.clone(), shared.clone(), crew, stopper, trace, |event| {
             collector.take(event);
         })
         .map_err(Failure::incomplete)?;

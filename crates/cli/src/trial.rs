@@ -48,7 +48,7 @@ pub fn command(args: &Try) -> Outcome {
             failed.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
             out::print(&Shown { exchange: &exchange, secrets: &shown_secrets }.to_string());
         });
-        let run_options = RunOptions { workers: 1 };
+        let run_options = RunOptions::default();
         let ended = squall_engine::run(
             program,
             shared.clone(),

@@ -48,6 +48,26 @@ fn a_stopped_generator_says_so_and_does_not_blame_the_target() {
     assert!(latency >= 299_000.0 && latency + delay <= elapsed, "{latency} {delay} {elapsed}");
 }
 
+/// More connections than a process may have files: each worker has a table of its own, and there are as
+/// many workers as that takes.
+#[test]
+fn one_table_of_files_is_not_the_limit() {
+    let server = target();
+    let command = format!(
+        "ulimit -n 80; exec '{}' {}/delay/200 -c 100 -n 400 -q --json -",
+        env!("CARGO_BIN_EXE_squall"),
+        server.url()
+    );
+    let output = Command::new("sh").args(["-c", &command]).output().expect("a shell");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!((kinds(&json).as_str(), &json["totals"]["count"]), ("{}", &400.into()));
+    assert_eq!(json["counters"]["connections_opened"], 100);
+    let workers = json["meta"]["workers"].as_u64().expect("a number");
+    assert!(workers >= 3, "{workers}");
+    let open = json["surroundings"]["open_files"].as_u64().expect("a number");
+    assert!(open <= 80, "of the fullest table: {open}");
+}
+
 #[test]
 fn too_few_files_are_squalls_own_limit() {
     let server = target();

@@ -78,10 +78,20 @@ pub enum Event<'a> {
 const START_AFTER: u64 = 5_000_000;
 
 /// How a run is made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunOptions {
     /// How many workers, at most one a user.
     pub workers: u32,
+    /// Whether each worker gets a table of open files of its own: a limit of open files is one of a
+    /// table (Linux; elsewhere it plays no part). What was open before the run is open in all of them.
+    pub own_files: bool,
+}
+
+impl Default for RunOptions {
+    /// One worker.
+    fn default() -> Self {
+        RunOptions { workers: 1, own_files: false }
+    }
 }
 
 /// A way to end a run from elsewhere (a signal, a test).
@@ -165,6 +175,7 @@ pub fn run(
             clock,
             index,
             of,
+            own_files: options.own_files,
             start,
             messages: messages.clone(),
             commands: stopper.0.subscribe(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use squall_engine::{CompileOptions, Event, Part, RunOptions, Stopper};
+use squall_engine::{CompileOptions, Event, Part, Stopper};
 use squall_limit::{By, End, Limit, Next, Outcome, Recovery, Search, Step};
 use squall_measure::{Surroundings, Threshold};
 use squall_plan::diagnostic::Sources;
@@ -246,18 +246,15 @@ impl Runner<'_> {
     ) -> Result<Surroundings, Failure> {
         let plan = level::at(self.plan, self.by, level, length);
         let program = plans::compile(&plan, self.sources, Part::Load, &self.options)?;
-        let workers = self.args.means.workers();
+        let hosts = program.origins().len();
+        let builtin = builtin::is_asked_for(&plan, &self.args.variables);
+        let crew = self.args.means.crew(&plan, hosts, builtin);
         let (stopper, began) = (Stopper::default(), Instant::now());
         let mut surroundings = Surroundings::default();
         let mut looker = Looker::new(self.plan.connection.from.len());
         surroundings.add(0.0, looker.look());
-        let ended = squall_engine::run(
-            program,
-            self.shared.clone(),
-            &RunOptions { workers },
-            &stopper,
-            None,
-            |event| {
+        let ended =
+            squall_engine::run(program, self.shared.clone(), &crew, &stopper, None, |event| {
                 let Event::Slice(slice) = event else { return };
                 surroundings.add(began.elapsed().as_secs_f64(), looker.look());
                 let on = take(slice);
@@ -265,9 +262,8 @@ impl Runner<'_> {
                 if !on || self.is_interrupted() || began.elapsed() >= length {
                     stopper.stop(Duration::ZERO);
                 }
-            },
-        )
-        .map_err(Failure::incomplete)?;
+            })
+            .map_err(Failure::incomplete)?;
         match ended.failures.is_empty() {
             true => Ok(surroundings),
             false => Err(Failure::incomplete(ended.failures.join("; "))),

@@ -10,6 +10,7 @@ mod connections;
 mod drive;
 mod effort;
 mod exec;
+mod files;
 mod flight;
 pub(crate) mod flow;
 mod hop;
@@ -60,6 +61,8 @@ pub(crate) struct Assignment {
     /// Which worker this is, of how many.
     pub index: u32,
     pub of: u32,
+    /// Whether it gets a table of open files of its own.
+    pub own_files: bool,
     /// When the load starts, on the run's clock.
     pub start: u64,
     pub messages: Sender<Message>,
@@ -141,6 +144,9 @@ pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().on_thread_park(park::park).build()?;
     let (commands, start) = (assignment.commands.clone(), assignment.start);
+    if assignment.own_files {
+        files::own_table()?;
+    }
     let worker = {
         let _within = runtime.enter();
         Rc::new(Worker::new(assignment)?)
