@@ -23,12 +23,12 @@ scenarios:
 """ for name in "abcdefghij")
 
 
-def compare(table, name, users, goal, arguments, server):
-    """Alternates wrk and squall; one row."""
+def compare(table, name, users, goal, arguments, server, more=()):
+    """Alternates wrk and squall; one row. `more`: arguments of both."""
     theirs, ours = [], []
     for _ in range(RUNS):
-        theirs.append(wrk(server.url("/page"), users, SECONDS))
-        ours.append(load(arguments))
+        theirs.append(wrk(server.url("/page"), users, SECONDS, more))
+        ours.append(load([*arguments, *more]))
     errors = sum(run["json"]["totals"]["errors"] for run in ours)
     ratio = median(ours, "us") / median(theirs, "us")
     table.row(name, f"{median(theirs, 'us'):.2f} ({spread(theirs, 'us')})",
@@ -40,12 +40,18 @@ def compare(table, name, users, goal, arguments, server):
 with nginx() as server:
     table = Table("what", "wrk, µs a request", "squall, µs a request", "ratio", "goal", "", "squall, requests/s",
                   "squall, peak RSS MiB")
-    for users, goal in ((64, 0.9), (512, 0.8)):
+    for users, goal in ((64, 0.6), (512, 0.6)):
         arguments = [server.url("/page"), "-c", str(users), "-d", f"{SECONDS}s"]
         compare(table, f"one URL, {users} connections", users, goal, arguments, server)
+    arguments = [server.url("/page"), "-c", "64", "-d", f"{SECONDS}s"]
+    compare(table, "a new connection for each request, 64 at a time", 64, 0.9, arguments, server,
+            ["-H", "Connection: close"])
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as plan, tempfile.TemporaryDirectory() as out:
         plan.write(PLAN.replace("URL", server.url("")).replace("SECONDS", str(SECONDS)))
         plan.flush()
         arguments = ["run", plan.name, "--out", out]
-        compare(table, "plan of 10 requests, check and extract, 64 users", 64, 1.1, arguments, server)
-    table.end()
+        compare(table, "plan of 10 requests, check and extract, 64 users", 64, 0.9, arguments, server)
+with nginx(tls=True) as server:
+    arguments = ["-k", server.url("/page"), "-c", "64", "-d", f"{SECONDS}s"]
+    compare(table, "HTTPS, TLS 1.3, 64 connections", 64, 1.0, arguments, server)
+table.end()

@@ -54,8 +54,8 @@ def wait_for(port, seconds=5):
 class Server:
     """A server that is started for a measurement and stopped after it."""
 
-    def __init__(self, command, port):
-        self.port = port
+    def __init__(self, command, port, scheme="http"):
+        self.port, self.scheme = port, scheme
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         wait_for(port)
 
@@ -67,7 +67,7 @@ class Server:
         self.process.wait(timeout=10)
 
     def url(self, path="/"):
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"{self.scheme}://127.0.0.1:{self.port}{path}"
 
     def cpu_seconds(self):
         """CPU seconds of the server and its children so far."""
@@ -80,23 +80,31 @@ class Server:
         return total
 
 
-def nginx(cpu=SERVER_CPU):
-    """nginx with one worker and 1 KiB from memory under every path."""
+def nginx(cpu=SERVER_CPU, workers=1, tls=False):
+    """nginx with 1 KiB from memory under every path. Each worker has room for 19,900 connections."""
     need("nginx")
     port, folder = free_port(), Path(tempfile.mkdtemp(prefix="squall-bench-"))
     body = "abcdefghijklmnopqrstuvwxyz012345" * 32
     user = "user root;" if os.geteuid() == 0 else ""
     temps = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in
                     ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    listen = f"listen 127.0.0.1:{port} backlog=4096{' reuseport' if workers > 1 else ''}"
+    if tls:
+        need("openssl")
+        pair = ["-keyout", f"{folder}/key.pem", "-out", f"{folder}/cert.pem"]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-nodes", "-days", "30", "-subj", "/CN=localhost"] + pair, check=True, capture_output=True)
+        listen += f" ssl; ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem; ssl_protocols TLSv1.3"
     (folder / "nginx.conf").write_text(f"""
-{user} daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
-worker_rlimit_nofile 20000; events {{ worker_connections 16000; multi_accept on; }}
+{user} daemon off; worker_processes {workers}; pid {folder}/pid; error_log {folder}/error.log;
+worker_rlimit_nofile 20000; events {{ worker_connections 19950; multi_accept on; }}
 http {{ access_log off; keepalive_timeout 600s; keepalive_requests 1000000000; {temps}
   default_type text/plain; tcp_nodelay on;
-  server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ return 200 "{body}"; }} }} }}
+  server {{ {listen}; location / {{ return 200 "{body}"; }}
+    location /status {{ stub_status; }} }} }}
 """)
     command = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
-    return Server(pinned(cpu, command), port)
+    return Server(pinned(cpu, command), port, "https" if tls else "http")
 
 
 def target(cpu=SERVER_CPU, threads=1):
@@ -120,9 +128,9 @@ def run(command, cpu=GENERATOR_CPU, limit=600):
                     rss=usage.ru_maxrss / 1024, wall=wall)
 
 
-def wrk(url, connections, seconds):
+def wrk(url, connections, seconds, more=()):
     need("wrk")
-    result = run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", url])
+    result = run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", *more, url])
     result["requests"] = int(re.search(r"(\d+) requests in", result["text"])[1])
     result["us"] = result["cpu"] / result["requests"] * 1e6
     return result

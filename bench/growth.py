@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Memory and CPU a request with 1 to 1,000,000 users over shared connections: as fast as they can, and with a
+pace that makes some 1,000 requests a second of any number. Usage: growth.py [SECONDS]"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from lib import Table, load, nginx
+
+SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+PLAN = """
+target: {url}
+connection: {{mode: shared, size: 64}}
+warmup: none
+scenarios:
+  user: {{load: {{users: {users}, {how}for: {seconds}s}}, steps: [{{get: /page}}]}}
+"""
+
+
+def grown(server, users, how, seconds):
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Path(folder) / "plan.yaml"
+        plan.write_text(PLAN.format(url=server.url(""), users=users, how=how, seconds=seconds))
+        return load(["run", str(plan), "--out", folder, "-w", "1"])
+
+
+with nginx() as server:
+    table = Table("users", "as fast as they can: requests/s", "µs CPU a request", "peak RSS MiB",
+                  "a request each so long", "requests/s", "µs CPU a request", "peak RSS MiB", "bytes a user")
+    one = None
+    for users in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
+        fast = grown(server, users, "", SECONDS)
+        # They start over one pace, and make two each.
+        pace = max(users / 1_000, 0.001)
+        paced = grown(server, users, f"ramp: {pace:g}s, pace: {pace:g}s, ", max(SECONDS, min(2 * pace, 100)))
+        one = one or paced
+        seconds = [run["json"]["elapsed_s"] for run in (fast, paced)]
+        each = (paced["rss"] - one["rss"]) * 2**20 / users
+        table.row(f"{users:,}", f"{fast['requests'] / seconds[0]:,.0f}", f"{fast['us']:.2f}", f"{fast['rss']:.1f}",
+                  f"{pace:g} s", f"{paced['requests'] / seconds[1]:,.0f}", f"{paced['us']:.1f}", f"{paced['rss']:.1f}",
+                  f"{each:,.0f}" if users >= 1_000 else "")
+table.end()

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""A plan of 10 requests, each answer checked and a value taken from it, with squall, k6, JMeter and Gatling: CPU
+time a request as the server counts them, from the start of the process to its end and in its second half alone
+(so that virtual machines are warm). Usage: peers.py [SECONDS] [TOOL ...]"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from lib import GENERATOR_CPU, ROOT, Table, need, nginx, pinned, squall
+
+SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+USERS, RUNS = 64, 3
+HERE = ROOT / "bench/peers"
+PLAN = """
+target: {url}
+scenarios:
+  user:
+    load: {{users: {users}, for: {seconds}s}}
+    steps:
+""" + "".join(f"""
+      - get: /page/{name}
+        check: status == 200
+        extract: {{{{word: {{{{between: [abc, xyz]}}}}}}}}
+""" for name in "abcdefghij")
+
+
+def commands(server, folder):
+    """The command line of each tool."""
+    url = server.url("")
+    plan = folder / "plan.yaml"
+    plan.write_text(PLAN.format(url=url, users=USERS, seconds=SECONDS))
+    return {
+        "squall": [squall(), "run", str(plan), "--out", str(folder), "-w", "1", "--quiet"],
+        "k6": ["k6", "run", "--quiet", "--no-usage-report", "-e", f"URL={url}", "-e", f"USERS={USERS}", "-e",
+               f"SECONDS={SECONDS}", str(HERE / "ten.js")],
+        "JMeter": ["jmeter", "-n", "-t", str(HERE / "ten.jmx"), "-j", str(folder / "jmeter.log"), f"-Jport={server.port}",
+                   f"-Jusers={USERS}", f"-Jseconds={SECONDS}"],
+        "Gatling": ["gatling", "Ten", f"-Durl={url}", f"-Dusers={USERS}", f"-Dseconds={SECONDS}"],
+    }
+
+
+def served(server):
+    """Requests that the server has answered, this one left out."""
+    text = urllib.request.urlopen(server.url("/status")).read().decode()
+    return int(text.split("\n")[2].split()[2]) - 1
+
+
+def cpu_of(pid):
+    """CPU seconds of a process and of the children that it has ended, so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(server, command):
+    """One run: µs CPU a request over the whole and in its second half, requests a second, peak RSS in MiB."""
+    before = served(server)
+    process = subprocess.Popen(pinned(GENERATOR_CPU, command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    begin = time.time()
+    while served(server) < before + 100 and process.poll() is None:
+        time.sleep(0.1)
+    first = time.time()
+    time.sleep(SECONDS / 2)
+    half = served(server), cpu_of(process.pid)
+    time.sleep(SECONDS / 2 - 2)
+    late = served(server), cpu_of(process.pid)
+    _, _, usage = os.wait4(process.pid, 0)
+    whole = served(server) - before
+    return {"whole": (usage.ru_utime + usage.ru_stime) / whole * 1e6,
+            "warm": (late[1] - half[1]) / (late[0] - half[0]) * 1e6,
+            "rate": (late[0] - half[0]) / (SECONDS / 2 - 2), "rss": usage.ru_maxrss / 1024, "start": first - begin}
+
+
+wanted = sys.argv[2:]
+need(*({"JMeter": "jmeter", "Gatling": "gatling", "k6": "k6"}[tool] for tool in wanted or ("k6", "JMeter", "Gatling")))
+GOALS = {"k6": 10, "JMeter": 10, "Gatling": 2.5}
+with nginx() as server, tempfile.TemporaryDirectory() as name:
+    table = Table("tool", "µs CPU a request, second half (lowest..highest)", "of squall's", "goal, at least", "",
+                  "whole run", "requests/s, second half", "peak RSS MiB", "first requests after s")
+    tools = {tool: command for tool, command in commands(server, Path(name)).items()
+             if not wanted or tool == "squall" or tool in wanted}
+    runs = {tool: [] for tool in tools}
+    for _ in range(RUNS):
+        for tool, command in tools.items():
+            runs[tool].append(measure(server, command))
+    median = {tool: {key: statistics.median(run[key] for run in own) for key in own[0]} for tool, own in runs.items()}
+    for tool, own in median.items():
+        ratio, goal = own["warm"] / median["squall"]["warm"], GOALS.get(tool)
+        warm = sorted(run["warm"] for run in runs[tool])
+        table.row(tool, f"{own['warm']:.2f} ({warm[0]:.2f}..{warm[-1]:.2f})", f"{ratio:.1f}x", f"{goal}x" if goal else "",
+                  table.goal(ratio >= goal) if goal else "", f"{own['whole']:.2f}", f"{own['rate']:,.0f}",
+                  f"{own['rss']:.0f}", f"{own['start']:.1f}")
+table.end()
