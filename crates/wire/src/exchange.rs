@@ -436,8 +436,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Throws away, in the kernel, up to `most` bytes of what nobody wants to see of a large body. `None`: there is
-    /// nothing to be thrown away in this way.
+    /// Throws away, in the kernel, up to `most` bytes of what nobody wants to see of a large body.
+    /// `None`: there is nothing to be thrown away in this way.
     fn poll_discard(
         &mut self,
         cx: &mut Context<'_>,

@@ -135,11 +135,14 @@ impl Unpack {
         Ok(())
     }
 
-    /// The body is complete: so must be what was packed in it.
+    /// The body is complete: so must be what was packed in it. Servers that pack everything also say so of
+    /// a body that is empty.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         match self.state {
-            State::Within => Err(bad(self.encoding, "the packed data ends too early")),
-            State::Between | State::Ended => Ok(()),
+            State::Within if self.came > 0 => {
+                Err(bad(self.encoding, "the packed data ends too early"))
+            }
+            _ => Ok(()),
         }
     }
 }

