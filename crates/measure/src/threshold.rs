@@ -154,7 +154,7 @@ impl Threshold {
     }
 
     /// The percentile that it asks for, and how many values that rests on; `None`: it asks for none.
-    pub(crate) fn percentile_of(&self, totals: &Totals) -> Option<(f64, u64)> {
+    pub fn percentile_of(&self, totals: &Totals) -> Option<(f64, u64)> {
         let Metric::Time { due, of: Time::Percentile(percentile) } = self.metric else {
             return None;
         };

@@ -1,10 +1,14 @@
 //! What is seen in a run at one level: slices into windows, and a window into a step.
 
 use squall_limit::{By, Kept, Step};
-use squall_measure::{Facts, Reason, Slice, Surroundings, Threshold, Totals, Trust, verdict};
+use squall_measure::{
+    Facts, Reason, Slice, Surroundings, Threshold, Totals, Trust, samples_needed, verdict,
+};
 
 /// Rules of the verdict that say that the generator was the limit.
 const OWN: [&str; 7] = ["cpu_bound", "starved", "stalled", "sends_late", "ports", "files", "link"];
+/// So many times what is allowed is far beyond it.
+const FAR_BEYOND: f64 = 2.0;
 /// Latency is normal again if it is no more than this many times what it was before, and so many µs
 /// (less is chance), ...
 const NORMAL: f64 = 1.5;
@@ -61,12 +65,7 @@ fn step(
     let (all, counters) = (totals.all(), totals.counters());
     let throughput = counters.iterations_done as f64 / seconds;
     let requests = all.count as f64 / seconds;
-    let kept = keep.iter().map(|rule| {
-        let judged = rule.judge(totals, seconds);
-        let used = judged.value.and_then(|value| rule.used(value));
-        Kept { text: judged.text, held: judged.passed, used, shown: judged.shown }
-    });
-    let kept: Vec<Kept> = kept.collect();
+    let kept = keep.iter().map(|rule| kept(rule, totals, seconds)).collect();
     let facts = Facts { totals, all: &all, surroundings, steady: None, thresholds: &[] };
     // Some late sends change no answer of a target; many may.
     let own = |reason: &Reason| {
@@ -87,6 +86,25 @@ fn step(
         kept,
         follows: by == By::Users || Step::follows(throughput, level, seconds),
         generator: reasons.map(|reason| reason.seen).collect(),
+    }
+}
+
+/// What became of a rule. A percentile of too few answers breaks nothing if it is not far beyond what is
+/// allowed: at the low levels that a search begins with, one slow answer is its p99.
+fn kept(rule: &Threshold, totals: &Totals, seconds: f64) -> Kept {
+    let judged = rule.judge(totals, seconds);
+    let used = judged.value.and_then(|value| rule.used(value));
+    let few = rule
+        .percentile_of(totals)
+        .filter(|(percentile, count)| *count < samples_needed(*percentile));
+    match (few, used) {
+        (Some((_, count)), Some(used)) if !judged.passed && used < FAR_BEYOND => Kept {
+            text: judged.text,
+            held: true,
+            used: Some(1.0),
+            shown: format!("{} of {count} answers: too few to say", judged.shown),
+        },
+        _ => Kept { text: judged.text, held: judged.passed, used, shown: judged.shown },
     }
 }
 
