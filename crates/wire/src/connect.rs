@@ -179,6 +179,9 @@ async fn dial_one(
         bind(&socket, from)?;
     }
     if let Some(window) = window {
+        #[cfg(target_os = "linux")]
+        crate::sys::clamp_window(&socket, window)?;
+        #[cfg(not(target_os = "linux"))]
         socket.set_recv_buffer_size(window)?;
     }
     // A ring takes all that arrives, whoever reads it or not: that is nothing for one who reads slowly.

@@ -15,6 +15,13 @@ pub(crate) fn stamp_arrivals(socket: &impl AsRawFd) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as libc::c_int)
 }
 
+/// Bounds the window that a socket offers, before it is connected (tcp(7), TCP_WINDOW_CLAMP). Its buffer
+/// stays as large as it is: one that is smaller than a packet of a fast network would have it sent again.
+pub(crate) fn clamp_window(socket: &impl AsRawFd, bytes: u32) -> io::Result<()> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
+}
+
 /// A socket whose calls block: io_uring waits by itself, unless it is told that nobody may.
 pub(crate) fn blocking(socket: tokio::net::TcpSocket) -> io::Result<OwnedFd> {
     // SAFETY: `into_raw_fd` gives up the ownership of an open descriptor, which is taken here at once.

@@ -18,7 +18,7 @@ const STEP_BYTES: (u64, u64) = (64, 64 << 10);
 /// Bytes of so many nanoseconds may lie unread in the kernel: what a network with a round trip of
 /// 100 ms holds.
 const WINDOW_NS: u64 = 100_000_000;
-/// Fewest and most bytes of that. The kernel has trouble with windows below some packets.
+/// Fewest and most bytes of that.
 const WINDOW_BYTES: (u64, u64) = (16 << 10, 4 << 20);
 
 /// The limits of one user, over all its connections.
