@@ -173,6 +173,12 @@ fn processors(machine: &mut Machine) {
     machine.steal_ticks = ticks.get(7).copied().unwrap_or(0);
 }
 
+/// First and last local port that the system gives out, if it says so.
+pub fn ports() -> Option<(u16, u16)> {
+    let (low, high) = port_range();
+    Some((u16::try_from(low).ok()?, u16::try_from(high).ok()?)).filter(|(low, _)| *low > 0)
+}
+
 fn port_range() -> (u64, u64) {
     let text = read("/proc/sys/net/ipv4/ip_local_port_range");
     let mut words = text.split_whitespace();

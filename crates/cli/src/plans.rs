@@ -16,6 +16,7 @@ use squall_wire::{Io, Settings, Shared, TlsSettings};
 
 use crate::args::Variables;
 use crate::exit::Failure;
+use crate::machine;
 
 /// Reads a plan, with values for its variables from flags, environment and files.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, Failure> {
@@ -100,7 +101,8 @@ pub fn network(
 ) -> Result<Arc<Shared>, Failure> {
     let connection = &plan.connection;
     let mut errors = Vec::new();
-    let mut settings = Settings { unix: connection.unix.clone(), io, ..Settings::default() };
+    let ports = machine::ports();
+    let mut settings = Settings { unix: connection.unix.clone(), io, ports, ..Settings::default() };
     for (host, list) in &connection.resolve {
         let addresses = addresses(list, &mut errors, |text| {
             text.parse().or_else(|_| text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0)))

@@ -97,6 +97,14 @@ impl Client {
         self.outside.get() > 0
     }
 
+    /// Whether a connection is in the ring.
+    pub fn is_inside(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.ring.as_ref().is_some_and(|ring| ring.holds_any());
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
     /// Sends what was gathered if it has lain since the last call: whoever owns the thread's event loop
     /// says so once a turn, as it does not sleep while there is work.
     pub fn submit_late(&self) {

@@ -175,6 +175,9 @@ async fn dial_one(
     // A socket that cannot be stamped is as good as any: its delays just stay unknown.
     #[cfg(target_os = "linux")]
     let _ = crate::sys::stamp_arrivals(&socket);
+    // Where the kernel does not know this it goes its own way.
+    #[cfg(target_os = "linux")]
+    let _ = client.shared.settings.ports.map(|range| crate::sys::ports_in_turn(&socket, range));
     if let Some(from) = from {
         bind(&socket, from)?;
     }

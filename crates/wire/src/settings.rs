@@ -45,6 +45,10 @@ pub struct Settings {
     pub resolve: HashMap<String, Vec<SocketAddr>>,
     /// Source addresses, used in turn.
     pub from: Vec<IpAddr>,
+    /// First and last local port of the system, where connections take them one after the other (Linux
+    /// 6.3 and later). Left to itself, the kernel gives out every second port first, and when these are
+    /// taken it tries all of them for each connection, which takes a millisecond.
+    pub ports: Option<(u16, u16)>,
     /// Unix socket in place of TCP, whatever the origin.
     pub unix: Option<PathBuf>,
     /// HTTP proxy.

@@ -9,6 +9,14 @@ pub(crate) fn leave_port_to_connect(socket: &impl AsRawFd) -> io::Result<()> {
     set(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
 }
 
+/// Lets `connect` take the ports of a range one after the other (ip(7), IP_LOCAL_PORT_RANGE; the number
+/// is that of linux/in.h, which the libc crate lacks). It serves IPv6 sockets too.
+pub(crate) fn ports_in_turn(socket: &impl AsRawFd, range: (u16, u16)) -> io::Result<()> {
+    const IP_LOCAL_PORT_RANGE: libc::c_int = 51;
+    let both = u32::from(range.1) << 16 | u32::from(range.0);
+    set(socket, libc::IPPROTO_IP, IP_LOCAL_PORT_RANGE, both.cast_signed())
+}
+
 /// Asks the kernel to stamp what arrives on a socket (socket(7), SO_TIMESTAMPING).
 pub(crate) fn stamp_arrivals(socket: &impl AsRawFd) -> io::Result<()> {
     let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;

@@ -37,8 +37,14 @@ impl Worker {
         let now = self.clock.now();
         let next = self.next.get();
         if self.client.is_outside() {
-            self.client.wait(now);
-            self.set_alarm_at(next.min(now + BETWEEN));
+            let mut until = next;
+            if self.client.is_inside() {
+                self.client.wait(now);
+                until = next.min(now + BETWEEN);
+            }
+            if until != self.alarm_at.get() {
+                self.set_alarm_at(until);
+            }
             return;
         }
         self.client.wait(next.min(now + LONGEST));

@@ -144,6 +144,11 @@ impl Ring {
         false
     }
 
+    /// Whether a socket is in it.
+    pub(crate) fn holds_any(&self) -> bool {
+        !self.slots.borrow().is_empty()
+    }
+
     /// Hands over what was put down before the last call of this.
     pub(crate) fn submit_late(&self) {
         let lies = !self.unsent.borrow().is_empty();
