@@ -365,3 +365,18 @@ fn the_examples_are_good_plans() {
         }
     }
 }
+
+/// A program that runs is not the business of whoever waits for answers, on the same worker.
+#[test]
+fn answers_are_read_while_a_program_runs() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios:\n  slow: {{load: {{users: 1, iterations: 1}}, steps: [{{exec: [sleep, '2']}}]}}\n  \
+         fast: {{load: {{users: 1, iterations: 20}}, steps: [{{get: /delay/1}}]}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml", "--allow-exec", "-w", "1"], 0);
+    let slowest = json["requests"]["GET /delay/{id}"]["latency_us"]["max"].as_u64();
+    assert!(slowest.is_some_and(|slowest| slowest < 1_500_000), "{slowest:?}");
+}

@@ -103,6 +103,8 @@ impl Ring {
         let ring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
+            // Says whether something is there to be taken: then a call that does not wait takes it too.
+            .setup_taskrun_flag()
             .setup_submit_all()
             .setup_cqsize(COMPLETIONS)
             .build(ENTRIES)?;
@@ -358,9 +360,15 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
+        // What was called off is taken first: what is left the kernel looks through for each of it.
+        let mut left = usize::MAX;
+        while (1..left).contains(&self.slots.borrow().len()) {
+            left = self.slots.borrow().len();
+            self.submit();
+            self.wait(0);
+        }
         // The kernel is to be done with buffers and outbox before they go.
         let ring = self.ring.borrow();
-        let _ = ring.submit();
         let _ = ring.submitter().register_sync_cancel(None, CancelBuilder::any());
     }
 }
