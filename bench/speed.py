@@ -12,7 +12,7 @@ PLAN = """
 target: {url}
 speed: 2Mbit/s
 scenarios:
-  phone: {{load: {{users: {users}, iterations: 1}}, steps: [{step}]}}
+  phone: {{load: {{users: {users}, ramp: 5s, iterations: 1}}, steps: [{step}]}}
 """
 
 

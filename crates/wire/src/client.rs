@@ -114,6 +114,14 @@ impl Client {
         }
     }
 
+    /// Sends what was gathered, and takes what has arrived, without sleeping.
+    pub fn look(&self) {
+        #[cfg(target_os = "linux")]
+        if let Some(ring) = &self.ring {
+            ring.look();
+        }
+    }
+
     /// Sends what was gathered, and sleeps until something has arrived, or until `until` on the clock.
     pub fn wait(&self, until: u64) {
         #[cfg(target_os = "linux")]

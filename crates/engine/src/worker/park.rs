@@ -39,7 +39,7 @@ impl Worker {
         if self.client.is_outside() {
             let mut until = next;
             if self.client.is_inside() {
-                self.client.wait(now);
+                self.client.look();
                 until = next.min(now + BETWEEN);
             }
             if until != self.alarm_at.get() {

@@ -103,8 +103,6 @@ impl Ring {
         let ring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
-            // Says whether something is there to be taken: then a call that does not wait takes it too.
-            .setup_taskrun_flag()
             .setup_submit_all()
             .setup_cqsize(COMPLETIONS)
             .build(ENTRIES)?;
@@ -212,6 +210,16 @@ impl Ring {
         };
         // Its errors are that the time is over, or a signal: whatever it is, what is there is taken.
         let _ = self.ring.borrow().submitter().submit_with_args(wanted, &args);
+        self.dispatch();
+    }
+
+    /// Hands over what was put down, and takes what has arrived. The kernel brings that to the ring only
+    /// for one who waits: here, for no time.
+    pub(crate) fn look(&self) {
+        self.stamp_sent(self.clock.now(), self.clock.now());
+        let limit = Timespec::new();
+        let args = SubmitArgs::new().timespec(&limit);
+        let _ = self.ring.borrow().submitter().submit_with_args(1, &args);
         self.dispatch();
     }
 
@@ -365,7 +373,7 @@ impl Drop for Ring {
         while (1..left).contains(&self.slots.borrow().len()) {
             left = self.slots.borrow().len();
             self.submit();
-            self.wait(0);
+            self.look();
         }
         // The kernel is to be done with buffers and outbox before they go.
         let ring = self.ring.borrow();
