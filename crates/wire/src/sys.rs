@@ -58,3 +58,39 @@ fn set(
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use rustix::net::{AddressFamily, SocketType, connect, socket};
+
+    use super::*;
+
+    #[test]
+    fn ports_are_given_out_one_after_the_other() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let to = listener.local_addr().expect("an address");
+        let ports: Option<Vec<u16>> = (0..20)
+            .map(|_| {
+                let socket =
+                    socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+                ports_in_turn(&socket, (32_768, 60_999)).ok()?;
+                connect(&socket, &to).expect("a connection");
+                let (_, from) = listener.accept().expect("a connection");
+                // Its port stays taken, as those of a run's connections do.
+                std::mem::forget(socket);
+                Some(from.port())
+            })
+            .collect();
+        let Some(ports) = ports else { return println!("not tested: Linux before 6.3") };
+        let odd = ports.iter().filter(|port| *port % 2 == 1).count();
+        assert!((5..=15).contains(&odd), "every second port first: {ports:?}");
+    }
+
+    #[test]
+    fn a_window_can_be_clamped() {
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        clamp_window(&socket, 25_000).expect("an option of all sockets");
+    }
+}

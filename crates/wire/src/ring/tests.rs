@@ -70,6 +70,45 @@ fn settle(ring: &Ring) {
     });
 }
 
+/// What has arrived is there for one who does not wait.
+#[test]
+fn a_look_takes_what_has_arrived() {
+    let Some(ring) = ring() else { return };
+    let (socket, mut peer) = pair(&ring);
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut buffer = [0; 10];
+    assert!(socket.poll_read(&mut cx, &mut buffer).is_pending());
+    ring.look();
+    peer.write_all(b"hello").expect("open");
+    let mut looks = (0..1_000).map(|_| {
+        ring.look();
+        std::thread::sleep(Duration::from_millis(1));
+        socket.poll_read(&mut cx, &mut buffer)
+    });
+    let read = looks.find(Poll::is_ready).expect("five bytes");
+    assert!(matches!(read, Poll::Ready(Ok(Read { bytes: 5, .. }))), "{read:?}");
+}
+
+#[test]
+fn many_sockets_are_dropped_together() {
+    let Some(ring) = ring() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let mut cx = Context::from_waker(Waker::noop());
+    let pairs: Vec<_> = (0..600)
+        .map(|_| {
+            let socket = connect(&ring, &listener).expect("a connection");
+            assert!(socket.poll_read(&mut cx, &mut [0; 10]).is_pending());
+            (socket, listener.accept().expect("a connection").0)
+        })
+        .collect();
+    let (sockets, peers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+    drop(sockets);
+    drop(ring);
+    for mut peer in peers {
+        assert_eq!(peer.read(&mut [0; 10]).ok(), Some(0), "closed");
+    }
+}
+
 #[test]
 fn numbers_name_requests() {
     let of = number(Kind::Send, u32::MAX, 0xff_ffff);
