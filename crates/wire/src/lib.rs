@@ -40,3 +40,4 @@ pub use message::{Expect, RequestBytes, Response, Times};
 pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
 pub use settings::{Io, Proxy, Settings, SetupError, Shared, TlsSettings};
+pub use unpack::{Bounds, Encoding, Unpack};

@@ -1,6 +1,6 @@
 //! Answers of servers, in one piece and in others: the same meaning however they arrive.
 
-use squall_wire::{Answer, Step};
+use squall_wire::{Answer, Bounds, Encoding, Step, Unpack};
 
 /// Reads an answer from pieces: whether it is whole, and its body; `None`: it is malformed.
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<(bool, Vec<u8>)> {
@@ -60,4 +60,33 @@ pub(crate) fn chunked(bytes: &[u8]) {
     }
     encoded.extend_from_slice(b"0\r\nTrailer: x\r\n\r\n");
     assert_eq!(read([encoded.as_slice()].into_iter()), Some((true, bytes.to_vec())));
+}
+
+/// Most unpacked bytes of a fuzzed body.
+const UNPACKED: usize = 1 << 20;
+
+/// A packed body in pieces; `None`: it is badly packed, or too large.
+fn unpacked(encoding: Encoding, bytes: &[u8], size: usize) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let bounds = Bounds { bytes: UNPACKED as u64, ratio: u64::MAX };
+    let mut unpack = Unpack::new(encoding, bounds).ok()?;
+    let result = bytes.chunks(size).try_for_each(|piece| {
+        unpack.push(piece, &mut |piece| {
+            out.extend_from_slice(piece);
+            Ok(())
+        })
+    });
+    assert!(out.len() <= UNPACKED);
+    result.and_then(|()| unpack.finish()).ok().map(|()| out)
+}
+
+/// Any bytes as a packed body; the first one says how it is packed.
+pub(crate) fn unpack(bytes: &[u8]) {
+    let [kind, bytes @ ..] = bytes else { return };
+    let names: [&[u8]; 4] = [b"gzip", b"deflate", b"br", b"zstd"];
+    let encoding = Encoding::of(names[usize::from(kind % 4)]).expect("a name of an encoding");
+    let whole = unpacked(encoding, bytes, bytes.len().max(1));
+    if whole.is_some() && bytes.len() < 4_096 {
+        assert_eq!(unpacked(encoding, bytes, 1), whole, "byte by byte");
+    }
 }

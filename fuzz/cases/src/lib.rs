@@ -17,9 +17,10 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 10] = [
+pub const CASES: [Case; 11] = [
     Case { name: "response", run: answer::response },
     Case { name: "chunked", run: answer::chunked },
+    Case { name: "unpack", run: answer::unpack },
     Case { name: "plan", run: plan::plan },
     Case { name: "template", run: plan::template },
     Case { name: "expression", run: plan::expression },

@@ -13,7 +13,8 @@ const ZSTD_WINDOW: u32 = 23;
 
 /// What unpacks.
 pub(super) enum Codec {
-    Gzip(Decompress),
+    /// Whether a member is complete: what follows is another one, or (as some servers send it) nothing.
+    Gzip(Decompress, bool),
     /// The first byte tells with or without the frame of zlib.
     Deflate(Option<Decompress>),
     Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
@@ -23,7 +24,7 @@ pub(super) enum Codec {
 impl Codec {
     pub(super) fn new(encoding: Encoding) -> Result<Codec, String> {
         Ok(match encoding {
-            Encoding::Gzip => Codec::Gzip(Decompress::new_gzip(DEFLATE_WINDOW)),
+            Encoding::Gzip => Codec::Gzip(Decompress::new_gzip(DEFLATE_WINDOW), false),
             Encoding::Deflate => Codec::Deflate(None),
             Encoding::Brotli => {
                 let alloc = StandardAlloc::default;
@@ -41,22 +42,18 @@ impl Codec {
     /// Takes from `input` and gives to `output` what it can.
     pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, String> {
         match self {
-            Codec::Gzip(gzip) => {
-                // Bytes behind the end are another member or (as some servers send them) nothing.
-                if gzip.total_in() == 0 && !input.is_empty() && input[0] != GZIP_MAGIC {
-                    return Err("the body is not packed, though its head says so".to_owned());
+            Codec::Gzip(gzip, complete) => {
+                let begins = gzip.total_in() == 0 && !input.is_empty();
+                if begins && input[0] != GZIP_MAGIC {
+                    let nothing = Step { used: 0, made: 0, state: State::Ended };
+                    return if *complete { Ok(nothing) } else { Err(NOT_PACKED.to_owned()) };
                 }
                 let step = inflate(gzip, input, output)?;
                 if step.state != State::Ended {
                     return Ok(step);
                 }
-                let more = input.get(step.used) == Some(&GZIP_MAGIC);
-                let whole = step.used == input.len();
-                if more || whole {
-                    *gzip = Decompress::new_gzip(DEFLATE_WINDOW);
-                }
-                let state = if more || whole { State::Between } else { State::Ended };
-                Ok(Step { state, ..step })
+                (*gzip, *complete) = (Decompress::new_gzip(DEFLATE_WINDOW), true);
+                Ok(Step { state: State::Between, ..step })
             }
             Codec::Deflate(inner) => {
                 if inner.is_none() && input.is_empty() {
@@ -76,6 +73,7 @@ impl Codec {
     }
 }
 
+const NOT_PACKED: &str = "the body is not packed, though its head says so";
 /// The first byte of gzip data (RFC 1952, section 2.3.1).
 const GZIP_MAGIC: u8 = 0x1f;
 

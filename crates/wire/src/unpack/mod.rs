@@ -9,7 +9,7 @@ use codecs::Codec;
 
 /// How a body is packed (RFC 9110, section 8.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub enum Encoding {
     /// RFC 1952.
     Gzip,
     /// RFC 1950, or RFC 1951 alone, as some servers send it.
@@ -23,7 +23,7 @@ pub(crate) enum Encoding {
 impl Encoding {
     /// By the value of a Content-Encoding line; `None`: the body is as it is, or packed in a way, or
     /// several, that are not known here.
-    pub(crate) fn of(value: &[u8]) -> Option<Encoding> {
+    pub fn of(value: &[u8]) -> Option<Encoding> {
         let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
         match () {
             () if is("gzip") || is("x-gzip") => Some(Encoding::Gzip),
@@ -47,7 +47,7 @@ impl Encoding {
 
 /// How far a body may be unpacked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// Most bytes.
     pub bytes: u64,
     /// Most bytes for each byte that came; [`FREE`] bytes are free.
@@ -61,7 +61,7 @@ const STEP: usize = 16 << 10;
 const FREE: u64 = 1 << 20;
 
 /// Unpacks a body.
-pub(crate) struct Unpack {
+pub struct Unpack {
     encoding: Encoding,
     codec: Codec,
     bounds: Bounds,
@@ -93,15 +93,28 @@ pub(in crate::unpack) struct Step {
     state: State,
 }
 
+impl std::fmt::Debug for Unpack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unpack").field("encoding", &self.encoding).finish_non_exhaustive()
+    }
+}
+
 impl Unpack {
-    pub(crate) fn new(encoding: Encoding, bounds: Bounds) -> Result<Self, Error> {
+    /// For one body.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn new(encoding: Encoding, bounds: Bounds) -> Result<Self, Error> {
         let codec = Codec::new(encoding).map_err(|reason| bad(encoding, &reason))?;
         let step = vec![0; STEP].into();
         Ok(Unpack { encoding, codec, bounds, step, came: 0, made: 0, state: State::Within })
     }
 
     /// Unpacks a piece; what comes out goes to `emit`.
-    pub(crate) fn push(
+    ///
+    /// # Errors
+    /// The piece is not packed so, or more than the bounds allow; and what `emit` says.
+    pub fn push(
         &mut self,
         mut piece: &[u8],
         emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
@@ -137,7 +150,10 @@ impl Unpack {
 
     /// The body is complete: so must be what was packed in it. Servers that pack everything also say so of
     /// a body that is empty.
-    pub(crate) fn finish(&self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// It ended too early.
+    pub fn finish(&self) -> Result<(), Error> {
         match self.state {
             State::Within if self.came > 0 => {
                 Err(bad(self.encoding, "the packed data ends too early"))
