@@ -10,9 +10,11 @@ vars: {lang: en, token: "abc"}
 data:
   people: {csv: people.csv, pick: next, share: all, at_end: cycle}
 defaults: {headers: {Accept-Language: "${lang}"}, timeout: 10s}
+speed: 1MB/s
 scenarios:
   buyer:
     load: {users: 200, ramp: 30s, for: 5m, pace: 30s}
+    speed: {down: 2Mbit/s, up: 64kbit/s}
     steps:
       - get: /
         extract: {csrf: {css: "input[name=csrf]", attr: value}}
@@ -44,7 +46,6 @@ on_error: next_iteration
 grace: 5s
 warmup: 30s
 seed: 7
-speed: 1MB/s
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
 setup:
   - get: /token
@@ -54,7 +55,6 @@ scenarios:
     weight: 3
     start_after: 1s
     defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_ratio: 50}
-    speed: {down: 2Mbit/s, up: 64kbit/s}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
