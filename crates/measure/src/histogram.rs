@@ -94,6 +94,20 @@ impl Store {
         few.chain(many.into_iter().flat_map(|pages| pages.touched()))
     }
 
+    /// Takes no more memory than what is in it needs: a list, of any length, where counts are short.
+    fn compact(&mut self) {
+        let count = self.touched().count();
+        let short = |(index, count): (usize, u64)| {
+            Some((u16::try_from(index).ok()?, u16::try_from(count).ok()?))
+        };
+        let mut list = Vec::with_capacity(count);
+        for entry in self.touched() {
+            let Some(entry) = short(entry) else { return };
+            list.push(entry);
+        }
+        *self = Store::Few(list);
+    }
+
     fn heap_bytes(&self) -> usize {
         match self {
             Store::Few(list) => list.capacity() * size_of::<(u16, u16)>(),
@@ -247,6 +261,11 @@ impl<const BITS: u32> Histogram<BITS> {
         }
         self.store.clear();
         *self = Self { store: std::mem::take(&mut self.store), ..Self::default() };
+    }
+
+    /// Gives back the memory that what is in it does not need; for one that is not added to for some time.
+    pub fn compact(&mut self) {
+        self.store.compact();
     }
 
     /// How many values were counted.

@@ -34,6 +34,13 @@ impl Own {
         self.preempted = self.preempted.saturating_add(other.preempted);
     }
 
+    /// See [`Histogram::compact`].
+    pub(crate) fn compact(&mut self) {
+        self.receive_delay.compact();
+        self.send_delay.compact();
+        self.turn.compact();
+    }
+
     /// Forgets everything but its memory.
     pub(crate) fn clear(&mut self) {
         self.receive_delay.clear();

@@ -11,6 +11,8 @@ use crate::slice::{Counters, Slice};
 
 /// Most rows of the series; of longer runs, neighbouring rows are merged.
 const MAX_SERIES: usize = 1_200;
+/// A row to which nothing was added for so many rows is complete.
+const COMPLETE: u32 = 3;
 
 /// One second of a run, all workers and names together; or several, in long runs.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -63,6 +65,12 @@ impl SecondRow {
         self.latency.merge(&row.latency);
     }
 
+    /// It is complete, or nearly.
+    fn compact(&mut self) {
+        self.latency.compact();
+        self.own.compact();
+    }
+
     /// Adds the row that follows.
     fn add_later(&mut self, later: &SecondRow) {
         self.requests = self.requests.saturating_add(later.requests);
@@ -86,6 +94,11 @@ impl Totals {
     pub fn add(&mut self, slice: &Slice) {
         self.learn(slice);
         let second = slice.second / self.resolution;
+        let is_new = !self.series.contains_key(&second);
+        if let Some(done) = second.checked_sub(COMPLETE).filter(|_| is_new) {
+            // Workers that are that late find their row all the same.
+            self.series.get_mut(&done).map(SecondRow::compact);
+        }
         let of_second = self.series.entry(second).or_insert_with(|| SecondRow {
             second: second * self.resolution,
             seconds: self.resolution,
@@ -135,6 +148,7 @@ impl Totals {
                 }
             }
         }
+        self.series.values_mut().for_each(SecondRow::compact);
     }
 
     /// All requests and programs together.
@@ -260,6 +274,34 @@ mod tests {
         assert_eq!(totals.all().count, 1);
         assert_eq!(totals.groups().map(|(_, row)| row.latency.max()).collect::<Vec<_>>(), [30]);
         assert_eq!(totals.series().map(|row| row.requests).sum::<u64>(), 1);
+    }
+
+    /// Rows that are complete take four bytes for each latency that was seen in them, and say the same.
+    #[test]
+    fn rows_of_the_series_are_small() {
+        let (mut totals, mut whole) = (Totals::new(), crate::Histogram::<{ crate::FINE }>::new());
+        let mut chance = 1u64;
+        for second in 0..10 {
+            let mut slice = Slice::new(0, second);
+            if second == 0 {
+                slice.announce(NameId(0), NameKind::Request, "a");
+            }
+            for _ in 0..20_000 {
+                chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                // 50 µs to 50 ms, each octave as often.
+                let value = 50 << ((chance >> 40) % 10);
+                let value = value + (chance >> 50) % value;
+                slice.record(NameId(0), &sample(value));
+                whole.record(value);
+            }
+            totals.add(&slice);
+        }
+        let sizes: Vec<usize> = totals.series().map(|row| row.latency.heap_bytes()).collect();
+        eprintln!("{sizes:?}");
+        assert!(sizes[..7].iter().all(|size| *size <= 4 * 8_192), "{sizes:?}");
+        let mut merged = crate::Histogram::<{ crate::FINE }>::new();
+        totals.series().for_each(|row| merged.merge(&row.latency));
+        assert_eq!((merged.count(), merged.percentile(99.0)), (200_000, whole.percentile(99.0)));
     }
 
     #[test]

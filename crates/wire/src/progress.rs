@@ -33,7 +33,8 @@ impl Progress {
         self.0.get()
     }
 
-    pub(crate) fn set(&self, phase: Phase) {
+    /// It is doing this from now on.
+    pub fn set(&self, phase: Phase) {
         self.0.set(phase);
     }
 }

@@ -46,6 +46,14 @@ impl Flight {
         }
     }
 
+    /// It is over, and may be another task's; the wheel's timer stays.
+    pub(crate) fn reset(&self) {
+        self.unlimit();
+        self.progress.set(Phase::Idle);
+        self.waker.take();
+        self.cut.set(None);
+    }
+
     /// Sets the limits of what comes now. Returns the time for a timer if the one in the wheel, if
     /// any, fires too late.
     pub(crate) fn limit(&self, phase: u64, total: u64) -> Option<u64> {

@@ -92,7 +92,10 @@ pub(crate) struct Worker {
     taken: RefCell<Vec<u64>>,
     users: RefCell<Slab<Parked>>,
     units: RefCell<Vec<UnitState>>,
-    flights: RefCell<Slab<Rc<Flight>>>,
+    flights: RefCell<Vec<Rc<Flight>>>,
+    /// Those that no task has. They keep their timer in the wheel: where tasks are short a new one for
+    /// each would fill it.
+    free_flights: RefCell<Vec<Rc<Flight>>>,
     wheel: RefCell<Wheel<Timer>>,
     alarm: Alarm,
     /// What the alarm is set to.
@@ -179,7 +182,8 @@ impl Worker {
             taken: RefCell::new(taken),
             users: RefCell::new(Slab::new()),
             units: RefCell::new(Vec::new()),
-            flights: RefCell::new(Slab::new()),
+            flights: RefCell::default(),
+            free_flights: RefCell::default(),
             wheel: RefCell::new(Wheel::new()),
             alarm: Alarm::new()?,
             alarm_at: Cell::new(u64::MAX),
@@ -350,7 +354,7 @@ impl Worker {
         if !self.ending.get() {
             self.end(0);
         }
-        for (_, flight) in self.flights.borrow().iter() {
+        for flight in self.flights.borrow().iter() {
             flight.cut(Cut::Abort);
         }
     }
@@ -418,13 +422,16 @@ impl Worker {
 
     /// A flight for a task; given back when it is dropped.
     fn lease(self: &Rc<Self>) -> Lease {
-        let mut flights = self.flights.borrow_mut();
-        let entry = flights.vacant_entry();
-        let flight = Rc::new(Flight::new(entry.key() as u32));
+        let free = self.free_flights.borrow_mut().pop();
+        let flight = free.unwrap_or_else(|| {
+            let mut flights = self.flights.borrow_mut();
+            let flight = Rc::new(Flight::new(flights.len() as u32));
+            flights.push(flight.clone());
+            flight
+        });
         if self.aborted.get() {
             flight.cut(Cut::Abort);
         }
-        entry.insert(flight.clone());
         Lease { worker: self.clone(), flight }
     }
 
@@ -453,6 +460,7 @@ impl std::ops::Deref for Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.worker.flights.borrow_mut().remove(self.flight.number as usize);
+        self.flight.reset();
+        self.worker.free_flights.borrow_mut().push(self.flight.clone());
     }
 }
