@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use common::{squall, target};
 
-/// Four servers that take 20 ms each: n users wait 5 n ms, from four on.
+/// Four servers that take 20 ms each: n users wait 5 n ms in the mean, from four on.
 const PLAN: &str = "scenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: \"/queue?servers=4&mean=20&dist=fixed\"}]}}";
 
 /// A search whose generator was not disturbed: the first of three, or the last. Whoever else uses the
@@ -36,13 +36,13 @@ fn limit(arguments: &[&str], code: i32) -> (Value, tempfile::TempDir) {
 
 #[test]
 fn the_highest_number_of_users_is_found() {
-    let (json, folder) = limit(&["--keep", "p50 < 37ms", "--steps", "8", "-w", "1"], 0);
+    let (json, folder) = limit(&["--keep", "mean < 37ms", "--steps", "8", "-w", "1"], 0);
     assert_eq!(json["by"], "users", "{json}");
     assert!(json["end"] == "found" || json["end"] == "out of steps", "{json}");
     let level = json["limit"]["level"].as_f64().expect("a level");
     assert!((6.9..8.0).contains(&level), "7 users wait 35 ms: {}", json["limit"]);
     let first = json["broke_first"].as_str().expect("words");
-    assert!(first.starts_with("p50 < 37ms ("), "{first}");
+    assert!(first.starts_with("mean < 37ms ("), "{first}");
     let highest = json["scaling"]["highest"].as_f64().expect("a law");
     assert!((190.0..215.0).contains(&highest), "4 servers do 200 a second: {highest}");
     assert!(json["recoveries"][0]["seconds"].as_f64().expect("it recovers") < 3.0, "{json}");
