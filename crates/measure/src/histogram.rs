@@ -33,7 +33,7 @@ pub struct Histogram<const BITS: u32 = FINE> {
 /// Index and count of the touched buckets.
 #[derive(Debug, Clone)]
 enum Store {
-    /// In order of the index, at most [`FEW`].
+    /// In order of the index; at most [`FEW`] while it grows, and any number once it was packed.
     Few(Vec<(u16, u16)>),
     Many(Box<Pages>),
 }
@@ -96,16 +96,14 @@ impl Store {
 
     /// Takes no more memory than what is in it needs: a list, of any length, where counts are short.
     fn compact(&mut self) {
-        let count = self.touched().count();
         let short = |(index, count): (usize, u64)| {
             Some((u16::try_from(index).ok()?, u16::try_from(count).ok()?))
         };
-        let mut list = Vec::with_capacity(count);
-        for entry in self.touched() {
-            let Some(entry) = short(entry) else { return };
-            list.push(entry);
+        let list: Option<Vec<_>> = self.touched().map(short).collect();
+        if let Some(mut list) = list {
+            list.shrink_to_fit();
+            *self = Store::Few(list);
         }
-        *self = Store::Few(list);
     }
 
     fn heap_bytes(&self) -> usize {

@@ -297,7 +297,6 @@ mod tests {
             totals.add(&slice);
         }
         let sizes: Vec<usize> = totals.series().map(|row| row.latency.heap_bytes()).collect();
-        eprintln!("{sizes:?}");
         assert!(sizes[..7].iter().all(|size| *size <= 4 * 8_192), "{sizes:?}");
         let mut merged = crate::Histogram::<{ crate::FINE }>::new();
         totals.series().for_each(|row| merged.merge(&row.latency));

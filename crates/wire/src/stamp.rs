@@ -14,8 +14,8 @@ pub(crate) const CONTROL: usize = 64;
 #[repr(C, align(8))]
 struct Control([u8; CONTROL]);
 
-/// Reads what there is, without waiting, and says how many ns ago the kernel got the last of it; `None`: it did not
-/// say. 0 bytes: the other side has closed.
+/// Reads what there is, without waiting, and says how many ns ago the kernel got the last of it; `None`:
+/// it did not say. 0 bytes: the other side has closed.
 pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
     let mut control = Control([0; CONTROL]);
     let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };

@@ -273,7 +273,7 @@ impl<'p> Compiler<'p> {
         })
     }
 
-    /// Notes an error now if a file is not there, and not in the middle of the run.
+    /// A file as the body. One that is changed on its way is read through once, before the run.
     fn file_body(
         &mut self,
         path: &'p Spanned<PathBuf>,
@@ -297,6 +297,7 @@ impl<'p> Compiler<'p> {
         }
     }
 
+    /// Notes an error now if a file is not there, and not in the middle of the run.
     fn file(&mut self, path: &Spanned<PathBuf>) -> Option<PathBuf> {
         match std::fs::File::open(&path.value) {
             Ok(_) => Some(path.value.clone()),

@@ -46,7 +46,7 @@ struct Bucket {
     rate: u64,
     /// When all bytes that were let through have taken their time, on the run's clock.
     free: Cell<u64>,
-    /// The time for which a timer is set.
+    /// The time for which the present exchange has set a timer.
     timer: Cell<u64>,
 }
 
@@ -88,6 +88,8 @@ impl<'w> Slowed<'w> {
     pub(super) fn of(worker: &'w Worker, user: &mut User, flight: &Flight) -> Option<Self> {
         let speed = worker.program.scenarios[user.scenario as usize].speed?;
         let speeds = user.speeds.get_or_insert_with(|| Rc::new(Speeds::new(speed))).clone();
+        // A timer of an exchange before this one may wake another task's flight.
+        speeds.down.iter().chain(&speeds.up).for_each(|bucket| bucket.timer.set(0));
         Some(Slowed { worker, flight: flight.number, speeds })
     }
 

@@ -69,15 +69,13 @@ pub(super) fn first<'p>(
         UrlOp::Static { origin, .. } if op.prepared.is_some() => (*origin, None),
         UrlOp::Static { origin, path } => (*origin, Some(path.to_vec())),
         UrlOp::Path { origin, prefix, path: template } => {
-            let mut text = Vec::new();
-            template.render(&scope, &mut text)?;
+            let text = rendered(template, &scope)?;
             let mut path = prefix.to_vec();
             url::encode_path(&text, &mut path);
             (*origin, Some(path))
         }
         UrlOp::Any(template) => {
-            let mut text = Vec::new();
-            template.render(&scope, &mut text)?;
+            let text = rendered(template, &scope)?;
             let (origin, path) = worker.locate(&String::from_utf8_lossy(&text), None)?;
             (origin, Some(path))
         }
@@ -92,8 +90,7 @@ pub(super) fn first<'p>(
     let name = match &op.name {
         NameOp::Static(name) => *name,
         NameOp::Rendered(template) => {
-            let mut text = Vec::new();
-            template.render(&scope, &mut text)?;
+            let text = rendered(template, &scope)?;
             worker.recorder.name(NameKind::Request, &String::from_utf8_lossy(&text))
         }
         NameOp::FromUrl => {
@@ -277,9 +274,7 @@ impl Worker {
     ) -> Result<Option<String>, Failure> {
         let Some(mut digest) = user.digest.take() else { return Ok(None) };
         let scope = UserScope { program: &self.program, user, answer: None };
-        let (mut who, mut secret) = (Vec::new(), Vec::new());
-        name.render(&scope, &mut who)?;
-        password.render(&scope, &mut secret)?;
+        let (who, secret) = (rendered(name, &scope)?, rendered(password, &scope)?);
         let path = String::from_utf8_lossy(hop.path.as_deref().unwrap_or(b"/"));
         let value = digest.authorize(Asking {
             user: &String::from_utf8_lossy(&who),

@@ -216,7 +216,8 @@ impl Ring {
     /// Hands over what was put down, and takes what has arrived. The kernel brings that to the ring only
     /// for one who waits: here, for no time.
     pub(crate) fn look(&self) {
-        self.stamp_sent(self.clock.now(), self.clock.now());
+        let now = self.clock.now();
+        self.stamp_sent(now, now);
         let limit = Timespec::new();
         let args = SubmitArgs::new().timespec(&limit);
         let _ = self.ring.borrow().submitter().submit_with_args(1, &args);
