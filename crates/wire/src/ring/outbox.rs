@@ -1,6 +1,7 @@
 //! Bytes and addresses that the kernel reads while a request to it is under way: they lie here, and not
 //! with whoever sends, who may go away meanwhile.
 
+use std::io::IoSlice;
 use std::net::SocketAddr;
 
 /// What is larger is sent by a system call of its own: one more costs nothing beside the copying.
@@ -16,7 +17,7 @@ pub(super) struct Outbox {
 impl Outbox {
     /// Copies pieces that are together not larger than [`SMALL`]; returns the place, the address of the
     /// copy and its length. The copy stays where it is until the place is freed.
-    pub(super) fn put(&mut self, pieces: &[&[u8]]) -> (u32, *const u8, u32) {
+    pub(super) fn put(&mut self, pieces: &[IoSlice<'_>]) -> (u32, *const u8, u32) {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(Box::new([0; SMALL]));
             (self.places.len() - 1) as u32

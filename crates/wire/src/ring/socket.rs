@@ -134,8 +134,7 @@ impl Socket {
         if total > SMALL {
             return self.poll_write_large(cx, pieces);
         }
-        let [first, second, third] = [0, 1, 2].map(|at| pieces.get(at).map_or(&[][..], |it| it));
-        let (place, bytes, length) = self.ring.outbox.borrow_mut().put(&[first, second, third]);
+        let (place, bytes, length) = self.ring.outbox.borrow_mut().put(pieces);
         let pushed = self.request(|slot, fd| {
             slot.sending = true;
             let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;

@@ -3,11 +3,12 @@
 //!
 //! The buckets are those of HdrHistogram (Tene; hdrhistogram.org) for a lowest value of 1 µs, a
 //! highest of 1 hour and 3 significant digits: 2,048 steps of 1 µs, then 1,024 steps for each
-//! doubling; or, for what needs less, 256 and 128 (2 digits). As long as few buckets are touched they
-//! are a short list; then they lie in pages of 64 counters that are made when first touched, and kept
-//! when the histogram is cleared.
+//! doubling; or, for what needs less, 256 and 128 (2 digits). [`store`] keeps those that were touched.
+
+mod store;
 
 use crate::codec::{self, DecodeError};
+use store::Store;
 
 /// Largest value, in µs: one hour. Larger ones count as this.
 pub const HIGHEST: u64 = 3_600_000_000;
@@ -15,8 +16,6 @@ pub const HIGHEST: u64 = 3_600_000_000;
 pub const FINE: u32 = 11;
 /// Bits of 256: 2 significant digits.
 pub const COARSE: u32 = 8;
-const PAGE: usize = 64;
-const NO_PAGE: u16 = u16::MAX;
 
 /// Values in microseconds, counted in buckets of 3 significant digits, or as fine as `BITS` says.
 #[derive(Debug, Clone, Default)]
@@ -28,107 +27,6 @@ pub struct Histogram<const BITS: u32 = FINE> {
     sum: u64,
     /// Sum of squares, for the standard deviation; as a float it cannot overflow.
     squares: f64,
-}
-
-/// Index and count of the touched buckets.
-#[derive(Debug, Clone)]
-enum Store {
-    /// In order of the index; at most [`FEW`] while it grows, and any number once it was packed.
-    Few(Vec<(u16, u16)>),
-    Many(Box<Pages>),
-}
-
-impl Default for Store {
-    fn default() -> Self {
-        Store::Few(Vec::new())
-    }
-}
-
-/// Most buckets in a list; a page costs as much as 64 of them.
-const FEW: usize = 512;
-
-impl Store {
-    #[inline]
-    fn add(&mut self, index: usize, count: u64) {
-        match self {
-            Store::Many(pages) => pages.add(index, count),
-            Store::Few(_) => self.add_to_few(index, count),
-        }
-    }
-
-    fn add_to_few(&mut self, index: usize, count: u64) {
-        let Store::Few(list) = self else { return };
-        let place = list.binary_search_by_key(&(index as u16), |(own, _)| *own);
-        let short = u16::try_from(count).ok();
-        match (place, short) {
-            (Ok(at), Some(count)) if list[at].1.checked_add(count).is_some() => list[at].1 += count,
-            (Err(at), Some(count)) if list.len() < FEW => list.insert(at, (index as u16, count)),
-            _ => {
-                let mut pages = Box::<Pages>::default();
-                for (index, count) in list.iter() {
-                    pages.add(usize::from(*index), u64::from(*count));
-                }
-                pages.add(index, count);
-                *self = Store::Many(pages);
-            }
-        }
-    }
-
-    fn clear(&mut self) {
-        match self {
-            Store::Few(list) => list.clear(),
-            Store::Many(pages) => {
-                pages.counters.iter_mut().for_each(|page| page.fill(0));
-                pages.overflows.clear();
-            }
-        }
-    }
-
-    /// Index and count of what holds something, in order.
-    fn touched(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let (few, many) = match self {
-            Store::Few(list) => (list.as_slice(), None),
-            Store::Many(pages) => (&[][..], Some(pages)),
-        };
-        let few = few.iter().map(|(index, count)| (usize::from(*index), u64::from(*count)));
-        few.chain(many.into_iter().flat_map(|pages| pages.touched()))
-    }
-
-    /// Takes no more memory than what is in it needs: a list, of any length, where counts are short.
-    fn compact(&mut self) {
-        let short = |(index, count): (usize, u64)| {
-            Some((u16::try_from(index).ok()?, u16::try_from(count).ok()?))
-        };
-        let list: Option<Vec<_>> = self.touched().map(short).collect();
-        if let Some(mut list) = list {
-            list.shrink_to_fit();
-            *self = Store::Few(list);
-        }
-    }
-
-    fn heap_bytes(&self) -> usize {
-        match self {
-            Store::Few(list) => list.capacity() * size_of::<(u16, u16)>(),
-            Store::Many(pages) => {
-                size_of::<Pages>()
-                    + pages.at.capacity() * 2
-                    + pages.counters.capacity() * size_of::<[u32; PAGE]>()
-                    + pages.page_of.capacity() * 2
-                    + pages.overflows.capacity() * 16
-            }
-        }
-    }
-}
-
-#[derive(Debug, Clone, Default)]
-struct Pages {
-    /// Where each page lies, or [`NO_PAGE`]; as long as the highest page that was touched.
-    at: Vec<u16>,
-    counters: Vec<[u32; PAGE]>,
-    /// Which page each of `counters` is.
-    page_of: Vec<u16>,
-    /// Counters that overflowed their 32 bits: index, and how many times 2^32.
-    overflows: Vec<(u32, u64)>,
 }
 
 /// HdrHistogram's index of a value.
@@ -152,62 +50,6 @@ const fn bucket_at<const BITS: u32>(index: usize) -> (u64, u64) {
     let half = 1 << (BITS - 1);
     let bucket = (index >> (BITS - 1)) - 1;
     (((index & (half - 1)) + half) << bucket, 1 << bucket)
-}
-
-impl Pages {
-    #[inline]
-    fn add(&mut self, index: usize, count: u64) {
-        let page = index / PAGE;
-        let at = match self.at.get(page) {
-            Some(&at) if at != NO_PAGE => at as usize,
-            _ => self.new_page(page),
-        };
-        let counter = &mut self.counters[at][index % PAGE];
-        match u32::try_from(count).ok().and_then(|count| counter.checked_add(count)) {
-            Some(sum) => *counter = sum,
-            None => self.overflow(at, index, count),
-        }
-    }
-
-    #[cold]
-    fn new_page(&mut self, page: usize) -> usize {
-        if self.at.len() <= page {
-            self.at.resize(page + 1, NO_PAGE);
-        }
-        self.counters.push([0; PAGE]);
-        self.page_of.push(page as u16);
-        self.at[page] = (self.counters.len() - 1) as u16;
-        self.counters.len() - 1
-    }
-
-    #[cold]
-    fn overflow(&mut self, at: usize, index: usize, count: u64) {
-        let counter = &mut self.counters[at][index % PAGE];
-        let sum = u64::from(*counter).saturating_add(count);
-        *counter = sum as u32;
-        self.overflows.push((index as u32, sum >> 32));
-    }
-
-    fn touched(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let present = (0..self.at.len()).filter(|page| self.at[*page] != NO_PAGE);
-        present.flat_map(move |page| {
-            let at = self.at[page] as usize;
-            let counts =
-                (0..PAGE).map(move |offset| (page * PAGE + offset, self.count_at(at, offset)));
-            counts.filter(|(_, count)| *count > 0)
-        })
-    }
-
-    fn count_at(&self, at: usize, offset: usize) -> u64 {
-        let low = u64::from(self.counters[at][offset]);
-        if self.overflows.is_empty() {
-            return low;
-        }
-        let index = (self.page_of[at] as usize * PAGE + offset) as u32;
-        let own = self.overflows.iter().filter(|(i, _)| *i == index);
-        let high = own.fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
-        low.saturating_add(high.saturating_mul(1 << 32))
-    }
 }
 
 impl<const BITS: u32> Histogram<BITS> {
@@ -355,12 +197,7 @@ impl<const BITS: u32> Histogram<BITS> {
             codec::put(out, number);
         }
         out.extend_from_slice(&self.squares.to_le_bytes());
-        let mut before = 0;
-        for (index, count) in self.touched() {
-            codec::put(out, (index - before) as u64);
-            codec::put(out, count);
-            before = index;
-        }
+        self.store.pack(out);
     }
 
     /// Reads what [`Histogram::encode`] wrote.
@@ -481,6 +318,22 @@ mod tests {
             let all = of(&[a, b].concat());
             prop_assert_eq!(&ab, &all);
             prop_assert_eq!(&ba, &all);
+        }
+
+        #[test]
+        fn a_packed_one_says_the_same_and_takes_more(
+            a in prop::collection::vec(0..HIGHEST, 0..2_000),
+            b in prop::collection::vec(0..HIGHEST, 0..100),
+        ) {
+            let mut packed = of(&a);
+            packed.compact();
+            prop_assert!(packed.heap_bytes() <= 6 * a.len());
+            prop_assert_eq!(&packed, &of(&a));
+            packed.merge(&of(&b));
+            prop_assert_eq!(&packed, &of(&[a, b].concat()));
+            packed.compact();
+            packed.clear();
+            prop_assert_eq!((packed.heap_bytes(), packed.count()), (0, 0));
         }
 
         #[test]

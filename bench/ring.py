@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""io_uring beside epoll, in alternated runs: CPU time a request, and how late requests are sent, which is
+where a ring that waits for several things would show. Usage: ring.py [RUNS] [SECONDS]"""
+
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from lib import Table, load, median, nginx, spread
+
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+GOAL_US = 50
+WAYS = ("epoll", "uring")
+
+PLAN = """
+target: {url}
+scenarios:
+  user: {{load: {{rate: {rate}/s, for: {seconds}s, max_users: 2000}}, steps: [{{get: /page}}]}}
+"""
+
+
+def alternated(arguments):
+    """Runs of both ways, as figures of each."""
+    runs = {way: [] for way in WAYS}
+    for _ in range(RUNS):
+        for way in WAYS:
+            run = load([*arguments, "-w", "1", "--io", way])
+            run["errors"] = run["json"]["totals"]["errors"]
+            late = run["json"]["generator"]["send_delay_us"] or {}
+            rows = run["json"]["series"][1:SECONDS]
+            seconds = [row["send_delay_p99_us"] for row in rows if row.get("send_delay_p99_us") is not None]
+            run |= {"p50": late.get("p50"), "p99": statistics.median(seconds) if seconds else None}
+            runs[way].append(run)
+    return runs
+
+
+def us(runs):
+    return [f"{median(runs[way], 'us'):.2f} ({spread(runs[way], 'us')})" for way in WAYS]
+
+
+with nginx() as server, tempfile.TemporaryDirectory() as folder:
+    table = Table("load", "epoll, µs CPU a request", "io_uring", "ratio", "sent late by, µs, p50: epoll", "io_uring",
+                  "p99 of the median second: epoll", "io_uring", "io_uring adds", "goal", "")
+    for users in (64, 512):
+        runs = alternated([server.url("/page"), "-c", str(users), "-d", f"{SECONDS}s"])
+        ratio = median(runs["uring"], "us") / median(runs["epoll"], "us")
+        table.row(f"{users} connections, as fast as they can", *us(runs), f"{ratio:.2f}", *[""] * 7)
+    plan = Path(folder) / "plan.yaml"
+    for rate in (1_000, 5_000, 20_000):
+        plan.write_text(PLAN.format(url=server.url(""), rate=rate, seconds=SECONDS))
+        runs = alternated(["run", str(plan), "--out", folder])
+        ratio = median(runs["uring"], "us") / median(runs["epoll"], "us")
+        p50, p99 = ([median(runs[way], key) for way in WAYS] for key in ("p50", "p99"))
+        added = p99[1] - p99[0]
+        table.row(f"{rate:,}/s", *us(runs), f"{ratio:.2f}", *[f"{value:.0f}" for value in p50 + p99],
+                  f"{added:+.0f}", f"{GOAL_US} µs", table.goal(added <= GOAL_US))
+table.end()

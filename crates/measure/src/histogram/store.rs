@@ -1,0 +1,191 @@
+//! Where a histogram's counts lie: as long as few buckets are touched in a short list; then in pages of
+//! 64 counters that are made when first touched, and kept when it is cleared; and as packed bytes once
+//! nothing more is expected.
+
+use crate::codec;
+
+/// Most buckets in a list; a page costs as much as 64 of them.
+const FEW: usize = 512;
+const PAGE: usize = 64;
+const NO_PAGE: u16 = u16::MAX;
+
+/// Index and count of the touched buckets.
+#[derive(Debug, Clone)]
+pub(super) enum Store {
+    /// In order of the index, at most [`FEW`].
+    Few(Vec<(u16, u16)>),
+    Many(Box<Pages>),
+    /// As [`Store::pack`] writes them: two or three bytes each.
+    Packed(Box<[u8]>),
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Store::Few(Vec::new())
+    }
+}
+
+impl Store {
+    #[inline]
+    pub(super) fn add(&mut self, index: usize, count: u64) {
+        match self {
+            Store::Many(pages) => pages.add(index, count),
+            Store::Few(_) => self.add_to_few(index, count),
+            Store::Packed(_) => {
+                let mut unpacked = Store::default();
+                self.touched().for_each(|(index, count)| unpacked.add(index, count));
+                *self = unpacked;
+                self.add(index, count);
+            }
+        }
+    }
+
+    fn add_to_few(&mut self, index: usize, count: u64) {
+        let Store::Few(list) = self else { return };
+        let place = list.binary_search_by_key(&(index as u16), |(own, _)| *own);
+        let short = u16::try_from(count).ok();
+        match (place, short) {
+            (Ok(at), Some(count)) if list[at].1.checked_add(count).is_some() => list[at].1 += count,
+            (Err(at), Some(count)) if list.len() < FEW => list.insert(at, (index as u16, count)),
+            _ => {
+                let mut pages = Box::<Pages>::default();
+                for (index, count) in list.iter() {
+                    pages.add(usize::from(*index), u64::from(*count));
+                }
+                pages.add(index, count);
+                *self = Store::Many(pages);
+            }
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        match self {
+            Store::Few(list) => list.clear(),
+            Store::Many(pages) => {
+                pages.counters.iter_mut().for_each(|page| page.fill(0));
+                pages.overflows.clear();
+            }
+            Store::Packed(_) => *self = Store::default(),
+        }
+    }
+
+    /// Index and count of what holds something, in order.
+    pub(super) fn touched(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let (few, many, packed) = match self {
+            Store::Few(list) => (list.as_slice(), None, &[][..]),
+            Store::Many(pages) => (&[][..], Some(pages), &[][..]),
+            Store::Packed(bytes) => (&[][..], None, &bytes[..]),
+        };
+        let few = few.iter().map(|(index, count)| (usize::from(*index), u64::from(*count)));
+        let many = many.into_iter().flat_map(|pages| pages.touched());
+        few.chain(many).chain(unpack(packed))
+    }
+
+    /// Appends for each touched bucket the distance from the one before, and its count, as varints.
+    pub(super) fn pack(&self, out: &mut Vec<u8>) {
+        let mut before = 0;
+        for (index, count) in self.touched() {
+            codec::put(out, (index - before) as u64);
+            codec::put(out, count);
+            before = index;
+        }
+    }
+
+    /// Takes as little memory as there is, until something is added.
+    pub(super) fn compact(&mut self) {
+        let mut bytes = Vec::new();
+        self.pack(&mut bytes);
+        *self = Store::Packed(bytes.into_boxed_slice());
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        match self {
+            Store::Few(list) => list.capacity() * size_of::<(u16, u16)>(),
+            Store::Many(pages) => {
+                size_of::<Pages>()
+                    + pages.at.capacity() * 2
+                    + pages.counters.capacity() * size_of::<[u32; PAGE]>()
+                    + pages.page_of.capacity() * 2
+                    + pages.overflows.capacity() * 16
+            }
+            Store::Packed(bytes) => bytes.len(),
+        }
+    }
+}
+
+/// What [`Store::pack`] wrote.
+fn unpack(mut bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
+    let mut index = 0;
+    std::iter::from_fn(move || {
+        index += codec::get(&mut bytes).ok()? as usize;
+        Some((index, codec::get(&mut bytes).ok()?))
+    })
+}
+
+/// Counters where they were touched.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pages {
+    /// Where each page lies, or [`NO_PAGE`]; as long as the highest page that was touched.
+    at: Vec<u16>,
+    counters: Vec<[u32; PAGE]>,
+    /// Which page each of `counters` is.
+    page_of: Vec<u16>,
+    /// Counters that overflowed their 32 bits: index, and how many times 2^32.
+    overflows: Vec<(u32, u64)>,
+}
+
+impl Pages {
+    #[inline]
+    fn add(&mut self, index: usize, count: u64) {
+        let page = index / PAGE;
+        let at = match self.at.get(page) {
+            Some(&at) if at != NO_PAGE => at as usize,
+            _ => self.new_page(page),
+        };
+        let counter = &mut self.counters[at][index % PAGE];
+        match u32::try_from(count).ok().and_then(|count| counter.checked_add(count)) {
+            Some(sum) => *counter = sum,
+            None => self.overflow(at, index, count),
+        }
+    }
+
+    #[cold]
+    fn new_page(&mut self, page: usize) -> usize {
+        if self.at.len() <= page {
+            self.at.resize(page + 1, NO_PAGE);
+        }
+        self.counters.push([0; PAGE]);
+        self.page_of.push(page as u16);
+        self.at[page] = (self.counters.len() - 1) as u16;
+        self.counters.len() - 1
+    }
+
+    #[cold]
+    fn overflow(&mut self, at: usize, index: usize, count: u64) {
+        let counter = &mut self.counters[at][index % PAGE];
+        let sum = u64::from(*counter).saturating_add(count);
+        *counter = sum as u32;
+        self.overflows.push((index as u32, sum >> 32));
+    }
+
+    fn touched(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let present = (0..self.at.len()).filter(|page| self.at[*page] != NO_PAGE);
+        present.flat_map(move |page| {
+            let at = self.at[page] as usize;
+            let counts =
+                (0..PAGE).map(move |offset| (page * PAGE + offset, self.count_at(at, offset)));
+            counts.filter(|(_, count)| *count > 0)
+        })
+    }
+
+    fn count_at(&self, at: usize, offset: usize) -> u64 {
+        let low = u64::from(self.counters[at][offset]);
+        if self.overflows.is_empty() {
+            return low;
+        }
+        let index = (self.page_of[at] as usize * PAGE + offset) as u32;
+        let own = self.overflows.iter().filter(|(i, _)| *i == index);
+        let high = own.fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
+        low.saturating_add(high.saturating_mul(1 << 32))
+    }
+}
