@@ -142,13 +142,16 @@ impl Totals {
             row.seconds = self.resolution;
             let key = row.second / self.resolution;
             match self.series.get_mut(&key) {
-                Some(first) => first.add_later(&row),
+                Some(first) => {
+                    first.add_later(&row);
+                    // At once: a thousand rows that are not packed would take much more for a moment.
+                    first.compact();
+                }
                 None => {
                     self.series.insert(key, row);
                 }
             }
         }
-        self.series.values_mut().for_each(SecondRow::compact);
     }
 
     /// All requests and programs together.
