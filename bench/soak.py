@@ -17,7 +17,7 @@ MINUTES = int(sys.argv[1]) if len(sys.argv) > 1 else 30
 PLAN = """
 target: {url}
 scenarios:
-  user: {{load: {{rate: 20000/s, for: {minutes}m, max_users: 2000}}, steps: [{{get: /page}}]}}
+  user: {{load: {{rate: 20000/s, for: {minutes}m, max_users: 200}}, steps: [{{get: /page}}]}}
 """
 
 
