@@ -145,6 +145,13 @@ def load(arguments, cpu=GENERATOR_CPU):
     return result
 
 
+def lateness(run, first, last):
+    """How late a run sent, in µs: percentiles of all, and the median of the p99 of some of its seconds."""
+    late = run["json"]["generator"]["send_delay_us"]
+    seconds = [row["send_delay_p99_us"] for row in run["json"]["series"][first:last]]
+    return {"p50": late["p50"], "p99": late["p99"], "max": late["max"], "second": statistics.median(seconds)}
+
+
 def median(runs, key):
     return statistics.median(run[key] for run in runs)
 

@@ -2,12 +2,11 @@
 """io_uring beside epoll, in alternated runs: CPU time a request, and how late requests are sent, which is
 where a ring that waits for several things would show. Usage: ring.py [RUNS] [SECONDS]"""
 
-import statistics
 import sys
 import tempfile
 from pathlib import Path
 
-from lib import Table, load, median, nginx, spread
+from lib import Table, lateness, load, median, nginx, spread
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
@@ -22,16 +21,13 @@ scenarios:
 
 
 def alternated(arguments):
-    """Runs of both ways, as figures of each."""
+    """Runs of both ways."""
     runs = {way: [] for way in WAYS}
     for _ in range(RUNS):
         for way in WAYS:
             run = load([*arguments, "-w", "1", "--io", way])
-            run["errors"] = run["json"]["totals"]["errors"]
-            late = run["json"]["generator"]["send_delay_us"] or {}
-            rows = run["json"]["series"][1:SECONDS]
-            seconds = [row["send_delay_p99_us"] for row in rows if row.get("send_delay_p99_us") is not None]
-            run |= {"p50": late.get("p50"), "p99": statistics.median(seconds) if seconds else None}
+            if run["json"]["totals"]["errors"] > 0:
+                sys.exit(f"errors with {way}: {run['json']['totals']['error_kinds']}")
             runs[way].append(run)
     return runs
 
@@ -52,7 +48,8 @@ with nginx() as server, tempfile.TemporaryDirectory() as folder:
         plan.write_text(PLAN.format(url=server.url(""), rate=rate, seconds=SECONDS))
         runs = alternated(["run", str(plan), "--out", folder])
         ratio = median(runs["uring"], "us") / median(runs["epoll"], "us")
-        p50, p99 = ([median(runs[way], key) for way in WAYS] for key in ("p50", "p99"))
+        late = [[lateness(run, 1, SECONDS) for run in runs[way]] for way in WAYS]
+        p50, p99 = ([median(of, key) for of in late] for key in ("p50", "second"))
         added = p99[1] - p99[0]
         table.row(f"{rate:,}/s", *us(runs), f"{ratio:.2f}", *[f"{value:.0f}" for value in p50 + p99],
                   f"{added:+.0f}", f"{GOAL_US} µs", table.goal(added <= GOAL_US))

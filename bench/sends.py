@@ -2,12 +2,11 @@
 """Are even arrivals even? One worker at several rates: how late requests are sent. The rate rises for two
 seconds, so that connections are not all made at once. Usage: sends.py [RUNS]"""
 
-import statistics
 import sys
 import tempfile
 from pathlib import Path
 
-from lib import Table, load, median, nginx, spread
+from lib import Table, lateness, load, median, nginx, spread
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 GOAL_US = 200
@@ -26,10 +25,8 @@ with nginx() as server, tempfile.TemporaryDirectory() as folder:
         plan.write_text(PLAN.format(url=server.url(""), rate=rate))
         for _ in range(RUNS):
             run = load(["run", str(plan), "--out", folder, "-w", "1"])
-            late = run["json"]["generator"]["send_delay_us"]
-            seconds = [row["send_delay_p99_us"] for row in run["json"]["series"][2:12]]
-            runs.append({"second": statistics.median(seconds), "p50": late["p50"], "p99": late["p99"], "max": late["max"],
-                         "busy": run["cpu"] / run["json"]["elapsed_s"] * 100,
+            runs.append(lateness(run, 2, 12) |
+                        {"busy": run["cpu"] / run["json"]["elapsed_s"] * 100,
                          "missed": run["json"]["counters"]["arrivals_missed"]})
         goal = f"p99 {GOAL_US} µs" if rate == 20_000 else ""
         met = table.goal(median(runs, "p99") <= GOAL_US and all(run["missed"] == 0 for run in runs)) if goal else ""

@@ -13,8 +13,11 @@ const ZSTD_WINDOW: u32 = 23;
 
 /// What unpacks.
 pub(super) enum Codec {
-    /// Whether a member is complete: what follows is another one, or (as some servers send it) nothing.
-    Gzip(Decompress, bool),
+    Gzip {
+        inflate: Decompress,
+        /// A member is complete: what follows is another one, or (as some servers send it) nothing.
+        complete: bool,
+    },
     /// The first byte tells with or without the frame of zlib.
     Deflate(Option<Decompress>),
     Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
@@ -24,7 +27,9 @@ pub(super) enum Codec {
 impl Codec {
     pub(super) fn new(encoding: Encoding) -> Result<Codec, String> {
         Ok(match encoding {
-            Encoding::Gzip => Codec::Gzip(Decompress::new_gzip(DEFLATE_WINDOW), false),
+            Encoding::Gzip => {
+                Codec::Gzip { inflate: Decompress::new_gzip(DEFLATE_WINDOW), complete: false }
+            }
             Encoding::Deflate => Codec::Deflate(None),
             Encoding::Brotli => {
                 let alloc = StandardAlloc::default;
@@ -42,7 +47,7 @@ impl Codec {
     /// Takes from `input` and gives to `output` what it can.
     pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, String> {
         match self {
-            Codec::Gzip(gzip, complete) => {
+            Codec::Gzip { inflate: gzip, complete } => {
                 let begins = gzip.total_in() == 0 && !input.is_empty();
                 if begins && input[0] != GZIP_MAGIC {
                     let nothing = Step { used: 0, made: 0, state: State::Ended };
