@@ -1,0 +1,316 @@
+//! One load of the roster: its seats, and what comes next of it.
+
+use squall_load::Share;
+
+use super::closed::Closed;
+use super::open::{Open, Taker};
+use super::seats::{Seats, Slot, index};
+use super::{Begin, Seat, Seated};
+use crate::schedule::{LoadProfile, Nanos, Shape};
+
+/// A worker's share of one load.
+pub(super) struct Load<U> {
+    number: u16,
+    profile: LoadProfile,
+    /// When its time 0 is, on the run's clock; later by each pause.
+    began: Nanos,
+    /// That of its timers: those of another one do nothing.
+    generation: u16,
+    ended: bool,
+    /// Users that do something or wait within an iteration.
+    active: u64,
+    seats: Seats,
+    /// Closed: seats below this one have been looked at for a user that is to begin, ...
+    settled: u64,
+    /// ... and those below this one are to have a user.
+    wanted: u64,
+    /// When that changed last, on the run's clock.
+    changed: Nanos,
+    /// Places of users that wait although their seats are gone.
+    orphans: Vec<u32>,
+    workload: Workload<U>,
+}
+
+enum Workload<U> {
+    Closed(Closed),
+    Open(Open<U>),
+}
+
+/// A step toward the users that there should be.
+pub(super) enum Step {
+    /// A user begins: its seat, when it was due, whether the seat was taken before.
+    Admit(Seat, Nanos, bool),
+    /// The user that waits at a place has to go.
+    Dismiss(u32, Nanos),
+}
+
+/// What an arrival found.
+pub(super) enum Arrived<U> {
+    /// A seat, and the user that had it last.
+    Seat(Seat, Option<U>),
+    /// No free user.
+    Nobody,
+}
+
+impl<U: Seated> Load<U> {
+    pub(super) fn new(
+        number: u16,
+        profile: &LoadProfile,
+        share: &Share,
+        start: Nanos,
+        seed: u64,
+    ) -> Self {
+        Load {
+            number,
+            profile: profile.clone(),
+            began: start.saturating_add(profile.start),
+            generation: 0,
+            ended: false,
+            active: 0,
+            seats: Seats::default(),
+            settled: 0,
+            wanted: 0,
+            changed: start,
+            orphans: Vec::new(),
+            workload: Workload::new(profile, share, seed),
+        }
+    }
+
+    pub(super) fn shape(&self) -> &Shape {
+        &self.profile.shape
+    }
+
+    pub(super) fn generation(&self) -> u16 {
+        self.generation
+    }
+
+    /// Makes its timers do nothing.
+    pub(super) fn disarm(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+    }
+
+    pub(super) fn active(&self) -> u64 {
+        self.active
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Whether nothing more will come of it.
+    pub(super) fn is_done(&self) -> bool {
+        self.active == 0 && (self.ended || self.due().is_none())
+    }
+
+    /// When it ends, on the run's clock. `None`: it has, or ends when its iterations are done.
+    pub(super) fn ends(&self) -> Option<Nanos> {
+        let end = self.profile.shape.end().filter(|_| !self.ended)?;
+        Some(self.began.saturating_add(end))
+    }
+
+    /// When the number of its users changes next, or the next arrival is due, on the run's clock.
+    pub(super) fn due(&self) -> Option<Nanos> {
+        let due = match &self.workload {
+            _ if self.ended => None,
+            Workload::Closed(closed) => closed.due(),
+            Workload::Open(open) => open.due(),
+        };
+        due.map(|due| self.began.saturating_add(due))
+    }
+
+    /// The number of its users changes at `due`, on the run's clock; [`Load::step`] does the rest.
+    pub(super) fn change_users(&mut self, due: Nanos) {
+        if let Workload::Closed(closed) = &mut self.workload {
+            self.wanted = closed.change(due.saturating_sub(self.began));
+            self.changed = due;
+        }
+    }
+
+    /// One step toward the users that there should be. `None`: they are there.
+    pub(super) fn step(&mut self, share: &Share) -> Option<Step> {
+        if let Some(place) = self.orphans.pop() {
+            self.active -= 1;
+            return Some(Step::Dismiss(place, self.changed));
+        }
+        while self.settled < self.wanted {
+            let k = self.settled;
+            self.settled += 1;
+            let slot = self.seats.get(k);
+            // Who is still there, from before the number fell and rose again, just goes on.
+            let Some(number) = share.nth(k).filter(|_| slot.is_open()) else { continue };
+            self.active += 1;
+            self.seats.set(k, Slot::BUSY);
+            return Some(Step::Admit(self.seat(number), self.changed, slot == Slot::LEFT));
+        }
+        while self.settled > self.wanted {
+            self.settled -= 1;
+            let k = self.settled;
+            let slot = self.seats.get(k);
+            if slot == Slot::BUSY {
+                continue; // it finds out by itself
+            }
+            self.seats.set(k, Slot::LEFT);
+            if let Some(place) = slot.place() {
+                self.active -= 1;
+                return Some(Step::Dismiss(place, self.changed));
+            }
+        }
+        None
+    }
+
+    fn seat(&self, number: u64) -> Seat {
+        let scenario = self.profile.scenario_of(number) as u16;
+        Seat { number, load: self.number, scenario }
+    }
+
+    /// Takes the arrival that is due. `None`: there is none.
+    pub(super) fn arrive(&mut self, share: &Share) -> Option<Arrived<U>> {
+        let Workload::Open(open) = &mut self.workload else { return None };
+        let scenario = self.profile.scenario_of(open.take()?);
+        let taker = open.taker(self.profile.member_of(scenario));
+        let (number, user) = match taker {
+            Some(Taker::Free(user)) => (user.seat().number, Some(user)),
+            Some(Taker::New(k)) => (share.nth(k)?, None),
+            None => return Some(Arrived::Nobody),
+        };
+        self.active += 1;
+        let seat = Seat { number, load: self.number, scenario: scenario as u16 };
+        self.set(seat, Slot::BUSY, share);
+        Some(Arrived::Seat(seat, user))
+    }
+
+    /// Who takes a seat from now on.
+    fn set(&mut self, seat: Seat, slot: Slot, share: &Share) {
+        if let Some(k) = index(seat, share) {
+            self.seats.set(k, slot);
+        }
+    }
+
+    /// A user waits at a place. Returns whether it has to be dismissed, because its seat is gone.
+    pub(super) fn wait(&mut self, seat: Seat, place: u32, share: &Share) -> bool {
+        let surplus = self.is_surplus(seat, share);
+        if surplus {
+            self.orphans.push(place);
+        }
+        self.set(seat, if surplus { Slot::LEFT } else { Slot::waiting(place) }, share);
+        surplus
+    }
+
+    /// A user that waited goes on.
+    pub(super) fn go_on(&mut self, seat: Seat, share: &Share) {
+        self.set(seat, Slot::BUSY, share);
+    }
+
+    /// A user waits for the next arrival.
+    pub(super) fn free(&mut self, user: U, share: &Share) {
+        self.active -= 1;
+        let seat = user.seat();
+        if let Workload::Open(open) = &mut self.workload
+            && share.owns(seat.number)
+        {
+            open.free(self.profile.member_of(usize::from(seat.scenario)), user);
+        }
+    }
+
+    /// A user is no more.
+    pub(super) fn leave(&mut self, seat: Seat, share: &Share) {
+        self.active -= 1;
+        let surplus = self.is_surplus(seat, share);
+        self.set(seat, if surplus { Slot::LEFT } else { Slot::DONE }, share);
+        if let (Workload::Open(open), Some(k)) = (&mut self.workload, index(seat, share)) {
+            open.vacate(k);
+        }
+    }
+
+    /// Whether a user has no place any more.
+    pub(super) fn is_surplus(&self, seat: Seat, share: &Share) -> bool {
+        let Some(k) = index(seat, share) else { return true };
+        self.ended || (matches!(self.workload, Workload::Closed(_)) && k >= self.wanted)
+    }
+
+    /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so. An arrival has
+    /// been counted: it may, even if its load has ended meanwhile.
+    pub(super) fn begin(&mut self, seat: Seat, iteration: u64, share: &Share) -> Begin {
+        let surplus = self.is_surplus(seat, share);
+        match &mut self.workload {
+            Workload::Open(_) => Begin::Yes,
+            Workload::Closed(_) if surplus => Begin::No,
+            Workload::Closed(closed) => closed.begin(iteration),
+        }
+    }
+
+    /// It ends at a time, on the run's clock. Returns whether it has users to dismiss.
+    pub(super) fn end(&mut self, at: Nanos) -> bool {
+        if std::mem::replace(&mut self.ended, true) {
+            return false;
+        }
+        self.disarm();
+        (self.wanted, self.settled, self.changed) = (0, self.seats.len(), at);
+        true
+    }
+
+    /// Leaves out the arrivals that are due before `now`, on the run's clock; how many they were.
+    pub(super) fn skip_before(&mut self, now: Nanos) -> u64 {
+        match &mut self.workload {
+            Workload::Open(open) if !self.ended => open.skip_before(now.saturating_sub(self.began)),
+            _ => 0,
+        }
+    }
+
+    /// It is later by a pause.
+    pub(super) fn shift(&mut self, length: Nanos) {
+        self.began = self.began.saturating_add(length);
+    }
+
+    /// It has another shape, whose time 0 is `at` on the run's clock. A closed workload stays closed,
+    /// an open one open.
+    pub(super) fn reshape(&mut self, shape: Shape, share: &Share, at: Nanos, seed: u64) {
+        self.profile.shape = shape;
+        self.began = at;
+        let workload = Workload::new(&self.profile, share, seed);
+        let before = std::mem::replace(&mut self.workload, workload);
+        if let (Workload::Open(open), Workload::Open(before)) = (&mut self.workload, before) {
+            open.take_over_users(before);
+        }
+    }
+
+    /// From `at` on, on the run's clock, it is another share of its load.
+    pub(super) fn reshare(&mut self, before: &Share, share: &Share, at: Nanos, seed: u64) {
+        if let Workload::Open(open) = &mut self.workload {
+            // Free users have nothing that an arrival could not begin with anew.
+            for user in open.take_free() {
+                let free = index(user.seat(), before);
+                free.into_iter().for_each(|k| self.seats.set(k, Slot::LEFT));
+            }
+        }
+        self.orphans.extend(self.seats.renumber(before, share));
+        let time = at.saturating_sub(self.began);
+        match (&mut self.workload, &self.profile.shape) {
+            (Workload::Closed(closed), Shape::Closed(shape)) => {
+                closed.reshare(shape, share);
+                if at >= self.began {
+                    self.wanted = closed.change(time);
+                }
+                (self.settled, self.changed) = (0, at);
+            }
+            (Workload::Open(open), Shape::Open(shape)) => {
+                *open = Open::new(shape, self.profile.members.len(), share, seed);
+                open.skip_before(time);
+                open.give_out(&self.seats);
+            }
+            // A load stays of its kind.
+            _ => {}
+        }
+    }
+}
+
+impl<U> Workload<U> {
+    fn new(profile: &LoadProfile, share: &Share, seed: u64) -> Self {
+        match &profile.shape {
+            Shape::Closed(shape) => Workload::Closed(Closed::new(shape, share)),
+            Shape::Open(shape) => {
+                Workload::Open(Open::new(shape, profile.members.len(), share, seed))
+            }
+        }
+    }
+}
