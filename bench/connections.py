@@ -13,7 +13,7 @@ PLAN = """
 target: {url}
 connection: {{from: [{sources}]}}
 scenarios:
-  user: {{load: {{users: {users}, ramp: {ramp}s, pace: {pace}s, for: {seconds}s}}, steps: [{{get: /page}}]}}
+  user: {{load: {{users: {users}, ramp: {ramp}s, pacing: {pace}s, for: {seconds}s}}, steps: [{{get: /page}}]}}
 """
 
 

@@ -33,7 +33,7 @@ with nginx() as server:
         fast = grown(server, users, "", SECONDS)
         # They start over one pace, and make two each.
         pace = min(max(users / 1_000, 0.001), 60)
-        paced = grown(server, users, f"ramp: {pace:g}s, pace: {pace:g}s, ", max(SECONDS, 2 * pace))
+        paced = grown(server, users, f"ramp: {pace:g}s, pacing: {pace:g}s, ", max(SECONDS, 2 * pace))
         one = one or paced
         seconds = [run["json"]["elapsed_s"] for run in (fast, paced)]
         each = (paced["rss"] - one["rss"]) * 2**20 / users

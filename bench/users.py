@@ -14,7 +14,7 @@ MILLION = """
 target: {url}
 connection: {{mode: shared, size: 200}}
 scenarios:
-  user: {{load: {{users: 1000000, ramp: 60s, pace: 60s, for: 150s}}, steps: [{{get: /}}]}}
+  user: {{load: {{users: 1000000, ramp: 60s, pacing: 60s, for: 150s}}, steps: [{{get: /}}]}}
 """
 
 

@@ -138,9 +138,9 @@ impl Demand {
         let (users, iterations) = match load {
             Load::Closed(closed) => {
                 let users = closed.users.unwrap_or(0).max(top(&closed.stages).ceil() as u64);
-                let pace = closed.pace.map(|pace| users as f64 / pace.as_secs_f64());
+                let pacing = closed.pacing.map(|pacing| users as f64 / pacing.as_secs_f64());
                 self.held += users;
-                (users, pace)
+                (users, pacing)
             }
             Load::Open(open) => {
                 (open.max_users, Some(open.rate.unwrap_or(0.0).max(top(&open.stages))))
@@ -273,10 +273,10 @@ pub fn requests(steps: &[Step]) -> u64 {
         | StepKind::Repeat { steps, .. }
         | StepKind::While { steps, .. }
         | StepKind::ForEach { steps, .. }
-        | StepKind::Once(steps) => requests(steps),
+        | StepKind::OncePerUser(steps) => requests(steps),
         StepKind::If { then, otherwise, .. } => requests(then) + requests(otherwise),
         StepKind::Choose(choices) => choices.iter().map(|choice| requests(&choice.steps)).sum(),
-        StepKind::EachInTurn(branches) => branches.iter().map(|steps| requests(steps)).sum(),
+        StepKind::RoundRobin(branches) => branches.iter().map(|steps| requests(steps)).sum(),
         _ => 0,
     };
     steps.iter().map(in_one).sum()

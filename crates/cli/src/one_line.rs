@@ -64,7 +64,7 @@ fn plan(args: &OneLine) -> Result<Plan, Failure> {
         start_after: Duration::ZERO,
         defaults: Defaults::default(),
         on_error: None,
-        speed: None,
+        bandwidth: None,
         steps: vec![Step { kind: StepKind::Request(Box::new(request)), span: Span::default() }],
         span: Span::default(),
     };
@@ -79,7 +79,7 @@ fn plan(args: &OneLine) -> Result<Plan, Failure> {
             tls: Tls { insecure: args.insecure, ..Tls::default() },
             ..Connection::default()
         },
-        grace: Some(Duration::from_secs(2)),
+        graceful_stop: Some(Duration::from_secs(2)),
         ..Plan::default()
     })
 }

@@ -95,8 +95,8 @@ fn steps_do_what_they_say() {
       - if: iteration == 0
         then: [{get: /, name: first}]
         else: [{get: /, name: later}]
-      - once: [{get: /, name: once}]
-      - each_in_turn: [{steps: [{get: /, name: even}]}, {steps: [{get: /, name: odd}]}]
+      - once_per_user: [{get: /, name: once}]
+      - round_robin: [{steps: [{get: /, name: even}]}, {steps: [{get: /, name: odd}]}]
       - choose: [{weight: 1, steps: [{get: /, name: chosen}]}]
       - think: 1ms..2ms
       - exec: [sh, -c, "echo hello; exit 3"]

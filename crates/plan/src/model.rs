@@ -41,7 +41,7 @@ pub struct Plan {
     /// What a failed request does to its user, unless the scenario says otherwise.
     pub on_error: OnError,
     /// How long what is in flight at the end may take to finish.
-    pub grace: Option<Duration>,
+    pub graceful_stop: Option<Duration>,
     /// How the beginning of the run is told from its steady part.
     pub warmup: Warmup,
     /// Rules that judge the whole run; text in the language of `squall-measure`.
@@ -49,12 +49,12 @@ pub struct Plan {
     /// Seed of everything random; drawn and reported when absent.
     pub seed: Option<u64>,
     /// Limits of a user's bytes a second, unless the scenario has its own.
-    pub speed: Speed,
+    pub bandwidth: Bandwidth,
 }
 
 /// Limits of the bytes a second of one user, to be a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Speed {
+pub struct Bandwidth {
     /// Bytes a second of answers, above 0; `None`: any.
     pub down: Option<u64>,
     /// Bytes a second of requests, above 0; `None`: any.
@@ -281,7 +281,7 @@ pub struct Scenario {
     /// What a failed request does.
     pub on_error: Option<OnError>,
     /// Limits of a user's bytes a second; `None`: the plan's.
-    pub speed: Option<Speed>,
+    pub bandwidth: Option<Bandwidth>,
     /// What a user does in one iteration.
     pub steps: Vec<Step>,
     /// Where it stands.
@@ -307,7 +307,7 @@ pub struct Closed {
     /// Users over time; from 0 (or `users`) to each stage's number in turn.
     pub stages: Vec<Stage>,
     /// Distance between the starts of a user's iterations.
-    pub pace: Option<Duration>,
+    pub pacing: Option<Duration>,
     /// End: time since the load's start, ramp included.
     pub duration: Option<Duration>,
     /// End: iterations of each user.
@@ -452,9 +452,9 @@ pub enum StepKind {
     /// One of several lists of steps, by weight, at random.
     Choose(Vec<Choice>),
     /// One of several lists of steps, the next one each time the user comes here.
-    EachInTurn(Vec<Vec<Step>>),
+    RoundRobin(Vec<Vec<Step>>),
     /// Steps in the first iteration of a user only.
-    Once(Vec<Step>),
+    OncePerUser(Vec<Step>),
     /// Give variables values.
     Set(Vec<(Spanned<String>, Json)>),
     /// Write a line to the run's log.
@@ -748,12 +748,12 @@ impl Step {
             | StepKind::Repeat { steps, .. }
             | StepKind::While { steps, .. }
             | StepKind::ForEach { steps, .. }
-            | StepKind::Once(steps) => vec![steps],
+            | StepKind::OncePerUser(steps) => vec![steps],
             StepKind::If { then, otherwise, .. } => vec![then, otherwise],
             StepKind::Choose(choices) => {
                 choices.iter().map(|choice| choice.steps.as_slice()).collect()
             }
-            StepKind::EachInTurn(branches) => branches.iter().map(Vec::as_slice).collect(),
+            StepKind::RoundRobin(branches) => branches.iter().map(Vec::as_slice).collect(),
             _ => Vec::new(),
         };
         lists.into_iter().flatten()

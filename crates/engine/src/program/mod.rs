@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use squall_measure::NameKind;
 use squall_plan::expr::{Program as Formula, Slot};
-use squall_plan::model::{ConnectionMode, OnError, Speed, StopScope, Think};
+use squall_plan::model::{Bandwidth, ConnectionMode, OnError, StopScope, Think};
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
@@ -31,7 +31,7 @@ use crate::schedule::LoadUnit;
 
 pub use advise::advise;
 pub(crate) use compile::Compiler;
-pub use compile::{CompileOptions, DEFAULT_GRACE, Part, compile};
+pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Part, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
@@ -81,7 +81,7 @@ pub struct Program {
     /// Seed of everything random.
     pub seed: u64,
     /// How long what is in flight at the end may take.
-    pub grace: Duration,
+    pub graceful_stop: Duration,
 }
 
 /// A kind of user, compiled.
@@ -95,7 +95,7 @@ pub(crate) struct Scenario {
     pub feeds: Vec<u16>,
     pub on_error: OnError,
     /// Limits of a user's bytes a second.
-    pub speed: Option<Speed>,
+    pub bandwidth: Option<Bandwidth>,
 }
 
 /// One operation. A user is a program counter over these.
@@ -148,12 +148,12 @@ pub(crate) enum Op {
         targets: Box<[Pc]>,
     },
     /// The next target each time.
-    Turn {
+    RoundRobin {
         turn: Register,
         targets: Box<[Pc]>,
     },
     /// Goes on in a user's first iteration, to the target in all others.
-    Once {
+    OncePerUser {
         otherwise: Pc,
     },
     Log(BoundTemplate),

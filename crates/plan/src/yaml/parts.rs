@@ -39,11 +39,11 @@ impl Reader {
             setup: self.steps(fields.get("setup")),
             teardown: self.steps(fields.get("teardown")),
             on_error: self.word(fields.get("on_error"), &ON_ERROR).unwrap_or_default(),
-            grace: self.duration(fields.get("grace")),
+            graceful_stop: self.duration(fields.get("graceful_stop")),
             warmup: self.warmup(fields.get("warmup")),
             thresholds: self.texts(fields.get("thresholds")),
             seed: self.int(fields.get("seed")),
-            speed: self.speeds(fields.get("speed")).unwrap_or_default(),
+            bandwidth: self.bandwidths(fields.get("bandwidth")).unwrap_or_default(),
         };
         if plan.scenarios.is_empty() && fields.get("scenarios").is_none() {
             self.error(
@@ -148,16 +148,16 @@ impl Reader {
         }
     }
 
-    /// One speed for both directions, or one for each.
-    fn speeds(&mut self, node: Option<&Node>) -> Option<Speed> {
+    /// One bandwidth for both directions, or one for each.
+    fn bandwidths(&mut self, node: Option<&Node>) -> Option<Bandwidth> {
         let node = node?;
         if let Kind::Map(_) = node.kind {
-            let fields = self.fields(node, &tables::SPEED)?;
-            let (down, up) = (self.speed(fields.get("down")), self.speed(fields.get("up")));
-            return Some(Speed { down, up });
+            let fields = self.fields(node, &tables::BANDWIDTH)?;
+            let (down, up) = (self.bandwidth(fields.get("down")), self.bandwidth(fields.get("up")));
+            return Some(Bandwidth { down, up });
         }
-        let both = self.speed(Some(node));
-        both.map(|both| Speed { down: Some(both), up: Some(both) })
+        let both = self.bandwidth(Some(node));
+        both.map(|both| Bandwidth { down: Some(both), up: Some(both) })
     }
 
     pub(super) fn redirects(&mut self, node: Option<&Node>) -> Option<u32> {
@@ -283,7 +283,7 @@ impl Reader {
                 start_after: self.duration(fields.get("start_after")).unwrap_or_default(),
                 defaults: self.defaults(fields.get("defaults")),
                 on_error: self.word(fields.get("on_error"), &ON_ERROR),
-                speed: self.speeds(fields.get("speed")),
+                bandwidth: self.bandwidths(fields.get("bandwidth")),
                 steps: self.steps(fields.get("steps")),
                 span: name.span,
                 name,
@@ -322,7 +322,7 @@ impl Reader {
             users: self.int(fields.get("users")),
             ramp: self.duration(fields.get("ramp")).unwrap_or_default(),
             stages: self.stages(stages, "users"),
-            pace: self.duration(fields.get("pace")),
+            pacing: self.duration(fields.get("pacing")),
             duration: self.duration(fields.get("for")),
             iterations: self.int(fields.get("iterations")),
             total_iterations: self.int(fields.get("total_iterations")),
@@ -359,7 +359,7 @@ impl Reader {
     }
 
     fn open(&mut self, fields: &Fields<'_>, stages: &[&Node]) -> Option<Open> {
-        for key in ["users", "pace", "iterations", "end"] {
+        for key in ["users", "pacing", "iterations", "end"] {
             if let Some(node) = fields.get(key) {
                 self.error(node.span, format!("`{key}` is for a load without a `rate`"), "");
             }
