@@ -11,7 +11,7 @@ from lib import Table, load, nginx
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 PLAN = """
 target: {url}
-connection: {{mode: shared, size: 64}}
+connections: {{reuse: pool, pool_size: 64}}
 warmup: none
 scenarios:
   user: {{load: {{users: {users}, {how}for: {seconds}s}}, steps: [{{get: /page}}]}}

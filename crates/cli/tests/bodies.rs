@@ -168,10 +168,10 @@ fn a_user_has_a_bandwidth() {
 #[test]
 fn shared_connections_have_no_bandwidth() {
     let folder = tempfile::tempdir().expect("a folder");
-    let plan = "target: builtin\nconnection: {mode: shared, size: 2}\n\
+    let plan = "target: builtin\nconnections: {reuse: pool, pool_size: 2}\n\
         scenarios: {a: {bandwidth: 2Mbit/s, load: {users: 2, for: 1s}, steps: [{get: /}]}}\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     let output = squall(folder.path(), &["check", "plan.yaml"]);
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("has a bandwidth, but its users share connections"), "{text}");
+    assert!(text.contains("has a bandwidth, but its users share a pool of connections"), "{text}");
 }

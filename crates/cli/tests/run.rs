@@ -222,7 +222,7 @@ fn tls_with_a_ca_of_its_own_and_without() {
     std::fs::write(folder.path().join("ca.pem"), server.ca_pem().expect("a certificate"))
         .expect("writable");
     let plan = format!(
-        "target: {}\nconnection: {{tls: {{ca: ca.pem}}}}\nscenarios: {{a: {{load: {{users: 4, iterations: 5}}, steps: [{{get: /}}]}}}}\n",
+        "target: {}\nconnections: {{tls: {{ca: ca.pem}}}}\nscenarios: {{a: {{load: {{users: 4, iterations: 5}}, steps: [{{get: /}}]}}}}\n",
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");

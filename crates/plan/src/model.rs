@@ -26,7 +26,7 @@ pub struct Plan {
     /// What every request gets unless it says otherwise.
     pub defaults: Defaults,
     /// How connections are made and kept.
-    pub connection: Connection,
+    pub connections: Connections,
     /// Hosts (`host` or `host:port`, or `*.suffix`) that requests may go to beside those that the
     /// plan names literally.
     pub allow_hosts: Vec<Spanned<String>>,
@@ -221,13 +221,13 @@ pub enum Auth {
 
 /// How connections are made and kept.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Connection {
-    /// Who owns them.
-    pub mode: ConnectionMode,
+pub struct Connections {
+    /// Who uses one again, and for how long.
+    pub reuse: ConnectionReuse,
     /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`.
     pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
-    /// Source addresses, used in turn.
-    pub from: Vec<Spanned<String>>,
+    /// Local addresses that connections are made from, used in turn.
+    pub source_addresses: Vec<Spanned<String>>,
     /// Unix socket that takes the place of TCP to the target.
     pub unix: Option<PathBuf>,
     /// HTTP proxy, `http://[user:password@]host:port`: CONNECT for https, absolute form for http.
@@ -236,16 +236,16 @@ pub struct Connection {
     pub tls: Tls,
 }
 
-/// Who owns connections.
+/// Who uses a connection again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ConnectionMode {
+pub enum ConnectionReuse {
     /// Each user has its own, kept over its iterations.
     #[default]
     PerUser,
     /// Closed at the end of each iteration.
     PerIteration,
     /// A pool of at most this many over all users (split over the workers).
-    Shared(u32),
+    Pool(u32),
 }
 
 /// TLS settings.

@@ -121,7 +121,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         origins: compiler.origins,
         target: compiler.target,
         hosts: compiler.hosts,
-        connections: plan.connection.mode,
+        connections: plan.connections.reuse,
         proxy: compiler.proxy,
         used: compiler.used,
         secrets: compiler.secrets,
@@ -302,7 +302,7 @@ impl<'p> Compiler<'p> {
     }
 
     fn find_proxy(&mut self) {
-        let Some(template) = &self.plan.connection.proxy else { return };
+        let Some(template) = &self.plan.connections.proxy else { return };
         let Some(text) = self.known_text(template, "proxy") else { return };
         match url::proxy(&text) {
             Ok(proxy) => self.proxy = Some(proxy),

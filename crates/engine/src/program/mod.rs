@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use squall_measure::NameKind;
 use squall_plan::expr::{Program as Formula, Slot};
-use squall_plan::model::{Bandwidth, ConnectionMode, OnError, StopScope, Think};
+use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
@@ -70,8 +70,8 @@ pub struct Program {
     pub(crate) target: Option<(u32, String)>,
     /// Where requests may go.
     pub(crate) hosts: Hosts,
-    /// Who owns connections.
-    pub(crate) connections: ConnectionMode,
+    /// Who uses a connection again.
+    pub(crate) connections: ConnectionReuse,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
     /// Names that expressions and templates look at.
@@ -196,8 +196,8 @@ impl Program {
     pub fn most_workers(&self) -> u32 {
         let users = self.most_users();
         match self.connections {
-            ConnectionMode::Shared(size) => users.min(size).max(1),
-            ConnectionMode::PerUser | ConnectionMode::PerIteration => users,
+            ConnectionReuse::Pool(size) => users.min(size).max(1),
+            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => users,
         }
     }
 

@@ -32,7 +32,7 @@ impl Reader {
             vars: self.vars(fields.get("vars")),
             data: self.data(fields.get("data")),
             defaults: self.defaults(fields.get("defaults")),
-            connection: self.connection(fields.get("connection")),
+            connections: self.connections(fields.get("connections")),
             allow_hosts: self.texts(fields.get("allow_hosts")),
             load: fields.get("load").and_then(|node| self.load(node)),
             scenarios: self.scenarios(fields.get("scenarios")),
@@ -207,53 +207,51 @@ impl Reader {
         }
     }
 
-    fn connection(&mut self, node: Option<&Node>) -> Connection {
-        let Some(fields) = node.and_then(|node| self.fields(node, &tables::CONNECTION)) else {
-            return Connection::default();
+    fn connections(&mut self, node: Option<&Node>) -> Connections {
+        let Some(fields) = node.and_then(|node| self.fields(node, &tables::CONNECTIONS)) else {
+            return Connections::default();
         };
-        let words = [
-            ("per_user", ConnectionMode::PerUser),
-            ("per_iteration", ConnectionMode::PerIteration),
-            ("shared", ConnectionMode::Shared(0)),
-        ];
-        let mode = self.word(fields.get("mode"), &words).unwrap_or_default();
-        let size = self.int(fields.get("size"));
-        let mode = match (mode, size) {
-            (ConnectionMode::Shared(_), Some(size)) if size > 0 => {
-                ConnectionMode::Shared(u32::try_from(size).unwrap_or(u32::MAX))
-            }
-            (ConnectionMode::Shared(_), _) => {
-                self.error(
-                    fields.node.span,
-                    "shared connections need a size above 0",
-                    "add `size: 100`",
-                );
-                mode
-            }
-            (_, Some(_)) => {
-                self.error(
-                    fields.node.span,
-                    "`size` is for shared connections",
-                    "add `mode: shared`",
-                );
-                mode
-            }
-            _ => mode,
-        };
+        let reuse = self.reuse(&fields);
         let mut resolve = BTreeMap::new();
         if let Some(node) = fields.get("resolve") {
             for (host, node) in self.names(node) {
                 resolve.insert(host.value, self.texts(Some(node)));
             }
         }
-        Connection {
-            mode,
+        Connections {
+            reuse,
             resolve,
-            from: self.texts(fields.get("from")),
+            source_addresses: self.texts(fields.get("source_addresses")),
             unix: self.path(fields.get("unix")).map(|path| path.value),
             proxy: self.template(fields.get("proxy")),
             tls: self.tls(fields.get("tls")),
         }
+    }
+
+    fn reuse(&mut self, fields: &Fields<'_>) -> ConnectionReuse {
+        let words = [
+            ("per_user", ConnectionReuse::PerUser),
+            ("per_iteration", ConnectionReuse::PerIteration),
+            ("pool", ConnectionReuse::Pool(0)),
+        ];
+        let reuse = self.word(fields.get("reuse"), &words).unwrap_or_default();
+        let size = fields.get("pool_size");
+        match (reuse, size) {
+            (ConnectionReuse::Pool(_), Some(_)) => {
+                let size = self.positive(size).unwrap_or(1);
+                return ConnectionReuse::Pool(u32::try_from(size).unwrap_or(u32::MAX));
+            }
+            (ConnectionReuse::Pool(_), None) => {
+                let message = "a pool of connections needs a `pool_size`";
+                self.error(fields.node.span, message, "add `pool_size: 100`");
+            }
+            (_, Some(node)) => {
+                let message = "`pool_size` only applies to a pool of connections";
+                self.error(node.span, message, "add `reuse: pool`, or leave out `pool_size`");
+            }
+            (_, None) => {}
+        }
+        reuse
     }
 
     fn tls(&mut self, node: Option<&Node>) -> Tls {

@@ -133,7 +133,7 @@ fn plan_value(plan: &Plan) -> Value {
         .some("vars", Value::Object(vars.collect()))
         .some("data", Value::Object(data.collect()))
         .some("defaults", defaults_value(&plan.defaults))
-        .some("connection", connection_value(&plan.connection))
+        .some("connections", connections_value(&plan.connections))
         .some("allow_hosts", texts(&plan.allow_hosts))
         .maybe("load", plan.load.as_ref().map(|load| load_value(&load.value)))
         .put("on_error", on_error(plan.on_error))
@@ -248,18 +248,18 @@ fn auth_value(auth: &Auth) -> Value {
     }
 }
 
-fn connection_value(connection: &Connection) -> Value {
-    let (mode, size) = match connection.mode {
-        ConnectionMode::PerUser => (None, None),
-        ConnectionMode::PerIteration => (Some("per_iteration"), None),
-        ConnectionMode::Shared(size) => (Some("shared"), Some(size)),
+fn connections_value(connections: &Connections) -> Value {
+    let (reuse, pool_size) = match connections.reuse {
+        ConnectionReuse::PerUser => (None, None),
+        ConnectionReuse::PerIteration => (Some("per_iteration"), None),
+        ConnectionReuse::Pool(size) => (Some("pool"), Some(size)),
     };
     let texts =
         |list: &[Spanned<String>]| json!(list.iter().map(|text| &text.value).collect::<Vec<_>>());
-    let resolve = connection.resolve.iter().map(|(host, to)| (host.clone(), texts(to)));
+    let resolve = connections.resolve.iter().map(|(host, to)| (host.clone(), texts(to)));
     let path =
         |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
-    let tls = &connection.tls;
+    let tls = &connections.tls;
     let tls = Entries::default()
         .maybe("ca", path(&tls.ca))
         .maybe("cert", path(&tls.cert))
@@ -268,12 +268,12 @@ fn connection_value(connection: &Connection) -> Value {
         .maybe("insecure", tls.insecure.then_some(true))
         .maybe("resume", tls.resume);
     Entries::default()
-        .maybe("mode", mode)
-        .maybe("size", size)
+        .maybe("reuse", reuse)
+        .maybe("pool_size", pool_size)
         .some("resolve", Value::Object(resolve.collect()))
-        .some("from", texts(&connection.from))
-        .maybe("unix", path(&connection.unix))
-        .text("proxy", connection.proxy.as_ref())
+        .some("source_addresses", texts(&connections.source_addresses))
+        .maybe("unix", path(&connections.unix))
+        .text("proxy", connections.proxy.as_ref())
         .some("tls", tls.done())
         .done()
 }

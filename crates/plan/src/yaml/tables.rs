@@ -42,7 +42,7 @@ pub(super) static PLAN: Table = Table {
         Key("vars", Names(&Either(&[Of(&VAR), Any])), "variables known to every user"),
         Key("data", Names(&Of(&DATA)), "files of rows"),
         Key("defaults", Of(&DEFAULTS), "what every request gets unless it says otherwise"),
-        Key("connection", Of(&CONNECTION), "how connections are made and kept"),
+        Key("connections", Of(&CONNECTIONS), "how connections are made and reused"),
         Key(
             "allow_hosts",
             List(&Text),
@@ -140,21 +140,21 @@ pub(super) static LOGIN: Table = Table {
     keys: &[Key("user", Text, "user name"), Key("password", Text, "password")],
 };
 
-pub(super) static CONNECTION: Table = Table {
-    name: "connection",
+pub(super) static CONNECTIONS: Table = Table {
+    name: "connections",
     keys: &[
         Key(
-            "mode",
-            OneOf(&["per_user", "per_iteration", "shared"]),
-            "who owns connections; default per_user",
+            "reuse",
+            OneOf(&["per_user", "per_iteration", "pool"]),
+            "who uses a connection again: a user over all its iterations (the default), a user within one iteration, or all users those of a pool",
         ),
-        Key("size", Int, "how many shared connections there are"),
+        Key("pool_size", Int, "most connections of the pool, over all workers"),
         Key(
             "resolve",
             Names(&List(&Text)),
             "host or host:port to the addresses used in place of DNS",
         ),
-        Key("from", List(&Text), "source addresses, used in turn"),
+        Key("source_addresses", List(&Text), "local addresses to connect from, used in turn"),
         Key("unix", Text, "Unix socket in place of TCP"),
         Key("proxy", Text, "HTTP proxy, http://[user:password@]host:port"),
         Key("tls", Of(&TLS), "TLS"),

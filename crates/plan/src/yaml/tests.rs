@@ -34,11 +34,11 @@ thresholds: ["p99(login) < 300ms", "error_rate < 0.1%", "rate(checkout) > 100/s"
 const ALL: &str = r#"
 target: https://example.com/api
 load: {stages: [{rate: 100/s, over: 30s}, {rate: 10/s, over: 1m}], arrivals: poisson, max_users: 50}
-connection:
-  mode: shared
-  size: 10
+connections:
+  reuse: pool
+  pool_size: 10
   resolve: {example.com: 127.0.0.1, "b:80": [127.0.0.1, 127.0.0.2]}
-  from: [127.0.0.2, 127.0.0.3]
+  source_addresses: [127.0.0.2, 127.0.0.3]
   proxy: http://proxy:3128
   tls: {insecure: true, resume: false, server_name: x}
 allow_hosts: "*.example.org"
@@ -223,6 +223,10 @@ fn foreign_keys_are_told_ours() {
     for (text, hint) in [
         (plan("grace: 1s", "", "get: /"), "did you mean `graceful_stop`?"),
         (plan("gracefulStop: 1s", "", "get: /"), "did you mean `graceful_stop`?"),
+        (plan("connection: {unix: x}", "", "get: /"), "did you mean `connections`?"),
+        (plan("connections: {mode: per_user}", "", "get: /"), "did you mean `reuse`?"),
+        (plan("connections: {reuse: shared}", "", "get: /"), "did you mean `pool`?"),
+        (plan("connections: {from: 127.0.0.2}", "", "get: /"), "did you mean `source_addresses`?"),
         (plan("speed: 1MB/s", "", "get: /"), "did you mean `bandwidth`?"),
         (plan("", ", pace: 1s", "get: /"), "did you mean `pacing`?"),
         (plan("", ", vus: 1", "get: /"), "did you mean `users`?"),
