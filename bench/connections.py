@@ -11,9 +11,9 @@ from lib import Table, load, nginx
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 40
 PLAN = """
 target: {url}
-connection: {{from: [{sources}]}}
+connections: {{source_addresses: [{sources}]}}
 scenarios:
-  user: {{load: {{users: {users}, ramp: {ramp}s, pace: {pace}s, for: {seconds}s}}, steps: [{{get: /page}}]}}
+  user: {{load: {{users: {users}, ramp: {ramp}s, pacing: {pace}s, for: {seconds}s}}, steps: [{{get: /page}}]}}
 """
 
 

@@ -11,7 +11,7 @@ from lib import Table, load, nginx
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 PLAN = """
 target: {url}
-connection: {{mode: shared, size: 64}}
+connections: {{reuse: pool, pool_size: 64}}
 warmup: none
 scenarios:
   user: {{load: {{users: {users}, {how}for: {seconds}s}}, steps: [{{get: /page}}]}}
@@ -33,7 +33,7 @@ with nginx() as server:
         fast = grown(server, users, "", SECONDS)
         # They start over one pace, and make two each.
         pace = min(max(users / 1_000, 0.001), 60)
-        paced = grown(server, users, f"ramp: {pace:g}s, pace: {pace:g}s, ", max(SECONDS, 2 * pace))
+        paced = grown(server, users, f"ramp: {pace:g}s, pacing: {pace:g}s, ", max(SECONDS, 2 * pace))
         one = one or paced
         seconds = [run["json"]["elapsed_s"] for run in (fast, paced)]
         each = (paced["rss"] - one["rss"]) * 2**20 / users

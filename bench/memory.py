@@ -56,7 +56,7 @@ name: idle
 target: {server.url('').rstrip('/')}
 scenarios:
   user:
-    load: {{users: {users}, ramp: 10s, pace: 10s, for: {seconds}s}}
+    load: {{users: {users}, ramp: 10s, pacing: 10s, for: {seconds}s}}
     steps: [{{get: /page}}]
 """) as idle:
         result = load(["run", idle.name, "--out", out])

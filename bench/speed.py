@@ -10,7 +10,7 @@ from lib import Table, load, target
 USERS, SECONDS, SPEED = 100, 20, 250_000
 PLAN = """
 target: {url}
-speed: 2Mbit/s
+bandwidth: 2Mbit/s
 scenarios:
   phone: {{load: {{users: {users}, ramp: 5s, iterations: 1}}, steps: [{step}]}}
 """

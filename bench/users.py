@@ -12,9 +12,9 @@ from lib import ROOT, Table, load, target
 MIX = {"GET /slow": 3500, "GET /cacheable": 0, "GET /uncacheable": 2000, "POST /slow": 4000}
 MILLION = """
 target: {url}
-connection: {{mode: shared, size: 200}}
+connections: {{reuse: pool, pool_size: 200}}
 scenarios:
-  user: {{load: {{users: 1000000, ramp: 60s, pace: 60s, for: 150s}}, steps: [{{get: /}}]}}
+  user: {{load: {{users: 1000000, ramp: 60s, pacing: 60s, for: 150s}}, steps: [{{get: /}}]}}
 """
 
 

@@ -81,7 +81,7 @@ class AgainstNginx(unittest.TestCase):
         plan = self.plan(f"""
 name: tls
 target: https://localhost:{self.nginx.tls_port}
-connection: {{tls: {{ca: {self.nginx.folder}/cert.pem}}, resolve: {{localhost: 127.0.0.1}}}}
+connections: {{tls: {{ca: {self.nginx.folder}/cert.pem}}, resolve: {{localhost: 127.0.0.1}}}}
 scenarios:
   user:
     load: {{users: 8, iterations: 50}}

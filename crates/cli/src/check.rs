@@ -89,8 +89,8 @@ fn say_closed(closed: &Closed) -> String {
     if !closed.ramp.is_zero() {
         words.push(format!("started over {}", say(closed.ramp)));
     }
-    if let Some(pace) = closed.pace {
-        words.push(format!("an iteration each {}", say(pace)));
+    if let Some(pacing) = closed.pacing {
+        words.push(format!("an iteration each {}", say(pacing)));
     }
     if let Some(iterations) = closed.iterations {
         let end = if closed.end == End::Together { ", all ended by the first" } else { "" };

@@ -90,7 +90,7 @@ impl Collector {
             length_s: program.length_s(),
             shown: 0,
             secrets: program.secrets.clone(),
-            looker: Looker::new(job.plan.connection.from.len()),
+            looker: Looker::new(job.plan.connections.source_addresses.len()),
             surroundings: Surroundings::default(),
             began: Instant::now(),
             requests_logged: None,

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use squall_engine::RunOptions;
-use squall_plan::model::{Connection, ConnectionMode, Load, Plan, Stage, Step, StepKind};
+use squall_plan::model::{ConnectionReuse, Connections, Load, Plan, Stage, Step, StepKind};
 
 /// Files that a process has open beside its connections.
 const OWN_FILES: u64 = 40;
@@ -86,7 +86,7 @@ impl Demand {
     /// What a plan asks for. `hosts`: how many origins it talks to.
     pub fn of(plan: &Plan, hosts: usize, builtin: bool) -> Demand {
         let mut demand = Demand {
-            sources: plan.connection.from.len().max(1) as u64,
+            sources: plan.connections.source_addresses.len().max(1) as u64,
             builtin,
             new_connections: Some(0.0),
             requests: Some(0.0),
@@ -94,17 +94,17 @@ impl Demand {
         };
         if let Some(load) = &plan.load {
             let most = plan.scenarios.iter().map(|scenario| requests(&scenario.steps)).max();
-            demand.add(&load.value, most.unwrap_or(0), &plan.connection);
+            demand.add(&load.value, most.unwrap_or(0), &plan.connections);
         }
         for scenario in &plan.scenarios {
             if let Some(load) = &scenario.load {
-                demand.add(&load.value, requests(&scenario.steps), &plan.connection);
+                demand.add(&load.value, requests(&scenario.steps), &plan.connections);
             }
         }
         let hosts = hosts.max(1) as u64;
-        let most = match plan.connection.mode {
-            ConnectionMode::Shared(size) => u64::from(size) * hosts,
-            ConnectionMode::PerUser | ConnectionMode::PerIteration => u64::MAX,
+        let most = match plan.connections.reuse {
+            ConnectionReuse::Pool(size) => u64::from(size) * hosts,
+            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => u64::MAX,
         };
         demand.connections = (demand.users * hosts).min(most);
         demand.held = (demand.held * hosts).min(most);
@@ -133,14 +133,14 @@ impl Demand {
         if self.builtin { 2 } else { 1 }
     }
 
-    fn add(&mut self, load: &Load, requests: u64, connection: &Connection) {
+    fn add(&mut self, load: &Load, requests: u64, connections: &Connections) {
         let top = |stages: &[Stage]| stages.iter().map(|stage| stage.level).fold(0.0, f64::max);
         let (users, iterations) = match load {
             Load::Closed(closed) => {
                 let users = closed.users.unwrap_or(0).max(top(&closed.stages).ceil() as u64);
-                let pace = closed.pace.map(|pace| users as f64 / pace.as_secs_f64());
+                let pacing = closed.pacing.map(|pacing| users as f64 / pacing.as_secs_f64());
                 self.held += users;
-                (users, pace)
+                (users, pacing)
             }
             Load::Open(open) => {
                 (open.max_users, Some(open.rate.unwrap_or(0.0).max(top(&open.stages))))
@@ -149,7 +149,7 @@ impl Demand {
         self.users += users;
         let sum = |own: Option<f64>, more: Option<f64>| Some(own? + more?);
         self.requests = sum(self.requests, iterations.map(|rate| rate * requests as f64));
-        if connection.mode == ConnectionMode::PerIteration {
+        if connections.reuse == ConnectionReuse::PerIteration {
             self.new_connections = sum(self.new_connections, iterations);
         }
     }
@@ -184,7 +184,7 @@ impl Demand {
                 help.push(format!("more workers, each with a table of its own: `-w {workers}`"));
             }
             help.push(format!(
-                "share connections: `connection: {{mode: shared, size: {most}}}` (changes what the target sees)"
+                "share a pool of connections: `connections: {{reuse: pool, pool_size: {most}}}` (changes what the target sees)"
             ));
             help.push(match needed <= has.files_hard {
                 true => format!("or raise the limit: `ulimit -n {needed}` (now {}; of this shell only)", has.files),
@@ -209,11 +209,11 @@ impl Demand {
         let mut help = Vec::new();
         if range > 0 && needed > there {
             if waiting > 0 {
-                help.push("keep connections: `connection: {mode: per_user}`".to_owned());
+                help.push("reuse connections: `connections: {reuse: per_user}`".to_owned());
             }
             let sources = needed.div_ceil(range);
             help.push(format!(
-                "or use {sources} source addresses of this machine: `connection: {{from: [...]}}` (now {})",
+                "or use {sources} source addresses of this machine: `connections: {{source_addresses: [...]}}` (now {})",
                 self.sources
             ));
             let wider = (65_535 + 1 - 1_024) * self.sources;
@@ -273,10 +273,10 @@ pub fn requests(steps: &[Step]) -> u64 {
         | StepKind::Repeat { steps, .. }
         | StepKind::While { steps, .. }
         | StepKind::ForEach { steps, .. }
-        | StepKind::Once(steps) => requests(steps),
+        | StepKind::OncePerUser(steps) => requests(steps),
         StepKind::If { then, otherwise, .. } => requests(then) + requests(otherwise),
         StepKind::Choose(choices) => choices.iter().map(|choice| requests(&choice.steps)).sum(),
-        StepKind::EachInTurn(branches) => branches.iter().map(|steps| requests(steps)).sum(),
+        StepKind::RoundRobin(branches) => branches.iter().map(|steps| requests(steps)).sum(),
         _ => 0,
     };
     steps.iter().map(in_one).sum()
@@ -304,9 +304,9 @@ mod tests {
         us_per_request: Some(10.0),
     };
 
-    fn plan(load: &str, connection: &str) -> String {
+    fn plan(load: &str, connections: &str) -> String {
         format!(
-            "target: http://a\nconnection: {connection}\nscenarios: {{a: {{load: {load}, steps: [{{get: /}}, {{get: /}}]}}}}"
+            "target: http://a\nconnections: {connections}\nscenarios: {{a: {{load: {load}, steps: [{{get: /}}, {{get: /}}]}}}}"
         )
     }
 
@@ -328,7 +328,7 @@ mod tests {
         assert!(users[0].help[1].contains("`ulimit -n 2040` (now 1024"), "{users:?}");
         let more = needs(&plan("{users: 9000, for: 1m}", "{}"), &HAS);
         assert!(more[0].help[1].contains("to 9040 (now 1024, at most 4096)"), "{more:?}");
-        let closing = plan("{rate: 900/s, for: 1m, max_users: 10}", "{mode: per_iteration}");
+        let closing = plan("{rate: 900/s, for: 1m, max_users: 10}", "{reuse: per_iteration}");
         let ports = needs(&closing, &HAS);
         assert!(ports[1].text.starts_with("54010 local ports"), "{ports:?}");
         assert_eq!(ports[1].help.len(), 3);
@@ -373,10 +373,10 @@ mod tests {
     #[test]
     fn nothing_is_made_smaller() {
         let wide = Has { ports: (1_024, 65_535), ..HAS };
-        let closing = plan("{rate: 2000/s, for: 1m, max_users: 10}", "{mode: per_iteration}");
+        let closing = plan("{rate: 2000/s, for: 1m, max_users: 10}", "{reuse: per_iteration}");
         let ports = needs(&closing, &wide);
         assert!(!ports[1].help.iter().any(|help| help.contains("sysctl")), "{ports:?}");
-        let shared = needs(&plan("{users: 5000, for: 1m}", "{mode: shared, size: 100}"), &HAS);
+        let shared = needs(&plan("{users: 5000, for: 1m}", "{reuse: pool, pool_size: 100}"), &HAS);
         assert!(shared[0].help.is_empty(), "{shared:?}");
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::{
-    Body, Closed, Connection, ConnectionMode, Defaults, Load, Open, Plan, Request, Scenario, Step,
-    StepKind, Target, Timeouts, Tls,
+    Body, Closed, ConnectionReuse, Connections, Defaults, Load, Open, Plan, Request, Scenario,
+    Step, StepKind, Target, Timeouts, Tls,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -64,22 +64,22 @@ fn plan(args: &OneLine) -> Result<Plan, Failure> {
         start_after: Duration::ZERO,
         defaults: Defaults::default(),
         on_error: None,
-        speed: None,
+        bandwidth: None,
         steps: vec![Step { kind: StepKind::Request(Box::new(request)), span: Span::default() }],
         span: Span::default(),
     };
-    let mode =
-        if args.no_keepalive { ConnectionMode::PerIteration } else { ConnectionMode::PerUser };
+    let reuse =
+        if args.no_keepalive { ConnectionReuse::PerIteration } else { ConnectionReuse::PerUser };
     Ok(Plan {
         name: url.clone(),
         target: Some(Target::Url(Template::text(&url))),
         scenarios: vec![scenario],
-        connection: Connection {
-            mode,
+        connections: Connections {
+            reuse,
             tls: Tls { insecure: args.insecure, ..Tls::default() },
-            ..Connection::default()
+            ..Connections::default()
         },
-        grace: Some(Duration::from_secs(2)),
+        graceful_stop: Some(Duration::from_secs(2)),
         ..Plan::default()
     })
 }

@@ -99,24 +99,25 @@ pub fn network(
     programs: &[Arc<Program>],
     io: Io,
 ) -> Result<Arc<Shared>, Failure> {
-    let connection = &plan.connection;
+    let connections = &plan.connections;
     let mut errors = Vec::new();
     let ports = machine::ports();
-    let mut settings = Settings { unix: connection.unix.clone(), io, ports, ..Settings::default() };
-    for (host, list) in &connection.resolve {
+    let mut settings =
+        Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
+    for (host, list) in &connections.resolve {
         let addresses = addresses(list, &mut errors, |text| {
             text.parse().or_else(|_| text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0)))
         });
         settings.resolve.insert(host.to_ascii_lowercase(), addresses);
     }
-    settings.from = addresses(&connection.from, &mut errors, str::parse);
+    settings.from = addresses(&connections.source_addresses, &mut errors, str::parse);
     settings.tls = TlsSettings {
-        ca: connection.tls.ca.iter().cloned().collect(),
-        cert: connection.tls.cert.clone(),
-        key: connection.tls.key.clone(),
-        server_name: connection.tls.server_name.clone(),
-        insecure: connection.tls.insecure,
-        resume: connection.tls.resume.unwrap_or(true),
+        ca: connections.tls.ca.iter().cloned().collect(),
+        cert: connections.tls.cert.clone(),
+        key: connections.tls.key.clone(),
+        server_name: connections.tls.server_name.clone(),
+        insecure: connections.tls.insecure,
+        resume: connections.tls.resume.unwrap_or(true),
     };
     if !errors.is_empty() {
         return Err(Failure::in_plan(render(&errors, sources)));

@@ -53,8 +53,9 @@ pub fn run(job: Job) -> Outcome {
     let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
     let shared = plans::network(&job.plan, &job.sources, &programs, job.output.means.io())?;
     let stopper = Stopper::default();
-    let grace = job.plan.grace.unwrap_or(squall_engine::DEFAULT_GRACE);
-    let interrupted = signals::watch(stopper.clone(), grace).map_err(Failure::incomplete)?;
+    let graceful_stop = job.plan.graceful_stop.unwrap_or(squall_engine::DEFAULT_GRACEFUL_STOP);
+    let interrupted =
+        signals::watch(stopper.clone(), graceful_stop).map_err(Failure::incomplete)?;
 
     let once = Once { plan: &job.plan, sources: &job.sources, shared: &shared };
     let setup = once.run(&options, Part::Setup, &stopper);

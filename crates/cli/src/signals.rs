@@ -10,7 +10,7 @@ use signal_hook::iterator::Signals;
 use squall_engine::Stopper;
 
 /// Watches for SIGINT and SIGTERM from a thread of its own. The flag says whether one came.
-pub fn watch(stopper: Stopper, grace: Duration) -> io::Result<Arc<AtomicBool>> {
+pub fn watch(stopper: Stopper, graceful_stop: Duration) -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let seen = interrupted.clone();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
@@ -20,7 +20,7 @@ pub fn watch(stopper: Stopper, grace: Duration) -> io::Result<Arc<AtomicBool>> {
             match number {
                 0 => {
                     eprintln!("\nending: what is in flight may finish (again: at once)");
-                    stopper.stop(grace);
+                    stopper.stop(graceful_stop);
                 }
                 1 => stopper.abort(),
                 // Whoever asks a third time wants to be gone, results or not.

@@ -154,7 +154,7 @@ fn an_early_answer_over_tls_counts_as_that_answer() {
     let server = target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }));
     let upload = upload();
     let json = Steps {
-        head: "connection: {tls: {insecure: true}}",
+        head: "connections: {tls: {insecure: true}}",
         iterations: 2,
         files: &[("big.bin", &*upload)],
         ..Steps::one(

@@ -137,14 +137,14 @@ fn a_packed_file_is_sent_unpacked() {
     assert!(output.status.code() == Some(2) && text.contains("big.txt.gz: "), "{text}");
 }
 
-/// What it sends and gets takes as long as its speed says, less what may come at once.
+/// What it sends and gets takes as long as its bandwidth says, less what may come at once.
 #[test]
-fn a_user_has_a_speed() {
+fn a_user_has_a_bandwidth() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     std::fs::write(folder.path().join("big.bin"), vec![7; 200_000]).expect("writable");
-    let run = |speed: &str, step: &str| {
+    let run = |bandwidth: &str, step: &str| {
         let plan = format!(
-            "target: {}\nspeed: {speed}\nscenarios: {{a: {{load: {{users: 2, iterations: 2}}, steps: [{step}]}}}}\n",
+            "target: {}\nbandwidth: {bandwidth}\nscenarios: {{a: {{load: {{users: 2, iterations: 2}}, steps: [{step}]}}}}\n",
             server.url()
         );
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
@@ -166,12 +166,12 @@ fn a_user_has_a_speed() {
 }
 
 #[test]
-fn shared_connections_have_no_speed() {
+fn shared_connections_have_no_bandwidth() {
     let folder = tempfile::tempdir().expect("a folder");
-    let plan = "target: builtin\nconnection: {mode: shared, size: 2}\n\
-        scenarios: {a: {speed: 2Mbit/s, load: {users: 2, for: 1s}, steps: [{get: /}]}}\n";
+    let plan = "target: builtin\nconnections: {reuse: pool, pool_size: 2}\n\
+        scenarios: {a: {bandwidth: 2Mbit/s, load: {users: 2, for: 1s}, steps: [{get: /}]}}\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     let output = squall(folder.path(), &["check", "plan.yaml"]);
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("has a speed, but its users share connections"), "{text}");
+    assert!(text.contains("has a bandwidth, but its users share a pool of connections"), "{text}");
 }

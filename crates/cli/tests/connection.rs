@@ -29,7 +29,7 @@ fn peer(at: &str, status: &'static str) -> Peer {
 
 /// Gets a page of a URL so often, with a connection each and these settings of connections.
 fn get(url: &str, iterations: u32, connection: &str) -> Value {
-    let head = &format!("connection: {{mode: per_iteration, {connection}}}");
+    let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
     Steps { head, iterations, ..Steps::one(url, "get: /page?q=1") }.run(0)
 }
 
@@ -44,7 +44,7 @@ fn tls_target(client_ca: Option<PathBuf>) -> Server {
 fn secure(server: &Server, host: &str, connection: &str, files: &Files, check: &str) -> Value {
     let url = server.url().replace("127.0.0.1", host);
     let ca = server.ca_pem().expect("a certificate");
-    let head = &format!("connection: {{mode: per_iteration, {connection}}}");
+    let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
     let steps = &format!("{{get: /connection, check: '{check}'}}");
     let files = &[files, &[("ca.pem", ca.as_bytes())]].concat();
     Steps { head, iterations: 5, files, ..Steps::one(&url, steps) }.run(0)
@@ -108,7 +108,7 @@ fn http_goes_to_the_proxy_in_absolute_form() {
 fn http_shows_its_credentials_to_the_proxy_with_each_request() {
     let proxy = peer("127.0.0.1", "200 OK");
     let url = &format!("http://ada:${{word}}@{}", proxy.address);
-    let head = &format!("vars: {{word: secret}}\nconnection: {{proxy: '{url}'}}");
+    let head = &format!("vars: {{word: secret}}\nconnections: {{proxy: '{url}'}}");
     // One request is prepared before the run, the other is made while it runs.
     let steps = "\n      - get: /page\n      - get: '/${iteration}'";
     all_good(&Steps { head, ..Steps::one("http://shop.test", steps) }.run(0), 2);
@@ -136,7 +136,7 @@ fn a_proxy_that_refuses_the_tunnel_is_an_error_of_the_proxy() {
 #[test]
 fn source_addresses_are_used_in_turn() {
     let server = peer("127.0.0.1", "200 OK");
-    all_good(&get(&server.url(), 4, "from: [127.0.0.2, 127.0.0.3]"), 4);
+    all_good(&get(&server.url(), 4, "source_addresses: [127.0.0.2, 127.0.0.3]"), 4);
     let from: Vec<String> = server.seen().iter().map(|seen| seen.from.to_string()).collect();
     assert_eq!(from, ["127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"]);
 }
@@ -180,7 +180,7 @@ fn a_target_by_its_ipv6_address() {
         return;
     }
     let server = peer("::1", "200 OK");
-    all_good(&get(&server.url(), 2, "from: [127.0.0.2, '::1']"), 2);
+    all_good(&get(&server.url(), 2, "source_addresses: [127.0.0.2, '::1']"), 2);
     let seen = server.seen();
     assert_eq!(header(&seen[0].head, "host"), Some(&*server.address.to_string()));
     assert!(seen.iter().all(|seen| seen.from == server.address.ip()));
@@ -191,7 +191,7 @@ fn a_unix_socket_takes_the_place_of_tcp() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("socket");
     let server = target_at(&format!("unix:{}", path.display()), None);
-    let head = &format!("connection: {{unix: {}}}", path.display());
+    let head = &format!("connections: {{unix: {}}}", path.display());
     let steps = r#"
       - get: /echo
         check: 'json("$.headers.host") == "shop.test"'
@@ -263,12 +263,12 @@ fn sessions_are_resumed_unless_the_plan_says_otherwise() {
     }
 }
 
-// Who owns a connection
+// Who uses a connection again
 
 /// Three users with two iterations of two requests, and how many connections they needed.
-fn connections_of_three_users(mode: &str) -> u64 {
+fn connections_of_three_users(reuse: &str) -> u64 {
     let server = target();
-    let head = &format!("connection: {{mode: {mode}}}");
+    let head = &format!("connections: {{reuse: {reuse}}}");
     let steps = "\n      - get: /\n      - get: /items";
     let json = Steps { head, users: 3, iterations: 2, ..Steps::one(&server.url(), steps) }.run(0);
     all_good(&json, 12);
@@ -287,7 +287,7 @@ fn each_iteration_has_a_connection_of_its_own() {
 }
 
 #[test]
-fn shared_connections_are_as_many_as_the_plan_says() {
+fn connections_of_a_pool_are_as_many_as_the_plan_says() {
     for size in [1, 3] {
         // All connections answer for the first time only when all are there.
         let all = Barrier::new(size);
@@ -300,7 +300,7 @@ fn shared_connections_are_as_many_as_the_plan_says() {
                 client.send(answer("200 OK", "hello"));
             }
         });
-        let head = &format!("connection: {{mode: shared, size: {size}}}");
+        let head = &format!("connections: {{reuse: pool, pool_size: {size}}}");
         let url = &server.url();
         let json = Steps { head, users: 8, iterations: 5, ..Steps::one(url, "get: /") }.run(0);
         all_good(&json, 40);

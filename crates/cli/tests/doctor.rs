@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use common::squall;
 
 const PLAN: &str = "target: builtin
-connection: {mode: per_iteration}
+connections: {reuse: per_iteration}
 scenarios: {a: {load: {rate: 3000/s, for: 1m, max_users: 500}, steps: [{get: /}]}}
 ";
 
@@ -39,10 +39,10 @@ fn what_a_plan_lacks_is_said_with_what_helps() {
         assert_eq!(output.status.code(), Some(code), "{text}");
         for words in [
             "1040 open files if all users are busy, 200 allowed in each worker's table, and in the target's: NOT ENOUGH",
-            "share connections: `connection: {mode: shared, size: 160}`",
+            "share a pool of connections: `connections: {reuse: pool, pool_size: 160}`",
             "`ulimit -n 1040` (now 200; of this shell only)",
             "180500 local ports toward a host (3000 new connections a second",
-            "keep connections: `connection: {mode: per_user}`",
+            "reuse connections: `connections: {reuse: per_user}`",
         ] {
             assert!(text.contains(words), "{words}: {text}");
         }

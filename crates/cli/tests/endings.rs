@@ -87,7 +87,7 @@ fn an_interrupted_run_keeps_its_results() {
 #[test]
 fn the_second_signal_waits_for_nothing() {
     let server = target();
-    let folder = endless(&server, "grace: 1h", "get: /delay/3600000");
+    let folder = endless(&server, "graceful_stop: 1h", "get: /delay/3600000");
     let child = start(folder.path());
     wait_for(&server, 2, |stats| stats.accepted);
     signal(&child, "INT");
@@ -102,7 +102,7 @@ fn the_second_signal_waits_for_nothing() {
 #[test]
 fn an_interrupted_setup_starts_no_load() {
     let server = target();
-    let folder = endless(&server, "grace: 100ms\nsetup: [{get: /delay/3600000}]", "get: /");
+    let folder = endless(&server, "graceful_stop: 100ms\nsetup: [{get: /delay/3600000}]", "get: /");
     let child = start(folder.path());
     wait_for(&server, 1, |stats| stats.accepted);
     signal(&child, "INT");

@@ -58,7 +58,7 @@ fn time_adds_up_on_every_shape() {
     for (shape, users) in [
         ("{users: 5, for: 300ms}", 5),
         ("{users: 7, ramp: 300ms, for: 500ms}", 7),
-        ("{users: 6, pace: 30ms, for: 300ms}", 6),
+        ("{users: 6, pacing: 30ms, for: 300ms}", 6),
         ("{users: 6, iterations: 20}", 6),
         ("{users: 6, iterations: 20, end: together}", 6),
         ("{users: 9, total_iterations: 200}", 9),

@@ -44,7 +44,7 @@ fn a_ramp_ends_with_all_its_users() {
 
 #[test]
 fn iterations_start_no_sooner_than_the_pace() {
-    let json = load("{users: 3, pace: 200ms, iterations: 4}", "get: /", &[]);
+    let json = load("{users: 3, pacing: 200ms, iterations: 4}", "get: /", &[]);
     all_good(&json, 12);
     assert!(elapsed(&json) >= 0.6, "three intervals: {}", elapsed(&json));
     assert_eq!(json["totals"]["due_latency_us"]["count"].as_u64(), Some(12));
@@ -124,10 +124,10 @@ scenarios:
 }
 
 #[test]
-fn what_is_in_flight_at_the_end_has_its_grace() {
+fn what_is_in_flight_at_the_end_may_finish_during_the_graceful_stop() {
     let graceful = |grace: &str, delay: u32| {
         let plan = format!(
-            "target: URL\ngrace: {grace}\nscenarios: {{a: {{load: {{users: 3, for: 200ms}}, steps: [{{get: /delay/{delay}}}]}}}}\n"
+            "target: URL\ngraceful_stop: {grace}\nscenarios: {{a: {{load: {{users: 3, for: 200ms}}, steps: [{{get: /delay/{delay}}}]}}}}\n"
         );
         run(&target(), &plan, &[])
     };

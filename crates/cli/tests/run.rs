@@ -95,8 +95,8 @@ fn steps_do_what_they_say() {
       - if: iteration == 0
         then: [{get: /, name: first}]
         else: [{get: /, name: later}]
-      - once: [{get: /, name: once}]
-      - each_in_turn: [{steps: [{get: /, name: even}]}, {steps: [{get: /, name: odd}]}]
+      - once_per_user: [{get: /, name: once}]
+      - round_robin: [{steps: [{get: /, name: even}]}, {steps: [{get: /, name: odd}]}]
       - choose: [{weight: 1, steps: [{get: /, name: chosen}]}]
       - think: 1ms..2ms
       - exec: [sh, -c, "echo hello; exit 3"]
@@ -222,7 +222,7 @@ fn tls_with_a_ca_of_its_own_and_without() {
     std::fs::write(folder.path().join("ca.pem"), server.ca_pem().expect("a certificate"))
         .expect("writable");
     let plan = format!(
-        "target: {}\nconnection: {{tls: {{ca: ca.pem}}}}\nscenarios: {{a: {{load: {{users: 4, iterations: 5}}, steps: [{{get: /}}]}}}}\n",
+        "target: {}\nconnections: {{tls: {{ca: ca.pem}}}}\nscenarios: {{a: {{load: {{users: 4, iterations: 5}}, steps: [{{get: /}}]}}}}\n",
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");

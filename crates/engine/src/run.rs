@@ -229,12 +229,12 @@ fn collect(
             Message::Log(lines) => events(Event::Log(&lines)),
             Message::StopAsked => {
                 asked = true;
-                stopper.stop(program.grace);
+                stopper.stop(program.graceful_stop);
             }
             Message::UnitEnded(unit) => stopper.end_unit(unit),
             Message::Failed { worker, reason } => {
                 failures.push(format!("worker {worker}: {reason}"));
-                stopper.stop(program.grace);
+                stopper.stop(program.graceful_stop);
             }
         }
     }

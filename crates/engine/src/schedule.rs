@@ -135,7 +135,7 @@ impl Shape {
         let staged = (!stages.is_empty()).then(|| stages.iter().map(|(_, over)| over).sum());
         Ok(Shape::Closed {
             users,
-            pace: closed.pace.map(nanos),
+            pace: closed.pacing.map(nanos),
             iterations: closed.iterations,
             total_iterations: closed.total_iterations,
             together: closed.end == model::End::Together,

@@ -249,7 +249,7 @@ const FULL: f64 = 0.8;
 const LASTS_S: f64 = 600.0;
 
 fn ports(facts: &Facts<'_>) -> Option<Reason> {
-    let help = "connections that are used again (`connection: {mode: per_user}`), or several source addresses (`connection: {from: [...]}`); only then a wider net.ipv4.ip_local_port_range";
+    let help = "connections that are used again (`connections: {reuse: per_user}`), or several source addresses (`connections: {source_addresses: [...]}`); only then a wider net.ipv4.ip_local_port_range";
     let most = facts.surroundings.most();
     let resource = Resource {
         rule: "ports",
@@ -267,7 +267,7 @@ fn ports(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 fn files(facts: &Facts<'_>) -> Option<Reason> {
-    let help = "fewer users, shared connections (`connection: {mode: shared, size: ...}`), or a higher limit of open files (ulimit -n)";
+    let help = "fewer users, shared connections (`connections: {reuse: pool, pool_size: ...}`), or a higher limit of open files (ulimit -n)";
     let most = facts.surroundings.most();
     let resource = Resource {
         rule: "files",

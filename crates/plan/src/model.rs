@@ -26,7 +26,7 @@ pub struct Plan {
     /// What every request gets unless it says otherwise.
     pub defaults: Defaults,
     /// How connections are made and kept.
-    pub connection: Connection,
+    pub connections: Connections,
     /// Hosts (`host` or `host:port`, or `*.suffix`) that requests may go to beside those that the
     /// plan names literally.
     pub allow_hosts: Vec<Spanned<String>>,
@@ -41,7 +41,7 @@ pub struct Plan {
     /// What a failed request does to its user, unless the scenario says otherwise.
     pub on_error: OnError,
     /// How long what is in flight at the end may take to finish.
-    pub grace: Option<Duration>,
+    pub graceful_stop: Option<Duration>,
     /// How the beginning of the run is told from its steady part.
     pub warmup: Warmup,
     /// Rules that judge the whole run; text in the language of `squall-measure`.
@@ -49,12 +49,12 @@ pub struct Plan {
     /// Seed of everything random; drawn and reported when absent.
     pub seed: Option<u64>,
     /// Limits of a user's bytes a second, unless the scenario has its own.
-    pub speed: Speed,
+    pub bandwidth: Bandwidth,
 }
 
 /// Limits of the bytes a second of one user, to be a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Speed {
+pub struct Bandwidth {
     /// Bytes a second of answers, above 0; `None`: any.
     pub down: Option<u64>,
     /// Bytes a second of requests, above 0; `None`: any.
@@ -221,13 +221,13 @@ pub enum Auth {
 
 /// How connections are made and kept.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Connection {
-    /// Who owns them.
-    pub mode: ConnectionMode,
+pub struct Connections {
+    /// Who uses one again, and for how long.
+    pub reuse: ConnectionReuse,
     /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`.
     pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
-    /// Source addresses, used in turn.
-    pub from: Vec<Spanned<String>>,
+    /// Local addresses that connections are made from, used in turn.
+    pub source_addresses: Vec<Spanned<String>>,
     /// Unix socket that takes the place of TCP to the target.
     pub unix: Option<PathBuf>,
     /// HTTP proxy, `http://[user:password@]host:port`: CONNECT for https, absolute form for http.
@@ -236,16 +236,16 @@ pub struct Connection {
     pub tls: Tls,
 }
 
-/// Who owns connections.
+/// Who uses a connection again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ConnectionMode {
+pub enum ConnectionReuse {
     /// Each user has its own, kept over its iterations.
     #[default]
     PerUser,
     /// Closed at the end of each iteration.
     PerIteration,
     /// A pool of at most this many over all users (split over the workers).
-    Shared(u32),
+    Pool(u32),
 }
 
 /// TLS settings.
@@ -281,7 +281,7 @@ pub struct Scenario {
     /// What a failed request does.
     pub on_error: Option<OnError>,
     /// Limits of a user's bytes a second; `None`: the plan's.
-    pub speed: Option<Speed>,
+    pub bandwidth: Option<Bandwidth>,
     /// What a user does in one iteration.
     pub steps: Vec<Step>,
     /// Where it stands.
@@ -307,7 +307,7 @@ pub struct Closed {
     /// Users over time; from 0 (or `users`) to each stage's number in turn.
     pub stages: Vec<Stage>,
     /// Distance between the starts of a user's iterations.
-    pub pace: Option<Duration>,
+    pub pacing: Option<Duration>,
     /// End: time since the load's start, ramp included.
     pub duration: Option<Duration>,
     /// End: iterations of each user.
@@ -452,9 +452,9 @@ pub enum StepKind {
     /// One of several lists of steps, by weight, at random.
     Choose(Vec<Choice>),
     /// One of several lists of steps, the next one each time the user comes here.
-    EachInTurn(Vec<Vec<Step>>),
+    RoundRobin(Vec<Vec<Step>>),
     /// Steps in the first iteration of a user only.
-    Once(Vec<Step>),
+    OncePerUser(Vec<Step>),
     /// Give variables values.
     Set(Vec<(Spanned<String>, Json)>),
     /// Write a line to the run's log.
@@ -748,12 +748,12 @@ impl Step {
             | StepKind::Repeat { steps, .. }
             | StepKind::While { steps, .. }
             | StepKind::ForEach { steps, .. }
-            | StepKind::Once(steps) => vec![steps],
+            | StepKind::OncePerUser(steps) => vec![steps],
             StepKind::If { then, otherwise, .. } => vec![then, otherwise],
             StepKind::Choose(choices) => {
                 choices.iter().map(|choice| choice.steps.as_slice()).collect()
             }
-            StepKind::EachInTurn(branches) => branches.iter().map(Vec::as_slice).collect(),
+            StepKind::RoundRobin(branches) => branches.iter().map(Vec::as_slice).collect(),
             _ => Vec::new(),
         };
         lists.into_iter().flatten()

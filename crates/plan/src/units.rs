@@ -123,15 +123,16 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     scaled(number, known.ok_or_else(bad)?.1).ok_or_else(bad)
 }
 
-/// What stands before `bit/s` and `B/s` in a speed. Powers of ten, as networks count.
+/// What stands before `bit/s` and `B/s` in a bandwidth. Powers of ten, as networks count.
 const PREFIXES: [(&str, u64); 4] = [("", 1), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
 
 /// `2Mbit/s`, `64kbit/s`, `1.5MB/s`: bytes a second.
 ///
 /// # Errors
-/// The text is no speed, or less than a byte a second.
-pub fn parse_speed(text: &str) -> Result<u64, UnitError> {
-    let bad = || UnitError(format!("`{text}` is no speed: write it as 2Mbit/s, 64kbit/s or 1MB/s"));
+/// The text is no bandwidth, or less than a byte a second.
+pub fn parse_bandwidth(text: &str) -> Result<u64, UnitError> {
+    let bad =
+        || UnitError(format!("`{text}` is no bandwidth: write it as 2Mbit/s, 64kbit/s or 1MB/s"));
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
@@ -192,10 +193,10 @@ mod tests {
         assert_eq!(parse_size("64KiB"), Ok(65_536));
         assert_eq!(parse_size("1.5MB"), Ok(1_500_000));
         assert_eq!(parse_rate("30/min"), Ok(0.5));
-        assert_eq!(parse_speed("2Mbit/s"), Ok(250_000));
-        assert_eq!(parse_speed("1.5 kB/s"), Ok(1_500));
+        assert_eq!(parse_bandwidth("2Mbit/s"), Ok(250_000));
+        assert_eq!(parse_bandwidth("1.5 kB/s"), Ok(1_500));
         for text in ["2", "2Mbit", "0bit/s", "7bit/s", "2Xbit/s", "bit/s", "-1kbit/s"] {
-            assert!(parse_speed(text).is_err(), "{text}");
+            assert!(parse_bandwidth(text).is_err(), "{text}");
         }
         assert!(
             parse_size("many").is_err() && parse_rate("5").is_err() && parse_rate("-1/s").is_err()
@@ -211,7 +212,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in ".{0,30}") {
-            let _ = (parse_duration(&text), parse_size(&text), parse_rate(&text), parse_speed(&text));
+            let _ = (parse_duration(&text), parse_size(&text), parse_rate(&text), parse_bandwidth(&text));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! expressions, thresholds) is found when it is compiled.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{ConnectionMode, Load, Plan, Speed};
+use crate::model::{Bandwidth, ConnectionReuse, Load, Plan};
 
 /// Everything that is wrong with a plan that was read.
 pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
@@ -29,11 +29,13 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
             }
             _ => {}
         }
-        let slow = scenario.speed.unwrap_or(plan.speed) != Speed::default();
-        if slow && matches!(plan.connection.mode, ConnectionMode::Shared(_)) {
+        let slow = scenario.bandwidth.unwrap_or(plan.bandwidth) != Bandwidth::default();
+        if slow && matches!(plan.connections.reuse, ConnectionReuse::Pool(_)) {
             error(
-                format!("scenario `{name}` has a speed, but its users share connections"),
-                "leave out `connection.mode: shared`, or the `speed`",
+                format!(
+                    "scenario `{name}` has a bandwidth, but its users share a pool of connections"
+                ),
+                "leave out `connections.reuse: pool` or the `bandwidth`",
             );
         }
         if scenario.steps.is_empty() {

@@ -34,8 +34,8 @@ pub fn at(plan: &Plan, by: By, level: f64, length: Duration) -> Plan {
             By::Users => Load::Closed(Closed {
                 users: Some((part.round() as u64).max(1)),
                 duration: Some(length),
-                pace: match load {
-                    Load::Closed(closed) => closed.pace,
+                pacing: match load {
+                    Load::Closed(closed) => closed.pacing,
                     Load::Open(_) => None,
                 },
                 ..Closed::default()

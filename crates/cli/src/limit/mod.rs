@@ -251,7 +251,7 @@ impl Runner<'_> {
         let crew = self.args.means.crew(&plan, hosts, builtin);
         let (stopper, began) = (Stopper::default(), Instant::now());
         let mut surroundings = Surroundings::default();
-        let mut looker = Looker::new(self.plan.connection.from.len());
+        let mut looker = Looker::new(self.plan.connections.source_addresses.len());
         surroundings.add(0.0, looker.look());
         let ended =
             squall_engine::run(program, self.shared.clone(), &crew, &stopper, None, |event| {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use squall_measure::NameKind;
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Expr, Program as Formula, Slot};
-use squall_plan::model::{Defaults, Load, OnError, Plan, Speed, Step, StepKind, Target};
+use squall_plan::model::{Bandwidth, Defaults, Load, OnError, Plan, Step, StepKind, Target};
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
@@ -22,7 +22,7 @@ use crate::parts::{hosts::Hosts, url};
 use crate::schedule::{LoadUnit, Member};
 
 /// How long what is in flight at the end may take, where the plan does not say.
-pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
+pub const DEFAULT_GRACEFUL_STOP: Duration = Duration::from_secs(30);
 
 /// What a compilation needs beside the plan.
 #[derive(Debug, Clone, Default)]
@@ -121,12 +121,12 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         origins: compiler.origins,
         target: compiler.target,
         hosts: compiler.hosts,
-        connections: plan.connection.mode,
+        connections: plan.connections.reuse,
         proxy: compiler.proxy,
         used: compiler.used,
         secrets: compiler.secrets,
         seed: plan.seed.unwrap_or(options.seed),
-        grace: plan.grace.unwrap_or(DEFAULT_GRACE),
+        graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })
 }
 
@@ -302,7 +302,7 @@ impl<'p> Compiler<'p> {
     }
 
     fn find_proxy(&mut self) {
-        let Some(template) = &self.plan.connection.proxy else { return };
+        let Some(template) = &self.plan.connections.proxy else { return };
         let Some(text) = self.known_text(template, "proxy") else { return };
         match url::proxy(&text) {
             Ok(proxy) => self.proxy = Some(proxy),
@@ -348,9 +348,9 @@ impl<'p> Compiler<'p> {
         for (index, (scenario, defaults)) in plan.scenarios.iter().zip(defaults).enumerate() {
             self.defaults = defaults;
             let on_error = scenario.on_error.unwrap_or(plan.on_error);
-            let speed = Some(scenario.speed.unwrap_or(plan.speed));
+            let bandwidth = Some(scenario.bandwidth.unwrap_or(plan.bandwidth));
             let (name, steps) = (&scenario.name.value, &scenario.steps);
-            scenarios.push(self.scenario(name, steps, on_error, speed));
+            scenarios.push(self.scenario(name, steps, on_error, bandwidth));
             if self.options.part == Part::Trial {
                 units.push(LoadUnit::once(index));
                 continue;
@@ -394,7 +394,7 @@ impl<'p> Compiler<'p> {
         name: &str,
         steps: &'p [Step],
         on_error: OnError,
-        speed: Option<Speed>,
+        bandwidth: Option<Bandwidth>,
     ) -> Scenario {
         self.used_feeds.clear();
         let mut flow = Flow::new(self);
@@ -402,8 +402,8 @@ impl<'p> Compiler<'p> {
         let registers = flow.registers();
         let ops = flow.ops;
         let feeds = std::mem::take(&mut self.used_feeds);
-        let speed = speed.filter(|speed| *speed != Speed::default());
-        Scenario { name: name.to_owned(), ops, registers, feeds, on_error, speed }
+        let bandwidth = bandwidth.filter(|bandwidth| *bandwidth != Bandwidth::default());
+        Scenario { name: name.to_owned(), ops, registers, feeds, on_error, bandwidth }
     }
 
     pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {

@@ -81,16 +81,16 @@ impl<'c, 'p> Flow<'c, 'p> {
                 self.looped(steps, |end| Op::Element { list, index, item, end });
             }
             StepKind::Choose(choices) => self.choose(choices),
-            StepKind::EachInTurn(branches) => {
+            StepKind::RoundRobin(branches) => {
                 let turn = self.register();
                 let head = self.hole();
                 let targets = self.branches(branches.iter().map(|steps| steps.as_slice()));
-                self.ops[head] = Op::Turn { turn, targets };
+                self.ops[head] = Op::RoundRobin { turn, targets };
             }
-            StepKind::Once(steps) => {
+            StepKind::OncePerUser(steps) => {
                 let head = self.hole();
                 self.steps(steps);
-                self.ops[head] = Op::Once { otherwise: self.here() };
+                self.ops[head] = Op::OncePerUser { otherwise: self.here() };
             }
             StepKind::Set(values) => {
                 for (name, value) in values {

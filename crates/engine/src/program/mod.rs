@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use squall_measure::NameKind;
 use squall_plan::expr::{Program as Formula, Slot};
-use squall_plan::model::{ConnectionMode, OnError, Speed, StopScope, Think};
+use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
@@ -31,7 +31,7 @@ use crate::schedule::LoadUnit;
 
 pub use advise::advise;
 pub(crate) use compile::Compiler;
-pub use compile::{CompileOptions, DEFAULT_GRACE, Part, compile};
+pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Part, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
@@ -70,8 +70,8 @@ pub struct Program {
     pub(crate) target: Option<(u32, String)>,
     /// Where requests may go.
     pub(crate) hosts: Hosts,
-    /// Who owns connections.
-    pub(crate) connections: ConnectionMode,
+    /// Who uses a connection again.
+    pub(crate) connections: ConnectionReuse,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
     /// Names that expressions and templates look at.
@@ -81,7 +81,7 @@ pub struct Program {
     /// Seed of everything random.
     pub seed: u64,
     /// How long what is in flight at the end may take.
-    pub grace: Duration,
+    pub graceful_stop: Duration,
 }
 
 /// A kind of user, compiled.
@@ -95,7 +95,7 @@ pub(crate) struct Scenario {
     pub feeds: Vec<u16>,
     pub on_error: OnError,
     /// Limits of a user's bytes a second.
-    pub speed: Option<Speed>,
+    pub bandwidth: Option<Bandwidth>,
 }
 
 /// One operation. A user is a program counter over these.
@@ -148,12 +148,12 @@ pub(crate) enum Op {
         targets: Box<[Pc]>,
     },
     /// The next target each time.
-    Turn {
+    RoundRobin {
         turn: Register,
         targets: Box<[Pc]>,
     },
     /// Goes on in a user's first iteration, to the target in all others.
-    Once {
+    OncePerUser {
         otherwise: Pc,
     },
     Log(BoundTemplate),
@@ -196,8 +196,8 @@ impl Program {
     pub fn most_workers(&self) -> u32 {
         let users = self.most_users();
         match self.connections {
-            ConnectionMode::Shared(size) => users.min(size).max(1),
-            ConnectionMode::PerUser | ConnectionMode::PerIteration => users,
+            ConnectionReuse::Pool(size) => users.min(size).max(1),
+            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => users,
         }
     }
 

@@ -92,8 +92,10 @@ impl Display for Line<'_> {
                 }
                 Ok(())
             }
-            Op::Turn { turn, targets } => write!(f, "in turn by r{turn}: {targets:?}"),
-            Op::Once { otherwise } => write!(f, "after the first iteration go to {otherwise}"),
+            Op::RoundRobin { turn, targets } => write!(f, "round robin by r{turn}: {targets:?}"),
+            Op::OncePerUser { otherwise } => {
+                write!(f, "after the first iteration go to {otherwise}")
+            }
             Op::Log(_) => f.write_str("log"),
             Op::Stop(scope) => write!(f, "stop {scope:?}"),
         }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use squall_plan::model::ConnectionMode;
+use squall_plan::model::ConnectionReuse;
 use squall_wire::{ConnectTimes, Connection, Error, Origin};
 use tokio::sync::Semaphore;
 
@@ -62,7 +62,7 @@ impl Worker {
         window: Option<u32>,
         fresh: bool,
     ) -> Result<Result<Borrowed, Error>, Cut> {
-        if let ConnectionMode::Shared(size) = self.program.connections {
+        if let ConnectionReuse::Pool(size) = self.program.connections {
             let pool = self.pools.of(origin, self.shared_size(size));
             let permit = flight.run(pool.permits.acquire()).await?;
             if let Ok(permit) = permit {
@@ -100,14 +100,14 @@ impl Worker {
     pub(super) fn give_back(&self, user: &mut User, origin: u32, connection: Connection) {
         let reusable = connection.reusable();
         match self.program.connections {
-            ConnectionMode::Shared(size) => {
+            ConnectionReuse::Pool(size) => {
                 if reusable {
                     let pool = self.pools.of(origin, self.shared_size(size));
                     pool.idle.borrow_mut().push(connection);
                 }
                 self.release(origin);
             }
-            ConnectionMode::PerUser | ConnectionMode::PerIteration => {
+            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => {
                 if reusable {
                     user.connections.push((origin, connection));
                 }
@@ -117,14 +117,14 @@ impl Worker {
 
     /// A shared connection is free, or gone: another may take its place.
     pub(super) fn release(&self, origin: u32) {
-        if let ConnectionMode::Shared(size) = self.program.connections {
+        if let ConnectionReuse::Pool(size) = self.program.connections {
             self.pools.of(origin, self.shared_size(size)).permits.add_permits(1);
         }
     }
 
     /// Closes what a user may not keep over its iterations.
     pub(super) fn end_connections(&self, user: &mut User) {
-        if self.program.connections == ConnectionMode::PerIteration {
+        if self.program.connections == ConnectionReuse::PerIteration {
             user.connections.clear();
         }
     }

@@ -270,13 +270,13 @@ impl<'p> Run<'_, 'p> {
                 let chosen = cumulative.iter().position(|share| at < *share);
                 self.user.pc = targets[chosen.unwrap_or(targets.len() - 1)];
             }
-            Op::Turn { turn, targets } => {
+            Op::RoundRobin { turn, targets } => {
                 let turn = self.user.register(program, *turn);
                 let chosen = *turn as usize % targets.len();
                 *turn += 1;
                 self.user.pc = targets[chosen];
             }
-            Op::Once { otherwise } => {
+            Op::OncePerUser { otherwise } => {
                 if self.user.iteration > 0 {
                     self.user.pc = *otherwise;
                 }

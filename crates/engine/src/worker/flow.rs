@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use squall_plan::model::Speed;
+use squall_plan::model::Bandwidth;
 
 use super::flight::Flight;
 use super::{Timer, Worker};
@@ -28,7 +28,7 @@ pub(crate) struct Speeds {
 }
 
 impl Speeds {
-    fn new(speed: Speed) -> Self {
+    fn new(speed: Bandwidth) -> Self {
         Speeds { down: speed.down.map(Bucket::new), up: speed.up.map(Bucket::new) }
     }
 
@@ -86,7 +86,7 @@ pub(super) struct Slowed<'w> {
 impl<'w> Slowed<'w> {
     /// `None`: the user has no limits.
     pub(super) fn of(worker: &'w Worker, user: &mut User, flight: &Flight) -> Option<Self> {
-        let speed = worker.program.scenarios[user.scenario as usize].speed?;
+        let speed = worker.program.scenarios[user.scenario as usize].bandwidth?;
         let speeds = user.speeds.get_or_insert_with(|| Rc::new(Speeds::new(speed))).clone();
         // A timer of an exchange before this one may wake another task's flight.
         speeds.down.iter().chain(&speeds.up).for_each(|bucket| bucket.timer.set(0));
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_window_follows_the_speed() {
-        let window = |down| Speeds::new(Speed { down, up: Some(1) }).window();
+        let window = |down| Speeds::new(Bandwidth { down, up: Some(1) }).window();
         assert_eq!(window(None), None);
         assert_eq!(window(Some(250_000)), Some(25_000));
         assert_eq!(window(Some(1)), Some(16 << 10));

@@ -368,7 +368,7 @@ impl Worker {
             self.user_gone(user, now);
         }
         if all && !self.ending.get() {
-            let grace = crate::schedule::nanos(self.program.grace);
+            let grace = crate::schedule::nanos(self.program.graceful_stop);
             self.insert(now.saturating_add(grace), Timer::Abort);
         }
         self.idle.notify_one();

@@ -345,7 +345,7 @@ impl Worker {
     /// Ends the run from within: here at once, on other workers as soon as they are told.
     fn stop_run(&self) {
         self.recorder.ask_to_stop();
-        self.end(crate::schedule::nanos(self.program.grace));
+        self.end(crate::schedule::nanos(self.program.graceful_stop));
     }
 
     /// Cuts all that is in flight.

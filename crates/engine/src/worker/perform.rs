@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use squall_extract::Documents;
 use squall_measure::ErrorKind;
-use squall_plan::model::ConnectionMode;
+use squall_plan::model::ConnectionReuse;
 use squall_wire::{Expect, RequestBytes, Response, Times};
 
 use super::Worker;
@@ -146,7 +146,7 @@ async fn attempt(
 ) -> Result<Exchanged, Attempt> {
     let limits = &op.limits;
     worker.limit(flight, account.start, limits.connect, limits.total);
-    if let ConnectionMode::Shared(_) = worker.program.connections {
+    if let ConnectionReuse::Pool(_) = worker.program.connections {
         // To wait for a connection is a part of the plan, not a delay of the generator.
         account.begin(account.ready);
     }

@@ -6,6 +6,7 @@ mod print;
 mod read;
 mod schema;
 mod steps;
+mod suggest;
 mod tables;
 
 use std::path::Path;

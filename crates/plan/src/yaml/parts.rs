@@ -32,18 +32,18 @@ impl Reader {
             vars: self.vars(fields.get("vars")),
             data: self.data(fields.get("data")),
             defaults: self.defaults(fields.get("defaults")),
-            connection: self.connection(fields.get("connection")),
+            connections: self.connections(fields.get("connections")),
             allow_hosts: self.texts(fields.get("allow_hosts")),
             load: fields.get("load").and_then(|node| self.load(node)),
             scenarios: self.scenarios(fields.get("scenarios")),
             setup: self.steps(fields.get("setup")),
             teardown: self.steps(fields.get("teardown")),
             on_error: self.word(fields.get("on_error"), &ON_ERROR).unwrap_or_default(),
-            grace: self.duration(fields.get("grace")),
+            graceful_stop: self.duration(fields.get("graceful_stop")),
             warmup: self.warmup(fields.get("warmup")),
             thresholds: self.texts(fields.get("thresholds")),
             seed: self.int(fields.get("seed")),
-            speed: self.speeds(fields.get("speed")).unwrap_or_default(),
+            bandwidth: self.bandwidths(fields.get("bandwidth")).unwrap_or_default(),
         };
         if plan.scenarios.is_empty() && fields.get("scenarios").is_none() {
             self.error(
@@ -148,16 +148,16 @@ impl Reader {
         }
     }
 
-    /// One speed for both directions, or one for each.
-    fn speeds(&mut self, node: Option<&Node>) -> Option<Speed> {
+    /// One bandwidth for both directions, or one for each.
+    fn bandwidths(&mut self, node: Option<&Node>) -> Option<Bandwidth> {
         let node = node?;
         if let Kind::Map(_) = node.kind {
-            let fields = self.fields(node, &tables::SPEED)?;
-            let (down, up) = (self.speed(fields.get("down")), self.speed(fields.get("up")));
-            return Some(Speed { down, up });
+            let fields = self.fields(node, &tables::BANDWIDTH)?;
+            let (down, up) = (self.bandwidth(fields.get("down")), self.bandwidth(fields.get("up")));
+            return Some(Bandwidth { down, up });
         }
-        let both = self.speed(Some(node));
-        both.map(|both| Speed { down: Some(both), up: Some(both) })
+        let both = self.bandwidth(Some(node));
+        both.map(|both| Bandwidth { down: Some(both), up: Some(both) })
     }
 
     pub(super) fn redirects(&mut self, node: Option<&Node>) -> Option<u32> {
@@ -207,53 +207,51 @@ impl Reader {
         }
     }
 
-    fn connection(&mut self, node: Option<&Node>) -> Connection {
-        let Some(fields) = node.and_then(|node| self.fields(node, &tables::CONNECTION)) else {
-            return Connection::default();
+    fn connections(&mut self, node: Option<&Node>) -> Connections {
+        let Some(fields) = node.and_then(|node| self.fields(node, &tables::CONNECTIONS)) else {
+            return Connections::default();
         };
-        let words = [
-            ("per_user", ConnectionMode::PerUser),
-            ("per_iteration", ConnectionMode::PerIteration),
-            ("shared", ConnectionMode::Shared(0)),
-        ];
-        let mode = self.word(fields.get("mode"), &words).unwrap_or_default();
-        let size = self.int(fields.get("size"));
-        let mode = match (mode, size) {
-            (ConnectionMode::Shared(_), Some(size)) if size > 0 => {
-                ConnectionMode::Shared(u32::try_from(size).unwrap_or(u32::MAX))
-            }
-            (ConnectionMode::Shared(_), _) => {
-                self.error(
-                    fields.node.span,
-                    "shared connections need a size above 0",
-                    "add `size: 100`",
-                );
-                mode
-            }
-            (_, Some(_)) => {
-                self.error(
-                    fields.node.span,
-                    "`size` is for shared connections",
-                    "add `mode: shared`",
-                );
-                mode
-            }
-            _ => mode,
-        };
+        let reuse = self.reuse(&fields);
         let mut resolve = BTreeMap::new();
         if let Some(node) = fields.get("resolve") {
             for (host, node) in self.names(node) {
                 resolve.insert(host.value, self.texts(Some(node)));
             }
         }
-        Connection {
-            mode,
+        Connections {
+            reuse,
             resolve,
-            from: self.texts(fields.get("from")),
+            source_addresses: self.texts(fields.get("source_addresses")),
             unix: self.path(fields.get("unix")).map(|path| path.value),
             proxy: self.template(fields.get("proxy")),
             tls: self.tls(fields.get("tls")),
         }
+    }
+
+    fn reuse(&mut self, fields: &Fields<'_>) -> ConnectionReuse {
+        let words = [
+            ("per_user", ConnectionReuse::PerUser),
+            ("per_iteration", ConnectionReuse::PerIteration),
+            ("pool", ConnectionReuse::Pool(0)),
+        ];
+        let reuse = self.word(fields.get("reuse"), &words).unwrap_or_default();
+        let size = fields.get("pool_size");
+        match (reuse, size) {
+            (ConnectionReuse::Pool(_), Some(_)) => {
+                let size = self.positive(size).unwrap_or(1);
+                return ConnectionReuse::Pool(u32::try_from(size).unwrap_or(u32::MAX));
+            }
+            (ConnectionReuse::Pool(_), None) => {
+                let message = "a pool of connections needs a `pool_size`";
+                self.error(fields.node.span, message, "add `pool_size: 100`");
+            }
+            (_, Some(node)) => {
+                let message = "`pool_size` only applies to a pool of connections";
+                self.error(node.span, message, "add `reuse: pool`, or leave out `pool_size`");
+            }
+            (_, None) => {}
+        }
+        reuse
     }
 
     fn tls(&mut self, node: Option<&Node>) -> Tls {
@@ -283,7 +281,7 @@ impl Reader {
                 start_after: self.duration(fields.get("start_after")).unwrap_or_default(),
                 defaults: self.defaults(fields.get("defaults")),
                 on_error: self.word(fields.get("on_error"), &ON_ERROR),
-                speed: self.speeds(fields.get("speed")),
+                bandwidth: self.bandwidths(fields.get("bandwidth")),
                 steps: self.steps(fields.get("steps")),
                 span: name.span,
                 name,
@@ -322,7 +320,7 @@ impl Reader {
             users: self.int(fields.get("users")),
             ramp: self.duration(fields.get("ramp")).unwrap_or_default(),
             stages: self.stages(stages, "users"),
-            pace: self.duration(fields.get("pace")),
+            pacing: self.duration(fields.get("pacing")),
             duration: self.duration(fields.get("for")),
             iterations: self.int(fields.get("iterations")),
             total_iterations: self.int(fields.get("total_iterations")),
@@ -359,7 +357,7 @@ impl Reader {
     }
 
     fn open(&mut self, fields: &Fields<'_>, stages: &[&Node]) -> Option<Open> {
-        for key in ["users", "pace", "iterations", "end"] {
+        for key in ["users", "pacing", "iterations", "end"] {
             if let Some(node) = fields.get(key) {
                 self.error(node.span, format!("`{key}` is for a load without a `rate`"), "");
             }

@@ -133,24 +133,27 @@ fn plan_value(plan: &Plan) -> Value {
         .some("vars", Value::Object(vars.collect()))
         .some("data", Value::Object(data.collect()))
         .some("defaults", defaults_value(&plan.defaults))
-        .some("connection", connection_value(&plan.connection))
+        .some("connections", connections_value(&plan.connections))
         .some("allow_hosts", texts(&plan.allow_hosts))
         .maybe("load", plan.load.as_ref().map(|load| load_value(&load.value)))
         .put("on_error", on_error(plan.on_error))
-        .time("grace", plan.grace)
+        .time("graceful_stop", plan.graceful_stop)
         .maybe("warmup", warmup(plan.warmup))
         .some("thresholds", texts(&plan.thresholds))
         .maybe("seed", plan.seed)
-        .some("speed", speed_value(plan.speed))
+        .some("bandwidth", bandwidth_value(plan.bandwidth))
         .some("setup", steps_value(&plan.setup))
         .put("scenarios", Value::Object(scenarios.collect()))
         .some("teardown", steps_value(&plan.teardown))
         .done()
 }
 
-fn speed_value(speed: Speed) -> Value {
+fn bandwidth_value(bandwidth: Bandwidth) -> Value {
     let text = |bytes: u64| format!("{bytes}B/s");
-    Entries::default().maybe("down", speed.down.map(text)).maybe("up", speed.up.map(text)).done()
+    Entries::default()
+        .maybe("down", bandwidth.down.map(text))
+        .maybe("up", bandwidth.up.map(text))
+        .done()
 }
 
 fn on_error(on_error: OnError) -> &'static str {
@@ -245,18 +248,18 @@ fn auth_value(auth: &Auth) -> Value {
     }
 }
 
-fn connection_value(connection: &Connection) -> Value {
-    let (mode, size) = match connection.mode {
-        ConnectionMode::PerUser => (None, None),
-        ConnectionMode::PerIteration => (Some("per_iteration"), None),
-        ConnectionMode::Shared(size) => (Some("shared"), Some(size)),
+fn connections_value(connections: &Connections) -> Value {
+    let (reuse, pool_size) = match connections.reuse {
+        ConnectionReuse::PerUser => (None, None),
+        ConnectionReuse::PerIteration => (Some("per_iteration"), None),
+        ConnectionReuse::Pool(size) => (Some("pool"), Some(size)),
     };
     let texts =
         |list: &[Spanned<String>]| json!(list.iter().map(|text| &text.value).collect::<Vec<_>>());
-    let resolve = connection.resolve.iter().map(|(host, to)| (host.clone(), texts(to)));
+    let resolve = connections.resolve.iter().map(|(host, to)| (host.clone(), texts(to)));
     let path =
         |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
-    let tls = &connection.tls;
+    let tls = &connections.tls;
     let tls = Entries::default()
         .maybe("ca", path(&tls.ca))
         .maybe("cert", path(&tls.cert))
@@ -265,12 +268,12 @@ fn connection_value(connection: &Connection) -> Value {
         .maybe("insecure", tls.insecure.then_some(true))
         .maybe("resume", tls.resume);
     Entries::default()
-        .maybe("mode", mode)
-        .maybe("size", size)
+        .maybe("reuse", reuse)
+        .maybe("pool_size", pool_size)
         .some("resolve", Value::Object(resolve.collect()))
-        .some("from", texts(&connection.from))
-        .maybe("unix", path(&connection.unix))
-        .text("proxy", connection.proxy.as_ref())
+        .some("source_addresses", texts(&connections.source_addresses))
+        .maybe("unix", path(&connections.unix))
+        .text("proxy", connections.proxy.as_ref())
         .some("tls", tls.done())
         .done()
 }
@@ -282,7 +285,7 @@ fn scenario_value(scenario: &Scenario) -> Value {
         .time("start_after", Some(scenario.start_after).filter(|time| !time.is_zero()))
         .some("defaults", defaults_value(&scenario.defaults))
         .maybe("on_error", scenario.on_error.map(on_error))
-        .maybe("speed", scenario.speed.map(speed_value))
+        .maybe("bandwidth", scenario.bandwidth.map(bandwidth_value))
         .put("steps", steps_value(&scenario.steps))
         .done()
 }
@@ -304,7 +307,7 @@ fn load_value(load: &Load) -> Value {
                 .maybe("users", closed.users)
                 .time("ramp", ramp(closed.ramp))
                 .some("stages", stages.collect())
-                .time("pace", closed.pace)
+                .time("pacing", closed.pacing)
                 .time("for", closed.duration)
                 .maybe("iterations", closed.iterations)
                 .maybe("total_iterations", closed.total_iterations)
@@ -360,11 +363,11 @@ fn step_value(kind: &StepKind) -> Value {
             );
             json!({"choose": choices.collect::<Vec<_>>()})
         }
-        StepKind::EachInTurn(branches) => {
+        StepKind::RoundRobin(branches) => {
             let branches = branches.iter().map(|steps| json!({"steps": steps_value(steps)}));
-            json!({"each_in_turn": branches.collect::<Vec<_>>()})
+            json!({"round_robin": branches.collect::<Vec<_>>()})
         }
-        StepKind::Once(steps) => json!({"once": steps_value(steps)}),
+        StepKind::OncePerUser(steps) => json!({"once_per_user": steps_value(steps)}),
         StepKind::Set(values) => {
             let values = values.iter().map(|(name, value)| (name.value.clone(), json_value(value)));
             json!({"set": Value::Object(values.collect())})

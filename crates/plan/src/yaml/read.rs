@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::node::{self, Kind, Node};
+use super::suggest::suggest;
 use super::tables::Table;
-use crate::diagnostic::{Diagnostic, Sources, nearest};
+use crate::diagnostic::{Diagnostic, Sources};
 use crate::expr::Expr;
 use crate::model::{Json, Plan};
 use crate::span::{Span, Spanned};
@@ -87,7 +88,7 @@ impl Reader {
             if seen.contains(&name.as_str()) {
                 self.error(key.span, format!("`{name}` is given twice"), "");
             } else if !known.clone().any(|own| own == name) {
-                let help = match nearest(name, known.clone()) {
+                let help = match suggest(name, known.clone()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("{} has {}", table.name, known.collect::<Vec<_>>().join(", ")),
                 };
@@ -264,8 +265,8 @@ impl Reader {
     }
 
     /// Bytes a second.
-    pub(super) fn speed(&mut self, node: Option<&Node>) -> Option<u64> {
-        self.quantity(node, units::parse_speed)
+    pub(super) fn bandwidth(&mut self, node: Option<&Node>) -> Option<u64> {
+        self.quantity(node, units::parse_bandwidth)
     }
 
     pub(super) fn rate(&mut self, node: Option<&Node>) -> Option<f64> {
@@ -278,7 +279,7 @@ impl Reader {
         let found = words.iter().find(|(word, _)| *word == text.value);
         if found.is_none() {
             let known = words.iter().map(|(word, _)| *word);
-            let help = match nearest(&text.value, known.clone()) {
+            let help = match suggest(&text.value, known.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => String::new(),
             };

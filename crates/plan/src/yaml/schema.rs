@@ -76,7 +76,7 @@ fn value(form: &'static Form, definitions: &mut BTreeMap<String, Value>) -> Valu
             json!({"type": ["string", "integer"], "examples": ["300ms", "2s", "1m30s"]})
         }
         Form::Size => json!({"type": ["string", "integer"], "examples": ["64KiB", "1MB"]}),
-        Form::Speed => json!({"type": "string", "examples": ["2Mbit/s", "64kbit/s", "1MB/s"]}),
+        Form::Bandwidth => json!({"type": "string", "examples": ["2Mbit/s", "64kbit/s", "1MB/s"]}),
         Form::Rate => json!({"type": "string", "examples": ["500/s", "30/min"]}),
         Form::Any => json!({}),
         Form::Think => {

@@ -2,8 +2,8 @@
 
 use super::node::{Kind, Node};
 use super::read::{Fields, Reader};
+use super::suggest::suggest;
 use super::tables::{self, METHODS, STEPS};
-use crate::diagnostic::nearest;
 use crate::model::*;
 use crate::template::Template;
 
@@ -53,10 +53,10 @@ impl Reader {
             }
             Some("for_each") => self.for_each(node),
             Some("choose") => self.choose(node),
-            Some("each_in_turn") => self.in_turn(node),
-            Some("once") => {
-                let fields = self.fields(node, &tables::ONCE)?;
-                Some(StepKind::Once(self.steps(fields.get("once"))))
+            Some("round_robin") => self.round_robin(node),
+            Some("once_per_user") => {
+                let fields = self.fields(node, &tables::ONCE_PER_USER)?;
+                Some(StepKind::OncePerUser(self.steps(fields.get("once_per_user"))))
             }
             Some("set") => self.set(node),
             Some("log") => {
@@ -88,7 +88,7 @@ impl Reader {
                 .chain(STEPS[1..].iter().map(|table| table.keys[0].0))
         };
         let near = entries.iter().find_map(|(key, _)| match &key.kind {
-            Kind::Scalar(name, _) => nearest(name, known()).map(|near| (key.span, name, near)),
+            Kind::Scalar(name, _) => suggest(name, known()).map(|near| (key.span, name, near)),
             _ => None,
         });
         match near {
@@ -199,10 +199,10 @@ impl Reader {
         Some(StepKind::Choose(choices))
     }
 
-    fn in_turn(&mut self, node: &Node) -> Option<StepKind> {
-        let fields = self.fields(node, &tables::IN_TURN)?;
+    fn round_robin(&mut self, node: &Node) -> Option<StepKind> {
+        let fields = self.fields(node, &tables::ROUND_ROBIN)?;
         let mut branches = Vec::new();
-        for node in self.items(fields.get("each_in_turn")) {
+        for node in self.items(fields.get("round_robin")) {
             let Some(fields) = self.fields(node, &tables::BRANCH) else { continue };
             branches.push(self.steps(fields.get("steps")));
         }
@@ -210,7 +210,7 @@ impl Reader {
             self.error(node.span, "there is nothing to take in turn", "");
             return None;
         }
-        Some(StepKind::EachInTurn(branches))
+        Some(StepKind::RoundRobin(branches))
     }
 
     fn set(&mut self, node: &Node) -> Option<StepKind> {

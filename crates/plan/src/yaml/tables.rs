@@ -12,7 +12,7 @@ pub(super) enum Form {
     Duration,
     Size,
     Rate,
-    Speed,
+    Bandwidth,
     Any,
     Think,
     OneOf(&'static [&'static str]),
@@ -42,7 +42,7 @@ pub(super) static PLAN: Table = Table {
         Key("vars", Names(&Either(&[Of(&VAR), Any])), "variables known to every user"),
         Key("data", Names(&Of(&DATA)), "files of rows"),
         Key("defaults", Of(&DEFAULTS), "what every request gets unless it says otherwise"),
-        Key("connection", Of(&CONNECTION), "how connections are made and kept"),
+        Key("connections", Of(&CONNECTIONS), "how connections are made and reused"),
         Key(
             "allow_hosts",
             List(&Text),
@@ -53,7 +53,11 @@ pub(super) static PLAN: Table = Table {
         Key("setup", Steps, "steps that run once before the load"),
         Key("teardown", Steps, "steps that run once after the load"),
         Key("on_error", OneOf(ON_ERROR), "what a failed request does to its user"),
-        Key("grace", Duration, "how long what is in flight at the end may take; default 30s"),
+        Key(
+            "graceful_stop",
+            Duration,
+            "how long what is in flight at the end may take; default 30s",
+        ),
         Key(
             "warmup",
             Either(&[OneOf(&["auto", "none"]), Duration]),
@@ -61,13 +65,17 @@ pub(super) static PLAN: Table = Table {
         ),
         Key("thresholds", List(&Text), "rules that judge the run"),
         Key("seed", Int, "seed of everything random"),
-        Key("speed", Either(&[Speed, Of(&SPEED)]), "limit of each user's bytes a second"),
+        Key(
+            "bandwidth",
+            Either(&[Bandwidth, Of(&BANDWIDTH)]),
+            "limit of each user's bytes a second",
+        ),
     ],
 };
 
-pub(super) static SPEED: Table = Table {
-    name: "a speed",
-    keys: &[Key("down", Speed, "of answers"), Key("up", Speed, "of requests")],
+pub(super) static BANDWIDTH: Table = Table {
+    name: "a bandwidth",
+    keys: &[Key("down", Bandwidth, "of answers"), Key("up", Bandwidth, "of requests")],
 };
 
 pub(super) static VAR: Table = Table {
@@ -132,21 +140,21 @@ pub(super) static LOGIN: Table = Table {
     keys: &[Key("user", Text, "user name"), Key("password", Text, "password")],
 };
 
-pub(super) static CONNECTION: Table = Table {
-    name: "connection",
+pub(super) static CONNECTIONS: Table = Table {
+    name: "connections",
     keys: &[
         Key(
-            "mode",
-            OneOf(&["per_user", "per_iteration", "shared"]),
-            "who owns connections; default per_user",
+            "reuse",
+            OneOf(&["per_user", "per_iteration", "pool"]),
+            "who uses a connection again: a user over all its iterations (the default), a user within one iteration, or all users those of a pool",
         ),
-        Key("size", Int, "how many shared connections there are"),
+        Key("pool_size", Int, "most connections of the pool, over all workers"),
         Key(
             "resolve",
             Names(&List(&Text)),
             "host or host:port to the addresses used in place of DNS",
         ),
-        Key("from", List(&Text), "source addresses, used in turn"),
+        Key("source_addresses", List(&Text), "local addresses to connect from, used in turn"),
         Key("unix", Text, "Unix socket in place of TCP"),
         Key("proxy", Text, "HTTP proxy, http://[user:password@]host:port"),
         Key("tls", Of(&TLS), "TLS"),
@@ -173,7 +181,11 @@ pub(super) static SCENARIO: Table = Table {
         Key("start_after", Duration, "when its load starts"),
         Key("defaults", Of(&DEFAULTS), "defaults of its requests, before the plan's"),
         Key("on_error", OneOf(ON_ERROR), "what a failed request does to its user"),
-        Key("speed", Either(&[Speed, Of(&SPEED)]), "limit of each user's bytes a second"),
+        Key(
+            "bandwidth",
+            Either(&[Bandwidth, Of(&BANDWIDTH)]),
+            "limit of each user's bytes a second",
+        ),
         Key("steps", Steps, "what a user does in one iteration"),
     ],
 };
@@ -187,7 +199,7 @@ pub(super) static LOAD: Table = Table {
         Key("rate", Rate, "arrivals at a rate"),
         Key("ramp", Duration, "time over which users start, or the rate rises"),
         Key("stages", List(&Of(&STAGE)), "users or rate over time"),
-        Key("pace", Duration, "distance between the starts of a user's iterations"),
+        Key("pacing", Duration, "distance between the starts of a user's iterations"),
         Key("arrivals", OneOf(&["even", "poisson"]), "distances of arrivals; default even"),
         Key("max_users", Int, "most users at a time of an arrival rate"),
         Key("for", Duration, "length, ramp included"),
@@ -360,15 +372,15 @@ pub(super) static CHOICE: Table = Table {
     name: "a choice",
     keys: &[Key("weight", Number, "its weight; default 1"), Key("steps", Steps, "its steps")],
 };
-pub(super) static IN_TURN: Table = Table {
-    name: "an each_in_turn step",
-    keys: &[Key("each_in_turn", List(&Of(&BRANCH)), "the next one each time")],
+pub(super) static ROUND_ROBIN: Table = Table {
+    name: "a round_robin step",
+    keys: &[Key("round_robin", List(&Of(&BRANCH)), "the next one each time")],
 };
 pub(super) static BRANCH: Table =
     Table { name: "a branch", keys: &[Key("steps", Steps, "its steps")] };
-pub(super) static ONCE: Table = Table {
-    name: "a once step",
-    keys: &[Key("once", Steps, "steps in a user's first iteration only")],
+pub(super) static ONCE_PER_USER: Table = Table {
+    name: "a once_per_user step",
+    keys: &[Key("once_per_user", Steps, "steps in a user's first iteration only")],
 };
 pub(super) static SET: Table =
     Table { name: "a set step", keys: &[Key("set", Names(&Any), "variables and their values")] };
@@ -393,6 +405,19 @@ pub(super) static INCLUDE: Table =
 
 /// The kinds of steps. The first key of each, or any method of a request, decides.
 pub(super) static STEPS: [&Table; 15] = [
-    &REQUEST, &GROUP, &THINK, &REPEAT, &WHILE, &IF, &FOR_EACH, &CHOOSE, &IN_TURN, &ONCE, &SET,
-    &LOG, &STOP, &EXEC, &INCLUDE,
+    &REQUEST,
+    &GROUP,
+    &THINK,
+    &REPEAT,
+    &WHILE,
+    &IF,
+    &FOR_EACH,
+    &CHOOSE,
+    &ROUND_ROBIN,
+    &ONCE_PER_USER,
+    &SET,
+    &LOG,
+    &STOP,
+    &EXEC,
+    &INCLUDE,
 ];

@@ -10,11 +10,11 @@ vars: {lang: en, token: "abc"}
 data:
   people: {csv: people.csv, pick: next, share: all, at_end: cycle}
 defaults: {headers: {Accept-Language: "${lang}"}, timeout: 10s}
-speed: 1MB/s
+bandwidth: 1MB/s
 scenarios:
   buyer:
-    load: {users: 200, ramp: 30s, for: 5m, pace: 30s}
-    speed: {down: 2Mbit/s, up: 64kbit/s}
+    load: {users: 200, ramp: 30s, for: 5m, pacing: 30s}
+    bandwidth: {down: 2Mbit/s, up: 64kbit/s}
     steps:
       - get: /
         extract: {csrf: {css: "input[name=csrf]", attr: value}}
@@ -34,16 +34,16 @@ thresholds: ["p99(login) < 300ms", "error_rate < 0.1%", "rate(checkout) > 100/s"
 const ALL: &str = r#"
 target: https://example.com/api
 load: {stages: [{rate: 100/s, over: 30s}, {rate: 10/s, over: 1m}], arrivals: poisson, max_users: 50}
-connection:
-  mode: shared
-  size: 10
+connections:
+  reuse: pool
+  pool_size: 10
   resolve: {example.com: 127.0.0.1, "b:80": [127.0.0.1, 127.0.0.2]}
-  from: [127.0.0.2, 127.0.0.3]
+  source_addresses: [127.0.0.2, 127.0.0.3]
   proxy: http://proxy:3128
   tls: {insecure: true, resume: false, server_name: x}
 allow_hosts: "*.example.org"
 on_error: next_iteration
-grace: 5s
+graceful_stop: 5s
 warmup: 30s
 seed: 7
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
@@ -85,8 +85,8 @@ scenarios:
         else: [{stop: iteration}]
       - for_each: {item: two}
         steps: [{get: "/${item}"}]
-      - each_in_turn: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
-      - once: [{delete: /c, save: size}, {get: /c, save: first 64KiB}, {head: /d}, {options: /e}, {patch: /f, body: x}]
+      - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
+      - once_per_user: [{delete: /c, save: size}, {get: /c, save: first 64KiB}, {head: /d}, {options: /e}, {patch: /f, body: x}]
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")
@@ -197,7 +197,7 @@ fn the_schema_knows_what_the_reader_knows() {
     let schema = schema();
     let text = schema.to_string();
     for key in
-        ["each_in_turn", "first_byte", "once_per_user", "max_users", "xpath", "teardown", "2020-12"]
+        ["round_robin", "first_byte", "once_per_user", "max_users", "xpath", "teardown", "2020-12"]
     {
         assert!(text.contains(key), "{key}");
     }
@@ -210,4 +210,32 @@ fn the_schema_knows_what_the_reader_knows() {
 fn no_text_panics() {
     use proptest::prelude::*;
     proptest!(|(text in "[a-z:{}\\[\\], \n'\"$&*-]{0,80}")| { let _ = read(&text); });
+}
+
+/// Words that a plan no longer has, or that other tools have, are errors which name ours.
+#[test]
+fn foreign_keys_are_told_ours() {
+    let plan = |top: &str, load: &str, steps: &str| {
+        format!(
+            "{top}\nscenarios: {{a: {{load: {{users: 1, for: 1s{load}}}, steps: [{steps}]}}}}\n"
+        )
+    };
+    for (text, hint) in [
+        (plan("grace: 1s", "", "get: /"), "did you mean `graceful_stop`?"),
+        (plan("gracefulStop: 1s", "", "get: /"), "did you mean `graceful_stop`?"),
+        (plan("connection: {unix: x}", "", "get: /"), "did you mean `connections`?"),
+        (plan("connections: {mode: per_user}", "", "get: /"), "did you mean `reuse`?"),
+        (plan("connections: {reuse: shared}", "", "get: /"), "did you mean `pool`?"),
+        (plan("connections: {from: 127.0.0.2}", "", "get: /"), "did you mean `source_addresses`?"),
+        (plan("speed: 1MB/s", "", "get: /"), "did you mean `bandwidth`?"),
+        (plan("", ", pace: 1s", "get: /"), "did you mean `pacing`?"),
+        (plan("", ", vus: 1", "get: /"), "did you mean `users`?"),
+        (plan("", "", "once: [{get: /}]"), "did you mean `once_per_user`?"),
+        (plan("", "", "each_in_turn: [{steps: [{get: /}]}]"), "did you mean `round_robin`?"),
+        (plan("", "", "sleep: 1s"), "did you mean `think`?"),
+    ] {
+        let errors = read(&text).expect_err(&text);
+        assert!(errors.contains(hint), "{text}\n{errors}");
+        assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+    }
 }

@@ -1,0 +1,127 @@
+//! Words that people bring along: other spellings of a plan's words, and those of other tools, each
+//! with the plan's own word for it. They are not accepted, but an error names the right one.
+
+use crate::diagnostic::nearest;
+
+/// Words of others, small letters without `_` and `-`, and the plan's words for them: the first one
+/// that may stand at the place is suggested.
+const FOREIGN: &[(&str, &[&str])] = &[
+    // The load.
+    ("vus", &["users"]),
+    ("threads", &["users"]),
+    ("virtualusers", &["users"]),
+    ("concurrency", &["users"]),
+    ("maxvus", &["max_users"]),
+    ("duration", &["for", "over"]),
+    ("holdfor", &["for"]),
+    ("rampup", &["ramp"]),
+    ("rampuptime", &["ramp"]),
+    ("rps", &["rate"]),
+    ("arrivalrate", &["rate"]),
+    ("arrivals", &["rate"]),
+    ("throughput", &["rate"]),
+    ("target", &["users"]),
+    ("starttime", &["start_after"]),
+    ("startdelay", &["start_after"]),
+    ("pace", &["pacing"]),
+    ("grace", &["graceful_stop"]),
+    ("gracefulrampdown", &["graceful_stop"]),
+    // The plan.
+    ("baseurl", &["target"]),
+    ("variables", &["vars"]),
+    ("env", &["vars"]),
+    ("feeder", &["data"]),
+    ("feeders", &["data"]),
+    ("executor", &["load"]),
+    ("injectionprofile", &["load"]),
+    ("speed", &["bandwidth"]),
+    ("connection", &["connections"]),
+    // Connections.
+    ("mode", &["reuse"]),
+    ("shared", &["pool"]),
+    ("size", &["pool_size"]),
+    ("from", &["source_addresses"]),
+    ("localips", &["source_addresses"]),
+    ("dns", &["resolve"]),
+    ("hosts", &["resolve", "allow_hosts"]),
+    // Requests.
+    ("save", &["response_body"]),
+    ("discardresponsebodies", &["response_body"]),
+    ("sha256", &["hash"]),
+    ("md5", &["hash"]),
+    ("xxh3", &["hash"]),
+    ("first", &["keep"]),
+    ("unpack", &["decompress"]),
+    ("gzip", &["compression"]),
+    ("maxratio", &["max_decompression_ratio"]),
+    ("followredirects", &["redirects"]),
+    ("assert", &["check"]),
+    ("assertion", &["check"]),
+    ("assertions", &["check"]),
+    ("saveas", &["extract"]),
+    ("correlation", &["extract"]),
+    ("params", &["query"]),
+    ("url", &["get"]),
+    ("http", &["get"]),
+    // Steps.
+    ("sleep", &["think"]),
+    ("pause", &["think"]),
+    ("transaction", &["group"]),
+    ("loop", &["repeat"]),
+    ("foreach", &["for_each"]),
+    ("randomswitch", &["choose"]),
+    ("interleave", &["round_robin"]),
+    ("eachinturn", &["round_robin"]),
+    ("roundrobinswitch", &["round_robin"]),
+    ("once", &["once_per_user"]),
+    ("onceonly", &["once_per_user"]),
+];
+
+/// The known word that was most likely meant: the same but for capitals, `_` and `-`; the word for
+/// what others call so; or one that differs by a typing error.
+pub(super) fn suggest<'a>(
+    word: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let plain = plain(word);
+    let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == plain);
+    let ours = || foreign.into_iter().flat_map(|(_, ours)| ours.iter().copied());
+    known
+        .clone()
+        .find(|own| self::plain(own) == plain)
+        .or_else(|| ours().find_map(|ours| known.clone().find(|own| *own == ours)))
+        .or_else(|| nearest(word, known))
+}
+
+fn plain(word: &str) -> String {
+    word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_others_are_understood() {
+        let known = ["users", "pacing", "graceful_stop", "for"];
+        for (word, ours) in [
+            ("gracefulStop", Some("graceful_stop")),
+            ("pace", Some("pacing")),
+            ("VUs", Some("users")),
+            ("duration", Some("for")),
+            ("usrs", Some("users")),
+            ("sleep", None),
+            ("zebra", None),
+        ] {
+            assert_eq!(suggest(word, known.into_iter()), ours, "{word}");
+        }
+    }
+
+    #[test]
+    fn every_foreign_word_can_be_found() {
+        for (theirs, _) in FOREIGN {
+            assert_eq!(plain(theirs), *theirs);
+            assert_eq!(FOREIGN.iter().filter(|(other, _)| other == theirs).count(), 1, "{theirs}");
+        }
+    }
+}
