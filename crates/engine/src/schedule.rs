@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use squall_load::{Arrivals, Pattern, Rate, Segment, Shares, Users};
+use squall_load::{Arrivals, MAX_TIME, Mix, Pattern, Rate, Share, Users};
 use squall_plan::model::{self, Closed, Load, Open, Stage};
 
 /// Nanoseconds.
@@ -16,7 +16,7 @@ pub(crate) struct LoadUnit {
     /// When it starts, on the run's clock.
     pub start: Nanos,
     pub shape: Shape,
-    shares: Shares,
+    mix: Mix,
     constant_from: Option<Nanos>,
 }
 
@@ -60,12 +60,12 @@ impl LoadUnit {
             Load::Open(open) => Shape::open(open)?,
         };
         let weights: Vec<f64> = members.iter().map(|member| member.weight).collect();
-        let shares = Shares::new(&weights).map_err(|error| error.to_string())?;
+        let mix = Mix::new(&weights).map_err(|error| error.to_string())?;
         let constant_from = match load {
             Load::Closed(closed) => constant_from(closed.ramp, &closed.stages, closed.duration),
             Load::Open(open) => constant_from(open.ramp, &open.stages, open.duration),
         };
-        Ok(LoadUnit { members, start: nanos(start_after), shape, shares, constant_from })
+        Ok(LoadUnit { members, start: nanos(start_after), shape, mix, constant_from })
     }
 
     /// One user, one iteration.
@@ -78,7 +78,7 @@ impl LoadUnit {
 
     /// The scenario of user or arrival number `i`.
     pub(crate) fn scenario_of(&self, i: u64) -> usize {
-        self.members[self.shares.member(i)].scenario
+        self.members[self.mix.member(i)].scenario
     }
 
     /// When the load ends, on the run's clock; `None`: when its iterations are done.
@@ -86,12 +86,12 @@ impl LoadUnit {
         let end = match &self.shape {
             Shape::Closed { end, .. } | Shape::Open { end, .. } => *end,
         };
-        end.map(|end| self.start + end)
+        end.map(|end| self.start.saturating_add(end).min(MAX_TIME))
     }
 
     /// From when on, on the run's clock, the load stays as it is; `None`: it changes to its end.
     pub(crate) fn constant_from(&self) -> Option<Nanos> {
-        self.constant_from.map(|from| self.start + from)
+        self.constant_from.map(|from| self.start.saturating_add(from).min(MAX_TIME))
     }
 
     /// Whether latency is also counted from when a request was due.
@@ -111,13 +111,13 @@ impl LoadUnit {
     }
 
     /// The arrivals of a share of an open load.
-    pub(crate) fn arrivals(&self, segment: &Segment, seed: u64) -> Option<Arrivals> {
+    pub(crate) fn arrivals(&self, share: &Share, seed: u64) -> Option<Arrivals> {
         let Shape::Open { rate, pattern, .. } = &self.shape else { return None };
         let pattern = match pattern {
             model::Arrivals::Even => Pattern::Even,
             model::Arrivals::Poisson => Pattern::Poisson { seed },
         };
-        Some(Arrivals::new(rate.clone(), pattern, segment.clone()))
+        Some(Arrivals::new(rate.clone(), pattern, share))
     }
 }
 
@@ -166,7 +166,7 @@ impl Shape {
 fn constant_from(ramp: Duration, stages: &[Stage], length: Option<Duration>) -> Option<Nanos> {
     let [before @ .., last] = stages else { return Some(nanos(ramp)) };
     let start: Nanos = before.iter().map(|stage| nanos(stage.over)).sum();
-    let end = start + nanos(last.over);
+    let end = start + nanos(last.over); // no overflow: the profile has taken these stages
     match before.last() {
         Some(previous) if previous.level == last.level => Some(start),
         _ if length.is_some_and(|length| nanos(length) > end) => Some(end),
@@ -178,7 +178,8 @@ fn stage(stage: &Stage) -> (f64, Nanos) {
     (stage.level, nanos(stage.over))
 }
 
-/// A duration in nanoseconds; 584 years are enough.
+/// A duration in nanoseconds, at most 500 years: longer than any run, and a clock's time can be added
+/// to it.
 pub(crate) fn nanos(duration: Duration) -> Nanos {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+    u64::try_from(duration.as_nanos()).map_or(MAX_TIME, |nanos| nanos.min(MAX_TIME))
 }

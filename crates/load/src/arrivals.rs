@@ -1,80 +1,10 @@
-//! Open loads: when arrival number n is due.
+//! Open workloads: when arrival number n is due.
 
-use crate::line::Line;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::random::Random;
-use crate::{Nanos, Segment, ShapeError};
-
-const SECOND: f64 = 1e9;
-
-/// Arrivals a second, over time, and their number up to any time in closed form.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rate {
-    line: Line,
-    /// Arrivals due before each point of the line.
-    sums: Vec<f64>,
-}
-
-impl Rate {
-    /// From 0 to so many arrivals a second over `ramp`, and on at that rate.
-    ///
-    /// # Errors
-    /// The rate is out of bounds.
-    pub fn ramp(rate: f64, ramp: Nanos) -> Result<Rate, ShapeError> {
-        Rate::stages(0.0, &[(rate, ramp)])
-    }
-
-    /// From `start` a second through stages of (rate at the end, length). A length of 0 is a jump.
-    ///
-    /// # Errors
-    /// A rate is out of bounds.
-    pub fn stages(start: f64, stages: &[(f64, Nanos)]) -> Result<Rate, ShapeError> {
-        let line = Line::through(start, stages)?;
-        let mut sums = vec![0.0];
-        for pair in line.points().windows(2) {
-            let ((from, low), (to, high)) = (pair[0], pair[1]);
-            let before = sums[sums.len() - 1];
-            sums.push(before + (low + high) / 2.0 * ((to - from) as f64 / SECOND));
-        }
-        Ok(Rate { line, sums })
-    }
-
-    /// Arrivals due before a time: the integral of the rate.
-    pub fn due_before(&self, time: Nanos) -> f64 {
-        let points = self.line.points();
-        let at = points.partition_point(|(at, _)| *at <= time).saturating_sub(1);
-        let (from, low) = points[at];
-        let length = time.saturating_sub(from) as f64 / SECOND;
-        self.sums[at] + (low + self.line.at(time)) / 2.0 * length
-    }
-
-    /// When the integral of the rate reaches `sum`. `None`: never.
-    pub fn time_of(&self, sum: f64) -> Option<Nanos> {
-        let points = self.line.points();
-        // The first stretch at whose end more than `sum` are due.
-        let stretch = (1..points.len()).find(|index| self.sums[*index] > sum);
-        let Some(end) = stretch else {
-            let last = points.len() - 1;
-            let (from, rate) = points[last];
-            if rate <= 0.0 {
-                return None;
-            }
-            return Some(from + ((sum - self.sums[last]) / rate * SECOND).round() as Nanos);
-        };
-        let ((from, low), (to, high)) = (points[end - 1], points[end]);
-        let length = (to - from) as f64 / SECOND;
-        let rest = sum - self.sums[end - 1];
-        // low t + slope t^2 / 2 = rest, solved so that it holds for a slope of 0 as well.
-        let slope = (high - low) / length;
-        let root = (low * low + 2.0 * slope * rest).max(0.0).sqrt();
-        let seconds = if root + low > 0.0 { 2.0 * rest / (low + root) } else { 0.0 };
-        Some(from + (seconds.min(length) * SECOND).round() as Nanos)
-    }
-
-    /// The highest rate.
-    pub fn most(&self) -> f64 {
-        self.line.most()
-    }
-}
+use crate::{Nanos, Rate, RateCursor, Share};
 
 /// How arrivals are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +13,12 @@ pub enum Pattern {
     Even,
     /// A Poisson process: the integral of the rate between two arrivals is exponentially distributed
     /// with mean 1 (the time-change theorem for point processes).
+    ///
+    /// Each shard of a load is a process of its own, of the rate divided by the number of shards, and
+    /// the union of independent Poisson processes is one (the superposition theorem). So a worker
+    /// draws its own arrivals only, and they do not depend on who has the other shards.
     Poisson {
-        /// What it is drawn from.
+        /// What it is drawn from, together with the shard.
         seed: u64,
     },
 }
@@ -92,30 +26,50 @@ pub enum Pattern {
 /// An arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number, from 0, over all shares.
+    /// Its number, from 0, unlike that of any other arrival of any share.
     pub index: u64,
     /// When it is due, since the start of the load.
     pub due: Nanos,
 }
 
-/// The arrivals of a share, in order. The whole stream follows from rate, pattern and seed; a share
-/// takes what its segment owns, so that the shares of any split add up to the same stream.
+/// The arrivals of a share, by due time; those due at the same time by index. They follow from rate,
+/// pattern and shards, so that the shares of any split of the same shards add up to the same arrivals.
 #[derive(Debug, Clone)]
 pub struct Arrivals {
     rate: Rate,
-    pattern: Pattern,
-    segment: Segment,
-    /// Even: which of the segment's arrivals comes next. Poisson: which of all.
-    next: u64,
-    /// Poisson: the integral of the rate up to the arrival before `next`.
-    sum: f64,
+    streams: Streams,
     ahead: Option<Arrival>,
+}
+
+#[derive(Debug, Clone)]
+enum Streams {
+    Even {
+        share: Share,
+        /// Which of the share's arrivals comes next.
+        next: u64,
+        cursor: RateCursor,
+    },
+    /// A worker's usual case: one shard.
+    One(Stream),
+    Several(BinaryHeap<Reverse<Ahead>>),
 }
 
 impl Arrivals {
     /// The arrivals of a share.
-    pub fn new(rate: Rate, pattern: Pattern, segment: Segment) -> Arrivals {
-        let mut arrivals = Arrivals { rate, pattern, segment, next: 0, sum: 0.0, ahead: None };
+    pub fn new(rate: Rate, pattern: Pattern, share: &Share) -> Arrivals {
+        let streams = match (pattern, share.shards()) {
+            (Pattern::Even, _) => {
+                Streams::Even { share: share.clone(), next: 0, cursor: RateCursor::default() }
+            }
+            (Pattern::Poisson { seed }, [shard]) => {
+                Streams::One(Stream::new(seed, *shard, share.of()))
+            }
+            (Pattern::Poisson { seed }, shards) => {
+                let streams = shards.iter().map(|shard| Stream::new(seed, *shard, share.of()));
+                Streams::Several(streams.filter_map(|s| Ahead::of(s, &rate)).map(Reverse).collect())
+            }
+        };
+        let mut arrivals = Arrivals { rate, streams, ahead: None };
         arrivals.ahead = arrivals.find();
         arrivals
     }
@@ -126,22 +80,19 @@ impl Arrivals {
     }
 
     fn find(&mut self) -> Option<Arrival> {
-        match self.pattern {
-            Pattern::Even => {
-                let index = self.segment.nth(self.next);
-                self.next += 1;
-                let due = if index == u64::MAX { None } else { self.rate.time_of(index as f64) };
-                due.map(|due| Arrival { index, due })
+        match &mut self.streams {
+            Streams::Even { share, next, cursor } => {
+                let index = share.nth(*next)?;
+                *next += 1;
+                let due = self.rate.time_of(cursor, index as f64)?;
+                Some(Arrival { index, due })
             }
-            Pattern::Poisson { seed } => loop {
-                let index = self.next;
-                self.next += 1;
-                self.sum += Random::of(seed, index, 0, 0).exponential(1.0);
-                let due = self.rate.time_of(self.sum)?;
-                if self.segment.owns(index) {
-                    return Some(Arrival { index, due });
-                }
-            },
+            Streams::One(stream) => stream.next(&self.rate),
+            Streams::Several(heap) => {
+                let Reverse(Ahead { due, index, stream }) = heap.pop()?;
+                heap.extend(Ahead::of(stream, &self.rate).map(Reverse));
+                Some(Arrival { index, due })
+            }
         }
     }
 }
@@ -158,104 +109,205 @@ impl Iterator for Arrivals {
     }
 }
 
+/// The Poisson process of one shard.
+#[derive(Debug, Clone)]
+struct Stream {
+    random: Random,
+    /// Index of its next arrival: number n of shard s has n * of + s. `None`: above 2^64 - 1.
+    index: Option<u64>,
+    of: u64,
+    /// The integral of the whole load's rate up to its last arrival.
+    sum: f64,
+    /// No arrival of it is due earlier: two that fall into the same nanosecond are one apart.
+    earliest: Nanos,
+    cursor: RateCursor,
+}
+
+impl Stream {
+    fn new(seed: u64, shard: u64, of: u64) -> Stream {
+        let random = Random::of(seed, shard, of, 0);
+        let (index, cursor) = (Some(shard), RateCursor::default());
+        Stream { random, index, of, sum: 0.0, earliest: 0, cursor }
+    }
+
+    fn next(&mut self, rate: &Rate) -> Option<Arrival> {
+        // In units of the whole rate, of which this shard has one part in `of`.
+        self.sum += self.random.exponential(self.of as f64);
+        let due = rate.time_of(&mut self.cursor, self.sum)?.max(self.earliest);
+        self.earliest = due + 1;
+        let index = self.index?;
+        self.index = index.checked_add(self.of);
+        Some(Arrival { index, due })
+    }
+}
+
+/// A stream and the arrival that it has next. Ordered by due time, then by index, which no two
+/// streams share.
+#[derive(Debug, Clone)]
+struct Ahead {
+    due: Nanos,
+    index: u64,
+    stream: Stream,
+}
+
+impl Ahead {
+    fn of(mut stream: Stream, rate: &Rate) -> Option<Ahead> {
+        let Arrival { index, due } = stream.next(rate)?;
+        Some(Ahead { due, index, stream })
+    }
+}
+
+impl Ord for Ahead {
+    fn cmp(&self, other: &Ahead) -> std::cmp::Ordering {
+        (self.due, self.index).cmp(&(other.due, other.index))
+    }
+}
+
+impl PartialEq for Ahead {
+    fn eq(&self, other: &Ahead) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ahead {}
+
+impl PartialOrd for Ahead {
+    fn partial_cmp(&self, other: &Ahead) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{MAX_RATE, MAX_TIME, MIN_RATE};
     use proptest::prelude::*;
 
     const S: Nanos = 1_000_000_000;
 
-    fn due(rate: Rate, pattern: Pattern, segment: Segment, most: usize) -> Vec<Arrival> {
-        Arrivals::new(rate, pattern, segment).take(most).collect()
+    fn due(rate: &Rate, pattern: Pattern, share: &Share, most: usize) -> Vec<Arrival> {
+        Arrivals::new(rate.clone(), pattern, share).take(most).collect()
+    }
+
+    /// The arrivals of several shares before a time, in one order.
+    fn union(rate: &Rate, pattern: Pattern, shares: &[Share], before: Nanos) -> Vec<Arrival> {
+        let arrivals = |share| Arrivals::new(rate.clone(), pattern, share);
+        let early = |share| arrivals(share).take_while(|arrival| arrival.due < before);
+        let mut all: Vec<Arrival> = shares.iter().flat_map(early).collect();
+        all.sort_by_key(|arrival| (arrival.due, arrival.index));
+        all
+    }
+
+    fn workers(of: u32) -> Vec<Share> {
+        (0..of).map(|worker| Share::all().worker_of(worker, of)).collect()
     }
 
     #[test]
     fn even_arrivals_at_a_constant_rate() {
         let rate = Rate::ramp(4.0, 0).expect("a good shape");
-        let times: Vec<_> =
-            due(rate, Pattern::Even, Segment::all(), 5).iter().map(|a| a.due).collect();
+        let all = due(&rate, Pattern::Even, &Share::all(), 5);
+        let times: Vec<_> = all.iter().map(|arrival| arrival.due).collect();
         assert_eq!(times, [0, S / 4, S / 2, 3 * S / 4, S]);
-    }
-
-    #[test]
-    fn a_ramp_reaches_its_rate() {
-        let rate = Rate::ramp(100.0, 10 * S).expect("a good shape");
-        assert_eq!(rate.due_before(10 * S), 500.0);
-        assert_eq!(rate.due_before(20 * S), 1_500.0);
-        assert_eq!(rate.time_of(500.0), Some(10 * S));
-        assert_eq!(rate.time_of(125.0), Some(5 * S));
-        assert_eq!(rate.time_of(1_500.0), Some(20 * S));
     }
 
     #[test]
     fn a_rate_that_falls_to_nothing_has_a_last_arrival() {
         let rate = Rate::stages(10.0, &[(0.0, 2 * S)]).expect("a good shape");
-        let all = due(rate.clone(), Pattern::Even, Segment::all(), 100);
+        let all = due(&rate, Pattern::Even, &Share::all(), 100);
         assert_eq!(all.len(), 10);
         assert!(all.iter().all(|arrival| arrival.due <= 2 * S));
-        assert_eq!(rate.time_of(10.5), None);
     }
 
     #[test]
-    fn a_pause_between_two_jumps() {
-        let stages = [(5.0, S), (0.0, 0), (0.0, 3 * S), (5.0, 0)];
-        let rate = Rate::stages(5.0, &stages).expect("a good shape");
-        assert_eq!(rate.time_of(4.0), Some(4 * S / 5));
-        assert_eq!(rate.time_of(5.0), Some(4 * S), "the first one after the pause");
-    }
-
-    #[test]
-    fn poisson_arrivals_have_the_mean_and_variance_of_a_poisson_process() {
-        let rate = Rate::ramp(1_000.0, 0).expect("a good shape");
-        let all = due(rate, Pattern::Poisson { seed: 7 }, Segment::all(), 200_000);
-        let seconds = all[all.len() - 1].due as f64 / SECOND;
-        assert!((all.len() as f64 / seconds - 1_000.0).abs() < 10.0);
-        let mut counts = vec![0f64; seconds as usize];
-        for arrival in &all {
-            if let Some(count) = counts.get_mut((arrival.due / S) as usize) {
-                *count += 1.0;
-            }
+    fn the_lowest_rate_ends_with_time_and_the_highest_has_times_of_their_own() {
+        let lowest = Rate::ramp(MIN_RATE, 0).expect("a good shape");
+        for pattern in [Pattern::Even, Pattern::Poisson { seed: 1 }] {
+            let all = due(&lowest, pattern, &Share::all(), 1_000);
+            assert!((1..100).contains(&all.len()), "{}", all.len());
+            assert!(all.iter().all(|arrival| arrival.due <= MAX_TIME));
+            let highest = Rate::ramp(MAX_RATE, 0).expect("a good shape");
+            let all = due(&highest, pattern, &Share::all(), 100_000);
+            assert!(all.windows(2).all(|pair| pair[0].due < pair[1].due));
         }
-        let mean = counts.iter().sum::<f64>() / counts.len() as f64;
-        let variance = counts.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / counts.len() as f64;
-        assert!((variance / mean - 1.0).abs() < 0.4, "variance {variance}, mean {mean}");
+    }
+
+    /// For one stream and for the union of many: as many arrivals a second as the rate has, with a
+    /// variance that is the mean, and gaps of which 1/e are longer than the mean.
+    #[test]
+    fn poisson_arrivals_are_a_poisson_process_whatever_the_number_of_shards() {
+        let rate = Rate::ramp(1_000.0, 0).expect("a good shape");
+        for of in [1, 7, 50] {
+            let all = union(&rate, Pattern::Poisson { seed: 7 }, &workers(of), 200 * S);
+            let mut counts = [0f64; 200];
+            all.iter().for_each(|arrival| counts[(arrival.due / S) as usize] += 1.0);
+            let mean = counts.iter().sum::<f64>() / 200.0;
+            let variance = counts.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / 199.0;
+            let long = all.windows(2).filter(|pair| pair[1].due - pair[0].due > S / 1_000).count();
+            let long = long as f64 / all.len() as f64;
+            // Five standard deviations of each estimate: sqrt(1000 / 200), sqrt(2 / 199), and
+            // sqrt(p (1 - p) / 200,000).
+            assert!((mean - 1_000.0).abs() < 11.2, "{of} shards: mean {mean}");
+            assert!((variance / mean - 1.0).abs() < 0.5, "{of} shards: variance {variance}");
+            assert!((long - (-1f64).exp()).abs() < 0.0055, "{of} shards: {long} long gaps");
+        }
+    }
+
+    /// A worker among many draws its own arrivals only: their numbers are consecutive in its shard.
+    #[test]
+    fn a_worker_among_many_draws_its_share_only() {
+        let rate = Rate::ramp(200_000.0, 0).expect("a good shape");
+        let share = Share::all().worker_of(17, 50);
+        let all = due(&rate, Pattern::Poisson { seed: 3 }, &share, 4_000);
+        assert!(all.iter().zip(0..).all(|(arrival, n)| arrival.index == n * 50 + 17));
+        let seconds = all[3_999].due as f64 / S as f64;
+        assert!((seconds - 1.0).abs() < 0.1, "4,000 arrivals of a shard take {seconds} s");
+    }
+
+    /// Stages with pauses, jumps, and slopes that are next to nothing.
+    fn stages() -> impl Strategy<Value = Vec<(f64, Nanos)>> {
+        let rate = prop_oneof![Just(0.0), Just(MIN_RATE), 0.001f64..200.0, Just(200.0)];
+        let length =
+            prop_oneof![Just(0), Just(1), (0u64..10).prop_map(|s| s * S), 0..MAX_TIME / 10];
+        prop::collection::vec((rate, length), 1..6)
     }
 
     proptest! {
         #[test]
-        fn shares_add_up_to_the_whole(
-            start in 0f64..50.0,
-            stages in prop::collection::vec((0f64..200.0, 0u64..10), 1..5),
-            of in 1u32..6,
-            seed in any::<u64>(),
-            poisson in any::<bool>(),
-        ) {
-            let stages: Vec<_> = stages.into_iter().map(|(rate, s)| (rate, s * S)).collect();
-            let rate = Rate::stages(start, &stages).expect("a good shape");
-            let pattern = if poisson { Pattern::Poisson { seed } } else { Pattern::Even };
-            let whole = due(rate.clone(), pattern, Segment::all(), 300);
-            let mut shares: Vec<Arrival> = (0..of)
-                .flat_map(|worker| due(rate.clone(), pattern, Segment::worker(worker, of), 300))
-                .filter(|arrival| arrival.index < whole.len() as u64)
-                .collect();
-            shares.sort_by_key(|arrival| arrival.index);
-            prop_assert_eq!(&shares, &whole);
-            prop_assert!(whole.windows(2).all(|pair| pair[0].due <= pair[1].due));
+        fn even_shares_add_up_to_the_whole(stages in stages(), of in 1u32..6) {
+            let rate = Rate::stages(0.0, &stages).expect("a good shape");
+            let whole = due(&rate, Pattern::Even, &Share::all(), 300);
+            let shares = workers(of);
+            let mut parts: Vec<_> =
+                shares.iter().flat_map(|share| due(&rate, Pattern::Even, share, 300)).collect();
+            parts.sort_by_key(|arrival| arrival.index);
+            parts.truncate(whole.len());
+            prop_assert_eq!(&parts, &whole);
+            prop_assert!(whole.windows(2).all(|pair| pair[0].due < pair[1].due));
         }
 
+        /// Eight shards, dealt to workers in any way, give the same arrivals.
         #[test]
-        fn time_and_number_are_inverse(
-            start in 0f64..1_000.0,
-            stages in prop::collection::vec((0f64..5_000.0, 0u64..100), 1..5),
-            n in 0u64..1_000_000,
+        fn poisson_arrivals_do_not_depend_on_who_has_the_shards(
+            stages in stages(),
+            owner in prop::collection::vec(0usize..4, 8),
+            seed in any::<u64>(),
         ) {
-            let stages: Vec<_> = stages.into_iter().map(|(rate, s)| (rate, s * S)).collect();
-            let rate = Rate::stages(start, &stages).expect("a good shape");
-            if let Some(time) = rate.time_of(n as f64).filter(|time| *time < 1_000_000 * S) {
-                // A nanosecond's rounding is worth that much of an arrival.
-                let slack = rate.most() * 2e-9 + 1e-6 * (1.0 + n as f64 * 1e-6);
-                prop_assert!((rate.due_before(time) - n as f64).abs() <= slack + 1e-3);
-            }
+            let rate = Rate::stages(5.0, &stages).expect("a good shape");
+            let pattern = Pattern::Poisson { seed };
+            let shares: Vec<_> = (0..4)
+                .map(|worker| (0..8).filter(|shard| owner[*shard as usize] == worker).collect::<Vec<_>>())
+                .map(|shards| Share::new(&shards, 8).expect("shards that exist"))
+                .collect();
+            let every = Share::new(&[0, 1, 2, 3, 4, 5, 6, 7], 8).expect("shards that exist");
+            let whole = due(&rate, pattern, &every, 300);
+            let before = whole.last().map_or(1, |arrival| arrival.due + 1);
+            let mut parts = union(&rate, pattern, &shares, before);
+            parts.truncate(whole.len());
+            prop_assert_eq!(&parts, &whole);
+            let keys: Vec<_> = whole.iter().map(|arrival| (arrival.due, arrival.index)).collect();
+            prop_assert!(keys.windows(2).all(|pair| pair[0] < pair[1]));
+            let shard = due(&rate, pattern, &Share::new(&[3], 8).expect("it exists"), 300);
+            prop_assert!(shard.windows(2).all(|pair| pair[0].due < pair[1].due));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use squall_load::{Arrivals, Segment};
+use squall_load::{Arrivals, Share, UserChanges};
 use squall_measure::State;
 
 use super::{Timer, Worker};
@@ -13,13 +13,15 @@ use crate::user::User;
 
 /// State of a worker's share of one load.
 pub(crate) struct UnitState {
-    segment: Segment,
+    share: Share,
     begun: bool,
     ended: bool,
     /// Users that exist: waiting, doing something, or free.
     users: u64,
     /// Users that do something or wait within an iteration (open loads: that are not free).
     busy: u64,
+    /// Closed: when the number of users changes.
+    changes: Option<UserChanges>,
     /// Closed: how many users there should be now.
     wanted: u64,
     /// Closed: how many of the users have ever been started.
@@ -37,7 +39,11 @@ pub(crate) struct UnitState {
 
 impl UnitState {
     fn new(unit: &LoadUnit, index: usize, worker: &Worker) -> Self {
-        let segment = Segment::worker(worker.index, worker.of);
+        let share = Share::all().worker_of(worker.index, worker.of);
+        let changes = match &unit.shape {
+            Shape::Closed { users, .. } => Some(UserChanges::new(users, &share)),
+            Shape::Open { .. } => None,
+        };
         let total = match &unit.shape {
             Shape::Closed { total_iterations, .. } | Shape::Open { total_iterations, .. } => {
                 *total_iterations
@@ -50,13 +56,14 @@ impl UnitState {
             ended: false,
             users: 0,
             busy: 0,
+            changes,
             wanted: 0,
             known: 0,
             more: true,
-            iterations_left: total.map_or(u64::MAX, |total| segment.count_below(total)),
-            arrivals: unit.arrivals(&segment, seed),
+            iterations_left: total.map_or(u64::MAX, |total| share.count_below(total)),
+            arrivals: unit.arrivals(&share, seed),
             free: unit.members.iter().map(|_| Vec::new()).collect(),
-            segment,
+            share,
         }
     }
 
@@ -90,7 +97,7 @@ impl Worker {
         *self.units.borrow_mut() = states.collect();
         for (unit, state) in units.iter().zip(&*self.units.borrow()) {
             if let Shape::Closed { users, .. } = &unit.shape {
-                self.recorder.expect_users(state.segment.count_below(users.most()));
+                self.recorder.expect_users(state.share.count_below(users.most()));
             }
         }
         self.insert(self.recorder.second_ends(), Timer::Second);
@@ -114,7 +121,6 @@ impl Worker {
     /// Starts or stops users of a closed load as its shape has it at `due`.
     pub(super) fn adjust_users(self: &Rc<Self>, unit: usize, due: u64) {
         let load = &self.program.units[unit];
-        let Shape::Closed { users, .. } = &load.shape else { return };
         let started = self.started(unit);
         let time = due - started;
         let mut states = self.units.borrow_mut();
@@ -124,20 +130,21 @@ impl Worker {
             state.more = false;
             return;
         }
+        let Some(changes) = &mut state.changes else { return };
         let before = state.wanted;
-        state.wanted = state.segment.count_below(users.users_at(time));
-        let wanted = state.wanted;
-        let next = users.next_change(time, &state.segment);
+        let wanted = changes.advance(time);
+        let next = changes.peek();
+        state.wanted = wanted;
         state.more = next.is_some();
         let known = state.known;
         state.known = known.max(wanted);
-        let numbers: Vec<u64> = (before..wanted).map(|k| state.segment.nth(k)).collect();
+        let numbers: Vec<u64> = (before..wanted).filter_map(|k| state.share.nth(k)).collect();
         state.users += numbers.len() as u64;
         state.busy += numbers.len() as u64;
         drop(states);
         self.note_users();
         if let Some(next) = next {
-            self.insert(started + next, Timer::Users(unit as u16));
+            self.insert(started.saturating_add(next), Timer::Users(unit as u16));
         }
         for (k, number) in (before..).zip(numbers) {
             let mut user = Box::new(User::new(number, unit, load.scenario_of(number)));
@@ -170,7 +177,7 @@ impl Worker {
         let units = self.units.borrow();
         let state = &units[user.unit as usize];
         state.ended
-            || (state.arrivals.is_none() && state.segment.count_below(user.number) >= state.wanted)
+            || (state.arrivals.is_none() && state.share.count_below(user.number) >= state.wanted)
     }
 
     /// Starts an iteration for each arrival that is due.
@@ -187,7 +194,7 @@ impl Worker {
                 drop(states);
                 return self.idle.notify_one();
             };
-            let due = started + arrival.due;
+            let due = started.saturating_add(arrival.due);
             if due > now {
                 drop(states);
                 return self.insert(due, Timer::Arrival(unit as u16));
@@ -220,8 +227,8 @@ impl Worker {
         let member = load.members.iter().position(|member| member.scenario == scenario)?;
         let user = match state.free[member].pop() {
             Some(user) => user,
-            None if state.users < state.segment.count_below(*max_users) => {
-                let number = state.segment.nth(state.users);
+            None if state.users < state.share.count_below(*max_users) => {
+                let number = state.share.nth(state.users)?;
                 state.users += 1;
                 Box::new(User::new(number, unit, scenario))
             }

@@ -1,11 +1,11 @@
-//! Several scenarios that share one load: whose turn user or arrival number i is.
+//! Several scenarios in one load, mixed by weight: which of them user or arrival number i runs.
 
 use crate::ShapeError;
 
 /// Weights over members. Number i goes to a member such that every beginning of the sequence has the
 /// weights as closely as whole numbers allow.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shares {
+pub struct Mix {
     /// The members of one round, which then repeats.
     round: Box<[u16]>,
 }
@@ -13,12 +13,12 @@ pub struct Shares {
 /// Length of a round when weights have no small common measure.
 const ROUND: usize = 10_000;
 
-impl Shares {
-    /// Shares by weight.
+impl Mix {
+    /// A mix by weight.
     ///
     /// # Errors
     /// There is no member, or a weight is not above 0.
-    pub fn new(weights: &[f64]) -> Result<Shares, ShapeError> {
+    pub fn new(weights: &[f64]) -> Result<Mix, ShapeError> {
         if weights.is_empty() || weights.len() > usize::from(u16::MAX) {
             return Err(ShapeError("a shared load needs 1 to 65,535 scenarios".to_owned()));
         }
@@ -39,7 +39,7 @@ impl Shares {
                 member as u16
             })
             .collect();
-        Ok(Shares { round })
+        Ok(Mix { round })
     }
 
     /// The member whose turn number `i` is.
@@ -61,16 +61,16 @@ mod tests {
 
     #[test]
     fn nine_to_one() {
-        let shares = Shares::new(&[9.0, 1.0]).expect("good weights");
-        let seconds = (0..1_000).filter(|i| shares.member(*i) == 1).count();
+        let mix = Mix::new(&[9.0, 1.0]).expect("good weights");
+        let seconds = (0..1_000).filter(|i| mix.member(*i) == 1).count();
         assert_eq!(seconds, 100);
     }
 
     #[test]
     fn bad_weights_are_errors() {
-        assert!(Shares::new(&[]).is_err());
-        assert!(Shares::new(&[1.0, 0.0]).is_err());
-        assert!(Shares::new(&[f64::NAN]).is_err());
+        assert!(Mix::new(&[]).is_err());
+        assert!(Mix::new(&[1.0, 0.0]).is_err());
+        assert!(Mix::new(&[f64::NAN]).is_err());
     }
 
     proptest! {
@@ -81,9 +81,9 @@ mod tests {
         ) {
             let weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
             let total: f64 = weights.iter().sum();
-            let shares = Shares::new(&weights).expect("good weights");
+            let mix = Mix::new(&weights).expect("good weights");
             for (member, weight) in weights.iter().enumerate() {
-                let got = (0..n).filter(|i| shares.member(*i) == member).count() as f64;
+                let got = (0..n).filter(|i| mix.member(*i) == member).count() as f64;
                 prop_assert!((got - weight / total * n as f64).abs() < weights.len() as f64);
             }
         }
