@@ -110,7 +110,7 @@ impl Stopper {
         self.0.send_if_modified(|orders| {
             let first = orders.command == Command::Run;
             if first {
-                orders.command = Command::Stop { grace: crate::schedule::nanos(grace) };
+                orders.command = Command::Stop { grace: crate::profile::nanos(grace) };
             }
             first
         });

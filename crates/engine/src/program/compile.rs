@@ -19,7 +19,7 @@ use super::ops::JsonOp;
 use super::scope::{Function, Place};
 use super::{Feed, Feeds, Program, Scenario};
 use crate::parts::{hosts::Hosts, url};
-use crate::schedule::{LoadUnit, Member};
+use crate::profile::{LoadProfile, Member};
 
 /// How long what is in flight at the end may take, where the plan does not say.
 pub const DEFAULT_GRACEFUL_STOP: Duration = Duration::from_secs(30);
@@ -335,12 +335,12 @@ impl<'p> Compiler<'p> {
     }
 
     /// Setup or teardown: one user, one iteration.
-    fn once(&mut self, name: &str, steps: &'p [Step]) -> (Vec<Scenario>, Vec<LoadUnit>) {
+    fn once(&mut self, name: &str, steps: &'p [Step]) -> (Vec<Scenario>, Vec<LoadProfile>) {
         let scenario = self.scenario(name, steps, OnError::StopRun, None);
-        (vec![scenario], vec![LoadUnit::once(0)])
+        (vec![scenario], vec![LoadProfile::once(0)])
     }
 
-    fn scenarios(&mut self, defaults: &'p [Defaults]) -> (Vec<Scenario>, Vec<LoadUnit>) {
+    fn scenarios(&mut self, defaults: &'p [Defaults]) -> (Vec<Scenario>, Vec<LoadProfile>) {
         let plan = self.plan;
         let mut scenarios = Vec::new();
         let mut units = Vec::new();
@@ -352,7 +352,7 @@ impl<'p> Compiler<'p> {
             let (name, steps) = (&scenario.name.value, &scenario.steps);
             scenarios.push(self.scenario(name, steps, on_error, bandwidth));
             if self.options.part == Part::Trial {
-                units.push(LoadUnit::once(index));
+                units.push(LoadProfile::once(index));
                 continue;
             }
             match (&scenario.load, &scenario.weight) {
@@ -381,9 +381,9 @@ impl<'p> Compiler<'p> {
         span: Span,
         members: Vec<Member>,
         start_after: Duration,
-        units: &mut Vec<LoadUnit>,
+        units: &mut Vec<LoadProfile>,
     ) {
-        match LoadUnit::new(load, members, start_after) {
+        match LoadProfile::new(load, members, start_after) {
             Ok(unit) => units.push(unit),
             Err(message) => self.error(span, message, ""),
         }

@@ -27,7 +27,7 @@ use squall_plan::value::Value;
 use squall_wire::{Origin, Proxy};
 
 use crate::parts::hosts::Hosts;
-use crate::schedule::LoadUnit;
+use crate::profile::LoadProfile;
 
 pub use advise::advise;
 pub(crate) use compile::Compiler;
@@ -53,7 +53,7 @@ pub struct Program {
     /// The kinds of users.
     pub(crate) scenarios: Vec<Scenario>,
     /// The loads, each of one scenario or of several by weight.
-    pub(crate) units: Vec<LoadUnit>,
+    pub(crate) units: Vec<LoadProfile>,
     /// Names known before the run; the index is the number under which a worker records.
     pub(crate) names: Vec<(NameKind, String)>,
     /// Names of the variables, by slot.
@@ -178,16 +178,16 @@ impl Program {
 
     /// Length of the run in seconds, if all its loads end by time.
     pub fn length_s(&self) -> Option<f64> {
-        let ends: Option<Vec<u64>> = self.units.iter().map(LoadUnit::end).collect();
+        let ends: Option<Vec<u64>> = self.units.iter().map(LoadProfile::end).collect();
         ends?.into_iter().max().map(|end| end as f64 / 1e9)
     }
 
     /// The part of the run, in seconds, in which its loads stay as they are, as far as the plan says;
     /// its end is `None` where that is the end of the run. `None`: they never do.
     pub fn constant_s(&self) -> Option<(f64, Option<f64>)> {
-        let starts: Option<Vec<u64>> = self.units.iter().map(LoadUnit::constant_from).collect();
+        let starts: Option<Vec<u64>> = self.units.iter().map(LoadProfile::constant_from).collect();
         let from = starts?.into_iter().max()?;
-        let to = self.units.iter().filter_map(LoadUnit::end).min();
+        let to = self.units.iter().filter_map(LoadProfile::end).min();
         let seconds = |ns: u64| ns as f64 / 1e9;
         to.is_none_or(|to| to > from).then(|| (seconds(from), to.map(seconds)))
     }
@@ -203,7 +203,7 @@ impl Program {
 
     /// Most users of a load at a time; at least 1.
     pub(crate) fn most_users(&self) -> u32 {
-        let most = self.units.iter().map(LoadUnit::most_users).max().unwrap_or(1);
+        let most = self.units.iter().map(LoadProfile::most_users).max().unwrap_or(1);
         u32::try_from(most).unwrap_or(u32::MAX).max(1)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use super::{NameOp, Op, Place, Program, RequestOp, UrlOp};
-use crate::schedule::{LoadUnit, Shape};
+use crate::profile::{LoadProfile, Shape};
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -35,14 +35,14 @@ impl Display for Program {
 }
 
 /// A load in words.
-struct Described<'a>(&'a LoadUnit, &'a Program);
+struct Described<'a>(&'a LoadProfile, &'a Program);
 
 impl Display for Described<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Described(unit, program) = self;
         match &unit.shape {
-            Shape::Closed { .. } => write!(f, "closed, at most {} users", unit.most_users())?,
-            Shape::Open { .. } => {
+            Shape::Closed(_) => write!(f, "closed, at most {} users", unit.most_users())?,
+            Shape::Open(_) => {
                 write!(f, "open, arrivals for at most {} users", unit.most_users())?;
             }
         }

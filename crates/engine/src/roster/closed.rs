@@ -3,7 +3,7 @@
 use squall_load::{Share, UserChanges};
 
 use super::Begin;
-use crate::schedule::{ClosedShape, Nanos};
+use crate::profile::{ClosedShape, Nanos};
 
 /// State of a share of a closed workload.
 pub(super) struct Closed {

@@ -6,7 +6,7 @@ use super::closed::Closed;
 use super::open::{Open, Taker};
 use super::seats::{Seats, Slot, index};
 use super::{Begin, Seat, Seated};
-use crate::schedule::{LoadProfile, Nanos, Shape};
+use crate::profile::{LoadProfile, Nanos, Shape};
 
 /// A worker's share of one load.
 pub(super) struct Load<U> {
@@ -187,10 +187,11 @@ impl<U: Seated> Load<U> {
     }
 
     /// A user waits at a place. Returns whether it has to be dismissed, because its seat is gone.
-    pub(super) fn wait(&mut self, seat: Seat, place: u32, share: &Share) -> bool {
+    pub(super) fn wait(&mut self, seat: Seat, place: u32, now: Nanos, share: &Share) -> bool {
         let surplus = self.is_surplus(seat, share);
         if surplus {
             self.orphans.push(place);
+            self.changed = self.changed.max(now);
         }
         self.set(seat, if surplus { Slot::LEFT } else { Slot::waiting(place) }, share);
         surplus

@@ -19,7 +19,7 @@ mod wheel;
 use slab::Slab;
 use squall_load::Share;
 
-use crate::schedule::{LoadProfile, Nanos, Shape};
+use crate::profile::{LoadProfile, Nanos, Shape};
 use load::{Arrived, Load, Step};
 use wheel::Wheel;
 
@@ -41,22 +41,20 @@ pub(crate) trait Seated {
 /// Something that is due.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Action<U> {
-    /// A virtual user of a closed workload begins. `again`: the seat was taken before and left.
+    /// A virtual user of a closed workload begins. `again`: its seat was taken before and left.
     Admit { seat: Seat, due: Nanos, again: bool },
     /// An arrival of an open workload: an iteration by a user that was free, or by a new one. A user
-    /// of another scenario gives its seat to a new one.
+    /// of another scenario leaves its seat to a new one.
     Arrive { seat: Seat, due: Nanos, user: Option<U> },
     /// An arrival found no free user.
     DropArrival,
     /// A user that waited goes on.
     Resume { user: U, due: Nanos },
-    /// A user that waited has to go: its load has no place for it any more.
+    /// A user that waited has lost its seat: it is no more.
     Dismiss { user: U, at: Nanos },
-    /// The timer of an exchange's deadline, see [`Roster::deadline`].
-    Deadline { id: u32, due: Nanos },
-    /// A timer set by [`Roster::alarm`].
-    Alarm(u32),
-    /// What is in flight has had its time after the end.
+    /// A timer that was set by [`Roster::set_timer`].
+    Timer { id: u32, due: Nanos },
+    /// What is in flight after the end has had its time.
     Cancel,
 }
 
@@ -85,8 +83,6 @@ pub(crate) enum After {
 
 /// A worker's share of the loads, and who waits.
 pub(crate) struct Roster<U> {
-    /// When the run's first second began.
-    start: Nanos,
     share: Share,
     seed: u64,
     loads: Vec<Load<U>>,
@@ -98,8 +94,10 @@ pub(crate) struct Roster<U> {
     generation: u32,
     /// Since when loads stand still.
     paused: Option<Nanos>,
-    /// Users that were due while the loads stood still.
-    held: Vec<u32>,
+    /// How long they stood still before.
+    paused_ns: Nanos,
+    /// The share that is to come, and from when on.
+    next_share: Option<(Share, Nanos)>,
     stopped: bool,
 }
 
@@ -113,15 +111,23 @@ struct Waiting<U> {
 /// What waits in the wheel. Generations make timers of the past do nothing.
 #[derive(Debug, Clone, Copy)]
 enum Timer {
-    User { place: u32, generation: u32 },
-    /// The number of users of a closed workload changes.
-    Users { load: u16, generation: u16 },
-    /// The next arrival of an open workload.
-    Arrival { load: u16, generation: u16 },
+    User {
+        place: u32,
+        generation: u32,
+    },
+    /// The number of users of a closed workload changes, or the next arrival of an open one is due.
+    Load {
+        load: u16,
+        generation: u16,
+    },
     /// A load ends.
-    End { load: u16, generation: u16 },
-    Deadline(u32),
-    Alarm(u32),
+    End {
+        load: u16,
+        generation: u16,
+    },
+    /// Another share begins.
+    Share,
+    Other(u32),
     Cancel,
 }
 
@@ -129,7 +135,6 @@ impl<U: Seated> Roster<U> {
     /// The share of the loads, of a run that begins at `start`. Everything random follows from `seed`.
     pub(crate) fn new(profiles: &[LoadProfile], share: Share, start: Nanos, seed: u64) -> Self {
         let mut roster = Roster {
-            start,
             share,
             seed,
             loads: Vec::new(),
@@ -138,24 +143,29 @@ impl<U: Seated> Roster<U> {
             wheel: Wheel::new(),
             generation: 0,
             paused: None,
-            held: Vec::new(),
+            paused_ns: 0,
+            next_share: None,
             stopped: false,
         };
-        for (index, profile) in profiles.iter().enumerate() {
-            roster.loads.push(Load::new(profile, &roster.share, start, roster.seed_of(index)));
-            roster.arm(index);
+        for (profile, load) in profiles.iter().zip(0..) {
+            let seed = roster.seed_of(load);
+            roster.loads.push(Load::new(load, profile, &roster.share, start, seed));
+            roster.arm(load);
         }
         roster
     }
 
     /// Each load has a stream of chance of its own.
-    fn seed_of(&self, load: usize) -> u64 {
-        self.seed.wrapping_add(load as u64)
+    fn seed_of(&self, load: u16) -> u64 {
+        self.seed.wrapping_add(u64::from(load))
     }
 
-    /// Most users of closed workloads that this share has at any time.
-    pub(crate) fn most_closed_users(&self) -> u64 {
-        self.loads.iter().map(|load| load.most_closed_users(&self.share)).sum()
+    fn load(&self, seat: Seat) -> &Load<U> {
+        &self.loads[usize::from(seat.load)]
+    }
+
+    fn load_mut(&mut self, load: u16) -> &mut Load<U> {
+        &mut self.loads[usize::from(load)]
     }
 
     /// Users that do something or wait within an iteration: not those that are free for an arrival.
@@ -168,6 +178,11 @@ impl<U: Seated> Roster<U> {
         self.unsettled.is_empty() && self.loads.iter().all(Load::is_done)
     }
 
+    /// Whether all loads have ended.
+    pub(crate) fn all_ended(&self) -> bool {
+        self.loads.iter().all(Load::has_ended)
+    }
+
     /// When to poll next. `None`: nothing is due until something is put in.
     pub(crate) fn next(&self) -> Option<Nanos> {
         if self.unsettled.is_empty() { self.wheel.next() } else { Some(0) }
@@ -177,13 +192,16 @@ impl<U: Seated> Roster<U> {
     pub(crate) fn poll(&mut self, now: Nanos) -> Option<Action<U>> {
         loop {
             if let Some(load) = self.unsettled.last().copied() {
-                if let Some(action) = self.settle(load) {
+                if let Some(action) = self.step(load) {
                     return Some(action);
                 }
                 self.unsettled.pop();
                 continue;
             }
             let (due, timer) = self.wheel.pop(now)?;
+            if self.next_share.as_ref().is_some_and(|(_, at)| *at <= due) {
+                self.change_share();
+            }
             if let Some(action) = self.fire(due, timer) {
                 return Some(action);
             }
@@ -193,100 +211,93 @@ impl<U: Seated> Roster<U> {
     fn fire(&mut self, due: Nanos, timer: Timer) -> Option<Action<U>> {
         match timer {
             Timer::User { place, generation } => self.wake(place, generation),
-            Timer::Users { load, generation } => {
-                let at = usize::from(load);
-                if self.loads[at].is_current(generation) {
-                    self.loads[at].change_users(due, &self.share);
-                    self.unsettled.push(load);
-                    self.arm_next(at);
-                }
-                None
-            }
-            Timer::Arrival { load, generation } => {
-                let at = usize::from(load);
-                if !self.loads[at].is_current(generation) {
+            Timer::Load { load, generation } => {
+                let index = usize::from(load);
+                if self.loads[index].generation() != generation {
                     return None;
                 }
-                let action = self.loads[at].arrive(load, due, &self.share);
-                self.arm_next(at);
-                action
+                let arrived = self.loads[index].arrive(&self.share);
+                if arrived.is_none() {
+                    self.loads[index].change_users(due);
+                    self.unsettled.push(load);
+                }
+                self.arm_next(load);
+                match arrived? {
+                    Arrived::Seat(seat, user) => Some(Action::Arrive { seat, due, user }),
+                    Arrived::Nobody => Some(Action::DropArrival),
+                }
             }
             Timer::End { load, generation } => {
-                if self.loads[usize::from(load)].is_current(generation) {
+                if self.loads[usize::from(load)].generation() == generation {
                     self.end_load(load, due);
                 }
                 None
             }
-            Timer::Deadline(id) => Some(Action::Deadline { id, due }),
-            Timer::Alarm(id) => Some(Action::Alarm(id)),
+            Timer::Share => None, // it was looked at before
+            Timer::Other(id) => Some(Action::Timer { id, due }),
             Timer::Cancel => Some(Action::Cancel),
         }
     }
 
-    /// One user to admit or to dismiss.
-    fn settle(&mut self, load: u16) -> Option<Action<U>> {
-        loop {
-            match self.loads[usize::from(load)].settle(load, &self.share)? {
-                load::Settled::Admit(seat, due, again) => {
-                    return Some(Action::Admit { seat, due, again });
-                }
-                load::Settled::Dismiss(place, at) => {
-                    if let Some(waiting) = self.waiting.try_remove(place as usize) {
-                        return Some(Action::Dismiss { user: waiting.user, at });
-                    }
-                }
+    /// One step toward the users that a load should have.
+    fn step(&mut self, load: u16) -> Option<Action<U>> {
+        match self.loads[usize::from(load)].step(&self.share)? {
+            Step::Admit(seat, due, again) => Some(Action::Admit { seat, due, again }),
+            Step::Dismiss(place, at) => {
+                let Waiting { user, .. } = self.waiting.remove(place as usize);
+                Some(Action::Dismiss { user, at })
             }
         }
     }
 
-    /// Lets a user wait until `due`; then it comes out as [`Action::Resume`].
-    pub(crate) fn park(&mut self, user: U, due: Nanos) {
-        self.generation = self.generation.wrapping_add(1);
-        let generation = self.generation;
+    /// Lets a user wait from `now` until `due`; then it comes out as [`Action::Resume`]. If it has no
+    /// seat any more it comes out at once, as [`Action::Dismiss`].
+    pub(crate) fn park(&mut self, user: U, due: Nanos, now: Nanos) {
+        // A pause lasts from its beginning for all who wait: take off what has passed of it.
+        let due = due - self.paused.map_or(0, |since| now.saturating_sub(since)).min(due);
         let seat = user.seat();
+        let generation = self.next_generation();
         let place = self.waiting.insert(Waiting { user, due, generation }) as u32;
-        let load = &mut self.loads[usize::from(seat.load)];
-        if load.take_seat(seat, Slot::Waiting(place), &self.share) {
-            self.unsettled.push(seat.load); // its place was given up while it was busy
+        if self.loads[usize::from(seat.load)].wait(seat, place, now, &self.share) {
+            self.unsettled.push(seat.load);
+        } else if self.paused.is_none() {
+            self.wheel.insert(due, Timer::User { place, generation });
         }
-        self.wheel.insert(due, Timer::User { place, generation });
+    }
+
+    fn next_generation(&mut self) -> u32 {
+        self.generation = self.generation.wrapping_add(1);
+        self.generation
     }
 
     fn wake(&mut self, place: u32, generation: u32) -> Option<Action<U>> {
-        let index = place as usize;
-        if self.waiting.get(index)?.generation != generation {
-            return None;
+        let waiting = self.waiting.get(place as usize)?;
+        if waiting.generation != generation || self.paused.is_some() {
+            return None; // what a pause holds up gets a new timer when it ends
         }
-        if self.paused.is_some() {
-            self.held.push(place);
-            return None;
-        }
-        let Waiting { user, due, .. } = self.waiting.remove(index);
+        let Waiting { user, due, .. } = self.waiting.remove(place as usize);
         let seat = user.seat();
-        self.loads[usize::from(seat.load)].take_seat(seat, Slot::Busy, &self.share);
+        self.loads[usize::from(seat.load)].go_on(seat, &self.share);
         Some(Action::Resume { user, due })
     }
 
     /// A user of an open workload waits for the next arrival.
     pub(crate) fn free(&mut self, user: U) {
-        let seat = user.seat();
-        self.loads[usize::from(seat.load)].free(user);
+        let load = usize::from(user.seat().load);
+        self.loads[load].free(user, &self.share);
     }
 
     /// A user is no more.
     pub(crate) fn leave(&mut self, seat: Seat) {
-        let load = &mut self.loads[usize::from(seat.load)];
-        if load.leave(seat, &self.share) {
-            self.unsettled.push(seat.load); // the load wants a user there again
-        }
+        self.loads[usize::from(seat.load)].leave(seat, &self.share);
     }
 
-    /// Whether a user has no place any more: its load shrinks, has ended, or is another worker's now.
+    /// Whether a user has no place any more: its load shrinks, has ended, or it is another worker's.
     pub(crate) fn is_surplus(&self, seat: Seat) -> bool {
-        self.loads[usize::from(seat.load)].is_surplus(seat, &self.share)
+        self.load(seat).is_surplus(seat, &self.share)
     }
 
-    /// Whether a user may begin an iteration, its `iteration`-th from 0; counts it if so.
+    /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so.
     pub(crate) fn begin(&mut self, seat: Seat, iteration: u64) -> Begin {
         if self.stopped {
             return Begin::No;
@@ -294,134 +305,126 @@ impl<U: Seated> Roster<U> {
         self.loads[usize::from(seat.load)].begin(seat, iteration, &self.share)
     }
 
-    /// What a user does after an iteration that was due at `paced` and ended at `now`.
-    pub(crate) fn finished(&self, seat: Seat, paced: &mut Nanos, now: Nanos) -> After {
-        let load = &self.loads[usize::from(seat.load)];
-        match &load.shape {
-            Shape::Open { .. } => After::Free,
-            Shape::Closed { .. } if self.stopped || load.is_surplus(seat, &self.share) => After::Gone,
-            Shape::Closed { pacing: None, .. } => After::Now,
-            Shape::Closed { pacing: Some(pacing), .. } => {
-                *paced = paced.saturating_add(*pacing);
-                if *paced > now { After::At(*paced) } else { After::Now }
+    /// When a user that begins at `due` has its first iteration, in the time of [`Roster::after`].
+    pub(crate) fn first_iteration(&self, due: Nanos) -> Nanos {
+        due - self.paused_ns.min(due)
+    }
+
+    /// What a user does after an iteration that ended at `now`. `paced` is when that iteration was due,
+    /// and becomes when the next one is: in time without pauses, see [`Roster::first_iteration`].
+    pub(crate) fn after(&self, seat: Seat, paced: &mut Nanos, now: Nanos) -> After {
+        match self.load(seat).shape() {
+            Shape::Open(_) => After::Free,
+            Shape::Closed(_) if self.stopped || self.is_surplus(seat) => After::Gone,
+            Shape::Closed(shape) => {
+                let Some(pacing) = shape.pacing else { return After::Now };
+                *paced = paced.saturating_add(pacing);
+                let due = paced.saturating_add(self.paused_ns);
+                if due > now { After::At(due) } else { After::Now }
             }
         }
     }
 
-    /// Sets a timer for the deadline of something in flight; it comes out as [`Action::Deadline`].
-    pub(crate) fn deadline(&mut self, id: u32, due: Nanos) {
-        self.wheel.insert(due, Timer::Deadline(id));
-    }
-
-    /// Sets a timer; it comes out as [`Action::Alarm`].
-    pub(crate) fn alarm(&mut self, id: u32, due: Nanos) {
-        self.wheel.insert(due, Timer::Alarm(id));
+    /// Sets a timer; it comes out as [`Action::Timer`].
+    pub(crate) fn set_timer(&mut self, id: u32, due: Nanos) {
+        self.wheel.insert(due, Timer::Other(id));
     }
 
     /// A load ends: no user of it begins anything more. Arrivals that were due before are out already,
     /// as what is due comes out in the order of time.
     pub(crate) fn end_load(&mut self, load: u16, at: Nanos) {
-        if self.loads[usize::from(load)].end(at) {
+        if self.load_mut(load).end(at) {
             self.unsettled.push(load);
         }
     }
 
-    /// The run ends at `now`: no load begins anything more; what is in flight may take `graceful_stop`
-    /// nanoseconds, and then [`Action::Cancel`] comes out. Returns how many arrivals that were due
-    /// have not begun, and never will.
-    pub(crate) fn stop(&mut self, now: Nanos, graceful_stop: Nanos) -> u64 {
-        if std::mem::replace(&mut self.stopped, true) {
-            return 0;
-        }
-        let cut_off = self.loads.iter_mut().map(|load| load.cut_off(now)).sum();
-        for load in 0..self.loads.len() {
-            self.end_load(load as u16, now);
-        }
-        self.cancel_at(now.saturating_add(graceful_stop));
+    /// The run ends at `now`: no load begins anything more. Returns how many arrivals were due and
+    /// have not begun.
+    pub(crate) fn stop(&mut self, now: Nanos) -> u64 {
+        self.stopped = true;
+        let cut_off = self.loads.iter_mut().map(|load| load.skip_before(now)).sum();
+        (0..self.loads.len()).for_each(|load| self.end_load(load as u16, now));
         cut_off
     }
 
-    /// What is in flight at `due` has had its time: [`Action::Cancel`] comes out.
+    /// At `due`, what is in flight has had its time: [`Action::Cancel`] comes out.
     pub(crate) fn cancel_at(&mut self, due: Nanos) {
         self.wheel.insert(due, Timer::Cancel);
     }
 
-    /// Whether all loads have ended.
-    pub(crate) fn all_ended(&self) -> bool {
-        self.loads.iter().all(Load::has_ended)
-    }
-
-    /// Loads stand still from `now` on: no arrival, no user that begins, goes on or changes. What is in
-    /// flight goes on, and so do deadlines.
+    /// Loads stand still from `now` on: nobody arrives, begins, goes on or is dismissed. What is in
+    /// flight goes on, and so do timers.
     pub(crate) fn pause(&mut self, now: Nanos) {
-        if self.paused.is_some() || self.stopped {
-            return;
+        if self.paused.is_none() {
+            self.paused = Some(now);
+            self.loads.iter_mut().for_each(Load::disarm);
         }
-        self.paused = Some(now);
-        self.loads.iter_mut().for_each(Load::disarm);
     }
 
-    /// Loads go on where they stood: everything that was due later is later by the pause.
+    /// Loads go on where they stood: what was due is due later, by the length of the pause.
     pub(crate) fn resume(&mut self, now: Nanos) {
         let Some(since) = self.paused.take() else { return };
         let length = now.saturating_sub(since);
-        self.held.clear();
-        for (place, waiting) in &mut self.waiting {
-            self.generation = self.generation.wrapping_add(1);
-            waiting.generation = self.generation;
+        self.paused_ns = self.paused_ns.saturating_add(length);
+        let Roster { waiting, wheel, generation, .. } = self;
+        for (place, waiting) in waiting {
+            *generation = generation.wrapping_add(1);
+            waiting.generation = *generation;
             waiting.due = waiting.due.saturating_add(length);
-            let timer = Timer::User { place: place as u32, generation: waiting.generation };
-            self.wheel.insert(waiting.due, timer);
+            wheel.insert(waiting.due, Timer::User { place: place as u32, generation: *generation });
         }
-        for load in 0..self.loads.len() {
-            self.loads[load].shift(length);
+        for load in 0..self.loads.len() as u16 {
+            self.load_mut(load).shift(length);
             self.arm(load);
         }
     }
 
-    /// From `at` on a load has another shape, whose time 0 is `at`. Users that are there stay, as far
-    /// as the new shape has a place for them.
+    /// From `at` on a load has another shape, whose time 0 is `at`; it stays closed or open. Users that
+    /// are there stay, as far as the new shape has a place for them.
     pub(crate) fn reshape(&mut self, load: u16, shape: Shape, at: Nanos) {
-        let (index, seed) = (usize::from(load), self.seed_of(usize::from(load)));
-        self.loads[index].reshape(shape, &self.share, at, seed);
-        self.arm(index);
+        let seed = self.seed_of(load);
+        self.loads[usize::from(load)].reshape(shape, &self.share, at, seed);
+        self.arm(load);
     }
 
-    /// From `at` on this worker has another share: seats that it gave away are left, arrivals from
-    /// `at` on are those of the new share. Iterations counted over all users of a closed workload stay
-    /// with whom they were given to.
+    /// From `at` on this worker has another share: seats that it gives away are left, arrivals due at
+    /// `at` or later are those of the new share. Iterations counted over all users of a closed workload
+    /// stay with whom they were given to.
+    ///
+    /// `at` must not be past: what was due since then would be done twice, or by nobody.
     pub(crate) fn reshare(&mut self, share: Share, at: Nanos) {
+        self.next_share = Some((share, at));
+        self.wheel.insert(at, Timer::Share);
+    }
+
+    fn change_share(&mut self) {
+        let Some((share, at)) = self.next_share.take() else { return };
         let before = std::mem::replace(&mut self.share, share);
-        for index in 0..self.loads.len() {
-            let seed = self.seed_of(index);
-            let orphans = self.loads[index].reshare(&before, &self.share, at, seed);
-            self.loads[index].orphans(orphans);
-            self.arm(index);
-            self.unsettled.push(index as u16);
+        for load in 0..self.loads.len() as u16 {
+            let seed = self.seed_of(load);
+            self.loads[usize::from(load)].reshare(&before, &self.share, at, seed);
+            self.arm(load);
+            self.unsettled.push(load);
         }
     }
 
     /// Puts a load's next change or arrival, and its end, into the wheel, in place of those before.
-    fn arm(&mut self, index: usize) {
-        self.loads[index].disarm();
+    fn arm(&mut self, load: u16) {
+        self.load_mut(load).disarm();
         if self.paused.is_some() {
             return;
         }
-        if let Some(end) = self.loads[index].ends_at() {
-            let generation = self.loads[index].generation;
-            self.wheel.insert(end, Timer::End { load: index as u16, generation });
+        let generation = self.load_mut(load).generation();
+        if let Some(end) = self.load_mut(load).ends() {
+            self.wheel.insert(end, Timer::End { load, generation });
         }
-        self.arm_next(index);
+        self.arm_next(load);
     }
 
-    fn arm_next(&mut self, index: usize) {
-        let load = &self.loads[index];
-        let (number, generation) = (index as u16, load.generation);
-        let Some(due) = load.next_due() else { return };
-        let timer = match load.shape {
-            Shape::Closed { .. } => Timer::Users { load: number, generation },
-            Shape::Open { .. } => Timer::Arrival { load: number, generation },
-        };
-        self.wheel.insert(due, timer);
+    fn arm_next(&mut self, load: u16) {
+        let generation = self.load_mut(load).generation();
+        if let Some(due) = self.load_mut(load).due() {
+            self.wheel.insert(due, Timer::Load { load, generation });
+        }
     }
 }

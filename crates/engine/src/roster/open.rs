@@ -3,7 +3,7 @@
 use squall_load::{Arrival, Arrivals, Share};
 
 use super::seats::Seats;
-use crate::schedule::{Nanos, OpenShape};
+use crate::profile::{Nanos, OpenShape};
 
 /// State of a share of an open workload.
 pub(super) struct Open<U> {

@@ -1,5 +1,5 @@
-//! A load bound to the scenarios that share it: whose turn user or arrival number i is, and when.
-//! Pure, like `squall-load` below it.
+//! A load profile: a load bound to the scenarios that share it. It says whose turn user or arrival
+//! number i is, and when. Pure, like `squall-load` below it.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub(crate) type Nanos = u64;
 
 /// A load and who shares it.
 #[derive(Debug, Clone)]
-pub(crate) struct LoadUnit {
+pub(crate) struct LoadProfile {
     pub members: Vec<Member>,
     /// When it starts, on the run's clock.
     pub start: Nanos,
@@ -30,25 +30,40 @@ pub(crate) struct Member {
 /// How many and when.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
-    Closed {
-        users: Users,
-        pace: Option<Nanos>,
-        iterations: Option<u64>,
-        total_iterations: Option<u64>,
-        /// Whether all users end with the first that has done its iterations.
-        together: bool,
-        end: Option<Nanos>,
-    },
-    Open {
-        rate: Rate,
-        pattern: model::Arrivals,
-        max_users: u64,
-        total_iterations: Option<u64>,
-        end: Option<Nanos>,
-    },
+    Closed(ClosedShape),
+    Open(OpenShape),
 }
 
-impl LoadUnit {
+/// A number of virtual users that wait for their responses.
+#[derive(Debug, Clone)]
+pub(crate) struct ClosedShape {
+    pub users: Users,
+    /// From the start of an iteration to that of the next one.
+    pub pacing: Option<Nanos>,
+    /// Iterations of each user.
+    pub iterations: Option<u64>,
+    /// Iterations of all users together.
+    pub total_iterations: Option<u64>,
+    /// Whether all users end with the first that has done its iterations.
+    pub together: bool,
+    /// When it ends after its start; `None`: when its iterations are done.
+    pub end: Option<Nanos>,
+}
+
+/// Arrivals that do not wait.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenShape {
+    pub rate: Rate,
+    pub pattern: model::Arrivals,
+    /// Most users at a time.
+    pub max_users: u64,
+    /// Arrivals in all.
+    pub total_iterations: Option<u64>,
+    /// When it ends after its start; `None`: when its arrivals are done.
+    pub end: Option<Nanos>,
+}
+
+impl LoadProfile {
     /// Binds a load to scenarios; a shape that makes no sense gives an error text.
     pub(crate) fn new(
         load: &Load,
@@ -56,8 +71,8 @@ impl LoadUnit {
         start_after: Duration,
     ) -> Result<Self, String> {
         let shape = match load {
-            Load::Closed(closed) => Shape::closed(closed)?,
-            Load::Open(open) => Shape::open(open)?,
+            Load::Closed(closed) => Shape::Closed(ClosedShape::new(closed)?),
+            Load::Open(open) => Shape::Open(OpenShape::new(open)?),
         };
         let weights: Vec<f64> = members.iter().map(|member| member.weight).collect();
         let mix = Mix::new(&weights).map_err(|error| error.to_string())?;
@@ -65,7 +80,7 @@ impl LoadUnit {
             Load::Closed(closed) => constant_from(closed.ramp, &closed.stages, closed.duration),
             Load::Open(open) => constant_from(open.ramp, &open.stages, open.duration),
         };
-        Ok(LoadUnit { members, start: nanos(start_after), shape, mix, constant_from })
+        Ok(LoadProfile { members, start: nanos(start_after), shape, mix, constant_from })
     }
 
     /// One user, one iteration.
@@ -81,12 +96,14 @@ impl LoadUnit {
         self.members[self.mix.member(i)].scenario
     }
 
+    /// The place of a scenario among those that share the load.
+    pub(crate) fn member_of(&self, scenario: usize) -> usize {
+        self.members.iter().position(|member| member.scenario == scenario).unwrap_or(0)
+    }
+
     /// When the load ends, on the run's clock; `None`: when its iterations are done.
     pub(crate) fn end(&self) -> Option<Nanos> {
-        let end = match &self.shape {
-            Shape::Closed { end, .. } | Shape::Open { end, .. } => *end,
-        };
-        end.map(|end| self.start.saturating_add(end).min(MAX_TIME))
+        self.shape.end().map(|end| self.start.saturating_add(end).min(MAX_TIME))
     }
 
     /// From when on, on the run's clock, the load stays as it is; `None`: it changes to its end.
@@ -97,69 +114,83 @@ impl LoadUnit {
     /// Whether latency is also counted from when a request was due.
     pub(crate) fn has_schedule(&self) -> bool {
         match &self.shape {
-            Shape::Closed { pace, .. } => pace.is_some(),
-            Shape::Open { .. } => true,
+            Shape::Closed(shape) => shape.pacing.is_some(),
+            Shape::Open(_) => true,
         }
     }
 
     /// Most users at a time, over all workers.
     pub(crate) fn most_users(&self) -> u64 {
         match &self.shape {
-            Shape::Closed { users, .. } => users.most(),
-            Shape::Open { max_users, .. } => *max_users,
+            Shape::Closed(shape) => shape.users.most(),
+            Shape::Open(shape) => shape.max_users,
         }
-    }
-
-    /// The arrivals of a share of an open load.
-    pub(crate) fn arrivals(&self, share: &Share, seed: u64) -> Option<Arrivals> {
-        let Shape::Open { rate, pattern, .. } = &self.shape else { return None };
-        let pattern = match pattern {
-            model::Arrivals::Even => Pattern::Even,
-            model::Arrivals::Poisson => Pattern::Poisson { seed },
-        };
-        Some(Arrivals::new(rate.clone(), pattern, share))
     }
 }
 
 impl Shape {
-    fn closed(closed: &Closed) -> Result<Shape, String> {
+    /// When it ends after its start; `None`: when its iterations are done.
+    pub(crate) fn end(&self) -> Option<Nanos> {
+        match self {
+            Shape::Closed(shape) => shape.end,
+            Shape::Open(shape) => shape.end,
+        }
+    }
+}
+
+impl ClosedShape {
+    /// # Errors
+    /// The numbers of users make no sense, in a sentence.
+    pub(crate) fn new(closed: &Closed) -> Result<ClosedShape, String> {
         let stages: Vec<(f64, Nanos)> = closed.stages.iter().map(stage).collect();
-        let ramp = nanos(closed.ramp);
-        let duration = closed.duration.map(nanos);
         let users = if stages.is_empty() {
-            Users::ramp(closed.users.unwrap_or(1), ramp)
+            Users::ramp(closed.users.unwrap_or(1), nanos(closed.ramp))
         } else {
             Users::stages(closed.users.unwrap_or(0), &stages)
-        }
-        .map_err(|error| error.to_string())?;
-        let staged = (!stages.is_empty()).then(|| stages.iter().map(|(_, over)| over).sum());
-        Ok(Shape::Closed {
-            users,
-            pace: closed.pacing.map(nanos),
+        };
+        Ok(ClosedShape {
+            users: users.map_err(|error| error.to_string())?,
+            pacing: closed.pacing.map(nanos),
             iterations: closed.iterations,
             total_iterations: closed.total_iterations,
             together: closed.end == model::End::Together,
-            end: duration.or(staged),
+            end: closed.duration.map(nanos).or(length(&stages)),
         })
     }
+}
 
-    fn open(open: &Open) -> Result<Shape, String> {
+impl OpenShape {
+    /// # Errors
+    /// The rates make no sense, in a sentence.
+    pub(crate) fn new(open: &Open) -> Result<OpenShape, String> {
         let stages: Vec<(f64, Nanos)> = open.stages.iter().map(stage).collect();
         let rate = if stages.is_empty() {
             Rate::ramp(open.rate.unwrap_or(0.0), nanos(open.ramp))
         } else {
             Rate::stages(open.rate.unwrap_or(0.0), &stages)
-        }
-        .map_err(|error| error.to_string())?;
-        let staged = (!stages.is_empty()).then(|| stages.iter().map(|(_, over)| over).sum());
-        Ok(Shape::Open {
-            rate,
+        };
+        Ok(OpenShape {
+            rate: rate.map_err(|error| error.to_string())?,
             pattern: open.arrivals,
             max_users: open.max_users,
             total_iterations: open.total_iterations,
-            end: open.duration.map(nanos).or(staged),
+            end: open.duration.map(nanos).or(length(&stages)),
         })
     }
+
+    /// The arrivals of a share.
+    pub(crate) fn arrivals(&self, share: &Share, seed: u64) -> Arrivals {
+        let pattern = match self.pattern {
+            model::Arrivals::Even => Pattern::Even,
+            model::Arrivals::Poisson => Pattern::Poisson { seed },
+        };
+        Arrivals::new(self.rate.clone(), pattern, share)
+    }
+}
+
+/// How long stages are together; `None`: there are none.
+fn length(stages: &[(f64, Nanos)]) -> Option<Nanos> {
+    (!stages.is_empty()).then(|| stages.iter().map(|(_, over)| over).sum())
 }
 
 /// From when on, after its start, a load stays as it is.
