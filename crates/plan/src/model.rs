@@ -533,8 +533,8 @@ pub struct Request {
     pub max_body: Option<u64>,
     /// Most unpacked bytes for each byte of a packed body.
     pub max_ratio: Option<u64>,
-    /// What is done with the answer's body beside what extracts and checks need.
-    pub save: Option<Save>,
+    /// What becomes of the response's body; `None`: what its checks and extracts need.
+    pub response_body: Option<ResponseBody>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
     pub status_errors: Option<bool>,
     /// Values taken from the answer, in order.
@@ -543,22 +543,24 @@ pub struct Request {
     pub check: Vec<Check>,
 }
 
-/// What is done with the body of an answer while it comes, in constant memory.
+/// What becomes of the body of a response while it is received, in constant memory and whatever its
+/// size. Where a request gives none, so much is kept as its checks and extracts need.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Save {
-    /// Only its size is of interest: it is thrown away.
-    Size,
-    /// A digest of it, known as `saved`, in hexadecimal.
-    Digest(Digest),
-    /// It is written to a file; a file that is there is replaced.
+pub enum ResponseBody {
+    /// It is counted and discarded.
+    Discard,
+    /// It is hashed; checks and extracts know the hash, in hexadecimal, as `body_hash`.
+    Hash(HashAlgorithm),
+    /// Only so many bytes of its beginning are kept, as `body`.
+    Keep(u64),
+    /// It is written to a file, which replaces one of that name; checks and extracts know its path as
+    /// `body_file`.
     File(Template),
-    /// Only so much of its beginning is kept, and the rest thrown away.
-    First(u64),
 }
 
-/// A digest.
+/// How a body is hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Digest {
+pub enum HashAlgorithm {
     /// RFC 1321.
     Md5,
     /// FIPS 180-4.
@@ -567,10 +569,13 @@ pub enum Digest {
     Xxh3,
 }
 
-impl Digest {
+impl HashAlgorithm {
     /// All, with their names in plans.
-    pub const NAMES: [(&str, Digest); 3] =
-        [("md5", Digest::Md5), ("sha256", Digest::Sha256), ("xxh3", Digest::Xxh3)];
+    pub const NAMES: [(&str, HashAlgorithm); 3] = [
+        ("md5", HashAlgorithm::Md5),
+        ("sha256", HashAlgorithm::Sha256),
+        ("xxh3", HashAlgorithm::Xxh3),
+    ];
 }
 
 /// What a request carries.
@@ -670,8 +675,10 @@ pub enum Extractor {
     Cookie(String),
     /// The status code.
     Status,
-    /// What `save` gave: a digest, or the path of a file.
-    Saved,
+    /// The hash of the body, with [`ResponseBody::Hash`].
+    BodyHash,
+    /// The path of the file that the body was written to, with [`ResponseBody::File`].
+    BodyFile,
 }
 
 /// Which of several matches is taken.
@@ -732,7 +739,7 @@ impl Request {
             compression: None,
             max_body: None,
             max_ratio: None,
-            save: None,
+            response_body: None,
             status_errors: None,
             extract: Vec::new(),
             check: Vec::new(),

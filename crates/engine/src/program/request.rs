@@ -8,7 +8,7 @@ use std::time::Duration;
 use squall_extract::{Extractor, Spec};
 use squall_measure::NameKind;
 use squall_plan::model::{
-    Auth, Body, Check, Exec, Extract, Extractor as From, Json, PartContent, Request, Save,
+    Auth, Body, Check, Exec, Extract, Extractor as From, Json, PartContent, Request, ResponseBody,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{BoundTemplate, Part, Template};
@@ -16,6 +16,7 @@ use squall_plan::value::Value;
 
 use super::compile::Compiler;
 use super::ops::*;
+use super::scope::Intrinsic;
 use crate::parts::replace::Markers;
 use crate::parts::{names, url};
 use crate::render;
@@ -39,21 +40,25 @@ impl<'p> Compiler<'p> {
         let body = self.body(&request.body, &mut headers)?;
         let auth = self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?;
         self.noticed = Default::default();
+        self.response_body = request.response_body.as_ref();
         let extracts = self.extracts(&request.extract)?;
         let checks = self.checks(&request.check)?;
+        self.response_body = None;
         let noticed = std::mem::take(&mut self.noticed);
         let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
             && !noticed.status;
         let reads_body =
             noticed.body || extracts.iter().any(|extract| matches!(extract.from, FromOp::Body(_)));
-        if reads_body && request.save == Some(Save::Size) {
-            let message = "`save: size` keeps no body, and a check or extract reads it".to_owned();
-            self.error(request.url.span(), message, "leave `save` out, or save the `first 64KiB`");
+        if reads_body && request.response_body == Some(ResponseBody::Discard) {
+            let message =
+                "a check or extract reads the body that `response_body: discard` throws away";
+            let hint = "leave out `response_body`, or write `response_body: {keep: 64KiB}`";
+            self.error(request.url.span(), message.to_owned(), hint);
         }
-        let save = match &request.save {
-            Some(Save::Digest(digest)) => Some(SaveOp::Digest(*digest)),
-            Some(Save::File(path)) => Some(SaveOp::File(self.template(path)?)),
-            Some(Save::Size | Save::First(_)) | None => None,
+        let capture = match &request.response_body {
+            Some(ResponseBody::Hash(algorithm)) => Some(CaptureOp::Hash(*algorithm)),
+            Some(ResponseBody::File(path)) => Some(CaptureOp::File(self.template(path)?)),
+            Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
         };
         let mut op = RequestOp {
             name,
@@ -66,7 +71,7 @@ impl<'p> Compiler<'p> {
             body,
             auth,
             limits: self.limits(request, reads_body),
-            save,
+            capture,
             status_errors,
             extracts,
             checks,
@@ -146,8 +151,8 @@ impl<'p> Compiler<'p> {
         };
         let (own, defaults) = (&request.timeout, &self.defaults.timeout);
         let max_body = request.max_body.or(self.defaults.max_body);
-        let keep = match request.save {
-            Some(Save::First(size)) => size,
+        let keep = match request.response_body {
+            Some(ResponseBody::Keep(bytes)) => bytes,
             _ if reads_body => u64::MAX,
             _ => 0,
         };
@@ -371,7 +376,8 @@ impl<'p> Compiler<'p> {
             From::Header(name) => FromOp::Header(name.clone().into()),
             From::Cookie(name) => FromOp::Cookie(name.clone().into()),
             From::Status => FromOp::Status,
-            From::Saved => FromOp::Saved,
+            From::BodyHash => self.captured(Intrinsic::BodyHash, extract.variable.span)?,
+            From::BodyFile => self.captured(Intrinsic::BodyFile, extract.variable.span)?,
         };
         let default = match &extract.default {
             Some(json) => Some(self.json(json)?),
@@ -384,6 +390,17 @@ impl<'p> Compiler<'p> {
             which: extract.which,
             default,
         })
+    }
+
+    /// The hash or the path of the body, which the request must have asked for.
+    fn captured(&mut self, which: Intrinsic, span: Span) -> Option<FromOp> {
+        match self.check_captured(which) {
+            Ok(()) => Some(FromOp::Captured),
+            Err(error) => {
+                self.error_at(error, span);
+                None
+            }
+        }
     }
 
     fn extractor(&mut self, spec: Spec<'_>, span: Span) -> Option<FromOp> {

@@ -250,9 +250,9 @@ pub(super) static REQUEST: Table = Table {
         Key("max_body", Size, "most bytes of the answer's body"),
         Key("max_ratio", Int, "most unpacked bytes for each byte of a packed body"),
         Key(
-            "save",
-            Either(&[Text, Of(&SAVE)]),
-            "what is done with the body: size, md5, sha256, xxh3, first 64KiB, or a file",
+            "response_body",
+            Either(&[OneOf(&["discard"]), Of(&RESPONSE_BODY)]),
+            "what becomes of the response's body; default: what checks and extracts need is kept",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error"),
         Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the answer"),
@@ -274,11 +274,12 @@ pub(super) static BODY_FILE: Table = Table {
     ],
 };
 
-pub(super) static SAVE: Table = Table {
-    name: "save",
+pub(super) static RESPONSE_BODY: Table = Table {
+    name: "response_body",
     keys: &[
-        Key("file", Text, "a file that the body is written to"),
-        Key("first", Size, "so much of the body is kept, and the rest thrown away"),
+        Key("hash", OneOf(&["md5", "sha256", "xxh3"]), "hash of the body, known as `body_hash`"),
+        Key("keep", Size, "so much of the body's beginning is kept, and the rest discarded"),
+        Key("file", Text, "a file that the body is written to; its path is known as `body_file`"),
     ],
 };
 
