@@ -279,7 +279,7 @@ fn a_packed_body_may_come_in_every_form() {
 #[test]
 fn a_bomb_is_bounded_by_ratio_and_by_max_body() {
     let looks = "check: body == \"\"";
-    for ratio in ["", ", max_ratio: 900"] {
+    for ratio in ["", ", max_decompression_ratio: 900"] {
         let json =
             packed("/hostile/gzip-bomb?size=2g", &format!(", response_body: {{hash: md5}}{ratio}"));
         let detail = json["log"].to_string();

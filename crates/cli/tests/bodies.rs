@@ -42,7 +42,7 @@ fn digests_files_and_beginnings() {
         format!("{{get: /bytes/3m, response_body: {{hash: sha256}}, check: ['body_hash == \"{}\"', body_bytes == 3145728]}}", sha(&big)),
         format!("{{get: /bytes/3m, response_body: {{hash: xxh3}}, extract: {{digest: body_hash}}, check: ['body_hash == \"{xxh3}\"']}}"),
         format!("{{get: '/delay/0?${{digest}}', check: ['digest == \"{xxh3}\"']}}"),
-        // What is packed is unpacked on its way.
+        // What is compressed is decompressed while it is received.
         format!("{{get: /gzip, compression: true, response_body: {{hash: sha256}}, check: ['body_hash == \"{}\"']}}", sha(&packed)),
         "{get: /bytes/3m, response_body: {file: 'body-${iteration}.bin'}, check: ['body_file == \"body-\" + string(iteration) + \".bin\"']}".to_owned(),
         format!("{{get: /items, response_body: {{keep: 500}}, check: [size(body) == 500, body_bytes == {page}]}}"),
@@ -121,7 +121,7 @@ fn markers_of_a_file_are_replaced_on_its_way() {
 }
 
 #[test]
-fn a_packed_file_is_sent_unpacked() {
+fn a_compressed_file_is_sent_decompressed() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let text = "a line of text @N@\n".repeat(50_000);
     let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -133,9 +133,9 @@ fn a_packed_file_is_sent_unpacked() {
         format!("{{post: /upload, body: {body}, check: ['json(\"$.sha256\") == \"{digest}\"']}}")
     };
     let steps = [
-        post("{file: big.txt.gz, unpack: true}", &text),
+        post("{file: big.txt.gz, decompress: true}", &text),
         post(
-            "{file: big.txt.gz, unpack: true, replace: {'@N@': '${1 + 1}'}}",
+            "{file: big.txt.gz, decompress: true, replace: {'@N@': '${1 + 1}'}}",
             &text.replace("@N@", "2"),
         ),
     ];

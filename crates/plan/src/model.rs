@@ -174,14 +174,14 @@ pub struct Defaults {
     pub timeout: Timeouts,
     /// Most redirects followed in one request. Default 0: a step is one request.
     pub redirects: Option<u32>,
-    /// Whether compressed answers are asked for (Accept-Encoding), and unpacked for those who look.
+    /// Whether compressed answers are asked for (Accept-Encoding), and decompressed for the checks and extracts that read them.
     pub compression: Option<bool>,
     /// Credentials.
     pub auth: Option<Auth>,
     /// Most bytes of a body that may arrive before the request fails as "body too large".
     pub max_body: Option<u64>,
-    /// Most unpacked bytes for each byte of a packed body, above 0. Default 200; a MiB is free.
-    pub max_ratio: Option<u64>,
+    /// Most decompressed bytes for each byte of a compressed body, above 0. Default 200; a MiB is free.
+    pub max_decompression_ratio: Option<u64>,
     /// Whether a status of 400 and above is an error where no check of the request looks at
     /// `status`. Default true.
     pub status_errors: Option<bool>,
@@ -531,8 +531,8 @@ pub struct Request {
     pub compression: Option<bool>,
     /// Most bytes of the body.
     pub max_body: Option<u64>,
-    /// Most unpacked bytes for each byte of a packed body.
-    pub max_ratio: Option<u64>,
+    /// Most decompressed bytes for each byte of a compressed body.
+    pub max_decompression_ratio: Option<u64>,
     /// What becomes of the response's body; `None`: what its checks and extracts need.
     pub response_body: Option<ResponseBody>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
@@ -590,8 +590,8 @@ pub enum Body {
     File {
         /// The file.
         path: Spanned<PathBuf>,
-        /// Whether it is packed with gzip and sent unpacked.
-        unpack: bool,
+        /// Whether it is compressed with gzip and sent decompressed.
+        decompress: bool,
         /// Texts in it, and what is sent in their place.
         replace: Vec<(Spanned<String>, Template)>,
     },
@@ -738,7 +738,7 @@ impl Request {
             redirects: None,
             compression: None,
             max_body: None,
-            max_ratio: None,
+            max_decompression_ratio: None,
             response_body: None,
             status_errors: None,
             extract: Vec::new(),

@@ -157,7 +157,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         compression: own.compression.or(plan.compression),
         auth: own.auth.clone().or_else(|| plan.auth.clone()),
         max_body: own.max_body.or(plan.max_body),
-        max_ratio: own.max_ratio.or(plan.max_ratio),
+        max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
     }
 }

@@ -119,11 +119,11 @@ pub(crate) struct Limits {
     pub total: u64,
     pub redirects: u32,
     pub max_body: u64,
-    /// Most unpacked bytes for each byte of a packed body.
-    pub max_ratio: u64,
+    /// Most decompressed bytes for each byte of a compressed body.
+    pub max_decompression_ratio: u64,
     /// How much of the body's beginning is kept for those who read it.
     pub keep: u64,
-    /// Whether compressed answers are asked for, and so may have to be unpacked.
+    /// Whether compressed answers are asked for, and so may have to be decompressed.
     pub compression: bool,
 }
 

@@ -23,8 +23,8 @@ use crate::render;
 
 /// Most bytes of a body that something reads, where the plan gives no other limit.
 const DEFAULT_KEPT_BODY: u64 = 64 << 20;
-/// Most unpacked bytes for each byte of a packed body: texts are packed to a hundredth at the best.
-const DEFAULT_RATIO: u64 = 200;
+/// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
+const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
 /// Limits of time where the plan gives none.
 const DEFAULT_CONNECT: Duration = Duration::from_secs(10);
 const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
@@ -166,7 +166,10 @@ impl<'p> Compiler<'p> {
             } else {
                 u64::MAX
             }),
-            max_ratio: request.max_ratio.or(self.defaults.max_ratio).unwrap_or(DEFAULT_RATIO),
+            max_decompression_ratio: request
+                .max_decompression_ratio
+                .or(self.defaults.max_decompression_ratio)
+                .unwrap_or(DEFAULT_DECOMPRESSION_RATIO),
             keep,
             compression: request.compression.or(self.defaults.compression).unwrap_or(false),
         }
@@ -245,7 +248,9 @@ impl<'p> Compiler<'p> {
         let (body, content_type) = match body {
             Body::None => (BodyOp::None, None),
             Body::Text(text) => (BodyOp::Text(self.template(text)?), None),
-            Body::File { path, unpack, replace } => (self.file_body(path, *unpack, replace)?, None),
+            Body::File { path, decompress, replace } => {
+                (self.file_body(path, *decompress, replace)?, None)
+            }
             Body::Json(json) => (BodyOp::Json(self.json(json)?), Some("application/json")),
             Body::Form(pairs) => {
                 (BodyOp::Form(self.pairs(pairs)?), Some("application/x-www-form-urlencoded"))
@@ -282,15 +287,15 @@ impl<'p> Compiler<'p> {
     fn file_body(
         &mut self,
         path: &'p Spanned<PathBuf>,
-        unpack: bool,
+        decompress: bool,
         replace: &'p [(Spanned<String>, Template)],
     ) -> Option<BodyOp> {
         let file = self.file(path)?;
-        if replace.is_empty() && !unpack {
+        if replace.is_empty() && !decompress {
             return Some(BodyOp::File(file));
         }
         let markers = replace.iter().map(|(marker, _)| marker.value.clone()).collect();
-        match Markers::scan(&file, unpack, markers) {
+        match Markers::scan(&file, decompress, markers) {
             Ok(markers) => {
                 let values = replace.iter().map(|(_, value)| self.template(value));
                 Some(BodyOp::Replaced(Arc::new(markers), values.collect::<Option<_>>()?))

@@ -308,7 +308,7 @@ impl Reader {
             redirects: self.redirects(fields.get("redirects")),
             compression: self.bool(fields.get("compression")),
             max_body: self.size(fields.get("max_body")),
-            max_ratio: self.positive(fields.get("max_ratio")),
+            max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),
             response_body: self.response_body(fields.get("response_body")),
             status_errors: self.bool(fields.get("status_errors")),
             extract: self.extracts(fields.get("extract")),
@@ -327,8 +327,8 @@ impl Reader {
             }
             replace.push((marker, self.template(Some(node))?));
         }
-        let unpack = self.bool(fields.get("unpack")).unwrap_or(false);
-        Some(Body::File { path, unpack, replace })
+        let decompress = self.bool(fields.get("decompress")).unwrap_or(false);
+        Some(Body::File { path, decompress, replace })
     }
 
     fn response_body(&mut self, node: Option<&Node>) -> Option<ResponseBody> {

@@ -112,7 +112,11 @@ pub(super) static DEFAULTS: Table = Table {
         Key("compression", Bool, "whether compressed answers are asked for"),
         Key("auth", Of(&AUTH), "credentials"),
         Key("max_body", Size, "most bytes of an answer's body"),
-        Key("max_ratio", Int, "most unpacked bytes for each byte of a packed body; default 200"),
+        Key(
+            "max_decompression_ratio",
+            Int,
+            "most decompressed bytes for each byte of a compressed body; default 200",
+        ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error; default true"),
     ],
 };
@@ -248,7 +252,11 @@ pub(super) static REQUEST: Table = Table {
         Key("redirects", Int, "most redirects followed"),
         Key("compression", Bool, "whether a compressed answer is asked for"),
         Key("max_body", Size, "most bytes of the answer's body"),
-        Key("max_ratio", Int, "most unpacked bytes for each byte of a packed body"),
+        Key(
+            "max_decompression_ratio",
+            Int,
+            "most decompressed bytes for each byte of a compressed body",
+        ),
         Key(
             "response_body",
             Either(&[OneOf(&["discard"]), Of(&RESPONSE_BODY)]),
@@ -269,7 +277,7 @@ pub(super) static BODY_FILE: Table = Table {
     name: "a body",
     keys: &[
         Key("file", Text, "a file, sent as a stream"),
-        Key("unpack", Bool, "whether the file is packed with gzip and sent unpacked"),
+        Key("decompress", Bool, "whether the file is compressed with gzip and sent decompressed"),
         Key("replace", Names(&Text), "texts in the file, and what is sent in their place"),
     ],
 };

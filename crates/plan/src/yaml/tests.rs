@@ -54,7 +54,7 @@ scenarios:
   a:
     weight: 3
     start_after: 1s
-    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_ratio: 50}
+    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
@@ -70,7 +70,7 @@ scenarios:
         response_body: {hash: sha256}
         check: {expr: "status == 200", name: good, warn: true}
       - put: /file
-        body: {file: a.bin, unpack: true, replace: {"@ONE@": "${one}", two: ""}}
+        body: {file: a.bin, decompress: true, replace: {"@ONE@": "${one}", two: ""}}
         response_body: {file: "b-${one}.bin"}
         extract: {path: body_file}
         auth: {digest: {user: u, password: p}}
@@ -236,6 +236,8 @@ fn foreign_keys_are_told_ours() {
         (plan("", "", "get: /, save: sha256"), "did you mean `response_body`?"),
         (plan("", "", "get: /, response_body: md5"), "did you mean `{hash: md5}`?"),
         (plan("", "", "get: /, response_body: {first: 5}"), "did you mean `keep`?"),
+        (plan("", "", "get: /, max_ratio: 5"), "did you mean `max_decompression_ratio`?"),
+        (plan("", "", "post: /, body: {file: x, unpack: true}"), "did you mean `decompress`?"),
         (plan("", "", "sleep: 1s"), "did you mean `think`?"),
     ] {
         let errors = read(&text).expect_err(&text);
