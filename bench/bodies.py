@@ -19,7 +19,7 @@ scenarios:
   user: {{load: {{users: 1, iterations: {count}}}, steps: [{{get: /big{save}, timeout: 5m}}]}}
 """
 # What is done with the body, and the goal against curl.
-SAVES = [("thrown away", "", 0.5), ("save: xxh3", ", save: xxh3", 1.2), ("save: sha256", ", save: sha256", 3.0)]
+SAVES = [("thrown away", "", 0.5), ("{hash: xxh3}", ", response_body: {hash: xxh3}", 1.2), ("{hash: sha256}", ", response_body: {hash: sha256}", 3.0)]
 
 
 UPLOAD = """

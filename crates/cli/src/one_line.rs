@@ -38,7 +38,7 @@ fn plan(args: &OneLine) -> Result<Plan, Failure> {
         Some(text) => match text.strip_prefix('@') {
             Some(path) => {
                 let path = Spanned { value: path.into(), span: Span::default() };
-                (Body::File { path, unpack: false, replace: Vec::new() }, true)
+                (Body::File { path, decompress: false, replace: Vec::new() }, true)
             }
             None => (Body::Text(Template::text(text)), true),
         },

@@ -233,7 +233,7 @@ fn packed(path: &str, more: &str) -> Value {
 
 #[test]
 fn a_packed_body_is_checked_unpacked() {
-    let check = r#", check: ['json("$.rows[249].row") == 250', 'size(body) > size']"#;
+    let check = r#", check: ['json("$.rows[249].row") == 250', 'size(body) > body_bytes']"#;
     all_good(&packed("/gzip", check), 1);
 }
 
@@ -279,8 +279,9 @@ fn a_packed_body_may_come_in_every_form() {
 #[test]
 fn a_bomb_is_bounded_by_ratio_and_by_max_body() {
     let looks = "check: body == \"\"";
-    for ratio in ["", ", max_ratio: 900"] {
-        let json = packed("/hostile/gzip-bomb?size=2g", &format!(", save: md5{ratio}"));
+    for ratio in ["", ", max_decompression_ratio: 900"] {
+        let json =
+            packed("/hostile/gzip-bomb?size=2g", &format!(", response_body: {{hash: md5}}{ratio}"));
         let detail = json["log"].to_string();
         let expected = if ratio.is_empty() { "more than 200 times" } else { "more than 900 times" };
         assert_eq!(kinds(&json), r#"{"body_too_large":1}"#);

@@ -39,18 +39,18 @@ fn digests_files_and_beginnings() {
     let xxh3 = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&big));
     let page = body(&address, "/items").len();
     let steps = [
-        format!("{{get: /bytes/3m, save: sha256, check: ['saved == \"{}\"', size == 3145728]}}", sha(&big)),
-        format!("{{get: /bytes/3m, save: xxh3, extract: {{digest: saved}}, check: ['saved == \"{xxh3}\"']}}"),
+        format!("{{get: /bytes/3m, response_body: {{hash: sha256}}, check: ['body_hash == \"{}\"', body_bytes == 3145728]}}", sha(&big)),
+        format!("{{get: /bytes/3m, response_body: {{hash: xxh3}}, extract: {{digest: body_hash}}, check: ['body_hash == \"{xxh3}\"']}}"),
         format!("{{get: '/delay/0?${{digest}}', check: ['digest == \"{xxh3}\"']}}"),
-        // What is packed is unpacked on its way.
-        format!("{{get: /gzip, compression: true, save: sha256, check: ['saved == \"{}\"']}}", sha(&packed)),
-        "{get: /bytes/3m, save: {file: 'body-${iteration}.bin'}, check: ['saved == \"body-\" + string(iteration) + \".bin\"']}".to_owned(),
-        format!("{{get: /items, save: first 500, check: [size(body) == 500, size == {page}]}}"),
-        "{get: /bytes/3m, save: first 64KiB, check: [size(body) > 10000, size == 3145728]}".to_owned(),
-        "{get: /gzip, compression: true, save: {first: 100}, check: [size(body) == 100]}".to_owned(),
-        "{get: /bytes/3m, save: size, check: size == 3145728}".to_owned(),
+        // What is compressed is decompressed while it is received.
+        format!("{{get: /gzip, compression: true, response_body: {{hash: sha256}}, check: ['body_hash == \"{}\"']}}", sha(&packed)),
+        "{get: /bytes/3m, response_body: {file: 'body-${iteration}.bin'}, check: ['body_file == \"body-\" + string(iteration) + \".bin\"']}".to_owned(),
+        format!("{{get: /items, response_body: {{keep: 500}}, check: [size(body) == 500, body_bytes == {page}]}}"),
+        "{get: /bytes/3m, response_body: {keep: 64KiB}, check: [size(body) > 10000, body_bytes == 3145728]}".to_owned(),
+        "{get: /gzip, compression: true, response_body: {keep: 100}, check: [size(body) == 100]}".to_owned(),
+        "{get: /bytes/3m, response_body: discard, check: body_bytes == 3145728}".to_owned(),
         // A digest, and the body for those who read it.
-        format!("{{get: /items, save: md5, check: [size(body) == {page}, 'saved == md5(string(body))']}}"),
+        format!("{{get: /items, response_body: {{hash: md5}}, check: [size(body) == {page}, 'body_hash == md5(string(body))']}}"),
     ];
     std::fs::write(folder.path().join("plan.yaml"), plan(&url, &steps.join(", ")))
         .expect("writable");
@@ -62,7 +62,7 @@ fn digests_files_and_beginnings() {
 }
 
 #[test]
-fn what_cannot_be_saved_is_said() {
+fn a_response_body_that_cannot_be_had_is_an_error() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let run = |step: &str| {
         std::fs::write(folder.path().join("plan.yaml"), plan(&server.url(), step))
@@ -71,20 +71,32 @@ fn what_cannot_be_saved_is_said() {
         let text = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8_lossy(&text).into_owned())
     };
-    let (code, text) = run("{get: /, save: crc32}");
-    assert!(code == Some(2) && text.contains("`crc32` is no way to save a body"), "{text}");
-    let (code, text) = run("{get: /, save: {}}");
+    let (code, text) = run("{get: /, response_body: crc32}");
     assert!(
-        code == Some(2) && text.contains("save either to a file, or the first bytes"),
+        code == Some(2) && text.contains("invalid response_body `crc32`: expected discard"),
         "{text}"
     );
-    let (code, text) = run("{get: /, save: size, check: 'body.contains(\"x\")'}");
-    assert!(code == Some(2) && text.contains("keeps no body"), "{text}");
-    let (_, text) = run("{get: /, save: {file: no/such/folder/x}}");
-    assert!(text.contains("save: no/such/folder/x: "), "{text}");
+    let (code, text) = run("{get: /, response_body: {}}");
+    assert!(code == Some(2) && text.contains("exactly one of hash, keep and file"), "{text}");
+    let (code, text) = run("{get: /, response_body: discard, check: 'body.contains(\"x\")'}");
+    assert!(code == Some(2) && text.contains("reads the body"), "{text}");
+    for (step, hint) in [
+        ("{get: /, check: body_hash != null}", "add `response_body: {hash: sha256}`"),
+        ("{get: /, extract: {x: body_file}}", "add `response_body: {file: PATH}`"),
+        (
+            "{get: /, response_body: {hash: md5}, extract: {x: body_file}}",
+            "add `response_body: {file: PATH}`",
+        ),
+        ("{get: /, check: size == 1}", "did you mean `body_bytes`?"),
+    ] {
+        let (code, text) = run(step);
+        assert!(code == Some(2) && text.contains(hint), "{step}: {text}");
+    }
+    let (_, text) = run("{get: /, response_body: {file: no/such/folder/x}}");
+    assert!(text.contains("response_body: no/such/folder/x: "), "{text}");
     // A device that is always full.
-    let (_, text) = run("{get: /bytes/1m, save: {file: /dev/full}}");
-    assert!(text.contains("save: ") && text.contains("No space left"), "{text}");
+    let (_, text) = run("{get: /bytes/1m, response_body: {file: /dev/full}}");
+    assert!(text.contains("response_body: ") && text.contains("No space left"), "{text}");
 }
 
 #[test]
@@ -109,7 +121,7 @@ fn markers_of_a_file_are_replaced_on_its_way() {
 }
 
 #[test]
-fn a_packed_file_is_sent_unpacked() {
+fn a_compressed_file_is_sent_decompressed() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let text = "a line of text @N@\n".repeat(50_000);
     let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -121,9 +133,9 @@ fn a_packed_file_is_sent_unpacked() {
         format!("{{post: /upload, body: {body}, check: ['json(\"$.sha256\") == \"{digest}\"']}}")
     };
     let steps = [
-        post("{file: big.txt.gz, unpack: true}", &text),
+        post("{file: big.txt.gz, decompress: true}", &text),
         post(
-            "{file: big.txt.gz, unpack: true, replace: {'@N@': '${1 + 1}'}}",
+            "{file: big.txt.gz, decompress: true, replace: {'@N@': '${1 + 1}'}}",
             &text.replace("@N@", "2"),
         ),
     ];
@@ -153,7 +165,7 @@ fn a_user_has_a_bandwidth() {
         json["totals"]["latency_us"]["mean"].as_f64().expect("a mean") / 1e6
     };
     let least = 2.0 * 200_000.0 / 250_000.0 / 2.0 - 0.04;
-    for step in ["{get: /bytes/200000}", "{get: /bytes/200000, save: md5}"] {
+    for step in ["{get: /bytes/200000}", "{get: /bytes/200000, response_body: {hash: md5}}"] {
         let mean = run("{down: 2Mbit/s}", step);
         assert!(mean >= least, "{step}: {mean} s");
         assert!(run("{up: 2Mbit/s}", step) < least, "{step}: only what goes out is slow");

@@ -196,7 +196,7 @@ fn a_unix_socket_takes_the_place_of_tcp() {
       - get: /echo
         check: 'json("$.headers.host") == "shop.test"'
       - get: /bytes/1m
-        check: size == 1048576
+        check: body_bytes == 1048576
       - post: /upload
         body: hello
         check: 'json("$.bytes") == 5'"#;

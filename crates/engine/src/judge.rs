@@ -92,7 +92,7 @@ fn take(
 ) -> Result<Value, String> {
     let found = match &extract.from {
         FromOp::Status => Some(Value::Int(answer.status)),
-        FromOp::Saved => Some(Value::Text(answer.saved.into())),
+        FromOp::Captured => Some(Value::Text(answer.saved.into())),
         FromOp::Header(name) => answer.header(name).map(text_value),
         FromOp::Cookie(name) => user.jar.get(name).map(|value| Value::Text(value.into())),
         FromOp::Body(extractor) => {

@@ -59,7 +59,7 @@ pub(crate) struct Answer<'a, 'b> {
     pub size: u64,
     /// Milliseconds from the send to the last byte.
     pub duration_ms: f64,
-    /// What `save` gave.
+    /// Hash of the body, or path of its file, where the request asked for one.
     pub saved: &'a str,
     /// The answer of a server.
     pub response: Option<&'a Response<'b>>,
@@ -133,9 +133,11 @@ impl UserScope<'_, '_> {
             }
             (Intrinsic::Status, Some(answer)) => ValueRef::Int(answer.status),
             (Intrinsic::Body, Some(answer)) => ValueRef::Bytes(answer.body),
-            (Intrinsic::Size, Some(answer)) => ValueRef::Int(answer.size as i64),
+            (Intrinsic::BodyBytes, Some(answer)) => ValueRef::Int(answer.size as i64),
             (Intrinsic::Duration, Some(answer)) => ValueRef::Float(answer.duration_ms),
-            (Intrinsic::Saved, Some(answer)) => ValueRef::Text(answer.saved),
+            (Intrinsic::BodyHash | Intrinsic::BodyFile, Some(answer)) => {
+                ValueRef::Text(answer.saved)
+            }
             // Bound only where there is an answer.
             (_, None) => ValueRef::Null,
         }

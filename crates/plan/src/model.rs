@@ -174,14 +174,14 @@ pub struct Defaults {
     pub timeout: Timeouts,
     /// Most redirects followed in one request. Default 0: a step is one request.
     pub redirects: Option<u32>,
-    /// Whether compressed answers are asked for (Accept-Encoding), and unpacked for those who look.
+    /// Whether compressed answers are asked for (Accept-Encoding), and decompressed for the checks and extracts that read them.
     pub compression: Option<bool>,
     /// Credentials.
     pub auth: Option<Auth>,
     /// Most bytes of a body that may arrive before the request fails as "body too large".
     pub max_body: Option<u64>,
-    /// Most unpacked bytes for each byte of a packed body, above 0. Default 200; a MiB is free.
-    pub max_ratio: Option<u64>,
+    /// Most decompressed bytes for each byte of a compressed body, above 0. Default 200; a MiB is free.
+    pub max_decompression_ratio: Option<u64>,
     /// Whether a status of 400 and above is an error where no check of the request looks at
     /// `status`. Default true.
     pub status_errors: Option<bool>,
@@ -531,10 +531,10 @@ pub struct Request {
     pub compression: Option<bool>,
     /// Most bytes of the body.
     pub max_body: Option<u64>,
-    /// Most unpacked bytes for each byte of a packed body.
-    pub max_ratio: Option<u64>,
-    /// What is done with the answer's body beside what extracts and checks need.
-    pub save: Option<Save>,
+    /// Most decompressed bytes for each byte of a compressed body.
+    pub max_decompression_ratio: Option<u64>,
+    /// What becomes of the response's body; `None`: what its checks and extracts need.
+    pub response_body: Option<ResponseBody>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
     pub status_errors: Option<bool>,
     /// Values taken from the answer, in order.
@@ -543,22 +543,24 @@ pub struct Request {
     pub check: Vec<Check>,
 }
 
-/// What is done with the body of an answer while it comes, in constant memory.
+/// What becomes of the body of a response while it is received, in constant memory and whatever its
+/// size. Where a request gives none, so much is kept as its checks and extracts need.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Save {
-    /// Only its size is of interest: it is thrown away.
-    Size,
-    /// A digest of it, known as `saved`, in hexadecimal.
-    Digest(Digest),
-    /// It is written to a file; a file that is there is replaced.
+pub enum ResponseBody {
+    /// It is counted and discarded.
+    Discard,
+    /// It is hashed; checks and extracts know the hash, in hexadecimal, as `body_hash`.
+    Hash(HashAlgorithm),
+    /// Only so many bytes of its beginning are kept, as `body`.
+    Keep(u64),
+    /// It is written to a file, which replaces one of that name; checks and extracts know its path as
+    /// `body_file`.
     File(Template),
-    /// Only so much of its beginning is kept, and the rest thrown away.
-    First(u64),
 }
 
-/// A digest.
+/// How a body is hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Digest {
+pub enum HashAlgorithm {
     /// RFC 1321.
     Md5,
     /// FIPS 180-4.
@@ -567,10 +569,13 @@ pub enum Digest {
     Xxh3,
 }
 
-impl Digest {
+impl HashAlgorithm {
     /// All, with their names in plans.
-    pub const NAMES: [(&str, Digest); 3] =
-        [("md5", Digest::Md5), ("sha256", Digest::Sha256), ("xxh3", Digest::Xxh3)];
+    pub const NAMES: [(&str, HashAlgorithm); 3] = [
+        ("md5", HashAlgorithm::Md5),
+        ("sha256", HashAlgorithm::Sha256),
+        ("xxh3", HashAlgorithm::Xxh3),
+    ];
 }
 
 /// What a request carries.
@@ -585,8 +590,8 @@ pub enum Body {
     File {
         /// The file.
         path: Spanned<PathBuf>,
-        /// Whether it is packed with gzip and sent unpacked.
-        unpack: bool,
+        /// Whether it is compressed with gzip and sent decompressed.
+        decompress: bool,
         /// Texts in it, and what is sent in their place.
         replace: Vec<(Spanned<String>, Template)>,
     },
@@ -670,8 +675,10 @@ pub enum Extractor {
     Cookie(String),
     /// The status code.
     Status,
-    /// What `save` gave: a digest, or the path of a file.
-    Saved,
+    /// The hash of the body, with [`ResponseBody::Hash`].
+    BodyHash,
+    /// The path of the file that the body was written to, with [`ResponseBody::File`].
+    BodyFile,
 }
 
 /// Which of several matches is taken.
@@ -731,8 +738,8 @@ impl Request {
             redirects: None,
             compression: None,
             max_body: None,
-            max_ratio: None,
-            save: None,
+            max_decompression_ratio: None,
+            response_body: None,
             status_errors: None,
             extract: Vec::new(),
             check: Vec::new(),

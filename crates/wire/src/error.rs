@@ -78,7 +78,7 @@ impl Error {
 
     /// What came could not be put where it was to go.
     pub(crate) fn sink(error: &io::Error) -> Self {
-        Error::new(ErrorKind::Io, format!("save: {error}"))
+        Error::new(ErrorKind::Io, format!("response_body: {error}"))
     }
 
     /// An error of the operating system while connecting.

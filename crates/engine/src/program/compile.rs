@@ -7,7 +7,9 @@ use std::time::Duration;
 use squall_measure::NameKind;
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Expr, Program as Formula, Slot};
-use squall_plan::model::{Bandwidth, Defaults, Load, OnError, Plan, Step, StepKind, Target};
+use squall_plan::model::{
+    Bandwidth, Defaults, Load, OnError, Plan, ResponseBody, Step, StepKind, Target,
+};
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
@@ -81,6 +83,8 @@ pub(crate) struct Compiler<'p> {
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
     pub(super) sees_answer: bool,
+    /// What becomes of the body of the response at hand.
+    pub(super) response_body: Option<&'p ResponseBody>,
     pub(super) noticed: Noticed,
     pub(super) used: HashSet<String>,
     secrets: Secrets,
@@ -153,7 +157,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         compression: own.compression.or(plan.compression),
         auth: own.auth.clone().or_else(|| plan.auth.clone()),
         max_body: own.max_body.or(plan.max_body),
-        max_ratio: own.max_ratio.or(plan.max_ratio),
+        max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
     }
 }
@@ -175,6 +179,7 @@ impl<'p> Compiler<'p> {
             hosts: Hosts::default(),
             proxy: None,
             sees_answer: false,
+            response_body: None,
             noticed: Noticed::default(),
             used: HashSet::new(),
             secrets: plan.secrets(),
@@ -430,6 +435,10 @@ impl<'p> Compiler<'p> {
         self.errors.push(Diagnostic::error(span, message).with_help(help));
     }
 
+    pub(super) fn error_at(&mut self, error: BindError, span: Span) {
+        self.errors.push(error.at(span));
+    }
+
     /// The slot of a variable; [`Compiler::declare`] has seen all that steps set.
     pub(super) fn slot(&mut self, name: &str) -> Slot {
         self.known_slot(name).unwrap_or_else(|| self.new_slot(name.to_owned()))
@@ -466,14 +475,13 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    pub(super) fn unknown(&self, name: &str) -> BindError {
-        let known = self
-            .variables
+    /// Names of everything that a plan defines.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.variables
             .iter()
             .chain(self.constants.keys())
             .chain(self.feeds.iter().map(|feed| &feed.name))
-            .map(String::as_str);
-        BindError::unknown_variable(name, known)
+            .map(String::as_str)
     }
 }
 

@@ -35,8 +35,8 @@ pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Part, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
-    AuthOp, BodyOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, Prepared,
-    RequestOp, SaveOp, UrlOp,
+    AuthOp, BodyOp, CaptureOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp,
+    Prepared, RequestOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 

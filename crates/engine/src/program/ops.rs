@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use squall_extract::Extractor;
 use squall_plan::expr::{Program as Formula, Slot};
-use squall_plan::model::{Digest, Which};
+use squall_plan::model::{HashAlgorithm, Which};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
@@ -31,8 +31,8 @@ pub(crate) struct RequestOp {
     /// Whether the plan's own headers already hold a Cookie line.
     pub own_cookie: bool,
     pub limits: Limits,
-    /// Where the body goes besides.
-    pub save: Option<SaveOp>,
+    /// Where the response's body goes besides.
+    pub capture: Option<CaptureOp>,
     /// Whether a status of 400 and above is an error by itself.
     pub status_errors: bool,
     pub extracts: Vec<ExtractOp>,
@@ -104,10 +104,10 @@ pub(crate) enum AuthOp {
     Digest { user: BoundTemplate, password: BoundTemplate },
 }
 
-/// Where the body of an answer goes while it comes.
+/// Where the body of a response goes while it is received.
 #[derive(Debug)]
-pub(crate) enum SaveOp {
-    Digest(Digest),
+pub(crate) enum CaptureOp {
+    Hash(HashAlgorithm),
     File(BoundTemplate),
 }
 
@@ -119,11 +119,11 @@ pub(crate) struct Limits {
     pub total: u64,
     pub redirects: u32,
     pub max_body: u64,
-    /// Most unpacked bytes for each byte of a packed body.
-    pub max_ratio: u64,
+    /// Most decompressed bytes for each byte of a compressed body.
+    pub max_decompression_ratio: u64,
     /// How much of the body's beginning is kept for those who read it.
     pub keep: u64,
-    /// Whether compressed answers are asked for, and so may have to be unpacked.
+    /// Whether compressed answers are asked for, and so may have to be decompressed.
     pub compression: bool,
 }
 
@@ -153,7 +153,8 @@ pub(crate) enum FromOp {
     Header(Box<str>),
     Cookie(Box<str>),
     Status,
-    Saved,
+    /// The hash of the body, or the path of its file: what [`CaptureOp`] made of it.
+    Captured,
 }
 
 /// A judgement of an answer.

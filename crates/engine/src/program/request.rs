@@ -8,7 +8,7 @@ use std::time::Duration;
 use squall_extract::{Extractor, Spec};
 use squall_measure::NameKind;
 use squall_plan::model::{
-    Auth, Body, Check, Exec, Extract, Extractor as From, Json, PartContent, Request, Save,
+    Auth, Body, Check, Exec, Extract, Extractor as From, Json, PartContent, Request, ResponseBody,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{BoundTemplate, Part, Template};
@@ -16,14 +16,15 @@ use squall_plan::value::Value;
 
 use super::compile::Compiler;
 use super::ops::*;
+use super::scope::Intrinsic;
 use crate::parts::replace::Markers;
 use crate::parts::{names, url};
 use crate::render;
 
 /// Most bytes of a body that something reads, where the plan gives no other limit.
 const DEFAULT_KEPT_BODY: u64 = 64 << 20;
-/// Most unpacked bytes for each byte of a packed body: texts are packed to a hundredth at the best.
-const DEFAULT_RATIO: u64 = 200;
+/// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
+const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
 /// Limits of time where the plan gives none.
 const DEFAULT_CONNECT: Duration = Duration::from_secs(10);
 const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
@@ -39,21 +40,25 @@ impl<'p> Compiler<'p> {
         let body = self.body(&request.body, &mut headers)?;
         let auth = self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?;
         self.noticed = Default::default();
+        self.response_body = request.response_body.as_ref();
         let extracts = self.extracts(&request.extract)?;
         let checks = self.checks(&request.check)?;
+        self.response_body = None;
         let noticed = std::mem::take(&mut self.noticed);
         let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
             && !noticed.status;
         let reads_body =
             noticed.body || extracts.iter().any(|extract| matches!(extract.from, FromOp::Body(_)));
-        if reads_body && request.save == Some(Save::Size) {
-            let message = "`save: size` keeps no body, and a check or extract reads it".to_owned();
-            self.error(request.url.span(), message, "leave `save` out, or save the `first 64KiB`");
+        if reads_body && request.response_body == Some(ResponseBody::Discard) {
+            let message =
+                "a check or extract reads the body that `response_body: discard` throws away";
+            let hint = "leave out `response_body`, or write `response_body: {keep: 64KiB}`";
+            self.error(request.url.span(), message.to_owned(), hint);
         }
-        let save = match &request.save {
-            Some(Save::Digest(digest)) => Some(SaveOp::Digest(*digest)),
-            Some(Save::File(path)) => Some(SaveOp::File(self.template(path)?)),
-            Some(Save::Size | Save::First(_)) | None => None,
+        let capture = match &request.response_body {
+            Some(ResponseBody::Hash(algorithm)) => Some(CaptureOp::Hash(*algorithm)),
+            Some(ResponseBody::File(path)) => Some(CaptureOp::File(self.template(path)?)),
+            Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
         };
         let mut op = RequestOp {
             name,
@@ -66,7 +71,7 @@ impl<'p> Compiler<'p> {
             body,
             auth,
             limits: self.limits(request, reads_body),
-            save,
+            capture,
             status_errors,
             extracts,
             checks,
@@ -146,8 +151,8 @@ impl<'p> Compiler<'p> {
         };
         let (own, defaults) = (&request.timeout, &self.defaults.timeout);
         let max_body = request.max_body.or(self.defaults.max_body);
-        let keep = match request.save {
-            Some(Save::First(size)) => size,
+        let keep = match request.response_body {
+            Some(ResponseBody::Keep(bytes)) => bytes,
             _ if reads_body => u64::MAX,
             _ => 0,
         };
@@ -161,7 +166,10 @@ impl<'p> Compiler<'p> {
             } else {
                 u64::MAX
             }),
-            max_ratio: request.max_ratio.or(self.defaults.max_ratio).unwrap_or(DEFAULT_RATIO),
+            max_decompression_ratio: request
+                .max_decompression_ratio
+                .or(self.defaults.max_decompression_ratio)
+                .unwrap_or(DEFAULT_DECOMPRESSION_RATIO),
             keep,
             compression: request.compression.or(self.defaults.compression).unwrap_or(false),
         }
@@ -240,7 +248,9 @@ impl<'p> Compiler<'p> {
         let (body, content_type) = match body {
             Body::None => (BodyOp::None, None),
             Body::Text(text) => (BodyOp::Text(self.template(text)?), None),
-            Body::File { path, unpack, replace } => (self.file_body(path, *unpack, replace)?, None),
+            Body::File { path, decompress, replace } => {
+                (self.file_body(path, *decompress, replace)?, None)
+            }
             Body::Json(json) => (BodyOp::Json(self.json(json)?), Some("application/json")),
             Body::Form(pairs) => {
                 (BodyOp::Form(self.pairs(pairs)?), Some("application/x-www-form-urlencoded"))
@@ -277,15 +287,15 @@ impl<'p> Compiler<'p> {
     fn file_body(
         &mut self,
         path: &'p Spanned<PathBuf>,
-        unpack: bool,
+        decompress: bool,
         replace: &'p [(Spanned<String>, Template)],
     ) -> Option<BodyOp> {
         let file = self.file(path)?;
-        if replace.is_empty() && !unpack {
+        if replace.is_empty() && !decompress {
             return Some(BodyOp::File(file));
         }
         let markers = replace.iter().map(|(marker, _)| marker.value.clone()).collect();
-        match Markers::scan(&file, unpack, markers) {
+        match Markers::scan(&file, decompress, markers) {
             Ok(markers) => {
                 let values = replace.iter().map(|(_, value)| self.template(value));
                 Some(BodyOp::Replaced(Arc::new(markers), values.collect::<Option<_>>()?))
@@ -371,7 +381,8 @@ impl<'p> Compiler<'p> {
             From::Header(name) => FromOp::Header(name.clone().into()),
             From::Cookie(name) => FromOp::Cookie(name.clone().into()),
             From::Status => FromOp::Status,
-            From::Saved => FromOp::Saved,
+            From::BodyHash => self.captured(Intrinsic::BodyHash, extract.variable.span)?,
+            From::BodyFile => self.captured(Intrinsic::BodyFile, extract.variable.span)?,
         };
         let default = match &extract.default {
             Some(json) => Some(self.json(json)?),
@@ -384,6 +395,17 @@ impl<'p> Compiler<'p> {
             which: extract.which,
             default,
         })
+    }
+
+    /// The hash or the path of the body, which the request must have asked for.
+    fn captured(&mut self, which: Intrinsic, span: Span) -> Option<FromOp> {
+        match self.check_captured(which) {
+            Ok(()) => Some(FromOp::Captured),
+            Err(error) => {
+                self.error_at(error, span);
+                None
+            }
+        }
     }
 
     fn extractor(&mut self, spec: Spec<'_>, span: Span) -> Option<FromOp> {

@@ -4,6 +4,7 @@
 use squall_extract::Extractor;
 use squall_measure::NameKind;
 use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Slot};
+use squall_plan::model::ResponseBody;
 use squall_plan::value::Value;
 
 use super::compile::Compiler;
@@ -26,12 +27,14 @@ pub(crate) enum Intrinsic {
     Status,
     /// Body of the answer; standard output of a program.
     Body,
-    /// Bytes of the body.
-    Size,
+    /// Bytes of the body as they were received, compressed or not.
+    BodyBytes,
     /// Latency in milliseconds.
     Duration,
-    /// What became of the body: its digest, or the path of its file.
-    Saved,
+    /// Hash of the body, where the request asked for it.
+    BodyHash,
+    /// Path of the file that the body was written to, where the request asked for it.
+    BodyFile,
     /// Number of the user, from 0, over all workers.
     User,
     /// Number of the user's iteration, from 0.
@@ -45,15 +48,28 @@ const INTRINSIC: u32 = 1 << 31;
 /// Bits of a column's number within a cell's slot.
 const COLUMN_BITS: u32 = 16;
 
-const INTRINSICS: [(&str, Intrinsic, bool); 8] = [
+const INTRINSICS: [(&str, Intrinsic, bool); 9] = [
     ("status", Intrinsic::Status, true),
     ("body", Intrinsic::Body, true),
-    ("size", Intrinsic::Size, true),
+    ("body_bytes", Intrinsic::BodyBytes, true),
     ("duration", Intrinsic::Duration, true),
-    ("saved", Intrinsic::Saved, true),
+    ("body_hash", Intrinsic::BodyHash, true),
+    ("body_file", Intrinsic::BodyFile, true),
     ("user", Intrinsic::User, false),
     ("iteration", Intrinsic::Iteration, false),
     ("scenario", Intrinsic::Scenario, false),
+];
+
+/// Names that other tools, or other versions, have for facts about a response, and the plan's own.
+const FOREIGN_FACTS: [(&str, &str); 8] = [
+    ("size", "body_bytes"),
+    ("saved", "body_hash"),
+    ("code", "status"),
+    ("status_code", "status"),
+    ("latency", "duration"),
+    ("response_time", "duration"),
+    ("response", "body"),
+    ("text", "body"),
 ];
 
 impl Place {
@@ -99,6 +115,7 @@ impl Binder for Compiler<'_> {
             && (!of_answer || self.sees_answer)
             && !self.is_variable(name)
         {
+            self.check_captured(*which)?;
             self.noticed.status |= *which == Intrinsic::Status;
             self.noticed.body |= *which == Intrinsic::Body;
             return Ok(Bound::Slot(Place::Intrinsic(*which).slot(), 1));
@@ -145,6 +162,31 @@ impl Binder for Compiler<'_> {
 }
 
 impl Compiler<'_> {
+    /// The error for a name that stands for nothing, with the one that was most likely meant.
+    fn unknown(&self, name: &str) -> BindError {
+        let foreign = FOREIGN_FACTS.iter().find(|(theirs, _)| *theirs == name);
+        if let Some((_, ours)) = foreign.filter(|_| self.sees_answer) {
+            return BindError::new(format!("unknown variable `{name}`"))
+                .with_help(format!("did you mean `{ours}`?"));
+        }
+        let facts = INTRINSICS.iter().filter(|(.., of_answer)| !of_answer || self.sees_answer);
+        BindError::unknown_variable(name, self.variables().chain(facts.map(|(name, ..)| *name)))
+    }
+
+    /// Whether the request at hand makes the hash, or the file, that something reads.
+    pub(super) fn check_captured(&self, which: Intrinsic) -> Result<(), BindError> {
+        let missing = match (which, self.response_body) {
+            (Intrinsic::BodyHash, Some(ResponseBody::Hash(_)))
+            | (Intrinsic::BodyFile, Some(ResponseBody::File(_))) => return Ok(()),
+            (Intrinsic::BodyHash, _) => ("body_hash", "{hash: sha256}"),
+            (Intrinsic::BodyFile, _) => ("body_file", "{file: PATH}"),
+            _ => return Ok(()),
+        };
+        let (name, form) = missing;
+        let message = format!("`{name}` is not known: the request does not ask for it");
+        Err(BindError::new(message).with_help(format!("add `response_body: {form}`")))
+    }
+
     fn cell(&mut self, feed: usize, path: &[&str]) -> Result<Bound, BindError> {
         let columns = self.feeds[feed].source.columns();
         let Some(name) = path.get(1) else {

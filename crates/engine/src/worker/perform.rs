@@ -180,7 +180,7 @@ async fn attempt(
         keep: if watched { u64::MAX } else { limits.keep },
         sink: sink.as_mut().map(|sink| sink as &mut dyn squall_wire::BodySink),
         max_body: limits.max_body,
-        max_ratio: limits.max_ratio,
+        max_ratio: limits.max_decompression_ratio,
         decode: limits.compression,
         flow: slowed.as_ref().map(|slowed| slowed as &dyn squall_wire::Flow),
     };

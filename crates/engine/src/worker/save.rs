@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use md5::{Digest as _, Md5};
 use sha2::Sha256;
 use squall_measure::ErrorKind;
-use squall_plan::model::Digest;
+use squall_plan::model::HashAlgorithm;
 use squall_wire::BodySink;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Worker;
 use super::account::Failure;
 use super::hop::rendered;
-use crate::program::{RequestOp, SaveOp};
+use crate::program::{CaptureOp, RequestOp};
 use crate::scope::UserScope;
 use crate::user::User;
 
@@ -36,17 +36,17 @@ impl Saver {
         user: &User,
         op: &RequestOp,
     ) -> Result<Option<Saver>, Failure> {
-        let Some(save) = &op.save else { return Ok(None) };
-        let state = match save {
-            SaveOp::Digest(Digest::Md5) => State::Md5(Md5::new()),
-            SaveOp::Digest(Digest::Sha256) => State::Sha256(Sha256::new()),
-            SaveOp::Digest(Digest::Xxh3) => State::Xxh3(Box::new(Xxh3::new())),
-            SaveOp::File(path) => {
+        let Some(capture) = &op.capture else { return Ok(None) };
+        let state = match capture {
+            CaptureOp::Hash(HashAlgorithm::Md5) => State::Md5(Md5::new()),
+            CaptureOp::Hash(HashAlgorithm::Sha256) => State::Sha256(Sha256::new()),
+            CaptureOp::Hash(HashAlgorithm::Xxh3) => State::Xxh3(Box::new(Xxh3::new())),
+            CaptureOp::File(path) => {
                 let scope = UserScope { program: &worker.program, user, answer: None };
                 let text = rendered(path, &scope)?;
                 let path = String::from_utf8_lossy(&text).into_owned();
                 let file = File::create(&path).map_err(|error| {
-                    Failure::new(ErrorKind::Render, format!("save: {path}: {error}"))
+                    Failure::new(ErrorKind::Render, format!("response_body: {path}: {error}"))
                 })?;
                 State::File(file, path)
             }

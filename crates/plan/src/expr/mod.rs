@@ -107,7 +107,13 @@ impl BindError {
         BindError { message: format!("unknown function `{name}()`"), help }
     }
 
-    fn at(self, span: Span) -> Diagnostic {
+    /// The same with what to do.
+    pub fn with_help(self, help: impl Into<String>) -> BindError {
+        BindError { help: Some(help.into()), ..self }
+    }
+
+    /// As a diagnostic of what stands at `span`.
+    pub fn at(self, span: Span) -> Diagnostic {
         Diagnostic::error(span, self.message).with_help(&self.help.unwrap_or_default())
     }
 }

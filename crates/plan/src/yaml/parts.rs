@@ -143,7 +143,7 @@ impl Reader {
             compression: self.bool(fields.get("compression")),
             auth: self.auth(fields.get("auth")),
             max_body: self.size(fields.get("max_body")),
-            max_ratio: self.positive(fields.get("max_ratio")),
+            max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),
             status_errors: self.bool(fields.get("status_errors")),
         }
     }

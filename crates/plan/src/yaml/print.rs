@@ -226,7 +226,7 @@ fn defaults_value(defaults: &Defaults) -> Value {
         .maybe("compression", defaults.compression)
         .maybe("auth", defaults.auth.as_ref().map(auth_value))
         .maybe("max_body", defaults.max_body)
-        .maybe("max_ratio", defaults.max_ratio)
+        .maybe("max_decompression_ratio", defaults.max_decompression_ratio)
         .maybe("status_errors", defaults.status_errors)
         .done()
 }
@@ -404,12 +404,12 @@ fn request_value(request: &Request) -> Value {
     let entries = match &request.body {
         Body::None => entries,
         Body::Text(text) => entries.put("body", text.source()),
-        Body::File { path, unpack, replace } => {
+        Body::File { path, decompress, replace } => {
             let pairs =
                 replace.iter().map(|(marker, value)| (marker.value.clone(), json!(value.source())));
             let file = Entries::default()
                 .put("file", path.value.display().to_string())
-                .maybe("unpack", unpack.then_some(true))
+                .maybe("decompress", decompress.then_some(true))
                 .some("replace", Value::Object(pairs.collect()));
             entries.put("body", file.done())
         }
@@ -426,23 +426,23 @@ fn request_value(request: &Request) -> Value {
         .maybe("redirects", request.redirects)
         .maybe("compression", request.compression)
         .maybe("max_body", request.max_body)
-        .maybe("max_ratio", request.max_ratio)
-        .maybe("save", request.save.as_ref().map(save_value))
+        .maybe("max_decompression_ratio", request.max_decompression_ratio)
+        .maybe("response_body", request.response_body.as_ref().map(response_body_value))
         .maybe("status_errors", request.status_errors)
         .some("extract", extracts_value(&request.extract))
         .some("check", checks_value(&request.check))
         .done()
 }
 
-fn save_value(save: &Save) -> Value {
-    match save {
-        Save::Size => json!("size"),
-        Save::Digest(digest) => {
-            let name = Digest::NAMES.iter().find(|(_, own)| own == digest);
-            json!(name.map_or("", |(name, _)| name))
+fn response_body_value(body: &ResponseBody) -> Value {
+    match body {
+        ResponseBody::Discard => json!("discard"),
+        ResponseBody::Hash(algorithm) => {
+            let name = HashAlgorithm::NAMES.iter().find(|(_, known)| known == algorithm);
+            json!({"hash": name.map_or("", |(name, _)| name)})
         }
-        Save::File(path) => json!({"file": path.source()}),
-        Save::First(size) => json!({"first": size}),
+        ResponseBody::Keep(bytes) => json!({"keep": bytes}),
+        ResponseBody::File(path) => json!({"file": path.source()}),
     }
 }
 
@@ -483,7 +483,8 @@ fn extract_value(extract: &Extract) -> Value {
         Extractor::Header(name) => entries.put("header", name.clone()),
         Extractor::Cookie(name) => entries.put("cookie", name.clone()),
         Extractor::Status => return json!("status"),
-        Extractor::Saved => return json!("saved"),
+        Extractor::BodyHash => return json!("body_hash"),
+        Extractor::BodyFile => return json!("body_file"),
     };
     let which = match extract.which {
         Which::First => json!("first"),

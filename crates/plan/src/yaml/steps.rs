@@ -308,8 +308,8 @@ impl Reader {
             redirects: self.redirects(fields.get("redirects")),
             compression: self.bool(fields.get("compression")),
             max_body: self.size(fields.get("max_body")),
-            max_ratio: self.positive(fields.get("max_ratio")),
-            save: self.save(fields.get("save")),
+            max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),
+            response_body: self.response_body(fields.get("response_body")),
             status_errors: self.bool(fields.get("status_errors")),
             extract: self.extracts(fields.get("extract")),
             check: self.checks(fields.get("check")),
@@ -327,41 +327,37 @@ impl Reader {
             }
             replace.push((marker, self.template(Some(node))?));
         }
-        let unpack = self.bool(fields.get("unpack")).unwrap_or(false);
-        Some(Body::File { path, unpack, replace })
+        let decompress = self.bool(fields.get("decompress")).unwrap_or(false);
+        Some(Body::File { path, decompress, replace })
     }
 
-    fn save(&mut self, node: Option<&Node>) -> Option<Save> {
+    fn response_body(&mut self, node: Option<&Node>) -> Option<ResponseBody> {
+        const EXPECTED: &str = "discard, {hash: sha256}, {keep: 64KiB} or {file: PATH}";
         let node = node?;
         if let Kind::Map(_) = node.kind {
-            let fields = self.fields(node, &tables::SAVE)?;
-            return match (fields.get("file"), fields.get("first")) {
-                (Some(file), None) => self.template(Some(file)).map(Save::File),
-                (None, first @ Some(_)) => self.size(first).map(Save::First),
+            let fields = self.fields(node, &tables::RESPONSE_BODY)?;
+            return match (fields.get("hash"), fields.get("keep"), fields.get("file")) {
+                (hash @ Some(_), None, None) => {
+                    self.word(hash, &HashAlgorithm::NAMES).map(ResponseBody::Hash)
+                }
+                (None, keep @ Some(_), None) => self.size(keep).map(ResponseBody::Keep),
+                (None, None, file @ Some(_)) => self.template(file).map(ResponseBody::File),
                 _ => {
-                    self.error(
-                        node.span,
-                        "save either to a file, or the first bytes".to_owned(),
-                        "",
-                    );
+                    let message = "response_body takes exactly one of hash, keep and file";
+                    self.error(node.span, message, "");
                     None
                 }
             };
         }
         let text = self.text(Some(node))?;
-        if text.value == "size" {
-            return Some(Save::Size);
+        if text.value == "discard" {
+            return Some(ResponseBody::Discard);
         }
-        let first = text.value.strip_prefix("first ").map(str::trim);
-        if let Some(size) = first.and_then(|size| crate::units::parse_size(size).ok()) {
-            return Some(Save::First(size));
-        }
-        let digest = Digest::NAMES.iter().find(|(name, _)| *name == text.value);
-        if digest.is_none() {
-            let help = "size, md5, sha256, xxh3, first 64KiB, or {file: name}";
-            self.error(text.span, format!("`{}` is no way to save a body", text.value), help);
-        }
-        digest.map(|(_, digest)| Save::Digest(*digest))
+        let hint = HashAlgorithm::NAMES.iter().find(|(name, _)| *name == text.value);
+        let hint = hint.map(|(name, _)| format!("did you mean `{{hash: {name}}}`?"));
+        let message = format!("invalid response_body `{}`: expected {EXPECTED}", text.value);
+        self.error(text.span, message, &hint.unwrap_or_default());
+        None
     }
 
     fn body(&mut self, fields: &Fields<'_>) -> Body {
@@ -424,7 +420,8 @@ impl Reader {
             self.identifier(&variable);
             let word = match &node.kind {
                 Kind::Scalar(text, _) if text == "status" => Some(Extractor::Status),
-                Kind::Scalar(text, _) if text == "saved" => Some(Extractor::Saved),
+                Kind::Scalar(text, _) if text == "body_hash" => Some(Extractor::BodyHash),
+                Kind::Scalar(text, _) if text == "body_file" => Some(Extractor::BodyFile),
                 _ => None,
             };
             if let Some(from) = word {

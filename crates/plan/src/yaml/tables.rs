@@ -112,7 +112,11 @@ pub(super) static DEFAULTS: Table = Table {
         Key("compression", Bool, "whether compressed answers are asked for"),
         Key("auth", Of(&AUTH), "credentials"),
         Key("max_body", Size, "most bytes of an answer's body"),
-        Key("max_ratio", Int, "most unpacked bytes for each byte of a packed body; default 200"),
+        Key(
+            "max_decompression_ratio",
+            Int,
+            "most decompressed bytes for each byte of a compressed body; default 200",
+        ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error; default true"),
     ],
 };
@@ -248,11 +252,15 @@ pub(super) static REQUEST: Table = Table {
         Key("redirects", Int, "most redirects followed"),
         Key("compression", Bool, "whether a compressed answer is asked for"),
         Key("max_body", Size, "most bytes of the answer's body"),
-        Key("max_ratio", Int, "most unpacked bytes for each byte of a packed body"),
         Key(
-            "save",
-            Either(&[Text, Of(&SAVE)]),
-            "what is done with the body: size, md5, sha256, xxh3, first 64KiB, or a file",
+            "max_decompression_ratio",
+            Int,
+            "most decompressed bytes for each byte of a compressed body",
+        ),
+        Key(
+            "response_body",
+            Either(&[OneOf(&["discard"]), Of(&RESPONSE_BODY)]),
+            "what becomes of the response's body; default: what checks and extracts need is kept",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error"),
         Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the answer"),
@@ -269,16 +277,17 @@ pub(super) static BODY_FILE: Table = Table {
     name: "a body",
     keys: &[
         Key("file", Text, "a file, sent as a stream"),
-        Key("unpack", Bool, "whether the file is packed with gzip and sent unpacked"),
+        Key("decompress", Bool, "whether the file is compressed with gzip and sent decompressed"),
         Key("replace", Names(&Text), "texts in the file, and what is sent in their place"),
     ],
 };
 
-pub(super) static SAVE: Table = Table {
-    name: "save",
+pub(super) static RESPONSE_BODY: Table = Table {
+    name: "response_body",
     keys: &[
-        Key("file", Text, "a file that the body is written to"),
-        Key("first", Size, "so much of the body is kept, and the rest thrown away"),
+        Key("hash", OneOf(&["md5", "sha256", "xxh3"]), "hash of the body, known as `body_hash`"),
+        Key("keep", Size, "so much of the body's beginning is kept, and the rest discarded"),
+        Key("file", Text, "a file that the body is written to; its path is known as `body_file`"),
     ],
 };
 

@@ -54,7 +54,7 @@ scenarios:
   a:
     weight: 3
     start_after: 1s
-    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_ratio: 50}
+    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
@@ -66,12 +66,13 @@ scenarios:
           four: {header: Location}
           five: {cookie: sid}
           six: status
-          seven: saved
-        save: sha256
+          seven: body_hash
+        response_body: {hash: sha256}
         check: {expr: "status == 200", name: good, warn: true}
       - put: /file
-        body: {file: a.bin, unpack: true, replace: {"@ONE@": "${one}", two: ""}}
-        save: {file: "b-${one}.bin"}
+        body: {file: a.bin, decompress: true, replace: {"@ONE@": "${one}", two: ""}}
+        response_body: {file: "b-${one}.bin"}
+        extract: {path: body_file}
         auth: {digest: {user: u, password: p}}
       - post: /form
         multipart: {note: hello, f: {file: a.bin, filename: b.bin, content_type: text/plain}}
@@ -86,7 +87,7 @@ scenarios:
       - for_each: {item: two}
         steps: [{get: "/${item}"}]
       - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
-      - once_per_user: [{delete: /c, save: size}, {get: /c, save: first 64KiB}, {head: /d}, {options: /e}, {patch: /f, body: x}]
+      - once_per_user: [{delete: /c, response_body: discard}, {get: /c, response_body: {keep: 64KiB}}, {head: /d}, {options: /e}, {patch: /f, body: x}]
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")
@@ -217,7 +218,7 @@ fn no_text_panics() {
 fn foreign_keys_are_told_ours() {
     let plan = |top: &str, load: &str, steps: &str| {
         format!(
-            "{top}\nscenarios: {{a: {{load: {{users: 1, for: 1s{load}}}, steps: [{steps}]}}}}\n"
+            "{top}\nscenarios: {{a: {{load: {{users: 1, for: 1s{load}}}, steps: [{{{steps}}}]}}}}\n"
         )
     };
     for (text, hint) in [
@@ -232,6 +233,11 @@ fn foreign_keys_are_told_ours() {
         (plan("", ", vus: 1", "get: /"), "did you mean `users`?"),
         (plan("", "", "once: [{get: /}]"), "did you mean `once_per_user`?"),
         (plan("", "", "each_in_turn: [{steps: [{get: /}]}]"), "did you mean `round_robin`?"),
+        (plan("", "", "get: /, save: sha256"), "did you mean `response_body`?"),
+        (plan("", "", "get: /, response_body: md5"), "did you mean `{hash: md5}`?"),
+        (plan("", "", "get: /, response_body: {first: 5}"), "did you mean `keep`?"),
+        (plan("", "", "get: /, max_ratio: 5"), "did you mean `max_decompression_ratio`?"),
+        (plan("", "", "post: /, body: {file: x, unpack: true}"), "did you mean `decompress`?"),
         (plan("", "", "sleep: 1s"), "did you mean `think`?"),
     ] {
         let errors = read(&text).expect_err(&text);
