@@ -109,7 +109,7 @@ pub fn network(
         });
         settings.resolve.insert(host.to_ascii_lowercase(), addresses);
     }
-    settings.from = addresses(&connection.from, &mut errors, str::parse);
+    settings.source_addresses = addresses(&connection.from, &mut errors, str::parse);
     settings.tls = TlsSettings {
         ca: connection.tls.ca.iter().cloned().collect(),
         cert: connection.tls.cert.clone(),
