@@ -110,7 +110,7 @@ pub fn network(
         });
         settings.resolve.insert(host.to_ascii_lowercase(), addresses);
     }
-    settings.from = addresses(&connections.source_addresses, &mut errors, str::parse);
+    settings.source_addresses = addresses(&connections.source_addresses, &mut errors, str::parse);
     settings.tls = TlsSettings {
         ca: connections.tls.ca.iter().cloned().collect(),
         cert: connections.tls.cert.clone(),

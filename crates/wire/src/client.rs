@@ -1,4 +1,4 @@
-//! What the connections of one worker share: the read buffer, the turn of addresses, names that
+//! What the connections of one worker share: the read buffer, the round robin over addresses, names that
 //! were looked up late.
 
 use std::cell::{Cell, RefCell, RefMut};
@@ -22,23 +22,23 @@ pub struct Client {
     pub(crate) shared: Arc<Shared>,
     clock: Clock,
     buffer: RefCell<Box<[u8]>>,
-    /// Heads of answers that came before.
+    /// Heads of responses that came before.
     pub(crate) heads: RefCell<KnownHeads>,
-    /// Connections made, from which the turn of addresses follows.
-    turn: Cell<usize>,
+    /// Connections begun so far: picks the next of several addresses.
+    connections_begun: Cell<usize>,
     /// Addresses of names that were not known before the run.
     pub(crate) late: RefCell<HashMap<String, Rc<[SocketAddr]>>>,
     #[cfg(target_os = "linux")]
     ring: Option<Rc<Ring>>,
     /// How much waits for tokio's event loop.
-    outside: Cell<u32>,
+    in_tokio: Cell<u32>,
 }
 
 /// Something waits for tokio's event loop, as long as this lives.
 #[derive(Debug)]
-pub struct Outside<'a>(&'a Cell<u32>);
+pub struct InTokio<'a>(&'a Cell<u32>);
 
-impl Drop for Outside<'_> {
+impl Drop for InTokio<'_> {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
@@ -66,9 +66,9 @@ impl Client {
             clock,
             buffer: RefCell::new(vec![0; BUFFER].into()),
             heads: RefCell::default(),
-            turn: Cell::new(worker),
+            connections_begun: Cell::new(worker),
             late: RefCell::new(HashMap::new()),
-            outside: Cell::new(0),
+            in_tokio: Cell::new(0),
         }))
     }
 
@@ -87,26 +87,26 @@ impl Client {
     }
 
     /// Tells that something will wait for tokio's event loop, until what is returned is dropped.
-    pub fn outside(&self) -> Outside<'_> {
-        self.outside.set(self.outside.get() + 1);
-        Outside(&self.outside)
+    pub fn in_tokio(&self) -> InTokio<'_> {
+        self.in_tokio.set(self.in_tokio.get() + 1);
+        InTokio(&self.in_tokio)
     }
 
     /// Whether something waits for tokio's event loop.
-    pub fn is_outside(&self) -> bool {
-        self.outside.get() > 0
+    pub fn waits_in_tokio(&self) -> bool {
+        self.in_tokio.get() > 0
     }
 
     /// Whether a connection is in the ring.
-    pub fn is_inside(&self) -> bool {
+    pub fn waits_in_ring(&self) -> bool {
         #[cfg(target_os = "linux")]
         return self.ring.as_ref().is_some_and(|ring| ring.holds_any());
         #[cfg(not(target_os = "linux"))]
         false
     }
 
-    /// Sends what was gathered if it has lain since the last call: whoever owns the thread's event loop
-    /// says so once a turn, as it does not sleep while there is work.
+    /// Sends what was batched if it was already pending at the last call: whoever owns the thread's event loop
+    /// calls this once per loop iteration, as it does not sleep while there is work.
     pub fn submit_late(&self) {
         #[cfg(target_os = "linux")]
         if let Some(ring) = &self.ring {
@@ -114,7 +114,7 @@ impl Client {
         }
     }
 
-    /// Sends what was gathered, and takes what has arrived, without sleeping.
+    /// Sends what was batched, and takes what has arrived, without sleeping.
     pub fn look(&self) {
         #[cfg(target_os = "linux")]
         if let Some(ring) = &self.ring {
@@ -122,7 +122,7 @@ impl Client {
         }
     }
 
-    /// Sends what was gathered, and sleeps until something has arrived, or until `until` on the clock.
+    /// Sends what was batched, and sleeps until something has arrived, or until `until` on the clock.
     pub fn wait(&self, until: u64) {
         #[cfg(target_os = "linux")]
         if let Some(ring) = &self.ring {
@@ -141,19 +141,19 @@ impl Client {
         self.buffer.borrow_mut()
     }
 
-    pub(crate) fn next_turn(&self) -> usize {
-        let turn = self.turn.get();
-        self.turn.set(turn.wrapping_add(1));
-        turn
+    pub(crate) fn next_connection_number(&self) -> usize {
+        let number = self.connections_begun.get();
+        self.connections_begun.set(number.wrapping_add(1));
+        number
     }
 
     /// The source address of a connection to `to`: the next one of its family.
-    pub(crate) fn source(&self, to: SocketAddr, turn: usize) -> Option<IpAddr> {
-        let from = &self.shared.settings.from;
+    pub(crate) fn source(&self, to: SocketAddr, number: usize) -> Option<IpAddr> {
+        let from = &self.shared.settings.source_addresses;
         let count = from.iter().filter(|address| address.is_ipv4() == to.is_ipv4()).count();
         if count == 0 {
             return None;
         }
-        from.iter().filter(|address| address.is_ipv4() == to.is_ipv4()).nth(turn % count).copied()
+        from.iter().filter(|address| address.is_ipv4() == to.is_ipv4()).nth(number % count).copied()
     }
 }

@@ -11,7 +11,7 @@ use tokio::net::{TcpSocket, UnixStream};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::exchange::Connection;
-use crate::h1::{Answer, Step};
+use crate::h1::{Parsed, ResponseParser};
 use crate::origin::Origin;
 use crate::progress::{Phase, Progress};
 #[cfg(target_os = "linux")]
@@ -36,8 +36,8 @@ pub struct ConnectTimes {
 /// A connection and what it took, or why there is none.
 pub type Connected = Result<(Connection, ConnectTimes), Error>;
 
-/// Largest answer of a proxy to CONNECT.
-const MAX_PROXY_ANSWER: usize = 64 << 10;
+/// Largest response of a proxy to CONNECT.
+const MAX_PROXY_RESPONSE: usize = 64 << 10;
 
 /// Makes a connection to an origin.
 ///
@@ -48,7 +48,7 @@ const MAX_PROXY_ANSWER: usize = 64 << 10;
 /// kernel, so that the other side gets to feel it.
 ///
 /// # Errors
-/// The name has no address, nobody answers there, or the handshake fails.
+/// The name has no address, nobody responses there, or the handshake fails.
 pub fn connect<'a>(
     client: &'a Client,
     origin: &'a Origin,
@@ -57,8 +57,8 @@ pub fn connect<'a>(
 ) -> Pin<Box<dyn Future<Output = Connected> + 'a>> {
     Box::pin(async move {
         // Names, Unix sockets and connections without a ring are tokio's business.
-        let outside = !client.has_ring() || window.is_some();
-        let _outside = outside.then(|| client.outside());
+        let in_tokio = !client.has_ring() || window.is_some();
+        let _in_tokio = in_tokio.then(|| client.in_tokio());
         let begin_ns = client.clock().now();
         let mut times = ConnectTimes { begin_ns, ..ConnectTimes::default() };
         let plain = reach(client, origin, progress, window, &mut times).await?;
@@ -87,7 +87,7 @@ async fn reach(
     if let Some(path) = &settings.unix {
         progress.set(Phase::Connect);
         let begin = client.clock().now();
-        let _outside = client.outside();
+        let _in_tokio = client.in_tokio();
         let stream = UnixStream::connect(path).await;
         times.connect_ns = Some(client.clock().now() - begin);
         return stream
@@ -135,9 +135,9 @@ async fn addresses(
     }
     progress.set(Phase::Dns);
     let begin = client.clock().now();
-    let outside = client.outside();
+    let in_tokio = client.in_tokio();
     let found = tokio::net::lookup_host((host, port)).await;
-    drop(outside);
+    drop(in_tokio);
     times.dns_ns = Some(client.clock().now() - begin);
     let found = found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))?;
     let found: Rc<[SocketAddr]> = unique(found).into();
@@ -151,11 +151,11 @@ async fn dial(
     addresses: &[SocketAddr],
     window: Option<u32>,
 ) -> Result<Plain, Error> {
-    let turn = client.next_turn();
+    let number = client.next_connection_number();
     let mut last = Error::new(ErrorKind::Dns, "the name has no address");
     for at in 0..addresses.len() {
-        let to = addresses[(turn + at) % addresses.len()];
-        match dial_one(client, to, client.source(to, turn), window).await {
+        let to = addresses[(number + at) % addresses.len()];
+        match dial_one(client, to, client.source(to, number), window).await {
             Ok(stream) => return Ok(stream),
             Err(error) => last = Error::connect(&error, &to.to_string()),
         }
@@ -215,17 +215,17 @@ async fn tunnel(stream: &mut Plain, proxy: &Proxy, origin: &Origin) -> Result<()
     }
     request.push_str("\r\n");
     stream.write_all(request.as_bytes()).await.map_err(|error| Error::io(&error))?;
-    let (mut held, mut answer) = (Vec::new(), Answer::new(true));
+    let (mut held, mut parser) = (Vec::new(), ResponseParser::new(true));
     loop {
         let mut piece = [0; 1024];
         // The proxy is silent after its head until it is spoken to: nothing of the tunnel is lost.
         let read = stream.read(&mut piece).await.map_err(|error| Error::io(&error))?;
-        if read == 0 || held.len() > MAX_PROXY_ANSWER {
-            return Err(Error::new(ErrorKind::Proxy, "the proxy gave no answer to CONNECT"));
+        if read == 0 || held.len() > MAX_PROXY_RESPONSE {
+            return Err(Error::new(ErrorKind::Proxy, "the proxy gave no response to CONNECT"));
         }
         held.extend_from_slice(&piece[..read]);
-        if let Step::Head { .. } = answer.feed(&held, &mut |_| ()).map_err(Error::malformed)? {
-            return match answer.head().map_or(0, |head| head.status) {
+        if let Parsed::Head { .. } = parser.feed(&held, &mut |_| ()).map_err(Error::malformed)? {
+            return match parser.head().map_or(0, |head| head.status) {
                 200..=299 => Ok(()),
                 status => Err(Error::new(
                     ErrorKind::Proxy,

@@ -1,4 +1,4 @@
-//! What can go wrong between a request and its answer.
+//! What can go wrong between a request and its response.
 
 use std::fmt;
 use std::io;
@@ -26,13 +26,13 @@ pub enum ErrorKind {
     Proxy,
     /// The other side reset the connection.
     Reset,
-    /// The other side closed the connection before the answer was complete.
+    /// The other side closed the connection before the response was complete.
     ClosedEarly,
-    /// What came is no HTTP/1.x answer.
+    /// What came is no HTTP/1.x response.
     Malformed,
     /// The body is larger than the limit.
     BodyTooLarge,
-    /// The body could not be unpacked.
+    /// The body could not be decompressed.
     Decode,
     /// Another error of the operating system, or of a body's source or sink.
     Io,
@@ -104,7 +104,7 @@ impl Error {
     }
 
     pub(crate) fn ratio_too_large(limit: u64) -> Self {
-        let detail = format!("unpacked, it is more than {limit} times what was sent");
+        let detail = format!("decompressed, it is more than {limit} times what was sent");
         Error::new(ErrorKind::BodyTooLarge, detail)
     }
 
@@ -115,15 +115,15 @@ impl Error {
     /// The other side closed; `bytes` had been read, and maybe the head.
     pub(crate) fn closed(bytes: u64, head: bool) -> Self {
         let detail = match (bytes, head) {
-            (0, _) => "before any byte of the answer",
-            (_, false) => "within the head of the answer",
-            (_, true) => "within the body of the answer",
+            (0, _) => "before any byte of the response",
+            (_, false) => "within the head of the response",
+            (_, true) => "within the body of the response",
         };
         Error::fixed(ErrorKind::ClosedEarly, detail)
     }
 
     /// Marks it, if it is of that sort, as that of a used connection that was closed before any byte
-    /// of the answer.
+    /// of the response.
     pub(crate) fn after(mut self, nothing_came: bool) -> Self {
         self.stale = nothing_came && matches!(self.kind, ErrorKind::ClosedEarly | ErrorKind::Reset);
         self
@@ -134,7 +134,7 @@ impl Error {
         self.kind
     }
 
-    /// Whether it befell a used connection before any byte of the answer: the other side may have
+    /// Whether it befell a used connection before any byte of the response: the other side may have
     /// closed it before the request came, and another connection may do better.
     pub fn is_stale(&self) -> bool {
         self.stale

@@ -1,18 +1,18 @@
-//! One exchange: a request out, an answer in. The path of every request, so it is kept short: one
-//! write, one read, the answer looked at where it lies in the worker's buffer.
+//! One exchange: a request out, a response in. The path of every request, so it is kept short: one
+//! write, one read, the response looked at where it lies in the worker's buffer.
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
 use crate::client::Client;
+use crate::decompress::{Bounds, Decompressor};
 use crate::error::Error;
-use crate::flow::Flow;
-use crate::h1::{Answer, Step};
+use crate::h1::{Parsed, ResponseParser};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
 use crate::stream::Stream;
-use crate::unpack::{Bounds, Unpack};
+use crate::throttle::Throttle;
 
 /// Bytes of a streamed body that are read at a time.
 const PIECE: usize = 64 << 10;
@@ -47,12 +47,12 @@ impl Connection {
         self.exchanges > 0
     }
 
-    /// Sends a request and reads its answer, which `done` looks at where it lies.
+    /// Sends a request and reads its response, which `done` looks at where it lies.
     ///
     /// Dropping the future leaves the connection unusable.
     ///
     /// # Errors
-    /// The connection broke, or what came is no answer; [`Error::is_stale`] tells a connection that
+    /// The connection broke, or what came is no response; [`Error::is_stale`] tells a connection that
     /// the other side had closed before.
     pub async fn exchange<'x, R>(
         &mut self,
@@ -65,7 +65,7 @@ impl Connection {
         self.reusable = false;
         let stale_possible = self.used();
         self.exchanges += 1;
-        let _outside = self.stream.is_outside().then(|| client.outside());
+        let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
         self.stream.begin();
         let mut exchange = Exchange::new(client, request, expect, progress);
         let mut done = Some(done);
@@ -92,12 +92,12 @@ struct Exchange<'a> {
     piece: Vec<u8>,
     piece_at: usize,
     sending: bool,
-    answer: Answer,
+    parser: ResponseParser,
     /// The head, and the beginning of one that is not complete; empty while all is in one read.
     head: Vec<u8>,
-    /// Kept body, of answers that come in more than one read.
+    /// Kept body, of responses that come in more than one read.
     body: Vec<u8>,
-    unpack: Option<Unpack>,
+    decompressor: Option<Decompressor>,
     body_bytes: u64,
     bytes_in: u64,
     bytes_out: u64,
@@ -117,7 +117,7 @@ impl<'a> Exchange<'a> {
         let times = Times { sent_ns: client.clock().now(), ..Times::default() };
         Exchange {
             client,
-            answer: Answer::new(request.is_head),
+            parser: ResponseParser::new(request.is_head),
             request,
             expect,
             progress,
@@ -127,7 +127,7 @@ impl<'a> Exchange<'a> {
             sending: true,
             head: Vec::new(),
             body: Vec::new(),
-            unpack: None,
+            decompressor: None,
             body_bytes: 0,
             bytes_in: 0,
             bytes_out: 0,
@@ -158,10 +158,10 @@ impl<'a> Exchange<'a> {
             }
         }
         loop {
-            let most = ready!(may_come(self.expect.flow, cx));
+            let most = ready!(receive_budget(self.expect.throttle, cx));
             if let Some(result) = ready!(self.poll_discard(cx, stream, most)) {
                 result?;
-                if self.answer.is_done() {
+                if self.parser.is_done() {
                     return Poll::Ready(self.finish(None, 0, done));
                 }
                 continue;
@@ -169,7 +169,7 @@ impl<'a> Exchange<'a> {
             let mut buffer = self.client.buffer();
             let room = most.min(buffer.len());
             let room = &mut buffer[..room];
-            let large = self.answer.plain_rest() >= DISCARD_FROM;
+            let large = self.parser.plain_rest() >= DISCARD_FROM;
             let read = match large {
                 true => stream.poll_read_large(cx, room),
                 false => stream.poll_read(cx, room),
@@ -181,7 +181,7 @@ impl<'a> Exchange<'a> {
             self.reads += 1;
             self.times.delay_ns = read.ago_ns;
             let read = read.bytes;
-            self.came(read);
+            self.on_received(read);
             if self.bytes_in == 0 && read > 0 {
                 self.times.first_byte_ns = self.arrived();
                 if let Some(sent) = stream.sent_ns() {
@@ -191,12 +191,12 @@ impl<'a> Exchange<'a> {
             }
             self.bytes_in += read as u64;
             if read == 0 {
-                if self.answer.closed() {
+                if self.parser.closed() {
                     return Poll::Ready(self.finish(None, 0, done));
                 }
                 return Poll::Ready(Err(Error::closed(
                     self.bytes_in,
-                    self.answer.head().is_some(),
+                    self.parser.head().is_some(),
                 )));
             }
             if let Some(result) = self.take(&buffer[..read], done)? {
@@ -208,19 +208,19 @@ impl<'a> Exchange<'a> {
 
 impl Exchange<'_> {
     /// So many bytes were read.
-    fn came(&mut self, bytes: usize) {
-        if let Some(flow) = self.expect.flow {
-            flow.came(bytes);
-            // They had to wait until they were let in: it does not matter how long they lay there.
+    fn on_received(&mut self, bytes: usize) {
+        if let Some(throttle) = self.expect.throttle {
+            throttle.on_received(bytes);
+            // They had to wait until they were let in: it does not matter how long they sat there.
             self.times.delay_ns = None;
         }
     }
 
     /// So many bytes were written.
-    fn went(&mut self, bytes: usize) {
+    fn on_sent(&mut self, bytes: usize) {
         self.bytes_out += bytes as u64;
-        if let Some(flow) = self.expect.flow {
-            flow.went(bytes);
+        if let Some(throttle) = self.expect.throttle {
+            throttle.on_sent(bytes);
         }
     }
 
@@ -239,15 +239,15 @@ impl Exchange<'_> {
         }
     }
 
-    /// Reads an answer from bytes that have just arrived. `Some`: it is complete.
+    /// Reads a response from bytes that have just arrived. `Some`: it is complete.
     fn take<R>(
         &mut self,
         bytes: &[u8],
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Result<Option<(R, bool)>, Error> {
-        if self.answer.head().is_some() {
+        if self.parser.head().is_some() {
             let used = self.take_body(bytes)?;
-            if self.answer.is_done() {
+            if self.parser.is_done() {
                 return self.finish(None, bytes.len() - used, done).map(Some);
             }
             return Ok(None);
@@ -268,26 +268,26 @@ impl Exchange<'_> {
     ) -> Result<Option<(R, bool)>, Error> {
         // The same request, prepared once, lies in the same place each time.
         let request = self.request.slices[0].as_ptr().addr();
-        let step = self.client.heads.borrow_mut().feed(&mut self.answer, request, bytes);
+        let step = self.client.heads.borrow_mut().feed(&mut self.parser, request, bytes);
         let (start, end) = match step.map_err(Error::malformed)? {
-            Step::Head { start, end } => (start, end),
+            Parsed::Head { start, end } => (start, end),
             _ => {
                 self.head = bytes.to_vec();
                 return Ok(None);
             }
         };
         let (head, rest) = (&bytes[start..end], &bytes[end..]);
-        let facts = self.answer.head().copied();
+        let facts = self.parser.head().copied();
         let encoding = facts.and_then(|facts| facts.encoding);
-        let plain = self.answer.plain_rest();
+        let plain = self.parser.plain_rest();
         if plain > self.expect.max_body && plain != u64::MAX {
             return Err(Error::body_too_large(self.expect.max_body));
         }
         let looks = self.expect.keep > 0 || self.expect.sink.is_some();
-        let unpacks = looks && self.expect.decode && !self.answer.is_done();
-        let encoding = encoding.filter(|_| unpacks);
+        let decompresses = looks && self.expect.decompress && !self.parser.is_done();
+        let encoding = encoding.filter(|_| decompresses);
         // The usual case: the whole body lies behind the head, and is looked at where it lies.
-        if encoding.is_none() && plain <= rest.len() as u64 && self.answer.skip_whole() {
+        if encoding.is_none() && plain <= rest.len() as u64 && self.parser.skip_whole() {
             let body = &rest[..plain as usize];
             self.body_bytes = plain;
             if let Some(sink) = &mut self.expect.sink {
@@ -297,11 +297,12 @@ impl Exchange<'_> {
             return self.finish(Some((head, kept)), rest.len() - body.len(), done).map(Some);
         }
         if let Some(encoding) = encoding {
-            let bounds = Bounds { bytes: self.expect.max_body, ratio: self.expect.max_ratio };
-            self.unpack = Some(Unpack::new(encoding, bounds)?);
+            let bounds =
+                Bounds { bytes: self.expect.max_body, ratio: self.expect.max_decompression_ratio };
+            self.decompressor = Some(Decompressor::new(encoding, bounds)?);
         }
         let used = self.take_body(rest)?;
-        if self.answer.is_done() {
+        if self.parser.is_done() {
             let body = std::mem::take(&mut self.body);
             return self.finish(Some((head, &body)), rest.len() - used, done).map(Some);
         }
@@ -311,15 +312,17 @@ impl Exchange<'_> {
 
     /// Reads from the body; returns how many bytes were used.
     fn take_body(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        let Exchange { answer, expect, unpack, body, body_bytes, .. } = self;
+        let Exchange { parser, expect, decompressor, body, body_bytes, .. } = self;
         let mut taken = Ok(());
-        let step = answer.feed(bytes, &mut |piece| {
+        let step = parser.feed(bytes, &mut |piece| {
             *body_bytes += piece.len() as u64;
             if *body_bytes > expect.max_body {
                 taken = Err(Error::body_too_large(expect.max_body));
             } else if taken.is_ok() {
-                taken = match unpack {
-                    Some(unpack) => unpack.push(piece, &mut |piece| expect.take(piece, body)),
+                taken = match decompressor {
+                    Some(decompressor) => {
+                        decompressor.push(piece, &mut |piece| expect.take(piece, body))
+                    }
                     None => expect.take(piece, body),
                 };
             }
@@ -327,13 +330,13 @@ impl Exchange<'_> {
         let step = step.map_err(Error::malformed)?;
         taken?;
         match step {
-            Step::Body(used) | Step::Done(used) => Ok(used),
+            Parsed::Body(used) | Parsed::Done(used) => Ok(used),
             _ => Ok(0),
         }
     }
 
-    /// The answer is complete: shows it to `done`. `parts`: head and body, where they lie in the
-    /// read buffer; `unread`: bytes behind the answer, which nobody asked for.
+    /// The response is complete: shows it to `done`. `parts`: head and body, where they lie in the
+    /// read buffer; `unread`: bytes behind the response, which nobody asked for.
     fn finish<R>(
         &mut self,
         parts: Option<(&[u8], &[u8])>,
@@ -345,11 +348,11 @@ impl Exchange<'_> {
             _ => self.arrived(),
         };
         let (head, body) = parts.unwrap_or((&self.head, &self.body));
-        let Some(facts) = self.answer.head() else {
+        let Some(facts) = self.parser.head() else {
             return Err(Error::closed(self.bytes_in, false));
         };
-        if let Some(unpack) = &self.unpack {
-            unpack.finish()?;
+        if let Some(decompressor) = &self.decompressor {
+            decompressor.finish()?;
         }
         let response = Response {
             status: facts.status,
@@ -371,10 +374,10 @@ impl Exchange<'_> {
     fn poll_send(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         let total: usize = self.request.slices.iter().map(|slice| slice.len()).sum();
         while self.written < total {
-            let most = ready!(may_go(self.expect.flow, cx));
+            let most = ready!(send_budget(self.expect.throttle, cx));
             let sent = ready!(self.poll_slices(cx, stream, most))?;
             self.written += sent;
-            self.went(sent);
+            self.on_sent(sent);
         }
         self.poll_stream(cx, stream)
     }
@@ -407,7 +410,7 @@ impl Exchange<'_> {
     fn poll_stream(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         loop {
             let Some(source) = &mut self.request.stream else { return stream.poll_flush(cx) };
-            let most = ready!(may_go(self.expect.flow, cx));
+            let most = ready!(send_budget(self.expect.throttle, cx));
             if self.piece_at == self.piece.len() {
                 if let Some((file, left)) = source.file()
                     && let Some(sent) =
@@ -418,7 +421,7 @@ impl Exchange<'_> {
                         return Poll::Ready(Err(io::Error::other("the file became shorter")));
                     }
                     source.sent(sent as u64);
-                    self.went(sent);
+                    self.on_sent(sent);
                     continue;
                 }
                 self.piece.resize(PIECE, 0);
@@ -432,7 +435,7 @@ impl Exchange<'_> {
             let rest = &self.piece[self.piece_at..];
             let sent = ready!(stream.poll_write(cx, &rest[..rest.len().min(most)]))?;
             self.piece_at += sent;
-            self.went(sent);
+            self.on_sent(sent);
         }
     }
 
@@ -444,9 +447,9 @@ impl Exchange<'_> {
         stream: &mut Stream,
         most: usize,
     ) -> Poll<Option<Result<(), Error>>> {
-        let rest = self.answer.plain_rest();
+        let rest = self.parser.plain_rest();
         let looks = self.expect.sink.is_some()
-            || self.unpack.is_some()
+            || self.decompressor.is_some()
             || (self.body.len() as u64) < self.expect.keep;
         if looks || rest < DISCARD_FROM || rest == u64::MAX {
             return Poll::Ready(None);
@@ -458,21 +461,21 @@ impl Exchange<'_> {
             Some(Ok(discarded)) => discarded as u64,
         };
         self.reads += 1;
-        self.came(discarded as usize);
+        self.on_received(discarded as usize);
         self.times.delay_ns = None;
         self.bytes_in += discarded;
         self.body_bytes += discarded;
-        self.answer.skip(discarded);
+        self.parser.skip(discarded);
         Poll::Ready(Some(Ok(())))
     }
 }
 
 /// How many bytes may be read now.
-fn may_come(flow: Option<&dyn Flow>, cx: &mut Context<'_>) -> Poll<usize> {
-    flow.map_or(Poll::Ready(usize::MAX), |flow| flow.poll_down(cx))
+fn receive_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
+    throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_receive_budget(cx))
 }
 
 /// How many bytes may be written now.
-fn may_go(flow: Option<&dyn Flow>, cx: &mut Context<'_>) -> Poll<usize> {
-    flow.map_or(Poll::Ready(usize::MAX), |flow| flow.poll_up(cx))
+fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
+    throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_send_budget(cx))
 }

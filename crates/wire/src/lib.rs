@@ -2,18 +2,18 @@
 //! loads or records.
 //!
 //! A worker has one [`Client`]; [`connect`] gives it connections, and [`Connection::exchange`]
-//! carries one request and its answer. Limits of time are the caller's: it drops the future, and
+//! carries one request and its response. Limits of time are the caller's: it drops the future, and
 //! asks its [`Progress`] what it was waiting for.
 
 mod body;
 mod client;
 mod connect;
+mod decompress;
 mod direct;
 #[cfg(target_os = "linux")]
 mod discard;
 mod error;
 mod exchange;
-mod flow;
 mod h1;
 mod message;
 mod origin;
@@ -26,18 +26,18 @@ mod stamp;
 mod stream;
 #[cfg(target_os = "linux")]
 mod sys;
+mod throttle;
 mod tls;
-mod unpack;
 
 pub use body::{BodySink, BodySource};
-pub use client::{Client, Outside};
+pub use client::{Client, InTokio};
 pub use connect::{ConnectTimes, Connected, connect};
+pub use decompress::{Bounds, Decompressor, Encoding};
 pub use error::{Error, ErrorKind};
 pub use exchange::Connection;
-pub use flow::Flow;
-pub use h1::{Answer, Malformed, Step};
+pub use h1::{Malformed, Parsed, ResponseParser};
 pub use message::{Expect, RequestBytes, Response, Times};
 pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
 pub use settings::{Io, Proxy, Settings, SetupError, Shared, TlsSettings};
-pub use unpack::{Bounds, Encoding, Unpack};
+pub use throttle::Throttle;

@@ -2,12 +2,12 @@
 
 use crate::body::{BodySink, BodySource};
 use crate::error::Error;
-use crate::flow::Flow;
 use crate::h1;
+use crate::throttle::Throttle;
 
 /// A request in bytes.
 pub struct RequestBytes<'a> {
-    /// Whether it is HEAD: its answer has no body.
+    /// Whether it is HEAD: its response has no body.
     pub is_head: bool,
     /// Head, and body where it was made in memory, in the order of sending; empty ones are skipped.
     pub slices: [&'a [u8]; 3],
@@ -15,20 +15,20 @@ pub struct RequestBytes<'a> {
     pub stream: Option<&'a mut dyn BodySource>,
 }
 
-/// What is done with the answer's body.
+/// What is done with the response's body.
 pub struct Expect<'a> {
     /// How much of its beginning is kept for `done` to look at; the rest is thrown away as it comes.
     pub keep: u64,
     /// Where all of it goes besides.
     pub sink: Option<&'a mut dyn BodySink>,
-    /// Most bytes of the body, as sent and as unpacked; more is an error.
+    /// Most bytes of the body, as sent and as decompressed; more is an error.
     pub max_body: u64,
-    /// Most unpacked bytes for each byte of a packed body, from 1; the first MiB is free.
-    pub max_ratio: u64,
-    /// Unpack gzip, deflate, br and zstd, if anybody looks at the body.
-    pub decode: bool,
-    /// Bounds how fast bytes come and go. An answer has then arrived when it could be read.
-    pub flow: Option<&'a dyn Flow>,
+    /// Most decompressed bytes for each byte of a compressed body, from 1; the first MiB is free.
+    pub max_decompression_ratio: u64,
+    /// Decompress gzip, deflate, br and zstd, if anybody looks at the body.
+    pub decompress: bool,
+    /// Bounds how fast bytes come and go. A response has then arrived when it could be read.
+    pub throttle: Option<&'a dyn Throttle>,
 }
 
 impl Expect<'_> {
@@ -48,7 +48,7 @@ impl Expect<'_> {
 pub struct Times {
     /// Before the first byte was sent.
     pub sent_ns: u64,
-    /// When the first byte of the answer had arrived: in the kernel, where it says so, or else in this
+    /// When the first byte of the response had arrived: in the kernel, where it says so, or else in this
     /// program.
     pub first_byte_ns: u64,
     /// When the last byte had arrived.
@@ -58,13 +58,13 @@ pub struct Times {
     pub delay_ns: Option<u64>,
 }
 
-/// An answer, as it lies in the worker's buffer.
+/// A response, as it lies in the worker's buffer.
 pub struct Response<'a> {
     /// Status code.
     pub status: u16,
     /// The head's bytes, interim heads before it left out.
     pub head: &'a [u8],
-    /// The body, if it was asked to be kept; unpacked, if that was asked for.
+    /// The body, if it was asked to be kept; decompressed, if that was asked for.
     pub body: &'a [u8],
     /// Bytes of the body as sent, chunk frames left out.
     pub body_bytes: u64,

@@ -17,9 +17,9 @@ pub enum Phase {
     Tls,
     /// Sending.
     Send,
-    /// Waiting for the first byte of the answer.
+    /// Waiting for the first byte of the response.
     FirstByte,
-    /// Reading the rest of the answer.
+    /// Reading the rest of the response.
     Body,
 }
 

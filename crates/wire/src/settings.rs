@@ -43,8 +43,8 @@ pub struct Settings {
     /// `host` or `host:port` to the addresses that are used in place of what DNS says; the port of an
     /// address is used where it is not 0.
     pub resolve: HashMap<String, Vec<SocketAddr>>,
-    /// Source addresses, used in turn.
-    pub from: Vec<IpAddr>,
+    /// Source addresses, used round robin.
+    pub source_addresses: Vec<IpAddr>,
     /// First and last local port of the system, where connections take them one after the other (Linux
     /// 6.3 and later). Left to itself, the kernel gives out every second port first, and when these are
     /// taken it tries all of them for each connection, which takes a millisecond.

@@ -1,5 +1,5 @@
 //! The kernel's stamp of the moment at which bytes arrived (SO_TIMESTAMPING, in the kernel's
-//! `Documentation/networking/timestamping.rst`). With it the time that bytes lay in the socket until
+//! `Documentation/networking/timestamping.rst`). With it the time that bytes sat in the socket until
 //! this program got round to reading them is the program's, and not the server's. Linux only.
 
 use std::io;
@@ -69,7 +69,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn bytes_that_lay_in_the_socket_are_old() {
+    fn bytes_that_sat_in_the_socket_are_old() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let reader = TcpStream::connect(listener.local_addr().expect("an address")).expect("open");
         crate::sys::stamp_arrivals(&reader).expect("an option of all TCP sockets");

@@ -173,7 +173,7 @@ impl Stream {
     }
 
     /// Whether it needs tokio's event loop.
-    pub(crate) fn is_outside(&self) -> bool {
+    pub(crate) fn needs_tokio(&self) -> bool {
         #[cfg(target_os = "linux")]
         match self {
             Stream::Ring(_) => return false,

@@ -102,7 +102,7 @@ pub(crate) fn failed(error: &io::Error) -> Error {
     }
 }
 
-/// Trusts whoever answers. Only for `insecure`.
+/// Trusts whoever responses. Only for `insecure`.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

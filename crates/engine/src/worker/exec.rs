@@ -66,9 +66,9 @@ async fn perform(
         part.render(&UserScope { program: &worker.program, user, answer: None }, &mut text)?;
         command.push(String::from_utf8_lossy(&text).into_owned());
     }
-    let outside = worker.client.outside();
+    let in_tokio = worker.client.in_tokio();
     let ran = flight.run(exec::run(&command, op.timeout)).await;
-    drop(outside);
+    drop(in_tokio);
     let Output { code, stdout, stderr } = match ran {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => return Err(Failure::new(ErrorKind::Exec, error.to_string())),

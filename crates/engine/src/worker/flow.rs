@@ -118,20 +118,20 @@ impl<'w> Slowed<'w> {
     }
 }
 
-impl squall_wire::Flow for Slowed<'_> {
-    fn poll_down(&self, _: &mut Context<'_>) -> Poll<usize> {
+impl squall_wire::Throttle for Slowed<'_> {
+    fn poll_receive_budget(&self, _: &mut Context<'_>) -> Poll<usize> {
         self.poll(self.speeds.down.as_ref())
     }
 
-    fn poll_up(&self, _: &mut Context<'_>) -> Poll<usize> {
+    fn poll_send_budget(&self, _: &mut Context<'_>) -> Poll<usize> {
         self.poll(self.speeds.up.as_ref())
     }
 
-    fn came(&self, bytes: usize) {
+    fn on_received(&self, bytes: usize) {
         self.passed(self.speeds.down.as_ref(), bytes);
     }
 
-    fn went(&self, bytes: usize) {
+    fn on_sent(&self, bytes: usize) {
         self.passed(self.speeds.up.as_ref(), bytes);
     }
 }

@@ -36,9 +36,9 @@ impl Worker {
     fn sleep(&self) {
         let now = self.clock.now();
         let next = self.next.get();
-        if self.client.is_outside() {
+        if self.client.waits_in_tokio() {
             let mut until = next;
-            if self.client.is_inside() {
+            if self.client.waits_in_ring() {
                 self.client.look();
                 until = next.min(now + BETWEEN);
             }

@@ -180,9 +180,9 @@ async fn attempt(
         keep: if watched { u64::MAX } else { limits.keep },
         sink: sink.as_mut().map(|sink| sink as &mut dyn squall_wire::BodySink),
         max_body: limits.max_body,
-        max_ratio: limits.max_decompression_ratio,
-        decode: limits.compression,
-        flow: slowed.as_ref().map(|slowed| slowed as &dyn squall_wire::Flow),
+        max_decompression_ratio: limits.max_decompression_ratio,
+        decompress: limits.compression,
+        throttle: slowed.as_ref().map(|slowed| slowed as &dyn squall_wire::Throttle),
     };
     let done = |response: &Response<'_>, times: Times| Exchanged {
         outcome: answered(worker, user, op, hop, account, response, &times, saver.as_ref()),

@@ -1,7 +1,7 @@
 //! The head of a response, from bytes to facts. Pure; RFC 9112.
 
 use super::Malformed;
-use crate::unpack::Encoding;
+use crate::decompress::Encoding;
 
 /// Most bytes of a head.
 pub(crate) const MAX_HEAD: usize = 256 << 10;
@@ -26,7 +26,7 @@ pub(crate) struct Head {
     pub framing: Framing,
     /// Whether the connection may carry another request afterwards.
     pub keep_alive: bool,
-    /// How the body is packed, if it is.
+    /// How the body is compressed, if it is.
     pub encoding: Option<Encoding>,
     pub sets_cookies: bool,
 }

@@ -2,7 +2,7 @@
 //! changes once a second; a head that is the same to the byte means the same and need not be parsed
 //! again. That is worth it: parsing is a quarter of the instructions of a request.
 
-use super::{Answer, Head, Malformed, Step};
+use super::{Head, Malformed, Parsed, ResponseParser};
 
 /// Heads that are remembered: plans have few different requests at a time.
 const SLOTS: usize = 16;
@@ -25,35 +25,35 @@ struct Known {
 }
 
 impl KnownHeads {
-    /// Reads a head as [`Answer::feed`] does, from memory if it is known. `request` tells requests
+    /// Reads a head as [`ResponseParser::feed`] does, from memory if it is known. `request` tells requests
     /// apart, as well as it can: any number will do.
     ///
     /// # Errors
     /// As `feed`.
     pub(crate) fn feed(
         &mut self,
-        answer: &mut Answer,
+        parser: &mut ResponseParser,
         request: usize,
         bytes: &[u8],
-    ) -> Result<Step, Malformed> {
+    ) -> Result<Parsed, Malformed> {
         // The upper bits of a product depend on all bits (Knuth's multiplicative hashing).
         let hash = (request as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60;
         let known = &mut self.slots[hash as usize % SLOTS];
         if let Some(head) = known.head
-            && known.no_body == answer.no_body
+            && known.no_body == parser.no_body
             && bytes.starts_with(&known.bytes)
         {
-            answer.begin(head);
-            return Ok(Step::Head { start: 0, end: known.bytes.len() });
+            parser.begin(head);
+            return Ok(Parsed::Head { start: 0, end: known.bytes.len() });
         }
-        let step = answer.feed(bytes, &mut |_| ())?;
-        if let Step::Head { start: 0, end } = step
+        let step = parser.feed(bytes, &mut |_| ())?;
+        if let Parsed::Head { start: 0, end } = step
             && end <= LONGEST
         {
             known.bytes.clear();
             known.bytes.extend_from_slice(&bytes[..end]);
-            known.no_body = answer.no_body;
-            known.head = answer.head().copied();
+            known.no_body = parser.no_body;
+            known.head = parser.head().copied();
         }
         Ok(step)
     }
@@ -79,12 +79,12 @@ mod tests {
         /// In any order, with any bytes behind them: known or not, a head means the same.
         #[test]
         fn a_known_head_means_the_same(
-            answers in prop::collection::vec((0usize..8, any::<bool>(), 0usize..3, prop::collection::vec(any::<u8>(), 0..9)), 1..40),
+            responses in prop::collection::vec((0usize..8, any::<bool>(), 0usize..3, prop::collection::vec(any::<u8>(), 0..9)), 1..40),
         ) {
             let mut known = KnownHeads::default();
-            for (index, no_body, request, rest) in answers {
+            for (index, no_body, request, rest) in responses {
                 let bytes = [HEADS[index], &rest].concat();
-                let (mut with, mut without) = (Answer::new(no_body), Answer::new(no_body));
+                let (mut with, mut without) = (ResponseParser::new(no_body), ResponseParser::new(no_body));
                 let step = known.feed(&mut with, request, &bytes);
                 prop_assert_eq!(step, without.feed(&bytes, &mut |_| ()));
                 prop_assert_eq!(with.head(), without.head());

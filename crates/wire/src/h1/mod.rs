@@ -11,10 +11,10 @@ pub(crate) use body::Decoder;
 pub(crate) use head::{Head, lines};
 pub(crate) use known::KnownHeads;
 
-/// Most interim (1xx) answers before the real one.
+/// Most interim (1xx) responses before the real one.
 const MAX_INTERIM: u32 = 32;
 
-/// What is wrong with an answer, in a few words.
+/// What is wrong with a response, in a few words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
@@ -24,10 +24,10 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// Reads one answer from the bytes of a connection, in pieces of any size.
+/// Reads one response from the bytes of a connection, in pieces of any size.
 #[derive(Debug)]
-pub struct Answer {
-    /// Whether the request was HEAD, to which the answer has no body whatever it says.
+pub struct ResponseParser {
+    /// Whether the request was HEAD, to which the response has no body whatever it says.
     no_body: bool,
     state: State,
 }
@@ -41,7 +41,7 @@ enum State {
 
 /// What came of a piece of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum Parsed {
     /// The head is not complete: give all of these bytes again, with more.
     NeedHead,
     /// The head was read: it begins behind interim ones, and the body begins where it ends.
@@ -53,40 +53,44 @@ pub enum Step {
     },
     /// So many bytes were read of the body; more are to come.
     Body(usize),
-    /// The answer ends after so many bytes.
+    /// The response ends after so many bytes.
     Done(usize),
 }
 
-impl Answer {
-    /// An answer to come. `no_body`: the request is HEAD.
+impl ResponseParser {
+    /// A response to come. `no_body`: the request is HEAD.
     pub fn new(no_body: bool) -> Self {
-        Answer { no_body, state: State::Head }
+        ResponseParser { no_body, state: State::Head }
     }
 
     /// Reads from `bytes`; pieces of the body go to `body`.
     ///
     /// # Errors
-    /// The bytes are no HTTP/1.x answer.
-    pub fn feed(&mut self, bytes: &[u8], body: &mut impl FnMut(&[u8])) -> Result<Step, Malformed> {
+    /// The bytes are no HTTP/1.x response.
+    pub fn feed(
+        &mut self,
+        bytes: &[u8],
+        body: &mut impl FnMut(&[u8]),
+    ) -> Result<Parsed, Malformed> {
         match &mut self.state {
             State::Head => self.head_from(bytes),
             State::Body { head, decoder } => {
                 let (used, done) = decoder.feed(bytes, body)?;
                 if !done {
-                    return Ok(Step::Body(used));
+                    return Ok(Parsed::Body(used));
                 }
                 self.state = State::Done { head: *head };
-                Ok(Step::Done(used))
+                Ok(Parsed::Done(used))
             }
-            State::Done { .. } => Ok(Step::Done(0)),
+            State::Done { .. } => Ok(Parsed::Done(0)),
         }
     }
 
-    fn head_from(&mut self, bytes: &[u8]) -> Result<Step, Malformed> {
+    fn head_from(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
         let (mut at, mut interim) = (0, 0);
         loop {
             let Some((head, used)) = head::parse(&bytes[at..], self.no_body)? else {
-                return Ok(Step::NeedHead);
+                return Ok(Parsed::NeedHead);
             };
             let start = at;
             at += used;
@@ -95,12 +99,12 @@ impl Answer {
                 100..=199 => {
                     interim += 1;
                     if interim > MAX_INTERIM {
-                        return Err(Malformed("more than 32 interim answers"));
+                        return Err(Malformed("more than 32 interim responses"));
                     }
                 }
                 _ => {
                     self.begin(head);
-                    return Ok(Step::Head { start, end: at });
+                    return Ok(Parsed::Head { start, end: at });
                 }
             }
         }
@@ -113,7 +117,7 @@ impl Answer {
             if decoder.is_done() { State::Done { head } } else { State::Body { head, decoder } };
     }
 
-    /// The connection was closed by the other side: whether the answer is complete with that.
+    /// The connection was closed by the other side: whether the response is complete with that.
     pub fn closed(&mut self) -> bool {
         match &self.state {
             State::Body { head, decoder } if decoder.ends_with_connection() => {
@@ -133,7 +137,7 @@ impl Answer {
         }
     }
 
-    /// Whether the answer has been read to its end.
+    /// Whether the response has been read to its end.
     pub fn is_done(&self) -> bool {
         matches!(self.state, State::Done { .. })
     }

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// What an answer came to: status, body, bytes used, whether it is complete and may be followed.
+/// What a response came to: status, body, bytes used, whether it is complete and may be followed.
 #[derive(Debug, PartialEq)]
 struct Read {
     status: u16,
@@ -10,37 +10,37 @@ struct Read {
     keep_alive: bool,
 }
 
-/// Feeds an answer in pieces of these sizes (the last one repeats), then closes.
+/// Feeds a response in pieces of these sizes (the last one repeats), then closes.
 fn read(bytes: &[u8], sizes: &[usize], no_body: bool) -> Result<Option<Read>, Malformed> {
-    let (mut answer, mut body, mut held, mut used) =
-        (Answer::new(no_body), Vec::new(), Vec::new(), 0);
+    let (mut parser, mut body, mut held, mut used) =
+        (ResponseParser::new(no_body), Vec::new(), Vec::new(), 0);
     let mut at: usize = 0;
     for n in 0.. {
         let size = sizes.get(n).or(sizes.last()).copied().unwrap_or(usize::MAX).max(1);
         let piece = &bytes[at..bytes.len().min(at.saturating_add(size))];
-        if piece.is_empty() || answer.is_done() {
+        if piece.is_empty() || parser.is_done() {
             break;
         }
         at += piece.len();
         held.extend_from_slice(piece);
         loop {
-            let step = answer.feed(&held, &mut |part| body.extend_from_slice(part))?;
+            let step = parser.feed(&held, &mut |part| body.extend_from_slice(part))?;
             let taken = match step {
-                Step::NeedHead => break,
-                Step::Head { end, .. } => end,
-                Step::Body(taken) | Step::Done(taken) => taken,
+                Parsed::NeedHead => break,
+                Parsed::Head { end, .. } => end,
+                Parsed::Body(taken) | Parsed::Done(taken) => taken,
             };
             used += taken;
             held.drain(..taken);
-            if answer.is_done() || taken == 0 || held.is_empty() {
+            if parser.is_done() || taken == 0 || held.is_empty() {
                 break;
             }
         }
     }
-    if !answer.is_done() && !answer.closed() {
+    if !parser.is_done() && !parser.closed() {
         return Ok(None);
     }
-    let head = answer.head().copied();
+    let head = parser.head().copied();
     Ok(head.map(|head| Read { status: head.status, body, used, keep_alive: head.keep_alive }))
 }
 
@@ -52,7 +52,7 @@ fn whole(text: &str) -> Result<Option<(u16, String, bool)>, Malformed> {
 }
 
 #[test]
-fn answers_of_every_framing() {
+fn responses_of_every_framing() {
     let good = |text: &str, status, body: &str, keep| {
         assert_eq!(whole(text), Ok(Some((status, body.to_owned(), keep))), "{text}");
     };
@@ -76,7 +76,7 @@ fn answers_of_every_framing() {
 }
 
 #[test]
-fn what_is_no_answer_is_an_error() {
+fn what_is_no_response_is_an_error() {
     for text in [
         "HTTP/2 200 OK\r\n\r\n",
         "HTTP/1.1 20 OK\r\n\r\n",
@@ -96,7 +96,7 @@ fn what_is_no_answer_is_an_error() {
     ] {
         assert!(whole(text).is_err(), "{text:?}");
     }
-    assert!(whole(&"HTTP/1.1 100 C\r\n\r\n".repeat(40)).is_err(), "too many interim answers");
+    assert!(whole(&"HTTP/1.1 100 C\r\n\r\n".repeat(40)).is_err(), "too many interim responses");
     assert!(
         whole(&format!("HTTP/1.1 200 OK\r\n{}", "a: b\r\n".repeat(2_000))).is_err(),
         "too many lines"
@@ -120,13 +120,13 @@ fn what_ends_too_early_is_not_complete() {
 }
 
 #[test]
-fn bytes_behind_an_answer_are_not_its_own() {
+fn bytes_after_a_response_are_not_part_of_it() {
     let text = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1";
-    let read = read(text, &[], false).expect("an answer").expect("complete");
+    let read = read(text, &[], false).expect("a response").expect("complete");
     assert_eq!((read.used, read.body.as_slice()), (40, b"hi".as_slice()));
 }
 
-/// Pieces of answers, to be put together at random.
+/// Pieces of responses, to be put together at random.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let words: Vec<&str> = vec![
         "HTTP/1.1 200 OK\r\n",
@@ -153,7 +153,7 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// However an answer is cut, it means the same.
+    /// However a response is cut, it means the same.
     #[test]
     fn cuts_do_not_matter(bytes in pieces(), sizes in prop::collection::vec(1usize..20, 1..30), no_body in any::<bool>()) {
         let at_once = read(&bytes, &[], no_body);

@@ -11,7 +11,7 @@ use io_uring::types::BufRingEntry;
 
 /// How many; a power of two.
 const COUNT: u16 = 512;
-/// Bytes of each. Most answers fit into one, and each touches a page of its own.
+/// Bytes of each. Most responses fit into one, and each touches a page of its own.
 const SIZE: usize = 4096;
 /// The group by which requests name them: a ring has no other.
 pub(super) const GROUP: u16 = 0;

@@ -35,8 +35,8 @@ pub(crate) use socket::Socket;
 const ENTRIES: u32 = 256;
 /// Completions that fit into the ring; what comes beyond is kept by the kernel.
 const COMPLETIONS: u32 = 4096;
-/// Sends that are gathered at most: the first of them waits for the last.
-const GATHERED: usize = 16;
+/// Sends that are batched at most: the first of them waits for the last.
+const MAX_BATCH: usize = 16;
 /// If something is due so soon, the worker sleeps until then whatever comes in.
 const SOON_NS: u64 = 50_000;
 
@@ -54,7 +54,7 @@ pub(crate) struct Ring {
     /// Completions on their way from the ring to the sockets; kept for its memory.
     done: RefCell<Vec<cqueue::Entry>>,
     /// Something was to be sent when a turn of the event loop had ended.
-    lay: Cell<bool>,
+    pending_before: Cell<bool>,
     /// When the kernel's timer wakes the worker, on the client's clock; `u64::MAX`: it is not set. It is
     /// left alone while the worker wakes for other things: to set one costs more than to send.
     timer: Cell<u64>,
@@ -66,7 +66,7 @@ pub(crate) struct Ring {
 /// What a completion is of: the lowest byte of the number that the kernel gives back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Listen = 1,
+    Receive = 1,
     Send,
     Connect,
     PollIn,
@@ -82,7 +82,7 @@ fn number(kind: Kind, slot: u32, place: u32) -> u64 {
 
 fn parts(number: u64) -> (Option<Kind>, u32, u32) {
     const KINDS: [Kind; 7] = [
-        Kind::Listen,
+        Kind::Receive,
         Kind::Send,
         Kind::Connect,
         Kind::PollIn,
@@ -123,12 +123,12 @@ impl Ring {
             done: RefCell::default(),
             timer: Cell::new(u64::MAX),
             times: RefCell::default(),
-            lay: Cell::new(false),
+            pending_before: Cell::new(false),
             clock,
         })
     }
 
-    /// Puts down a request for the next system call; `false`: the kernel takes none.
+    /// Queues a request for the next system call; `false`: the kernel takes none.
     fn push(&self, entry: squeue::Entry) -> bool {
         for _ in 0..3 {
             // SAFETY: what entries point to lives until they are completed: bytes in the outbox,
@@ -149,16 +149,16 @@ impl Ring {
         !self.slots.borrow().is_empty()
     }
 
-    /// Hands over what was put down before the last call of this.
+    /// Hands over what was queued before the last call of this.
     pub(crate) fn submit_late(&self) {
-        let lies = !self.unsent.borrow().is_empty();
-        if lies && self.lay.get() {
+        let pending = !self.unsent.borrow().is_empty();
+        if pending && self.pending_before.get() {
             self.submit();
         }
-        self.lay.set(lies);
+        self.pending_before.set(pending);
     }
 
-    /// Hands over what was put down, without waiting.
+    /// Hands over what was queued, without waiting.
     pub(crate) fn submit(&self) {
         let begin = self.clock.now();
         // What the kernel does not take now (it has no memory, or too many completions) stays.
@@ -166,7 +166,7 @@ impl Ring {
         self.stamp_sent(begin, self.clock.now());
     }
 
-    /// What is gathered is sent by the kernel one after the other, within the system call: each is
+    /// What is batched is sent by the kernel one after the other, within the system call: each is
     /// taken to have been sent at its part of that time.
     fn stamp_sent(&self, begin: u64, end: u64) {
         let mut unsent = self.unsent.borrow_mut();
@@ -178,7 +178,7 @@ impl Ring {
         }
     }
 
-    /// Hands over what was put down, and sleeps until something has arrived, or until `until` on the
+    /// Hands over what was queued, and sleeps until something has arrived, or until `until` on the
     /// client's clock. Wakes whoever waited for it.
     pub(crate) fn wait(&self, until: u64) {
         if self.unsent.borrow().len() > 1 {
@@ -213,7 +213,7 @@ impl Ring {
         self.dispatch();
     }
 
-    /// Hands over what was put down, and takes what has arrived. The kernel brings that to the ring only
+    /// Hands over what was queued, and takes what has arrived. The kernel brings that to the ring only
     /// for one who waits: here, for no time.
     pub(crate) fn look(&self) {
         let now = self.clock.now();
@@ -274,9 +274,9 @@ impl Ring {
         slot.pending -= u16::from(last);
         let result = entry.result();
         let waker = match kind? {
-            Kind::Listen => {
+            Kind::Receive => {
                 self.arrived(slot, entry);
-                slot.listening &= !last;
+                slot.receiving &= !last;
                 slot.reader.take()
             }
             Kind::Send => {
@@ -354,11 +354,11 @@ impl Ring {
     }
 
     /// Asks for what arrives on a socket, from now on.
-    fn listen(&self, key: u32, slot: &mut Slot) -> squeue::Entry {
-        (slot.listening, slot.pending) = (true, slot.pending + 1);
+    fn receive(&self, key: u32, slot: &mut Slot) -> squeue::Entry {
+        (slot.receiving, slot.pending) = (true, slot.pending + 1);
         opcode::RecvMsgMulti::new(Fd(slot.fd.as_raw_fd()), &raw const *self.message, GROUP)
             .build()
-            .user_data(number(Kind::Listen, key, 0))
+            .user_data(number(Kind::Receive, key, 0))
     }
 
     /// A socket of this ring.

@@ -1,4 +1,4 @@
-//! Bytes and addresses that the kernel reads while a request to it is under way: they lie here, and not
+//! Bytes and addresses that the kernel reads while a request to it is in flight: they lie here, and not
 //! with whoever sends, who may go away meanwhile.
 
 use std::io::IoSlice;

@@ -23,7 +23,7 @@ pub(super) struct Slot {
     /// Where it connects to.
     pub address: Option<Box<Address>>,
     /// The kernel looks out for what arrives.
-    pub listening: bool,
+    pub receiving: bool,
     /// The other side takes nothing more.
     pub refused: bool,
     /// Something small is on its way out, ...
@@ -70,7 +70,7 @@ impl Slot {
             end: None,
             connected: None,
             address: None,
-            listening: false,
+            receiving: false,
             refused: false,
             sending: false,
             polling_out: false,

@@ -13,7 +13,7 @@ use io_uring::{opcode, squeue};
 use rustix::net::{SendFlags, Shutdown, send, shutdown};
 
 use super::outbox::SMALL;
-use super::{Address, GATHERED, Kind, Ring, Slot, number};
+use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
 use crate::direct::{Read, send_file};
 use crate::{discard, stamp};
 
@@ -72,7 +72,7 @@ impl Socket {
         cx: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<Read>> {
-        let listen = {
+        let receive = {
             let mut slots = self.ring.slots.borrow_mut();
             let slot = &mut slots[self.key as usize];
             if let Some(read) = self.take(slot, buffer) {
@@ -82,13 +82,13 @@ impl Socket {
                 return Poll::Ready(end.map(|bytes| Read { bytes, ago_ns: None }));
             }
             slot.reader = Some(cx.waker().clone());
-            (!slot.listening).then(|| self.ring.listen(self.key, slot))
+            (!slot.receiving).then(|| self.ring.receive(self.key, slot))
         };
-        let Some(entry) = listen else { return Poll::Pending };
+        let Some(entry) = receive else { return Poll::Pending };
         if self.ring.push(entry) {
             return Poll::Pending;
         }
-        self.with(|slot| (slot.listening, slot.pending) = (false, slot.pending - 1));
+        self.with(|slot| (slot.receiving, slot.pending) = (false, slot.pending - 1));
         Poll::Ready(Err(full()))
     }
 
@@ -112,7 +112,7 @@ impl Socket {
     }
 
     /// Writes as much as it takes. What is small is copied, and sent with what others send; what comes
-    /// of that is seen when the answer is read.
+    /// of that is seen when the response is read.
     pub(crate) fn poll_write(
         &self,
         cx: &mut Context<'_>,
@@ -145,12 +145,12 @@ impl Socket {
             self.with(|slot| slot.sending = false);
             return Poll::Ready(Err(full()));
         }
-        let gathered = {
+        let batched = {
             let mut unsent = self.ring.unsent.borrow_mut();
             unsent.push(self.key);
             unsent.len()
         };
-        if gathered >= GATHERED {
+        if batched >= MAX_BATCH {
             self.ring.submit();
         }
         Poll::Ready(Ok(total))
@@ -243,16 +243,16 @@ impl Socket {
     /// Takes the socket from the ring's hands, to read from it by system calls of its own. `false`:
     /// something lies in the ring's buffers, or nothing more will come.
     fn poll_direct(&self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
-        let (read, listening) =
-            self.with(|slot| (!slot.arrived.is_empty() || slot.end.is_some(), slot.listening));
+        let (read, receiving) =
+            self.with(|slot| (!slot.arrived.is_empty() || slot.end.is_some(), slot.receiving));
         if read {
             return Poll::Ready(Ok(false));
         }
-        if !listening {
+        if !receiving {
             return Poll::Ready(Ok(true));
         }
         self.with(|slot| slot.reader = Some(cx.waker().clone()));
-        if self.cancel(Kind::Listen) { Poll::Pending } else { Poll::Ready(Err(full())) }
+        if self.cancel(Kind::Receive) { Poll::Pending } else { Poll::Ready(Err(full())) }
     }
 
     /// Waits until there is something to read.
@@ -298,7 +298,7 @@ impl Socket {
         Ok(self.with(|slot| shutdown(&slot.fd, Shutdown::Write))?)
     }
 
-    /// Puts down a request, which makes the slot wait for its completion.
+    /// Queues a request, which makes the slot wait for its completion.
     fn request(&self, make: impl FnOnce(&mut Slot, Fd) -> (Kind, squeue::Entry, u32)) -> bool {
         let entry = self.with(|slot| {
             slot.pending += 1;
@@ -330,7 +330,7 @@ impl Drop for Socket {
         let under_way = self.with(|slot| {
             (slot.reader, slot.writer) = (None, None);
             [
-                (slot.listening, Kind::Listen),
+                (slot.receiving, Kind::Receive),
                 (slot.address.is_some(), Kind::Connect),
                 (slot.polling_in, Kind::PollIn),
                 (slot.polling_out, Kind::PollOut),

@@ -123,7 +123,7 @@ fn what_is_sent_comes_back() {
     let (socket, mut other) = pair(&ring);
     socket.begin();
     assert_eq!(write(&ring, &socket, b"ping").expect("open"), 4);
-    assert_eq!(socket.sent_ns(), None, "it is gathered with others");
+    assert_eq!(socket.sent_ns(), None, "it is batched with others");
     ring.submit();
     assert!(socket.sent_ns().is_some());
     let mut got = [0; 4];

@@ -1,4 +1,4 @@
-//! The libraries that unpack, behind one kind of step.
+//! The libraries that decompress, behind one kind of step.
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::{Decompress, FlushDecompress, Status};
@@ -11,7 +11,7 @@ const DEFLATE_WINDOW: u8 = 15;
 /// Binary logarithm of the largest window of zstd in HTTP (RFC 9659).
 const ZSTD_WINDOW: u32 = 23;
 
-/// What unpacks.
+/// A decoder of one encoding.
 pub(super) enum Codec {
     Gzip {
         inflate: Decompress,
@@ -51,7 +51,7 @@ impl Codec {
                 let begins = gzip.total_in() == 0 && !input.is_empty();
                 if begins && input[0] != GZIP_MAGIC {
                     let nothing = Step { used: 0, made: 0, state: State::Ended };
-                    return if *complete { Ok(nothing) } else { Err(NOT_PACKED.to_owned()) };
+                    return if *complete { Ok(nothing) } else { Err(NOT_COMPRESSED.to_owned()) };
                 }
                 let step = inflate(gzip, input, output)?;
                 if step.state != State::Ended {
@@ -78,7 +78,7 @@ impl Codec {
     }
 }
 
-const NOT_PACKED: &str = "the body is not packed, though its head says so";
+const NOT_COMPRESSED: &str = "the body is not compressed, though its head says so";
 /// The first byte of gzip data (RFC 1952, section 2.3.1).
 const GZIP_MAGIC: u8 = 0x1f;
 

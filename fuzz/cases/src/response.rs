@@ -1,28 +1,28 @@
-//! Answers of servers, in one piece and in others: the same meaning however they arrive.
+//! Responses of servers, in one piece and in others: the same meaning however they arrive.
 
-use squall_wire::{Answer, Bounds, Encoding, Step, Unpack};
+use squall_wire::{Bounds, Decompressor, Encoding, Parsed, ResponseParser};
 
-/// Reads an answer from pieces: whether it is whole, and its body; `None`: it is malformed.
+/// Reads a response from pieces: whether it is whole, and its body; `None`: it is malformed.
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<(bool, Vec<u8>)> {
-    let (mut answer, mut body, mut held) = (Answer::new(false), Vec::new(), Vec::new());
+    let (mut parser, mut body, mut held) = (ResponseParser::new(false), Vec::new(), Vec::new());
     for piece in pieces {
         held.extend_from_slice(piece);
         loop {
-            let taken = match answer.feed(&held, &mut |part| body.extend_from_slice(part)).ok()? {
-                Step::NeedHead => break,
-                Step::Head { end, .. } => end,
-                Step::Body(taken) | Step::Done(taken) => taken,
+            let taken = match parser.feed(&held, &mut |part| body.extend_from_slice(part)).ok()? {
+                Parsed::NeedHead => break,
+                Parsed::Head { end, .. } => end,
+                Parsed::Body(taken) | Parsed::Done(taken) => taken,
             };
             held.drain(..taken);
-            if answer.is_done() || taken == 0 || held.is_empty() {
+            if parser.is_done() || taken == 0 || held.is_empty() {
                 break;
             }
         }
     }
-    Some((answer.is_done() || answer.closed(), body))
+    Some((parser.is_done() || parser.closed(), body))
 }
 
-/// An answer in one piece, cut in two where the first two bytes say, and byte by byte.
+/// A response in one piece, cut in two where the first two bytes say, and byte by byte.
 fn same_in_pieces(cut: usize, bytes: &[u8]) {
     let cut = cut.min(bytes.len());
     let whole = read([bytes].into_iter());
@@ -41,7 +41,7 @@ fn cut(bytes: &[u8]) -> (usize, &[u8]) {
     }
 }
 
-/// Any bytes as an answer; the first two say where it is cut.
+/// Any bytes as a response; the first two say where it is cut.
 pub(crate) fn response(bytes: &[u8]) {
     let (cut, bytes) = cut(bytes);
     same_in_pieces(cut, bytes);
@@ -62,31 +62,31 @@ pub(crate) fn chunked(bytes: &[u8]) {
     assert_eq!(read([encoded.as_slice()].into_iter()), Some((true, bytes.to_vec())));
 }
 
-/// Most unpacked bytes of a fuzzed body.
-const UNPACKED: usize = 1 << 20;
+/// Most decompressed bytes of a fuzzed body.
+const DECOMPRESSED: usize = 1 << 20;
 
-/// A packed body in pieces; `None`: it is badly packed, or too large.
-fn unpacked(encoding: Encoding, bytes: &[u8], size: usize) -> Option<Vec<u8>> {
+/// A compressed body in pieces; `None`: it is badly compressed, or too large.
+fn decompressed(encoding: Encoding, bytes: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let bounds = Bounds { bytes: UNPACKED as u64, ratio: u64::MAX };
-    let mut unpack = Unpack::new(encoding, bounds).ok()?;
+    let bounds = Bounds { bytes: DECOMPRESSED as u64, ratio: u64::MAX };
+    let mut decompressor = Decompressor::new(encoding, bounds).ok()?;
     let result = bytes.chunks(size).try_for_each(|piece| {
-        unpack.push(piece, &mut |piece| {
+        decompressor.push(piece, &mut |piece| {
             out.extend_from_slice(piece);
             Ok(())
         })
     });
-    assert!(out.len() <= UNPACKED);
-    result.and_then(|()| unpack.finish()).ok().map(|()| out)
+    assert!(out.len() <= DECOMPRESSED);
+    result.and_then(|()| decompressor.finish()).ok().map(|()| out)
 }
 
-/// Any bytes as a packed body; the first one says how it is packed.
-pub(crate) fn unpack(bytes: &[u8]) {
+/// Any bytes as a compressed body; the first one says how it is compressed.
+pub(crate) fn decompress(bytes: &[u8]) {
     let [kind, bytes @ ..] = bytes else { return };
     let names: [&[u8]; 4] = [b"gzip", b"deflate", b"br", b"zstd"];
     let encoding = Encoding::of(names[usize::from(kind % 4)]).expect("a name of an encoding");
-    let whole = unpacked(encoding, bytes, bytes.len().max(1));
+    let whole = decompressed(encoding, bytes, bytes.len().max(1));
     if whole.is_some() && bytes.len() < 4_096 {
-        assert_eq!(unpacked(encoding, bytes, 1), whole, "byte by byte");
+        assert_eq!(decompressed(encoding, bytes, 1), whole, "byte by byte");
     }
 }

@@ -3,16 +3,16 @@
 use std::task::{Context, Poll};
 
 /// Bounds bytes a second. An exchange asks before it reads or writes, and tells what it did.
-pub trait Flow {
+pub trait Throttle {
     /// How many bytes may come now, at least 1. `Pending`: none; the task is woken when one may.
-    fn poll_down(&self, cx: &mut Context<'_>) -> Poll<usize>;
+    fn poll_receive_budget(&self, cx: &mut Context<'_>) -> Poll<usize>;
 
     /// How many bytes may go now, at least 1. `Pending`: none; the task is woken when one may.
-    fn poll_up(&self, cx: &mut Context<'_>) -> Poll<usize>;
+    fn poll_send_budget(&self, cx: &mut Context<'_>) -> Poll<usize>;
 
     /// So many bytes came.
-    fn came(&self, bytes: usize);
+    fn on_received(&self, bytes: usize);
 
     /// So many bytes went.
-    fn went(&self, bytes: usize);
+    fn on_sent(&self, bytes: usize);
 }

@@ -1,4 +1,4 @@
-//! Unpacks bodies as they come, in constant memory and within limits. Pure.
+//! Decompresses bodies as they come, in constant memory and within limits. Pure.
 
 mod codecs;
 #[cfg(test)]
@@ -7,7 +7,7 @@ mod tests;
 use crate::error::Error;
 use codecs::Codec;
 
-/// How a body is packed (RFC 9110, section 8.4.1).
+/// How a body is compressed (RFC 9110, section 8.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// RFC 1952.
@@ -21,7 +21,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// By the value of a Content-Encoding line; `None`: the body is as it is, or packed in a way, or
+    /// By the value of a Content-Encoding line; `None`: the body is as it is, or compressed in a way, or
     /// several, that are not known here.
     pub fn of(value: &[u8]) -> Option<Encoding> {
         let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
@@ -45,7 +45,7 @@ impl Encoding {
     }
 }
 
-/// How far a body may be unpacked.
+/// How far a body may be decompressed.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Most bytes.
@@ -54,18 +54,18 @@ pub struct Bounds {
     pub ratio: u64,
 }
 
-/// Bytes that are unpacked at a time.
+/// Bytes that are decompressed at a time.
 const STEP: usize = 16 << 10;
-/// Unpacked bytes for which the ratio plays no part: they are no harm, and a short text of one letter
-/// is packed well.
+/// Decompressed bytes for which the ratio plays no part: they are no harm, and a short text of one letter
+/// is compressed well.
 const FREE: u64 = 1 << 20;
 
-/// Unpacks a body.
-pub struct Unpack {
+/// Decompresses a body.
+pub struct Decompressor {
     encoding: Encoding,
     codec: Codec,
     bounds: Bounds,
-    /// What was unpacked last.
+    /// What was decompressed last.
     step: Box<[u8]>,
     /// Bytes that came, and that were made of them.
     came: u64,
@@ -73,9 +73,9 @@ pub struct Unpack {
     state: State,
 }
 
-/// Where in the packed data the bytes are.
+/// Where in the compressed data the bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::unpack) enum State {
+pub(in crate::decompress) enum State {
     /// Within it.
     Within,
     /// It may end here, or begin once more (a second member of a gzip file, a second frame).
@@ -85,7 +85,7 @@ pub(in crate::unpack) enum State {
 }
 
 /// What one step of a codec did.
-pub(in crate::unpack) struct Step {
+pub(in crate::decompress) struct Step {
     /// Bytes taken.
     used: usize,
     /// Bytes given.
@@ -93,13 +93,13 @@ pub(in crate::unpack) struct Step {
     state: State,
 }
 
-impl std::fmt::Debug for Unpack {
+impl std::fmt::Debug for Decompressor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Unpack").field("encoding", &self.encoding).finish_non_exhaustive()
+        f.debug_struct("Decompress").field("encoding", &self.encoding).finish_non_exhaustive()
     }
 }
 
-impl Unpack {
+impl Decompressor {
     /// For one body.
     ///
     /// # Errors
@@ -107,13 +107,13 @@ impl Unpack {
     pub fn new(encoding: Encoding, bounds: Bounds) -> Result<Self, Error> {
         let codec = Codec::new(encoding).map_err(|reason| bad(encoding, &reason))?;
         let step = vec![0; STEP].into();
-        Ok(Unpack { encoding, codec, bounds, step, came: 0, made: 0, state: State::Within })
+        Ok(Decompressor { encoding, codec, bounds, step, came: 0, made: 0, state: State::Within })
     }
 
-    /// Unpacks a piece; what comes out goes to `emit`.
+    /// Decompresses a piece; what comes out goes to `emit`.
     ///
     /// # Errors
-    /// The piece is not packed so, or more than the bounds allow; and what `emit` says.
+    /// The piece is not compressed so, or more than the bounds allow; and what `emit` says.
     pub fn push(
         &mut self,
         mut piece: &[u8],
@@ -148,7 +148,7 @@ impl Unpack {
         Ok(())
     }
 
-    /// The body is complete: so must be what was packed in it. Servers that pack everything also say so of
+    /// The body is complete: so must be what was compressed in it. Servers that pack everything also say so of
     /// a body that is empty.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl Unpack {
     pub fn finish(&self) -> Result<(), Error> {
         match self.state {
             State::Within if self.came > 0 => {
-                Err(bad(self.encoding, "the packed data ends too early"))
+                Err(bad(self.encoding, "the compressed data ends too early"))
             }
             _ => Ok(()),
         }
