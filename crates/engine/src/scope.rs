@@ -1,7 +1,8 @@
 //! What templates and expressions see while a user runs: its variables, its rows of data, facts
 //! about it and about the answer in hand. Borrows everything, copies nothing.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_extract::{Documents, Found, Which};
@@ -10,8 +11,9 @@ use squall_plan::expr::{EvalError, FunctionId, Scope, Slot};
 use squall_plan::value::{Value, ValueRef};
 use squall_wire::Response;
 
+use crate::parts::data::Row;
 use crate::program::{Function, Intrinsic, Place, Program};
-use crate::user::User;
+use crate::user::Core;
 
 /// What is known before the run: nothing but constants and chance.
 pub(crate) struct Before {
@@ -30,7 +32,7 @@ impl Scope for Before {
     }
 
     fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {
-        Err(EvalError::new("there is no answer to look at before the run"))
+        Err(EvalError::new("there is no response to look at before the run"))
     }
 
     fn random(&self) -> u64 {
@@ -42,32 +44,57 @@ impl Scope for Before {
     }
 }
 
-/// A user, and the answer that it is looking at, if any.
+/// A user, and the reply that it is looking at, if any. It borrows the user's variables: none can be set
+/// while it lives.
 pub(crate) struct UserScope<'a, 'b> {
-    pub program: &'a Program,
-    pub user: &'a User,
-    pub answer: Option<&'a Answer<'a, 'b>>,
+    program: &'a Program,
+    user: &'a Core,
+    variables: Ref<'a, Vec<Value>>,
+    rows: Ref<'a, Vec<Option<Arc<Row>>>>,
+    reply: Option<&'a Reply<'a, 'b>>,
 }
 
-/// An answer as checks and extracts see it: of a server, or of a program that was run.
-pub(crate) struct Answer<'a, 'b> {
+impl<'a, 'b> UserScope<'a, 'b> {
+    /// What a user sees between replies.
+    pub(crate) fn new(program: &'a Program, user: &'a Core) -> Self {
+        UserScope {
+            program,
+            user,
+            variables: user.variables(),
+            rows: user.rows.borrow(),
+            reply: None,
+        }
+    }
+
+    /// What a user sees that looks at a reply.
+    pub(crate) fn of_reply(
+        program: &'a Program,
+        user: &'a Core,
+        reply: &'a Reply<'a, 'b>,
+    ) -> Self {
+        UserScope { reply: Some(reply), ..UserScope::new(program, user) }
+    }
+}
+
+/// A reply as checks and extracts see it, whatever the protocol.
+pub(crate) struct Reply<'a, 'b> {
     /// Status code, or exit code.
-    pub status: i64,
+    pub code: i64,
     /// Kept part of the body, or standard output.
     pub body: &'b [u8],
     /// Bytes of the whole body.
-    pub size: u64,
+    pub body_bytes: u64,
     /// Milliseconds from the send to the last byte.
     pub duration_ms: f64,
     /// Hash of the body, or path of its file, where the request asked for one.
-    pub saved: &'a str,
-    /// The answer of a server.
+    pub captured: &'a str,
+    /// The head of an HTTP response.
     pub response: Option<&'a Response<'b>>,
     /// The body, parsed once for all who look into it.
     pub documents: &'a Documents<'b>,
 }
 
-impl<'b> Answer<'_, 'b> {
+impl<'b> Reply<'_, 'b> {
     /// The value of the first header of a name.
     pub(crate) fn header(&self, name: &str) -> Option<&'b [u8]> {
         self.response?.header(name)
@@ -77,38 +104,43 @@ impl<'b> Answer<'_, 'b> {
 impl Scope for UserScope<'_, '_> {
     fn variable(&self, slot: Slot) -> ValueRef<'_> {
         match Place::of(slot) {
-            Place::Variable(index) => self.user.variable(self.program, index).as_ref(),
-            Place::Cell { feed, column } => self.user.cell(feed, column),
+            Place::Variable(index) => {
+                self.variables.get(index).unwrap_or(&self.program.initial[index]).as_ref()
+            }
+            Place::Cell { feed, column } => match self.rows.get(feed) {
+                Some(Some(row)) => row.cell(column),
+                _ => ValueRef::Null,
+            },
             Place::Intrinsic(which) => self.intrinsic(which),
         }
     }
 
     fn call(&self, FunctionId(id): FunctionId, args: &[Value]) -> Result<Value, EvalError> {
-        let Some(answer) = self.answer else {
-            return Err(EvalError::new("there is no answer to look at"));
+        let Some(reply) = self.reply else {
+            return Err(EvalError::new("there is no response to look at"));
         };
         let text = || match args.first() {
             Some(Value::Text(text)) => Ok(&**text),
             _ => Err(EvalError::new("the argument must be a text")),
         };
         Ok(match &self.program.functions[id as usize] {
-            Function::Header => answer.header(text()?).map_or(Value::Null, text_value),
-            Function::Cookie => match self.user.jar.get(text()?) {
+            Function::Header => reply.header(text()?).map_or(Value::Null, text_value),
+            Function::Cookie => match self.user.jar.borrow().get(text()?) {
                 Some(value) => Value::Text(value.into()),
                 None => Value::Null,
             },
             Function::Json(path) => {
                 let found = path
-                    .find_in(answer.documents, Which::First, 0)
+                    .find_in(reply.documents, Which::First, 0)
                     .map_err(|error| EvalError::new(error.to_string()))?;
                 match found {
-                    Found::One(item) => crate::judge::item_value(&item),
+                    Found::One(item) => crate::post::item_value(&item),
                     _ => Value::Null,
                 }
             }
             Function::JsonBody => {
                 let json =
-                    answer.documents.json().map_err(|error| EvalError::new(error.to_string()))?;
+                    reply.documents.json().map_err(|error| EvalError::new(error.to_string()))?;
                 Value::from_json(json)
             }
         })
@@ -125,20 +157,20 @@ impl Scope for UserScope<'_, '_> {
 
 impl UserScope<'_, '_> {
     fn intrinsic(&self, which: Intrinsic) -> ValueRef<'_> {
-        match (which, self.answer) {
-            (Intrinsic::User, _) => ValueRef::Int(self.user.number as i64),
-            (Intrinsic::Iteration, _) => ValueRef::Int(self.user.iteration as i64),
+        match (which, self.reply) {
+            (Intrinsic::User, _) => ValueRef::Int(self.user.seat.number as i64),
+            (Intrinsic::Iteration, _) => ValueRef::Int(self.user.iteration.get() as i64),
             (Intrinsic::Scenario, _) => {
-                ValueRef::Text(&self.program.scenarios[self.user.scenario as usize].name)
+                ValueRef::Text(&self.program.scenarios[self.user.scenario()].name)
             }
-            (Intrinsic::Status, Some(answer)) => ValueRef::Int(answer.status),
-            (Intrinsic::Body, Some(answer)) => ValueRef::Bytes(answer.body),
-            (Intrinsic::BodyBytes, Some(answer)) => ValueRef::Int(answer.size as i64),
-            (Intrinsic::Duration, Some(answer)) => ValueRef::Float(answer.duration_ms),
-            (Intrinsic::BodyHash | Intrinsic::BodyFile, Some(answer)) => {
-                ValueRef::Text(answer.saved)
+            (Intrinsic::Status, Some(reply)) => ValueRef::Int(reply.code),
+            (Intrinsic::Body, Some(reply)) => ValueRef::Bytes(reply.body),
+            (Intrinsic::BodyBytes, Some(reply)) => ValueRef::Int(reply.body_bytes as i64),
+            (Intrinsic::Duration, Some(reply)) => ValueRef::Float(reply.duration_ms),
+            (Intrinsic::BodyHash | Intrinsic::BodyFile, Some(reply)) => {
+                ValueRef::Text(reply.captured)
             }
-            // Bound only where there is an answer.
+            // Bound only where there is a reply.
             (_, None) => ValueRef::Null,
         }
     }

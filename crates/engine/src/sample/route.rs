@@ -1,12 +1,10 @@
-//! Where an exchange goes and what it carries, in bytes: from the operation, or from a redirect.
-
-use std::rc::Rc;
+//! The route of an exchange, and the bytes that it carries: from the operation, or from a redirect.
 
 use squall_measure::{ErrorKind, NameKind};
 use squall_plan::template::BoundTemplate;
+use squall_wire::Origin;
 
-use super::Worker;
-use super::account::Failure;
+use super::failure::Failure;
 use crate::parts::auth::Asking;
 use crate::parts::cookies::Site;
 use crate::parts::multipart::{Content, Part, Pieces};
@@ -15,13 +13,15 @@ use crate::parts::{names, url};
 use crate::program::{AuthOp, BodyOp, NameOp, PartOp, Prepared, RequestOp, UrlOp};
 use crate::render::{self, Destination, END_OF_HEAD};
 use crate::scope::UserScope;
-use crate::user::User;
+use crate::scratch::Buffer;
+use crate::user::Core;
+use crate::worker::Worker;
 
 /// Where one exchange of a request goes, and with what method.
-pub(super) struct Hop<'p> {
+pub(super) struct Route<'p, 'w> {
     pub origin: u32,
     /// Path and query; `None`: the request is prepared.
-    pub path: Option<Vec<u8>>,
+    pub path: Option<Buffer<'w>>,
     pub method: &'p str,
     /// Whether the body goes along (it does not after most redirects).
     pub with_body: bool,
@@ -29,16 +29,33 @@ pub(super) struct Hop<'p> {
     pub trusted: bool,
 }
 
+impl Route<'_, '_> {
+    /// Path and query.
+    pub(super) fn target<'a>(&'a self, op: &'a RequestOp) -> &'a [u8] {
+        match (&self.path, &op.url) {
+            (Some(path), _) => path,
+            (None, UrlOp::Static { path, .. }) => path,
+            (None, _) => b"/",
+        }
+    }
+
+    /// The path, without query.
+    pub(super) fn path<'a>(&'a self, op: &'a RequestOp) -> &'a str {
+        let path = self.target(op).split(|byte| *byte == b'?').next().unwrap_or(b"/");
+        std::str::from_utf8(path).unwrap_or("/")
+    }
+}
+
 /// A request in bytes.
-pub(super) struct Bytes<'p> {
+pub(super) struct Bytes<'p, 'w> {
     prepared: Option<&'p Prepared>,
     /// Lines that go between a prepared head and its empty line; otherwise the whole request.
-    own: Vec<u8>,
+    own: Buffer<'w>,
     /// A body that is read while it is sent.
     pub stream: Option<Box<dyn squall_wire::BodySource>>,
 }
 
-impl Bytes<'_> {
+impl Bytes<'_, '_> {
     /// Head, and body where it was made in memory, in the order of sending.
     pub fn slices(&self) -> [&[u8]; 3] {
         match self.prepared {
@@ -52,30 +69,24 @@ impl Bytes<'_> {
     }
 }
 
-/// Whether a request may be repeated when it is not known if the server has acted on it
-/// (RFC 9110, section 9.2.2).
-pub(super) fn is_idempotent(method: &str) -> bool {
-    matches!(method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE")
-}
-
 /// The first exchange of a request, and the name under which the request is counted.
-pub(super) fn first<'p>(
-    worker: &Worker,
-    user: &User,
+pub(super) fn first<'p, 'w>(
+    worker: &'w Worker,
+    user: &Core,
     op: &'p RequestOp,
-) -> Result<(Hop<'p>, u32), Failure> {
-    let scope = UserScope { program: &worker.program, user, answer: None };
+) -> Result<(Route<'p, 'w>, u32), Failure> {
+    let scope = UserScope::new(&worker.program, user);
     let (origin, path) = match &op.url {
         UrlOp::Static { origin, .. } if op.prepared.is_some() => (*origin, None),
-        UrlOp::Static { origin, path } => (*origin, Some(path.to_vec())),
+        UrlOp::Static { origin, path } => (*origin, Some(worker.buffer(path))),
         UrlOp::Path { origin, prefix, path: template } => {
-            let text = rendered(template, &scope)?;
-            let mut path = prefix.to_vec();
+            let text = rendered(worker, template, &scope)?;
+            let mut path = worker.buffer(prefix);
             url::encode_path(&text, &mut path);
             (*origin, Some(path))
         }
         UrlOp::Any(template) => {
-            let text = rendered(template, &scope)?;
+            let text = rendered(worker, template, &scope)?;
             let (origin, path) = worker.locate(&String::from_utf8_lossy(&text), None)?;
             (origin, Some(path))
         }
@@ -90,63 +101,52 @@ pub(super) fn first<'p>(
     let name = match &op.name {
         NameOp::Static(name) => *name,
         NameOp::Rendered(template) => {
-            let text = rendered(template, &scope)?;
+            let text = rendered(worker, template, &scope)?;
             worker.recorder.name(NameKind::Request, &String::from_utf8_lossy(&text))
         }
         NameOp::FromUrl => {
-            let path = String::from_utf8_lossy(path.as_deref().unwrap_or_default());
-            let name = format!("{} {}", op.method, names::collapse(&path));
+            let path = path.as_ref().map_or(&[][..], |path| path);
+            let name =
+                format!("{} {}", op.method, names::collapse(&String::from_utf8_lossy(path)));
             worker.recorder.name(NameKind::Request, &name)
         }
     };
-    Ok((Hop { origin, path, method: &op.method, with_body: true, trusted: true }, name))
+    Ok((Route { origin, path, method: &op.method, with_body: true, trusted: true }, name))
 }
 
 /// The exchange that a redirect asks for (RFC 9110, section 15.4): 303 turns everything but HEAD
 /// into GET; 301 and 302 turn POST into GET, as all clients do; 307 and 308 keep the method.
-pub(super) fn redirected<'p>(
-    worker: &Worker,
-    hop: &Hop<'p>,
+pub(super) fn redirected<'p, 'w>(
+    worker: &'w Worker,
+    route: &Route<'p, 'w>,
     op: &RequestOp,
     status: u16,
     location: &[u8],
-) -> Result<Hop<'p>, Failure> {
-    let base = hop.path.as_deref().unwrap_or(static_path(op));
+) -> Result<Route<'p, 'w>, Failure> {
     let location = String::from_utf8_lossy(location);
-    let (origin, path) = worker.locate(&location, Some((hop.origin, base)))?;
+    let (origin, path) = worker.locate(&location, Some((route.origin, route.target(op))))?;
     let becomes_get = match status {
-        303 => hop.method != "HEAD",
-        301 | 302 => hop.method == "POST",
+        303 => route.method != "HEAD",
+        301 | 302 => route.method == "POST",
         _ => false,
     };
-    Ok(Hop {
+    Ok(Route {
         origin,
         path: Some(path),
-        method: if becomes_get { "GET" } else { hop.method },
-        with_body: hop.with_body && !becomes_get,
-        trusted: hop.trusted && origin == hop.origin,
+        method: if becomes_get { "GET" } else { route.method },
+        with_body: route.with_body && !becomes_get,
+        trusted: route.trusted && origin == route.origin,
     })
-}
-
-/// The path of a request whose URL is known before the run.
-pub(super) fn static_path(op: &RequestOp) -> &[u8] {
-    match &op.url {
-        UrlOp::Static { path, .. } => path,
-        _ => b"/",
-    }
-}
-
-/// The path of an exchange, without query.
-pub(super) fn path_of<'a>(hop: &'a Hop<'_>, op: &'a RequestOp) -> &'a str {
-    let path = hop.path.as_deref().unwrap_or(static_path(op));
-    let path = path.split(|byte| *byte == b'?').next().unwrap_or(b"/");
-    std::str::from_utf8(path).unwrap_or("/")
 }
 
 impl Worker {
     /// Origin and path of a URL that is known only now, if requests may go there. `base`: the page
     /// on which it stands.
-    fn locate(&self, text: &str, base: Option<(u32, &[u8])>) -> Result<(u32, Vec<u8>), Failure> {
+    fn locate(
+        &self,
+        text: &str,
+        base: Option<(u32, &[u8])>,
+    ) -> Result<(u32, Buffer<'_>), Failure> {
         let bad = |error: url::UrlError| {
             Failure::new(ErrorKind::Render, format!("URL `{text}`: {error}"))
         };
@@ -157,12 +157,12 @@ impl Worker {
         };
         let reference = match &base {
             Some((origin, path)) => {
-                let scheme = self.origins.borrow()[*origin as usize].scheme;
+                let scheme = self.origin(*origin).origin.scheme;
                 url::resolve(path, scheme, text)
             }
             None => url::Reference::Absolute(text.to_owned()),
         };
-        let mut path = Vec::new();
+        let mut path = self.buffers.take();
         match (reference, base) {
             (url::Reference::Path(text), Some((origin, _))) => {
                 url::encode_path(text.as_bytes(), &mut path);
@@ -183,113 +183,104 @@ impl Worker {
         }
     }
 
-    fn origin_number(&self, origin: squall_wire::Origin) -> u32 {
-        let mut origins = self.origins.borrow_mut();
-        let found = origins.iter().position(|known| **known == origin);
-        let index = found.unwrap_or_else(|| {
-            origins.push(Rc::new(origin));
-            origins.len() - 1
-        });
-        index as u32
-    }
 
     /// The bytes of an exchange.
     pub(super) fn render<'p>(
         &self,
-        user: &mut User,
+        user: &Core,
         op: &'p RequestOp,
-        hop: &Hop<'_>,
-    ) -> Result<Bytes<'p>, Failure> {
-        let mut bytes = Bytes { prepared: None, own: Vec::new(), stream: None };
-        if let (None, Some(prepared)) = (&hop.path, &op.prepared) {
+        route: &Route<'_, '_>,
+    ) -> Result<Bytes<'p, '_>, Failure> {
+        let mut bytes = Bytes { prepared: None, own: self.buffers.take(), stream: None };
+        if let (None, Some(prepared)) = (&route.path, &op.prepared) {
             bytes.prepared = Some(prepared);
-            self.cookie_line(user, op, hop, &mut bytes.own);
+            self.cookie_line(user, op, route, &mut bytes.own);
             return Ok(bytes);
         }
-        let digest = match &op.auth {
-            AuthOp::Digest { user: name, password } if hop.trusted => {
-                self.digest_line(user, name, password, hop)?
-            }
-            _ => None,
-        };
-        let scope = UserScope { program: &self.program, user, answer: None };
-        let mut body = Vec::new();
+        let scope = UserScope::new(&self.program, user);
+        let mut body = self.buffers.take();
         let (mut length, mut content_type) = (0, None);
-        if hop.with_body {
+        if route.with_body {
             render::render_body(op, &scope, &mut body)?;
             length = body.len() as u64;
-            if let Some(streamed) = self.stream(op, &scope)? {
+            if let Some(streamed) = self.stream(op, user, &scope)? {
                 (length, content_type) = (streamed.length, streamed.content_type);
                 bytes.stream = Some(streamed.source);
             }
         }
-        let origin = self.origins.borrow()[hop.origin as usize].clone();
+        let origin = self.origin(route.origin);
         let destination = Destination {
-            method: hop.method,
-            authority: &origin.authority(),
-            path: hop.path.as_deref().unwrap_or(b"/"),
-            proxy: self.program.proxy.as_ref().filter(|_| !origin.is_tls()),
-            with_body: hop.with_body,
-            trusted: hop.trusted,
+            method: route.method,
+            authority: &origin.authority,
+            path: route.target(op),
+            proxy: self.program.proxy.as_ref().filter(|_| !origin.origin.is_tls()),
+            with_body: route.with_body,
+            trusted: route.trusted,
         };
         let head = &mut bytes.own;
         render::render_head(op, &destination, length, content_type.as_deref(), &scope, head)?;
-        if let Some(line) = digest {
-            head.extend_from_slice(line.as_bytes());
+        if let AuthOp::Digest { user: name, password } = &op.auth
+            && route.trusted
+        {
+            self.digest_line(user, [name, password], op, route, head)?;
         }
-        self.cookie_line(user, op, hop, head);
+        self.cookie_line(user, op, route, head);
         head.extend_from_slice(END_OF_HEAD);
         head.extend_from_slice(&body);
         Ok(bytes)
     }
 
-    fn cookie_line(&self, user: &User, op: &RequestOp, hop: &Hop<'_>, out: &mut Vec<u8>) {
-        if user.jar.is_empty() || op.own_cookie {
+    fn cookie_line(
+        &self,
+        user: &Core,
+        op: &RequestOp,
+        route: &Route<'_, '_>,
+        out: &mut Vec<u8>,
+    ) {
+        let jar = user.jar.borrow();
+        if jar.is_empty() || op.own_cookie {
             return;
         }
-        let origin = self.origins.borrow()[hop.origin as usize].clone();
-        let site = self.site(&origin, path_of(hop, op));
+        let origin = self.origin(route.origin);
+        let site = site(&origin.origin, route.path(op));
         let from = out.len();
         out.extend_from_slice(b"Cookie: ");
-        if user.jar.header(site, out) {
+        if jar.header(site, out) {
             out.extend_from_slice(b"\r\n");
         } else {
             out.truncate(from);
         }
     }
 
-    /// Where an exchange goes, as far as cookies care.
-    pub(super) fn site<'a>(&self, origin: &'a squall_wire::Origin, path: &'a str) -> Site<'a> {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = now.map_or(0, |now| now.as_secs() as i64);
-        Site { host: &origin.host, path, secure: origin.is_tls(), now }
-    }
-
     fn digest_line(
         &self,
-        user: &mut User,
-        name: &BoundTemplate,
-        password: &BoundTemplate,
-        hop: &Hop<'_>,
-    ) -> Result<Option<String>, Failure> {
-        let Some(mut digest) = user.digest.take() else { return Ok(None) };
-        let scope = UserScope { program: &self.program, user, answer: None };
-        let (who, secret) = (rendered(name, &scope)?, rendered(password, &scope)?);
-        let path = String::from_utf8_lossy(hop.path.as_deref().unwrap_or(b"/"));
+        user: &Core,
+        [name, password]: [&BoundTemplate; 2],
+        op: &RequestOp,
+        route: &Route<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        let mut digest = user.digest.borrow_mut();
+        let Some(digest) = digest.as_mut() else { return Ok(()) };
+        let scope = UserScope::new(&self.program, user);
+        let (who, secret) = (rendered(self, name, &scope)?, rendered(self, password, &scope)?);
         let value = digest.authorize(Asking {
             user: &String::from_utf8_lossy(&who),
             password: &String::from_utf8_lossy(&secret),
-            method: hop.method,
-            uri: &path,
+            method: route.method,
+            uri: &String::from_utf8_lossy(route.target(op)),
             chance: user.chance(),
         });
-        user.digest = Some(digest);
-        Ok(Some(format!("Authorization: {value}\r\n")))
+        out.extend_from_slice(b"Authorization: ");
+        out.extend_from_slice(value.as_bytes());
+        out.extend_from_slice(b"\r\n");
+        Ok(())
     }
 
     fn stream(
         &self,
         op: &RequestOp,
+        user: &Core,
         scope: &UserScope<'_, '_>,
     ) -> Result<Option<Streamed>, Failure> {
         let unreadable =
@@ -297,7 +288,7 @@ impl Worker {
         let (pieces, kind) = match &op.body {
             BodyOp::File(path) => (Pieces::file(path).map_err(unreadable)?, None),
             BodyOp::Replaced(markers, templates) => {
-                let values = templates.iter().map(|template| rendered(template, scope));
+                let values = templates.iter().map(|template| text_of(template, scope));
                 let values = values.collect::<Result<_, _>>()?;
                 let source = Replaced::open(markers.clone(), values).map_err(unreadable)?;
                 let length = source.len();
@@ -307,7 +298,7 @@ impl Worker {
                 let parts =
                     parts.iter().map(|part| render_part(part, scope)).collect::<Result<_, _>>()?;
                 let (pieces, kind) =
-                    Pieces::form(parts, scope.user.chance()).map_err(unreadable)?;
+                    Pieces::form(parts, user.chance()).map_err(unreadable)?;
                 (pieces, Some(kind))
             }
             _ => return Ok(None),
@@ -324,18 +315,33 @@ struct Streamed {
     content_type: Option<String>,
 }
 
-/// The text of a template.
-pub(super) fn rendered(
+/// Where an exchange goes, as far as cookies care.
+pub(super) fn site<'a>(origin: &'a Origin, path: &'a str) -> Site<'a> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_secs() as i64);
+    Site { host: &origin.host, path, secure: origin.is_tls(), now }
+}
+
+/// The text of a template, in a buffer of the worker's.
+pub(super) fn rendered<'w>(
+    worker: &'w Worker,
     template: &BoundTemplate,
     scope: &UserScope<'_, '_>,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Buffer<'w>, Failure> {
+    let mut text = worker.buffers.take();
+    template.render(scope, &mut text)?;
+    Ok(text)
+}
+
+/// The text of a template, to keep.
+fn text_of(template: &BoundTemplate, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     template.render(scope, &mut text)?;
     Ok(text)
 }
 
 fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure> {
-    let text = |template| rendered(template, scope);
+    let text = |template| text_of(template, scope);
     Ok(match part {
         PartOp::Text { name, text: value, content_type } => Part {
             name: String::from_utf8_lossy(&text(name)?).into_owned(),

@@ -1,39 +1,39 @@
-//! An exchange as it is copied for one who watches the run.
+//! A sample as it is copied for one who watches the run.
 
 use squall_measure::Sample;
 use squall_wire::Response;
 
-use super::Worker;
-use crate::judge::{Judgement, Note};
+use crate::post::{AssertionResult, Observation};
 use crate::trace::{Exchange, Trace, Which};
-use crate::user::User;
+use crate::user::Core;
+use crate::worker::Worker;
 
 /// Gathers what a watcher is told.
-pub(super) struct Watched {
+pub(super) struct Copy {
     trace: Trace,
     exchange: Exchange,
 }
 
 impl Worker {
-    /// A copy of the exchange that begins now, if somebody wants one. It is boxed because hardly ever
-    /// somebody does, and what a request carries along is copied several times.
-    pub(super) fn watch(&self) -> Option<Box<Watched>> {
+    /// A copy of the sample that begins now, if somebody wants one. It is boxed because hardly ever
+    /// somebody does.
+    pub(super) fn copy(&self) -> Option<Box<Copy>> {
         let trace = self.trace.as_ref()?;
         if let Which::OneIn(every) = trace.which {
-            let number = self.watched.get();
-            self.watched.set(number.wrapping_add(1));
+            let number = self.samples_seen.get();
+            self.samples_seen.set(number.wrapping_add(1));
             if !number.is_multiple_of(every.max(1)) {
                 return None;
             }
         }
-        Some(Box::new(Watched { trace: trace.clone(), exchange: Exchange::default() }))
+        Some(Box::new(Copy { trace: trace.clone(), exchange: Exchange::default() }))
     }
 }
 
-impl Watched {
-    /// Whether it needs the answer's body.
-    pub(super) fn wants_body(&self) -> bool {
-        self.trace.bytes > 0
+impl Copy {
+    /// How much it wants to see of a response's body.
+    pub(super) fn body_bytes(&self) -> u64 {
+        self.trace.bytes as u64
     }
 
     pub(super) fn sent(&mut self, origin: String, slices: &[&[u8]], reused: bool) {
@@ -47,9 +47,9 @@ impl Watched {
         self.exchange.reused = reused;
     }
 
-    pub(super) fn answered(&mut self, response: &Response<'_>) {
+    pub(super) fn received(&mut self, response: &Response<'_>) {
         self.exchange.body_bytes = response.body_bytes;
-        if self.wants_body() {
+        if self.trace.bytes > 0 {
             let length = response.body.len().min(self.trace.bytes);
             self.exchange.head = response.head.to_vec();
             self.exchange.body = response.body[..length].to_vec();
@@ -63,16 +63,16 @@ impl Watched {
         self.exchange.body_bytes = output.len() as u64;
     }
 
-    pub(super) fn noted(&mut self, note: Note<'_>) {
+    pub(super) fn observed(&mut self, observation: Observation<'_>) {
         let exchange = &mut self.exchange;
-        match note {
-            Note::Extracted(name, value) => {
+        match observation {
+            Observation::Extracted(name, value) => {
                 exchange.extracted.push((name.to_owned(), Ok(value.to_string())));
             }
-            Note::NotExtracted(name, reason) => {
+            Observation::NotExtracted(name, reason) => {
                 exchange.extracted.push((name.to_owned(), Err(reason.to_owned())));
             }
-            Note::Checked(check, held) => {
+            Observation::Checked(check, held) => {
                 exchange.checks.push((check.text.to_string(), check.warn, held));
             }
         }
@@ -81,25 +81,25 @@ impl Watched {
     pub(super) fn tell(
         mut self,
         worker: &Worker,
-        user: &User,
+        user: &Core,
         name: u32,
         begin: u64,
         sample: &Sample,
-        judgement: Judgement,
+        result: AssertionResult,
     ) {
-        if self.trace.which == Which::Failed && judgement.error.is_none() {
+        if self.trace.which == Which::Failed && result.error.is_none() {
             return;
         }
         self.exchange.at_us = begin.saturating_sub(worker.recorder.start()) / 1_000;
         self.exchange.worker = worker.index;
-        self.exchange.scenario = worker.program.scenarios[user.scenario as usize].name.clone();
-        (self.exchange.user, self.exchange.iteration) = (user.number, user.iteration);
+        self.exchange.scenario = worker.program.scenarios[user.scenario()].name.clone();
+        (self.exchange.user, self.exchange.iteration) = (user.seat.number, user.iteration.get());
         (self.exchange.bytes_in, self.exchange.bytes_out) = (sample.bytes_in, sample.bytes_out);
         self.exchange.name = worker.recorder.name_text(name);
         self.exchange.status = i64::from(sample.status);
         self.exchange.latency_us = sample.latency_us;
         self.exchange.phases = sample.phases;
-        self.exchange.error = judgement.error.map(|kind| (kind, judgement.detail));
+        self.exchange.error = result.error.map(|kind| (kind, result.detail));
         self.trace.tell(self.exchange);
     }
 }

@@ -1,4 +1,4 @@
-//! How fast one user's bytes come and go, where the plan gives a `speed`.
+//! How fast one user's bytes come and go, where the plan gives a `bandwidth`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 
 use squall_plan::model::Bandwidth;
 
-use super::flight::Flight;
-use super::{Timer, Worker};
-use crate::user::User;
+use super::in_flight::InFlight;
+use crate::user::Core;
+use crate::worker::Worker;
 
 /// Bytes of so many nanoseconds are let through at a time: shorter steps cost more wake-ups, longer
 /// ones are no even stream. Late wake-ups are made up for within the same time.
@@ -22,18 +22,18 @@ const WINDOW_NS: u64 = 100_000_000;
 const WINDOW_BYTES: (u64, u64) = (16 << 10, 4 << 20);
 
 /// The limits of one user, over all its connections.
-pub(crate) struct Speeds {
+pub(crate) struct Bandwidths {
     down: Option<Bucket>,
     up: Option<Bucket>,
 }
 
-impl Speeds {
-    fn new(speed: Bandwidth) -> Self {
-        Speeds { down: speed.down.map(Bucket::new), up: speed.up.map(Bucket::new) }
+impl Bandwidths {
+    fn new(bandwidth: Bandwidth) -> Self {
+        Bandwidths { down: bandwidth.down.map(Bucket::new), up: bandwidth.up.map(Bucket::new) }
     }
 
     /// Most bytes that may lie unread in the kernel; `None`: as many as it likes.
-    pub(super) fn window(&self) -> Option<u32> {
+    fn window(&self) -> Option<u32> {
         let bytes = self.down.as_ref()?.bytes(WINDOW_NS).clamp(WINDOW_BYTES.0, WINDOW_BYTES.1);
         u32::try_from(bytes).ok()
     }
@@ -46,13 +46,11 @@ struct Bucket {
     rate: u64,
     /// When all bytes that were let through have taken their time, on the run's clock.
     free: Cell<u64>,
-    /// The time for which the present exchange has set a timer.
-    timer: Cell<u64>,
 }
 
 impl Bucket {
     fn new(rate: u64) -> Self {
-        Bucket { rate, free: Cell::new(0), timer: Cell::new(0) }
+        Bucket { rate, free: Cell::new(0) }
     }
 
     /// Bytes in so many nanoseconds.
@@ -62,14 +60,14 @@ impl Bucket {
     }
 
     /// How many bytes may pass now, or from when some may.
-    fn may(&self, now: u64) -> Result<usize, u64> {
+    fn budget(&self, now: u64) -> Result<usize, u64> {
         if now < self.free.get() {
             return Err(self.free.get());
         }
         Ok(self.bytes(STEP_NS).clamp(STEP_BYTES.0, STEP_BYTES.1) as usize)
     }
 
-    fn passed(&self, now: u64, bytes: usize) {
+    fn pass(&self, now: u64, bytes: usize) {
         let from = self.free.get().max(now.saturating_sub(STEP_NS));
         let takes = u128::from(bytes as u64) * 1_000_000_000 / u128::from(self.rate);
         self.free.set(from.saturating_add(u64::try_from(takes).unwrap_or(u64::MAX)));
@@ -77,62 +75,65 @@ impl Bucket {
 }
 
 /// One exchange under its user's limits.
-pub(super) struct Slowed<'w> {
+pub(super) struct Throttled<'w> {
     worker: &'w Worker,
-    flight: u32,
-    speeds: Rc<Speeds>,
+    in_flight: &'w InFlight,
+    bandwidths: Rc<Bandwidths>,
+    /// For when this exchange is to be woken.
+    alarm: Cell<u64>,
 }
 
-impl<'w> Slowed<'w> {
+impl<'w> Throttled<'w> {
     /// `None`: the user has no limits.
-    pub(super) fn of(worker: &'w Worker, user: &mut User, flight: &Flight) -> Option<Self> {
-        let speed = worker.program.scenarios[user.scenario as usize].bandwidth?;
-        let speeds = user.speeds.get_or_insert_with(|| Rc::new(Speeds::new(speed))).clone();
-        // A timer of an exchange before this one may wake another task's flight.
-        speeds.down.iter().chain(&speeds.up).for_each(|bucket| bucket.timer.set(0));
-        Some(Slowed { worker, flight: flight.number, speeds })
+    pub(super) fn of(worker: &'w Worker, user: &Core, in_flight: &'w InFlight) -> Option<Self> {
+        let bandwidth = worker.program.scenarios[user.scenario()].bandwidth?;
+        let bandwidths = user.bandwidths.get_or_init(|| Rc::new(Bandwidths::new(bandwidth)));
+        Some(Throttled { worker, in_flight, bandwidths: bandwidths.clone(), alarm: Cell::new(0) })
     }
 
-    /// See [`Speeds::window`].
+    /// Most bytes that may lie unread in the kernel; `None`: as many as it likes.
     pub(super) fn window(&self) -> Option<u32> {
-        self.speeds.window()
+        self.bandwidths.window()
     }
 
     fn poll(&self, bucket: Option<&Bucket>) -> Poll<usize> {
         let Some(bucket) = bucket else { return Poll::Ready(usize::MAX) };
-        match bucket.may(self.worker.clock.now()) {
+        let now = self.worker.clock.now();
+        match bucket.budget(now) {
             Ok(bytes) => Poll::Ready(bytes),
             Err(at) => {
-                if bucket.timer.replace(at) != at {
-                    self.worker.insert(at, Timer::Flow(self.flight));
+                if self.alarm.replace(at) != at {
+                    // The target need not answer for the time in which it was not listened to.
+                    self.in_flight.put_off(at - now);
+                    self.worker.wake_at(self.in_flight, at);
                 }
                 Poll::Pending
             }
         }
     }
 
-    fn passed(&self, bucket: Option<&Bucket>, bytes: usize) {
+    fn pass(&self, bucket: Option<&Bucket>, bytes: usize) {
         if let Some(bucket) = bucket {
-            bucket.passed(self.worker.clock.now(), bytes);
+            bucket.pass(self.worker.clock.now(), bytes);
         }
     }
 }
 
-impl squall_wire::Throttle for Slowed<'_> {
+impl squall_wire::Throttle for Throttled<'_> {
     fn poll_receive_budget(&self, _: &mut Context<'_>) -> Poll<usize> {
-        self.poll(self.speeds.down.as_ref())
+        self.poll(self.bandwidths.down.as_ref())
     }
 
     fn poll_send_budget(&self, _: &mut Context<'_>) -> Poll<usize> {
-        self.poll(self.speeds.up.as_ref())
+        self.poll(self.bandwidths.up.as_ref())
     }
 
     fn on_received(&self, bytes: usize) {
-        self.passed(self.speeds.down.as_ref(), bytes);
+        self.pass(self.bandwidths.down.as_ref(), bytes);
     }
 
     fn on_sent(&self, bytes: usize) {
-        self.passed(self.speeds.up.as_ref(), bytes);
+        self.pass(self.bandwidths.up.as_ref(), bytes);
     }
 }
 
@@ -149,9 +150,9 @@ mod tests {
         let (bucket, mut now, mut bytes) = (Bucket::new(rate), 5 * S, 0);
         let end = now + length;
         while now < end {
-            match bucket.may(now) {
+            match bucket.budget(now) {
                 Ok(most) => {
-                    bucket.passed(now, most);
+                    bucket.pass(now, most);
                     bytes += most as u64;
                 }
                 Err(at) => now = at + late,
@@ -172,16 +173,16 @@ mod tests {
     fn who_was_silent_may_not_send_all_at_once() {
         let bucket = Bucket::new(100_000);
         let mut sent = 0;
-        while let Ok(most) = bucket.may(100 * S) {
-            bucket.passed(100 * S, most);
+        while let Ok(most) = bucket.budget(100 * S) {
+            bucket.pass(100 * S, most);
             sent += most;
         }
         assert_eq!(sent, 4_000, "what fits into two steps");
     }
 
     #[test]
-    fn the_window_follows_the_speed() {
-        let window = |down| Speeds::new(Bandwidth { down, up: Some(1) }).window();
+    fn the_window_follows_the_bandwidth() {
+        let window = |down| Bandwidths::new(Bandwidth { down, up: Some(1) }).window();
         assert_eq!(window(None), None);
         assert_eq!(window(Some(250_000)), Some(25_000));
         assert_eq!(window(Some(1)), Some(16 << 10));
@@ -190,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_speed_is_exceeded(rate in 1u64..100_000_000, late in 0u64..100_000_000) {
+        fn no_bandwidth_is_exceeded(rate in 1u64..100_000_000, late in 0u64..100_000_000) {
             let most = rate as f64 * 10.04 + 2.0 * STEP_BYTES.1 as f64;
             prop_assert!((pass(rate, 10 * S, late) as f64) <= most);
         }

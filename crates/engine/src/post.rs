@@ -1,0 +1,151 @@
+//! Post-processing: what a request does with its reply, in the plan's order. Extracts take values into
+//! the user's variables, checks assert. It runs while the reply still lies in the worker's read buffer.
+
+use squall_extract::{Found, Item};
+use squall_measure::ErrorKind;
+use squall_plan::value::Value;
+
+use crate::program::{CheckOp, ExtractOp, FromOp, Place, PostOp, Program};
+use crate::scope::{Reply, UserScope, text_value};
+use crate::user::Core;
+
+/// What the assertions of a request came to.
+#[derive(Debug, Default)]
+pub(crate) struct AssertionResult {
+    /// The first thing that makes it an error.
+    pub error: Option<ErrorKind>,
+    /// Which one: the variable or check, and what was seen instead. Made only for an error.
+    pub detail: String,
+    pub checks_ok: u32,
+    pub checks_failed: u32,
+    /// Failed checks that are only counted.
+    pub warnings: u32,
+}
+
+impl AssertionResult {
+    /// Notes an error, unless there is one.
+    pub(crate) fn fail(&mut self, kind: ErrorKind, detail: impl FnOnce() -> String) {
+        if self.error.is_none() {
+            self.error = Some(kind);
+            self.detail = detail();
+        }
+    }
+}
+
+/// What happened in post-processing, for those who watch.
+pub(crate) enum Observation<'a> {
+    Extracted(&'a str, &'a Value),
+    NotExtracted(&'a str, &'a str),
+    Checked(&'a CheckOp, Result<bool, String>),
+}
+
+/// Processes a reply, and adds to what its assertions came to. `observe` is told of each extracted value
+/// and each check.
+pub(crate) fn process(
+    program: &Program,
+    user: &Core,
+    reply: &Reply<'_, '_>,
+    post: &[PostOp],
+    result: &mut AssertionResult,
+    mut observe: impl FnMut(Observation<'_>),
+) {
+    for op in post {
+        match op {
+            PostOp::Extract(extract) => match take(program, user, reply, extract) {
+                Ok(value) => {
+                    observe(Observation::Extracted(&extract.variable, &value));
+                    if let Place::Variable(index) = Place::of(extract.slot) {
+                        user.set_variable(program, index, value);
+                    }
+                }
+                Err(reason) => {
+                    observe(Observation::NotExtracted(&extract.variable, &reason));
+                    result.fail(ErrorKind::Extract, || format!("{}: {reason}", extract.variable));
+                }
+            },
+            PostOp::Check(check) => {
+                let passed = check.formula.test(&UserScope::of_reply(program, user, reply));
+                let seen = passed.as_ref().map(|passed| *passed).map_err(ToString::to_string);
+                observe(Observation::Checked(check, seen));
+                match passed {
+                    Ok(true) => result.checks_ok += 1,
+                    _ if check.warn => result.warnings += 1,
+                    failed => {
+                        result.checks_failed += 1;
+                        result.fail(ErrorKind::Check, || match failed {
+                            Err(error) => format!("{}: {error}", check.text),
+                            Ok(_) => format!(
+                                "{} (status {}, {} bytes)",
+                                check.text, reply.code, reply.body_bytes
+                            ),
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn take(
+    program: &Program,
+    user: &Core,
+    reply: &Reply<'_, '_>,
+    extract: &ExtractOp,
+) -> Result<Value, String> {
+    let found = match &extract.from {
+        FromOp::Status => Some(Value::Int(reply.code)),
+        FromOp::Captured => Some(Value::Text(reply.captured.into())),
+        FromOp::Header(name) => reply.header(name).map(text_value),
+        FromOp::Cookie(name) => {
+            user.jar.borrow().get(name).map(|value| Value::Text(value.into()))
+        }
+        FromOp::Body(extractor) => {
+            let which = which(extract.which);
+            match extractor.find_in(reply.documents, which, user.chance()) {
+                Ok(Found::None) => None,
+                Ok(Found::One(item)) => Some(item_value(&item)),
+                Ok(Found::Many(items)) => {
+                    Some(Value::List(items.iter().map(item_value).collect::<Vec<_>>().into()))
+                }
+                Err(error) => return default(program, user, extract, || error.to_string()),
+            }
+        }
+    };
+    match found {
+        Some(value) => Ok(value),
+        None => default(program, user, extract, || "nothing matched".to_owned()),
+    }
+}
+
+fn default(
+    program: &Program,
+    user: &Core,
+    extract: &ExtractOp,
+    reason: impl FnOnce() -> String,
+) -> Result<Value, String> {
+    match &extract.default {
+        Some(json) => {
+            json.value(&UserScope::new(program, user)).map_err(|error| error.to_string())
+        }
+        None => Err(reason()),
+    }
+}
+
+fn which(which: squall_plan::model::Which) -> squall_extract::Which {
+    use squall_plan::model::Which;
+    match which {
+        Which::First => squall_extract::Which::First,
+        Which::Nth(n) => squall_extract::Which::Nth(n),
+        Which::Last => squall_extract::Which::Last,
+        Which::All => squall_extract::Which::All,
+        Which::Random => squall_extract::Which::Random,
+    }
+}
+
+/// An extracted item as a value of the plan's expressions.
+pub(crate) fn item_value(item: &Item<'_>) -> Value {
+    match item {
+        Item::Bytes(bytes) => text_value(bytes),
+        Item::Json(json) => Value::from_json(json),
+    }
+}

@@ -1,0 +1,82 @@
+//! Why a sample came to nothing.
+
+use squall_measure::ErrorKind;
+use squall_plan::expr::EvalError;
+use squall_wire::{Error, Phase};
+
+use super::in_flight::Cancel;
+
+/// Why a sample came to nothing, and how to say it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub kind: ErrorKind,
+    pub detail: String,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
+        Failure { kind, detail: detail.into() }
+    }
+
+    /// The run ended before it was over.
+    pub(super) fn interrupted() -> Self {
+        Failure::new(ErrorKind::Interrupted, "")
+    }
+
+    /// A sample that was cancelled while it waited for a connection of the plan's pool.
+    pub(super) fn in_pool(cancel: Cancel, pool: String) -> Self {
+        match cancel {
+            Cancel::Stop => Failure::interrupted(),
+            Cancel::Timeout => Failure::new(ErrorKind::PoolTimeout, pool),
+        }
+    }
+
+    /// A sample that was cancelled, by the phase that it was in.
+    pub(super) fn cancelled(cancel: Cancel, phase: Phase) -> Self {
+        match cancel {
+            Cancel::Stop => Failure::interrupted(),
+            Cancel::Timeout => Failure::timeout(phase),
+        }
+    }
+
+    /// A phase that took too long.
+    pub(super) fn timeout(phase: Phase) -> Self {
+        let kind = match phase {
+            Phase::Dns | Phase::Connect => ErrorKind::ConnectTimeout,
+            Phase::Tls => ErrorKind::TlsTimeout,
+            Phase::Send => ErrorKind::TimeoutSend,
+            Phase::Idle | Phase::FirstByte => ErrorKind::TimeoutFirstByte,
+            Phase::Body => ErrorKind::TimeoutBody,
+        };
+        Failure::new(kind, "")
+    }
+}
+
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        Failure::new(ErrorKind::Render, error.to_string())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        use squall_wire::ErrorKind as Wire;
+        let kind = match error.kind() {
+            Wire::Dns => ErrorKind::Dns,
+            Wire::ConnectRefused => ErrorKind::ConnectRefused,
+            Wire::ConnectTimeout => ErrorKind::ConnectTimeout,
+            Wire::ConnectFailed => ErrorKind::ConnectFailed,
+            Wire::NoFreePort => ErrorKind::NoFreePort,
+            Wire::TooManyOpenFiles => ErrorKind::TooManyOpenFiles,
+            Wire::Tls => ErrorKind::Tls,
+            Wire::Proxy => ErrorKind::Proxy,
+            Wire::Reset => ErrorKind::Reset,
+            Wire::ClosedEarly => ErrorKind::ClosedEarly,
+            Wire::Malformed => ErrorKind::MalformedResponse,
+            Wire::BodyTooLarge => ErrorKind::BodyTooLarge,
+            Wire::Decode => ErrorKind::Decode,
+            Wire::Io => ErrorKind::Io,
+        };
+        Failure::new(kind, error.to_string())
+    }
+}

@@ -1,0 +1,327 @@
+//! The frame around a sample: what it took and came to, added up over its exchanges, and written into
+//! the record when it is over.
+
+use squall_extract::Documents;
+use squall_measure::{ErrorKind, NameKind, PHASES, Phases, Sample};
+use squall_wire::{ConnectTimes, Phase, Response, Times};
+
+use super::connections::Permit;
+use super::copy::Copy;
+use super::in_flight::InFlight;
+use super::{Failure, Sampled, Sampler};
+use crate::post::{self, AssertionResult};
+use crate::program::PostOp;
+use crate::scope::Reply;
+use crate::user::{Core, Strand};
+use crate::worker::Worker;
+
+/// Places in [`PHASES`].
+const POOL: usize = phase("pool");
+const DNS: usize = phase("dns");
+const CONNECT: usize = phase("connect");
+const TLS: usize = phase("tls");
+const FIRST_BYTE: usize = phase("first_byte");
+const BODY: usize = phase("body");
+
+/// The place of a phase, by its name; one that is not there does not compile.
+const fn phase(name: &str) -> usize {
+    let mut at = 0;
+    loop {
+        let (own, wanted) = (PHASES[at].as_bytes(), name.as_bytes());
+        let mut same = own.len() == wanted.len();
+        let mut byte = 0;
+        while same && byte < own.len() {
+            same = own[byte] == wanted[byte];
+            byte += 1;
+        }
+        if same {
+            return at;
+        }
+        at += 1;
+    }
+}
+
+/// A sample that is being taken.
+pub(crate) struct Frame<'w> {
+    pub worker: &'w Worker,
+    pub user: &'w Core,
+    pub in_flight: &'w InFlight,
+    /// The name under which it is counted.
+    pub name: Option<u32>,
+    /// When the user could go on, on the run's clock.
+    ready: u64,
+    /// When its first connection was begun or its first byte sent; until then as `ready`. What lies
+    /// between the two, and is not spent waiting for a pool, is the generator's own time.
+    start: u64,
+    begun: bool,
+    /// When it should have been sent.
+    due: u64,
+    /// Whether it came from a wait or is an arrival: then it has a moment at which it was due.
+    waited: bool,
+    /// From when on the deadlines of the present exchange count.
+    exchange_from: u64,
+    phases: Phases,
+    bytes_in: u64,
+    bytes_out: u64,
+    code: i64,
+    end: u64,
+    /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
+    receive_delay: Option<u64>,
+    result: AssertionResult,
+    copy: Option<Box<Copy>>,
+}
+
+impl<'w> Frame<'w> {
+    /// A frame for what a user could begin at `ready`.
+    pub(super) fn new(
+        worker: &'w Worker,
+        user: &'w Core,
+        in_flight: &'w InFlight,
+        strand: &mut Strand,
+        ready: u64,
+    ) -> Self {
+        Frame {
+            worker,
+            user,
+            in_flight,
+            name: None,
+            ready,
+            start: ready,
+            begun: false,
+            due: strand.due,
+            waited: std::mem::take(&mut strand.waited),
+            exchange_from: ready,
+            phases: Phases::default(),
+            bytes_in: 0,
+            bytes_out: 0,
+            code: 0,
+            end: 0,
+            receive_delay: None,
+            result: AssertionResult::default(),
+            copy: worker.copy(),
+        }
+    }
+
+    /// Who watches, if anybody does.
+    pub(super) fn copy(&mut self) -> Option<&mut Copy> {
+        self.copy.as_deref_mut()
+    }
+
+    /// How much of a body those who watch want to see.
+    pub(super) fn copied_body(&self) -> u64 {
+        self.copy.as_ref().map_or(0, |copy| copy.body_bytes())
+    }
+
+    /// What the target has to answer for begins now; only the first call counts.
+    pub(super) fn begin(&mut self, at: u64) {
+        if !self.begun {
+            (self.begun, self.start) = (true, at);
+        }
+    }
+
+    /// As [`Frame::begin`], with the time from which on the present exchange counts.
+    pub(super) fn begin_now(&mut self) {
+        self.begin(self.exchange_from);
+    }
+
+    /// Waits for the right to have a connection to an origin. That is the plan's doing, and nobody
+    /// else's: it is a phase of its own, no part of the latency, and its time limit is its own.
+    pub(super) async fn permit(
+        &mut self,
+        origin: u32,
+        limit: u64,
+    ) -> Result<Option<Permit>, Failure> {
+        if !self.worker.has_pool() {
+            return Ok(None);
+        }
+        let from = self.exchange_from;
+        self.worker.set_deadlines(self.in_flight, from.saturating_add(limit), u64::MAX);
+        let permit = self.worker.permit(origin, self.in_flight).await;
+        let now = self.worker.clock.now();
+        self.phases.add(POOL, now.saturating_sub(from));
+        self.exchange_from = now;
+        permit.map_err(|cancel| Failure::in_pool(cancel, self.worker.pool_text()))
+    }
+
+    /// Sets the deadlines of a phase that begins with the exchange.
+    pub(super) fn set_deadlines(&self, phase: u64, total: u64) {
+        let from = self.exchange_from;
+        let (phase, total) = (from.saturating_add(phase), from.saturating_add(total));
+        self.worker.set_deadlines(self.in_flight, phase, total);
+    }
+
+    /// Sets the deadlines of a phase that begins now, in an exchange that began before.
+    pub(super) fn set_deadlines_from(&self, now: u64, phase: u64, total: u64) {
+        let total = self.exchange_from.saturating_add(total);
+        self.worker.set_deadlines(self.in_flight, now.saturating_add(phase), total);
+    }
+
+    /// A connection was made.
+    pub(super) fn connected(&mut self, times: &ConnectTimes) {
+        self.begin(times.begin_ns);
+        let parts = [(DNS, times.dns_ns), (CONNECT, times.connect_ns), (TLS, times.tls_ns)];
+        for (phase, time) in parts {
+            if let Some(time) = time {
+                self.phases.add(phase, time);
+            }
+        }
+    }
+
+    /// A response has arrived. `Err`: later than it was allowed to, and squall has only now got round
+    /// to see it.
+    pub(super) fn received(&mut self, response: &Response<'_>, times: &Times) -> Result<(), Phase> {
+        self.begin(times.sent_ns);
+        self.code = i64::from(response.status);
+        self.bytes_in += response.bytes_in;
+        self.bytes_out += response.bytes_out;
+        let first_byte = times.first_byte_ns.saturating_sub(times.sent_ns);
+        self.phases.add(FIRST_BYTE, first_byte);
+        self.phases.add(BODY, times.end_ns.saturating_sub(times.first_byte_ns));
+        self.end = times.end_ns;
+        self.receive_delay = times.delay_ns;
+        self.exchange_from = times.end_ns;
+        if let Some(copy) = self.copy() {
+            copy.received(response);
+        }
+        // Without the kernel's stamp nobody knows when it arrived.
+        match times.delay_ns.and(self.in_flight.missed(times.first_byte_ns, times.end_ns)) {
+            Some(phase) => Err(phase),
+            None => Ok(()),
+        }
+    }
+
+    /// An HTTP response is the reply of the sample. Of its body `kept` bytes are the plan's to see.
+    pub(super) fn reply(
+        &mut self,
+        response: &Response<'_>,
+        kept: u64,
+        captured: &str,
+        post: &[PostOp],
+    ) {
+        if post.is_empty() {
+            return;
+        }
+        let kept = usize::try_from(kept).unwrap_or(usize::MAX).min(response.body.len());
+        let body = &response.body[..kept];
+        let documents = Documents::new(body);
+        self.process(
+            &Reply {
+                code: self.code,
+                body,
+                body_bytes: response.body_bytes,
+                duration_ms: self.end.saturating_sub(self.start) as f64 / 1e6,
+                captured,
+                response: Some(response),
+                documents: &documents,
+            },
+            post,
+        );
+    }
+
+    /// The output of a program, which ended now with a code, is the reply of the sample.
+    pub(super) fn output(&mut self, code: i32, output: &[u8], post: &[PostOp]) {
+        self.code = i64::from(code);
+        self.end = self.worker.clock.now();
+        let documents = Documents::new(output);
+        self.process(
+            &Reply {
+                code: self.code,
+                body: output,
+                body_bytes: output.len() as u64,
+                duration_ms: self.end.saturating_sub(self.start) as f64 / 1e6,
+                captured: "",
+                response: None,
+                documents: &documents,
+            },
+            post,
+        );
+    }
+
+    /// Extracts and checks look at the reply.
+    fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp]) {
+        let Frame { worker, user, copy, result, .. } = self;
+        post::process(&worker.program, user, reply, post, result, |observation| {
+            if let Some(copy) = copy {
+                copy.observed(observation);
+            }
+        });
+    }
+
+    /// Something about the reply makes the sample an error, unless its assertions did before.
+    pub(super) fn fail(&mut self, kind: ErrorKind, detail: impl FnOnce() -> String) {
+        self.result.fail(kind, detail);
+    }
+
+    /// Writes the sample into the record.
+    pub(super) fn close(
+        mut self,
+        sampler: &impl Sampler,
+        strand: &mut Strand,
+        result: Result<(), Failure>,
+    ) -> Sampled {
+        let worker = self.worker;
+        let name = self.name.unwrap_or_else(|| {
+            worker.recorder.name(NameKind::Request, &format!("{} (no URL)", sampler.kind()))
+        });
+        let replied = result.is_ok();
+        if let Err(Failure { kind, detail }) = result {
+            self.end = worker.clock.now();
+            // What assertions saw of a reply that then came to nothing is not asked for any more.
+            self.result = AssertionResult { error: Some(kind), detail, ..AssertionResult::default() };
+        }
+        let sample = Sample {
+            latency_us: self.latency(self.start),
+            corrected_latency_us: sampler.is_scheduled().then(|| self.latency(self.due)),
+            replied,
+            status: u16::try_from(self.code).unwrap_or(0),
+            error: self.result.error,
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            phases: self.phases,
+        };
+        worker.recorder.request(name, &sample, self.end);
+        self.account();
+        self.count(name);
+        if let Some(copy) = self.copy {
+            copy.tell(worker, self.user, name, self.start, &sample, self.result);
+        }
+        strand.due = self.end;
+        Sampled { failed: sample.error.is_some(), end: self.end }
+    }
+
+    /// From a moment to the end, in µs.
+    fn latency(&self, from: u64) -> u64 {
+        self.end.saturating_sub(from) / 1_000
+    }
+
+    /// Where the time went that was squall's own.
+    fn account(&self) {
+        let recorder = &self.worker.recorder;
+        let pooled = self.phases.0[POOL].unwrap_or(0);
+        if self.waited {
+            let late = self.start.saturating_sub(self.due).saturating_sub(pooled);
+            recorder.self_metrics(|own| own.send_delay.record(late / 1_000));
+        }
+        if self.user.state.get().is_some() {
+            let delay = self.start.saturating_sub(self.ready).saturating_sub(pooled);
+            recorder.of_user(&self.phases, delay);
+        }
+        if let Some(delay) = self.receive_delay {
+            recorder.self_metrics(|own| own.receive_delay.record(delay / 1_000));
+        }
+    }
+
+    fn count(&self, name: u32) {
+        let (recorder, result) = (&self.worker.recorder, &self.result);
+        if result.checks_ok + result.checks_failed + result.warnings > 0 {
+            recorder.count(|counters| {
+                counters.checks_ok += u64::from(result.checks_ok);
+                counters.checks_failed += u64::from(result.checks_failed);
+                counters.warnings += u64::from(result.warnings);
+            });
+        }
+        if let Some(kind) = result.error {
+            recorder.detail(name, kind, || result.detail.clone());
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! An HTTP request: sent, followed where it leads, its reply shown to the frame.
+
+use squall_measure::ErrorKind;
+use squall_wire::{BodySink, BodySource, Expect, Phase, RequestBytes, Response, Times};
+
+use super::capture::Capture;
+use super::connections::{Borrowed, Permit};
+use super::route::{self, Bytes, Route};
+use super::throttle::Throttled;
+use super::{Failure, Frame, Sampler};
+use crate::parts::auth::DigestState;
+use crate::program::{AuthOp, NameOp, PostOp, RequestOp};
+
+impl Sampler for RequestOp {
+    fn name(&self) -> Option<u32> {
+        match &self.name {
+            NameOp::Static(name) => Some(*name),
+            NameOp::Rendered(_) | NameOp::FromUrl => None,
+        }
+    }
+
+    fn kind(&self) -> &str {
+        &self.method
+    }
+
+    fn post(&self) -> &[PostOp] {
+        &self.post
+    }
+
+    fn is_scheduled(&self) -> bool {
+        true
+    }
+
+    async fn perform(&self, frame: &mut Frame<'_>) -> Result<(), Failure> {
+        let (mut route, name) = route::first(frame.worker, frame.user, self)?;
+        frame.name = Some(name);
+        let (mut redirects, mut challenged) = (0, false);
+        loop {
+            match exchange(frame, self, &route, challenged).await? {
+                Received::Reply => return Ok(()),
+                Received::Late(phase) => return Err(Failure::timeout(phase)),
+                Received::Challenge(challenge) => {
+                    challenged = true;
+                    let state = DigestState::of(challenge.iter().map(Vec::as_slice));
+                    let state = state.map_err(|reason| Failure::new(ErrorKind::Status, reason))?;
+                    frame.user.digest.replace(Some(Box::new(state)));
+                }
+                Received::Redirect { status, location } => {
+                    redirects += 1;
+                    if redirects > self.limits.redirects {
+                        let most = format!("more than {}", self.limits.redirects);
+                        return Err(Failure::new(ErrorKind::TooManyRedirects, most));
+                    }
+                    frame.worker.recorder.count(|counters| counters.redirects += 1);
+                    route = route::redirected(frame.worker, &route, self, status, &location)?;
+                }
+            }
+        }
+    }
+}
+
+/// What a response leads to.
+enum Received {
+    /// It is the reply, and was processed.
+    Reply,
+    /// It arrived, but later than it was allowed to.
+    Late(Phase),
+    Redirect {
+        status: u16,
+        location: Vec<u8>,
+    },
+    /// WWW-Authenticate lines.
+    Challenge(Vec<Vec<u8>>),
+}
+
+/// Why an attempt gave no response.
+enum Attempt {
+    /// The target had closed the connection before it was used again.
+    Stale,
+    Failed(Failure),
+}
+
+impl From<Failure> for Attempt {
+    fn from(failure: Failure) -> Self {
+        Attempt::Failed(failure)
+    }
+}
+
+/// One exchange, on a connection that is open or new; once more on a new one if the target had closed
+/// the old one meanwhile.
+async fn exchange(
+    frame: &mut Frame<'_>,
+    op: &RequestOp,
+    route: &Route<'_, '_>,
+    challenged: bool,
+) -> Result<Received, Failure> {
+    let first = attempt(frame, op, route, challenged, false).await;
+    let last = match first {
+        Err(Attempt::Stale) => {
+            frame.worker.recorder.count(|counters| counters.stale_retries += 1);
+            // What the target may have seen of the first attempt is its to answer for.
+            frame.begin_now();
+            attempt(frame, op, route, challenged, true).await
+        }
+        first => first,
+    };
+    last.map_err(|attempt| match attempt {
+        Attempt::Failed(failure) => failure,
+        Attempt::Stale => Failure::new(ErrorKind::ClosedEarly, "closed before any response"),
+    })
+}
+
+async fn attempt(
+    frame: &mut Frame<'_>,
+    op: &RequestOp,
+    route: &Route<'_, '_>,
+    challenged: bool,
+    fresh: bool,
+) -> Result<Received, Attempt> {
+    let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
+    let mut bytes = worker.render(user, op, route)?;
+    let permit = frame.permit(route.origin, op.limits.pool).await?;
+    let throttled = Throttled::of(worker, user, in_flight);
+    let window = throttled.as_ref().and_then(Throttled::window);
+    let mut borrowed = match worker.idle_connection(user, route.origin, permit, fresh) {
+        Ok(idle) => {
+            frame.set_deadlines(op.limits.first_byte, op.limits.total);
+            idle
+        }
+        Err(permit) => connect(frame, op, route, permit, window).await?,
+    };
+    let used = borrowed.connection.used();
+    let stream = bytes.stream.take();
+    let slices = bytes.slices();
+    if let Some(copy) = frame.copy() {
+        let origin = worker.origin(route.origin).origin.to_string();
+        copy.sent(origin, &slices, used);
+    }
+    let capture = Capture::start(worker, user, op)?;
+    let mut sink = capture.as_ref();
+    let mut stream = stream;
+    let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn BodySource);
+    let request = RequestBytes { is_head: route.method == "HEAD", slices, stream };
+    let expect = Expect {
+        keep: op.limits.keep.max(frame.copied_body()),
+        sink: sink.as_mut().map(|sink| sink as &mut dyn BodySink),
+        max_body: op.limits.max_body,
+        max_decompression_ratio: op.limits.max_decompression_ratio,
+        decompress: op.limits.compression,
+        throttle: throttled.as_ref().map(|throttled| throttled as &dyn squall_wire::Throttle),
+    };
+    let progress = &in_flight.progress;
+    let done = |response: &Response<'_>, times: Times| {
+        received(frame, op, route, challenged, response, &times, capture.as_ref())
+    };
+    let exchanged = borrowed.connection.exchange(&worker.client, request, expect, progress, done);
+    match in_flight.run(exchanged).await {
+        Ok(Ok(received)) => {
+            borrowed.give_back(user);
+            Ok(received)
+        }
+        Ok(Err(error)) if error.is_stale() && used && !fresh && is_idempotent(route.method) => {
+            Err(Attempt::Stale)
+        }
+        Ok(Err(error)) => Err(Failure::from(error).into()),
+        Err(cancel) => Err(Failure::cancelled(cancel, progress.phase()).into()),
+    }
+}
+
+/// A new connection, within its deadline; that of the first byte begins when it is there.
+async fn connect(
+    frame: &mut Frame<'_>,
+    op: &RequestOp,
+    route: &Route<'_, '_>,
+    permit: Option<Permit>,
+    window: Option<u32>,
+) -> Result<Borrowed, Failure> {
+    let (worker, in_flight) = (frame.worker, frame.in_flight);
+    frame.set_deadlines(op.limits.connect, op.limits.total);
+    match worker.new_connection(route.origin, permit, in_flight, window).await {
+        Ok(Ok((borrowed, times))) => {
+            frame.connected(&times);
+            frame.set_deadlines_from(worker.clock.now(), op.limits.first_byte, op.limits.total);
+            Ok(borrowed)
+        }
+        Ok(Err(error)) => Err(Failure::from(error)),
+        Err(cancel) => Err(Failure::cancelled(cancel, in_flight.progress.phase())),
+    }
+}
+
+/// Looks at a response while it lies in the worker's buffer: cookies, then whether it leads on, then
+/// extracts and checks.
+fn received(
+    frame: &mut Frame<'_>,
+    op: &RequestOp,
+    route: &Route<'_, '_>,
+    challenged: bool,
+    response: &Response<'_>,
+    times: &Times,
+    capture: Option<&Capture>,
+) -> Received {
+    if let Err(phase) = frame.received(response, times) {
+        return Received::Late(phase);
+    }
+    if response.sets_cookies {
+        keep_cookies(frame, op, route, response);
+    }
+    if matches!(response.status, 301 | 302 | 303 | 307 | 308)
+        && op.limits.redirects > 0
+        && let Some(location) = response.header("location")
+    {
+        return Received::Redirect { status: response.status, location: location.to_vec() };
+    }
+    if response.status == 401 && matches!(op.auth, AuthOp::Digest { .. }) && !challenged {
+        let lines =
+            response.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"www-authenticate"));
+        return Received::Challenge(lines.map(|(_, value)| value.to_vec()).collect());
+    }
+    let captured = capture.map(Capture::finish).unwrap_or_default();
+    frame.reply(response, op.limits.keep, &captured, &op.post);
+    if op.status_errors && response.status >= 400 {
+        frame.fail(ErrorKind::Status, || format!("status {}", response.status));
+    }
+    Received::Reply
+}
+
+fn keep_cookies(
+    frame: &Frame<'_>,
+    op: &RequestOp,
+    route: &Route<'_, '_>,
+    response: &Response<'_>,
+) {
+    let origin = frame.worker.origin(route.origin);
+    let site = route::site(&origin.origin, route.path(op));
+    let mut jar = frame.user.jar.borrow_mut();
+    for (name, value) in response.headers() {
+        if name.eq_ignore_ascii_case(b"set-cookie") {
+            jar.set(value, site);
+        }
+    }
+}
+
+/// Whether a request may be repeated when it is not known if the server has acted on it
+/// (RFC 9110, section 9.2.2).
+fn is_idempotent(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE")
+}

@@ -1,0 +1,69 @@
+//! Samples: what is sent to a target, timed, judged and recorded. One [`frame`] goes around every
+//! sampler: it waits for a pool's connection, sets deadlines, processes the reply, records, and tells
+//! who watches. A [`Sampler`] only performs: HTTP requests ([`http`]), programs ([`exec`]).
+
+mod capture;
+pub(crate) mod connections;
+mod copy;
+mod exec;
+mod failure;
+mod frame;
+mod http;
+pub(crate) mod in_flight;
+mod route;
+pub(crate) mod throttle;
+
+use crate::program::PostOp;
+use crate::user::{Core, Strand};
+use crate::worker::Worker;
+pub(crate) use failure::Failure;
+use frame::Frame;
+use in_flight::InFlight;
+
+/// Performs one kind of sample.
+pub(crate) trait Sampler {
+    /// The name under which it is counted, where the plan knows it.
+    fn name(&self) -> Option<u32>;
+
+    /// What it does, in a word, for samples that came to nothing before they had a name.
+    fn kind(&self) -> &str;
+
+    /// Extracts and checks, in the plan's order.
+    fn post(&self) -> &[PostOp];
+
+    /// Whether its latency is also counted from when it should have been sent.
+    fn is_scheduled(&self) -> bool;
+
+    /// Performs it within a frame, which is shown the reply.
+    ///
+    /// # Errors
+    /// There was no reply.
+    async fn perform(&self, frame: &mut Frame<'_>) -> Result<(), Failure>;
+}
+
+/// What became of a sample, for the user.
+pub(crate) struct Sampled {
+    pub failed: bool,
+    /// When it was over, on the run's clock.
+    pub end: u64,
+}
+
+/// Takes a sample that a user could begin at `now`, and records it.
+pub(crate) async fn sample(
+    worker: &Worker,
+    user: &Core,
+    strand: &mut Strand,
+    in_flight: &InFlight,
+    sampler: &impl Sampler,
+    now: u64,
+) -> Sampled {
+    let mut frame = Frame::new(worker, user, in_flight, strand, now);
+    frame.name = sampler.name();
+    let result = if worker.is_cancelled() {
+        Err(Failure::interrupted())
+    } else {
+        sampler.perform(&mut frame).await
+    };
+    in_flight.lift_deadlines();
+    frame.close(sampler, strand, result)
+}

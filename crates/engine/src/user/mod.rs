@@ -1,0 +1,143 @@
+//! A virtual user: plain data. While it waits it is nothing else; while it does something, a task of
+//! its worker owns it.
+//!
+//! It is a [`Core`], which all that it does at the same time shares, and a [`Strand`], the flow of its
+//! steps. A strand changes the core through cells, borrowed for no longer than one look: never over a
+//! wait.
+
+mod strand;
+
+use std::cell::{Cell, OnceCell, Ref, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use squall_load::random::Random;
+use squall_measure::State;
+use squall_plan::value::Value;
+use squall_wire::Connection;
+
+use crate::parts::auth::DigestState;
+use crate::parts::cookies::Jar;
+use crate::parts::data::Row;
+use crate::program::Program;
+use crate::roster::{Seat, Seated};
+use crate::sample::throttle::Bandwidths;
+pub(crate) use strand::Strand;
+
+/// A virtual user.
+pub(crate) struct User {
+    pub core: Core,
+    pub strand: Strand,
+}
+
+/// What everything that a user does shares.
+pub(crate) struct Core {
+    /// Its number, over all workers, follows everything random and every share.
+    pub seat: Seat,
+    /// What it does, for the time accounting; `None`: it belongs to an open workload, which has none.
+    pub state: Cell<Option<State>>,
+    /// Whether an iteration has begun and is not over.
+    pub in_iteration: Cell<bool>,
+    /// It ends at the next step.
+    pub stopped: Cell<bool>,
+    /// Iterations begun before this one.
+    pub iteration: Cell<u64>,
+    /// When the current iteration was due; the next one follows by the pacing, see
+    /// [`crate::roster::Roster::after`].
+    pub paced: Cell<u64>,
+    /// Chance of this iteration: it follows from the seed, the scenario, the user, the iteration.
+    random: Cell<Random>,
+    /// Variables that steps set; empty until the first one is, and then as long as the program's.
+    variables: RefCell<Vec<Value>>,
+    /// The row of each feed of the scenario in this iteration.
+    pub rows: RefCell<Vec<Option<Arc<Row>>>>,
+    /// How many rows it took of each feed that it does not share.
+    pub taken: RefCell<Vec<u64>>,
+    pub jar: RefCell<Jar>,
+    pub digest: RefCell<Option<Box<DigestState>>>,
+    /// Connections of its own that are idle, by origin.
+    pub connections: RefCell<Vec<(u32, Connection)>>,
+    /// How fast its bytes may come and go, from its first request on, if there is a limit.
+    pub bandwidths: OnceCell<Rc<Bandwidths>>,
+}
+
+impl Seated for Box<User> {
+    fn seat(&self) -> Seat {
+        self.core.seat
+    }
+}
+
+impl User {
+    pub(crate) fn new(seat: Seat) -> Self {
+        User {
+            core: Core {
+                seat,
+                state: Cell::new(None),
+                in_iteration: Cell::new(false),
+                stopped: Cell::new(false),
+                iteration: Cell::new(0),
+                paced: Cell::new(0),
+                random: Cell::new(Random::new(0)),
+                variables: RefCell::default(),
+                rows: RefCell::default(),
+                taken: RefCell::default(),
+                jar: RefCell::default(),
+                digest: RefCell::default(),
+                connections: RefCell::default(),
+                bandwidths: OnceCell::new(),
+            },
+            strand: Strand::default(),
+        }
+    }
+}
+
+impl Core {
+    /// The index of its scenario.
+    pub(crate) fn scenario(&self) -> usize {
+        usize::from(self.seat.scenario)
+    }
+
+    /// Everything random of this iteration follows from `random`.
+    pub(crate) fn draw_from(&self, random: Random) {
+        self.random.set(random);
+    }
+
+    /// Draws something at random.
+    pub(crate) fn draw<R>(&self, draw: impl FnOnce(&mut Random) -> R) -> R {
+        let mut random = self.random.get();
+        let drawn = draw(&mut random);
+        self.random.set(random);
+        drawn
+    }
+
+    /// A random number of this iteration.
+    pub(crate) fn chance(&self) -> u64 {
+        self.draw(Random::next_u64)
+    }
+
+    /// The variables that steps set; none while no step has.
+    pub(crate) fn variables(&self) -> Ref<'_, Vec<Value>> {
+        self.variables.borrow()
+    }
+
+    /// A variable's value; what the plan gives it until a step sets it.
+    pub(crate) fn variable(&self, program: &Program, index: usize) -> Value {
+        self.variables.borrow().get(index).unwrap_or(&program.initial[index]).clone()
+    }
+
+    pub(crate) fn set_variable(&self, program: &Program, index: usize, value: Value) {
+        let mut variables = self.variables.borrow_mut();
+        if variables.is_empty() {
+            *variables = program.initial.to_vec();
+        }
+        variables[index] = value;
+    }
+
+    /// What it knows of the target is as at its beginning: no cookies, no credentials found out, no
+    /// variables. Its connections are the plan's `connections.reuse` to decide.
+    pub(crate) fn begin_session(&self) {
+        self.variables.borrow_mut().clear();
+        self.jar.take();
+        self.digest.take();
+    }
+}

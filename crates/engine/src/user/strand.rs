@@ -1,0 +1,53 @@
+//! One flow of a user's steps: where it stands, its loops and groups, and when its next request was
+//! due. Plain data.
+
+use crate::program::{Pc, Program, Register};
+
+/// A flow of steps.
+#[derive(Debug, Default)]
+pub(crate) struct Strand {
+    /// The next operation.
+    pub pc: Pc,
+    /// When the current iteration, or the request after a wait, was due, on the run's clock.
+    pub due: u64,
+    /// Whether it comes from a wait or is an arrival: the next request then has a moment at which it
+    /// was due.
+    pub waited: bool,
+    /// Whether it is an arrival whose first request has not been begun: it is, even if the load has
+    /// ended meanwhile.
+    pub arrived: bool,
+    /// Loop counters, limits and turns; empty until the first loop.
+    registers: Vec<u64>,
+    /// Groups that it is in, the innermost last.
+    pub groups: Vec<OpenGroup>,
+}
+
+/// A group that has begun and is not over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpenGroup {
+    pub name: u32,
+    /// When it began, on the run's clock.
+    pub since: u64,
+    /// Whether a request in it failed.
+    pub failed: bool,
+}
+
+impl Strand {
+    /// A number that the flow keeps, of a scenario.
+    pub(crate) fn register(
+        &mut self,
+        program: &Program,
+        scenario: usize,
+        index: Register,
+    ) -> &mut u64 {
+        if self.registers.is_empty() {
+            self.registers = vec![0; program.scenarios[scenario].registers];
+        }
+        &mut self.registers[usize::from(index)]
+    }
+
+    /// Something in it failed, and with it the groups that it is in.
+    pub(crate) fn fail_groups(&mut self) {
+        self.groups.iter_mut().for_each(|group| group.failed = true);
+    }
+}
