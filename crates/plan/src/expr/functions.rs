@@ -69,7 +69,7 @@ functions! {
     "string" 1..=1, true, "the text of a value: string(5) is \"5\"", |a, _| Ok(Value::text(shown(&a[0])));
     "bool" 1..=1, true, "a bool from \"true\" or \"false\"", |a, _| match a[0].as_ref() {
         ValueRef::Bool(value) => Ok(Value::Bool(value)),
-        _ => text(&a[0])?.trim().parse().map(Value::Bool).map_err(|_| EvalError::new("no bool")),
+        _ => text(&a[0])?.trim().parse().map(Value::Bool).map_err(|_| EvalError::new("expected \"true\" or \"false\"")),
     };
     "lower" 1..=1, true, "small letters: lower(\"AB\") is \"ab\"", |a, _| Ok(Value::text(text(&a[0])?.to_lowercase()));
     "upper" 1..=1, true, "capital letters: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
@@ -85,7 +85,7 @@ functions! {
         Ok(Value::List(parts.into()))
     };
     "join" 2..=2, true, "the texts of a list with a text between: join([1, 2], \"-\")", |a, _| {
-        let ValueRef::List(items) = a[0].as_ref() else { return Err(EvalError::new("join() takes a list")) };
+        let ValueRef::List(items) = a[0].as_ref() else { return Err(EvalError::new("join() expects a list")) };
         let between = text(&a[1])?;
         fitting(items.len().saturating_mul(between.len()))?;
         let texts: Vec<String> = items.iter().map(Value::to_string).collect();
@@ -116,7 +116,7 @@ functions! {
     "random" 2..=2, false, "a whole number between two, both included: random(1, 6)", |a, scope| {
         let (low, high) = (whole(&a[0])?, whole(&a[1])?);
         if low > high {
-            return Err(EvalError::new("random() takes the lower number first"));
+            return Err(EvalError::new("random() expects the smaller number first"));
         }
         let width = high.wrapping_sub(low) as u64;
         let part = (u128::from(scope.random()) * (u128::from(width) + 1)) >> 64;
@@ -132,7 +132,7 @@ functions! {
     };
     "choice" 1..=1, false, "one element of a list, at random: choice([\"a\", \"b\"])", |a, scope| match a[0].as_ref() {
         ValueRef::List(items) if !items.is_empty() => Ok(items[(scope.random() % items.len() as u64) as usize].clone()),
-        _ => Err(EvalError::new("choice() takes a list that is not empty")),
+        _ => Err(EvalError::new("choice() expects a list that is not empty")),
     };
     "uuid" 0..=0, false, "a random UUID, version 4", |_, scope| {
         let bits = (u128::from(scope.random()) << 64 | u128::from(scope.random()))
@@ -205,9 +205,7 @@ fn bytes<'a>(value: &'a Held<'_>) -> Result<&'a [u8]> {
         Held::Ref(ValueRef::Text(text)) => Ok(text.as_bytes()),
         Held::Ref(ValueRef::Bytes(bytes)) => Ok(bytes),
         Held::Own(Value::Text(text)) => Ok(text.as_bytes()),
-        other => {
-            Err(EvalError::new(format!("a text must stand here, not {}", other.as_ref().kind())))
-        }
+        other => Err(EvalError::new(format!("expected a string, found {}", other.as_ref().kind()))),
     }
 }
 
@@ -238,7 +236,7 @@ fn whole(value: &Held<'_>) -> Result<i64> {
 }
 
 fn no_number(value: &Held<'_>) -> EvalError {
-    EvalError::new(format!("`{}` is no number", shown(value)))
+    EvalError::new(format!("`{}` is not a number", shown(value)))
 }
 
 fn hex(bytes: &[u8]) -> String {
