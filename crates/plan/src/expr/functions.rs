@@ -38,7 +38,7 @@ macro_rules! functions {
 }
 
 functions! {
-    "size" 1..=1, true, "length of a text (characters), list or map: size(\"abc\") is 3", |a, _| {
+    "size" 1..=1, true, "length of a string (in characters), list or map: size(\"abc\") is 3", |a, _| {
         Ok(Value::Int(match a[0].as_ref() {
             ValueRef::List(items) => items.len(),
             ValueRef::Map(map) => map.len(),
@@ -66,13 +66,13 @@ functions! {
             _ => text(&a[0])?.trim().parse().map_err(|_| no_number(&a[0]))?,
         }))
     };
-    "string" 1..=1, true, "the text of a value: string(5) is \"5\"", |a, _| Ok(Value::text(shown(&a[0])));
+    "string" 1..=1, true, "a value as a string: string(5) is \"5\"", |a, _| Ok(Value::text(shown(&a[0])));
     "bool" 1..=1, true, "a bool from \"true\" or \"false\"", |a, _| match a[0].as_ref() {
         ValueRef::Bool(value) => Ok(Value::Bool(value)),
         _ => text(&a[0])?.trim().parse().map(Value::Bool).map_err(|_| EvalError::new("expected \"true\" or \"false\"")),
     };
-    "lower" 1..=1, true, "small letters: lower(\"AB\") is \"ab\"", |a, _| Ok(Value::text(text(&a[0])?.to_lowercase()));
-    "upper" 1..=1, true, "capital letters: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
+    "lower" 1..=1, true, "lower case: lower(\"AB\") is \"ab\"", |a, _| Ok(Value::text(text(&a[0])?.to_lowercase()));
+    "upper" 1..=1, true, "upper case: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
     "trim" 1..=1, true, "without white space at the ends: trim(\" a \") is \"a\"", |a, _| Ok(Value::text(text(&a[0])?.trim()));
     "replace" 3..=3, true, "one text in place of another: replace(\"a-b\", \"-\", \"+\")", |a, _| {
         let (whole, from, to) = (text(&a[0])?, text(&a[1])?, text(&a[2])?);
@@ -125,7 +125,7 @@ functions! {
     "random_float" 0..=0, false, "a number from 0 up to 1", |_, scope| {
         Ok(Value::Float((scope.random() >> 11) as f64 / (1u64 << 53) as f64))
     };
-    "random_string" 1..=1, false, "so many random letters and digits: random_string(8)", |a, scope| {
+    "random_string" 1..=1, false, "a string of so many random letters and digits: random_string(8)", |a, scope| {
         const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
         let length = whole(&a[0])?.clamp(0, 1 << 20);
         Ok(Value::text((0..length).map(|_| char::from(LETTERS[(scope.random() % 62) as usize])).collect::<String>()))
