@@ -57,7 +57,7 @@ table = Table("target", "kept", "right answer", "found", "its interval", "error"
 for servers, service, p99 in QUEUES:
     right = analytic(servers, service, p99)
     path = f"/queue?servers={servers}&mean={service:g}"
-    found = limit(PLAN.format(target="builtin", path=path), "--keep", f"p99 < {p99}ms")
+    found = limit(PLAN.format(target="builtin", path=path), "--require", f"p99 < {p99}ms")
     edge, steps = found["limit"], len(found["steps"])
     error = edge["level"] / right - 1
     table.row(f"M/M/{servers}, {service:g} ms", f"p99 < {p99} ms", f"{right:.0f}/s", f"{edge['level']:.0f}/s",
@@ -66,7 +66,7 @@ for servers, service, p99 in QUEUES:
 with small_nginx(64) as server:
     plan = PLAN.format(target=server.url(""), path="/").replace("rate: 10/s, arrivals: poisson", "users: 1")
     plan = plan.replace("steps: [", "steps: [{think: 20ms}, ")
-    found = limit(plan, "--keep", "error_rate < 0.1%", "--by", "users")
+    found = limit(plan, "--require", "error_rate < 0.1%", "--by", "users")
     edge, steps = found["limit"] or {"level": 0, "low": 0, "high": 0}, len(found["steps"])
     # One of the 64 is the listener's, one the cycle's channel where there is a master process.
     table.row("nginx with 64 connections", "error_rate < 0.1 %", "61 to 63 users", f"{edge['level']:.0f} users",

@@ -11,7 +11,7 @@ from lib import Table, lateness, load, median, nginx, spread
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 GOAL_US = 50
-WAYS = ("epoll", "uring")
+WAYS = ("epoll", "io_uring")
 
 PLAN = """
 target: {url}
@@ -41,13 +41,13 @@ with nginx() as server, tempfile.TemporaryDirectory() as folder:
                   "p99 of the median second: epoll", "io_uring", "io_uring adds", "goal", "")
     for users in (64, 512):
         runs = alternated([server.url("/page"), "-c", str(users), "-d", f"{SECONDS}s"])
-        ratio = median(runs["uring"], "us") / median(runs["epoll"], "us")
+        ratio = median(runs["io_uring"], "us") / median(runs["epoll"], "us")
         table.row(f"{users} connections, as fast as they can", *us(runs), f"{ratio:.2f}", *[""] * 7)
     plan = Path(folder) / "plan.yaml"
     for rate in (1_000, 5_000, 20_000):
         plan.write_text(PLAN.format(url=server.url(""), rate=rate, seconds=SECONDS))
         runs = alternated(["run", str(plan), "--out", folder])
-        ratio = median(runs["uring"], "us") / median(runs["epoll"], "us")
+        ratio = median(runs["io_uring"], "us") / median(runs["epoll"], "us")
         late = [[lateness(run, 1, SECONDS) for run in runs[way]] for way in WAYS]
         p50, p99 = ([median(of, key) for of in late] for key in ("p50", "second"))
         added = p99[1] - p99[0]

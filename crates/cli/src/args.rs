@@ -34,7 +34,7 @@ pub struct Arguments {
 pub enum Command {
     /// Run a plan.
     Run(Run),
-    /// One user, one iteration: every request and answer is shown.
+    /// Run one virtual user for one iteration, and show every request and response.
     Try(Try),
     /// Find the load at which a plan's target breaks.
     Limit(Limit),
@@ -56,7 +56,7 @@ pub struct OneLine {
     /// The URL to load.
     #[arg(required = true)]
     pub url: Option<String>,
-    /// Users, each with a connection of its own.
+    /// Virtual users, each with a connection of its own.
     #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10)]
     pub users: u64,
     /// How long, such as 30s or 5m [default: 10s unless -n is given].
@@ -65,8 +65,8 @@ pub struct OneLine {
     /// How many requests in all.
     #[arg(short = 'n', long, value_name = "REQUESTS", conflicts_with = "duration")]
     pub requests: Option<u64>,
-    /// Requests at this rate, such as 500/s, whatever the answers take; USERS is then the most that
-    /// may be under way.
+    /// Arrival rate of requests, such as 500/s, however long the responses take (open workload); USERS
+    /// is then the most that may be in flight.
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<f64>,
     /// Method.
@@ -94,23 +94,24 @@ pub struct OneLine {
     pub output: Output,
 }
 
-/// How connections are read and written.
+/// The I/O backend: how connections are read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Way {
+pub enum IoBackend {
     /// io_uring where there is one, otherwise epoll.
     Auto,
     /// epoll.
     Epoll,
     /// io_uring.
-    Uring,
+    #[value(name = "io_uring")]
+    IoUring,
 }
 
-impl From<Way> for Io {
-    fn from(way: Way) -> Io {
-        match way {
-            Way::Auto => Io::Auto,
-            Way::Epoll => Io::Epoll,
-            Way::Uring => Io::Uring,
+impl From<IoBackend> for Io {
+    fn from(backend: IoBackend) -> Io {
+        match backend {
+            IoBackend::Auto => Io::Auto,
+            IoBackend::Epoll => Io::Epoll,
+            IoBackend::IoUring => Io::Uring,
         }
     }
 }
@@ -121,10 +122,9 @@ pub struct Means {
     /// Threads that make load [default: one a core].
     #[arg(short = 'w', long, value_name = "N")]
     workers: Option<u32>,
-    /// How connections are read and written: by io_uring (Linux 6.1 and later), by epoll, or by what the
-    /// machine has.
-    #[arg(long, value_enum, value_name = "WAY", default_value_t = Way::Auto, env = "SQUALL_IO")]
-    io: Way,
+    /// I/O backend: io_uring (Linux 6.1 and later), epoll, or auto: io_uring where the machine has it.
+    #[arg(long, value_enum, value_name = "BACKEND", default_value_t = IoBackend::Auto, env = "SQUALL_IO")]
+    io: IoBackend,
 }
 
 impl Means {
@@ -200,7 +200,7 @@ pub struct Run {
     pub plan: PathBuf,
     #[command(flatten)]
     pub variables: Variables,
-    /// Users in place of the plan's, shared over its scenarios in the plan's proportions.
+    /// Virtual users in place of the plan's, shared over its scenarios in the plan's proportions.
     #[arg(long, value_name = "N")]
     pub users: Option<u64>,
     /// Length of the load in place of the plan's.
@@ -214,10 +214,10 @@ pub struct Run {
 pub struct Limit {
     /// The plan. Its loads are replaced, in their proportions.
     pub plan: PathBuf,
-    /// What must be kept, such as 'p99 < 200ms' or 'error_rate < 1%'; may be given more than once
+    /// A requirement, such as 'p99 < 200ms' or 'error_rate < 1%'; may be given more than once
     /// [default: the plan's thresholds].
     #[arg(long, value_name = "RULE")]
-    pub keep: Vec<String>,
+    pub require: Vec<String>,
     /// What is raised: iterations begun a second, or users [default: what the plan's load is of].
     #[arg(long, value_enum)]
     pub by: Option<Raised>,

@@ -40,7 +40,7 @@ pub fn schema() -> Outcome {
 
 /// A plan in words.
 fn describe(plan: &Plan) -> String {
-    let mut text = format!("{}: the plan is good\n", plan.name);
+    let mut text = format!("{}: plan OK\n", plan.name);
     // Writing to a String cannot fail.
     let _ = match &plan.target {
         Some(squall_plan::model::Target::Builtin) => writeln!(text, "  target     built in"),

@@ -138,7 +138,7 @@ fn addresses<A>(
         match parse(&text.value) {
             Ok(address) => addresses.push(address),
             Err(_) => {
-                let message = format!("`{}` is no address", text.value);
+                let message = format!("invalid address `{}`", text.value);
                 errors.push(Diagnostic::error(text.span, message));
             }
         }

@@ -129,7 +129,7 @@ fn ending_together_needs_iterations() {
     let output = common::squall(folder.path(), &["check", "plan.yaml"]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(
-        text.contains("plan.yaml:2:48: error: `end` is for a load with `iterations`"),
+        text.contains("plan.yaml:2:48: error: `end` only applies to a load with `iterations`"),
         "{text}"
     );
 }

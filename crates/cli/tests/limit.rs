@@ -36,7 +36,7 @@ fn limit(arguments: &[&str], code: i32) -> (Value, tempfile::TempDir) {
 
 #[test]
 fn the_highest_number_of_users_is_found() {
-    let (json, folder) = limit(&["--keep", "mean < 37ms", "--steps", "8", "-w", "1"], 0);
+    let (json, folder) = limit(&["--require", "mean < 37ms", "--steps", "8", "-w", "1"], 0);
     assert_eq!(json["by"], "users", "{json}");
     assert!(json["end"] == "found" || json["end"] == "out of steps", "{json}");
     let level = json["limit"]["level"].as_f64().expect("a level");
@@ -56,7 +56,8 @@ fn the_highest_number_of_users_is_found() {
 
 #[test]
 fn a_spike_breaks_and_passes() {
-    let spike = ["--mode", "spike", "--from", "2", "--to", "40", "--keep", "p99 < 60ms", "-w", "1"];
+    let spike =
+        ["--mode", "spike", "--from", "2", "--to", "40", "--require", "p99 < 60ms", "-w", "1"];
     let (json, _folder) = limit(&spike, 1);
     let outcomes: Vec<&Value> =
         json["steps"].as_array().expect("steps").iter().map(|step| &step["outcome"]).collect();
@@ -66,7 +67,7 @@ fn a_spike_breaks_and_passes() {
 #[test]
 fn a_soak_is_one_run_in_windows() {
     let soak = ["--mode", "soak", "--to", "40/s", "--by", "rate", "--steps", "2", "-w", "1"];
-    let (json, _folder) = limit(&[&soak[..], &["--keep", "p99 < 60ms"]].concat(), 0);
+    let (json, _folder) = limit(&[&soak[..], &["--require", "p99 < 60ms"]].concat(), 0);
     let steps = json["steps"].as_array().expect("steps");
     assert_eq!(steps.len(), 2);
     for step in steps {
@@ -81,14 +82,14 @@ fn what_is_missing_is_said() {
     std::fs::write(folder.path().join("plan.yaml"), format!("target: builtin\n{PLAN}\n"))
         .expect("writable");
     for (arguments, words) in [
-        (&["limit", "plan.yaml"][..], "say what must be kept"),
-        (&["limit", "plan.yaml", "--keep", "p99 is nice"], "--keep 'p99 is nice'"),
+        (&["limit", "plan.yaml"][..], "there are no requirements"),
+        (&["limit", "plan.yaml", "--require", "p99 is nice"], "--require 'p99 is nice'"),
         (
-            &["limit", "plan.yaml", "--keep", "p99 < 1s", "--to", "many"],
+            &["limit", "plan.yaml", "--require", "p99 < 1s", "--to", "many"],
             "--to many: write a number of users",
         ),
-        (&["limit", "plan.yaml", "--keep", "p99 < 1s", "--mode", "soak"], "--to"),
-        (&["limit", "plan.yaml", "--keep", "p99 < 1s", "--step", "1s"], "--step"),
+        (&["limit", "plan.yaml", "--require", "p99 < 1s", "--mode", "soak"], "--to"),
+        (&["limit", "plan.yaml", "--require", "p99 < 1s", "--step", "1s"], "--step"),
     ] {
         let output = squall(folder.path(), arguments);
         let err = String::from_utf8_lossy(&output.stderr);

@@ -332,9 +332,9 @@ fn what_cannot_have_been_meant_is_a_warning() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{text}");
     for warning in [
-        "plan.yaml:2:17: warning: nothing uses the variable `idle`",
-        "plan.yaml:3:8: warning: nothing uses the data `rows`",
-        "plan.yaml:11:25: warning: no request and no group is named `hom`",
+        "plan.yaml:2:17: warning: the variable `idle` is never used",
+        "plan.yaml:3:8: warning: the data source `rows` is never used",
+        "plan.yaml:11:25: warning: no request or group is named `hom`",
         "did you mean `home`?",
     ] {
         assert!(text.contains(warning), "{warning}: {text}");

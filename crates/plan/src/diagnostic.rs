@@ -84,7 +84,7 @@ impl Sources {
             let _ = writeln!(out, "{severity}: {}", diagnostic.message);
         }
         if let Some(help) = &diagnostic.help {
-            let _ = writeln!(out, "   help: {help}");
+            let _ = writeln!(out, "   hint: {help}");
         }
         out
     }
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(
             sources.render(&diagnostic),
             "shop.yaml:2:8: error: unknown key `usrs`\n    2 | load: {usrs: 5}\n      |        ^^^^\n   \
-             help: did you mean `users`?\n"
+             hint: did you mean `users`?\n"
         );
     }
 

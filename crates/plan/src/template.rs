@@ -51,7 +51,7 @@ impl Template {
             let inner = &after[2..];
             let place = place_of(span, &source[..source.len() - after.len()]);
             let end = end_of(inner).ok_or_else(|| {
-                Diagnostic::error(place, "`${` has no `}`")
+                Diagnostic::error(place, "unclosed `${`: expected `}`")
                     .with_help("write `$${` for a literal `${`")
             })?;
             if !text.is_empty() {
@@ -264,7 +264,9 @@ mod tests {
         let span = Span { file: 0, line: 3, column: 5 };
         let error = Template::parse("ab${1 +}", span).expect_err("no expression");
         assert_eq!((error.span.line, error.span.column), (3, 12));
-        assert!(Template::parse("a${b", span).expect_err("no end").message.contains("no `}`"));
+        assert!(
+            Template::parse("a${b", span).expect_err("no end").message.contains("unclosed `${`")
+        );
     }
 
     proptest! {

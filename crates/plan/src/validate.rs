@@ -14,7 +14,7 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
         };
         match (&scenario.load, &scenario.weight, &plan.load) {
             (Some(_), Some(_), _) => {
-                error(format!("scenario `{name}` has a load and a weight"), "leave one of them out")
+                error(format!("scenario `{name}` has a load and a weight"), "leave out one of them")
             }
             (None, None, _) => error(
                 format!("scenario `{name}` has no load"),

@@ -155,16 +155,17 @@ impl ValueRef<'_> {
         }
     }
 
-    /// What kind of value it is, in a word.
+    /// What kind of value it is, as messages call it: with an article, and by the name of the function
+    /// that makes one.
     pub fn kind(self) -> &'static str {
         match self {
             ValueRef::Null => "null",
-            ValueRef::Bool(_) => "bool",
-            ValueRef::Int(_) => "int",
-            ValueRef::Float(_) => "float",
-            ValueRef::Text(_) | ValueRef::Bytes(_) => "text",
-            ValueRef::List(_) => "list",
-            ValueRef::Map(_) => "map",
+            ValueRef::Bool(_) => "a bool",
+            ValueRef::Int(_) => "an int",
+            ValueRef::Float(_) => "a double",
+            ValueRef::Text(_) | ValueRef::Bytes(_) => "a string",
+            ValueRef::List(_) => "a list",
+            ValueRef::Map(_) => "a map",
         }
     }
 

@@ -36,10 +36,9 @@ impl LoadOptions {
                     None if source == "--set" => {
                         let help = match nearest(name, known.iter().map(String::as_str)) {
                             Some(near) => format!("did you mean `{near}`?"),
-                            None => format!("variables are {}", known.join(", ")),
+                            None => format!("its variables are {}", known.join(", ")),
                         };
-                        let message =
-                            format!("--set {name}: the plan has no variable of that name");
+                        let message = format!("--set {name}: the plan has no such variable");
                         diagnostics
                             .push(Diagnostic::error(Span::default(), message).with_help(&help));
                     }
@@ -84,7 +83,10 @@ pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, S
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
         let Some((key, value)) = line.split_once('=') else {
-            return Err(format!("{name}:{}:1: `{line}` is no NAME=VALUE", index + 1));
+            return Err(format!(
+                "{name}:{}:1: invalid line `{line}`: expected NAME=VALUE",
+                index + 1
+            ));
         };
         let value = value.trim();
         let unquoted =
@@ -105,6 +107,9 @@ mod tests {
         let expected =
             [("A", "1"), ("B", "two words"), ("C", "x")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         assert_eq!(values, expected);
-        assert_eq!(parse_env_file("f", "A=1\nB"), Err("f:2:1: `B` is no NAME=VALUE".to_owned()));
+        assert_eq!(
+            parse_env_file("f", "A=1\nB"),
+            Err("f:2:1: invalid line `B`: expected NAME=VALUE".to_owned())
+        );
     }
 }

@@ -34,7 +34,7 @@ const WATCHED: u32 = 2;
 /// Finds the limit.
 pub fn command(args: &args::Limit) -> Ended {
     let loaded = plans::load(&args.plan, &args.variables)?;
-    let keep = rules(&args.keep, &loaded.plan)?;
+    let keep = rules(&args.require, &loaded.plan)?;
     let by = match args.by {
         Some(Raised::Rate) => By::Rate,
         Some(Raised::Users) => By::Users,
@@ -94,13 +94,13 @@ fn rules(keep: &[String], plan: &Plan) -> Result<Vec<Threshold>, Failure> {
     };
     if texts.is_empty() {
         return Err(Failure::bad_input(
-            "say what must be kept: --keep 'p99 < 200ms' --keep 'error_rate < 1%', or `thresholds:` in the plan",
+            "there are no requirements: give --require 'p99 < 200ms' --require 'error_rate < 1%', or `thresholds:` in the plan",
         ));
     }
     let parse = |text: &&str| {
         Threshold::parse(text).map_err(|error| {
             let help = error.help.unwrap_or_default();
-            Failure::bad_input(format!("--keep '{text}': {}; {help}", error.message))
+            Failure::bad_input(format!("--require '{text}': {}; {help}", error.message))
         })
     };
     texts.iter().map(parse).collect()

@@ -17,11 +17,11 @@ pub fn advise(
 ) -> Vec<Diagnostic> {
     let used = |name: &str| programs.iter().any(|program| program.used.contains(name));
     let unused = |what: &str, name: &str, span: Span| {
-        Diagnostic::warning(span, format!("nothing uses {what} `{name}`"))
-            .with_help("use it as `${...}` or in an expression, or leave it out")
+        Diagnostic::warning(span, format!("{what} `{name}` is never used"))
+            .with_help("use it as `${...}` or in an expression, or remove it")
     };
     let vars = plan.vars.iter().map(|var| ("the variable", &var.name));
-    let data = plan.data.iter().map(|data| ("the data", &data.name));
+    let data = plan.data.iter().map(|data| ("the data source", &data.name));
     let mut found: Vec<Diagnostic> = vars
         .chain(data)
         .filter(|(_, name)| !used(&name.value))
@@ -44,9 +44,9 @@ pub fn advise(
 fn strange(name: &str, known: &[&str], span: Span) -> Diagnostic {
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the names are {}", known.join(", ")),
+        None => format!("the names of this plan are {}", known.join(", ")),
     };
-    Diagnostic::warning(span, format!("no request and no group is named `{name}`")).with_help(&help)
+    Diagnostic::warning(span, format!("no request or group is named `{name}`")).with_help(&help)
 }
 
 impl Program {

@@ -265,7 +265,7 @@ impl<'p> Compiler<'p> {
                 self.error(
                     span,
                     error.to_string(),
-                    "variables of the plan are made before the run",
+                    "variables of the plan are evaluated before the run",
                 );
                 None
             }
@@ -300,7 +300,7 @@ impl<'p> Compiler<'p> {
             }
             Err(error) => self.error(
                 span,
-                format!("the target `{text}` is no URL: {error}"),
+                format!("invalid target `{text}`: {error}"),
                 "write it as http://host:port or https://host",
             ),
         }
@@ -322,7 +322,7 @@ impl<'p> Compiler<'p> {
             self.error(
                 template.span(),
                 format!("the {what} must be known before the run"),
-                "use only variables of `vars`, --set, the environment or setup here",
+                "only variables of `vars`, --set, the environment and setup can be used here",
             );
         }
         text

@@ -89,7 +89,7 @@ impl<'p> Compiler<'p> {
         let on_target = begins.starts_with('/') && !begins.starts_with("//");
         let unknown = begins.is_empty() && template.constant().is_none();
         if !on_target && !begins.contains("://") && !unknown {
-            let message = format!("`{}` is no URL", request.url.source());
+            let message = format!("invalid URL `{}`", request.url.source());
             self.error(
                 request.url.span(),
                 message,
@@ -98,7 +98,7 @@ impl<'p> Compiler<'p> {
             return None;
         }
         if on_target && self.target.is_none() {
-            let message = "the plan has no target that this path could be on".to_owned();
+            let message = "this path needs a target, and the plan has none".to_owned();
             self.error(request.url.span(), message, "add `target: http://...`, or give --target");
             return None;
         }
@@ -138,7 +138,7 @@ impl<'p> Compiler<'p> {
                 Some(UrlOp::Static { origin: self.origin(origin), path: encoded.into() })
             }
             Err(error) => {
-                self.error(request.url.span(), format!("`{text}` is no URL: {error}"), "");
+                self.error(request.url.span(), format!("invalid URL `{text}`: {error}"), "");
                 None
             }
         }
@@ -220,8 +220,8 @@ impl<'p> Compiler<'p> {
         if text.is_empty() || !text.bytes().all(token) {
             self.error(
                 name.span(),
-                format!("`{}` is no name of a header", name.source()),
-                "a header's name is letters, digits and `-`, known before the run",
+                format!("invalid header name `{}`", name.source()),
+                "use letters, digits and `-`; the name must be known before the run",
             );
             return None;
         }
@@ -437,7 +437,7 @@ impl<'p> Compiler<'p> {
         if !self.options.allow_exec {
             self.error(
                 span,
-                "this plan runs a program".to_owned(),
+                "the plan runs a program, which is not allowed".to_owned(),
                 "add --allow-exec if you trust the plan",
             );
             return None;

@@ -152,7 +152,7 @@ impl Binder for Compiler<'_> {
         };
         if !self.sees_answer {
             return Err(BindError::new(format!(
-                "{name}() looks at an answer: it can only be used in a check"
+                "{name}() reads a response: it can only be used in a check"
             )));
         }
         self.noticed.body |= matches!(function, Function::Json(_) | Function::JsonBody);
@@ -191,14 +191,14 @@ impl Compiler<'_> {
         let columns = self.feeds[feed].source.columns();
         let Some(name) = path.get(1) else {
             return Err(BindError::new(format!(
-                "`{}` is a row of data: name a column, one of {}",
+                "`{}` is a row of data: name one of its columns, {}",
                 path[0],
                 columns.join(", ")
             )));
         };
         let Some(column) = columns.iter().position(|column| column == name) else {
             return Err(BindError::new(format!(
-                "`{}` has no column `{name}`: it has {}",
+                "`{}` has no column `{name}`: its columns are {}",
                 path[0],
                 columns.join(", ")
             )));

@@ -91,7 +91,8 @@ impl Binding<'_> {
                 let (least, most) = (function.args.start(), function.args.end());
                 let count =
                     if least == most { least.to_string() } else { format!("{least} to {most}") };
-                let message = format!("{name}() takes {count} arguments, not {}", trees.len());
+                let arguments = if *most == 1 { "argument" } else { "arguments" };
+                let message = format!("{name}() takes {count} {arguments}, found {}", trees.len());
                 return Err(BindError { message, help: Some(function.about.to_owned()) }.at(span));
             }
             let tree = functions::precompiled(function, trees)

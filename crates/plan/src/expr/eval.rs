@@ -216,7 +216,7 @@ impl Tree {
                 ValueRef::Float(n) => Value::Float(-n),
                 other => {
                     return Err(EvalError::new(format!(
-                        "`-` takes a number, not {}",
+                        "`-` expects a number, found {}",
                         other.kind()
                     )));
                 }
@@ -281,7 +281,7 @@ fn index_of<'a>(value: Held<'a>, index: &Held<'_>) -> Result<Held<'a>> {
         (ValueRef::Map(map), ValueRef::Text(key)) => map.get(key).cloned(),
         (value, index) => {
             return Err(EvalError::new(format!(
-                "{} has no index of {}",
+                "cannot index {} with {}",
                 value.kind(),
                 index.kind()
             )));
@@ -293,7 +293,7 @@ fn index_of<'a>(value: Held<'a>, index: &Held<'_>) -> Result<Held<'a>> {
 fn truth(value: &Held<'_>) -> Result<bool> {
     match value.as_ref() {
         ValueRef::Bool(value) => Ok(value),
-        other => Err(EvalError::new(format!("a bool must stand here, not {}", other.kind()))),
+        other => Err(EvalError::new(format!("expected a bool, found {}", other.kind()))),
     }
 }
 
@@ -327,7 +327,7 @@ fn binary(op: Op, a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Value> {
             }
             _ => {
                 return Err(EvalError::new(format!(
-                    "`in` takes a list or a map, not {}",
+                    "`in` expects a list or a map, found {}",
                     b.kind()
                 )));
             }
@@ -366,7 +366,7 @@ fn order(a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Option<Ordering>> {
         (ValueRef::Bool(a), ValueRef::Bool(b)) => Some(a.cmp(&b)),
         _ => match (a.bytes(), b.bytes()) {
             (Some(a), Some(b)) => Some(a.cmp(b)),
-            _ => return Err(mismatch("compared", a, b)),
+            _ => return Err(mismatch("compare", a, b)),
         },
     })
 }
@@ -387,7 +387,7 @@ fn calculate(op: Op, a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Value> {
                 }
                 return Ok(Value::text(String::from_utf8_lossy(&[a, b].concat())));
             }
-            _ => return Err(mismatch("calculated", a, b)),
+            _ => return Err(mismatch("calculate with", a, b)),
         },
     };
     let (a, b) = floats;
@@ -415,13 +415,13 @@ fn whole(op: Op, a: i64, b: i64) -> Result<Value> {
 }
 
 fn overflow() -> EvalError {
-    EvalError::new("the result does not fit 64 bits")
+    EvalError::new("the result does not fit in 64 bits")
 }
 
 fn mismatch(what: &str, a: ValueRef<'_>, b: ValueRef<'_>) -> EvalError {
     let text = a.bytes().is_some() != b.bytes().is_some();
-    let help = if text { ": make a number of a text with int(x) or double(x)" } else { "" };
-    EvalError::new(format!("{} and {} cannot be {what}{help}", a.kind(), b.kind()))
+    let help = if text { ": convert the string with int(x) or double(x)" } else { "" };
+    EvalError::new(format!("cannot {what} {} and {}{help}", a.kind(), b.kind()))
 }
 
 fn over(which: Macro, list: &Held<'_>, body: &Tree, cx: Context<'_, '_>) -> Result<Value> {
@@ -433,7 +433,7 @@ fn over(which: Macro, list: &Held<'_>, body: &Tree, cx: Context<'_, '_>) -> Resu
             &keys
         }
         other => {
-            return Err(EvalError::new(format!("a list must stand here, not {}", other.kind())));
+            return Err(EvalError::new(format!("expected a list, found {}", other.kind())));
         }
     };
     let (mut kept, mut weight_left) = (Vec::new(), MAX_WEIGHT);

@@ -38,7 +38,7 @@ macro_rules! functions {
 }
 
 functions! {
-    "size" 1..=1, true, "length of a text (characters), list or map: size(\"abc\") is 3", |a, _| {
+    "size" 1..=1, true, "length of a string (in characters), list or map: size(\"abc\") is 3", |a, _| {
         Ok(Value::Int(match a[0].as_ref() {
             ValueRef::List(items) => items.len(),
             ValueRef::Map(map) => map.len(),
@@ -66,13 +66,13 @@ functions! {
             _ => text(&a[0])?.trim().parse().map_err(|_| no_number(&a[0]))?,
         }))
     };
-    "string" 1..=1, true, "the text of a value: string(5) is \"5\"", |a, _| Ok(Value::text(shown(&a[0])));
+    "string" 1..=1, true, "a value as a string: string(5) is \"5\"", |a, _| Ok(Value::text(shown(&a[0])));
     "bool" 1..=1, true, "a bool from \"true\" or \"false\"", |a, _| match a[0].as_ref() {
         ValueRef::Bool(value) => Ok(Value::Bool(value)),
-        _ => text(&a[0])?.trim().parse().map(Value::Bool).map_err(|_| EvalError::new("no bool")),
+        _ => text(&a[0])?.trim().parse().map(Value::Bool).map_err(|_| EvalError::new("expected \"true\" or \"false\"")),
     };
-    "lower" 1..=1, true, "small letters: lower(\"AB\") is \"ab\"", |a, _| Ok(Value::text(text(&a[0])?.to_lowercase()));
-    "upper" 1..=1, true, "capital letters: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
+    "lower" 1..=1, true, "lower case: lower(\"AB\") is \"ab\"", |a, _| Ok(Value::text(text(&a[0])?.to_lowercase()));
+    "upper" 1..=1, true, "upper case: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
     "trim" 1..=1, true, "without white space at the ends: trim(\" a \") is \"a\"", |a, _| Ok(Value::text(text(&a[0])?.trim()));
     "replace" 3..=3, true, "one text in place of another: replace(\"a-b\", \"-\", \"+\")", |a, _| {
         let (whole, from, to) = (text(&a[0])?, text(&a[1])?, text(&a[2])?);
@@ -85,7 +85,7 @@ functions! {
         Ok(Value::List(parts.into()))
     };
     "join" 2..=2, true, "the texts of a list with a text between: join([1, 2], \"-\")", |a, _| {
-        let ValueRef::List(items) = a[0].as_ref() else { return Err(EvalError::new("join() takes a list")) };
+        let ValueRef::List(items) = a[0].as_ref() else { return Err(EvalError::new("join() expects a list")) };
         let between = text(&a[1])?;
         fitting(items.len().saturating_mul(between.len()))?;
         let texts: Vec<String> = items.iter().map(Value::to_string).collect();
@@ -116,7 +116,7 @@ functions! {
     "random" 2..=2, false, "a whole number between two, both included: random(1, 6)", |a, scope| {
         let (low, high) = (whole(&a[0])?, whole(&a[1])?);
         if low > high {
-            return Err(EvalError::new("random() takes the lower number first"));
+            return Err(EvalError::new("random() expects the smaller number first"));
         }
         let width = high.wrapping_sub(low) as u64;
         let part = (u128::from(scope.random()) * (u128::from(width) + 1)) >> 64;
@@ -125,14 +125,14 @@ functions! {
     "random_float" 0..=0, false, "a number from 0 up to 1", |_, scope| {
         Ok(Value::Float((scope.random() >> 11) as f64 / (1u64 << 53) as f64))
     };
-    "random_string" 1..=1, false, "so many random letters and digits: random_string(8)", |a, scope| {
+    "random_string" 1..=1, false, "a string of so many random letters and digits: random_string(8)", |a, scope| {
         const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
         let length = whole(&a[0])?.clamp(0, 1 << 20);
         Ok(Value::text((0..length).map(|_| char::from(LETTERS[(scope.random() % 62) as usize])).collect::<String>()))
     };
     "choice" 1..=1, false, "one element of a list, at random: choice([\"a\", \"b\"])", |a, scope| match a[0].as_ref() {
         ValueRef::List(items) if !items.is_empty() => Ok(items[(scope.random() % items.len() as u64) as usize].clone()),
-        _ => Err(EvalError::new("choice() takes a list that is not empty")),
+        _ => Err(EvalError::new("choice() expects a list that is not empty")),
     };
     "uuid" 0..=0, false, "a random UUID, version 4", |_, scope| {
         let bits = (u128::from(scope.random()) << 64 | u128::from(scope.random()))
@@ -205,9 +205,7 @@ fn bytes<'a>(value: &'a Held<'_>) -> Result<&'a [u8]> {
         Held::Ref(ValueRef::Text(text)) => Ok(text.as_bytes()),
         Held::Ref(ValueRef::Bytes(bytes)) => Ok(bytes),
         Held::Own(Value::Text(text)) => Ok(text.as_bytes()),
-        other => {
-            Err(EvalError::new(format!("a text must stand here, not {}", other.as_ref().kind())))
-        }
+        other => Err(EvalError::new(format!("expected a string, found {}", other.as_ref().kind()))),
     }
 }
 
@@ -238,7 +236,7 @@ fn whole(value: &Held<'_>) -> Result<i64> {
 }
 
 fn no_number(value: &Held<'_>) -> EvalError {
-    EvalError::new(format!("`{}` is no number", shown(value)))
+    EvalError::new(format!("`{}` is not a number", shown(value)))
 }
 
 fn hex(bytes: &[u8]) -> String {

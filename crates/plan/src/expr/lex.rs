@@ -1,5 +1,6 @@
 //! Text to words.
 
+use crate::units;
 use crate::value::Value;
 
 /// A word of an expression, and where it begins, in characters.
@@ -37,10 +38,6 @@ const SIGNS: [&str; 26] = [
     "&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", ".", ",",
     "(", ")", "[", "]", "{", "}", "=", "&",
 ];
-
-/// Milliseconds of a duration's units.
-const DURATIONS: [(&str, f64); 5] =
-    [("us", 1e-3), ("ms", 1.0), ("s", 1e3), ("m", 6e4), ("h", 3.6e6)];
 
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, SyntaxError> {
     let chars: Vec<char> = source.chars().collect();
@@ -116,11 +113,11 @@ impl Lexer<'_> {
                 Ok(Kind::Sign(sign))
             }
             Some(sign) => Err(SyntaxError {
-                message: format!("a single `{sign}` means nothing here"),
+                message: format!("unexpected `{sign}`"),
                 at: self.at,
                 help: Some(format!("write `{sign}{sign}`")),
             }),
-            None => Err(SyntaxError::new(self.at, format!("`{c}` means nothing here"))),
+            None => Err(SyntaxError::new(self.at, format!("unexpected `{c}`"))),
         }
     }
 
@@ -152,18 +149,18 @@ impl Lexer<'_> {
         }
         let unit = self.take_while(|c| c.is_alphanumeric() || c == '_');
         let number: f64 = text.parse().map_err(|_| bad_number(at))?;
-        if let Some((_, factor)) = DURATIONS.iter().find(|(name, _)| *name == unit) {
-            return Ok(Kind::Literal(Value::Float(number * factor)));
-        }
         match (unit.as_str(), float) {
             // CEL's unsigned ints are ints here.
             ("" | "u", false) => {
                 text.parse().map(|n| Kind::Literal(Value::Int(n))).map_err(|_| bad_number(at))
             }
             ("", true) => Ok(Kind::Literal(Value::Float(number))),
-            _ => Err(SyntaxError {
-                help: Some("units are us, ms, s, m, h".to_owned()),
-                ..SyntaxError::new(at, format!("`{text}{unit}` is no number and no duration"))
+            _ => measure(&format!("{text}{unit}")).map(Kind::Literal).ok_or_else(|| {
+                let message = format!("invalid number `{text}{unit}`");
+                SyntaxError {
+                    help: Some("units are those of durations and sizes: 300ms, 64KiB".to_owned()),
+                    ..SyntaxError::new(at, message)
+                }
             }),
         }
     }
@@ -174,7 +171,7 @@ impl Lexer<'_> {
         self.at += 1;
         let mut text = String::new();
         loop {
-            let c = self.peek().ok_or_else(|| SyntaxError::new(at, "the text does not end"))?;
+            let c = self.peek().ok_or_else(|| SyntaxError::new(at, "unterminated string"))?;
             self.at += 1;
             match c {
                 _ if Some(c) == quote => return Ok(Kind::Literal(Value::text(text))),
@@ -187,8 +184,8 @@ impl Lexer<'_> {
     fn escape(&mut self) -> Result<char, SyntaxError> {
         let at = self.at - 1;
         let bad = || SyntaxError {
-            help: Some("write a backslash twice, or the text as r\"...\"".to_owned()),
-            ..SyntaxError::new(at, "this escape means nothing")
+            help: Some("write a backslash as `\\\\`, or use a raw string: r\"...\"".to_owned()),
+            ..SyntaxError::new(at, "unknown escape sequence")
         };
         let c = self.peek().ok_or_else(bad)?;
         self.at += 1;
@@ -210,6 +207,14 @@ impl Lexer<'_> {
     }
 }
 
+/// The value of a number with a unit: milliseconds of a duration, bytes of a size.
+fn measure(text: &str) -> Option<Value> {
+    if let Ok(duration) = units::parse_duration(text) {
+        return Some(Value::Float(duration.as_nanos() as f64 / 1e6));
+    }
+    units::parse_size(text).ok().and_then(|bytes| i64::try_from(bytes).ok()).map(Value::Int)
+}
+
 fn bad_number(at: usize) -> SyntaxError {
-    SyntaxError::new(at, "the number is larger than 64 bits")
+    SyntaxError::new(at, "the number does not fit in 64 bits")
 }

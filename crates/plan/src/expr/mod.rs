@@ -216,7 +216,10 @@ impl Program {
     pub fn test(&self, scope: &dyn Scope) -> Result<bool, EvalError> {
         match self.held(scope, &Budget::new())?.as_ref() {
             ValueRef::Bool(value) => Ok(value),
-            other => Err(EvalError::new(format!("the condition is no bool but {}", other.kind()))),
+            other => Err(EvalError::new(format!(
+                "expected the condition to be a bool, found {}",
+                other.kind()
+            ))),
         }
     }
 

@@ -67,7 +67,7 @@ pub(super) fn parse(source: &str) -> Result<Node, SyntaxError> {
     let node = parser.expression()?;
     match parser.peek() {
         Token { kind: Kind::End, .. } => Ok(node),
-        token => Err(SyntaxError::new(token.at, format!("{} is too much here", show(&token.kind)))),
+        token => Err(SyntaxError::new(token.at, format!("unexpected {}", show(&token.kind)))),
     }
 }
 
@@ -83,7 +83,7 @@ fn show(kind: &Kind) -> String {
         Kind::Literal(value) => format!("`{value}`"),
         Kind::Name(name) => format!("`{name}`"),
         Kind::Sign(sign) => format!("`{sign}`"),
-        Kind::End => "the end".to_owned(),
+        Kind::End => "the end of the expression".to_owned(),
     }
 }
 
@@ -110,7 +110,7 @@ impl Parser {
             return Ok(());
         }
         let token = self.peek();
-        Err(SyntaxError::new(token.at, format!("`{sign}` is missing before {}", show(&token.kind))))
+        Err(SyntaxError::new(token.at, format!("expected `{sign}`, found {}", show(&token.kind))))
     }
 
     fn node(&mut self, at: usize, kind: What) -> Result<Node, SyntaxError> {
@@ -126,7 +126,7 @@ impl Parser {
         if self.depth > MAX_DEPTH {
             return Err(SyntaxError::new(
                 self.peek().at,
-                "the expression is nested more than 64 deep",
+                "the expression is nested more than 64 levels deep",
             ));
         }
         let at = self.peek().at;
@@ -199,7 +199,7 @@ impl Parser {
                 let Kind::Name(name) = token.kind else {
                     return Err(SyntaxError::new(
                         token.at,
-                        format!("a name must follow the dot, not {}", show(&token.kind)),
+                        format!("expected a name after the dot, found {}", show(&token.kind)),
                     ));
                 };
                 node = if self.takes("(") {
@@ -277,10 +277,9 @@ impl Parser {
             }
             Kind::Sign("[") => self.list(token.at),
             Kind::Sign("{") => self.map(token.at),
-            kind => Err(SyntaxError::new(
-                token.at,
-                format!("a value must stand here, not {}", show(&kind)),
-            )),
+            kind => {
+                Err(SyntaxError::new(token.at, format!("expected a value, found {}", show(&kind))))
+            }
         }
     }
 

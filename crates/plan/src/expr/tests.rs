@@ -92,6 +92,8 @@ fn expressions_have_their_values() {
         ("{'x': 1, 'y': [k]}.y[0]", "7"),
         ("status == 1 || status == 200 ? 'yes' : 'no'", "yes"),
         ("1500ms < 2s && 1m == 60s", "true"),
+        ("1m30s == 90s && 2min == 120s && 0.3ms == 300us", "true"),
+        ("64KiB + 1MB", "1065536"),
         ("0x10 + 1e2", "116"),
         ("int('42') + int(3.9)", "45"),
         ("random(1, 6)", "3"),
@@ -133,15 +135,15 @@ fn constants_are_folded() {
 fn what_is_wrong_is_said_with_its_place() {
     for (source, column, word) in [
         ("status = 200", 8, "`=`"),
-        ("(1 + 2", 7, "`)` is missing"),
-        ("1 +", 4, "a value must stand here"),
+        ("(1 + 2", 7, "expected `)`"),
+        ("1 +", 4, "expected a value"),
         ("statsu == 1", 1, "unknown variable"),
         ("jsno('a')", 1, "unknown function"),
-        ("1 $ 2", 3, "means nothing"),
-        ("'abc", 1, "does not end"),
-        ("size()", 1, "takes 1 arguments"),
-        ("5 apples", 3, "too much"),
-        ("5x", 1, "no number"),
+        ("1 $ 2", 3, "unexpected `$`"),
+        ("'abc", 1, "unterminated"),
+        ("size()", 1, "takes 1 argument,"),
+        ("5 apples", 3, "unexpected `apples`"),
+        ("5x", 1, "invalid number `5x`"),
         ("body.matches('(')", 5, "unclosed"),
     ] {
         let parsed = Expr::parse(source, Span { file: 0, line: 1, column: 1 });

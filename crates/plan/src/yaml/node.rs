@@ -37,7 +37,7 @@ impl Node {
             _ if self.is_null() => "nothing".to_owned(),
             Kind::Scalar(text, _) => format!("`{text}`"),
             Kind::List(_) => "a list".to_owned(),
-            Kind::Map(_) => "a map".to_owned(),
+            Kind::Map(_) => "a mapping".to_owned(),
         }
     }
 
@@ -56,7 +56,7 @@ pub(super) fn parse(text: &str, file: u16) -> Result<Node, Diagnostic> {
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
             let at = builder.place(error.marker().line(), error.marker().col());
-            Diagnostic::error(at, format!("this is no YAML: {}", error.info()))
+            Diagnostic::error(at, format!("invalid YAML: {}", error.info()))
         })?;
         let span = builder.place(span.start.line(), span.start.col());
         match event {
@@ -68,7 +68,7 @@ pub(super) fn parse(text: &str, file: u16) -> Result<Node, Diagnostic> {
             _ if root.is_some() => {
                 return Err(Diagnostic::error(
                     span,
-                    "a plan is one YAML document, and a second one begins here",
+                    "expected a single YAML document, found the start of a second one",
                 ));
             }
             event => root = Some(builder.node(event, span, &mut parser, 0)?),
@@ -87,7 +87,7 @@ impl Builder {
     fn charge(&mut self, weight: usize, span: Span) -> Result<(), Diagnostic> {
         let left = self.left.checked_sub(weight);
         self.left = left.ok_or_else(|| {
-            Diagnostic::error(span, "the file is too large, counting what its aliases stand for")
+            Diagnostic::error(span, "the file is too large, with its aliases expanded")
         })?;
         Ok(())
     }
@@ -133,13 +133,16 @@ impl Builder {
             Event::Alias(anchor) => {
                 let known = self.anchors.iter().rev().find(|(own, _)| *own == anchor);
                 let Some((_, node)) = known else {
-                    return Err(Diagnostic::error(span, "this alias has no anchor before it"));
+                    return Err(Diagnostic::error(
+                        span,
+                        "no anchor of this name precedes the alias",
+                    ));
                 };
                 let node = node.clone();
                 self.charge(weight(&node), span)?;
                 return Ok(node);
             }
-            _ => return Err(Diagnostic::error(span, "this is no YAML that a plan can hold")),
+            _ => return Err(Diagnostic::error(span, "unsupported YAML")),
         };
         let node = Node { kind, span };
         if anchor > 0 {
@@ -162,9 +165,12 @@ impl Builder {
             }
             Some(Err(error)) => {
                 let at = self.place(error.marker().line(), error.marker().col());
-                Err(Diagnostic::error(at, format!("this is no YAML: {}", error.info())))
+                Err(Diagnostic::error(at, format!("invalid YAML: {}", error.info())))
             }
-            None => Err(Diagnostic::error(around, "this does not end")),
+            None => Err(Diagnostic::error(
+                around,
+                "unexpected end of file: this list or mapping is not closed",
+            )),
         }
     }
 }

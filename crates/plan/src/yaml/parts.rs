@@ -101,7 +101,10 @@ impl Reader {
                     Some(text) => {
                         self.error(
                             text.span,
-                            "a delimiter is one character of ASCII",
+                            format!(
+                                "invalid delimiter `{}`: expected a single ASCII character",
+                                text.value
+                            ),
                             "such as `,`, `;` or \"\\t\"",
                         );
                         b','
@@ -114,7 +117,7 @@ impl Reader {
             }
             (None, Some(file)) => (file, DataFormat::JsonLines),
             _ => {
-                self.error(name.span, "a data source needs one of `csv` and `jsonl`", "");
+                self.error(name.span, "a data source needs either `csv` or `jsonl`", "");
                 return None;
             }
         };
@@ -190,7 +193,7 @@ impl Reader {
             (Some(login), None) => (login, false),
             (None, Some(login)) => (login, true),
             _ => {
-                self.error(node.span, "auth takes one of basic, bearer and digest", "");
+                self.error(node.span, "auth takes exactly one of basic, bearer and digest", "");
                 return None;
             }
         };
@@ -313,7 +316,11 @@ impl Reader {
     fn closed(&mut self, fields: &Fields<'_>, stages: &[&Node]) -> Option<Closed> {
         for key in ["arrivals", "max_users"] {
             if let Some(node) = fields.get(key) {
-                self.error(node.span, format!("`{key}` is for a load with a `rate`"), "");
+                self.error(
+                    node.span,
+                    format!("`{key}` only applies to an open workload"),
+                    "add a `rate`, or leave it out",
+                );
             }
         }
         let closed = Closed {
@@ -329,7 +336,7 @@ impl Reader {
                 .unwrap_or_default(),
         };
         if let (Some(node), None) = (fields.get("end"), closed.iterations) {
-            self.error(node.span, "`end` is for a load with `iterations`", "");
+            self.error(node.span, "`end` only applies to a load with `iterations`", "");
         }
         let span = fields.node.span;
         if closed.users.is_none() && closed.stages.is_empty() {
@@ -339,7 +346,7 @@ impl Reader {
         if !closed.stages.is_empty() && !closed.ramp.is_zero() {
             self.error(
                 span,
-                "`ramp` and `stages` exclude each other",
+                "`ramp` and `stages` cannot be combined",
                 "make the ramp the first stage",
             );
         }
@@ -359,7 +366,11 @@ impl Reader {
     fn open(&mut self, fields: &Fields<'_>, stages: &[&Node]) -> Option<Open> {
         for key in ["users", "pacing", "iterations", "end"] {
             if let Some(node) = fields.get(key) {
-                self.error(node.span, format!("`{key}` is for a load without a `rate`"), "");
+                self.error(
+                    node.span,
+                    format!("`{key}` only applies to a closed workload"),
+                    "replace `rate` by `users`, or leave it out",
+                );
             }
         }
         let rate = self.rate(fields.get("rate"));
@@ -381,7 +392,7 @@ impl Reader {
         if !open.stages.is_empty() && !open.ramp.is_zero() {
             self.error(
                 span,
-                "`ramp` and `stages` exclude each other",
+                "`ramp` and `stages` cannot be combined",
                 "make the ramp the first stage",
             );
         }

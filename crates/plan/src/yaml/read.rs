@@ -32,6 +32,15 @@ impl<'n> Fields<'n> {
     pub(super) fn get(&self, key: &str) -> Option<&'n Node> {
         self.node.get(key).filter(|node| !node.is_null())
     }
+
+    /// Whether a key is none of the table's.
+    pub(super) fn has_unknown(&self, table: &Table) -> bool {
+        let Kind::Map(entries) = &self.node.kind else { return false };
+        entries.iter().any(|(key, _)| match &key.kind {
+            Kind::Scalar(name, _) => !table.keys.iter().any(|known| known.0 == name),
+            _ => true,
+        })
+    }
 }
 
 impl Reader {
@@ -68,14 +77,20 @@ impl Reader {
         self.errors.push(Diagnostic::error(span, message).with_help(help));
     }
 
+    pub(super) fn report(&mut self, error: Diagnostic) {
+        self.errors.push(error);
+    }
+
     fn wrong(&mut self, node: &Node, expected: &str) {
-        self.error(node.span, format!("{expected} must stand here, not {}", node.describe()), "");
+        self.error(node.span, format!("expected {expected}, found {}", node.describe()), "");
     }
 
     /// A map with the keys of a table.
     pub(super) fn fields<'n>(&mut self, node: &'n Node, table: &Table) -> Option<Fields<'n>> {
         let Kind::Map(entries) = &node.kind else {
-            self.wrong(node, table.name);
+            let keys: Vec<&str> = table.keys.iter().map(|key| key.0).collect();
+            let message = format!("expected a mapping, found {}", node.describe());
+            self.error(node.span, message, &format!("{} has {}", table.name, keys.join(", ")));
             return None;
         };
         let mut seen: Vec<&str> = Vec::new();
@@ -86,7 +101,7 @@ impl Reader {
             };
             let known = table.keys.iter().map(|key| key.0);
             if seen.contains(&name.as_str()) {
-                self.error(key.span, format!("`{name}` is given twice"), "");
+                self.error(key.span, format!("duplicate key `{name}`"), "");
             } else if !known.clone().any(|own| own == name) {
                 let help = match suggest(name, known.clone()) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -102,7 +117,7 @@ impl Reader {
     /// A map of the user's own names, in its order.
     pub(super) fn names<'n>(&mut self, node: &'n Node) -> Vec<(Spanned<String>, &'n Node)> {
         let Kind::Map(entries) = &node.kind else {
-            self.wrong(node, "a map of names");
+            self.wrong(node, "a mapping");
             return Vec::new();
         };
         let mut names: Vec<(Spanned<String>, &Node)> = Vec::new();
@@ -112,7 +127,7 @@ impl Reader {
                 continue;
             };
             if names.iter().any(|(own, _)| own.value == *name) {
-                self.error(key.span, format!("`{name}` is given twice"), "");
+                self.error(key.span, format!("duplicate key `{name}`"), "");
             }
             names.push((Spanned::new(name.clone(), key.span), value));
         }
@@ -126,8 +141,8 @@ impl Reader {
             && chars.all(|c| c.is_alphanumeric() || c == '_')
             && !matches!(name.value.as_str(), "true" | "false" | "null" | "in" | "has");
         if !good {
-            let message = format!("`{}` is no name of a variable", name.value);
-            self.error(name.span, message, "letters, digits and `_`, beginning with a letter");
+            let message = format!("invalid variable name `{}`", name.value);
+            self.error(name.span, message, "use letters, digits and `_`, beginning with a letter");
         }
     }
 
@@ -149,7 +164,7 @@ impl Reader {
                 Some(Spanned::new(text.clone(), span))
             }
             _ => {
-                self.wrong(node, "a text");
+                self.wrong(node, "a string");
                 None
             }
         }
@@ -214,7 +229,7 @@ impl Reader {
             _ => None,
         };
         if number.is_none() {
-            self.wrong(node, "a whole number from 0");
+            self.wrong(node, "a whole number, 0 or more");
         }
         number
     }
@@ -236,7 +251,7 @@ impl Reader {
         };
         let number = number.filter(|number| number.is_finite() && *number >= 0.0);
         if number.is_none() {
-            self.wrong(node, "a number from 0");
+            self.wrong(node, "a number, 0 or more");
         }
         number
     }
@@ -284,7 +299,11 @@ impl Reader {
                 None => String::new(),
             };
             let all = known.collect::<Vec<_>>().join(", ");
-            self.error(text.span, format!("`{}` is none of {all}", text.value), &help);
+            self.error(
+                text.span,
+                format!("invalid value `{}`: expected one of {all}", text.value),
+                &help,
+            );
         }
         found.map(|(_, value)| *value)
     }

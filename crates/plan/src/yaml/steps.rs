@@ -7,6 +7,9 @@ use super::tables::{self, METHODS, STEPS};
 use crate::model::*;
 use crate::template::Template;
 
+/// Deepest nesting of included files.
+const MAX_INCLUDES: usize = 16;
+
 impl Reader {
     pub(super) fn steps(&mut self, node: Option<&Node>) -> Vec<Step> {
         let mut steps = Vec::new();
@@ -24,7 +27,7 @@ impl Reader {
         let Kind::Map(entries) = &node.kind else {
             self.error(
                 node.span,
-                format!("a step must stand here, not {}", node.describe()),
+                format!("expected a step, found {}", node.describe()),
                 "such as `- get: /`",
             );
             return None;
@@ -101,11 +104,7 @@ impl Reader {
             }
             None => {
                 let all = known().collect::<Vec<_>>().join(", ");
-                self.error(
-                    node.span,
-                    "this is no step that squall knows",
-                    &format!("steps are {all}"),
-                );
+                self.error(node.span, "unknown step", &format!("steps are {all}"));
             }
         }
     }
@@ -136,11 +135,15 @@ impl Reader {
         match (parse(from), parse(to)) {
             (Ok(from), Ok(to)) if from <= to => Some(StepKind::Think(Think::Uniform(from, to))),
             (Ok(_), Ok(_)) => {
-                self.error(text.span, "the first time is longer than the second", "");
+                self.error(
+                    text.span,
+                    format!("invalid range `{}`", text.value),
+                    "write the shorter time first: 1s..3s",
+                );
                 None
             }
             (Err(error), _) | (_, Err(error)) => {
-                self.error(text.span, error.0, "a range is 1s..3s");
+                self.error(text.span, error.0, "write a range as 1s..3s");
                 None
             }
         }
@@ -193,7 +196,7 @@ impl Reader {
             choices.push(Choice { weight, steps: self.steps(fields.get("steps")) });
         }
         if choices.is_empty() {
-            self.error(node.span, "there is nothing to choose from", "");
+            self.error(node.span, "`choose` needs at least one choice", "");
             return None;
         }
         Some(StepKind::Choose(choices))
@@ -207,7 +210,7 @@ impl Reader {
             branches.push(self.steps(fields.get("steps")));
         }
         if branches.is_empty() {
-            self.error(node.span, "there is nothing to take in turn", "");
+            self.error(node.span, "`round_robin` needs at least one branch", "");
             return None;
         }
         Some(StepKind::RoundRobin(branches))
@@ -249,8 +252,13 @@ impl Reader {
     fn include(&mut self, node: &Node) -> Vec<Step> {
         let Some(fields) = self.fields(node, &tables::INCLUDE) else { return Vec::new() };
         let Some(path) = self.path(fields.get("include")) else { return Vec::new() };
-        if self.including.contains(&path.value) || self.including.len() > 16 {
+        if self.including.contains(&path.value) {
             self.error(path.span, "this file includes itself", "");
+            return Vec::new();
+        }
+        if self.including.len() >= MAX_INCLUDES {
+            let message = format!("includes are nested more than {MAX_INCLUDES} levels deep");
+            self.error(path.span, message, "");
             return Vec::new();
         }
         let text = match std::fs::read_to_string(&path.value) {
@@ -277,7 +285,11 @@ impl Reader {
             .filter(|method| fields.get(method).is_some())
             .collect();
         if lines.len() > 1 {
-            self.error(node.span, format!("a step is one request: {}", lines.join(" or ")), "");
+            self.error(
+                node.span,
+                format!("a step makes one request, and this one has {}", lines.join(" and ")),
+                "",
+            );
         }
         let (method, url) = match fields.get("request") {
             Some(line) => {
@@ -286,7 +298,11 @@ impl Reader {
                 if method.value.is_empty()
                     || !method.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
                 {
-                    self.error(method.span, format!("`{}` is no method", method.value), "");
+                    self.error(
+                        method.span,
+                        format!("invalid method `{}`", method.value),
+                        "use letters, digits and `-`",
+                    );
                 }
                 (method.value.to_ascii_uppercase(), self.template(fields.get("url"))?)
             }
@@ -322,7 +338,7 @@ impl Reader {
         for (marker, node) in fields.get("replace").map(|node| self.names(node)).unwrap_or_default()
         {
             if marker.value.is_empty() {
-                self.error(marker.span, "an empty text is everywhere".to_owned(), "");
+                self.error(marker.span, "the text to replace cannot be empty", "");
                 continue;
             }
             replace.push((marker, self.template(Some(node))?));
@@ -342,6 +358,8 @@ impl Reader {
                 }
                 (None, keep @ Some(_), None) => self.size(keep).map(ResponseBody::Keep),
                 (None, None, file @ Some(_)) => self.template(file).map(ResponseBody::File),
+                // An unknown key has been reported.
+                (None, None, None) if fields.has_unknown(&tables::RESPONSE_BODY) => None,
                 _ => {
                     let message = "response_body takes exactly one of hash, keep and file";
                     self.error(node.span, message, "");
@@ -367,7 +385,7 @@ impl Reader {
         if given.len() > 1 {
             self.error(
                 fields.node.span,
-                format!("a request has one body: {}", given.join(" or ")),
+                format!("a request has one body, and this one has {}", given.join(" and ")),
                 "",
             );
         }
@@ -390,7 +408,13 @@ impl Reader {
         let Some(node) = node else { return Vec::new() };
         let mut parts = Vec::new();
         for (name, node) in self.names(node) {
-            let Ok(name) = Template::parse(&name.value, name.span) else { continue };
+            let name = match Template::parse(&name.value, name.span) {
+                Ok(name) => name,
+                Err(error) => {
+                    self.report(error);
+                    continue;
+                }
+            };
             let Kind::Map(_) = &node.kind else {
                 let text = self.template(Some(node)).map(PartContent::Text);
                 parts.extend(text.map(|content| Part { name, content, content_type: None }));
@@ -404,7 +428,7 @@ impl Reader {
                     PartContent::File { path, filename: self.string(fields.get("filename")) }
                 }
                 _ => {
-                    self.error(node.span, "a part has one of `text` and `file`", "");
+                    self.error(node.span, "a part needs either `text` or `file`", "");
                     continue;
                 }
             };
@@ -442,13 +466,13 @@ impl Reader {
         let given: Vec<&str> =
             kinds.into_iter().filter(|kind| fields.get(kind).is_some()).collect();
         let [kind] = given.as_slice() else {
-            let message = format!("an extract is one of {}", kinds.join(", "));
+            let message = format!("an extract takes exactly one of {}", kinds.join(", "));
             self.error(fields.node.span, message, "");
             return None;
         };
         for (key, owner) in [("group", "regex"), ("attr", "css")] {
             if let Some(node) = fields.get(key).filter(|_| *kind != owner) {
-                self.error(node.span, format!("`{key}` goes with `{owner}`"), "");
+                self.error(node.span, format!("`{key}` only applies to `{owner}`"), "");
             }
         }
         let node = fields.get(kind);
@@ -461,7 +485,11 @@ impl Reader {
                 let texts: Vec<_> =
                     self.items(node).into_iter().filter_map(|item| self.text(Some(item))).collect();
                 let Ok([left, right]) = <[_; 2]>::try_from(texts) else {
-                    self.error(fields.node.span, "between takes two texts: [before, after]", "");
+                    self.error(
+                        fields.node.span,
+                        "`between` takes two strings: [before, after]",
+                        "",
+                    );
                     return None;
                 };
                 Extractor::Between { left, right }

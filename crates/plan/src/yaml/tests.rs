@@ -147,22 +147,22 @@ fn what_is_wrong_is_shown() {
         ("scenarios: {a: {load: {users: 1}, steps: [{get: /}]}}".to_owned(), "1:23", "never ends"),
         ("scenarios: {a: {steps: [{get: /}]}}".to_owned(), "1:13", "has no load"),
         (scenario("      - gte: /"), "5:9", "did you mean `get`"),
-        (scenario("      - think: 5"), "5:16", "no duration"),
-        (scenario("      - get: /${"), "5:15", "no `}`"),
+        (scenario("      - think: 5"), "5:16", "invalid duration `5`"),
+        (scenario("      - get: /${"), "5:15", "unclosed `${`"),
         (scenario("      - get: /\n        check: 'status = 200'"), "6:24", "write `==`"),
-        (scenario("      - get: /\n        name: a\n        name: b"), "7:9", "twice"),
+        (scenario("      - get: /\n        name: a\n        name: b"), "7:9", "duplicate key"),
         (
             scenario("      - get: /\n        extract: {1x: status}"),
             "6:19",
-            "no name of a variable",
+            "invalid variable name",
         ),
         (
             scenario("      - get: /\n        extract: {x: {regex: a, css: b}}"),
             "6:22",
-            "an extract is one of",
+            "an extract takes exactly one of",
         ),
         (scenario("      - include: nowhere.yaml"), "5:18", "cannot read"),
-        ("a: [1, 2".to_owned(), "2:1", "no YAML"),
+        ("a: [1, 2".to_owned(), "2:1", "invalid YAML"),
         (String::new(), "1:1", "empty"),
     ] {
         let errors = read(&text).expect_err(&text);
