@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::event_loop::LoopWaker;
 use crate::h1::KnownHeads;
 use crate::progress::Clock;
 #[cfg(target_os = "linux")]
@@ -51,15 +52,23 @@ impl std::fmt::Debug for Client {
 }
 
 impl Client {
-    /// A worker's client, on the thread that it will be used on. Workers begin at different addresses.
+    /// A worker's client, on the thread that it will be used on; `waker` is that of its event loop
+    /// ([`crate::run_loop`]). Workers begin at different addresses.
     ///
     /// # Errors
     /// The system gives no ring, and [`Shared::io`] says that there is one.
-    pub fn new(shared: Arc<Shared>, clock: Clock, worker: usize) -> io::Result<Rc<Client>> {
+    pub fn new(
+        shared: Arc<Shared>,
+        clock: Clock,
+        worker: usize,
+        waker: &Arc<LoopWaker>,
+    ) -> io::Result<Rc<Client>> {
+        #[cfg(not(target_os = "linux"))]
+        let _ = waker;
         Ok(Rc::new(Client {
             #[cfg(target_os = "linux")]
             ring: match shared.io() {
-                Io::Uring => Some(Rc::new(Ring::new(clock)?)),
+                Io::Uring => Some(Rc::new(Ring::new(clock, Some(waker.clone()))?)),
                 _ => None,
             },
             shared,
@@ -72,8 +81,7 @@ impl Client {
         }))
     }
 
-    /// Whether its TCP connections wait in a ring: then whoever owns the thread's event loop has to
-    /// call [`Client::wait`] where it would sleep.
+    /// Whether its TCP connections wait in a ring.
     pub fn has_ring(&self) -> bool {
         #[cfg(target_os = "linux")]
         return self.ring.is_some();
@@ -95,41 +103,6 @@ impl Client {
     /// Whether something waits for tokio's event loop.
     pub fn waits_in_tokio(&self) -> bool {
         self.in_tokio.get() > 0
-    }
-
-    /// Whether a connection is in the ring.
-    pub fn waits_in_ring(&self) -> bool {
-        #[cfg(target_os = "linux")]
-        return self.ring.as_ref().is_some_and(|ring| ring.holds_any());
-        #[cfg(not(target_os = "linux"))]
-        false
-    }
-
-    /// Sends what was batched if it was already pending at the last call: whoever owns the thread's event loop
-    /// calls this once per loop iteration, as it does not sleep while there is work.
-    pub fn submit_late(&self) {
-        #[cfg(target_os = "linux")]
-        if let Some(ring) = &self.ring {
-            ring.submit_late();
-        }
-    }
-
-    /// Sends what was batched, and takes what has arrived, without sleeping.
-    pub fn look(&self) {
-        #[cfg(target_os = "linux")]
-        if let Some(ring) = &self.ring {
-            ring.look();
-        }
-    }
-
-    /// Sends what was batched, and sleeps until something has arrived, or until `until` on the clock.
-    pub fn wait(&self, until: u64) {
-        #[cfg(target_os = "linux")]
-        if let Some(ring) = &self.ring {
-            ring.wait(until);
-        }
-        #[cfg(not(target_os = "linux"))]
-        let _ = until;
     }
 
     pub(crate) fn clock(&self) -> &Clock {

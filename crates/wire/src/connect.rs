@@ -56,7 +56,7 @@ pub fn connect<'a>(
     window: Option<u32>,
 ) -> Pin<Box<dyn Future<Output = Connected> + 'a>> {
     Box::pin(async move {
-        // Names, Unix sockets and connections without a ring are tokio's business.
+        // Connections outside the ring need tokio to look at their sockets.
         let in_tokio = !client.has_ring() || window.is_some();
         let _in_tokio = in_tokio.then(|| client.in_tokio());
         let begin_ns = client.clock().now();
@@ -135,9 +135,7 @@ async fn addresses(
     }
     progress.set(Phase::Dns);
     let begin = client.clock().now();
-    let in_tokio = client.in_tokio();
     let found = tokio::net::lookup_host((host, port)).await;
-    drop(in_tokio);
     times.dns_ns = Some(client.clock().now() - begin);
     let found = found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))?;
     let found: Rc<[SocketAddr]> = unique(found).into();

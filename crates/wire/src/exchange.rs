@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use crate::client::Client;
 use crate::decompress::{Bounds, Decompressor};
 use crate::error::Error;
-use crate::h1::{Parsed, ResponseParser};
+use crate::h1::{self, Head, Parsed, ResponseParser};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
 use crate::stream::Stream;
@@ -252,15 +252,24 @@ impl Exchange<'_> {
             }
             return Ok(None);
         }
-        if !self.head.is_empty() {
-            // The rare case: the head came in more than one piece.
-            let mut held = std::mem::take(&mut self.head);
-            held.extend_from_slice(bytes);
-            return self.take_head(&held, done);
+        if self.head.is_empty() {
+            let result = self.take_head(bytes, done)?;
+            if self.parser.head().is_none() {
+                self.head = bytes.to_vec();
+            }
+            return Ok(result);
         }
-        self.take_head(bytes, done)
+        // The rare case: the head came in more than one piece.
+        let mut held = std::mem::take(&mut self.head);
+        held.extend_from_slice(bytes);
+        let result = self.take_head(&held, done)?;
+        if self.parser.head().is_none() {
+            self.head = held;
+        }
+        Ok(result)
     }
 
+    /// Reads the head from `bytes`, all that has come so far, and what lies behind it.
     fn take_head<R>(
         &mut self,
         bytes: &[u8],
@@ -269,16 +278,28 @@ impl Exchange<'_> {
         // The same request, prepared once, lies in the same place each time.
         let request = self.request.slices[0].as_ptr().addr();
         let step = self.client.heads.borrow_mut().feed(&mut self.parser, request, bytes);
-        let (start, end) = match step.map_err(Error::malformed)? {
-            Parsed::Head { start, end } => (start, end),
-            _ => {
-                self.head = bytes.to_vec();
-                return Ok(None);
-            }
+        let Parsed::Head { start, end } = step.map_err(Error::malformed)? else {
+            return Ok(None);
         };
-        let (head, rest) = (&bytes[start..end], &bytes[end..]);
-        let facts = self.parser.head().copied();
-        let encoding = facts.and_then(|facts| facts.encoding);
+        let Some(facts) = self.parser.head().copied() else { return Ok(None) };
+        if facts.folded {
+            // Its header lines are put together: whoever looks at them need not know of folds.
+            let unfolded = [&h1::unfold(&bytes[start..end]), &bytes[end..]].concat();
+            return self.take_behind_head(facts, &unfolded, end - start, done);
+        }
+        self.take_behind_head(facts, &bytes[start..], end - start, done)
+    }
+
+    /// Takes what has come behind the head, which takes up the first `length` of `bytes`.
+    fn take_behind_head<R>(
+        &mut self,
+        facts: Head,
+        bytes: &[u8],
+        length: usize,
+        done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
+    ) -> Result<Option<(R, bool)>, Error> {
+        let (head, rest) = bytes.split_at(length);
+        let encoding = facts.encoding;
         let plain = self.parser.plain_rest();
         if plain > self.expect.max_body && plain != u64::MAX {
             return Err(Error::body_too_large(self.expect.max_body));

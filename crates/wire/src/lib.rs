@@ -13,6 +13,7 @@ mod direct;
 #[cfg(target_os = "linux")]
 mod discard;
 mod error;
+mod event_loop;
 mod exchange;
 mod h1;
 mod message;
@@ -34,6 +35,7 @@ pub use client::{Client, InTokio};
 pub use connect::{ConnectTimes, Connected, connect};
 pub use decompress::{Bounds, Decompressor, Encoding};
 pub use error::{Error, ErrorKind};
+pub use event_loop::{LoopOwner, LoopWaker, run_loop};
 pub use exchange::Connection;
 pub use h1::{Malformed, Parsed, ResponseParser};
 pub use message::{Expect, RequestBytes, Response, Times};

@@ -188,7 +188,7 @@ fn choose(wanted: Io) -> Result<Io, SetupError> {
     #[cfg(target_os = "linux")]
     let tried = match wanted {
         Io::Epoll => return Ok(Io::Epoll),
-        _ => crate::ring::Ring::new(crate::Clock::new(std::time::Instant::now())).map(drop),
+        _ => crate::ring::Ring::new(crate::Clock::new(std::time::Instant::now()), None).map(drop),
     };
     #[cfg(not(target_os = "linux"))]
     let tried: std::io::Result<()> = Err(std::io::ErrorKind::Unsupported.into());

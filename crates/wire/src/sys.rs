@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
+use tokio::io::unix::AsyncFd;
+
 /// Lets `bind` choose no port, so that `connect` can choose one that is free toward its destination
 /// (ip(7), IP_BIND_ADDRESS_NO_PORT; it serves IPv6 sockets too).
 pub(crate) fn leave_port_to_connect(socket: &impl AsRawFd) -> io::Result<()> {
@@ -36,6 +38,14 @@ pub(crate) fn blocking(socket: tokio::net::TcpSocket) -> io::Result<OwnedFd> {
     let fd = unsafe { OwnedFd::from_raw_fd(socket.into_raw_fd()) };
     rustix::io::ioctl_fionbio(&fd, false)?;
     Ok(fd)
+}
+
+/// A descriptor that tokio watches for something to read, at edges.
+pub(crate) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: the `OwnedFd` is an open descriptor, which the `AsyncFd` owns and which is never
+    // replaced: it stays open, and the same, until the `AsyncFd` is dropped.
+    unsafe { AsyncFd::register_with_interest(fd, tokio::io::Interest::READABLE) }
+        .map_err(io::Error::from)
 }
 
 /// Sets an option whose value is a number.

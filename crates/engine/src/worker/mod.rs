@@ -24,9 +24,7 @@ mod watched;
 mod wheel;
 
 use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -34,7 +32,7 @@ use std::sync::{Arc, Mutex};
 use slab::Slab;
 use squall_measure::State;
 use squall_plan::value::Value;
-use squall_wire::{Client, Clock, Shared};
+use squall_wire::{Client, Clock, LoopWaker, Shared};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 
@@ -145,34 +143,39 @@ enum Timer {
 /// The event loop could not be made (out of descriptors or memory).
 pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().on_thread_park(park::park).build()?;
+    let runtime = runtime.enable_all().build()?;
     let (commands, start) = (assignment.commands.clone(), assignment.start);
+    // Other threads know it by the number of its descriptor.
+    let waker = LoopWaker::new()?;
     if assignment.own_files {
         files::own_table()?;
     }
     let worker = {
         let _within = runtime.enter();
-        Rc::new(Worker::new(assignment)?)
+        Rc::new(Worker::new(assignment, &waker)?)
     };
-    park::enter(&worker);
     let local = LocalSet::new();
-    runtime.block_on(worker.timed(local.run_until(async {
+    let work = local.run_until(async {
         worker.begin(start);
         worker.turn_until_done(commands).await;
         worker.recorder.finish(worker.clock.now());
-    })));
+    });
+    squall_wire::run_loop(&runtime, &worker.client, &waker, &*worker, work);
+    // A name that is still looked up is waited for by nobody.
+    drop((local, worker));
+    runtime.shutdown_background();
     Ok(())
 }
 
 impl Worker {
-    fn new(assignment: Assignment) -> io::Result<Self> {
+    fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
         let Assignment {
             program, shared, clock, index, of, start, messages, trace, variables, ..
         } = assignment;
         let readers = program.feeds.iter().map(|feed| Reader::new(&feed.source)).collect();
         let taken = vec![0; program.feeds.len() * (program.scenarios.len() + 1)];
         Ok(Worker {
-            client: Client::new(shared, clock, index as usize)?,
+            client: Client::new(shared, clock, index as usize, waker)?,
             recorder: Recorder::new(&program, index, start, messages),
             trace,
             watched: Cell::new(0),
@@ -198,21 +201,6 @@ impl Worker {
             index,
             of,
         })
-    }
-
-    /// Measures how long the loop goes without looking for events: the future of a `LocalSet` runs a
-    /// bounded number of tasks each time that it is polled.
-    async fn timed(&self, turns: impl Future<Output = ()>) {
-        let mut turns = pin!(turns);
-        poll_fn(|cx| {
-            let begin = self.clock.now();
-            let polled = turns.as_mut().poll(cx);
-            let took = self.clock.now() - begin;
-            self.recorder.own(|own| own.turn.record(took / 1_000));
-            self.client.submit_late();
-            polled
-        })
-        .await;
     }
 
     /// The worker's own loop: timers, commands, the end.

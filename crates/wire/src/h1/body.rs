@@ -21,6 +21,10 @@ enum State {
         digits: u8,
         length: usize,
     },
+    /// Behind a chunk's size and its CR: only LF may follow.
+    SizeEnd {
+        size: u64,
+    },
     /// Behind a chunk's size: extensions, which mean nothing here.
     Extension {
         size: u64,
@@ -32,10 +36,11 @@ enum State {
     ChunkEnd {
         cr: bool,
     },
-    /// Trailers: bytes so far, and bytes in the present line (CR not counted).
+    /// Trailers: bytes so far, bytes in the present line, and whether its CR has come.
     Trailers {
         total: usize,
         line: usize,
+        cr: bool,
     },
     Done,
 }
@@ -116,7 +121,11 @@ impl Decoder {
     fn frame(&mut self, byte: u8) -> Result<(), Malformed> {
         self.0 = match self.0 {
             State::Size { size, digits, length } => size_byte(size, digits, length, byte)?,
-            State::Extension { size, .. } if byte == b'\n' => after_size(size),
+            State::Extension { size, .. } | State::SizeEnd { size } if byte == b'\n' => {
+                after_size(size)
+            }
+            State::SizeEnd { .. } => return Err(Malformed("a CR in a chunk's size")),
+            State::Extension { size, .. } if byte == b'\r' => State::SizeEnd { size },
             State::Extension { length, .. } if length >= MAX_LINE => {
                 return Err(Malformed("a chunk's extensions are larger than 16 KiB"));
             }
@@ -133,10 +142,14 @@ impl Decoder {
                 return Err(Malformed("the trailers are larger than 16 KiB"));
             }
             State::Trailers { total, .. } if byte == b'\n' => {
-                State::Trailers { total: total + 1, line: 0 }
+                State::Trailers { total: total + 1, line: 0, cr: false }
             }
-            State::Trailers { total, line } => {
-                State::Trailers { total: total + 1, line: line + usize::from(byte != b'\r') }
+            State::Trailers { cr: true, .. } => return Err(Malformed("a CR in the trailers")),
+            State::Trailers { total, line, .. } if byte == b'\r' => {
+                State::Trailers { total: total + 1, line, cr: true }
+            }
+            State::Trailers { total, line, .. } => {
+                State::Trailers { total: total + 1, line: line + 1, cr: false }
             }
             // The others are read by length, not byte by byte.
             State::Length(_) | State::UntilClose | State::Chunk(_) | State::Done => State::Done,
@@ -152,7 +165,8 @@ fn size_byte(size: u64, digits: u8, length: usize, byte: u8) -> Result<State, Ma
         b'A'..=b'F' => byte - b'A' + 10,
         _ if digits == 0 => return Err(Malformed("a chunk's size is no hexadecimal number")),
         b'\n' => return Ok(after_size(size)),
-        b'\r' | b';' | b' ' | b'\t' => return Ok(State::Extension { size, length }),
+        b'\r' => return Ok(State::SizeEnd { size }),
+        b';' | b' ' | b'\t' => return Ok(State::Extension { size, length }),
         _ => return Err(Malformed("a chunk's size is no hexadecimal number")),
     };
     if digits >= 16 {
@@ -162,5 +176,5 @@ fn size_byte(size: u64, digits: u8, length: usize, byte: u8) -> Result<State, Ma
 }
 
 fn after_size(size: u64) -> State {
-    if size == 0 { State::Trailers { total: 0, line: 0 } } else { State::Chunk(size) }
+    if size == 0 { State::Trailers { total: 0, line: 0, cr: false } } else { State::Chunk(size) }
 }

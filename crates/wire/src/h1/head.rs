@@ -1,9 +1,11 @@
 //! The head of a response, from bytes to facts. Pure; RFC 9112.
 
+use std::ops::Range;
+
 use super::Malformed;
 use crate::decompress::Encoding;
 
-/// Most bytes of a head.
+/// Most bytes of a head, interim ones before it included.
 pub(crate) const MAX_HEAD: usize = 256 << 10;
 /// Most header lines.
 const MAX_LINES: usize = 1_000;
@@ -29,44 +31,142 @@ pub(crate) struct Head {
     /// How the body is compressed, if it is.
     pub encoding: Option<Encoding>,
     pub sets_cookies: bool,
+    /// Whether a header goes on in the next line (obs-fold).
+    pub folded: bool,
 }
 
-/// Parses a head. `None`: it is not complete yet. Otherwise the facts, and how many bytes it took.
-///
-/// `no_body`: the request was HEAD.
-pub(crate) fn parse(bytes: &[u8], no_body: bool) -> Result<Option<(Head, usize)>, Malformed> {
-    let Some(end) = line_end(bytes, 0) else {
-        return incomplete(bytes);
-    };
-    let (status, version_11) = status_line(trim_cr(&bytes[..end]))?;
-    let mut seen = Seen { keep_alive: version_11, ..Seen::default() };
-    let mut at = end + 1;
-    for _ in 0..MAX_LINES {
-        let Some(end) = line_end(bytes, at) else {
-            return incomplete(bytes);
-        };
-        let line = trim_cr(&bytes[at..end]);
-        at = end + 1;
-        if line.is_empty() {
-            if memchr::memchr(0, &bytes[..at]).is_some() {
-                return Err(Malformed("the head holds a NUL"));
+/// Reads a head that comes in pieces: it is given all bytes so far each time, and goes on where it
+/// stopped, so that a head costs the same however it is cut.
+#[derive(Debug, Default)]
+pub(crate) struct HeadParser {
+    /// Where the head begins.
+    start: usize,
+    /// Where the line begins that comes next.
+    at: usize,
+    /// No line ends between there and here.
+    searched: usize,
+    /// The status, and whether the version is 1.1 or a later 1.x; `None`: the line has not come.
+    status: Option<(u16, bool)>,
+    /// The header line that came last: it may go on in the next one.
+    field: Option<Range<usize>>,
+    lines: usize,
+    folded: bool,
+    seen: Seen,
+    /// Bytes that were searched for line ends.
+    #[cfg(test)]
+    pub(super) looked_at: usize,
+}
+
+impl HeadParser {
+    /// A head that begins at `start`.
+    pub(crate) fn from(start: usize) -> Self {
+        HeadParser { start, at: start, searched: start, ..HeadParser::default() }
+    }
+
+    /// Whether it has seen nothing yet.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.searched == 0
+    }
+
+    /// Goes on with the head in `bytes`, which begin as they did before. `None`: it is not complete
+    /// yet. Otherwise the facts, and where the head lies.
+    ///
+    /// `no_body`: the request was HEAD.
+    pub(crate) fn parse(
+        &mut self,
+        bytes: &[u8],
+        no_body: bool,
+    ) -> Result<Option<(Head, Range<usize>)>, Malformed> {
+        while let Some(end) = self.line_end(bytes) {
+            let line = self.at..end - usize::from(bytes[self.at..end].ends_with(b"\r"));
+            (self.at, self.searched) = (end + 1, end + 1);
+            match self.status {
+                // RFC 9112, section 2.2: an empty line before the first one is passed over.
+                None if line.is_empty() => self.start = self.at,
+                None => self.status = Some(status_line(&bytes[line])?),
+                Some(status) => {
+                    if self.field_line(bytes, line)? {
+                        return Ok(Some((self.head(bytes, status, no_body)?, self.start..self.at)));
+                    }
+                }
             }
-            return Ok(Some((seen.head(status, version_11, no_body)?, at)));
         }
-        seen.line(line)?;
+        if bytes.len() > MAX_HEAD {
+            return Err(Malformed("the head is larger than 256 KiB"));
+        }
+        Ok(None)
     }
-    Err(Malformed("more than 1,000 header lines"))
+
+    fn line_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let found = memchr::memchr(b'\n', &bytes[self.searched..]).map(|at| self.searched + at);
+        #[cfg(test)]
+        {
+            self.looked_at += found.map_or(bytes.len(), |end| end + 1) - self.searched;
+        }
+        self.searched = found.unwrap_or(bytes.len());
+        found
+    }
+
+    /// A line behind the first one; whether it ends the head.
+    fn field_line(&mut self, bytes: &[u8], line: Range<usize>) -> Result<bool, Malformed> {
+        if let Some(b' ' | b'\t') = bytes[line.clone()].first() {
+            // RFC 9112, section 5.2: it continues the one before (obs-fold).
+            let Some(field) = &mut self.field else {
+                return Err(Malformed("a space before the first header"));
+            };
+            field.end = line.end;
+            self.folded = true;
+            return Ok(false);
+        }
+        let ends = line.is_empty();
+        if let Some(field) = self.field.replace(line) {
+            self.lines += 1;
+            if self.lines > MAX_LINES {
+                return Err(Malformed("more than 1,000 header lines"));
+            }
+            let field = &bytes[field];
+            if self.folded && field.contains(&b'\n') {
+                self.seen.line(&unfold(field))?;
+            } else {
+                self.seen.line(field)?;
+            }
+        }
+        Ok(ends)
+    }
+
+    fn head(
+        &self,
+        bytes: &[u8],
+        (status, version_11): (u16, bool),
+        no_body: bool,
+    ) -> Result<Head, Malformed> {
+        let bytes = &bytes[self.start..self.at];
+        for at in memchr::memchr2_iter(0, b'\r', bytes) {
+            match (bytes[at], bytes.get(at + 1)) {
+                (0, _) => return Err(Malformed("the head holds a NUL")),
+                (_, Some(b'\n')) => {}
+                // RFC 9112, section 2.2: what a CR alone means differs from reader to reader.
+                _ => return Err(Malformed("the head holds a CR without LF")),
+            }
+        }
+        let head = self.seen.head(status, version_11, no_body)?;
+        Ok(Head { folded: self.folded, ..head })
+    }
 }
 
-fn incomplete(bytes: &[u8]) -> Result<Option<(Head, usize)>, Malformed> {
-    if bytes.len() > MAX_HEAD {
-        return Err(Malformed("the head is larger than 256 KiB"));
+/// A head, or a line of it, with the ends of lines that go on in the next one replaced by spaces, so
+/// that it keeps its length (RFC 9112, section 5.2).
+pub(crate) fn unfold(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for at in 0..bytes.len() {
+        if bytes[at] == b'\n' && matches!(bytes.get(at + 1), Some(b' ' | b'\t')) {
+            bytes[at] = b' ';
+            if at > 0 && bytes[at - 1] == b'\r' {
+                bytes[at - 1] = b' ';
+            }
+        }
     }
-    Ok(None)
-}
-
-fn line_end(bytes: &[u8], from: usize) -> Option<usize> {
-    memchr::memchr(b'\n', &bytes[from..]).map(|at| from + at)
+    bytes
 }
 
 /// RFC 9112, section 2.2: a bare LF may be taken for a line's end.
@@ -93,11 +193,12 @@ fn status_line(line: &[u8]) -> Result<(u16, bool), Malformed> {
 }
 
 /// What the lines have said so far.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Seen {
     length: Option<u64>,
     /// A Transfer-Encoding was given; whether its last coding is `chunked`.
     transfer: Option<bool>,
+    /// Connection: keep-alive was given.
     keep_alive: bool,
     close: bool,
     encoding: Option<Encoding>,
@@ -112,8 +213,6 @@ impl Seen {
         let value = match rest {
             [b':', value @ ..] if length > 0 => value,
             [] => return Err(Malformed("a header line has no colon")),
-            // A line that begins with a space would continue the one before (obs-fold, RFC 9112,
-            // section 5.2): a sender must not do that, and nothing here needs it.
             _ => return Err(Malformed("a header's name holds what no name may")),
         };
         match name.len() {
@@ -185,9 +284,12 @@ impl Seen {
         Ok(Head {
             status,
             framing,
-            keep_alive: self.keep_alive && !self.close && framing != Framing::UntilClose,
+            keep_alive: (version_11 || self.keep_alive)
+                && !self.close
+                && framing != Framing::UntilClose,
             encoding: self.encoding,
             sets_cookies: self.sets_cookies,
+            folded: false,
         })
     }
 }

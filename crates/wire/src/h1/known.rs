@@ -40,6 +40,7 @@ impl KnownHeads {
         let hash = (request as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60;
         let known = &mut self.slots[hash as usize % SLOTS];
         if let Some(head) = known.head
+            && parser.is_fresh()
             && known.no_body == parser.no_body
             && bytes.starts_with(&known.bytes)
         {

@@ -6,9 +6,11 @@ mod head;
 mod known;
 
 use std::fmt;
+use std::ops::Range;
 
 pub(crate) use body::Decoder;
-pub(crate) use head::{Head, lines};
+use head::HeadParser;
+pub(crate) use head::{Head, lines, unfold};
 pub(crate) use known::KnownHeads;
 
 /// Most interim (1xx) responses before the real one.
@@ -34,7 +36,7 @@ pub struct ResponseParser {
 
 #[derive(Debug)]
 enum State {
-    Head,
+    Head { parser: HeadParser, interim: u32 },
     Body { head: Head, decoder: Decoder },
     Done { head: Head },
 }
@@ -60,7 +62,7 @@ pub enum Parsed {
 impl ResponseParser {
     /// A response to come. `no_body`: the request is HEAD.
     pub fn new(no_body: bool) -> Self {
-        ResponseParser { no_body, state: State::Head }
+        ResponseParser { no_body, state: State::Head { parser: HeadParser::default(), interim: 0 } }
     }
 
     /// Reads from `bytes`; pieces of the body go to `body`.
@@ -73,7 +75,7 @@ impl ResponseParser {
         body: &mut impl FnMut(&[u8]),
     ) -> Result<Parsed, Malformed> {
         match &mut self.state {
-            State::Head => self.head_from(bytes),
+            State::Head { .. } => self.head_from(bytes),
             State::Body { head, decoder } => {
                 let (used, done) = decoder.feed(bytes, body)?;
                 if !done {
@@ -87,27 +89,42 @@ impl ResponseParser {
     }
 
     fn head_from(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
-        let (mut at, mut interim) = (0, 0);
         loop {
-            let Some((head, used)) = head::parse(&bytes[at..], self.no_body)? else {
+            let State::Head { parser, interim } = &mut self.state else {
                 return Ok(Parsed::NeedHead);
             };
-            let start = at;
-            at += used;
+            let Some((head, Range { start, end })) = parser.parse(bytes, self.no_body)? else {
+                return Ok(Parsed::NeedHead);
+            };
             match head.status {
                 101 => return Err(Malformed("101: nobody asked to switch protocols")),
                 100..=199 => {
-                    interim += 1;
-                    if interim > MAX_INTERIM {
+                    *interim += 1;
+                    if *interim > MAX_INTERIM {
                         return Err(Malformed("more than 32 interim responses"));
                     }
+                    *parser = HeadParser::from(end);
                 }
                 _ => {
                     self.begin(head);
-                    return Ok(Parsed::Head { start, end: at });
+                    return Ok(Parsed::Head { start, end });
                 }
             }
         }
+    }
+
+    /// Bytes of the present head that were searched for line ends.
+    #[cfg(test)]
+    fn looked_at(&self) -> usize {
+        match &self.state {
+            State::Head { parser, .. } => parser.looked_at,
+            _ => 0,
+        }
+    }
+
+    /// Whether it has seen nothing of the response.
+    fn is_fresh(&self) -> bool {
+        matches!(&self.state, State::Head { parser, .. } if parser.is_fresh())
     }
 
     /// The head has been read.
@@ -132,7 +149,7 @@ impl ResponseParser {
     /// The head, once it has been read.
     pub(crate) fn head(&self) -> Option<&Head> {
         match &self.state {
-            State::Head => None,
+            State::Head { .. } => None,
             State::Body { head, .. } | State::Done { head } => Some(head),
         }
     }

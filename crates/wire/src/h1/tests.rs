@@ -71,6 +71,9 @@ fn responses_of_every_framing() {
     good("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n", 204, "", true);
     good("HTTP/1.1 304 No\r\nContent-Length: 9\r\n\r\n", 304, "", true);
     good("HTTP/1.1 200 OK\nContent-Length: 1\n\nx", 200, "x", true);
+    good("HTTP/1.1 200 OK\r\nContent-Length:\r\n 2\r\n\r\nhi", 200, "hi", true);
+    good("HTTP/1.1 200 OK\r\nX: a\r\n\tb\r\nContent-Length: 2\r\n\r\nhi", 200, "hi", true);
+    good("\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200, "hi", true);
     let head = read(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", &[], true);
     assert_eq!(head.map(|read| read.map(|read| read.body)), Ok(Some(Vec::new())));
 }
@@ -84,6 +87,10 @@ fn what_is_no_response_is_an_error() {
         "hello\r\n\r\n",
         "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
         "HTTP/1.1 200 OK\r\n folded: x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\rx\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;a\rb\r\nx\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\rc\r\n\r\n",
         "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
@@ -117,6 +124,34 @@ fn what_ends_too_early_is_not_complete() {
     ] {
         assert_eq!(whole(text), Ok(None), "{text:?}");
     }
+}
+
+/// A head byte by byte is looked at once, and so are interim ones before it.
+#[test]
+fn a_head_in_pieces_costs_what_a_whole_one_does() {
+    let large = format!("HTTP/1.1 200 OK\r\nA: {}\r\n", "b".repeat(255 << 10));
+    let lines = format!("HTTP/1.1 200 OK\r\n{}", "Name: some value of a line\r\n".repeat(900));
+    let interim = "HTTP/1.1 103 Hints\r\nLink: </style.css>\r\n\r\n".repeat(32) + "HTTP/1.1 2";
+    for head in [large, lines, interim] {
+        let mut parser = ResponseParser::new(false);
+        let mut looked_at = 0;
+        for end in 1..=head.len() {
+            let before = parser.looked_at();
+            let step = parser.feed(&head.as_bytes()[..end], &mut |_| ());
+            assert_eq!(step, Ok(Parsed::NeedHead));
+            looked_at += parser.looked_at().saturating_sub(before);
+        }
+        assert!(looked_at <= head.len(), "{looked_at} of {}", head.len());
+    }
+}
+
+#[test]
+fn folded_headers_are_put_together() {
+    let head = b"HTTP/1.1 200 OK\r\nA: one\r\n two\n\tthree\r\nB: x\r\n\r\n";
+    let unfolded = unfold(head);
+    assert_eq!(unfolded.len(), head.len());
+    let headers: Vec<_> = lines(&unfolded).collect();
+    assert_eq!(headers, [(b"A".as_slice(), b"one   two \tthree".as_slice()), (b"B", b"x")]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! one system call, and what has arrived for many comes back in one. Linux 6.1 and later.
 //!
 //! A worker has one ring, on its own thread. Sockets look to those who use them as the others do, as
-//! futures that wait; whoever owns the thread's event loop calls [`Ring::wait`] where it would sleep.
+//! futures that wait; the event loop ([`crate::event_loop`]) sleeps in [`Ring::enter`].
 //!
 //! The kernel reads and writes memory of this program while it works: [`outbox`] and [`buffers`] own
 //! it, and give nothing back to the system before the ring is gone.
@@ -16,7 +16,8 @@ mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use io_uring::types::{CancelBuilder, Fd, RecvMsgOut, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use slab::Slab;
 
+use crate::event_loop::LoopWaker;
 use crate::progress::Clock;
 use crate::stamp;
 use buffers::{Buffers, GROUP};
@@ -53,8 +55,12 @@ pub(crate) struct Ring {
     unsent: RefCell<Vec<u32>>,
     /// Completions on their way from the ring to the sockets; kept for its memory.
     done: RefCell<Vec<cqueue::Entry>>,
-    /// Something was to be sent when a turn of the event loop had ended.
-    pending_before: Cell<bool>,
+    /// Wakes the worker from other threads; `None`: nobody does.
+    waker: Option<Arc<LoopWaker>>,
+    /// Where the kernel puts the number of wakes that it has read.
+    wakes: Box<Cell<u64>>,
+    /// Whether it is asked to read them.
+    reads_wakes: Cell<bool>,
     /// When the kernel's timer wakes the worker, on the client's clock; `u64::MAX`: it is not set. It is
     /// left alone while the worker wakes for other things: to set one costs more than to send.
     timer: Cell<u64>,
@@ -73,6 +79,7 @@ enum Kind {
     PollOut,
     Cancel,
     Timer,
+    Wake,
 }
 
 /// The number that names a request: its kind, its slot, and for a send the place of its bytes.
@@ -81,7 +88,7 @@ fn number(kind: Kind, slot: u32, place: u32) -> u64 {
 }
 
 fn parts(number: u64) -> (Option<Kind>, u32, u32) {
-    const KINDS: [Kind; 7] = [
+    const KINDS: [Kind; 8] = [
         Kind::Receive,
         Kind::Send,
         Kind::Connect,
@@ -89,17 +96,18 @@ fn parts(number: u64) -> (Option<Kind>, u32, u32) {
         Kind::PollOut,
         Kind::Cancel,
         Kind::Timer,
+        Kind::Wake,
     ];
     let kind = KINDS.into_iter().find(|kind| *kind as u64 == number & 0xff);
     (kind, (number >> 8) as u32, (number >> 40) as u32)
 }
 
 impl Ring {
-    /// A ring for this thread.
+    /// A ring for this thread, which others wake by `waker`.
     ///
     /// # Errors
     /// The system has no io_uring, an older one, or forbids it (containers often do).
-    pub(crate) fn new(clock: Clock) -> io::Result<Ring> {
+    pub(crate) fn new(clock: Clock, waker: Option<Arc<LoopWaker>>) -> io::Result<Ring> {
         let ring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
@@ -123,7 +131,9 @@ impl Ring {
             done: RefCell::default(),
             timer: Cell::new(u64::MAX),
             times: RefCell::default(),
-            pending_before: Cell::new(false),
+            waker,
+            wakes: Box::default(),
+            reads_wakes: Cell::new(false),
             clock,
         })
     }
@@ -132,8 +142,8 @@ impl Ring {
     fn push(&self, entry: squeue::Entry) -> bool {
         for _ in 0..3 {
             // SAFETY: what entries point to lives until they are completed: bytes in the outbox,
-            // addresses in their slot, times and the message in this ring; and their descriptors stay open, as
-            // slots are not freed before.
+            // addresses in their slot, times, the message and the number of wakes in this ring; and their
+            // descriptors stay open, as slots and the waker are not freed before.
             if unsafe { self.ring.borrow_mut().submission().push(&entry) }.is_ok() {
                 return true;
             }
@@ -144,21 +154,7 @@ impl Ring {
         false
     }
 
-    /// Whether a socket is in it.
-    pub(crate) fn holds_any(&self) -> bool {
-        !self.slots.borrow().is_empty()
-    }
-
-    /// Hands over what was queued before the last call of this.
-    pub(crate) fn submit_late(&self) {
-        let pending = !self.unsent.borrow().is_empty();
-        if pending && self.pending_before.get() {
-            self.submit();
-        }
-        self.pending_before.set(pending);
-    }
-
-    /// Hands over what was queued, without waiting.
+    /// Hands over what is pending, without waiting.
     pub(crate) fn submit(&self) {
         let begin = self.clock.now();
         // What the kernel does not take now (it has no memory, or too many completions) stays.
@@ -170,6 +166,9 @@ impl Ring {
     /// taken to have been sent at its part of that time.
     fn stamp_sent(&self, begin: u64, end: u64) {
         let mut unsent = self.unsent.borrow_mut();
+        if unsent.is_empty() {
+            return;
+        }
         let (count, mut slots) = (unsent.len() as u64, self.slots.borrow_mut());
         for (at, slot) in unsent.drain(..).enumerate() {
             if let Some(slot) = slots.get_mut(slot as usize).filter(|slot| slot.sent_ns == 0) {
@@ -178,28 +177,25 @@ impl Ring {
         }
     }
 
-    /// Hands over what was queued, and sleeps until something has arrived, or until `until` on the
-    /// client's clock. Wakes whoever waited for it.
-    pub(crate) fn wait(&self, until: u64) {
+    /// Sends a batch of more than one by a system call of its own, whose time is shared among them, and
+    /// takes completions that are there: what is left does not keep the worker from sleeping.
+    pub(crate) fn flush(&self) {
         if self.unsent.borrow().len() > 1 {
             self.submit();
         }
-        if self.dispatch() {
-            if !self.unsent.borrow().is_empty() {
-                self.submit();
-            }
-            return;
-        }
-        let now = self.clock.now();
+        self.dispatch();
+    }
+
+    /// Hands over what is pending, and sleeps until something has arrived, or until `until` on the
+    /// client's clock; it is `now`. What has arrived waits for [`Ring::dispatch`].
+    pub(crate) fn enter(&self, now: u64, until: u64) {
         let left = until.saturating_sub(now);
-        // The kernel completes a small send at once: it is not what is waited for.
-        let sends = self.unsent.borrow().len();
+        let sends = self.unsent_unwatched();
         self.stamp_sent(now, now);
         let limit = Timespec::from(Duration::from_nanos(left));
         let mut args = SubmitArgs::new();
-        let wanted = if left == 0 {
-            0
-        } else if left <= SOON_NS {
+        let wanted = if left <= SOON_NS {
+            // The kernel brings what has arrived to the ring only for one who waits, if for no time.
             args = args.timespec(&limit);
             COMPLETIONS as usize / 2
         } else {
@@ -210,29 +206,58 @@ impl Ring {
         };
         // Its errors are that the time is over, or a signal: whatever it is, what is there is taken.
         let _ = self.ring.borrow().submitter().submit_with_args(wanted, &args);
-        self.dispatch();
     }
 
-    /// Hands over what was queued, and takes what has arrived. The kernel brings that to the ring only
-    /// for one who waits: here, for no time.
-    pub(crate) fn look(&self) {
-        let now = self.clock.now();
-        self.stamp_sent(now, now);
-        let limit = Timespec::new();
-        let args = SubmitArgs::new().timespec(&limit);
-        let _ = self.ring.borrow().submitter().submit_with_args(1, &args);
-        self.dispatch();
+    /// How many of the pending sends nobody waits for: the kernel completes a small send at once, and
+    /// that is nothing to wake up for.
+    fn unsent_unwatched(&self) -> usize {
+        let slots = self.slots.borrow();
+        let watched = |key: &u32| slots.get(*key as usize).is_none_or(|slot| slot.writer.is_some());
+        self.unsent.borrow().iter().filter(|key| !watched(key)).count()
+    }
+
+    /// Hands over what is pending, and takes all that has arrived, without sleeping; returns the time.
+    pub(crate) fn poll(&self, mut now: u64) -> u64 {
+        self.flush();
+        loop {
+            self.enter(now, now);
+            if !self.dispatch() {
+                return now;
+            }
+            now = self.clock.now();
+        }
+    }
+
+    /// Has the kernel signal each completion through a descriptor of an event. With deferred task work
+    /// (IORING_SETUP_DEFER_TASKRUN) the ring's own descriptor would tell of nothing before the next call.
+    pub(crate) fn signal_completions(&self, event: RawFd) -> io::Result<()> {
+        self.ring.borrow().submitter().register_eventfd(event)
+    }
+
+    /// Whether other threads can wake the worker while it sleeps in the ring: has the kernel read what
+    /// they write.
+    pub(crate) fn can_be_woken(&self) -> bool {
+        if self.reads_wakes.get() {
+            return true;
+        }
+        let Some(waker) = &self.waker else { return false };
+        let count = self.wakes.as_ptr().cast();
+        let read = opcode::Read::new(Fd(waker.event().as_raw_fd()), count, size_of::<u64>() as u32);
+        let pushed = self.push(read.build().user_data(number(Kind::Wake, 0, 0)));
+        self.reads_wakes.set(pushed);
+        pushed
     }
 
     /// Has the kernel wake the worker no later than `until`; `false`: it takes no request.
-    fn set_timer(&self, now: u64, until: u64) -> bool {
-        if self.timer.get() <= until {
+    pub(crate) fn set_timer(&self, now: u64, until: u64) -> bool {
+        if until == u64::MAX || self.timer.get() <= until {
             return true;
         }
         let mut times = self.times.borrow_mut();
         let entry = times.vacant_entry();
         let key = entry.key() as u32;
-        let time = entry.insert(Box::new(Timespec::from(Duration::from_nanos(until - now))));
+        let time =
+            entry.insert(Box::new(Timespec::from(Duration::from_nanos(until.saturating_sub(now)))));
         let timer = opcode::Timeout::new(&raw const **time).build();
         drop(times);
         let pushed = self.push(timer.user_data(number(Kind::Timer, key, 0)));
@@ -244,20 +269,19 @@ impl Ring {
         pushed
     }
 
-    /// Takes all completions to their sockets; `false`: nobody was woken.
+    /// Takes all completions to their sockets, and wakes those who wait; `false`: there was none.
     pub(crate) fn dispatch(&self) -> bool {
         let mut done = self.done.take();
         done.extend(self.ring.borrow_mut().completion());
-        let mut woken = false;
+        let any = !done.is_empty();
         for entry in done.drain(..) {
             // Whoever is woken may use the ring: nothing of it is borrowed here.
             if let Some(waker) = self.complete(&entry) {
                 waker.wake();
-                woken = true;
             }
         }
         self.done.replace(done);
-        woken
+        any
     }
 
     /// Takes one completion to its socket; whom to wake.
@@ -266,6 +290,10 @@ impl Ring {
         if kind == Some(Kind::Timer) {
             self.times.borrow_mut().try_remove(key as usize);
             self.timer.set(u64::MAX);
+            return None;
+        }
+        if kind == Some(Kind::Wake) {
+            self.reads_wakes.set(false);
             return None;
         }
         let mut slots = self.slots.borrow_mut();
@@ -305,7 +333,7 @@ impl Ring {
                 slot.polling_out = false;
                 slot.writer.take()
             }
-            Kind::Cancel | Kind::Timer => None,
+            Kind::Cancel | Kind::Timer | Kind::Wake => None,
         };
         drop(slots);
         self.free(key);
@@ -373,8 +401,7 @@ impl Drop for Ring {
         let mut left = usize::MAX;
         while (1..left).contains(&self.slots.borrow().len()) {
             left = self.slots.borrow().len();
-            self.submit();
-            self.look();
+            self.poll(self.clock.now());
         }
         // The kernel is to be done with buffers and outbox before they go.
         let ring = self.ring.borrow();

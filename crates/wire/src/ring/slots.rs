@@ -26,6 +26,9 @@ pub(super) struct Slot {
     pub receiving: bool,
     /// The other side takes nothing more.
     pub refused: bool,
+    /// Something large was sent: the socket may be full, and what follows in the same exchange is not
+    /// batched, as the kernel might not complete it at once.
+    pub direct: bool,
     /// Something small is on its way out, ...
     pub sending: bool,
     /// ... or the kernel looks out for room to send something large.
@@ -72,6 +75,7 @@ impl Slot {
             address: None,
             receiving: false,
             refused: false,
+            direct: false,
             sending: false,
             polling_out: false,
             polling_in: false,

@@ -58,7 +58,7 @@ impl Socket {
 
     /// An exchange begins: what is sent next is its first byte.
     pub(crate) fn begin(&self) {
-        self.with(|slot| slot.sent_ns = 0);
+        self.with(|slot| (slot.sent_ns, slot.direct) = (0, false));
     }
 
     /// When the exchange's first byte was sent, in ns on the client's clock.
@@ -131,7 +131,7 @@ impl Socket {
             return result;
         }
         let total: usize = pieces.iter().map(|piece| piece.len()).sum();
-        if total > SMALL {
+        if total > SMALL || self.with(|slot| slot.direct) {
             return self.poll_write_large(cx, pieces);
         }
         let (place, bytes, length) = self.ring.outbox.borrow_mut().put(pieces);
@@ -167,6 +167,7 @@ impl Socket {
         };
         let now = self.ring.clock.now();
         let sent = self.with(|slot| {
+            slot.direct = true;
             if slot.sent_ns == 0 {
                 slot.sent_ns = now;
             }
@@ -192,6 +193,7 @@ impl Socket {
             return Poll::Pending;
         }
         let sent = self.with(|slot| {
+            slot.direct = true;
             if slot.sent_ns == 0 {
                 slot.sent_ns = now;
             }

@@ -13,7 +13,7 @@ use crate::direct::Read;
 
 /// A ring, or none where the system forbids it (containers often do): then there is nothing to test.
 fn ring() -> Option<Rc<Ring>> {
-    match Ring::new(Clock::new(Instant::now())) {
+    match Ring::new(Clock::new(Instant::now()), None) {
         Ok(ring) => Some(Rc::new(ring)),
         Err(error) => {
             println!("not tested: there is no io_uring here ({error})");
@@ -27,6 +27,14 @@ fn socket() -> OwnedFd {
     socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket")
 }
 
+/// Waits until something has arrived, for so many ns.
+fn wait(ring: &Ring, ns: u64) {
+    ring.flush();
+    let now = ring.clock.now();
+    ring.enter(now, now + ns);
+    ring.dispatch();
+}
+
 /// Drives until something is ready; fails when it takes too long.
 fn drive<R>(ring: &Ring, mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>) -> R {
     let mut cx = Context::from_waker(Waker::noop());
@@ -34,7 +42,7 @@ fn drive<R>(ring: &Ring, mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>) -> R
         if let Poll::Ready(result) = poll(&mut cx) {
             return result;
         }
-        ring.wait(ring.clock.now() + 20_000_000);
+        wait(ring, 20_000_000);
     }
     panic!("nothing has happened for too long");
 }
@@ -78,10 +86,10 @@ fn a_look_takes_what_has_arrived() {
     let mut cx = Context::from_waker(Waker::noop());
     let mut buffer = [0; 10];
     assert!(socket.poll_read(&mut cx, &mut buffer).is_pending());
-    ring.look();
+    ring.poll(ring.clock.now());
     peer.write_all(b"hello").expect("open");
     let mut looks = (0..1_000).map(|_| {
-        ring.look();
+        ring.poll(ring.clock.now());
         std::thread::sleep(Duration::from_millis(1));
         socket.poll_read(&mut cx, &mut buffer)
     });
@@ -212,7 +220,7 @@ fn more_arrives_than_there_are_buffers() {
         got.extend_from_slice(&piece);
         // All buffers fill up while nothing is read.
         if got.len() % (1 << 20) < piece.len() {
-            (0..20).for_each(|_| ring.wait(ring.clock.now() + 1_000_000));
+            (0..20).for_each(|_| wait(&ring, 1_000_000));
         }
     }
     writer.join().expect("no panic").expect("open");
@@ -306,4 +314,21 @@ fn sockets_that_are_dropped_leave_nothing_behind() {
     settle(&ring);
     let after = std::fs::read_dir("/proc/self/fd").expect("proc").count();
     assert!(after < before + 100, "{before} {after}");
+}
+
+/// Whoever waits for a small send to be over is woken by that alone.
+#[test]
+fn a_send_that_is_waited_for_wakes() {
+    let Some(ring) = ring() else { return };
+    let (socket, _other) = pair(&ring);
+    let mut cx = Context::from_waker(Waker::noop());
+    let piece = [io::IoSlice::new(b"small")];
+    assert!(socket.poll_write(&mut cx, &piece).is_ready());
+    assert!(socket.poll_write(&mut cx, &piece).is_pending(), "the first one is on its way");
+    ring.flush();
+    let now = ring.clock.now();
+    ring.enter(now, now + 20_000_000_000);
+    ring.dispatch();
+    assert_ne!(ring.timer.get(), u64::MAX, "it slept until its time was over");
+    assert!(socket.poll_write(&mut cx, &piece).is_ready());
 }
