@@ -91,12 +91,13 @@ pub(super) fn first<'p>(
         NameOp::Static(name) => *name,
         NameOp::Rendered(template) => {
             let text = rendered(template, &scope)?;
-            worker.recorder.name(NameKind::Request, &String::from_utf8_lossy(&text))
+            let text = String::from_utf8_lossy(&text);
+            worker.recorder.name(NameKind::Request, &names::limited(&text))
         }
         NameOp::FromUrl => {
             let path = String::from_utf8_lossy(path.as_deref().unwrap_or_default());
             let name = format!("{} {}", op.method, names::collapse(&path));
-            worker.recorder.name(NameKind::Request, &name)
+            worker.recorder.name(NameKind::Request, &names::limited(&name))
         }
     };
     Ok((Hop { origin, path, method: &op.method, with_body: true, trusted: true }, name))
@@ -155,32 +156,24 @@ impl Worker {
             (None, Some((origin, prefix))) => Some((*origin, format!("{prefix}/"))),
             (None, None) => None,
         };
-        let reference = match &base {
-            Some((origin, path)) => {
-                let scheme = self.origins.borrow()[*origin as usize].scheme;
-                url::resolve(path, scheme, text)
+        let page = base.map(|(number, path)| {
+            let origin = self.origins.borrow()[number as usize].clone();
+            (number, origin, path)
+        });
+        let on = page.as_ref().map(|(_, origin, path)| (&**origin, &**path));
+        let location = url::resolve(on, text).map_err(bad)?;
+        let number = match page {
+            Some((number, origin, _)) if *origin == location.origin => number,
+            _ if self.program.hosts.allows(&location.origin.host, location.origin.port) => {
+                self.origin_number(location.origin)
             }
-            None => url::Reference::Absolute(text.to_owned()),
+            _ => {
+                let reason =
+                    self.program.hosts.explain(&location.origin.host, location.origin.port);
+                return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
+            }
         };
-        let mut path = Vec::new();
-        match (reference, base) {
-            (url::Reference::Path(text), Some((origin, _))) => {
-                url::encode_path(text.as_bytes(), &mut path);
-                Ok((origin, path))
-            }
-            (url::Reference::Path(text) | url::Reference::Absolute(text), _) => {
-                let (origin, rest) = url::split(&text).map_err(bad)?;
-                if !self.program.hosts.allows(&origin.host, origin.port) {
-                    let reason = self.program.hosts.explain(&origin.host, origin.port);
-                    return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
-                }
-                if !rest.starts_with('/') {
-                    path.push(b'/');
-                }
-                url::encode_path(rest.as_bytes(), &mut path);
-                Ok((self.origin_number(origin), path))
-            }
-        }
+        Ok((number, location.path.into_bytes()))
     }
 
     fn origin_number(&self, origin: squall_wire::Origin) -> u32 {
