@@ -1,6 +1,7 @@
 //! Parts of requests and data that know nothing of workers or programs.
 
 pub(crate) mod auth;
+mod cookie_date;
 pub(crate) mod cookies;
 pub(crate) mod data;
 pub(crate) mod exec;
@@ -8,4 +9,5 @@ pub(crate) mod hosts;
 pub(crate) mod multipart;
 pub(crate) mod names;
 pub(crate) mod replace;
+mod set_cookie;
 pub(crate) mod url;
