@@ -6,7 +6,7 @@ use squall_load::{Arrivals, Share, UserChanges};
 use squall_measure::State;
 
 use super::{Timer, Worker};
-use crate::parts::data::{Taking, row_number};
+use crate::parts::row_selection::RowSelection;
 use crate::program::Feed;
 use crate::schedule::{LoadUnit, Shape};
 use crate::user::User;
@@ -305,16 +305,16 @@ impl Worker {
         };
         let mut shared = self.taken.borrow_mut();
         let shared = &mut shared[index * (self.program.scenarios.len() + 1) + scenario];
-        let taking = Taking {
+        let chance = user.chance();
+        let units = self.units.borrow();
+        let selection = RowSelection {
             pick: feed.pick,
-            share: feed.share,
+            shared_by: feed.share,
             at_end: feed.at_end,
             rows: feed.source.rows(),
-            worker: u64::from(self.index),
-            of: u64::from(self.of),
+            share: &units[user.unit as usize].share,
         };
-        let chance = user.chance();
-        row_number(taking, user.number, &mut user.taken[index], shared, chance)
+        selection.next(user.number, &mut user.taken[index], shared, chance)
     }
 
     /// Decides what comes after an iteration.
