@@ -1,4 +1,6 @@
-//! Runs a user's program: from where it stands to where it has to wait, again and again.
+//! The behaviour of a virtual user: its program, run from where it stands to where it has to wait,
+//! again and again. It says what it waits for, and neither the load nor the record knows how it came
+//! to that.
 
 use std::rc::Rc;
 
@@ -7,11 +9,13 @@ use squall_measure::State;
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
-use super::load::AfterIteration;
-use super::{Worker, exec, perform};
-use crate::program::{ExecOp, Op, Place, Program, RequestOp, Scenario};
+use crate::program::{ExecOp, Op, Place, Program, Register, RequestOp, Scenario};
+use crate::roster::{After, Begin};
+use crate::rows::NoRow;
+use crate::sample;
 use crate::scope::UserScope;
-use crate::user::User;
+use crate::user::{Core, OpenGroup, Strand, User};
+use crate::worker::Worker;
 
 /// Operations, with requests counted as many, that a task may run before it lets others run: a loop
 /// that never waits must not keep its worker from seeing the end of the run.
@@ -22,7 +26,7 @@ const REQUEST_COST: u32 = 100;
 enum Next<'p> {
     Request(&'p RequestOp),
     Exec(&'p ExecOp),
-    /// To think, or to keep its pace, until then.
+    /// To think, or to keep its pacing, until then.
     Wait(State, u64),
     /// To let others run.
     Yield,
@@ -33,121 +37,97 @@ enum Next<'p> {
 }
 
 /// Runs a user until it waits, is free, or is gone.
-pub(super) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
+pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
     let program = worker.program.clone();
-    let flight = worker.lease();
+    let in_flight = worker.in_flight.enter();
     let mut budget = BUDGET;
     let mut now = worker.clock.now();
     loop {
-        match (Run { worker: &worker, program: &program, user: &mut user, budget: &mut budget })
-            .go(now)
-        {
+        let User { core, strand } = &mut *user;
+        let mut stretch = Stretch {
+            worker: &worker,
+            program: &program,
+            core: &*core,
+            strand: &mut *strand,
+            budget: &mut budget,
+        };
+        let sampled = match stretch.run(now) {
             Next::Request(op) => {
                 budget = budget.saturating_sub(REQUEST_COST);
-                worker.note(&mut user, State::Request, now);
-                let done = perform::request(&worker, &mut user, &flight, op, now).await;
-                now = done.end;
-                worker.note(&mut user, State::Ready, now);
-                worker.judge_user(&mut user, done.failed);
-                worker.fire_if_due(now);
+                worker.note(core, State::Request, now);
+                sample::sample(&worker, core, strand, &in_flight, op, now).await
             }
             Next::Exec(op) => {
-                worker.note(&mut user, State::Request, now);
-                let done = exec::exec(&worker, &mut user, &flight, op, now).await;
-                now = done.end;
-                worker.note(&mut user, State::Ready, now);
-                worker.judge_user(&mut user, done.failed);
-            }
-            Next::Wait(state, due) => {
-                drop(flight);
-                worker.note(&mut user, state, now);
-                worker.park(user, due);
-                break;
+                worker.note(core, State::Request, now);
+                sample::sample(&worker, core, strand, &in_flight, op, now).await
             }
             Next::Yield => {
                 budget = BUDGET;
                 tokio::task::yield_now().await;
                 now = worker.clock.now();
-                worker.fire_if_due(now);
+                worker.advance_if_due(now);
+                continue;
             }
-            Next::Free => {
-                worker.user_free(user);
-                break;
+            Next::Wait(state, due) => {
+                drop(in_flight);
+                worker.note(core, state, now);
+                return worker.park(user, due, now);
             }
-            Next::Gone => {
-                worker.leave_variables(&user);
-                worker.user_gone(user, now);
-                break;
-            }
+            Next::Free => return worker.free(user),
+            Next::Gone => return worker.leave(user, now),
+        };
+        now = sampled.end;
+        worker.note(core, State::Ready, now);
+        if sampled.failed {
+            worker.react(core, strand);
         }
+        worker.advance_if_due(now);
     }
-    worker.task_ended();
 }
 
 impl Worker {
-    /// Draws what follows for a user from a request that failed.
-    fn judge_user(&self, user: &mut User, failed: bool) {
-        if !failed {
-            return;
-        }
-        for group in &mut user.groups {
-            group.2 = true;
-        }
-        match self.program.scenarios[user.scenario as usize].on_error {
+    /// Draws what follows for a user from a sample that failed.
+    fn react(&self, core: &Core, strand: &mut Strand) {
+        strand.fail_groups();
+        let scenario = &self.program.scenarios[core.scenario()];
+        match scenario.on_error {
             OnError::Continue => {}
-            OnError::NextIteration => user.leave_iteration(&self.program),
-            OnError::StopUser => user.stopped = true,
+            // To the end of the program: the iteration is over.
+            OnError::NextIteration => strand.pc = scenario.ops.len() as u32,
+            OnError::StopUser => core.stopped.set(true),
             OnError::StopRun => self.stop_run(),
         }
     }
 }
 
-impl Worker {
-    /// Leaves the variables of a user where the caller of a run of one user finds them.
-    fn leave_variables(&self, user: &User) {
-        let names = self.program.variables.iter().enumerate().filter(|(_, name)| !name.is_empty());
-        let values =
-            names.map(|(index, name)| (name.clone(), user.variable(&self.program, index).clone()));
-        if let Some(kept) = &self.variables
-            && let Ok(mut kept) = kept.lock()
-        {
-            *kept = values.collect();
-        }
-    }
-}
-
-impl User {
-    /// Goes to the end of the program: the iteration is over.
-    fn leave_iteration(&mut self, program: &Program) {
-        self.pc = program.scenarios[self.scenario as usize].ops.len() as u32;
-    }
-}
-
 /// One stretch of a user's program, up to where it has to wait.
-struct Run<'a, 'p> {
-    worker: &'a Rc<Worker>,
+struct Stretch<'a, 'p> {
+    worker: &'a Worker,
     program: &'p Program,
-    user: &'a mut User,
+    core: &'a Core,
+    strand: &'a mut Strand,
     budget: &'a mut u32,
 }
 
-impl<'p> Run<'_, 'p> {
-    fn go(&mut self, now: u64) -> Next<'p> {
+impl<'p> Stretch<'_, 'p> {
+    fn run(&mut self, now: u64) -> Next<'p> {
         let program = self.program;
+        let scenario = &program.scenarios[self.core.scenario()];
         loop {
-            if self.user.stopped || self.worker.ending.get() {
-                return self.leave(now);
-            }
-            if !self.user.in_iteration && !self.begin() {
+            let ends = self.core.stopped.get() || self.worker.is_stopping();
+            if !self.core.in_iteration.get() && (ends || !self.begin()) {
+                self.worker.count_arrival(self.strand, false);
                 return Next::Gone;
             }
-            let scenario = &program.scenarios[self.user.scenario as usize];
-            while let Some(op) = scenario.ops.get(self.user.pc as usize) {
+            if ends {
+                return self.leave(now);
+            }
+            while let Some(op) = scenario.ops.get(self.strand.pc as usize) {
                 if *self.budget == 0 {
                     return Next::Yield;
                 }
                 *self.budget -= 1;
-                self.user.pc += 1;
+                self.strand.pc += 1;
                 if let Some(next) = self.op(scenario, op, now) {
                     return next;
                 }
@@ -160,53 +140,80 @@ impl<'p> Run<'_, 'p> {
         }
     }
 
+    /// Begins an iteration, if there is one for the user.
     fn begin(&mut self) -> bool {
-        if !self.worker.may_begin(self.user) || !self.worker.take_rows(self.user) {
-            return false;
+        let (core, worker) = (self.core, self.worker);
+        let begin = worker.roster.borrow_mut().begin(core.seat, core.iteration.get());
+        match begin {
+            Begin::Yes => {}
+            Begin::No => return false,
+            Begin::LoadIsDone => {
+                worker.end_load_everywhere(core.seat.load);
+                return false;
+            }
         }
-        self.user.in_iteration = true;
-        self.user.pc = 0;
-        let (seed, scenario) = (self.program.seed, u64::from(self.user.scenario));
-        self.user.random.set(Random::of(seed, scenario, self.user.number, self.user.iteration));
-        self.worker.recorder.count(|counters| counters.iterations_started += 1);
+        match worker.rows.take(self.program, &worker.share, core) {
+            Ok(()) => {}
+            Err(NoRow::Exhausted) => {
+                worker.recorder.count(|counters| counters.data_exhausted += 1);
+                return false;
+            }
+            Err(NoRow::Unreadable(reason)) => {
+                worker.recorder.log(reason);
+                return false;
+            }
+        }
+        core.in_iteration.set(true);
+        self.strand.pc = 0;
+        let (seed, scenario) = (self.program.seed, u64::from(core.seat.scenario));
+        core.draw_from(Random::of(seed, scenario, core.seat.number, core.iteration.get()));
+        worker.recorder.count(|counters| counters.iterations_started += 1);
+        worker.count_arrival(self.strand, true);
         true
     }
 
     /// The program's end was reached. `None`: the next iteration begins at once.
     fn end_iteration(&mut self, now: u64) -> Option<Next<'p>> {
-        self.leave_groups(now);
-        self.user.in_iteration = false;
-        self.user.iteration += 1;
+        let core = self.core;
+        while let Some(group) = self.strand.groups.pop() {
+            self.worker.recorder.group(&group, now);
+        }
+        core.in_iteration.set(false);
+        core.iteration.set(core.iteration.get() + 1);
         self.worker.recorder.count(|counters| counters.iterations_done += 1);
-        self.worker.end_connections(self.user);
-        match self.worker.after_iteration(self.user, now) {
-            AfterIteration::Now => None,
-            AfterIteration::At(due) => Some(Next::Wait(State::Pace, due)),
-            AfterIteration::Free => Some(Next::Free),
-            AfterIteration::Gone => Some(Next::Gone),
+        self.worker.end_connections(core);
+        let mut paced = core.paced.get();
+        let after = self.worker.roster.borrow().after(core.seat, &mut paced, now);
+        core.paced.set(paced);
+        match after {
+            After::Now(due) => {
+                self.strand.due = due;
+                None
+            }
+            After::At(due) => {
+                self.strand.due = due;
+                Some(Next::Wait(State::Pace, due))
+            }
+            After::Free => Some(Next::Free),
+            After::Gone => Some(Next::Gone),
         }
     }
 
-    /// The user ends within an iteration.
+    /// The user ends within an iteration: what it was in is cut off.
     fn leave(&mut self, now: u64) -> Next<'p> {
-        for group in &mut self.user.groups {
-            group.2 = true;
+        while let Some(group) = self.strand.groups.pop() {
+            self.worker.recorder.group_cut_off(&group, now);
         }
-        self.leave_groups(now);
         Next::Gone
-    }
-
-    fn leave_groups(&mut self, now: u64) {
-        while let Some((name, since, failed)) = self.user.groups.pop() {
-            self.worker.recorder.group(name, since, now, failed);
-        }
     }
 
     fn op(&mut self, scenario: &'p Scenario, op: &'p Op, now: u64) -> Option<Next<'p>> {
         let program = self.program;
         match op {
             Op::Request(request) => {
-                if self.worker.is_surplus(self.user) {
+                // An arrival was due before its load ended: its first request is sent.
+                let arrived = std::mem::take(&mut self.strand.arrived);
+                if !arrived && self.worker.roster.borrow().is_surplus(self.core.seat) {
                     return Some(self.leave(now));
                 }
                 return Some(Next::Request(request));
@@ -214,13 +221,15 @@ impl<'p> Run<'_, 'p> {
             Op::Exec(exec) => return Some(Next::Exec(exec)),
             Op::Think(think) => {
                 let wait = self.think(think);
-                self.user.due = now.saturating_add(wait);
-                return Some(Next::Wait(State::Think, self.user.due));
+                self.strand.due = now.saturating_add(wait);
+                return Some(Next::Wait(State::Think, self.strand.due));
             }
-            Op::Enter(name) => self.user.groups.push((*name, now, false)),
+            Op::Enter(name) => {
+                self.strand.groups.push(OpenGroup { name: *name, since: now, failed: false });
+            }
             Op::Leave => {
-                if let Some((name, since, failed)) = self.user.groups.pop() {
-                    self.worker.recorder.group(name, since, now, failed);
+                if let Some(group) = self.strand.groups.pop() {
+                    self.worker.recorder.group(&group, now);
                 }
             }
             Op::Set { slot, value } => {
@@ -235,14 +244,14 @@ impl<'p> Run<'_, 'p> {
                     Value::Float(times) if times > 0.0 => times as u64,
                     _ => 0,
                 };
-                *self.user.register(program, *limit) = times;
-                *self.user.register(program, *counter) = 0;
+                *self.register(*limit) = times;
+                *self.register(*counter) = 0;
             }
             Op::Pass { counter, limit, variable, end } => {
-                let limit = *self.user.register(program, *limit);
-                let counter = self.user.register(program, *counter);
+                let limit = *self.register(*limit);
+                let counter = self.register(*counter);
                 if *counter >= limit {
-                    self.user.pc = *end;
+                    self.strand.pc = *end;
                 } else {
                     let pass = *counter;
                     *counter += 1;
@@ -255,30 +264,30 @@ impl<'p> Run<'_, 'p> {
                 let value = of.eval(&self.scope());
                 let value = self.or_log(value, Value::Null);
                 self.set(*list, value);
-                *self.user.register(program, *index) = 0;
+                *self.register(*index) = 0;
             }
             Op::Element { list, index, item, end } => self.element(*list, *index, *item, *end),
             Op::Unless { condition, to } => {
                 let holds = condition.test(&self.scope());
                 if !self.or_log(holds, false) {
-                    self.user.pc = *to;
+                    self.strand.pc = *to;
                 }
             }
-            Op::Jump(to) => self.user.pc = *to,
+            Op::Jump(to) => self.strand.pc = *to,
             Op::Choose { cumulative, targets } => {
-                let at = self.user.chance() as f64 / u64::MAX as f64;
+                let at = self.core.chance() as f64 / u64::MAX as f64;
                 let chosen = cumulative.iter().position(|share| at < *share);
-                self.user.pc = targets[chosen.unwrap_or(targets.len() - 1)];
+                self.strand.pc = targets[chosen.unwrap_or(targets.len() - 1)];
             }
             Op::RoundRobin { turn, targets } => {
-                let turn = self.user.register(program, *turn);
+                let turn = self.register(*turn);
                 let chosen = *turn as usize % targets.len();
                 *turn += 1;
-                self.user.pc = targets[chosen];
+                self.strand.pc = targets[chosen];
             }
             Op::OncePerUser { otherwise } => {
-                if self.user.iteration > 0 {
-                    self.user.pc = *otherwise;
+                if self.core.iteration.get() > 0 {
+                    self.strand.pc = *otherwise;
                 }
             }
             Op::Log(text) => {
@@ -287,7 +296,7 @@ impl<'p> Run<'_, 'p> {
                 self.or_log(rendered, ());
                 self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
             }
-            Op::Stop(StopScope::Iteration) => self.user.pc = scenario.ops.len() as u32,
+            Op::Stop(StopScope::Iteration) => self.strand.pc = scenario.ops.len() as u32,
             Op::Stop(StopScope::User) => return Some(self.leave(now)),
             Op::Stop(StopScope::Run) => {
                 self.worker.stop_run();
@@ -306,9 +315,9 @@ impl<'p> Run<'_, 'p> {
         end: u32,
     ) {
         let program = self.program;
-        let at = *self.user.register(program, index) as usize;
+        let at = *self.register(index) as usize;
         let element = match Place::of(list) {
-            Place::Variable(list) => match self.user.variable(program, list) {
+            Place::Variable(list) => match self.core.variable(program, list) {
                 Value::List(items) => items.get(at).cloned(),
                 _ => None,
             },
@@ -316,27 +325,31 @@ impl<'p> Run<'_, 'p> {
         };
         match element {
             Some(element) => {
-                *self.user.register(program, index) += 1;
+                *self.register(index) += 1;
                 self.set(item, element);
             }
-            None => self.user.pc = end,
+            None => self.strand.pc = end,
         }
     }
 
     fn set(&mut self, slot: squall_plan::expr::Slot, value: Value) {
         if let Place::Variable(index) = Place::of(slot) {
-            self.user.set_variable(self.program, index, value);
+            self.core.set_variable(self.program, index, value);
         }
     }
 
     fn scope(&self) -> UserScope<'_, '_> {
-        UserScope { program: self.program, user: self.user, answer: None }
+        UserScope::new(self.program, self.core)
+    }
+
+    fn register(&mut self, index: Register) -> &mut u64 {
+        self.strand.register(self.program, self.core.scenario(), index)
     }
 
     /// A value, or what stands for it after the error was written to the run's log.
     fn or_log<T>(&self, result: Result<T, squall_plan::expr::EvalError>, otherwise: T) -> T {
         result.unwrap_or_else(|error| {
-            let name = &self.program.scenarios[self.user.scenario as usize].name;
+            let name = &self.program.scenarios[self.core.scenario()].name;
             self.worker.recorder.count(|counters| counters.warnings += 1);
             self.worker.recorder.log(format!("scenario {name}: {error}"));
             otherwise
@@ -345,16 +358,14 @@ impl<'p> Run<'_, 'p> {
 
     /// A wait in nanoseconds.
     fn think(&self, think: &Think) -> u64 {
-        let mut random = self.user.random.get();
-        let seconds = match think {
+        let seconds = self.core.draw(|random| match think {
             Think::Fixed(time) => time.as_secs_f64(),
             Think::Uniform(from, to) => {
                 from.as_secs_f64() + random.uniform() * (to.as_secs_f64() - from.as_secs_f64())
             }
             Think::Normal { mean, sd } => random.normal(mean.as_secs_f64(), sd.as_secs_f64()),
             Think::Exponential { mean } => random.exponential(mean.as_secs_f64()),
-        };
-        self.user.random.set(random);
+        });
         (seconds.max(0.0) * 1e9) as u64
     }
 }

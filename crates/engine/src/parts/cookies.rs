@@ -1,34 +1,48 @@
-//! A user's cookies (RFC 6265). An empty jar is one pointer. Parsing is the `cookie` crate's; the
-//! jar's rules (domain, path, secure, expiry) are here, since a full store with a public suffix list
-//! would cost each of many thousand users several KB.
+//! A user's cookies: which a jar takes, keeps and sends (RFC 6265bis, sections 5.7 and 5.8, without a
+//! list of public suffixes, which would cost more than the rest). An empty jar is one pointer.
 
-use cookie::Cookie;
-use cookie::time::OffsetDateTime;
+use std::borrow::Cow;
+use std::cell::Cell;
 
-/// Most cookies of a user; the oldest goes first.
-const MAX_COOKIES: usize = 50;
+use super::set_cookie::SetCookie;
+
+/// Most cookies of a user for one domain, and in all; beyond that the one that was used least
+/// recently goes. Section 6.1 asks for 50 a domain.
+const MAX_OF_DOMAIN: usize = 50;
+const MAX_IN_ALL: usize = 180;
 
 /// The cookies of one user.
 #[derive(Debug, Default)]
-#[allow(clippy::box_collection)] // a pointer in place of three: most users have no cookie
-pub(crate) struct Jar(Option<Box<Vec<Stored>>>);
+pub(crate) struct Jar(Option<Box<Cookies>>);
+
+#[derive(Debug, Default)]
+struct Cookies {
+    /// In the order in which they are sent: longer paths first, then the older.
+    all: Vec<Stored>,
+    /// Goes on with every use, which has no time of its own.
+    clock: Cell<u64>,
+}
 
 #[derive(Debug)]
 struct Stored {
-    name: Box<str>,
-    value: Box<str>,
+    name: Box<[u8]>,
+    value: Box<[u8]>,
     domain: Box<str>,
     /// Whether it goes to the host that set it, and to no other.
     host_only: bool,
-    path: Box<str>,
+    path: Box<[u8]>,
     secure: bool,
     /// Seconds since 1970; `None`: with the user.
     expires: Option<i64>,
+    /// When it was set last, and set or sent last, on the clock of [`Cookies`].
+    set: u64,
+    used: Cell<u64>,
 }
 
 /// Where a request goes, as far as cookies care.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site<'a> {
+    /// In small letters.
     pub host: &'a str,
     /// Without query.
     pub path: &'a str,
@@ -42,72 +56,141 @@ impl Jar {
         self.0.is_none()
     }
 
-    /// Keeps, replaces or removes a cookie as a Set-Cookie line says (section 5.3).
+    /// Keeps, replaces or removes a cookie as a Set-Cookie line says; one that may not be set there is
+    /// passed over.
     pub(crate) fn set(&mut self, line: &[u8], site: Site<'_>) {
-        let Ok(cookie) = Cookie::parse(String::from_utf8_lossy(line).into_owned()) else { return };
-        let domain =
-            cookie.domain().map(|domain| domain.trim_start_matches('.').to_ascii_lowercase());
-        let domain = domain.filter(|domain| !domain.is_empty());
-        // A cookie may be for a parent of its host, but not for another, nor for a whole top level.
-        if domain.as_deref().is_some_and(|domain| {
-            !matches_domain(site.host, domain) || !(domain.contains('.') || domain == site.host)
-        }) {
+        let Some(cookie) = SetCookie::parse(line).and_then(|line| Stored::new(line, site)) else {
             return;
-        }
-        let path =
-            cookie.path().filter(|path| path.starts_with('/')).unwrap_or(default_path(site.path));
-        let expires = match (cookie.max_age(), cookie.expires_datetime()) {
-            (Some(age), _) => Some(site.now.saturating_add(age.whole_seconds())),
-            (None, Some(at)) => Some(OffsetDateTime::unix_timestamp(at)),
-            (None, None) => None,
         };
-        let stored = Stored {
-            name: cookie.name().into(),
-            value: cookie.value().into(),
-            host_only: domain.is_none(),
-            domain: domain.unwrap_or_else(|| site.host.to_owned()).into(),
-            path: path.into(),
-            secure: cookie.secure().unwrap_or(false),
-            expires,
-        };
-        let all = self.0.get_or_insert_default();
-        all.retain(|own| {
-            (&own.name, &own.domain, &own.path) != (&stored.name, &stored.domain, &stored.path)
-        });
-        if stored.expires.is_none_or(|at| at > site.now) {
-            if all.len() >= MAX_COOKIES {
-                all.remove(0);
-            }
-            all.push(stored);
-        }
-        if all.is_empty() {
+        let jar = self.0.get_or_insert_default();
+        jar.insert(cookie, site);
+        if jar.all.is_empty() {
             self.0 = None;
         }
     }
 
     /// Appends `name=value; name=value` of the cookies that go there; whether there is any.
     pub(crate) fn header(&self, site: Site<'_>, out: &mut Vec<u8>) -> bool {
-        let from = out.len();
-        for cookie in self.0.iter().flat_map(|all| all.iter()).filter(|cookie| cookie.goes_to(site))
-        {
+        let Some(jar) = &self.0 else { return false };
+        let (from, now) = (out.len(), jar.tick());
+        for cookie in jar.all.iter().filter(|cookie| cookie.goes_to(site)) {
             if out.len() > from {
                 out.extend_from_slice(b"; ");
             }
-            out.extend_from_slice(cookie.name.as_bytes());
-            out.push(b'=');
-            out.extend_from_slice(cookie.value.as_bytes());
+            if !cookie.name.is_empty() {
+                out.extend_from_slice(&cookie.name);
+                out.push(b'=');
+            }
+            out.extend_from_slice(&cookie.value);
+            cookie.used.set(now);
         }
         out.len() > from
     }
 
-    /// The value of the newest cookie of a name.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        let mut all = self.0.iter().flat_map(|all| all.iter().rev());
-        all.find(|cookie| &*cookie.name == name).map(|cookie| &*cookie.value)
+    /// The value of the cookie of a name that was set last; what is not UTF-8 in it is replaced.
+    pub(crate) fn get(&self, name: &str) -> Option<Cow<'_, str>> {
+        let all = self.0.iter().flat_map(|jar| &jar.all);
+        let found = all.filter(|cookie| *cookie.name == *name.as_bytes()).max_by_key(|c| c.set);
+        found.map(|cookie| String::from_utf8_lossy(&cookie.value))
+    }
+}
+
+impl Cookies {
+    fn tick(&self) -> u64 {
+        self.clock.set(self.clock.get() + 1);
+        self.clock.get()
+    }
+
+    fn insert(&mut self, mut cookie: Stored, site: Site<'_>) {
+        // A page that came in the clear may not replace what came over TLS.
+        let guarded = |own: &Stored| {
+            own.secure
+                && own.name == cookie.name
+                && (matches_domain(&own.domain, &cookie.domain)
+                    || matches_domain(&cookie.domain, &own.domain))
+                && matches_path(&cookie.path, &own.path)
+        };
+        if !site.secure && !cookie.secure && self.all.iter().any(guarded) {
+            return;
+        }
+        self.all.retain(|own| !own.is_over(site.now) || own.is_same(&cookie));
+        cookie.set = self.tick();
+        cookie.used.set(cookie.set);
+        match self.all.iter().position(|own| own.is_same(&cookie)) {
+            Some(at) if cookie.is_over(site.now) => drop(self.all.remove(at)),
+            Some(at) => self.all[at] = cookie,
+            None if cookie.is_over(site.now) => {}
+            None => {
+                let domain = cookie.domain.clone();
+                let longer = |own: &Stored| own.path.len() >= cookie.path.len();
+                let at = self.all.partition_point(longer);
+                self.all.insert(at, cookie);
+                self.shrink(MAX_OF_DOMAIN, |own| own.domain == domain);
+                self.shrink(MAX_IN_ALL, |_| true);
+            }
+        }
+    }
+
+    /// Removes the least recently used of some cookies if there are more than `most`.
+    fn shrink(&mut self, most: usize, of: impl Fn(&Stored) -> bool) {
+        let some = || self.all.iter().enumerate().filter(|(_, cookie)| of(cookie));
+        if some().count() > most
+            && let Some((at, _)) = some().min_by_key(|(_, cookie)| cookie.used.get())
+        {
+            self.all.remove(at);
+        }
     }
 }
 
 impl Stored {
+    /// The cookie of a line, if this site may set it.
+    fn new(line: SetCookie<'_>, site: Site<'_>) -> Option<Stored> {
+        let SetCookie { name, value, domain, path, secure, expires, max_age } = line;
+        // A cookie may be for a parent of its host, but not for another, nor for a whole top level.
+        let allowed = domain.is_empty()
+            || (matches_domain(site.host, &domain)
+                && (domain.contains('.') || domain == site.host));
+        // What is said of a name holds for a cookie without one, too: servers cannot tell them apart.
+        let called = if name.is_empty() { value } else { name };
+        let begins = |prefix: &[u8]| {
+            called.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
+        };
+        let prefixed = if begins(b"__Host-") {
+            !name.is_empty() && secure && site.secure && domain.is_empty() && path == Some(b"/")
+        } else if begins(b"__Secure-") {
+            !name.is_empty() && secure && site.secure
+        } else {
+            true
+        };
+        if !allowed || !prefixed {
+            return None;
+        }
+        let path = path.unwrap_or(default_path(site.path).as_bytes());
+        Some(Stored {
+            name: name.into(),
+            value: value.into(),
+            host_only: domain.is_empty(),
+            domain: if domain.is_empty() { site.host.into() } else { domain.into() },
+            path: path.into(),
+            secure,
+            expires: max_age.map(|age| site.now.saturating_add(age)).or(expires),
+            set: 0,
+            used: Cell::new(0),
+        })
+    }
+
+    /// Whether one replaces the other.
+    fn is_same(&self, other: &Stored) -> bool {
+        self.name == other.name
+            && self.domain == other.domain
+            && self.host_only == other.host_only
+            && self.path == other.path
+    }
+
+    fn is_over(&self, now: i64) -> bool {
+        self.expires.is_some_and(|at| at <= now)
+    }
+
     fn goes_to(&self, site: Site<'_>) -> bool {
         let domain = if self.host_only {
             *self.domain == *site.host
@@ -115,29 +198,29 @@ impl Stored {
             matches_domain(site.host, &self.domain)
         };
         domain
-            && matches_path(site.path, &self.path)
+            && matches_path(site.path.as_bytes(), &self.path)
             && (site.secure || !self.secure)
-            && self.expires.is_none_or(|at| at > site.now)
+            && !self.is_over(site.now)
     }
 }
 
-/// Section 5.1.3.
+/// RFC 6265, section 5.1.3.
 fn matches_domain(host: &str, domain: &str) -> bool {
-    let address = host.parse::<std::net::IpAddr>().is_ok();
-    host == domain
-        || (!address && host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')))
+    let below = || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
+    host == domain || (below() && host.parse::<std::net::IpAddr>().is_err())
 }
 
-/// Section 5.1.4.
-fn matches_path(path: &str, of_cookie: &str) -> bool {
+/// RFC 6265, section 5.1.4.
+fn matches_path(path: &[u8], of_cookie: &[u8]) -> bool {
     path.strip_prefix(of_cookie)
-        .is_some_and(|rest| rest.is_empty() || of_cookie.ends_with('/') || rest.starts_with('/'))
+        .is_some_and(|rest| rest.is_empty() || of_cookie.ends_with(b"/") || rest.starts_with(b"/"))
 }
 
+/// RFC 6265, section 5.1.4.
 fn default_path(path: &str) -> &str {
     match path.rfind('/') {
-        None | Some(0) => "/",
-        Some(at) => &path[..at],
+        Some(at) if at > 0 && path.starts_with('/') => &path[..at],
+        _ => "/",
     }
 }
 
@@ -174,10 +257,10 @@ mod tests {
         assert_eq!(sent(&jar, site("www.shop.example", "/cartoon")), "b=2; e=5");
         assert_eq!(
             sent(&jar, Site { secure: true, ..site("www.shop.example", "/cart") }),
-            "b=2; c=3; d=4; e=5"
+            "c=3; b=2; d=4; e=5"
         );
         assert_eq!(sent(&jar, Site { now: 2_000, ..site("www.shop.example", "/") }), "b=2");
-        assert_eq!(jar.get("c"), Some("3"));
+        assert_eq!(jar.get("c").as_deref(), Some("3"));
     }
 
     #[test]
@@ -191,13 +274,140 @@ mod tests {
         assert_eq!(size_of::<Jar>(), 8);
     }
 
+    /// A response's cookie that holds a line end made a request of this jar carry another header.
+    #[test]
+    fn no_cookie_ends_a_line_of_the_request() {
+        for bad in ["a=1\rX-Evil: 1", "a=1\nX-Evil: 1", "a=1\0", "a\r=1", "a=1; Path=/\r"] {
+            let mut jar = Jar::default();
+            jar.set(bad.as_bytes(), site("h", "/"));
+            assert!(jar.is_empty(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn longer_paths_go_first_then_older_cookies() {
+        let mut jar = Jar::default();
+        for line in ["a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/x", "d=4; Path=/"] {
+            jar.set(line.as_bytes(), site("h", "/x/y/z"));
+        }
+        jar.set(b"a=5; Path=/", site("h", "/"));
+        assert_eq!(sent(&jar, site("h", "/x/y/z")), "b=2; c=3; a=5; d=4", "a is as old as before");
+        jar.set(b"nameless; Path=/", site("h", "/"));
+        assert_eq!(sent(&jar, site("h", "/")), "a=5; d=4; nameless");
+    }
+
+    #[test]
+    fn the_least_recently_used_cookie_of_a_domain_goes() {
+        let mut jar = Jar::default();
+        for n in 0..50 {
+            jar.set(format!("n{n}=1; Path=/{n}").as_bytes(), site("a.example", "/"));
+        }
+        sent(&jar, site("a.example", "/0"));
+        jar.set(b"new=1; Path=/", site("a.example", "/"));
+        assert_eq!(jar.get("n0").as_deref(), Some("1"), "it has just been sent");
+        assert_eq!((jar.get("n1"), jar.get("new").as_deref()), (None, Some("1")));
+        assert_eq!(jar.0.as_ref().map(|jar| jar.all.len()), Some(50));
+    }
+
+    #[test]
+    fn cookies_that_are_over_go_first() {
+        let mut jar = Jar::default();
+        for n in 0..50 {
+            let line = format!("n{n}=1; Max-Age={}", if n == 30 { 10 } else { 5_000 });
+            jar.set(line.as_bytes(), site("h", "/"));
+        }
+        jar.set(b"new=1", Site { now: 2_000, ..site("h", "/") });
+        assert_eq!((jar.get("n30"), jar.get("n0").as_deref()), (None, Some("1")));
+    }
+
+    #[test]
+    fn a_user_has_no_more_than_180_cookies_of_all_domains() {
+        let mut jar = Jar::default();
+        for n in 0..500 {
+            let host = format!("h{}.example", n % 20);
+            jar.set(format!("n{n}=1").as_bytes(), site(&host, "/"));
+        }
+        assert_eq!(jar.0.as_ref().map(|jar| jar.all.len()), Some(180));
+        assert_eq!((jar.get("n319"), jar.get("n320").as_deref()), (None, Some("1")));
+    }
+
+    #[test]
+    fn names_with_prefixes_hold_what_they_promise() {
+        let tls = Site { secure: true, ..site("www.shop.example", "/x") };
+        for (line, taken) in [
+            ("__Secure-a=1; Secure", true),
+            ("__Secure-a=1", false),
+            ("__host-a=1; Secure; Path=/", true),
+            ("__Host-a=1; Secure", false),
+            ("__Host-a=1; Secure; Path=/x", false),
+            ("__Host-a=1; Path=/", false),
+            ("__Host-a=1; Secure; Path=/; Domain=shop.example", false),
+            ("=__Host-a=1; Secure; Path=/", false),
+            ("__Secure-; Secure", false),
+        ] {
+            let mut jar = Jar::default();
+            jar.set(line.as_bytes(), tls);
+            assert_eq!(!jar.is_empty(), taken, "{line}");
+            jar.set(line.as_bytes(), Site { secure: false, host: "other.example", ..tls });
+            assert_eq!(
+                jar.0.map_or(0, |jar| jar.all.len()),
+                usize::from(taken),
+                "{line} in the clear"
+            );
+        }
+    }
+
+    #[test]
+    fn what_came_over_tls_is_not_replaced_in_the_clear() {
+        let clear = site("www.shop.example", "/");
+        let tls = Site { secure: true, ..clear };
+        let mut jar = Jar::default();
+        jar.set(b"sid=good; Secure; Path=/", tls);
+        jar.set(b"sid=bad; Path=/", clear);
+        jar.set(b"sid=bad; Domain=shop.example; Path=/", clear);
+        assert_eq!(sent(&jar, tls), "sid=good");
+        jar.set(b"sid=better; Path=/", tls);
+        assert_eq!(sent(&jar, clear), "sid=better");
+    }
+
+    #[test]
+    fn domains_match_whole_labels_of_names_only() {
+        for (host, domain, matches) in [
+            ("a.b.c", "a.b.c", true),
+            ("a.b.c", "b.c", true),
+            ("ab.c", "b.c", false),
+            ("b.c", "a.b.c", false),
+            ("10.0.0.1", "0.0.1", false),
+            ("10.0.0.1", "10.0.0.1", true),
+            ("::1", "1", false),
+        ] {
+            assert_eq!(matches_domain(host, domain), matches, "{host} {domain}");
+        }
+        for (path, default) in
+            [("/a/b", "/a"), ("/a/", "/a"), ("/a", "/"), ("/", "/"), ("", "/"), ("a/b", "/")]
+        {
+            assert_eq!(default_path(path), default, "{path}");
+        }
+    }
+
+    #[test]
+    fn bytes_come_back_as_they_came() {
+        let mut jar = Jar::default();
+        jar.set(b"a=\xe9\xff", site("h", "/"));
+        let mut out = Vec::new();
+        assert!(jar.header(site("h", "/"), &mut out));
+        assert_eq!(out, b"a=\xe9\xff");
+    }
+
     #[test]
     fn any_line_is_a_cookie_or_nothing() {
         use proptest::prelude::*;
         proptest!(|(line in prop::collection::vec(any::<u8>(), 0..60))| {
             let mut jar = Jar::default();
             jar.set(&line, site("host.example", "/p"));
-            sent(&jar, site("host.example", "/p"));
+            let mut out = Vec::new();
+            jar.header(site("host.example", "/p"), &mut out);
+            prop_assert!(out.iter().all(|byte| !byte.is_ascii_control() || *byte == b'\t'));
         });
     }
 }

@@ -1,22 +1,25 @@
-//! Rows of data files: CSV and JSON lines. Small files are kept; of large ones only the places of some
-//! rows are, and rows are read when they are needed.
+//! Rows of data files. Of a file with few values the rows are kept, of a small one its bytes, and of a
+//! large one nothing but the places of some rows: memory has a limit, however many rows there are.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use squall_plan::model::{AtEnd, DataFormat, Pick, Share};
+use squall_plan::model::DataFormat;
 use squall_plan::value::{Value, ValueRef};
 
-/// Files up to this size are kept in memory as rows.
-const KEPT: u64 = 8 << 20;
-/// Of larger files the place of each of so many rows is kept.
-const STRIDE: u64 = 64;
+pub(crate) use super::data_file::Row;
+use super::data_file::{Input, Rows};
 
-/// A row: a value a column.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Row(Vec<Value>);
+/// Most values of a file whose rows are kept as they are used.
+const MAX_VALUES: u64 = 64 << 10;
+/// Files up to this size are kept in memory.
+const MAX_BYTES: u64 = 8 << 20;
+/// Most places of rows that are kept: 16 MiB.
+const MAX_PLACES: usize = 2 << 20;
+/// One row in so many has its place kept, unless that would be too many places.
+const STRIDE: u64 = 16;
 
 impl Row {
     pub(crate) fn cell(&self, column: usize) -> ValueRef<'_> {
@@ -24,50 +27,107 @@ impl Row {
     }
 }
 
-/// A data file that has been looked through once.
+/// A data file that has been read through once.
 #[derive(Debug)]
 pub(crate) struct Source {
     path: PathBuf,
     format: DataFormat,
     columns: Vec<String>,
     rows: u64,
-    kept: Vec<Arc<Row>>,
-    /// Place of row 0, of row [`STRIDE`], and so on.
-    index: Vec<csv::Position>,
+    stored: Stored,
+    places: Places,
+}
+
+/// What of a file is in memory, beside the places of its rows.
+#[derive(Debug)]
+enum Stored {
+    Rows(Vec<Arc<Row>>),
+    Bytes(Arc<[u8]>),
+    Nothing,
+}
+
+/// The places of row 0, of row `stride`, and so on.
+#[derive(Debug)]
+struct Places {
+    stride: u64,
+    places: Vec<u64>,
+    most: usize,
+}
+
+impl Places {
+    fn new(most: usize) -> Places {
+        Places { stride: STRIDE, places: Vec::new(), most }
+    }
+
+    /// Notes the place of the row that comes after those noted before.
+    fn note(&mut self, row: u64, place: u64) {
+        if !row.is_multiple_of(self.stride) {
+            return;
+        }
+        if self.places.len() >= self.most {
+            let mut index = 0;
+            self.places.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.stride *= 2;
+            if !row.is_multiple_of(self.stride) {
+                return;
+            }
+        }
+        self.places.push(place);
+    }
+
+    /// The last row at or before `row` whose place is known.
+    fn before(&self, row: u64) -> Option<(u64, u64)> {
+        let index = row / self.stride;
+        self.places.get(index as usize).map(|place| (index * self.stride, *place))
+    }
 }
 
 impl Source {
     /// Opens a file, counts its rows and finds its columns.
+    ///
+    /// # Errors
+    /// A text that names the file, and the line where one is at fault.
     pub(crate) fn open(path: &Path, format: &DataFormat) -> Result<Source, String> {
-        let show = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let size = std::fs::metadata(path).map_err(|error| show(&error))?.len();
-        let mut source = Source {
-            path: path.to_owned(),
-            format: format.clone(),
-            columns: Vec::new(),
-            rows: 0,
-            kept: Vec::new(),
-            index: Vec::new(),
+        Source::read(path, format).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn read(path: &Path, format: &DataFormat) -> Result<Source, String> {
+        let bytes = small(path)?;
+        let input = match &bytes {
+            Some(bytes) => Input::memory(bytes),
+            None => Input::disk(path).map_err(|error| error.to_string())?,
         };
-        let mut cursor = Cursor::open(path, format).map_err(|error| show(&error))?;
-        source.columns = cursor.columns().map_err(|error| show(&error))?;
+        let mut rows = Rows::new(input, format);
+        let columns = rows.columns()?;
+        let mut kept = bytes.is_some().then(Vec::new);
+        let (mut places, mut count) = (Places::new(MAX_PLACES), 0);
         loop {
-            let place = cursor.place();
-            let Some(row) = cursor.next(&source.columns).map_err(|error| show(&error))? else {
+            let place = rows.place();
+            if !rows.next()? {
                 break;
-            };
-            if source.rows.is_multiple_of(STRIDE) {
-                source.index.push(place);
             }
-            if size <= KEPT {
-                source.kept.push(Arc::new(row));
+            places.note(count, place);
+            count += 1;
+            if count * (columns.len() as u64).max(1) > MAX_VALUES {
+                kept = None;
             }
-            source.rows += 1;
+            if let Some(kept) = &mut kept {
+                kept.push(Arc::new(rows.row(&columns)));
+            }
         }
-        if source.rows == 0 {
-            return Err(format!("{}: there is no row in it", path.display()));
+        if count == 0 {
+            return Err("it has no rows; a CSV file needs one below its header".to_owned());
         }
-        Ok(source)
+        let stored = match (kept, bytes) {
+            (Some(kept), _) => Stored::Rows(kept),
+            (None, Some(bytes)) => Stored::Bytes(bytes),
+            (None, None) => Stored::Nothing,
+        };
+        let (path, format) = (path.to_owned(), format.clone());
+        Ok(Source { path, format, columns, rows: count, stored, places })
     }
 
     pub(crate) fn columns(&self) -> &[String] {
@@ -77,13 +137,37 @@ impl Source {
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
+
+    fn open_rows(&self) -> Result<Rows, String> {
+        let input = match &self.stored {
+            Stored::Bytes(bytes) => Input::memory(bytes),
+            _ => Input::disk(&self.path).map_err(|error| error.to_string())?,
+        };
+        Ok(Rows::new(input, &self.format))
+    }
 }
 
-/// One worker's way to the rows of a source.
+/// The bytes of a file, if it is small.
+fn small(path: &Path) -> Result<Option<Arc<[u8]>>, String> {
+    let show = |error: std::io::Error| error.to_string();
+    let metadata = fs::metadata(path).map_err(show)?;
+    if !metadata.is_file() {
+        return Err("expected a file, found a directory or a device".to_owned());
+    }
+    if metadata.len() > MAX_BYTES {
+        return Ok(None);
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
+    // It may grow meanwhile.
+    File::open(path).map_err(show)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(show)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES).map(Arc::from))
+}
+
+/// One worker's access to the rows of a source.
 pub(crate) struct Reader {
     source: Arc<Source>,
-    /// Of large files: an open file, and the number of the row that it gives next.
-    open: Option<(Cursor, u64)>,
+    /// Where rows are not kept: the open file, and the number of the row that it gives next.
+    open: Option<(Rows, u64)>,
 }
 
 impl Reader {
@@ -92,177 +176,40 @@ impl Reader {
     }
 
     /// A row by its number.
-    pub(crate) fn row(&mut self, number: u64) -> io::Result<Arc<Row>> {
-        let source = &self.source;
-        if let Some(row) = source.kept.get(number as usize) {
+    ///
+    /// # Errors
+    /// The file cannot be read any more, or is not what it was.
+    pub(crate) fn row(&mut self, number: u64) -> Result<Arc<Row>, String> {
+        if let Stored::Rows(rows) = &self.source.stored
+            && let Some(row) = rows.get(number as usize)
+        {
             return Ok(row.clone());
         }
-        let (mut cursor, mut at) = match self.open.take() {
+        self.read(number)
+            .map_err(|error| format!("{}, row {number}: {error}", self.source.path.display()))
+    }
+
+    fn read(&mut self, number: u64) -> Result<Arc<Row>, String> {
+        let changed = || "the file has changed since the run began".to_owned();
+        let (mut rows, mut at) = match self.open.take() {
             Some(open) => open,
-            None => (Cursor::open(&source.path, &source.format)?, u64::MAX),
+            None => (self.source.open_rows()?, u64::MAX),
         };
         // Going on costs less than seeking while the row is near.
-        if number < at || number - at > STRIDE {
-            let Some(place) = source.index.get((number / STRIDE) as usize) else {
-                return Err(io::Error::other("there is no such row"));
-            };
-            cursor.seek(place)?;
-            at = number / STRIDE * STRIDE;
+        if number < at || number - at > self.source.places.stride {
+            let (first, place) = self.source.places.before(number).ok_or_else(changed)?;
+            rows.seek(place)?;
+            at = first;
         }
-        let mut found = None;
         while at <= number {
-            found = cursor.next(&source.columns)?;
+            if !rows.next()? {
+                return Err(changed());
+            }
             at += 1;
         }
-        self.open = Some((cursor, at));
-        found
-            .map(Arc::new)
-            .ok_or_else(|| io::Error::other("the file became shorter while it was read"))
-    }
-}
-
-/// Reads a file row by row.
-enum Cursor {
-    Csv { reader: Box<csv::Reader<File>>, given: Option<Vec<String>> },
-    Lines { reader: BufReader<File>, at: u64, line: u64 },
-}
-
-impl Cursor {
-    fn open(path: &Path, format: &DataFormat) -> io::Result<Cursor> {
-        let file = File::open(path)?;
-        Ok(match format {
-            DataFormat::Csv { delimiter, columns } => Cursor::Csv {
-                reader: Box::new(
-                    csv::ReaderBuilder::new()
-                        .delimiter(*delimiter)
-                        .has_headers(columns.is_none())
-                        .from_reader(file),
-                ),
-                given: columns.clone(),
-            },
-            DataFormat::JsonLines => Cursor::Lines { reader: BufReader::new(file), at: 0, line: 0 },
-        })
-    }
-
-    /// Names of the columns: given, of the header, or of the first object.
-    fn columns(&mut self) -> io::Result<Vec<String>> {
-        match self {
-            Cursor::Csv { given: Some(given), .. } => Ok(given.clone()),
-            Cursor::Csv { reader, .. } => {
-                let names = reader.headers().map_err(io::Error::other)?;
-                let clean = |name: &str| name.trim_start_matches('\u{feff}').trim().to_owned();
-                Ok(names.iter().map(clean).collect())
-            }
-            Cursor::Lines { .. } => {
-                let first = self.object()?;
-                self.seek(&csv::Position::new())?;
-                Ok(first.map(|object| object.keys().cloned().collect()).unwrap_or_default())
-            }
-        }
-    }
-
-    fn place(&self) -> csv::Position {
-        match self {
-            Cursor::Csv { reader, .. } => reader.position().clone(),
-            Cursor::Lines { at, line, .. } => {
-                let mut place = csv::Position::new();
-                place.set_byte(*at).set_line(line + 1);
-                place
-            }
-        }
-    }
-
-    fn seek(&mut self, place: &csv::Position) -> io::Result<()> {
-        match self {
-            Cursor::Csv { reader, .. } => reader.seek(place.clone()).map_err(io::Error::other),
-            Cursor::Lines { reader, at, line } => {
-                reader.seek(SeekFrom::Start(place.byte()))?;
-                (*at, *line) = (place.byte(), place.line().saturating_sub(1));
-                Ok(())
-            }
-        }
-    }
-
-    fn next(&mut self, columns: &[String]) -> io::Result<Option<Row>> {
-        if let Cursor::Csv { reader, given } = self {
-            let mut record = csv::StringRecord::new();
-            if !reader.read_record(&mut record).map_err(io::Error::other)? {
-                return Ok(None);
-            }
-            if given.is_some() && record.len() != columns.len() {
-                let line = record.position().map_or(0, csv::Position::line);
-                let message =
-                    format!("line {line} has {} fields, not {}", record.len(), columns.len());
-                return Err(io::Error::other(message));
-            }
-            return Ok(Some(Row(record.iter().map(Value::text).collect())));
-        }
-        let Some(object) = self.object()? else { return Ok(None) };
-        let value = |column: &String| object.get(column).map_or(Value::Null, Value::from_json);
-        Ok(Some(Row(columns.iter().map(value).collect())))
-    }
-
-    /// The next object of a file of JSON lines; empty lines are passed over.
-    fn object(&mut self) -> io::Result<Option<serde_json::Map<String, serde_json::Value>>> {
-        let Cursor::Lines { reader, at, line } = self else { return Ok(None) };
-        let mut text = String::new();
-        loop {
-            text.clear();
-            let read = reader.read_line(&mut text)?;
-            if read == 0 {
-                return Ok(None);
-            }
-            *at += read as u64;
-            *line += 1;
-            if !text.trim().is_empty() {
-                break;
-            }
-        }
-        match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-            Ok(object) => Ok(Some(object)),
-            Err(error) => Err(io::Error::other(format!("line {line} is no JSON object: {error}"))),
-        }
-    }
-}
-
-/// How rows are taken, and how many there are.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Taking {
-    pub pick: Pick,
-    pub share: Share,
-    pub at_end: AtEnd,
-    pub rows: u64,
-    /// Which worker this is, of how many.
-    pub worker: u64,
-    pub of: u64,
-}
-
-/// The number of the row that a user gets, or `None` when there are no more. `by_user` and
-/// `by_worker` count the rows taken so far by the user itself and by this worker for all who share.
-pub(crate) fn row_number(
-    taking: Taking,
-    user: u64,
-    by_user: &mut u64,
-    by_worker: &mut u64,
-    chance: u64,
-) -> Option<u64> {
-    let Taking { rows, worker, of, .. } = taking;
-    let sequence = match (taking.pick, taking.share) {
-        (Pick::Random, _) => return Some(((u128::from(chance) * u128::from(rows)) >> 64) as u64),
-        (Pick::OncePerUser, _) => user,
-        (Pick::Next, Share::User) => {
-            *by_user += 1;
-            *by_user - 1
-        }
-        // Row number i belongs to worker i mod W: nothing is taken twice, and nobody has to ask.
-        (Pick::Next, Share::All | Share::Scenario) => {
-            *by_worker += 1;
-            (*by_worker - 1) * of + worker
-        }
-    };
-    match taking.at_end {
-        AtEnd::Stop if sequence >= rows => None,
-        _ => Some(sequence % rows),
+        let row = rows.row(&self.source.columns);
+        self.open = Some((rows, at));
+        Ok(Arc::new(row))
     }
 }
 
@@ -311,7 +258,7 @@ mod tests {
         let text: String = (0..1_000_000).map(|n| format!("{n},x{n}\n")).collect();
         let file = Temporary::new("large.csv", &format!("n,x\n{text}"));
         let source = Arc::new(Source::open(&file.0, &CSV).expect("a good file"));
-        assert!(source.kept.is_empty() && source.rows() == 1_000_000);
+        assert!(matches!(source.stored, Stored::Nothing) && source.rows() == 1_000_000);
         let mut reader = Reader::new(&source);
         for number in [0, 1, 2, 999_999, 5, 64, 63, 500_000, 500_001, 500_070] {
             let row = reader.row(number).expect("a row");
@@ -331,7 +278,11 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_file_is_said() {
         let ragged = Temporary::new("b.csv", "a,b\n1,2\n3\n");
-        assert!(Source::open(&ragged.0, &CSV).expect_err("ragged").contains("line: 3"));
+        assert!(
+            Source::open(&ragged.0, &CSV)
+                .expect_err("ragged")
+                .contains("line 3: 1 field, where there should be 2")
+        );
         let broken = Temporary::new("b.jsonl", "{}\n[1]\n");
         assert!(
             Source::open(&broken.0, &DataFormat::JsonLines)
@@ -339,45 +290,75 @@ mod tests {
                 .contains("line 2")
         );
         let empty = Temporary::new("c.csv", "a,b\n");
-        assert!(Source::open(&empty.0, &CSV).expect_err("empty").contains("no row"));
+        assert!(Source::open(&empty.0, &CSV).expect_err("empty").contains("no rows"));
         assert!(Source::open(Path::new("/nowhere.csv"), &CSV).is_err());
     }
 
     #[test]
-    fn workers_take_each_row_once() {
-        let taking = |worker| Taking {
-            pick: Pick::Next,
-            share: Share::All,
-            at_end: AtEnd::Stop,
-            rows: 7,
-            worker,
-            of: 3,
-        };
-        let mut all = Vec::new();
-        for worker in 0..3 {
-            let (mut by_user, mut by_worker) = (0, 0);
-            while let Some(row) = row_number(taking(worker), 0, &mut by_user, &mut by_worker, 0) {
-                all.push(row);
-            }
-        }
-        all.sort_unstable();
-        assert_eq!(all, (0..7).collect::<Vec<_>>());
+    fn a_row_has_an_end() {
+        let csv = Temporary::new("sparse.csv", "a\n1\n\"x");
+        // A hole of 5 GB: a row that does not end, and that nobody should wait for.
+        File::options()
+            .write(true)
+            .open(&csv.0)
+            .and_then(|file| file.set_len(5 << 30))
+            .expect("a hole");
+        let error = Source::open(&csv.0, &CSV).expect_err("too long");
+        assert!(error.contains("sparse.csv: line 3: the row is longer than 1 MiB"), "{error}");
+        let json = Temporary::new("sparse.jsonl", "{}\n");
+        File::options()
+            .write(true)
+            .open(&json.0)
+            .and_then(|file| file.set_len(5 << 30))
+            .expect("a hole");
+        let error = Source::open(&json.0, &DataFormat::JsonLines).expect_err("too long");
+        assert!(error.contains("sparse.jsonl: line 2: the row is longer than 1 MiB"), "{error}");
+        let long = format!("a\n1\n{}\n", "x".repeat((1 << 20) - 1));
+        assert!(Source::open(&Temporary::new("long.csv", &long).0, &CSV).is_ok());
+        let longer = format!("a\n1\n{}\n", "x".repeat(1 << 20));
+        assert!(Source::open(&Temporary::new("longer.csv", &longer).0, &CSV).is_err());
     }
 
     #[test]
-    fn few_rows_are_enough_for_many_workers() {
-        let taking = Taking {
-            pick: Pick::Next,
-            share: Share::All,
-            at_end: AtEnd::Cycle,
-            rows: 2,
-            worker: 5,
-            of: 8,
-        };
-        assert_eq!(row_number(taking, 0, &mut 0, &mut 0, 0), Some(1));
-        let per_user = Taking { pick: Pick::OncePerUser, ..taking };
-        assert_eq!(row_number(per_user, 9, &mut 0, &mut 0, 0), Some(1));
-        let random = Taking { pick: Pick::Random, rows: 10, ..taking };
-        assert_eq!(row_number(random, 0, &mut 0, &mut 0, u64::MAX), Some(9));
+    fn the_number_of_places_has_a_limit() {
+        let mut places = Places::new(8);
+        for row in 0..10_000 {
+            places.note(row, row * 3);
+            assert!(places.places.len() <= 8);
+        }
+        for row in [0, 1, 15, 16, 1_000, 5_555, 9_999] {
+            let (first, place) = places.before(row).expect("a row that was noted");
+            assert!(first <= row && row - first < places.stride && place == first * 3, "{row}");
+        }
+    }
+
+    /// Rows from memory, where there are too many to be kept.
+    #[test]
+    fn many_rows_of_a_small_file_are_read_from_its_bytes() {
+        let csv: String = (0..100_000).map(|n| format!("\"{n}\n\",{n}\n")).collect();
+        let json: String =
+            (0..100_000).map(|n| format!("{{\"a\":\"{n}\\n\",\"b\":{n}}}\n\n")).collect();
+        let given =
+            DataFormat::Csv { delimiter: b',', columns: Some(vec!["a".into(), "b".into()]) };
+        for (name, text, format) in
+            [("m.csv", &csv, given), ("m.jsonl", &json, DataFormat::JsonLines)]
+        {
+            let source = Source::open(&Temporary::new(name, text).0, &format).expect("a good file");
+            assert!(matches!(source.stored, Stored::Bytes(_)) && source.rows() == 100_000);
+            let mut reader = Reader::new(&Arc::new(source));
+            for number in [5, 99_999, 0, 1, 2, 70_000, 70_017, 16, 15] {
+                let row = reader.row(number).expect("a row");
+                assert_eq!(cells(&row), [format!("{number}\n"), number.to_string()], "{name}");
+            }
+            assert!(reader.row(100_000).is_err());
+        }
+    }
+
+    #[test]
+    fn only_files_are_data_files() {
+        for path in ["/", "/dev/zero"] {
+            let error = Source::open(Path::new(path), &CSV).expect_err("no file");
+            assert!(error.contains("expected a file"), "{error}");
+        }
     }
 }

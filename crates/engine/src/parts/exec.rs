@@ -1,14 +1,16 @@
-//! Runs a program, without a shell, within a time.
+//! Runs a program, without a shell, within a time. It has a process group of its own, and what is left
+//! of that ends with the step.
 
 use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
-/// Most bytes of its output that are kept; it is read to its end.
-const MAX_OUTPUT: u64 = 1 << 20;
+/// Most bytes of each of its outputs; a program that prints more has failed.
+const MAX_OUTPUT: u64 = 16 << 20;
 
 /// What a program gave.
 #[derive(Debug)]
@@ -19,42 +21,161 @@ pub(crate) struct Output {
     pub stderr: Vec<u8>,
 }
 
-/// Runs it; killed when the time is over, or when the future is dropped.
+/// Runs it. When the time is over, when it prints too much, or when the future is dropped, it is
+/// killed together with the programs that it has started.
+///
+/// # Errors
+/// It cannot be started, does not end in time, or prints more than 16 MiB.
 pub(crate) async fn run(command: &[String], limit: Duration) -> io::Result<Output> {
     let [program, args @ ..] = command else {
         return Err(io::Error::other("there is no program to run"));
     };
-    let mut child = Command::new(program)
+    let child = Command::new(program)
         .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        .process_group(0)
         .kill_on_drop(true)
-        .spawn()?;
-    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
+        .spawn()
+        .map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot start {program}: {error}"))
+        })?;
+    let mut group = Group(child);
+    let (mut out, mut err) = (group.0.stdout.take(), group.0.stderr.take());
     let all = async {
         let (stdout, stderr) = tokio::try_join!(read(&mut out), read(&mut err))?;
-        io::Result::Ok((child.wait().await?, stdout, stderr))
+        io::Result::Ok((group.0.wait().await?, stdout, stderr))
     };
     match tokio::time::timeout(limit, all).await {
         Ok(done) => {
             let (status, stdout, stderr) = done?;
             Ok(Output { code: code(status), stdout, stderr })
         }
-        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, format!("not over after {limit:?}"))),
+        Err(_) => {
+            Err(io::Error::new(io::ErrorKind::TimedOut, format!("still running after {limit:?}")))
+        }
+    }
+}
+
+/// A program that leads a process group.
+struct Group(Child);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // A program that was waited for has no number any more. The number of one that was not cannot
+        // be another's, even if it has ended.
+        let leader = self.0.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        if let Some(leader) = leader {
+            // It fails only if there is nobody left in the group.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
     }
 }
 
 async fn read(from: &mut Option<impl tokio::io::AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
-    let mut kept = Vec::new();
+    let mut output = Vec::new();
     if let Some(from) = from {
-        from.take(MAX_OUTPUT).read_to_end(&mut kept).await?;
-        tokio::io::copy(from, &mut tokio::io::sink()).await?;
+        from.take(MAX_OUTPUT + 1).read_to_end(&mut output).await?;
     }
-    Ok(kept)
+    if output.len() as u64 > MAX_OUTPUT {
+        return Err(io::Error::other("it printed more than 16 MiB: redirect its output to a file"));
+    }
+    Ok(output)
 }
 
 fn code(status: std::process::ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Vec<String> {
+        ["sh", "-c", script].map(str::to_owned).to_vec()
+    }
+
+    fn blocking<T>(future: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(future)
+    }
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn output_and_exit_code() {
+        let output =
+            blocking(run(&shell("echo out; echo err >&2; exit 7"), LONG)).expect("it runs");
+        assert_eq!(
+            (output.code, &*output.stdout, &*output.stderr),
+            (7, &b"out\n"[..], &b"err\n"[..])
+        );
+        let output = blocking(run(&shell("kill -9 $$"), LONG)).expect("it runs");
+        assert_eq!(output.code, 137);
+        let error = blocking(run(&["/nowhere/program".to_owned()], LONG)).expect_err("none");
+        assert!(error.to_string().contains("cannot start /nowhere/program"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_prints_without_end_has_failed() {
+        for script in ["exec cat /dev/zero", "exec cat /dev/zero >&2"] {
+            let error = blocking(run(&shell(script), LONG)).expect_err("too much");
+            assert!(error.to_string().contains("more than 16 MiB"), "{error}");
+        }
+    }
+
+    /// Runs a script that starts another program and waits for it, within a time. `end` gives up on it
+    /// or waits; the path is that of a file that is there once the other program is.
+    #[cfg(target_os = "linux")]
+    fn abandoned(
+        limit: Duration,
+        end: impl AsyncFnOnce(std::pin::Pin<&mut dyn Future<Output = ()>>, &std::path::Path),
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("pid");
+        let script = format!("sleep 600 & echo $! > {0}.new; mv {0}.new {0}; wait", file.display());
+        blocking(async {
+            let command = shell(&script);
+            let mut running = Box::pin(async {
+                run(&command, limit).await.expect_err("it does not end");
+            });
+            end(running.as_mut(), &file).await;
+        });
+        let pid = std::fs::read_to_string(&file).expect("the script has written it");
+        let stat = format!("/proc/{}/stat", pid.trim());
+        // Gone, or dead and not yet collected by whoever has inherited it.
+        let is_alive = || std::fs::read_to_string(&stat).is_ok_and(|text| !text.contains(") Z "));
+        for _ in 0..1_000 {
+            if !is_alive() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("what the program had started still runs");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_a_program_has_started_ends_with_its_time() {
+        abandoned(Duration::from_secs(3), async |running, _| running.await);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_a_program_has_started_ends_with_its_user() {
+        abandoned(LONG, async |running, file| {
+            let started = async {
+                while !file.exists() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            // Dropped in the middle, as when a user is cancelled.
+            tokio::select! {
+                () = running => panic!("it has ended"),
+                () = started => {}
+            }
+        });
+    }
 }

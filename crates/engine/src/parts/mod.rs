@@ -1,11 +1,15 @@
 //! Parts of requests and data that know nothing of workers or programs.
 
 pub(crate) mod auth;
+mod cookie_date;
 pub(crate) mod cookies;
 pub(crate) mod data;
+mod data_file;
 pub(crate) mod exec;
 pub(crate) mod hosts;
 pub(crate) mod multipart;
 pub(crate) mod names;
 pub(crate) mod replace;
+pub(crate) mod row_selection;
+mod set_cookie;
 pub(crate) mod url;

@@ -1,6 +1,28 @@
-//! Default names of requests: the path, with its variable parts collapsed, so that names stay few.
+//! Names of requests: by default the path, with its variable parts collapsed, so that names stay few.
+//! No name is longer than a line of a report, or holds anything that would break one.
+
+use std::borrow::Cow;
 
 use squall_plan::template::{BoundTemplate, Part};
+
+/// Most characters of a name.
+const MAX_NAME: usize = 256;
+
+/// A name with at most 256 characters, the last of them an ellipsis if it was longer, and without
+/// control characters: white space among them becomes spaces, others U+FFFD.
+pub(crate) fn limited(name: &str) -> Cow<'_, str> {
+    let is_long = name.len() > MAX_NAME && name.chars().nth(MAX_NAME).is_some();
+    if !is_long && !name.chars().any(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let shown = |c: char| match c {
+        '\t' | '\n' | '\r' => ' ',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    let kept = if is_long { MAX_NAME - 1 } else { MAX_NAME };
+    Cow::Owned(name.chars().take(kept).map(shown).chain(is_long.then_some('\u{2026}')).collect())
+}
 
 /// A path without query, in which segments that look like identifiers are `{id}`.
 pub(crate) fn collapse(path: &str) -> String {
@@ -49,6 +71,19 @@ fn is_identifier(segment: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_have_an_end_and_no_control_characters() {
+        let exact = "\u{e9}".repeat(256);
+        assert!(matches!(limited(&exact), Cow::Borrowed(name) if name == exact));
+        let long = limited(&format!("{exact}x")).into_owned();
+        assert_eq!(long, format!("{}\u{2026}", "\u{e9}".repeat(255)));
+        assert_eq!(
+            limited("GET /a\r\n\tb\0c\u{1b}[31m\u{85}"),
+            "GET /a   b\u{fffd}c\u{fffd}[31m\u{fffd}"
+        );
+        assert_eq!(limited(&"x\n".repeat(1 << 20)).chars().count(), 256);
+    }
 
     #[test]
     fn variable_parts_are_collapsed() {

@@ -291,8 +291,8 @@ impl<'p> Compiler<'p> {
             Some(Target::Url(template)) => template.span(),
             _ => Span::default(),
         };
-        match url::split(&text) {
-            Ok((origin, path)) => {
+        match url::parse(&text) {
+            Ok(url::Location { origin, path }) => {
                 let prefix =
                     path.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned();
                 let origin = self.origin(origin);

@@ -128,14 +128,9 @@ impl<'p> Compiler<'p> {
 
     /// A URL that is known before the run: the plan names its host.
     fn absolute(&mut self, text: &str, request: &Request) -> Option<UrlOp> {
-        match url::split(text) {
-            Ok((origin, path)) => {
-                let mut encoded = Vec::new();
-                url::encode_path(path.as_bytes(), &mut encoded);
-                if !encoded.starts_with(b"/") {
-                    encoded.insert(0, b'/');
-                }
-                Some(UrlOp::Static { origin: self.origin(origin), path: encoded.into() })
+        match url::parse(text) {
+            Ok(url::Location { origin, path }) => {
+                Some(UrlOp::Static { origin: self.origin(origin), path: path.into_bytes().into() })
             }
             Err(error) => {
                 self.error(request.url.span(), format!("invalid URL `{text}`: {error}"), "");

@@ -8,6 +8,7 @@ use squall_plan::model::ResponseBody;
 use squall_plan::value::Value;
 
 use super::compile::Compiler;
+use crate::parts::names;
 
 /// What a slot stands for. Slots are numbers, with the kind in the upper bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,6 +210,7 @@ impl Compiler<'_> {
 
     /// The number of a name, given now if it is new.
     pub(super) fn name(&mut self, kind: NameKind, text: &str) -> u32 {
+        let text = &*names::limited(text);
         let found = self.names.iter().position(|(k, t)| *k == kind && t == text);
         let index = found.unwrap_or_else(|| {
             self.names.push((kind, text.to_owned()));

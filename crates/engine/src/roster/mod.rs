@@ -71,8 +71,8 @@ pub(crate) enum Begin {
 /// What a user does after an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
-    /// The next iteration, now.
-    Now,
+    /// The next iteration, now; it was due then.
+    Now(Nanos),
     /// The next iteration, at that time.
     At(Nanos),
     /// Nothing until the next arrival: [`Roster::free`].
@@ -317,10 +317,10 @@ impl<U: Seated> Roster<U> {
             Shape::Open(_) => After::Free,
             Shape::Closed(_) if self.stopped || self.is_surplus(seat) => After::Gone,
             Shape::Closed(shape) => {
-                let Some(pacing) = shape.pacing else { return After::Now };
+                let Some(pacing) = shape.pacing else { return After::Now(now) };
                 *paced = paced.saturating_add(pacing);
                 let due = paced.saturating_add(self.paused_ns);
-                if due > now { After::At(due) } else { After::Now }
+                if due > now { After::At(due) } else { After::Now(due) }
             }
         }
     }

@@ -102,13 +102,14 @@ pub(super) fn first<'p, 'w>(
         NameOp::Static(name) => *name,
         NameOp::Rendered(template) => {
             let text = rendered(worker, template, &scope)?;
-            worker.recorder.name(NameKind::Request, &String::from_utf8_lossy(&text))
+            let text = String::from_utf8_lossy(&text);
+            worker.recorder.name(NameKind::Request, &names::limited(&text))
         }
         NameOp::FromUrl => {
             let path = path.as_ref().map_or(&[][..], |path| path);
             let name =
                 format!("{} {}", op.method, names::collapse(&String::from_utf8_lossy(path)));
-            worker.recorder.name(NameKind::Request, &name)
+            worker.recorder.name(NameKind::Request, &names::limited(&name))
         }
     };
     Ok((Route { origin, path, method: &op.method, with_body: true, trusted: true }, name))
@@ -155,32 +156,21 @@ impl Worker {
             (None, Some((origin, prefix))) => Some((*origin, format!("{prefix}/"))),
             (None, None) => None,
         };
-        let reference = match &base {
-            Some((origin, path)) => {
-                let scheme = self.origin(*origin).origin.scheme;
-                url::resolve(path, scheme, text)
+        let page = base.map(|(number, path)| (number, self.origin(number), path));
+        let on = page.as_ref().map(|(_, known, path)| (&known.origin, &**path));
+        let location = url::resolve(on, text).map_err(bad)?;
+        let number = match page {
+            Some((number, known, _)) if known.origin == location.origin => number,
+            _ if self.program.hosts.allows(&location.origin.host, location.origin.port) => {
+                self.origin_number(location.origin)
             }
-            None => url::Reference::Absolute(text.to_owned()),
+            _ => {
+                let reason =
+                    self.program.hosts.explain(&location.origin.host, location.origin.port);
+                return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
+            }
         };
-        let mut path = self.buffers.take();
-        match (reference, base) {
-            (url::Reference::Path(text), Some((origin, _))) => {
-                url::encode_path(text.as_bytes(), &mut path);
-                Ok((origin, path))
-            }
-            (url::Reference::Path(text) | url::Reference::Absolute(text), _) => {
-                let (origin, rest) = url::split(&text).map_err(bad)?;
-                if !self.program.hosts.allows(&origin.host, origin.port) {
-                    let reason = self.program.hosts.explain(&origin.host, origin.port);
-                    return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
-                }
-                if !rest.starts_with('/') {
-                    path.push(b'/');
-                }
-                url::encode_path(rest.as_bytes(), &mut path);
-                Ok((self.origin_number(origin), path))
-            }
-        }
+        Ok((number, self.buffer(location.path.as_bytes())))
     }
 
 

@@ -1,0 +1,81 @@
+//! The rows of data files that iterations get.
+
+use std::cell::RefCell;
+
+use squall_load::Share;
+use squall_plan::model::Share as SharedBy;
+
+use crate::parts::data::Reader;
+use crate::parts::row_selection::RowSelection;
+use crate::program::Program;
+use crate::user::Core;
+
+/// A worker's place in each data file.
+pub(crate) struct Rows {
+    readers: RefCell<Vec<Reader>>,
+    /// How many rows were taken of each feed, over all its users and by each scenario's.
+    taken: RefCell<Vec<u64>>,
+}
+
+/// Why an iteration got no row.
+pub(crate) enum NoRow {
+    /// The file has no more.
+    Exhausted,
+    /// It could not be read, in a sentence.
+    Unreadable(String),
+}
+
+impl Rows {
+    pub(crate) fn new(program: &Program) -> Self {
+        let readers = program.feeds.iter().map(|feed| Reader::new(&feed.source)).collect();
+        let taken = vec![0; program.feeds.len() * (program.scenarios.len() + 1)];
+        Rows { readers: RefCell::new(readers), taken: RefCell::new(taken) }
+    }
+
+    /// Gives a user the rows of its next iteration: one of each file that its steps look at.
+    ///
+    /// # Errors
+    /// A file has no row for it.
+    pub(crate) fn take(&self, program: &Program, share: &Share, user: &Core) -> Result<(), NoRow> {
+        let feeds = &program.scenarios[user.scenario()].feeds;
+        if feeds.is_empty() {
+            return Ok(());
+        }
+        user.rows.borrow_mut().resize(program.feeds.len(), None);
+        user.taken.borrow_mut().resize(program.feeds.len(), 0);
+        feeds.iter().try_for_each(|&feed| self.take_one(program, share, user, usize::from(feed)))
+    }
+
+    fn take_one(
+        &self,
+        program: &Program,
+        share: &Share,
+        user: &Core,
+        index: usize,
+    ) -> Result<(), NoRow> {
+        let feed = &program.feeds[index];
+        let counter = match feed.share {
+            SharedBy::Scenario => user.scenario() + 1,
+            SharedBy::All | SharedBy::User => 0,
+        };
+        let selection = RowSelection {
+            pick: feed.pick,
+            shared_by: feed.share,
+            at_end: feed.at_end,
+            rows: feed.source.rows(),
+            share,
+        };
+        let number = {
+            let mut by_worker = self.taken.borrow_mut();
+            let by_worker = &mut by_worker[index * (program.scenarios.len() + 1) + counter];
+            let by_user = &mut user.taken.borrow_mut()[index];
+            selection.next(user.seat.number, by_user, by_worker, user.chance())
+        };
+        let number = number.ok_or(NoRow::Exhausted)?;
+        let row = self.readers.borrow_mut()[index].row(number);
+        let row =
+            row.map_err(|error| NoRow::Unreadable(format!("data `{}`: {error}", feed.name)))?;
+        user.rows.borrow_mut()[index] = Some(row);
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! What a worker is told, and what it tells the others: the end of a load or of the run, a pause.
+
+use super::Worker;
+use crate::run::{Command, Orders};
+
+impl Worker {
+    pub(super) fn obey(&self, orders: &Orders) {
+        let now = self.clock.now();
+        for load in &orders.ended {
+            self.roster.borrow_mut().end_load(*load, now);
+        }
+        if orders.paused {
+            self.roster.borrow_mut().pause(now);
+        } else {
+            self.roster.borrow_mut().resume(now);
+        }
+        match orders.command {
+            Command::Run => {}
+            Command::Stop { graceful } => self.stop(graceful),
+            Command::Abort => self.cancel(),
+        }
+        self.wake.notify_one();
+    }
+
+    /// Begins the end: no new request, what is in flight may take `graceful` nanoseconds.
+    pub(super) fn stop(&self, graceful: u64) {
+        if self.stopping.replace(true) {
+            return;
+        }
+        let now = self.clock.now();
+        let mut roster = self.roster.borrow_mut();
+        let cut_off = roster.stop(now);
+        roster.cancel_at(now.saturating_add(graceful));
+        drop(roster);
+        self.recorder.count(|counters| {
+            counters.arrivals_due += cut_off;
+            counters.arrivals_cut_off += cut_off;
+        });
+        self.wake.notify_one();
+    }
+
+    /// Ends the run from within: here at once, on other workers as soon as they are told.
+    pub(crate) fn stop_run(&self) {
+        self.recorder.ask_to_stop();
+        self.stop(crate::profile::nanos(self.program.graceful_stop));
+    }
+
+    /// Ends a load before its time: here at once, on other workers as soon as they are told.
+    pub(crate) fn end_load_everywhere(&self, load: u16) {
+        self.recorder.tell_load_ended(load);
+        self.roster.borrow_mut().end_load(load, self.clock.now());
+        self.wake.notify_one();
+    }
+
+    /// Cancels all that is in flight.
+    pub(super) fn cancel(&self) {
+        self.cancelled.set(true);
+        self.stop(0);
+        self.in_flight.cancel_all();
+    }
+}

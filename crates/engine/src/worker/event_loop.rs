@@ -1,0 +1,305 @@
+//! A worker's event loop: what is due comes out of the roster, a bounded number at a time, and between
+//! two rounds what has arrived is taken from the kernel.
+//!
+//! I/O comes before deadlines: one that has passed cancels nothing until everything that had arrived
+//! by then was taken. So a worker that stood still does not blame the target for it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use squall_measure::State;
+use squall_wire::LoopOwner;
+use tokio::sync::watch;
+
+use super::Worker;
+use crate::behaviour;
+use crate::roster::{Action, Seat};
+use crate::run::Orders;
+use crate::sample::in_flight::Fired;
+use crate::user::{Strand, User};
+
+/// So many things that are due are done before what has arrived is taken.
+const BUDGET: u32 = 256;
+
+/// What a timer of the roster is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// A deadline of an entry in flight may have passed.
+    Deadline(u32),
+    /// An entry in flight may go on.
+    Wake(u32),
+}
+
+impl Timer {
+    fn id(self) -> u32 {
+        match self {
+            Timer::Deadline(id) => id << 1,
+            Timer::Wake(id) => id << 1 | 1,
+        }
+    }
+
+    fn of(id: u32) -> Timer {
+        if id & 1 == 0 { Timer::Deadline(id >> 1) } else { Timer::Wake(id >> 1) }
+    }
+}
+
+impl LoopOwner for Worker {
+    fn next_deadline(&self) -> u64 {
+        self.next.get()
+    }
+
+    fn on_deadline(&self) {
+        self.wake.notify_one();
+    }
+
+    fn on_iteration(&self, took_ns: u64) {
+        self.recorder.self_metrics(|own| own.turn.record(took_ns / 1_000));
+    }
+}
+
+impl Worker {
+    /// Runs until the worker's share of the load is done.
+    pub(super) async fn event_loop(self: &Rc<Self>, mut orders: watch::Receiver<Orders>) {
+        let mut ordered = true;
+        loop {
+            let caught_up = self.advance(self.clock.now());
+            if self.is_done() {
+                return;
+            }
+            if !caught_up || !self.overdue.borrow().is_empty() {
+                let taken = self.clock.now();
+                tokio::task::yield_now().await; // the runtime takes what has arrived
+                self.expire(taken);
+                continue;
+            }
+            self.set_alarm();
+            tokio::select! {
+                rung = self.alarm.ring() => {
+                    self.alarm_at.set(u64::MAX);
+                    if rung.is_err() {
+                        // Cannot happen to a timer descriptor that is open; without a timer nothing
+                        // can go on.
+                        self.break_off("its timer failed".to_owned());
+                    }
+                }
+                () = self.wake.notified() => {}
+                change = orders.changed(), if ordered => match change {
+                    Ok(()) => self.obey(&orders.borrow_and_update()),
+                    // Whoever gives orders is gone: nobody wants the results.
+                    Err(_) => {
+                        ordered = false;
+                        self.cancel();
+                    }
+                },
+            }
+        }
+    }
+
+    /// Whether the share of the load is done, or the worker cannot go on.
+    fn is_done(&self) -> bool {
+        let broken = self.broken.borrow().is_some();
+        broken || (self.tasks.get() == 0 && self.roster.borrow().is_done())
+    }
+
+    /// Does what is due, up to a budget; whether that was all.
+    fn advance(self: &Rc<Self>, now: u64) -> bool {
+        self.recorder.roll(now);
+        for _ in 0..BUDGET {
+            let action = self.roster.borrow_mut().poll(now);
+            let Some(action) = action else {
+                self.wind_down(now);
+                self.note_next();
+                return true;
+            };
+            self.act(action, now);
+        }
+        self.next.set(now);
+        false
+    }
+
+    /// Does what is due, if anything is: a saturated loop need not wait for the kernel's timer.
+    #[inline]
+    pub(crate) fn advance_if_due(self: &Rc<Self>, now: u64) {
+        if now >= self.next.get() && !self.advance(now) {
+            self.wake.notify_one();
+        }
+    }
+
+    fn act(self: &Rc<Self>, action: Action<Box<User>>, now: u64) {
+        match action {
+            Action::Admit { seat, due, again } => self.admit(seat, due, again),
+            Action::Arrive { seat, due, user } => self.arrive(seat, due, user),
+            Action::DropArrival => self.recorder.count(|counters| {
+                counters.arrivals_due += 1;
+                counters.arrivals_dropped += 1;
+            }),
+            Action::Resume { mut user, due } => {
+                self.note_timer(due, now);
+                user.strand.due = due;
+                user.strand.waited = true;
+                self.note(&user.core, State::Ready, due);
+                self.spawn(user);
+            }
+            Action::Dismiss { user, at } => {
+                self.note(&user.core, State::Finished, at);
+                self.note_users();
+            }
+            Action::Timer { id, due } => self.timer_fired(Timer::of(id), due, now),
+            Action::Cancel => self.cancel(),
+        }
+    }
+
+    fn timer_fired(&self, timer: Timer, due: u64, now: u64) {
+        match timer {
+            Timer::Wake(id) => {
+                self.note_timer(due, now);
+                if let Some(entry) = self.in_flight.get(id) {
+                    entry.wake();
+                }
+            }
+            Timer::Deadline(id) => {
+                let Some(entry) = self.in_flight.get(id) else { return };
+                match entry.fired(due, now) {
+                    Fired::Nothing => {}
+                    Fired::Again(at) => self.set_timer(timer, at),
+                    Fired::Overdue => {
+                        self.note_timer(due, now);
+                        self.overdue.borrow_mut().push(entry);
+                        self.wake.notify_one();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Everything that had arrived by `taken` was taken from the kernel: deadlines before are missed.
+    fn expire(&self, taken: u64) {
+        for entry in self.overdue.take() {
+            if let Some(due) = entry.expire(taken) {
+                self.set_timer(Timer::Deadline(entry.id), due);
+            }
+        }
+    }
+
+    /// How late a timer fired.
+    fn note_timer(&self, due: u64, now: u64) {
+        self.recorder.self_metrics(|own| own.timer_delay.record(now.saturating_sub(due) / 1_000));
+    }
+
+    pub(super) fn set_timer(&self, timer: Timer, due: u64) {
+        self.roster.borrow_mut().set_timer(timer.id(), due);
+        self.note_next();
+    }
+
+    /// A user of a closed workload begins.
+    fn admit(self: &Rc<Self>, seat: Seat, due: u64, again: bool) {
+        let mut user = Box::new(User::new(seat));
+        let before = if again { State::Finished } else { State::NotStarted };
+        user.core.state.set(Some(before));
+        self.note(&user.core, State::Ready, due);
+        user.core.paced.set(self.roster.borrow().first_iteration(due));
+        user.strand.due = due;
+        self.note_users();
+        self.spawn(user);
+    }
+
+    /// An arrival of an open workload.
+    fn arrive(self: &Rc<Self>, seat: Seat, due: u64, user: Option<Box<User>>) {
+        let same = user.filter(|user| user.core.seat == seat);
+        let mut user = same.unwrap_or_else(|| Box::new(User::new(seat)));
+        if self.program.scenarios[user.core.scenario()].fresh_sessions {
+            user.core.begin_session();
+        }
+        (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
+        self.note_users();
+        self.spawn(user);
+    }
+
+    /// Books an arrival that has begun, or that never will because the run ends or its data does.
+    pub(crate) fn count_arrival(&self, strand: &Strand, begun: bool) {
+        if strand.arrived {
+            self.recorder.count(|counters| {
+                counters.arrivals_due += 1;
+                counters.arrivals_cut_off += u64::from(!begun);
+            });
+        }
+    }
+
+    /// Gives a user a task of its own. One that panics breaks the worker off: what it held is given
+    /// back, but what it meant to do will not be done.
+    fn spawn(self: &Rc<Self>, user: Box<User>) {
+        self.tasks.set(self.tasks.get() + 1);
+        let task = Task(self.clone());
+        tokio::task::spawn_local(async move {
+            let mut drive = pin!(behaviour::drive(task.0.clone(), user));
+            std::future::poll_fn(|cx| {
+                let polled = catch_unwind(AssertUnwindSafe(|| drive.as_mut().poll(cx)));
+                polled.unwrap_or_else(|panic| {
+                    task.0.break_off(format!("a virtual user's task panicked: {}", text_of(&*panic)));
+                    Poll::Ready(())
+                })
+            })
+            .await;
+        });
+    }
+
+    /// The worker cannot go on.
+    fn break_off(&self, reason: String) {
+        self.broken.borrow_mut().get_or_insert(reason);
+        self.wake.notify_one();
+    }
+
+    /// When all loads have ended by themselves, what is in flight has the graceful stop to end.
+    fn wind_down(&self, now: u64) {
+        let mut roster = self.roster.borrow_mut();
+        if !self.stopping.get() && !self.winding_down.get() && roster.all_ended() {
+            self.winding_down.set(true);
+            roster.cancel_at(now.saturating_add(crate::profile::nanos(self.program.graceful_stop)));
+        }
+    }
+
+    /// When the loop has to go on though nothing has happened.
+    pub(super) fn note_next(&self) {
+        let due = self.roster.borrow().next().unwrap_or(u64::MAX);
+        let next = due.min(self.recorder.second_ends());
+        let earlier = next < self.next.get();
+        self.next.set(next);
+        if earlier && next < self.alarm_at.get() {
+            self.set_alarm();
+        }
+    }
+
+    /// Sets the kernel's timer to what is next, if it is set to something else.
+    fn set_alarm(&self) {
+        let next = self.next.get();
+        if next == u64::MAX || next == self.alarm_at.get() || self.client.has_ring() {
+            return;
+        }
+        self.alarm_at.set(next);
+        let wait = next.saturating_sub(self.clock.now());
+        if self.alarm.set(wait).is_err() {
+            self.wake.notify_one(); // look again at once rather than never
+        }
+    }
+}
+
+/// A task that owns a user, counted while it lives.
+struct Task(Rc<Worker>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        let left = self.0.tasks.get() - 1;
+        self.0.tasks.set(left);
+        if left == 0 {
+            self.0.wake.notify_one();
+        }
+    }
+}
+
+/// What a panic said.
+fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no reason was given")
+}
