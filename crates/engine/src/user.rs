@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use squall_load::random::Random;
-use squall_measure::State;
+use squall_measure::UserState as State;
 use squall_plan::value::{Value, ValueRef};
 use squall_wire::Connection;
 

@@ -187,8 +187,8 @@ impl Account {
         let scheduled = worker.program.units[user.unit as usize].has_schedule();
         let sample = Sample {
             latency_us: self.end.saturating_sub(self.start) / 1_000,
-            due_latency_us: scheduled.then(|| self.end.saturating_sub(self.due) / 1_000),
-            answered,
+            corrected_latency_us: scheduled.then(|| self.end.saturating_sub(self.due) / 1_000),
+            complete: answered,
             status: self.status,
             error: judgement.error,
             bytes_in: self.bytes_in,
@@ -202,7 +202,7 @@ impl Account {
         }
         if judgement.checks_ok + judgement.checks_failed + judgement.warnings > 0 {
             worker.recorder.count(|counters| {
-                counters.checks_ok += u64::from(judgement.checks_ok);
+                counters.checks_passed += u64::from(judgement.checks_ok);
                 counters.checks_failed += u64::from(judgement.checks_failed);
                 counters.warnings += u64::from(judgement.warnings);
             });

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use squall_load::random::Random;
-use squall_measure::State;
+use squall_measure::UserState as State;
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
@@ -181,7 +181,7 @@ impl<'p> Run<'_, 'p> {
         self.worker.end_connections(self.user);
         match self.worker.after_iteration(self.user, now) {
             AfterIteration::Now => None,
-            AfterIteration::At(due) => Some(Next::Wait(State::Pace, due)),
+            AfterIteration::At(due) => Some(Next::Wait(State::Pacing, due)),
             AfterIteration::Free => Some(Next::Free),
             AfterIteration::Gone => Some(Next::Gone),
         }

@@ -32,8 +32,8 @@ pub(super) async fn exec(
     });
     let sample = Sample {
         latency_us: end.saturating_sub(start) / 1_000,
-        due_latency_us: None,
-        answered: !matches!(judgement.error, Some(ErrorKind::Exec | ErrorKind::Interrupted)),
+        corrected_latency_us: None,
+        complete: !matches!(judgement.error, Some(ErrorKind::Exec | ErrorKind::Interrupted)),
         status: u16::try_from(status).unwrap_or(0),
         error: judgement.error,
         bytes_in: 0,

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use squall_load::{Arrivals, Segment};
-use squall_measure::State;
+use squall_measure::UserState as State;
 
 use super::{Timer, Worker};
 use crate::parts::data::{Taking, row_number};
@@ -207,7 +207,7 @@ impl Worker {
                     user.waited = true;
                     self.start(user);
                 }
-                None => self.recorder.count(|counters| counters.arrivals_missed += 1),
+                None => self.recorder.count(|counters| counters.arrivals_dropped += 1),
             }
         }
     }

@@ -32,7 +32,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use slab::Slab;
-use squall_measure::State;
+use squall_measure::UserState as State;
 use squall_plan::value::Value;
 use squall_wire::{Client, Clock, Shared};
 use tokio::sync::watch;
@@ -208,7 +208,7 @@ impl Worker {
             let begin = self.clock.now();
             let polled = turns.as_mut().poll(cx);
             let took = self.clock.now() - begin;
-            self.recorder.own(|own| own.turn.record(took / 1_000));
+            self.recorder.own(|own| own.loop_iteration.record(took / 1_000));
             self.client.submit_late();
             polled
         })
