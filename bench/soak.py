@@ -47,5 +47,5 @@ for minute in sorted({1, 2, 5, *range(10, MINUTES + 1, 5)} & memory.keys()):
     p99 = statistics.median(row["p99_us"] for row in rows) / 1e3
     table.row(minute, f"{rate:,.0f}", f"{p99:.2f}", f"{memory[minute]:.1f}")
 count, cpu = run["totals"]["count"], usage.ru_utime + usage.ru_stime
-print(f"\n{count:,} requests, {run['totals']['errors']:,} errors, {run['counters']['arrivals_missed']:,} arrivals missed, "
+print(f"\n{count:,} requests, {run['totals']['errors']:,} errors, {run['counters']['arrivals_dropped']:,} arrivals dropped, "
       f"{cpu / count * 1e6:.1f} µs CPU a request, peak RSS {usage.ru_maxrss / 1024:.1f} MiB.")

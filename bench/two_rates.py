@@ -10,8 +10,8 @@ from pathlib import Path
 from lib import ROOT, squall
 
 PUBLISHED = [
-    ("fixed", "20 users × 50 requests, answers after 100 ms", "2 %"),
-    ("uniform", "answers after 100 ms + 0 to 333 ms, 20 × 50", "7.33 %"),
+    ("fixed", "20 users × 50 requests, responses after 100 ms", "2 %"),
+    ("uniform", "responses after 100 ms + 0 to 333 ms, 20 × 50", "7.33 %"),
     ("uniform-40-users", "40 × 50", "12.11 %"),
     ("uniform-100-requests", "20 × 100", "6.78 %"),
     ("together", "20 × 50, all ended with the first", "2.78 %"),
@@ -30,8 +30,8 @@ def main():
                 command = [squall(), "run", str(ROOT / f"examples/two-rates/{name}.yaml"), "--quiet",
                            "--seed", str(seed), "--out", folder, "--json", "-"]
                 output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            runs.append(json.loads(output)["deviation"])
-        shares = ", ".join(f"{run['share'] * 100:.2f} %" for run in runs)
+            runs.append(json.loads(output)["throughput_gap"])
+        shares = ", ".join(f"{run['gap'] * 100:.2f} %" for run in runs)
         causes = "; ".join(f"{cause['share'] * 100:.2f} % {cause['text']}" for cause in runs[0]["causes"])
         print(f"| {what} (`{name}`) | {published} | {shares} | {causes or 'none'} |")
 

@@ -8,10 +8,10 @@ use squall_engine::{RunOptions, Which};
 use squall_plan::model::Plan;
 use squall_wire::Io;
 
-use crate::machine;
-use crate::needs::Demand;
+use crate::capacity::Demand;
+use crate::host_sampler;
 
-/// Puts load on a system and says what the system did.
+/// A load-testing tool: generates load and reports what the target did.
 #[derive(Debug, Parser)]
 #[command(
     name = "squall",
@@ -34,13 +34,13 @@ pub struct Arguments {
 pub enum Command {
     /// Run a plan.
     Run(Run),
-    /// Run one virtual user for one iteration, and show every request and response.
+    /// Run one iteration of one virtual user, and show every request and response.
     Try(Try),
-    /// Find the load at which a plan's target breaks.
+    /// Find the sustained maximum: the highest load at which the target meets its requirements.
     Limit(Limit),
-    /// Say what a plan would do and what is wrong with it; sends nothing.
+    /// Check a plan and say what it would do; sends nothing.
     Check(Check),
-    /// Say whether this machine is fit to generate load, and a plan's load.
+    /// Check whether this machine can generate load, and a plan's load.
     Doctor(Doctor),
     /// Print the JSON Schema of plans, for editors.
     Schema,
@@ -65,8 +65,8 @@ pub struct OneLine {
     /// How many requests in all.
     #[arg(short = 'n', long, value_name = "REQUESTS", conflicts_with = "duration")]
     pub requests: Option<u64>,
-    /// Arrival rate of requests, such as 500/s, however long the responses take (open workload); USERS
-    /// is then the most that may be in flight.
+    /// Requests at this rate, such as 500/s, however long responses take; USERS is then the most
+    /// requests in flight.
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<f64>,
     /// Method.
@@ -130,7 +130,7 @@ pub struct Means {
 impl Means {
     /// Who makes the load of a plan. `hosts`: how many it talks to; `builtin`: the built-in target is one.
     pub fn crew(&self, plan: &Plan, hosts: usize, builtin: bool) -> RunOptions {
-        Demand::of(plan, hosts, builtin).crew(&machine::has(), self.workers)
+        Demand::of(plan, hosts, builtin).crew(&host_sampler::available(), self.workers)
     }
 
     /// How connections are read and written.
@@ -159,10 +159,10 @@ pub struct Output {
     /// Log heads and bodies too, at most so many bytes of each message, such as 4KiB.
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "log_requests")]
     pub log_bodies: Option<u64>,
-    /// Exit with code 3 if the numbers cannot be trusted (verdict `invalid`).
+    /// Exit with code 3 if the validity of the numbers is `invalid`.
     #[arg(long)]
     pub strict: bool,
-    /// Only the result, no progress.
+    /// Print only the result, no progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,
 }
@@ -216,15 +216,15 @@ pub struct Limit {
     pub plan: PathBuf,
     /// A requirement, such as 'p99 < 200ms' or 'error_rate < 1%'; may be given more than once
     /// [default: the plan's thresholds].
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "THRESHOLD")]
     pub require: Vec<String>,
-    /// What is raised: iterations begun a second, or users [default: what the plan's load is of].
+    /// What is raised: iterations started per second, or virtual users [default: as in the plan's load].
     #[arg(long, value_enum)]
     pub by: Option<Raised>,
-    /// Level to begin with [default: 10/s, or 1 user].
+    /// First load level [default: 10/s, or 1 user].
     #[arg(long, value_name = "A")]
     pub from: Option<String>,
-    /// Highest level; the other modes need it.
+    /// Highest load level; required by the modes other than search.
     #[arg(long, value_name = "B")]
     pub to: Option<String>,
     /// Length of a step; its first fifth is not measured.
@@ -233,8 +233,8 @@ pub struct Limit {
     /// Most steps.
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub steps: u32,
-    /// What is done: search the highest load that holds; stress, from A to B in even steps whatever
-    /// breaks; spike, A, then B, then A again; soak, B for all steps.
+    /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
+    /// again; soak: B for all steps.
     #[arg(long, value_enum, default_value_t = Mode::Search)]
     pub mode: Mode,
     #[command(flatten)]
@@ -247,7 +247,7 @@ pub struct Limit {
     /// Folder in which a folder with plan.yaml, limit.json and limit.txt is made.
     #[arg(short = 'o', long, value_name = "DIR", default_value = "squall-runs")]
     pub out: PathBuf,
-    /// Only the result, no progress.
+    /// Print only the result, no progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,
 }
@@ -255,18 +255,18 @@ pub struct Limit {
 /// What `squall limit` raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Raised {
-    /// Iterations begun a second.
+    /// Iterations started per second.
     Rate,
-    /// Users.
+    /// Virtual users.
     Users,
 }
 
 /// What `squall limit` does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Find the highest load that holds.
+    /// Find the sustained maximum.
     Search,
-    /// From A to B in even steps, whatever breaks.
+    /// From A to B in even steps, whatever is violated.
     Stress,
     /// A, then B, then A again.
     Spike,
@@ -298,7 +298,7 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// A plan, to say what it needs of the machine.
+    /// A plan, to check what it needs of the machine.
     pub plan: Option<PathBuf>,
     #[command(flatten)]
     pub variables: Variables,

@@ -4,7 +4,7 @@ use squall_plan::model::{Plan, Target};
 use squall_target::{Options, Server};
 
 use crate::args::Variables;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 /// Where a plan's requests go, and the server that was started for it, if any.
 pub struct Destination {
@@ -22,13 +22,13 @@ pub fn is_asked_for(plan: &Plan, variables: &Variables) -> bool {
 }
 
 /// Starts the built-in target if the plan, or the flag in its place, asks for it.
-pub fn destination(plan: &Plan, variables: &Variables) -> Result<Destination, Failure> {
+pub fn destination(plan: &Plan, variables: &Variables) -> Result<Destination, CommandError> {
     if !is_asked_for(plan, variables) {
         return Ok(Destination { url: variables.target.clone(), _server: None });
     }
     let options = Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0 };
     let server = Server::start(options).map_err(|error| {
-        Failure::incomplete(format!("the built-in target does not start: {error}"))
+        CommandError::incomplete(format!("the built-in target could not be started: {error}"))
     })?;
     Ok(Destination { url: Some(server.url()), _server: Some(server) })
 }

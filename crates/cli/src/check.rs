@@ -1,17 +1,18 @@
-//! `squall check` and `squall schema`: what would run, and what is wrong with it.
+//! `squall check` and `squall schema`: what a plan would run, and what is wrong with it.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use squall_measure::units;
 use squall_plan::model::{Closed, End, Load, Open, Plan, Step};
 
 use crate::args::Check;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::needs::{self, Demand};
-use crate::{builtin, machine, out, plans};
+use crate::capacity::{self, Demand};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::{builtin, host_sampler, out, plans};
 
 /// Checks a plan; sends nothing.
-pub fn command(args: &Check) -> Outcome {
+pub fn command(args: &Check) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let options = plans::options(&args.variables, args.variables.target_url(), Vec::new());
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
@@ -23,7 +24,7 @@ pub fn command(args: &Check) -> Outcome {
         out::print(&describe(&loaded.plan));
         let builtin = builtin::is_asked_for(&loaded.plan, &args.variables);
         let demand = Demand::of(&loaded.plan, plans::hosts(&programs), builtin);
-        for need in demand.needs(&machine::has()) {
+        for need in demand.needs(&host_sampler::available()) {
             out::print(&format!("{need}\n"));
         }
     }
@@ -31,9 +32,9 @@ pub fn command(args: &Check) -> Outcome {
 }
 
 /// Prints the JSON Schema of plans.
-pub fn schema() -> Outcome {
-    let schema =
-        serde_json::to_string_pretty(&squall_plan::yaml::schema()).map_err(Failure::incomplete)?;
+pub fn schema() -> CommandResult {
+    let schema = serde_json::to_string_pretty(&squall_plan::yaml::schema())
+        .map_err(CommandError::incomplete)?;
     out::print(&format!("{schema}\n"));
     Ok(Exit::Ok)
 }
@@ -43,7 +44,7 @@ fn describe(plan: &Plan) -> String {
     let mut text = format!("{}: plan OK\n", plan.name);
     // Writing to a String cannot fail.
     let _ = match &plan.target {
-        Some(squall_plan::model::Target::Builtin) => writeln!(text, "  target     built in"),
+        Some(squall_plan::model::Target::Builtin) => writeln!(text, "  target     built-in"),
         Some(squall_plan::model::Target::Url(url)) => {
             writeln!(text, "  target     {}", url.source())
         }
@@ -57,7 +58,7 @@ fn describe(plan: &Plan) -> String {
         };
         let requests = requests(&scenario.steps);
         let name = &scenario.name.value;
-        let _ = writeln!(text, "  scenario   {name}: {load}; {requests} in its steps");
+        let _ = writeln!(text, "  scenario   {name}: {load}; {requests} per iteration");
     }
     if let Some(load) = &plan.load {
         let _ = writeln!(text, "  load       {}", say_load(&load.value));
@@ -81,7 +82,7 @@ fn say_load(load: &Load) -> String {
 fn say_closed(closed: &Closed) -> String {
     let mut words = Vec::new();
     if let Some(users) = closed.users {
-        words.push(format!("{users} users"));
+        words.push(format!("{users} virtual users"));
     }
     for stage in &closed.stages {
         words.push(format!("to {} users over {}", stage.level, say(stage.over)));
@@ -90,14 +91,14 @@ fn say_closed(closed: &Closed) -> String {
         words.push(format!("started over {}", say(closed.ramp)));
     }
     if let Some(pacing) = closed.pacing {
-        words.push(format!("an iteration each {}", say(pacing)));
+        words.push(format!("an iteration every {}", say(pacing)));
     }
     if let Some(iterations) = closed.iterations {
-        let end = if closed.end == End::Together { ", all ended by the first" } else { "" };
+        let end = if closed.end == End::Together { ", all end with the first" } else { "" };
         words.push(format!("{iterations} iterations each{end}"));
     }
     if let Some(iterations) = closed.total_iterations {
-        words.push(format!("{iterations} iterations in all"));
+        words.push(format!("{iterations} iterations in total"));
     }
     words.extend(closed.duration.map(|length| format!("for {}", say(length))));
     words.join(", ")
@@ -106,17 +107,17 @@ fn say_closed(closed: &Closed) -> String {
 fn say_open(open: &Open) -> String {
     let mut words = Vec::new();
     if let Some(rate) = open.rate {
-        words.push(format!("{rate} arrivals a second"));
+        words.push(format!("{} arrivals", units::rate(rate)));
     }
     for stage in &open.stages {
-        words.push(format!("to {}/s over {}", stage.level, say(stage.over)));
+        words.push(format!("to {} over {}", units::rate(stage.level), say(stage.over)));
     }
     if !open.ramp.is_zero() {
         words.push(format!("reached over {}", say(open.ramp)));
     }
-    words.push(format!("at most {} users", open.max_users));
+    words.push(format!("at most {} virtual users", open.max_users));
     if let Some(iterations) = open.total_iterations {
-        words.push(format!("{iterations} arrivals in all"));
+        words.push(format!("{iterations} arrivals in total"));
     }
     words.extend(open.duration.map(|length| format!("for {}", say(length))));
     words.join(", ")
@@ -126,8 +127,8 @@ fn say(time: Duration) -> String {
     squall_plan::units::print_duration(time)
 }
 
-/// How many requests stand in the steps, in words.
+/// The number of requests in the steps, in words.
 fn requests(steps: &[Step]) -> String {
-    let count = needs::requests(steps);
+    let count = capacity::requests(steps);
     format!("{count} request{}", if count == 1 { "" } else { "s" })
 }

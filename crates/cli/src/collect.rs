@@ -1,29 +1,29 @@
-//! Takes what the workers hand over: into the totals, onto the disk, onto the terminal. And the end:
-//! the result, where it was asked for.
+//! Collects the workers' records into the totals, the run folder and the progress line, and writes the
+//! result at the end.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use squall_engine::{Ended, Event, Program};
-use squall_measure::{Surroundings, Totals, Trust};
+use squall_measure::{HostMetrics, Totals, Validity};
 use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
 use squall_report::{Generator, Live, Meta, Run, RunFolder, live_line};
 use squall_wire::Shared;
 
-use crate::exit::{Exit, Failure, Outcome};
-use crate::machine::{Looker, cores};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::host_sampler::{HostSampler, cores};
 use crate::out;
+use crate::process_usage::process_usage;
 use crate::request_log::Logged;
 use crate::run::Job;
-use crate::usage::usage;
 
-/// Seconds between lines where no terminal shows one that moves.
-const PLAIN_EVERY: u32 = 5;
-/// Lines of the log that the result shows.
-const SHOWN_LOG: usize = 20;
+/// Seconds between progress lines without a terminal.
+const PLAIN_PROGRESS_S: u32 = 5;
+/// Most log lines in the result.
+const MAX_LOG_LINES: usize = 20;
 
-/// Collects a run.
+/// Collects the records of a run.
 pub struct Collector {
     meta: Meta,
     totals: Totals,
@@ -32,24 +32,24 @@ pub struct Collector {
     quiet: bool,
     terminal: bool,
     length_s: Option<f64>,
-    /// The second up to which progress was shown.
+    /// Seconds for which progress was shown.
     shown: u32,
     secrets: Secrets,
-    looker: Looker,
-    surroundings: Surroundings,
+    sampler: HostSampler,
+    host: HostMetrics,
     began: Instant,
     requests_logged: Option<Logged>,
     warnings: Vec<String>,
 }
 
 impl Collector {
-    /// A collector; makes the run's folder if there is to be one.
+    /// A collector; creates the run's folder if the job has one.
     pub fn new(
         job: &Job,
         program: &Program,
         shared: &Shared,
         workers: u32,
-    ) -> Result<Collector, Failure> {
+    ) -> Result<Collector, CommandError> {
         let started = SystemTime::now().duration_since(UNIX_EPOCH);
         let os = std::fs::read_to_string("/proc/version").unwrap_or_default();
         let meta = Meta {
@@ -69,17 +69,16 @@ impl Collector {
             constant_s: program.constant_s(),
             thresholds: job.plan.thresholds.iter().map(|text| text.value.clone()).collect(),
         };
-        let folder =
-            match &job.folder {
-                Some(base) => {
-                    let plan = squall_plan::yaml::print(&job.plan, true);
-                    let made = RunFolder::create(base, &meta, &plan);
-                    Some(made.map_err(|error| {
-                        Failure::incomplete(format!("{}: {error}", base.display()))
-                    })?)
-                }
-                None => None,
-            };
+        let folder = match &job.folder {
+            Some(base) => {
+                let plan = squall_plan::yaml::print(&job.plan, true);
+                let made = RunFolder::create(base, &meta, &plan);
+                Some(made.map_err(|error| {
+                    CommandError::incomplete(format!("{}: {error}", base.display()))
+                })?)
+            }
+            None => None,
+        };
         let mut collector = Collector {
             meta,
             totals: Totals::new(),
@@ -90,27 +89,27 @@ impl Collector {
             length_s: program.length_s(),
             shown: 0,
             secrets: program.secrets.clone(),
-            looker: Looker::new(job.plan.connections.source_addresses.len()),
-            surroundings: Surroundings::default(),
+            sampler: HostSampler::new(job.plan.connections.source_addresses.len()),
+            host: HostMetrics::default(),
             began: Instant::now(),
             requests_logged: None,
             warnings: Vec::new(),
         };
-        collector.look();
+        collector.sample_host();
         Ok(collector)
     }
 
-    /// Looks at the machine.
-    fn look(&mut self) {
+    /// Takes a sample of the host.
+    fn sample_host(&mut self) {
         let at_s = self.began.elapsed().as_secs_f64();
-        let machine = self.looker.look();
-        self.surroundings.add(at_s, machine);
+        let sample = self.sampler.sample();
+        self.host.add(at_s, sample);
         if let Some(folder) = &mut self.folder {
-            folder.machine(at_s, &machine);
+            folder.host_sample(at_s, &sample);
         }
     }
 
-    /// Takes what a worker handed over.
+    /// Adds what a worker handed over.
     pub fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Slice(slice) => {
@@ -120,7 +119,7 @@ impl Collector {
                 }
                 if slice.second + 1 > self.shown {
                     self.shown = slice.second + 1;
-                    self.look();
+                    self.sample_host();
                     self.show();
                 }
             }
@@ -130,7 +129,7 @@ impl Collector {
                     if let Some(folder) = &mut self.folder {
                         folder.log(line.second, line.worker, &text);
                     }
-                    if self.log.len() < SHOWN_LOG && !self.log.contains(&text) {
+                    if self.log.len() < MAX_LOG_LINES && !self.log.contains(&text) {
                         self.log.push(text);
                     }
                 }
@@ -138,9 +137,9 @@ impl Collector {
         }
     }
 
-    /// Shows how far the run is.
+    /// Shows the progress of the run.
     fn show(&self) {
-        if self.quiet || (!self.terminal && !self.shown.is_multiple_of(PLAIN_EVERY)) {
+        if self.quiet || (!self.terminal && !self.shown.is_multiple_of(PLAIN_PROGRESS_S)) {
             return;
         }
         let live = Live {
@@ -150,67 +149,66 @@ impl Collector {
         };
         let line = live_line(&live);
         let mut out = std::io::stderr().lock();
-        // Progress that nobody can see is no reason to end a run.
+        // A run continues even if its progress cannot be shown.
         let _ = if self.terminal { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
         let _ = out.flush();
     }
 
-    /// The log of requests is written, or broke off.
+    /// Takes the result of the request log.
     pub fn logged(&mut self, logged: std::io::Result<Logged>) {
         match logged {
             Ok(logged) => self.requests_logged = Some(logged),
-            Err(error) => self.warnings.push(format!("the log of requests broke off: {error}")),
+            Err(error) => self.warnings.push(format!("the request log is incomplete: {error}")),
         }
     }
 
-    /// The run is over.
+    /// Evaluates the finished run and writes its result.
     pub fn finish(mut self, ended: Ended, interrupted: bool) -> Finished {
         if self.terminal && !self.quiet && self.shown > 0 {
             eprint!("\r\x1b[K");
         }
-        self.look();
+        self.sample_host();
         let mut run = Run {
             meta: self.meta,
             elapsed_s: ended.elapsed.as_secs_f64(),
             finished: true,
             interrupted,
+            stopped_by_plan: ended.asked,
             totals: self.totals,
             log: self.log,
             generator: Generator {
                 requests_logged: self.requests_logged.map(|logged| logged.written),
                 requests_not_logged: self.requests_logged.map(|logged| logged.dropped),
-                ..usage()
+                ..process_usage()
             },
-            surroundings: self.surroundings,
+            host: self.host,
             warnings: self.warnings,
             ..Run::default()
         };
-        run.judge();
+        run.evaluate();
         run.warn();
         if let Some(folder) = &mut self.folder {
             if folder.failed() > 0 {
-                run.warnings
-                    .push(format!("{} writes into the run's folder failed", folder.failed()));
+                run.warnings.push(format!("{} writes to the run's folder failed", folder.failed()));
             }
             if let Err(error) = folder.finish(&run) {
                 run.warnings.push(format!("run.json: {error}"));
             }
         }
-        Finished { run, failures: ended.failures, asked: ended.asked, folder: self.folder }
+        Finished { run, failures: ended.failures, folder: self.folder }
     }
 }
 
-/// A run that is over.
+/// A finished run.
 pub struct Finished {
     run: Run,
     failures: Vec<String>,
-    asked: bool,
     folder: Option<RunFolder>,
 }
 
-/// Prints the result and says how it ended.
-pub fn conclude(job: &Job, finished: Finished) -> Outcome {
-    let Finished { run, failures, asked, folder } = finished;
+/// Prints the result and returns the exit code.
+pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
+    let Finished { run, failures, folder } = finished;
     let to_stdout = job.output.json.as_deref() == Some("-");
     if let Some(target) = &job.output.json {
         write_json(&run, target)?;
@@ -222,26 +220,25 @@ pub fn conclude(job: &Job, finished: Finished) -> Outcome {
         }
     }
     if !failures.is_empty() {
-        return Err(Failure::incomplete(failures.join("; ")));
+        return Err(CommandError::incomplete(failures.join("; ")));
     }
     if run.interrupted {
         return Ok(Exit::Interrupted);
     }
-    if job.output.strict && run.trust() == Trust::Invalid {
+    if job.output.strict && run.validity() == Validity::Invalid {
         return Ok(Exit::Incomplete);
     }
-    let checks = run.totals.counters().checks_failed > 0;
-    Ok(if run.passed() && !checks && !asked { Exit::Ok } else { Exit::Failed })
+    Ok(if run.passed() { Exit::Ok } else { Exit::Failed })
 }
 
 /// Writes the result as JSON to a file, or to the standard output for `-`.
-pub fn write_json(run: &Run, target: &str) -> Result<(), Failure> {
+pub fn write_json(run: &Run, target: &str) -> Result<(), CommandError> {
     let mut text =
-        serde_json::to_vec_pretty(&squall_report::json(run)).map_err(Failure::incomplete)?;
+        serde_json::to_vec_pretty(&squall_report::json(run)).map_err(CommandError::incomplete)?;
     text.push(b'\n');
     let written = match target {
         "-" => std::io::stdout().lock().write_all(&text),
         path => std::fs::write(path, &text),
     };
-    written.map_err(|error| Failure::incomplete(format!("{target}: {error}")))
+    written.map_err(|error| CommandError::incomplete(format!("{target}: {error}")))
 }

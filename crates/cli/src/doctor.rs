@@ -1,11 +1,12 @@
-//! `squall doctor`: whether this machine is fit to generate load, and a plan's load if one is given. For
-//! one second it loads the built-in target within its own process, and measures itself; nothing leaves
-//! the machine, and nothing is changed.
+//! `squall doctor`: whether this machine can generate load, and a plan's load if one is given. It loads the
+//! built-in target within its own process for one second and measures itself. Nothing leaves the machine,
+//! and nothing is changed.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use squall_engine::{Event, Part, RunOptions, Stopper};
+use squall_measure::units::{bytes, count, time};
 use squall_measure::{Histogram, Totals};
 use squall_plan::diagnostic::Sources;
 use squall_plan::vars::LoadOptions;
@@ -13,29 +14,29 @@ use squall_plan::yaml;
 use squall_wire::{Io, Shared};
 
 use crate::args::{Doctor, Variables};
-use crate::exit::{Exit, Failure, Outcome};
-use crate::machine::has;
-use crate::needs::{Demand, Has};
+use crate::capacity::{Available, Demand};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::host_sampler::available;
 use crate::{builtin, out, plans};
 
-/// Rate of the calibration where there is no plan, a second.
-const RATE: f64 = 5_000.0;
-/// Users of the calibration where a plan makes as many requests as the answers allow.
-const USERS: u64 = 32;
-/// Highest rate of the calibration: above it a worker sleeps no more, and a request costs no less.
-const HIGHEST_RATE: f64 = 20_000.0;
+/// Rate of the calibration without a plan, per second.
+const DEFAULT_RATE: f64 = 5_000.0;
+/// Users of the calibration for a plan without an arrival rate.
+const CALIBRATION_USERS: u64 = 32;
+/// Highest rate of the calibration: above it a worker never sleeps, and requests get no cheaper.
+const MAX_RATE: f64 = 20_000.0;
 
-/// What a worker needed for the requests of a second.
+/// What a worker used for one second of requests.
 struct Calibration {
-    /// Processor time a request, in µs.
+    /// CPU time per request, in µs.
     us_per_request: f64,
-    /// What it was made with.
+    /// The load, as in a plan.
     load: String,
     totals: Totals,
 }
 
-/// Looks at the machine, and at what a plan needs of it.
-pub fn command(args: &Doctor) -> Outcome {
+/// Describes the machine, and what a plan needs of it.
+pub fn command(args: &Doctor) -> CommandResult {
     let mut demand = None;
     if let Some(path) = &args.plan {
         let loaded = plans::load(path, &args.variables)?;
@@ -45,12 +46,12 @@ pub fn command(args: &Doctor) -> Outcome {
         let name = loaded.plan.name.clone();
         demand = Some((name, Demand::of(&loaded.plan, plans::hosts(&programs), builtin)));
     }
-    let load = match demand.as_ref().map_or(Some(RATE), |(_, demand)| demand.requests) {
-        Some(rate) => format!("rate: {:.0}/s, max_users: 500", rate.clamp(100.0, HIGHEST_RATE)),
-        None => format!("users: {USERS}"),
+    let load = match demand.as_ref().map_or(Some(DEFAULT_RATE), |(_, demand)| demand.requests) {
+        Some(rate) => format!("rate: {:.0}/s, max_users: 500", rate.clamp(100.0, MAX_RATE)),
+        None => format!("users: {CALIBRATION_USERS}"),
     };
     let calibration = calibrate(load)?;
-    let has = Has { us_per_request: Some(calibration.us_per_request), ..has() };
+    let has = Available { us_per_request: Some(calibration.us_per_request), ..available() };
     out::print(&describe(&has, &calibration));
     let Some((name, demand)) = demand else { return Ok(Exit::Ok) };
     let needs = demand.needs(&has);
@@ -60,12 +61,16 @@ pub fn command(args: &Doctor) -> Outcome {
 }
 
 /// Loads the built-in target for a second, with one worker.
-fn calibrate(load: String) -> Result<Calibration, Failure> {
+fn calibrate(load: String) -> Result<Calibration, CommandError> {
     let text = format!(
         "target: builtin\nscenarios: {{calibration: {{load: {{{load}, for: 1s}}, steps: [{{get: /}}]}}}}\n"
     );
     let loaded = yaml::load_str("calibration", &text, Path::new(""), &LoadOptions::default())
-        .map_err(|_| Failure::incomplete("the calibration's plan is wrong: a bug in squall"))?;
+        .map_err(|_| {
+            CommandError::incomplete(
+                "the plan of the calibration is invalid: this is a bug in squall",
+            )
+        })?;
     let destination = builtin::destination(&loaded.plan, &Variables::default())?;
     let options = plans::options(&Variables::default(), destination.url.clone(), Vec::new());
     let sources = Sources::default();
@@ -79,29 +84,35 @@ fn calibrate(load: String) -> Result<Calibration, Failure> {
             totals.add(slice);
         }
     })
-    .map_err(Failure::incomplete)?;
+    .map_err(CommandError::incomplete)?;
     let requests = totals.all().count.max(1) as f64;
-    Ok(Calibration { us_per_request: totals.own().cpu_ns as f64 / 1e3 / requests, load, totals })
+    Ok(Calibration {
+        us_per_request: totals.self_metrics().cpu_ns as f64 / 1e3 / requests,
+        load,
+        totals,
+    })
 }
 
-fn describe(has: &Has, calibration: &Calibration) -> String {
-    let own = calibration.totals.own();
-    let late = |h: &Histogram<{ squall_measure::COARSE }>| match h.is_empty() {
+fn describe(has: &Available, calibration: &Calibration) -> String {
+    let metrics = calibration.totals.self_metrics();
+    let delay = |h: &Histogram<{ squall_measure::COARSE }>| match h.is_empty() {
         true => "not measured".to_owned(),
-        false => format!("{} µs, p99 {} µs", h.percentile(50.0), h.percentile(99.0)),
+        false => {
+            format!("{} (p99 {})", time(h.percentile(50.0) as f64), time(h.percentile(99.0) as f64))
+        }
     };
     let (low, high) = has.ports;
     format!(
-        "this machine\n  processors {}\n  files      {} may be open, {} at most\n  ports      {low} to {high}, {} connections in TIME_WAIT\n  memory     {} MiB available\n\
-         one second of the built-in target, one worker, {}\n  processor  {:.1} µs a request\n  sends late by {}\n  reads late by {}\n",
-        has.processors,
-        has.files,
-        has.files_hard,
-        has.time_wait,
-        has.memory >> 20,
+        "this machine\n  CPUs       {}\n  files      {} may be open (hard limit {})\n  ports      {low} to {high}, {} connections in TIME_WAIT\n  memory     {} available\n\
+         one second of load on the built-in target, one worker, {}\n  CPU time       {:.1} µs per request\n  send delay     {}\n  receive delay  {}\n",
+        has.cpus,
+        count(has.files),
+        count(has.files_hard),
+        count(has.time_wait),
+        bytes(has.memory),
         calibration.load,
         calibration.us_per_request,
-        late(&own.send_delay),
-        late(&own.receive_delay),
+        delay(&metrics.send_delay),
+        delay(&metrics.receive_delay),
     )
 }

@@ -3,18 +3,18 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// How a command ended.
+/// The exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// All thresholds and checks held.
+    /// The run passed.
     Ok = 0,
-    /// A threshold or a check rule failed.
+    /// The run failed: a threshold or a check failed, or the plan stopped it.
     Failed = 1,
     /// Bad plan, bad flags or bad input.
     BadInput = 2,
-    /// The run could not be completed, or with `--strict` its numbers cannot be trusted.
+    /// The run could not be completed, or with `--strict` its numbers are invalid.
     Incomplete = 3,
-    /// Interrupted; the results up to then are kept and reported.
+    /// Interrupted; the results so far are reported.
     Interrupted = 130,
 }
 
@@ -24,30 +24,30 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do its work, and the code that says so.
+/// Why a command could not do its work, and its exit code.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandError {
     pub exit: Exit,
-    /// What is printed, whole lines.
+    /// What is printed.
     pub text: String,
 }
 
-impl Failure {
-    /// What the user gave was wrong.
-    pub fn bad_input(text: impl Display) -> Failure {
-        Failure { exit: Exit::BadInput, text: format!("squall: {text}") }
+impl CommandError {
+    /// The input was wrong.
+    pub fn bad_input(text: impl Display) -> CommandError {
+        CommandError { exit: Exit::BadInput, text: format!("squall: {text}") }
     }
 
-    /// What the user gave was right, and yet it could not be done.
-    pub fn incomplete(text: impl Display) -> Failure {
-        Failure { exit: Exit::Incomplete, text: format!("squall: {text}") }
+    /// The input was right, but the work could not be done.
+    pub fn incomplete(text: impl Display) -> CommandError {
+        CommandError { exit: Exit::Incomplete, text: format!("squall: {text}") }
     }
 
-    /// Errors in a plan, already rendered with their places.
-    pub fn in_plan(text: String) -> Failure {
-        Failure { exit: Exit::BadInput, text }
+    /// Errors in a plan, already rendered with their positions.
+    pub fn in_plan(text: String) -> CommandError {
+        CommandError { exit: Exit::BadInput, text }
     }
 }
 
-/// What every command gives.
-pub type Outcome = Result<Exit, Failure>;
+/// The result of a command.
+pub type CommandResult = Result<Exit, CommandError>;

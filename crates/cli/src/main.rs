@@ -1,28 +1,28 @@
-//! The binary: reads what was typed, calls the libraries, prints, and ends with an exit code that a
-//! script can rely on. It knows all crates and holds no logic of theirs.
+//! The binary: parses the command line, calls the libraries, prints, and exits with a code that scripts can
+//! rely on. It depends on all crates and contains none of their logic.
 
 mod args;
 mod builtin;
+mod capacity;
 mod check;
 mod collect;
 mod doctor;
 mod exit;
+mod host_sampler;
 mod limit;
-mod links;
-mod machine;
 mod mask;
-mod needs;
-mod once;
+mod network_interfaces;
 mod one_line;
 mod out;
 mod plans;
+mod process_usage;
 mod report;
 mod request_log;
 mod run;
+mod setup_teardown;
 mod signals;
 mod target;
-mod trial;
-mod usage;
+mod try_plan;
 
 use std::process::ExitCode;
 
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Some(Command::Run(run)) => run::command(&run),
         Some(Command::Limit(limit)) => limit::command(&limit),
-        Some(Command::Try(trial)) => trial::command(&trial),
+        Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema) => check::schema(),

@@ -1,5 +1,5 @@
-//! What people are shown of messages: without secrets, and without the credentials that Basic
-//! authentication hides in base64.
+//! Messages as people see them: with secrets masked, and the credentials of Basic authentication, which
+//! base64 hides from the masking, too.
 
 use squall_plan::secrets::Secrets;
 

@@ -1,4 +1,4 @@
-//! `squall URL ...`: flags to a plan, which then runs as any other.
+//! `squall URL ...`: turns flags into a plan, which then runs like any other.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use crate::args::{OneLine, Variables};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandError, CommandResult};
 use crate::run::{self, Job};
 
 /// How long, where neither a length nor a number of requests is given.
 const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 
 /// Runs the one-line command.
-pub fn command(args: &OneLine) -> Outcome {
+pub fn command(args: &OneLine) -> CommandResult {
     let plan = plan(args)?;
     run::run(Job {
         plan,
         sources: Sources::default(),
         variables: Variables::default(),
         output: args.output.clone(),
-        // A quick look leaves nothing behind unless it is asked to.
+        // A quick run leaves no folder behind unless the flags ask for one.
         folder: args.output.out.clone(),
     })
 }
 
-fn plan(args: &OneLine) -> Result<Plan, Failure> {
+fn plan(args: &OneLine) -> Result<Plan, CommandError> {
     let url = args.url.clone().unwrap_or_default();
     let url = if url.contains("://") { url } else { format!("http://{url}") };
     let (body, has_body) = match &args.body {
@@ -108,10 +108,10 @@ fn load(args: &OneLine) -> Load {
     }
 }
 
-fn split(header: &str) -> Result<(Template, Template), Failure> {
+fn split(header: &str) -> Result<(Template, Template), CommandError> {
     match header.split_once(':') {
         Some((name, value)) => Ok((Template::text(name.trim()), Template::text(value.trim()))),
-        None => Err(Failure::bad_input(format!("-H '{header}': write it as 'Name: value'"))),
+        None => Err(CommandError::bad_input(format!("-H '{header}': expected 'Name: value'"))),
     }
 }
 

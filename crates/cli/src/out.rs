@@ -1,4 +1,4 @@
-//! Printing to the standard output. A reader that has gone away (`squall ... | head`) is no error.
+//! Printing to the standard output. A reader that has gone away (`squall ... | head`) is not an error.
 
 use std::io::Write;
 

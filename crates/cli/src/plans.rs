@@ -1,4 +1,4 @@
-//! From a file and flags to a plan and its program.
+//! Loads plans from a file and flags, and compiles them.
 
 use std::net::{AddrParseError, IpAddr, SocketAddr};
 use std::path::Path;
@@ -15,29 +15,31 @@ use squall_plan::yaml::{self, Loaded};
 use squall_wire::{Io, Settings, Shared, TlsSettings};
 
 use crate::args::Variables;
-use crate::exit::Failure;
-use crate::machine;
+use crate::exit::CommandError;
+use crate::host_sampler;
 
 /// Reads a plan, with values for its variables from flags, environment and files.
-pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, Failure> {
+pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
     let mut options = LoadOptions {
         environment: vars::from_environment(std::env::vars()),
         ..LoadOptions::default()
     };
     for file in &variables.env_file {
         let text = std::fs::read_to_string(file)
-            .map_err(|error| Failure::bad_input(format!("{}: {error}", file.display())))?;
+            .map_err(|error| CommandError::bad_input(format!("{}: {error}", file.display())))?;
         let name = file.display().to_string();
-        options.env_files.extend(vars::parse_env_file(&name, &text).map_err(Failure::bad_input)?);
+        options
+            .env_files
+            .extend(vars::parse_env_file(&name, &text).map_err(CommandError::bad_input)?);
     }
     for text in &variables.set {
         let Some((name, value)) = text.split_once('=') else {
-            return Err(Failure::bad_input(format!("--set {text}: write it as NAME=VALUE")));
+            return Err(CommandError::bad_input(format!("--set {text}: expected NAME=VALUE")));
         };
         options.set.push((name.to_owned(), value.to_owned()));
     }
     let mut loaded = yaml::load(path, &options)
-        .map_err(|failure| Failure::in_plan(render(&failure.diagnostics, &failure.sources)))?;
+        .map_err(|failure| CommandError::in_plan(render(&failure.diagnostics, &failure.sources)))?;
     if let Some(seed) = variables.seed {
         loaded.plan.seed = Some(seed);
     }
@@ -52,7 +54,7 @@ pub fn compile_all(
     plan: &Plan,
     sources: &Sources,
     options: &CompileOptions,
-) -> Result<Vec<Arc<Program>>, Failure> {
+) -> Result<Vec<Arc<Program>>, CommandError> {
     let thresholds = thresholds(plan, sources)?;
     let programs: Vec<Arc<Program>> = [Part::Setup, Part::Load, Part::Teardown]
         .into_iter()
@@ -66,7 +68,7 @@ pub fn compile_all(
 }
 
 /// The plan's thresholds with their places; errors show where they stand.
-fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, Failure> {
+fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, CommandError> {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     for text in &plan.thresholds {
         match Threshold::parse(&text.value) {
@@ -77,7 +79,7 @@ fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, 
             ),
         }
     }
-    if bad.is_empty() { Ok(good) } else { Err(Failure::in_plan(render(&bad, sources))) }
+    if bad.is_empty() { Ok(good) } else { Err(CommandError::in_plan(render(&bad, sources))) }
 }
 
 /// How many different origins the programs talk to.
@@ -98,12 +100,11 @@ pub fn network(
     sources: &Sources,
     programs: &[Arc<Program>],
     io: Io,
-) -> Result<Arc<Shared>, Failure> {
+) -> Result<Arc<Shared>, CommandError> {
     let connections = &plan.connections;
     let mut errors = Vec::new();
-    let ports = machine::ports();
-    let mut settings =
-        Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
+    let ports = host_sampler::ports();
+    let mut settings = Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
     for (host, list) in &connections.resolve {
         let addresses = addresses(list, &mut errors, |text| {
             text.parse().or_else(|_| text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0)))
@@ -120,11 +121,11 @@ pub fn network(
         resume: connections.tls.resume.unwrap_or(true),
     };
     if !errors.is_empty() {
-        return Err(Failure::in_plan(render(&errors, sources)));
+        return Err(CommandError::in_plan(render(&errors, sources)));
     }
     let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
     settings.proxy = programs.iter().find_map(|program| program.proxy().cloned());
-    Shared::new(settings, &origins).map_err(Failure::bad_input)
+    Shared::new(settings, &origins).map_err(CommandError::bad_input)
 }
 
 /// Reads addresses; those that are none are noted as errors.
@@ -138,7 +139,7 @@ fn addresses<A>(
         match parse(&text.value) {
             Ok(address) => addresses.push(address),
             Err(_) => {
-                let message = format!("invalid address `{}`", text.value);
+                let message = format!("invalid address `{}`: expected an IP address", text.value);
                 errors.push(Diagnostic::error(text.span, message));
             }
         }
@@ -152,11 +153,11 @@ pub fn compile(
     sources: &Sources,
     part: Part,
     options: &CompileOptions,
-) -> Result<Arc<Program>, Failure> {
+) -> Result<Arc<Program>, CommandError> {
     let options = CompileOptions { part, ..options.clone() };
     squall_engine::compile(plan, &options)
         .map(Arc::new)
-        .map_err(|errors| Failure::in_plan(render(&errors, sources)))
+        .map_err(|errors| CommandError::in_plan(render(&errors, sources)))
 }
 
 /// Errors as texts, each with its place in the file.
@@ -184,7 +185,7 @@ pub fn options(
     }
 }
 
-/// A seed that differs from run to run; it is reported, so that a run can be repeated.
+/// A seed that differs between runs; it is reported, so that a run can be repeated.
 fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let nanos = now.map_or(0, |now| now.as_nanos() as u64);

@@ -1,5 +1,5 @@
-//! A log of requests: JSON lines, written by a thread of its own. A worker hands over a copy and goes
-//! on; what finds the queue full is dropped and counted, so that no disk can slow a user.
+//! The request log: JSON lines, written by a thread of its own. A worker hands over a copy and continues; a
+//! request that finds the queue full is dropped and counted, so that a slow disk cannot slow down users.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,14 +13,14 @@ use serde_json::{Map, Value, json};
 use squall_engine::{Exchange, Trace, Which};
 use squall_plan::secrets::Secrets;
 
-use crate::exit::Failure;
+use crate::exit::CommandError;
 use crate::mask;
 
 /// Most exchanges in the queue, and most bytes of their messages.
-const QUEUE: usize = 16_384;
-const QUEUE_BYTES: usize = 64 << 20;
+const MAX_QUEUED: usize = 16_384;
+const MAX_QUEUED_BYTES: usize = 64 << 20;
 
-/// A log that is being written.
+/// A request log in progress.
 pub struct RequestLog {
     sender: SyncSender<Exchange>,
     writer: JoinHandle<std::io::Result<u64>>,
@@ -28,7 +28,7 @@ pub struct RequestLog {
     dropped: Arc<AtomicU64>,
 }
 
-/// What became of a log.
+/// The result of a request log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Logged {
     /// Lines written.
@@ -38,14 +38,14 @@ pub struct Logged {
 }
 
 impl RequestLog {
-    /// Makes the file and starts its thread.
+    /// Creates the file and starts its thread.
     ///
     /// # Errors
-    /// The file cannot be made, or no thread started.
-    pub fn start(path: &Path, secrets: Secrets) -> Result<RequestLog, Failure> {
-        let wrong = |error| Failure::incomplete(format!("{}: {error}", path.display()));
+    /// The file cannot be created, or the thread cannot be started.
+    pub fn start(path: &Path, secrets: Secrets) -> Result<RequestLog, CommandError> {
+        let wrong = |error| CommandError::incomplete(format!("{}: {error}", path.display()));
         let file = File::create(path).map_err(wrong)?;
-        let (sender, inbox) = sync_channel(QUEUE);
+        let (sender, inbox) = sync_channel(MAX_QUEUED);
         let waiting = Arc::new(AtomicUsize::new(0));
         let taken = waiting.clone();
         let writer = std::thread::Builder::new()
@@ -55,13 +55,13 @@ impl RequestLog {
         Ok(RequestLog { sender, writer, waiting, dropped: Arc::default() })
     }
 
-    /// What workers hand their copies to; of each message at most so many bytes.
+    /// The trace to which workers hand their copies, with at most `bytes` of each message.
     pub fn trace(&self, which: Which, bytes: usize) -> Trace {
         let (sender, waiting, dropped) =
             (self.sender.clone(), self.waiting.clone(), self.dropped.clone());
         Trace::new(which, bytes, move |exchange| {
             let size = size(&exchange);
-            let room = waiting.load(Ordering::Relaxed) + size <= QUEUE_BYTES;
+            let room = waiting.load(Ordering::Relaxed) + size <= MAX_QUEUED_BYTES;
             if room {
                 waiting.fetch_add(size, Ordering::Relaxed);
             }
@@ -72,10 +72,10 @@ impl RequestLog {
         })
     }
 
-    /// Waits until all is written. All traces must be gone.
+    /// Waits until everything is written. All traces must have been dropped.
     ///
     /// # Errors
-    /// The file could not be written to its end.
+    /// The file could not be written completely.
     pub fn finish(self) -> std::io::Result<Logged> {
         drop(self.sender);
         let written = self.writer.join().unwrap_or_else(|_| {
@@ -89,8 +89,8 @@ fn size(exchange: &Exchange) -> usize {
     exchange.request.len() + exchange.head.len() + exchange.body.len()
 }
 
-/// Writes until all senders are gone. After an error the queue is still emptied, so that the error is
-/// told at the end and nothing waits.
+/// Writes until all senders are dropped. After an error it still empties the queue, so that nothing waits,
+/// and reports the error at the end.
 fn write(
     file: File,
     inbox: &Receiver<Exchange>,
@@ -134,7 +134,7 @@ fn line(exchange: &Exchange, secrets: &Secrets) -> Value {
         line["detail"] = json!(secrets.mask(detail));
     }
     for (key, bytes) in
-        [("request", &exchange.request), ("answer", &exchange.head), ("body", &exchange.body)]
+        [("request", &exchange.request), ("response", &exchange.head), ("body", &exchange.body)]
     {
         if !bytes.is_empty() {
             line[key] = json!(mask::message(bytes, secrets));

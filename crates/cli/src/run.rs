@@ -1,4 +1,4 @@
-//! `squall run`: setup, load, teardown, judgement, result.
+//! `squall run`: setup, load, teardown, evaluation, result.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use squall_wire::Shared;
 use crate::args::{self, Output, Variables};
 use crate::builtin;
 use crate::collect::{self, Collector};
-use crate::exit::{Exit, Failure, Outcome};
-use crate::once::Once;
+use crate::exit::{CommandError, CommandResult, Exit};
 use crate::plans;
 use crate::request_log::RequestLog;
+use crate::setup_teardown::SetupTeardown;
 use crate::signals;
 
-/// Folder in which run folders are made.
+/// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
 
-/// What is to be run.
+/// What to run.
 pub struct Job {
     pub plan: Plan,
     pub sources: Sources,
     pub variables: Variables,
     pub output: Output,
-    /// Where the run folder is made; `None`: nowhere.
+    /// Where the run folder is created; `None`: nowhere.
     pub folder: Option<PathBuf>,
 }
 
 /// Runs a plan.
-pub fn command(args: &args::Run) -> Outcome {
+pub fn command(args: &args::Run) -> CommandResult {
     let mut loaded = plans::load(&args.plan, &args.variables)?;
     plans::resize(&mut loaded.plan, args.users, args.duration);
     let folder = args.output.out.clone().unwrap_or_else(|| DEFAULT_FOLDER.into());
@@ -46,7 +46,7 @@ pub fn command(args: &args::Run) -> Outcome {
 }
 
 /// Runs a job from setup to result.
-pub fn run(job: Job) -> Outcome {
+pub fn run(job: Job) -> CommandResult {
     let destination = builtin::destination(&job.plan, &job.variables)?;
     let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
     // Everything is compiled before anything is sent.
@@ -55,13 +55,13 @@ pub fn run(job: Job) -> Outcome {
     let stopper = Stopper::default();
     let graceful_stop = job.plan.graceful_stop.unwrap_or(squall_engine::DEFAULT_GRACEFUL_STOP);
     let interrupted =
-        signals::watch(stopper.clone(), graceful_stop).map_err(Failure::incomplete)?;
+        signals::watch(stopper.clone(), graceful_stop).map_err(CommandError::incomplete)?;
 
-    let once = Once { plan: &job.plan, sources: &job.sources, shared: &shared };
-    let setup = once.run(&options, Part::Setup, &stopper);
+    let setup_teardown = SetupTeardown { plan: &job.plan, sources: &job.sources, shared: &shared };
+    let setup = setup_teardown.run(&options, Part::Setup, &stopper);
     if interrupted.load(Ordering::Relaxed) {
-        let text = "squall: interrupted during setup: no load was started".to_owned();
-        return Err(Failure { exit: Exit::Interrupted, text });
+        let text = "squall: interrupted during setup; no load was started".to_owned();
+        return Err(CommandError { exit: Exit::Interrupted, text });
     }
     options.setup = setup?;
     let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
@@ -70,14 +70,14 @@ pub fn run(job: Job) -> Outcome {
     let mut collector = Collector::new(&job, &program, &shared, crew.workers)?;
     let ended = drive(&job, &program, &shared, &crew, &stopper, &mut collector)?;
     options.setup.clear();
-    // Whoever interrupts the load still wants it cleaned up after.
-    let teardown = once.run(&options, Part::Teardown, &Stopper::default());
+    // An interrupted load is cleaned up as well.
+    let teardown = setup_teardown.run(&options, Part::Teardown, &Stopper::default());
     let outcome =
         collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)));
     teardown.and(outcome)
 }
 
-/// Runs the load, and logs its requests if that is asked for.
+/// Runs the load, with a request log if the flags ask for one.
 fn drive(
     job: &Job,
     program: &Arc<Program>,
@@ -85,7 +85,7 @@ fn drive(
     crew: &RunOptions,
     stopper: &Stopper,
     collector: &mut Collector,
-) -> Result<Ended, Failure> {
+) -> Result<Ended, CommandError> {
     let Output { log_requests, log_which, log_bodies, .. } = &job.output;
     let start = |path: &PathBuf| RequestLog::start(path, program.secrets.clone());
     let log = log_requests.as_ref().map(start).transpose()?;
@@ -95,7 +95,7 @@ fn drive(
         squall_engine::run(program.clone(), shared.clone(), crew, stopper, trace, |event| {
             collector.take(event);
         })
-        .map_err(Failure::incomplete)?;
+        .map_err(CommandError::incomplete)?;
     if let Some(log) = log {
         collector.logged(log.finish());
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C: once ends a run in order, twice at once.
+//! Ctrl-C: the first ends a run gracefully, the second at once, the third exits.
 
 use std::io;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use squall_engine::Stopper;
 
-/// Watches for SIGINT and SIGTERM from a thread of its own. The flag says whether one came.
+/// Watches for SIGINT and SIGTERM on a thread of its own. The flag says whether one was received.
 pub fn watch(stopper: Stopper, graceful_stop: Duration) -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let seen = interrupted.clone();
@@ -19,11 +19,11 @@ pub fn watch(stopper: Stopper, graceful_stop: Duration) -> io::Result<Arc<Atomic
             seen.store(true, Ordering::Relaxed);
             match number {
                 0 => {
-                    eprintln!("\nending: what is in flight may finish (again: at once)");
+                    eprintln!("\nstopping: requests in flight may finish (press Ctrl-C again to stop at once)");
                     stopper.stop(graceful_stop);
                 }
                 1 => stopper.abort(),
-                // Whoever asks a third time wants to be gone, results or not.
+                // A third signal exits even without results.
                 _ => std::process::exit(super::exit::Exit::Interrupted as i32),
             }
         }

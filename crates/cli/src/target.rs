@@ -3,11 +3,11 @@
 use squall_target::{Options, Server, TlsCertificate, TlsOptions};
 
 use crate::args::Target;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CommandError, CommandResult, Exit};
 use crate::out;
 
 /// Runs the built-in target until it is interrupted.
-pub fn command(args: &Target) -> Outcome {
+pub fn command(args: &Target) -> CommandResult {
     if args.routes {
         out::print(&squall_target::describe_routes());
         return Ok(Exit::Ok);
@@ -24,7 +24,7 @@ pub fn command(args: &Target) -> Outcome {
     };
     let tls = certificate.map(|certificate| TlsOptions { certificate, client_ca: None });
     let options = Options { listen: args.listen.clone(), tls, threads: args.threads };
-    let server = Server::start(options).map_err(Failure::incomplete)?;
+    let server = Server::start(options).map_err(CommandError::incomplete)?;
     for address in server.addresses() {
         out::print(&format!("listening on {address}\n"));
     }
@@ -32,7 +32,7 @@ pub fn command(args: &Target) -> Outcome {
         signal_hook::consts::SIGINT,
         signal_hook::consts::SIGTERM,
     ])
-    .map_err(Failure::incomplete)?;
+    .map_err(CommandError::incomplete)?;
     signals.forever().next();
     let stats = server.stats();
     server.stop();

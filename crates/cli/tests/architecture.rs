@@ -1,4 +1,4 @@
-//! The rooms of the house, held by a test: which crate may import which.
+//! The architecture, as a test: which crate may import which.
 
 use std::collections::BTreeMap;
 use std::process::Command;

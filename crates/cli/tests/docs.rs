@@ -23,7 +23,7 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_plan_in_the_documentation_is_good() {
+fn every_plan_in_the_documentation_is_valid() {
     for (name, least) in [("docs/plan.md", 7), ("README.md", 1)] {
         let found = blocks(&doc(name), "yaml");
         assert!(found.len() >= least, "{name} has {} plans", found.len());
@@ -60,10 +60,11 @@ fn every_key_of_run_json_is_documented() {
     let generator = json["generator"].as_object().expect("an object").keys().cloned();
     let counters = Counters::default();
     let counters = counters.named().map(|(name, _)| name.to_owned());
-    let ledger = json["ledger"].as_object().expect("an object").keys().cloned();
-    let surroundings = json["surroundings"].as_object().expect("an object").keys().cloned();
+    let time_accounting = json["time_accounting"].as_object().expect("an object").keys().cloned();
+    let host_metrics = json["host_metrics"].as_object().expect("an object").keys().cloned();
     let phases = PHASES.map(str::to_owned);
-    let inner = row.chain(latency).chain(meta).chain(generator).chain(ledger).chain(surroundings);
+    let inner =
+        row.chain(latency).chain(meta).chain(generator).chain(time_accounting).chain(host_metrics);
     for key in top.chain(inner).chain(counters).chain(phases) {
         assert!(text.contains(&format!("`{key}`")), "{key}");
     }

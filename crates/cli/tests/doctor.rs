@@ -23,7 +23,7 @@ fn the_doctor_looks_at_the_machine() {
     let output = squall(std::path::Path::new("."), &["doctor"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    for word in ["processors", "files", "ports", "memory", "µs a request", "sends late by"] {
+    for word in ["CPUs", "files", "ports", "memory", "µs per request", "send delay"] {
         assert!(text.contains(word), "{word}: {text}");
     }
     assert!(!text.contains("NOT ENOUGH"), "{text}");
@@ -38,10 +38,10 @@ fn what_a_plan_lacks_is_said_with_what_helps() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(code), "{text}");
         for words in [
-            "1040 open files if all users are busy, 200 allowed in each worker's table, and in the target's: NOT ENOUGH",
-            "share a pool of connections: `connections: {reuse: pool, pool_size: 160}`",
-            "`ulimit -n 1040` (now 200; of this shell only)",
-            "180500 local ports toward a host (3000 new connections a second",
+            "1,040 open files if all users are busy, 200 allowed in the table of each worker and of the target: NOT ENOUGH",
+            "share connections: `connections: {reuse: pool, pool_size: 160}`",
+            "`ulimit -n 1040` (now 200; only for this shell)",
+            "180,500 local ports toward a host (3,000/s new connections",
             "reuse connections: `connections: {reuse: per_user}`",
         ] {
             assert!(text.contains(words), "{words}: {text}");
@@ -58,7 +58,8 @@ fn a_plan_that_fits_is_told_so() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(
-        text.contains("60 open files") && text.contains("as many requests as the answers allow"),
+        text.contains("60 open files")
+            && text.contains("as many requests as the response times allow"),
         "{text}"
     );
 }

@@ -75,7 +75,7 @@ fn an_interrupted_run_keeps_its_results() {
     let output = finish(child);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(130), "{text}");
-    assert!(text.contains("GET /") && text.contains("threshold   held"), "{text}");
+    assert!(text.contains("GET /") && text.contains("threshold   passed"), "{text}");
     let json = read(&folder.path().join("result.json"));
     assert_eq!((&json["finished"], &json["interrupted"]), (&true.into(), &true.into()));
     assert_eq!(json, read(&run_folder(folder.path()).join("run.json")));
@@ -136,7 +136,7 @@ fn a_killed_run_is_reported_up_to_its_last_second() {
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let count = json["totals"]["count"].as_u64().expect("a count");
     assert!(count > 0 && count <= server.stats().requests, "{count}");
-    assert!(json["warnings"].to_string().contains("broken off"), "{}", json["warnings"]);
+    assert!(json["warnings"].to_string().contains("was killed"), "{}", json["warnings"]);
     let text = squall(folder.path(), &["report", &path]);
     assert!(String::from_utf8_lossy(&text.stdout).contains("GET /"));
 }

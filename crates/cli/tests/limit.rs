@@ -39,9 +39,9 @@ fn the_highest_number_of_users_is_found() {
     let (json, folder) = limit(&["--require", "mean < 37ms", "--steps", "8", "-w", "1"], 0);
     assert_eq!(json["by"], "users", "{json}");
     assert!(json["end"] == "found" || json["end"] == "out of steps", "{json}");
-    let level = json["limit"]["level"].as_f64().expect("a level");
-    assert!((6.9..8.0).contains(&level), "7 users wait 35 ms: {}", json["limit"]);
-    let first = json["broke_first"].as_str().expect("words");
+    let level = json["sustained_maximum"]["level"].as_f64().expect("a level");
+    assert!((6.9..8.0).contains(&level), "7 users wait 35 ms: {}", json["sustained_maximum"]);
+    let first = json["violated_first"].as_str().expect("words");
     assert!(first.starts_with("mean < 37ms ("), "{first}");
     let highest = json["scaling"]["highest"].as_f64().expect("a law");
     assert!((190.0..215.0).contains(&highest), "4 servers do 200 a second: {highest}");
@@ -49,19 +49,19 @@ fn the_highest_number_of_users_is_found() {
     let folder = std::fs::read_dir(folder.path().join("squall-runs")).expect("a folder");
     let folder = folder.map(|entry| entry.expect("readable").path()).next().expect("one");
     let text = std::fs::read_to_string(folder.join("limit.txt")).expect("a text");
-    assert!(text.contains("answer      all holds") && text.contains("└──"), "{text}");
+    assert!(text.contains("result         ") && text.contains("└──"), "{text}");
     let stored = std::fs::read_to_string(folder.join("limit.json")).expect("a result");
     assert_eq!(serde_json::from_str::<Value>(&stored).expect("JSON"), json);
 }
 
 #[test]
-fn a_spike_breaks_and_passes() {
+fn a_spike_violates_and_recovers() {
     let spike =
         ["--mode", "spike", "--from", "2", "--to", "40", "--require", "p99 < 60ms", "-w", "1"];
     let (json, _folder) = limit(&spike, 1);
     let outcomes: Vec<&Value> =
         json["steps"].as_array().expect("steps").iter().map(|step| &step["outcome"]).collect();
-    assert_eq!(outcomes, ["held", "broken", "held"], "{json}");
+    assert_eq!(outcomes, ["met", "violated", "met"], "{json}");
 }
 
 #[test]
@@ -77,16 +77,16 @@ fn a_soak_is_one_run_in_windows() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_flags_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("plan.yaml"), format!("target: builtin\n{PLAN}\n"))
         .expect("writable");
     for (arguments, words) in [
-        (&["limit", "plan.yaml"][..], "there are no requirements"),
+        (&["limit", "plan.yaml"][..], "no requirements: add --require"),
         (&["limit", "plan.yaml", "--require", "p99 is nice"], "--require 'p99 is nice'"),
         (
             &["limit", "plan.yaml", "--require", "p99 < 1s", "--to", "many"],
-            "--to many: write a number of users",
+            "--to many: expected a number of users",
         ),
         (&["limit", "plan.yaml", "--require", "p99 < 1s", "--mode", "soak"], "--to"),
         (&["limit", "plan.yaml", "--require", "p99 < 1s", "--step", "1s"], "--step"),

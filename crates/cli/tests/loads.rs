@@ -47,7 +47,7 @@ fn iterations_start_no_sooner_than_the_pace() {
     let json = load("{users: 3, pacing: 200ms, iterations: 4}", "get: /", &[]);
     all_good(&json, 12);
     assert!(elapsed(&json) >= 0.6, "three intervals: {}", elapsed(&json));
-    assert_eq!(json["totals"]["due_latency_us"]["count"].as_u64(), Some(12));
+    assert_eq!(json["totals"]["corrected_latency_us"]["count"].as_u64(), Some(12));
 }
 
 #[test]

@@ -220,7 +220,11 @@ fn names_stay_few() {
     assert!(requests.len() <= 1_001, "{}", requests.len());
     let others = requests["other"]["count"].as_u64().expect("a count");
     assert_eq!(others as usize + requests.len() - 1, 1_102);
-    assert!(json["warnings"].to_string().contains("more than 1,000 names"), "{}", json["warnings"]);
+    assert!(
+        json["warnings"].to_string().contains("more than 1,000 request names"),
+        "{}",
+        json["warnings"]
+    );
     let steps = "
       - {get: '/item/${random(1, 1000)}'}
       - {get: '/status/200?x=${random(1, 1000)}'}";
@@ -248,7 +252,7 @@ fn thresholds_judge_names_groups_and_counters() {
     let server = target();
     let text = plan(
         &server.url(),
-        "thresholds: ['count(a) == 2', 'rate(g) > 0/s', 'p99.9(a) < 1h', 'errors_status(b) == 1', 'error_rate(b) == 100%', 'checks_ok == 1']",
+        "thresholds: ['count(a) == 2', 'rate(g) > 0/s', 'p99.9(a) < 1h', 'errors_status(b) == 1', 'error_rate(b) == 100%', 'checks_passed == 1']",
         "{group: g, steps: [{get: /, name: a}, {get: /, name: a, check: status == 200}]}, {get: /status/503, name: b}",
     );
     let folder = folder(&[("plan.yaml", &text)]);

@@ -68,7 +68,7 @@ fn bodies_up_to_a_limit() {
     let good = lines.iter().find(|line| line["name"] == "good").expect("a line");
     let text = |key: &str| good[key].as_str().unwrap_or_default();
     assert!(text("request").starts_with("GET /echo?password=*** HTTP/1.1\r\n"), "{good}");
-    assert!(text("answer").starts_with("HTTP/1.1 200"), "{good}");
+    assert!(text("response").starts_with("HTTP/1.1 200"), "{good}");
     assert!(!text("body").is_empty() && text("body").len() <= 100, "{good}");
 }
 
@@ -91,5 +91,5 @@ fn what_cannot_be_logged_is_said() {
     let output = squall(folder.path(), &args);
     let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
     assert_eq!(json["totals"]["count"].as_u64(), Some(50));
-    assert!(json["warnings"].to_string().contains("the log of requests broke off"), "{json}");
+    assert!(json["warnings"].to_string().contains("the request log is incomplete"), "{json}");
 }

@@ -43,7 +43,7 @@ fn one_line_with_method_headers_body_and_rate() {
         result(folder.path(), &[&url, "-b", "hello", "-H", "X-A: b", "-n", "20", "-r", "200/s"], 0);
     assert_eq!(json["totals"]["count"].as_u64(), Some(20));
     assert_eq!(json["counters"]["arrivals_due"].as_u64(), Some(20));
-    assert_eq!(json["totals"]["due_latency_us"]["count"].as_u64(), Some(20));
+    assert_eq!(json["totals"]["corrected_latency_us"]["count"].as_u64(), Some(20));
     let json = result(folder.path(), &[&server.url(), "-n", "10", "-c", "1", "--no-keepalive"], 0);
     assert_eq!(json["counters"]["connections_opened"].as_u64(), Some(10));
 }
@@ -72,7 +72,7 @@ fn login_with_csrf_cookies_and_checks() {
         "three rows, then the user stops"
     );
     assert_eq!(json["counters"]["data_exhausted"].as_u64(), Some(1));
-    assert_eq!(json["counters"]["checks_ok"].as_u64(), Some(12));
+    assert_eq!(json["counters"]["checks_passed"].as_u64(), Some(12));
 }
 
 #[test]
@@ -296,10 +296,14 @@ fn arrivals_that_find_no_user_are_counted() {
     let json = result(folder.path(), &[&url, "-r", "100/s", "-c", "2", "-d", "1s"], 0);
     let of = |name: &str| json["counters"][name].as_u64().unwrap_or(0);
     assert_eq!(of("arrivals_due"), 100);
-    assert!(of("arrivals_missed") > 80, "{}", json["counters"]);
-    assert_eq!(json["totals"]["count"].as_u64(), Some(100 - of("arrivals_missed")));
-    assert_eq!(json["verdict"]["trust"], "invalid");
-    assert!(json["verdict"]["reasons"].to_string().contains("found no free user"));
+    assert!(of("arrivals_dropped") > 80, "{}", json["counters"]);
+    assert_eq!(json["totals"]["count"].as_u64(), Some(100 - of("arrivals_dropped")));
+    assert_eq!(json["validity"], "invalid");
+    assert!(
+        json["validity_reasons"]
+            .to_string()
+            .contains("were dropped because no virtual user was free")
+    );
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn ramps_warm_ups_and_ends_are_cut_off() {
     assert_eq!(
         steady["confidence"]["p999"]["low"],
         Value::Null,
-        "1,000 answers say nothing of p99.9"
+        "1,000 responses say nothing about p99.9"
     );
     let json = run(
         "warmup: 2s\nscenarios: {a: {load: {users: 2, for: 7500ms}, steps: [{get: /}, {think: 10ms}]}}",
@@ -50,5 +50,5 @@ fn a_load_that_always_changes_has_no_steady_part() {
         "scenarios: {a: {load: {stages: [{users: 2, over: 1s}, {users: 4, over: 1s}]}, steps: [{get: /delay/5}]}}",
     );
     assert_eq!(json["steady"], Value::Null);
-    assert!(!json["verdict"]["reasons"].to_string().contains("unsteady"));
+    assert!(!json["validity_reasons"].to_string().contains("unsteady"));
 }

@@ -1,75 +1,86 @@
-//! Where does it break: which load to try next, and what follows from what was seen. Pure: no clock, no
-//! sockets, no runs; those are the caller's.
+//! The search for a target's sustained maximum: which load level to try next, and what follows from the
+//! levels tried so far. Pure: no clock, no sockets, no runs; those are the caller's part.
 
-mod edge;
+mod load_step;
 mod scaling;
 mod search;
-mod step;
+mod sustained_max;
 
-pub use edge::Edge;
+pub use load_step::{LevelKind, LoadStep, Recovery, RequirementResult, StepOutcome};
 pub use scaling::Scaling;
-pub use search::{End, Next, Search};
-pub use step::{By, Kept, Outcome, Recovery, Step};
+pub use search::{Next, Search, SearchEnd};
+use squall_measure::units::rate;
+pub use sustained_max::SustainedMax;
 
-/// What a search, or a test in steps, came to.
+/// The result of a search, or of a test in steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// Name of the plan.
     pub plan: String,
-    /// What the level is of.
-    pub by: By,
+    /// What the load level counts.
+    pub by: LevelKind,
     /// `search`, `soak`, `spike` or `stress`.
     pub mode: &'static str,
-    /// What was tried, in the order in which it was.
-    pub steps: Vec<Step>,
-    /// How long it took the target to be as before, after steps that broke something.
+    /// The steps, in the order in which they were run.
+    pub steps: Vec<LoadStep>,
+    /// How long the target took to recover after steps that violated a requirement.
     pub recoveries: Vec<Recovery>,
     /// How it ended.
-    pub end: End,
-    /// The highest level that holds, if there is one.
-    pub edge: Option<Edge>,
-    /// How throughput grows with what is under way.
+    pub end: SearchEnd,
+    /// The sustained maximum, if there is one.
+    pub sustained_max: Option<SustainedMax>,
+    /// How throughput scales with concurrency.
     pub scaling: Option<Scaling>,
 }
 
 impl Limit {
-    /// What follows from steps.
-    pub fn new(plan: String, by: By, mode: &'static str, steps: Vec<Step>, end: End) -> Limit {
+    /// Draws the conclusions from steps.
+    pub fn new(
+        plan: String,
+        by: LevelKind,
+        mode: &'static str,
+        steps: Vec<LoadStep>,
+        end: SearchEnd,
+    ) -> Limit {
         let scaling = Scaling::fit(&steps);
-        let edge = match end {
-            End::Found | End::OutOfSteps => Edge::of(&steps, by),
-            End::NeverHeld | End::NeverBroke | End::Generator | End::Interrupted => None,
+        let sustained_max = match end {
+            SearchEnd::Found | SearchEnd::OutOfSteps => SustainedMax::of(&steps, by),
+            SearchEnd::NeverMet
+            | SearchEnd::NeverViolated
+            | SearchEnd::Generator
+            | SearchEnd::Interrupted => None,
         };
-        Limit { plan, by, mode, steps, recoveries: Vec::new(), end, edge, scaling }
+        Limit { plan, by, mode, steps, recoveries: Vec::new(), end, sustained_max, scaling }
     }
 
-    /// The lowest level at which throughput no longer follows the load: where it stays behind an
+    /// The lowest level at which throughput no longer keeps up with the load: where it falls behind an
     /// arrival rate, or where the line of a single user meets the highest throughput of the fit.
     pub fn knee(&self) -> Option<f64> {
-        let behind = |step: &&Step| !step.follows && step.outcome() == Outcome::Broken;
+        let behind = |step: &&LoadStep| !step.keeps_up && step.outcome() == StepOutcome::Violated;
         let mut levels: Vec<f64> =
             self.steps.iter().filter(behind).map(|step| step.level).collect();
         levels.sort_by(f64::total_cmp);
         match self.by {
-            By::Rate => levels.first().copied(),
-            By::Users => self.scaling.and_then(|scaling| scaling.knee()),
+            LevelKind::Rate => levels.first().copied(),
+            LevelKind::Users => self.scaling.and_then(|scaling| scaling.knee()),
         }
     }
 
-    /// What broke at the lowest level at which anything did, in words.
-    pub fn broke_first(&self) -> Option<String> {
-        let broken = self.steps.iter().filter(|step| step.outcome() == Outcome::Broken);
-        let first = broken.min_by(|a, b| a.level.total_cmp(&b.level))?;
+    /// What was violated at the lowest level that violated anything, in words.
+    pub fn violated_first(&self) -> Option<String> {
+        let violated = self.steps.iter().filter(|step| step.outcome() == StepOutcome::Violated);
+        let first = violated.min_by(|a, b| a.level.total_cmp(&b.level))?;
         let mut words: Vec<String> = first
-            .kept
+            .requirements
             .iter()
-            .filter(|kept| !kept.held)
-            .map(|kept| format!("{} ({})", kept.text, kept.shown))
+            .filter(|result| !result.met)
+            .map(|result| format!("{} ({})", result.text, result.shown))
             .collect();
-        if !first.follows {
+        if !first.keeps_up {
             words.push(format!(
-                "throughput stayed behind: {:.1} of {:.1} a second",
-                first.throughput, first.level
+                "throughput fell behind: {} of {}",
+                rate(first.throughput),
+                rate(first.level)
             ));
         }
         Some(words.join(", "))

@@ -1,26 +1,27 @@
-//! How throughput grows with what is under way: the universal scalability law (Gunther, "A simple
+//! How throughput scales with concurrency: the universal scalability law (Gunther, "A simple
 //! capacity model of massively parallel transaction systems", CMG 1993; "Guerrilla Capacity Planning",
 //! 2007, chapter 4).
 
-use crate::step::{Outcome, Step};
+use crate::load_step::{LoadStep, StepOutcome};
 
 /// X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scaling {
-    /// Throughput of one alone, a second.
+    /// Throughput with one request in flight, per second.
     pub lambda: f64,
-    /// Part of the work that waits for a place that only one can have (contention).
+    /// Contention: the share of the work that is serialised.
     pub alpha: f64,
-    /// What each costs each other (coherency, crosstalk): above 0 throughput falls again.
+    /// Coherency (crosstalk): what each request in flight costs each other one; above 0, throughput falls
+    /// beyond a peak.
     pub beta: f64,
 }
 
 impl Scaling {
     /// The fit with the smallest relative squares. `None`: fewer than four different levels are known.
-    pub fn fit(steps: &[Step]) -> Option<Scaling> {
+    pub fn fit(steps: &[LoadStep]) -> Option<Scaling> {
         let points: Vec<(f64, f64)> = steps
             .iter()
-            .filter(|step| step.outcome() != Outcome::Generator)
+            .filter(|step| step.outcome() != StepOutcome::Generator)
             .filter(|step| step.requests > 0.0 && step.concurrency > 0.0)
             .map(|step| (step.concurrency, step.requests))
             .collect();
@@ -44,17 +45,17 @@ impl Scaling {
         Some(Scaling { lambda: 1.0 / one, alpha: contention / one, beta: crosstalk / one })
     }
 
-    /// Throughput with so much under way.
+    /// Throughput per second with `n` requests in flight.
     pub fn throughput(&self, n: f64) -> f64 {
         self.lambda * n / (1.0 + self.alpha * (n - 1.0) + self.beta * n * (n - 1.0))
     }
 
-    /// What is under way where throughput is highest; `None`: it never falls.
+    /// Requests in flight at the highest throughput; `None`: throughput never falls.
     pub fn peak(&self) -> Option<f64> {
         (self.beta > 0.0).then(|| ((1.0 - self.alpha).max(0.0) / self.beta).sqrt().max(1.0))
     }
 
-    /// The highest throughput, a second; `None`: it grows without end.
+    /// The highest throughput per second; `None`: it is unbounded.
     pub fn highest(&self) -> Option<f64> {
         match self.peak() {
             Some(peak) => Some(self.throughput(peak)),
@@ -62,7 +63,8 @@ impl Scaling {
         }
     }
 
-    /// Where the line of one alone meets the highest throughput (asymptotic bounds).
+    /// Concurrency at which the line through a single request meets the highest throughput (asymptotic
+    /// bounds).
     pub fn knee(&self) -> Option<f64> {
         Some(self.highest()? / self.lambda)
     }
@@ -111,11 +113,11 @@ fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
             return None;
         }
         rows[column].iter_mut().for_each(|cell| *cell /= scale);
-        let own = rows[column].clone();
+        let pivot_row = rows[column].clone();
         for (at, row) in rows.iter_mut().enumerate() {
             if at != column {
                 let factor = row[column];
-                row.iter_mut().zip(&own).for_each(|(cell, own)| *cell -= factor * own);
+                row.iter_mut().zip(&pivot_row).for_each(|(cell, pivot)| *cell -= factor * pivot);
             }
         }
     }
@@ -125,13 +127,13 @@ fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::tests::step;
+    use crate::load_step::tests::step;
 
-    fn steps(law: Scaling, noise: &[f64]) -> Vec<Step> {
+    fn steps(law: Scaling, noise: &[f64]) -> Vec<LoadStep> {
         [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
             .iter()
             .zip(noise.iter().cycle())
-            .map(|(n, noise)| Step {
+            .map(|(n, noise)| LoadStep {
                 concurrency: *n,
                 requests: law.throughput(*n) * noise,
                 ..step(*n, 0.5)

@@ -1,83 +1,83 @@
-//! Which level to try next: up by a factor until something breaks, back by halving the bracket, and
-//! then again near the edge, because one run of chance is none.
+//! Which load level to try next: up by a factor until a requirement is violated, back by halving the
+//! bracket, then several times near the sustained maximum, because a single run may be chance.
 
-use crate::edge::{Edge, bracket};
-use crate::step::{By, Outcome, Step};
+use crate::load_step::{LevelKind, LoadStep, StepOutcome};
+use crate::sustained_max::{SustainedMax, bracket};
 
-/// A search for the highest level that holds.
+/// A search for the sustained maximum: the highest level that meets all requirements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search {
-    /// What the level is of.
-    pub by: By,
-    /// The level to begin with.
+    /// What the load level counts.
+    pub by: LevelKind,
+    /// The first level.
     pub from: f64,
-    /// The highest that may be tried.
+    /// The highest level that may be tried.
     pub to: Option<f64>,
     /// Most steps.
-    pub most: usize,
+    pub max_steps: usize,
 }
 
-/// What comes next.
+/// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
-    /// A step at this level.
+    /// Run a step at this level.
     Try(f64),
-    /// The search is over.
-    Done(End),
+    /// End the search.
+    Done(SearchEnd),
 }
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// The edge is known as well as was wanted.
+pub enum SearchEnd {
+    /// The sustained maximum is known precisely enough.
     Found,
     /// The steps ran out before it was.
     OutOfSteps,
-    /// Nothing held, not even the least.
-    NeverHeld,
-    /// Nothing broke, up to the highest level that was allowed.
-    NeverBroke,
-    /// The generator was the limit: the target may be able to do more.
+    /// Not even the lowest level met the requirements.
+    NeverMet,
+    /// No level up to the highest allowed one violated a requirement.
+    NeverViolated,
+    /// The generator was the bottleneck: the target may be capable of more.
     Generator,
-    /// Somebody ended it.
+    /// The tester interrupted it.
     Interrupted,
 }
 
-impl End {
+impl SearchEnd {
     /// Its name in results.
     pub fn label(self) -> &'static str {
         match self {
-            End::Found => "found",
-            End::OutOfSteps => "out of steps",
-            End::NeverHeld => "never held",
-            End::NeverBroke => "never broke",
-            End::Generator => "generator was the limit",
-            End::Interrupted => "interrupted",
+            SearchEnd::Found => "found",
+            SearchEnd::OutOfSteps => "out of steps",
+            SearchEnd::NeverMet => "never met",
+            SearchEnd::NeverViolated => "never violated",
+            SearchEnd::Generator => "generator was the bottleneck",
+            SearchEnd::Interrupted => "interrupted",
         }
     }
 }
 
-/// So narrow, as a part of the level, must a bracket be, ...
-const PRECISION: f64 = 0.05;
-/// ... and so well must the edge be known.
-const KNOWN: f64 = 0.1;
-/// So many steps must lie near the edge: one has chance in it.
-const REPEATS: usize = 4;
-/// Below this part of what is allowed the level rises faster.
-const FAR: f64 = 0.5;
-/// Lowest part of the first level that is tried when even that does not hold.
-const LEAST: f64 = 1.0 / 64.0;
-/// Levels that are tried again and again near the edge, as parts of it.
-const AROUND: [f64; 4] = [0.97, 1.03, 0.94, 1.0];
+/// Widest bracket that is precise enough, as a share of the level, ...
+const MAX_BRACKET_WIDTH: f64 = 0.05;
+/// ... and widest half of an interval that is.
+const MAX_HALF_INTERVAL: f64 = 0.1;
+/// Fewest steps near the sustained maximum: a single one may be chance.
+const MIN_STEPS_NEAR: usize = 4;
+/// Below this share of its limit the level rises faster.
+const FAR_BELOW_LIMIT: f64 = 0.5;
+/// Lowest level that is tried, as a share of the first, when not even that meets the requirements.
+const MIN_LEVEL_SHARE: f64 = 1.0 / 64.0;
+/// Levels that are tried in turn near the sustained maximum, as shares of it.
+const LEVELS_NEAR: [f64; 4] = [0.97, 1.03, 0.94, 1.0];
 
 impl Search {
-    /// What comes after these steps.
-    pub fn next(&self, steps: &[Step]) -> Next {
+    /// What to do after these steps.
+    pub fn next(&self, steps: &[LoadStep]) -> Next {
         if steps.is_empty() {
             return Next::Try(self.rounded(self.from));
         }
-        if steps.len() >= self.most {
-            return Next::Done(self.without_more(steps));
+        if steps.len() >= self.max_steps {
+            return Next::Done(self.out_of_steps(steps));
         }
         match bracket(steps) {
             Some((low, high)) => self.between(steps, low, high),
@@ -85,82 +85,83 @@ impl Search {
         }
     }
 
-    /// The steps have run out.
-    fn without_more(&self, steps: &[Step]) -> End {
+    /// The end of a search that has no more steps.
+    fn out_of_steps(&self, steps: &[LoadStep]) -> SearchEnd {
         let any = |outcome| steps.iter().any(|step| step.outcome() == outcome);
-        match (any(Outcome::Held), any(Outcome::Broken), any(Outcome::Generator)) {
-            (true, true, _) => match Edge::of(steps, self.by) {
-                Some(edge) if edge.is_known(self.by, KNOWN) => End::Found,
-                _ => End::OutOfSteps,
+        match (any(StepOutcome::Met), any(StepOutcome::Violated), any(StepOutcome::Generator)) {
+            (true, true, _) => match SustainedMax::of(steps, self.by) {
+                Some(maximum) if maximum.is_known(self.by, MAX_HALF_INTERVAL) => SearchEnd::Found,
+                _ => SearchEnd::OutOfSteps,
             },
-            (_, _, true) => End::Generator,
-            (true, false, false) => End::NeverBroke,
-            (false, _, _) => End::NeverHeld,
+            (_, _, true) => SearchEnd::Generator,
+            (true, false, false) => SearchEnd::NeverViolated,
+            (false, _, _) => SearchEnd::NeverMet,
         }
     }
 
-    /// Nothing has broken yet, or nothing has held.
-    fn beyond(&self, steps: &[Step]) -> Next {
+    /// What to do while no level has violated, or none has met, the requirements.
+    fn beyond(&self, steps: &[LoadStep]) -> Next {
         let levels = |outcome| {
-            let of = move |step: &&Step| step.outcome() == outcome;
+            let of = move |step: &&LoadStep| step.outcome() == outcome;
             steps.iter().filter(of).map(|step| step.level)
         };
-        let lowest_broken = levels(Outcome::Broken).min_by(f64::total_cmp);
-        if let Some(lowest) = lowest_broken {
+        let lowest_violated = levels(StepOutcome::Violated).min_by(f64::total_cmp);
+        if let Some(lowest) = lowest_violated {
             let next = self.rounded(lowest / 2.0);
-            let enough = next >= self.from * LEAST && next < lowest;
-            return if enough { Next::Try(next) } else { Next::Done(End::NeverHeld) };
+            let enough = next >= self.from * MIN_LEVEL_SHARE && next < lowest;
+            return if enough { Next::Try(next) } else { Next::Done(SearchEnd::NeverMet) };
         }
-        if let Some(level) = levels(Outcome::Generator).next() {
-            // Once may be the fault of whoever else uses the machine.
-            let again = levels(Outcome::Generator).count() < 2;
-            return if again { Next::Try(level) } else { Next::Done(End::Generator) };
+        if let Some(level) = levels(StepOutcome::Generator).next() {
+            // A single time, another process on the machine may have been the cause.
+            let again = levels(StepOutcome::Generator).count() < 2;
+            return if again { Next::Try(level) } else { Next::Done(SearchEnd::Generator) };
         }
-        let held = steps.iter().filter(|step| step.outcome() == Outcome::Held);
-        let Some(highest) = held.max_by(|a, b| a.level.total_cmp(&b.level)) else {
+        let met = steps.iter().filter(|step| step.outcome() == StepOutcome::Met);
+        let Some(highest) = met.max_by(|a, b| a.level.total_cmp(&b.level)) else {
             return Next::Try(self.rounded(self.from));
         };
-        // Far from its limit a target gives no hint of where it is.
-        let far = highest.used().is_none_or(|used| used < FAR);
+        // Far below its limit a target gives no hint of where the limit is.
+        let far = highest.used().is_none_or(|used| used < FAR_BELOW_LIMIT);
         let (highest, factor) = (highest.level, if far { 4.0 } else { 2.0 });
         let next = self.rounded(highest * factor);
-        if next > highest { Next::Try(next) } else { Next::Done(End::NeverBroke) }
+        if next > highest { Next::Try(next) } else { Next::Done(SearchEnd::NeverViolated) }
     }
 
-    /// Something has held, and something above it has not.
-    fn between(&self, steps: &[Step], low: f64, high: f64) -> Next {
-        let edge = Edge::of(steps, self.by);
+    /// What to do between a level that met the requirements and a higher one that did not.
+    fn between(&self, steps: &[LoadStep], low: f64, high: f64) -> Next {
+        let maximum = SustainedMax::of(steps, self.by);
         let width = high - low;
-        if width > PRECISION * high && self.rounded(low + width / 2.0) > low {
-            // The middle, or where a line through the steps says that it is, well within.
-            let guess =
-                edge.filter(|edge| edge.fitted).map_or((low * high).sqrt(), |edge| edge.level);
+        if width > MAX_BRACKET_WIDTH * high && self.rounded(low + width / 2.0) > low {
+            // The middle, or where a line through the steps puts the maximum, but well within the bracket.
+            let guess = maximum
+                .filter(|maximum| maximum.fitted)
+                .map_or((low * high).sqrt(), |maximum| maximum.level);
             let next = self.rounded(guess.clamp(low + width / 4.0, high - width / 4.0));
             if low < next && next < high {
                 return Next::Try(next);
             }
         }
-        let Some(edge) = edge else { return Next::Done(End::OutOfSteps) };
-        let near = |step: &&Step| {
-            (edge.low..=edge.high).contains(&step.level)
-                || (step.level / edge.level - 1.0).abs() <= 2.0 * PRECISION
+        let Some(maximum) = maximum else { return Next::Done(SearchEnd::OutOfSteps) };
+        let near = |step: &&LoadStep| {
+            (maximum.low..=maximum.high).contains(&step.level)
+                || (step.level / maximum.level - 1.0).abs() <= 2.0 * MAX_BRACKET_WIDTH
         };
         let near = steps.iter().filter(near).count();
-        if near >= REPEATS && edge.is_known(self.by, KNOWN) {
-            return Next::Done(End::Found);
+        if near >= MIN_STEPS_NEAR && maximum.is_known(self.by, MAX_HALF_INTERVAL) {
+            return Next::Done(SearchEnd::Found);
         }
-        if !edge.fitted {
+        if !maximum.fitted {
             return Next::Try(if near.is_multiple_of(2) { low } else { high });
         }
-        Next::Try(self.rounded(edge.level * AROUND[near % AROUND.len()]))
+        Next::Try(self.rounded(maximum.level * LEVELS_NEAR[near % LEVELS_NEAR.len()]))
     }
 
-    /// Users are whole, and nothing is above the highest that may be tried.
+    /// A level that can be tried: users are whole, and none exceeds the highest allowed level.
     fn rounded(&self, level: f64) -> f64 {
         let level = level.min(self.to.unwrap_or(f64::INFINITY));
         match self.by {
-            By::Users => level.round().max(1.0),
-            By::Rate => level,
+            LevelKind::Users => level.round().max(1.0),
+            LevelKind::Rate => level,
         }
     }
 }
@@ -170,51 +171,54 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::step::tests::step;
+    use crate::load_step::tests::step;
 
-    /// Searches a target of which a rule says how much of what is allowed a level uses.
-    fn search(search: Search, mut used: impl FnMut(f64) -> f64) -> (End, Vec<Step>) {
+    /// Searches a simulated target: `used` says how much of the limit a level uses.
+    fn search(search: Search, mut used: impl FnMut(f64) -> f64) -> (SearchEnd, Vec<LoadStep>) {
         let mut steps = Vec::new();
         loop {
             match search.next(&steps) {
                 Next::Try(level) => steps.push(step(level, used(level))),
                 Next::Done(end) => return (end, steps),
             }
-            assert!(steps.len() <= search.most);
+            assert!(steps.len() <= search.max_steps);
         }
     }
 
     fn by_rate(from: f64, to: Option<f64>) -> Search {
-        Search { by: By::Rate, from, to, most: 15 }
+        Search { by: LevelKind::Rate, from, to, max_steps: 15 }
     }
 
     #[test]
     fn the_ends_of_a_search() {
         let (end, steps) = search(by_rate(10.0, Some(100.0)), |_| 0.5);
-        assert_eq!((end, steps.last().map(|step| step.level)), (End::NeverBroke, Some(100.0)));
+        assert_eq!(
+            (end, steps.last().map(|step| step.level)),
+            (SearchEnd::NeverViolated, Some(100.0))
+        );
         let (end, _) = search(by_rate(10.0, None), |_| 2.0);
-        assert_eq!(end, End::NeverHeld);
-        let own = Step { generator: vec!["cpu".to_owned()], ..step(20.0, 3.0) };
-        let next = by_rate(10.0, None).next(&[step(10.0, 0.5), own.clone()]);
+        assert_eq!(end, SearchEnd::NeverMet);
+        let disturbed = LoadStep { generator: vec!["cpu".to_owned()], ..step(20.0, 3.0) };
+        let next = by_rate(10.0, None).next(&[step(10.0, 0.5), disturbed.clone()]);
         assert_eq!(next, Next::Try(20.0), "it may have been chance");
-        let next = by_rate(10.0, None).next(&[step(10.0, 0.5), own.clone(), own]);
-        assert_eq!(next, Next::Done(End::Generator));
+        let next = by_rate(10.0, None).next(&[step(10.0, 0.5), disturbed.clone(), disturbed]);
+        assert_eq!(next, Next::Done(SearchEnd::Generator));
     }
 
     #[test]
     fn users_are_whole() {
-        let users = Search { by: By::Users, from: 1.0, to: None, most: 15 };
+        let users = Search { by: LevelKind::Users, from: 1.0, to: None, max_steps: 15 };
         let (end, steps) = search(users, |level| level / 6.5);
         assert!(steps.iter().all(|step| step.level.fract() == 0.0), "{steps:?}");
-        let edge = Edge::of(&steps, By::Users).expect("an edge");
-        assert!((6.0..7.0).contains(&edge.level), "{end:?} {edge:?}");
+        let maximum = SustainedMax::of(&steps, LevelKind::Users).expect("a maximum");
+        assert!((6.0..7.0).contains(&maximum.level), "{end:?} {maximum:?}");
     }
 
     proptest! {
         /// A queue, seen through noise of up to 20 %, is found within 5 % nearly always, and a jump
         /// within what its bracket says.
         #[test]
-        fn edges_are_found(capacity in 20.0..5_000.0f64, from in 1.0..50.0f64, seed in 0u64..1_000) {
+        fn sustained_maxima_are_found(capacity in 20.0..5_000.0f64, from in 1.0..50.0f64, seed in 0u64..1_000) {
             let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
             let mut noise = || {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -223,11 +227,11 @@ mod tests {
             // What a queue takes: at its limit at 80 % of its capacity.
             let used = |level: f64| if level < capacity { 0.2 * capacity / (capacity - level) } else { 100.0 };
             let (_, steps) = search(by_rate(from, None), |level| used(level) * noise());
-            let edge = Edge::of(&steps, By::Rate).expect("an edge");
-            prop_assert!((edge.level / (0.8 * capacity) - 1.0).abs() < 0.05, "{edge:?} of {}", 0.8 * capacity);
+            let maximum = SustainedMax::of(&steps, LevelKind::Rate).expect("a maximum");
+            prop_assert!((maximum.level / (0.8 * capacity) - 1.0).abs() < 0.05, "{maximum:?} of {}", 0.8 * capacity);
             let (_, steps) = search(by_rate(from, None), |level| if level < capacity { 0.0 } else { 9.0 });
-            let edge = Edge::of(&steps, By::Rate).expect("an edge");
-            prop_assert!(edge.low <= capacity && capacity <= edge.high && edge.high < edge.low * 1.06);
+            let maximum = SustainedMax::of(&steps, LevelKind::Rate).expect("a maximum");
+            prop_assert!(maximum.low <= capacity && capacity <= maximum.high && maximum.high < maximum.low * 1.06);
         }
     }
 }

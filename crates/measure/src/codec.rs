@@ -1,8 +1,8 @@
-//! Numbers to bytes: LEB128 varints, as they stand in slices on disk.
+//! Encodes numbers as LEB128 varints, the form of slices on disk.
 
 use std::fmt;
 
-/// Bytes that are not what was written.
+/// Why bytes cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecodeError(pub &'static str);
 
@@ -14,7 +14,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-const SHORT: DecodeError = DecodeError("the data ends too early");
+const TRUNCATED: DecodeError = DecodeError("the data is truncated");
 
 /// Appends a number.
 pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
@@ -29,7 +29,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
 pub(crate) fn get(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first().ok_or(SHORT)?;
+        let (&byte, rest) = bytes.split_first().ok_or(TRUNCATED)?;
         *bytes = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
@@ -50,9 +50,9 @@ pub(crate) fn get_signed(bytes: &mut &[u8]) -> Result<i64, DecodeError> {
     Ok((number >> 1) as i64 ^ -((number & 1) as i64))
 }
 
-/// Takes so many bytes.
+/// Takes `N` bytes.
 pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], DecodeError> {
-    let (taken, rest) = bytes.split_first_chunk().ok_or(SHORT)?;
+    let (taken, rest) = bytes.split_first_chunk().ok_or(TRUNCATED)?;
     *bytes = rest;
     Ok(*taken)
 }
@@ -65,8 +65,8 @@ pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
 
 /// Takes a text.
 pub(crate) fn get_text(bytes: &mut &[u8]) -> Result<String, DecodeError> {
-    let length = usize::try_from(get(bytes)?).map_err(|_| SHORT)?;
-    let (text, rest) = bytes.split_at_checked(length).ok_or(SHORT)?;
+    let length = usize::try_from(get(bytes)?).map_err(|_| TRUNCATED)?;
+    let (text, rest) = bytes.split_at_checked(length).ok_or(TRUNCATED)?;
     *bytes = rest;
     String::from_utf8(text.to_vec()).map_err(|_| DecodeError("a text is not UTF-8"))
 }

@@ -1,20 +1,20 @@
-//! Error bars: how far a mean, a percentile or a rate may be from what a run without end would have
-//! shown.
+//! Confidence intervals: how far a mean, a percentile or a rate may be from what an endless run would
+//! have shown.
 //!
-//! Latencies of a run depend on each other (a queue that is long stays long for a while), so that the
-//! formulas for independent values promise too much. Seconds are therefore gathered into batches, and
-//! how much these differ is what counts; what neighbouring batches still have in common is made up for.
+//! The latencies of a run are correlated (a queue that is long stays long for a while), so formulas for
+//! independent values promise too much. Seconds are therefore grouped into batches, and the interval
+//! follows from how much the batches differ, corrected for the correlation that neighbours still have.
 
 use crate::histogram::Histogram;
-use crate::totals::SecondRow;
+use crate::totals::SecondStats;
 
 /// Most batches (Schmeiser, "Batch size effects in the analysis of simulation output", Operations
 /// Research 30, 1982: more than 30 gain next to nothing, and their dependence harms).
-const MOST_BATCHES: usize = 30;
+const MAX_BATCHES: usize = 30;
 /// Fewest batches from which a spread is taken.
-const FEWEST_BATCHES: usize = 5;
-/// Most that neighbouring batches are taken to have in common: with more the run is far too short.
-const MOST_COMMON: f64 = 0.9;
+const MIN_BATCHES: usize = 5;
+/// Highest correlation of neighbouring batches that is assumed: with more the run is far too short.
+const MAX_CORRELATION: f64 = 0.9;
 /// Quantile of the normal distribution for 95 % confidence.
 const Z: f64 = 1.959_964;
 
@@ -32,8 +32,8 @@ pub struct Interval {
 /// How an interval was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// From how much batches differ: of a ratio (latencies by requests, requests by seconds) from the
-    /// spread of what each batch has more than its share; of a percentile by the ranks that bound it
+    /// From how much batches differ: for a ratio (latencies by requests, requests by seconds) from the
+    /// spread of what each batch has more than its share; for a percentile by the ranks that bound it
     /// (Woodruff, "Confidence intervals for medians and other position measures", JASA 47, 1952), where
     /// the share of values below it is such a ratio. With the correction for what neighbouring batches
     /// have in common of Tafazzoli, Steiger and Wilson, "N-Skart: a nonsequential skewness- and
@@ -72,7 +72,7 @@ struct Batch {
 }
 
 impl Batch {
-    fn add(&mut self, row: &SecondRow) {
+    fn add(&mut self, row: &SecondStats) {
         self.latency.merge(&row.latency);
         self.seconds += u64::from(row.seconds);
         self.requests += row.requests;
@@ -81,11 +81,10 @@ impl Batch {
 }
 
 impl Batches {
-    /// Gathers rows of the series, in order; what is left over after the last whole batch is counted
-    /// in the last one.
-    pub fn of<'a>(rows: impl Iterator<Item = &'a SecondRow>) -> Batches {
-        let rows: Vec<&SecondRow> = rows.collect();
-        let size = rows.len().div_ceil(MOST_BATCHES).max(1);
+    /// Groups rows of the series, in order; the rest after the last whole batch belongs to the last one.
+    pub fn of<'a>(rows: impl Iterator<Item = &'a SecondStats>) -> Batches {
+        let rows: Vec<&SecondStats> = rows.collect();
+        let size = rows.len().div_ceil(MAX_BATCHES).max(1);
         let count = (rows.len() / size).max(1);
         let mut batches = vec![Batch::default(); count];
         let mut all = Batch::default();
@@ -101,7 +100,7 @@ impl Batches {
         &self.all.latency
     }
 
-    /// Requests that are over.
+    /// Requests that have ended.
     pub fn requests(&self) -> u64 {
         self.all.requests
     }
@@ -111,7 +110,7 @@ impl Batches {
         self.all.errors
     }
 
-    /// Requests a second.
+    /// Requests per second.
     pub fn rate(&self) -> f64 {
         self.all.requests as f64 / (self.all.seconds as f64).max(1.0)
     }
@@ -152,8 +151,8 @@ impl Batches {
         Some(Interval { low: at((share - half).max(0.0)), high: at(share + half), method })
     }
 
-    /// How many seconds longer a run had to be to know a value to ± 5 %, if its interval shrinks with
-    /// the root of the time, as intervals do; 0: it is known so well.
+    /// How many seconds longer a run must be to know a value to ±5%, as intervals shrink with the square
+    /// root of the time; 0: it is known that well already.
     pub fn longer_s(&self, value: f64, interval: &Interval) -> f64 {
         let half = (interval.high - interval.low) / 2.0;
         let wanted = 0.05 * value;
@@ -169,7 +168,7 @@ impl Batches {
     fn half(&self, of: impl Fn(&Batch) -> f64, by: impl Fn(&Batch) -> f64) -> Option<f64> {
         let count = self.batches.len();
         let whole = by(&self.all);
-        if count < FEWEST_BATCHES || whole <= 0.0 {
+        if count < MIN_BATCHES || whole <= 0.0 {
             return None;
         }
         let ratio = of(&self.all) / whole;
@@ -177,19 +176,19 @@ impl Batches {
             self.batches.iter().map(|batch| of(batch) - ratio * by(batch)).collect();
         let squares: f64 = more.iter().map(|more| more * more).sum();
         let deviation = (squares * count as f64 / (count - 1) as f64).sqrt();
-        Some(student(count - 1) * deviation * common(&more, squares).sqrt() / whole)
+        Some(student(count - 1) * deviation * correlation_factor(&more, squares).sqrt() / whole)
     }
 }
 
-/// By how much the variance of a sum of batches is larger than if they were independent: (1 + r)/(1 - r)
+/// The factor by which the variance of a sum of batches exceeds that of independent ones: (1 + r)/(1 - r)
 /// with the correlation r of neighbours, as in an autoregressive process. The estimate of r is 1/n too
 /// low in the mean (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954).
-fn common(more: &[f64], squares: f64) -> f64 {
+fn correlation_factor(more: &[f64], squares: f64) -> f64 {
     if squares <= 0.0 {
         return 1.0;
     }
     let products: f64 = more.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    let r = (products / squares + 1.0 / more.len() as f64).clamp(0.0, MOST_COMMON);
+    let r = (products / squares + 1.0 / more.len() as f64).clamp(0.0, MAX_CORRELATION);
     (1.0 + r) / (1.0 - r)
 }
 
@@ -201,8 +200,8 @@ fn around(value: f64, half: f64) -> Interval {
 /// Stegun, "Handbook of Mathematical Functions", 26.7.5: right to three digits from 4 degrees on; below,
 /// its table 26.10).
 pub fn student(freedom: usize) -> f64 {
-    const FEW: [f64; 4] = [12.706, 12.706, 4.303, 3.182];
-    if let Some(exact) = FEW.get(freedom) {
+    const EXACT: [f64; 4] = [12.706, 12.706, 4.303, 3.182];
+    if let Some(exact) = EXACT.get(freedom) {
         return *exact;
     }
     let (z, v) = (Z, freedom as f64);
@@ -245,8 +244,8 @@ mod tests {
 
     /// Latencies in µs, a second's in each row.
     fn batches(latencies: impl Iterator<Item = (u32, f64)>, seconds: u32) -> Batches {
-        let row = |second| SecondRow { second, seconds: 1, ..SecondRow::default() };
-        let mut rows: Vec<SecondRow> = (0..seconds).map(row).collect();
+        let row = |second| SecondStats { second, seconds: 1, ..SecondStats::default() };
+        let mut rows: Vec<SecondStats> = (0..seconds).map(row).collect();
         for (second, latency) in latencies {
             rows[second as usize].latency.record(latency as u64);
             rows[second as usize].requests += 1;
@@ -266,23 +265,23 @@ mod tests {
     fn queue(seed: u64, seconds: u32) -> Batches {
         let mut chance = chance(seed);
         let mut exponential = |mean: f64| -mean * (1.0 - chance()).ln();
-        let (mut now, mut free, mut answers) = (0.0, 0.0, Vec::new());
+        let (mut now, mut free, mut responses) = (0.0, 0.0, Vec::new());
         loop {
             now += exponential(4_000.0);
             free = f64::max(free, now) + exponential(2_000.0);
             // The first two seconds begin with an empty queue.
             let second = (free / 1e6) as u32;
             if second >= seconds + 2 {
-                return batches(answers.into_iter(), seconds);
+                return batches(responses.into_iter(), seconds);
             }
             if second >= 2 {
-                answers.push((second - 2, free - now));
+                responses.push((second - 2, free - now));
             }
         }
     }
 
     /// Of 200 runs, in how many the interval holds the true value.
-    fn held(
+    fn covered(
         run: impl Fn(u64) -> Batches,
         of: impl Fn(&Batches) -> Option<Interval>,
         truth: f64,
@@ -296,28 +295,28 @@ mod tests {
     /// are independent, because the correction for what they have in common only ever widens.
     #[test]
     fn intervals_hold_what_they_promise() {
-        let mean = held(|seed| run(seed, 40, 100), Batches::mean, 999.5);
+        let mean = covered(|seed| run(seed, 40, 100), Batches::mean, 999.5);
         assert!((181..=199).contains(&mean), "mean {mean}");
-        let p50 = held(|seed| run(seed, 40, 100), |run| run.percentile(50.0), 693.0);
+        let p50 = covered(|seed| run(seed, 40, 100), |run| run.percentile(50.0), 693.0);
         assert!((181..=199).contains(&p50), "p50 {p50}");
-        let p99 = held(|seed| run(seed, 40, 1_000), |run| run.percentile(99.0), 4_605.0);
+        let p99 = covered(|seed| run(seed, 40, 1_000), |run| run.percentile(99.0), 4_605.0);
         assert!((181..=199).contains(&p99), "p99 {p99}");
-        let ranks = held(|seed| run(seed, 4, 1_000), |run| run.percentile(99.0), 4_605.0);
+        let ranks = covered(|seed| run(seed, 4, 1_000), |run| run.percentile(99.0), 4_605.0);
         assert!((181..=199).contains(&ranks), "p99 by ranks {ranks}");
     }
 
-    /// The same for values that depend on each other. Of p99 each run sees only some dozens of spells in
-    /// which the queue was long, and the promise is kept but nearly.
+    /// The same for correlated values. For p99 each run has only some dozens of periods with a long queue,
+    /// and its intervals contain the true value in slightly fewer than 95% of runs.
     #[test]
     fn intervals_hold_for_a_queue() {
         let queue = |seed| queue(seed, 60);
-        let mean = held(queue, Batches::mean, 4_000.0);
+        let mean = covered(queue, Batches::mean, 4_000.0);
         assert!((181..=199).contains(&mean), "mean {mean}");
-        let rate = held(queue, Batches::rate_interval, 250.0);
+        let rate = covered(queue, Batches::rate_interval, 250.0);
         assert!((181..=199).contains(&rate), "rate {rate}");
-        let p50 = held(queue, |run| run.percentile(50.0), 2_773.0);
+        let p50 = covered(queue, |run| run.percentile(50.0), 2_773.0);
         assert!((181..=199).contains(&p50), "p50 {p50}");
-        let p99 = held(queue, |run| run.percentile(99.0), 18_421.0);
+        let p99 = covered(queue, |run| run.percentile(99.0), 18_421.0);
         assert!((176..=199).contains(&p99), "p99 {p99}");
     }
 

@@ -1,7 +1,6 @@
-//! What each number that is reported means. Every report quotes these, so that a number has one
-//! definition.
+//! What each reported number means. Every report quotes these texts, so that a number has one definition.
 
-/// A number's meaning.
+/// The meaning of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Definition {
     /// Its name in results.
@@ -14,59 +13,59 @@ pub struct Definition {
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         key: "latency",
-        text: "from when the request is begun (its first byte is sent, or the connection made that it needs) to the last byte of the answer, redirects included; only of requests that got a complete answer",
+        text: "from the start of the request (its first byte is sent, or the connection that it needs is opened) to the last byte of the response, redirects included; only requests with a complete response count",
     },
     Definition {
-        key: "due_latency",
-        text: "as latency, but from the moment the request was due by its schedule (a pace or an arrival rate), so that time spent waiting for a late answer before it counts too",
+        key: "corrected_latency",
+        text: "latency corrected for coordinated omission: counted from when the request should have been sent by its schedule (pacing or an arrival rate), so that the wait for an earlier, late response counts too",
     },
     Definition {
         key: "dns",
-        text: "looking up the host's name; names known before the run are looked up before it",
+        text: "resolving the host's name; names that are known before the run are resolved before it",
     },
-    Definition { key: "connect", text: "making the TCP connection, and a proxy's tunnel" },
+    Definition { key: "connect", text: "opening the TCP connection, and a proxy's tunnel" },
     Definition { key: "tls", text: "the TLS handshake" },
     Definition {
         key: "first_byte",
-        text: "from the start of sending the request to the first byte of the answer",
+        text: "from the start of sending the request to the first byte of the response",
     },
-    Definition { key: "body", text: "from the first byte of the answer to its last" },
+    Definition { key: "body", text: "from the first byte of the response to its last" },
     Definition {
         key: "group",
-        text: "from the entry into a group of steps to its end, waits between steps included",
+        text: "from the start of a group of steps to its end, waits between steps included",
     },
     Definition {
         key: "receive_delay",
-        text: "from the arrival of an answer's last byte in the kernel until squall read it; latencies end at the arrival, so this is no part of them",
+        text: "from the arrival of a response's last byte in the kernel until squall read it; latencies end at the arrival and do not include it",
     },
     Definition {
         key: "send_delay",
-        text: "from when a request was due (by an arrival rate, a pace, or the end of a think time) until squall began it",
+        text: "how far behind schedule requests were sent: from when one should have been sent (by an arrival rate, pacing or the end of a think time) until squall started it",
     },
     Definition {
-        key: "turn",
-        text: "one turn of a worker's loop: time in which it worked without looking whether anything had happened",
+        key: "loop_iteration",
+        text: "one iteration of a worker's event loop: how long it worked before it polled for events again",
     },
     Definition {
-        key: "ledger",
-        text: "where the time of the users of closed loads went: users × elapsed time is the sum of requests, think, pace, not_started (ramp, start_after), finished (done while others went on) and generator (a user could go on and squall had not got round to it)",
+        key: "time_accounting",
+        text: "how the virtual users of closed workloads spent their time: users × elapsed time is the sum of requests, think, pacing, not_started (ramp, start_after), finished (while others continued) and generator (a user could continue, but squall had not resumed it yet)",
     },
     Definition {
-        key: "rate_by_total",
-        text: "requests of closed loads divided by the elapsed time",
+        key: "measured",
+        text: "throughput: requests of closed workloads divided by the elapsed time",
     },
     Definition {
-        key: "rate_by_mean",
-        text: "users divided by the mean time of a request, think time and pace included",
+        key: "littles_law",
+        text: "throughput by Little's law, N/(R+Z): users divided by the mean time of a request, with think time and pacing",
     },
     Definition {
         key: "rate",
-        text: "requests that are over, divided by the elapsed time of the run",
+        text: "requests that have ended, divided by the elapsed time of the run",
     },
     Definition { key: "error_rate", text: "errors divided by requests" },
     Definition {
         key: "percentile",
-        text: "the highest value of the HdrHistogram bucket (3 significant digits) that holds the value of that rank",
+        text: "the highest value of the HdrHistogram bucket (3 significant digits) that contains the value of that rank",
     },
 ];
 

@@ -1,41 +1,42 @@
-//! Records and judges: histograms, slices, totals, thresholds. No I/O, no clock of its own; time
-//! comes in as a value.
+//! Records what happened and evaluates it: histograms, slices, totals, thresholds, statistics. No I/O and
+//! no clock: time comes in as a value.
 //!
-//! A worker records into a [`Slice`] a second; slices merge exactly, over workers and time, into
-//! [`Totals`], which [`Threshold`]s judge. Statistics never cross threads in another form: no
+//! A worker records into one [`Slice`] per second. Slices merge exactly, across workers and time, into
+//! [`Totals`], on which [`Threshold`]s are evaluated. Statistics cross threads in no other form: no
 //! percentile is ever averaged.
 
 mod codec;
 mod confidence;
 mod definitions;
-mod deviation;
+mod error_kind;
 mod histogram;
 pub mod hlog;
-mod kind;
-mod ledger;
-mod machine;
+mod host_metrics;
 mod names;
-mod own;
-mod row;
+mod request_stats;
+mod self_metrics;
 mod slice;
 mod steady;
 mod threshold;
+mod throughput_gap;
+mod time_account;
 mod totals;
-mod verdict;
+pub mod units;
+mod validity;
 
 pub use codec::DecodeError;
 pub use confidence::{Batches, Interval, Method, student};
 pub use definitions::{DEFINITIONS, Definition, definition};
-pub use deviation::{Cause, Deviation};
+pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram};
-pub use kind::ErrorKind;
-pub use ledger::{Book, Ledger, State};
-pub use machine::{Machine, Surroundings};
+pub use host_metrics::{HostMetrics, HostSample};
 pub use names::{MAX_NAMES, NameId, NameKind, Names, OTHER};
-pub use own::Own;
-pub use row::{PHASES, Phases, Row, Sample};
+pub use request_stats::{PHASES, Phases, RequestStats, Sample};
+pub use self_metrics::SelfMetrics;
 pub use slice::{Counters, Slice};
 pub use steady::{Shape, Steady, Warmup, steady};
-pub use threshold::{Judgement, SyntaxError, Threshold};
-pub use totals::{SecondRow, Totals};
-pub use verdict::{Facts, Reason, Trust, samples_needed, trust, verdict};
+pub use threshold::{SyntaxError, Threshold, ThresholdResult};
+pub use throughput_gap::{GapCause, ThroughputGap};
+pub use time_account::{TimeAccount, TimeRecorder, UserState};
+pub use totals::{SecondStats, Totals};
+pub use validity::{Facts, Reason, Validity, assess, samples_needed, worst};

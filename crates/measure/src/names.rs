@@ -1,10 +1,10 @@
-//! Names of what is counted, and their numbers.
+//! The names under which requests, groups and programs are counted, and their numbers.
 
 use std::collections::HashMap;
 
-/// Most names of a kind of thing; what comes later counts under [`OTHER`].
+/// Most names; further ones count under [`OTHER`].
 pub const MAX_NAMES: usize = 1_000;
-/// The name under which the rest is counted.
+/// The name under which the rest counts.
 pub const OTHER: &str = "other";
 
 /// What a name names.
@@ -36,17 +36,17 @@ pub struct Names {
     texts: Vec<(NameKind, String)>,
     /// Numbers by kind and text.
     numbers: [HashMap<String, NameId>; 3],
-    /// Whether a name found no place.
+    /// Whether there were too many names.
     overflowed: bool,
 }
 
 impl Names {
-    /// No names.
+    /// An empty list of names.
     pub fn new() -> Names {
         Names::default()
     }
 
-    /// The number of a name, given now if it is new; `other`'s when there are too many.
+    /// The number of a name, assigned now if it is new; that of `other` if there are too many.
     pub fn intern(&mut self, kind: NameKind, text: &str) -> NameId {
         if let Some(id) = self.numbers[kind as usize].get(text) {
             return *id;
@@ -61,7 +61,7 @@ impl Names {
         id
     }
 
-    /// How many there are.
+    /// How many names there are.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
@@ -76,7 +76,7 @@ impl Names {
         self.texts.get(id as usize).map(|(kind, text)| (*kind, text.as_str()))
     }
 
-    /// Whether a name found no place and counts under `other`.
+    /// Whether there were too many names, and some count under `other`.
     pub fn overflowed(&self) -> bool {
         self.overflowed
     }

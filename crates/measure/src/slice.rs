@@ -1,29 +1,29 @@
 //! What one worker recorded in one second.
 
 use crate::codec::{self, DecodeError};
-use crate::ledger::Ledger;
 use crate::names::{NameId, NameKind};
-use crate::own::Own;
-use crate::row::{Row, Sample};
+use crate::request_stats::{RequestStats, Sample};
+use crate::self_metrics::SelfMetrics;
+use crate::time_account::TimeAccount;
 
-/// Rows above which a slice gives its memory back each second: so many names are seldom used again
-/// at once, and making them anew each second costs less than keeping them.
-const KEPT_ROWS: usize = 64;
+/// Rows above which a slice frees its memory each second: so many names are rarely used again at once,
+/// and allocating them anew costs less than keeping them.
+const MAX_REUSED_ROWS: usize = 64;
 
 /// Defines [`Counters`] once, with its names.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What is counted beside requests. All are sums, but for the gauges that say so.
+        /// What is counted besides requests. All are sums, except for the gauges that say so.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub struct Counters { $($(#[$doc])* pub $name: u64,)* }
 
         impl Counters {
-            /// Name and value of each.
+            /// Name and value of each counter.
             pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)*].into_iter()
             }
 
-            /// The one of a name.
+            /// The value of the counter of this name.
             pub fn get(&self, name: &str) -> Option<u64> {
                 self.named().find(|(own, _)| *own == name).map(|(_, value)| value)
             }
@@ -36,44 +36,44 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Most users that were there at once in the second, those of an open load while they have an
-    /// arrival (a gauge; summed over workers).
+    /// Most users active at once in the second; users of an open workload are active while they serve an
+    /// arrival (a gauge, summed over workers).
     users_active,
-    /// Iterations begun.
+    /// Iterations started.
     iterations_started,
-    /// Iterations over.
+    /// Iterations finished.
     iterations_done,
-    /// Arrivals that were due.
+    /// Arrivals that the schedule asked for.
     arrivals_due,
-    /// Arrivals that found no free user.
-    arrivals_missed,
-    /// Connections made.
+    /// Arrivals dropped because no user was free.
+    arrivals_dropped,
+    /// Connections opened.
     connections_opened,
-    /// Requests repeated on a new connection because the target had closed the old one.
+    /// Requests retried on a new connection because the target had closed the old one.
     stale_retries,
     /// Redirects followed.
     redirects,
-    /// Checks that held.
-    checks_ok,
-    /// Checks that did not hold.
+    /// Checks that passed.
+    checks_passed,
+    /// Checks that failed.
     checks_failed,
     /// Failed checks that are only warnings, and expressions that could not be evaluated.
     warnings,
     /// Users that stopped because a data source had no more rows.
     data_exhausted,
-    /// Lines that the run's log had no room for.
+    /// Lines that did not fit into the run's log.
     log_dropped,
 }
 
 impl Counters {
-    /// Adds those of another worker, in the same second.
+    /// Adds the counters of another worker in the same second.
     pub fn merge(&mut self, other: &Counters) {
         for (own, (_, theirs)) in self.all_mut().zip(other.named()) {
             *own = own.saturating_add(theirs);
         }
     }
 
-    /// Adds those of a later second.
+    /// Adds the counters of a later second.
     pub fn add_later(&mut self, later: &Counters) {
         let users = later.users_active;
         self.merge(later);
@@ -88,17 +88,17 @@ pub struct Slice {
     pub second: u32,
     /// The worker.
     pub worker: u32,
-    /// Names that the worker gave numbers to in this second.
+    /// Names to which the worker assigned numbers in this second.
     pub names: Vec<(NameId, NameKind, String)>,
-    /// What is counted beside requests.
+    /// What is counted besides requests.
     pub counters: Counters,
-    /// Where the time of the worker's users went.
-    pub ledger: Ledger,
-    /// What the worker measured of itself.
-    pub own: Own,
-    /// Rows by number of the name.
-    rows: Vec<Option<Box<Row>>>,
-    /// Numbers of the rows that hold something, in the order of their first use.
+    /// How the worker's users spent their time.
+    pub time_account: TimeAccount,
+    /// The worker's self-metrics.
+    pub self_metrics: SelfMetrics,
+    /// Statistics by number of the name.
+    rows: Vec<Option<Box<RequestStats>>>,
+    /// Numbers of the names that were used in this second, in the order of their first use.
     touched: Vec<u32>,
 }
 
@@ -108,14 +108,14 @@ impl Slice {
         Slice { second, worker, ..Slice::default() }
     }
 
-    /// Makes it empty, for another second.
+    /// Empties it for another second.
     pub fn restart(&mut self, second: u32) {
         self.second = second;
         self.names.clear();
         self.counters = Counters::default();
-        self.ledger = Ledger::default();
-        self.own.clear();
-        if self.touched.len() > KEPT_ROWS {
+        self.time_account = TimeAccount::default();
+        self.self_metrics.clear();
+        if self.touched.len() > MAX_REUSED_ROWS {
             self.rows.clear();
         }
         for name in self.touched.drain(..) {
@@ -125,7 +125,7 @@ impl Slice {
         }
     }
 
-    /// Says that from this slice on a number stands for a name.
+    /// Assigns a number to a name, from this slice on.
     pub fn announce(&mut self, name: NameId, kind: NameKind, text: &str) {
         self.names.push((name, kind, text.to_owned()));
     }
@@ -136,7 +136,7 @@ impl Slice {
         self.row(name).record(sample);
     }
 
-    /// Records a group that took so many µs.
+    /// Records a group that took `latency_us`.
     pub fn record_group(&mut self, name: NameId, latency_us: u64, failed: bool) {
         let row = self.row(name);
         row.count += 1;
@@ -144,7 +144,7 @@ impl Slice {
         row.latency.record(latency_us);
     }
 
-    fn row(&mut self, NameId(name): NameId) -> &mut Row {
+    fn row(&mut self, NameId(name): NameId) -> &mut RequestStats {
         let index = name as usize;
         if self.rows.len() <= index {
             self.rows.resize_with(index + 1, || None);
@@ -156,24 +156,25 @@ impl Slice {
         row
     }
 
-    /// The rows that hold something.
-    pub fn rows(&self) -> impl Iterator<Item = (NameId, &Row)> {
+    /// Statistics of the names that were used in this second.
+    pub fn rows(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
         self.touched.iter().filter_map(|name| {
             let row = self.rows.get(*name as usize)?.as_deref()?;
             Some((NameId(*name), row))
         })
     }
 
-    /// Bytes that it has on the heap.
+    /// Heap memory, in bytes.
     pub fn heap_bytes(&self) -> usize {
-        let rows = self.rows.iter().flatten().map(|row| size_of::<Row>() + row.heap_bytes());
+        let rows =
+            self.rows.iter().flatten().map(|row| size_of::<RequestStats>() + row.heap_bytes());
         self.rows.capacity() * 8
             + self.touched.capacity() * 4
             + rows.sum::<usize>()
-            + self.own.heap_bytes()
+            + self.self_metrics.heap_bytes()
     }
 
-    /// Appends it in squall's own form: version 1, all numbers varints.
+    /// Appends its encoding: version 1, all numbers varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
         codec::put(out, 1);
         codec::put(out, u64::from(self.second));
@@ -189,8 +190,8 @@ impl Slice {
             codec::put_text(out, name);
             codec::put(out, value);
         }
-        self.ledger.encode(out);
-        self.own.encode(out);
+        self.time_account.encode(out);
+        self.self_metrics.encode(out);
         codec::put(out, self.touched.len() as u64);
         for (NameId(id), row) in self.rows() {
             codec::put(out, u64::from(id));
@@ -198,20 +199,20 @@ impl Slice {
         }
     }
 
-    /// Reads what [`Slice::encode`] wrote. Counters that this version does not know are left out.
+    /// Reads what [`Slice::encode`] wrote. Counters that this version does not know are ignored.
     ///
     /// # Errors
-    /// The bytes are not of that form.
+    /// The bytes are not a slice.
     pub fn decode(bytes: &mut &[u8]) -> Result<Slice, DecodeError> {
         if codec::get(bytes)? != 1 {
-            return Err(DecodeError("a slice of a later version"));
+            return Err(DecodeError("the slice was written by a later version of squall"));
         }
         let mut slice = Slice::new(0, number(bytes)?);
         slice.worker = number(bytes)?;
         for _ in 0..codec::get(bytes)? {
             let id = NameId(number(bytes)?);
             let kind = NameKind::from_number(codec::get(bytes)?);
-            let kind = kind.ok_or(DecodeError("an unknown kind of name"))?;
+            let kind = kind.ok_or(DecodeError("unknown kind of name"))?;
             slice.names.push((id, kind, codec::get_text(bytes)?));
         }
         for _ in 0..codec::get(bytes)? {
@@ -222,13 +223,13 @@ impl Slice {
                 *counter = value;
             }
         }
-        slice.ledger = Ledger::decode(bytes)?;
-        slice.own = Own::decode(bytes)?;
+        slice.time_account = TimeAccount::decode(bytes)?;
+        slice.self_metrics = SelfMetrics::decode(bytes)?;
         for _ in 0..codec::get(bytes)? {
             let id = number(bytes)?;
-            let row = Row::decode(bytes)?;
+            let row = RequestStats::decode(bytes)?;
             if id > crate::MAX_NAMES as u32 * 4 || row.count == 0 {
-                return Err(DecodeError("a row's name is out of range"));
+                return Err(DecodeError("the number of a name is out of range"));
             }
             *slice.row(NameId(id)) = row;
         }
@@ -243,7 +244,7 @@ fn number(bytes: &mut &[u8]) -> Result<u32, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Phases;
+    use crate::request_stats::Phases;
     use crate::{ErrorKind, Totals};
     use proptest::prelude::*;
 
@@ -253,8 +254,8 @@ mod tests {
         phases.add(4, latency_us * 100);
         Sample {
             latency_us,
-            due_latency_us: None,
-            answered: true,
+            corrected_latency_us: None,
+            complete: true,
             status,
             error: (status >= 400).then_some(ErrorKind::Status),
             bytes_in: 1_000,
@@ -267,11 +268,11 @@ mod tests {
         #[test]
         fn encoding_loses_nothing(
             samples in prop::collection::vec((0u32..20, 1u64..1_000_000, 100u16..600), 0..100),
-            missed in any::<u64>(),
+            dropped in any::<u64>(),
         ) {
             let mut slice = Slice::new(3, 7);
             slice.announce(NameId(0), NameKind::Request, "GET /ü");
-            slice.counters.arrivals_missed = missed;
+            slice.counters.arrivals_dropped = dropped;
             for (name, latency, status) in samples {
                 slice.record(NameId(name), &sample(latency, status));
             }
@@ -318,9 +319,9 @@ mod tests {
                     }
                 }
             }
-            let held: usize = slices.iter().map(Slice::heap_bytes).sum();
+            let in_slices: usize = slices.iter().map(Slice::heap_bytes).sum();
             slices.iter().for_each(|slice| totals.add(slice));
-            worst = worst.max(held + totals.heap_bytes());
+            worst = worst.max(in_slices + totals.heap_bytes());
             slices.iter_mut().for_each(|slice| slice.restart(second + 1));
             assert!(slices.iter().all(|slice| slice.heap_bytes() < 64 << 10));
         }

@@ -1,9 +1,9 @@
-//! The steady part of a run: what is left when its beginning, in which caches were cold and load rose,
-//! and its ragged end are cut off.
+//! The steady part of a run: what remains without its beginning, while caches were cold and the load rose,
+//! and without its ragged end.
 
-use crate::totals::{SecondRow, Totals};
+use crate::totals::{SecondStats, Totals};
 
-/// How the beginning is cut off.
+/// How the beginning of a run is cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Warmup {
     /// Where MSER says.
@@ -15,64 +15,63 @@ pub enum Warmup {
     Fixed(f64),
 }
 
-/// A part of a run in whole seconds.
+/// A part of a run, in whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steady {
     /// Its first second, from 0.
     pub from: u32,
     /// The second after its last.
     pub to: u32,
-    /// Why it is not steady after all.
+    /// Why it is not steady after all, if it is not.
     pub unsteady: Option<Unsteady>,
 }
 
-/// Why what is left of a run is not steady.
+/// Why the remaining part of a run is not steady.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unsteady {
-    /// The best cut lies in the second half of the run: what follows it is not known to be the end of
-    /// the beginning.
+    /// The best cut lies in the second half of the run: the beginning may not be over even then.
     Late,
-    /// The warm-up of the plan leaves next to nothing.
+    /// The plan's warm-up leaves next to nothing.
     Short,
-    /// It goes on rising or falling.
+    /// It keeps rising or falling.
     Drift {
         /// What: `rate` or `mean latency`.
         of: &'static str,
-        /// By how much from its first second to its last, as a part of its median.
+        /// By how much from its first second to its last, as a share of its median.
         change: f64,
     },
 }
 
-/// What is known of a load beside what was recorded.
+/// What the plan says about the load over time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Shape {
-    /// How the beginning is cut off.
+    /// How the beginning of a run is cut off.
     pub warmup: Warmup,
-    /// Seconds after which the plan's load stays as it is; `None`: it never does.
+    /// Seconds after which the plan's load is constant; `None`: it never is.
     pub constant_from_s: Option<f64>,
     /// Seconds after which it changes again; `None`: it does not.
     pub constant_to_s: Option<f64>,
 }
 
-/// Batches of so many seconds, in runs that are long enough: they smooth what the rule looks at.
-const BATCH: usize = 5;
-/// From so many seconds on.
-const BATCHED_FROM: usize = 60;
-/// In fewer seconds than this nothing can be told from anything.
-const LEAST: usize = 5;
+/// Length of a batch in runs that are long enough: batches smooth the series that MSER sees.
+const BATCH_SECONDS: usize = 5;
+/// Runs of at least this many seconds are evaluated in batches.
+const MIN_BATCHED_SECONDS: usize = 60;
+/// Fewer seconds than this say nothing.
+const MIN_SECONDS: usize = 5;
 
-/// Finds the steady part of a run of so many seconds. `None`: there is none, because the load changes
-/// all the time, or the run is too short.
+/// Finds the steady part of a run of `elapsed_s` seconds. `None`: there is none, because the load changes
+/// all the time or the run is too short.
 pub fn steady(totals: &Totals, elapsed_s: f64, shape: Shape) -> Option<Steady> {
     let constant = shape.constant_from_s?.ceil() as u32;
-    let ledger = totals.ledger(elapsed_s);
-    let first_done = ledger.first_finished_ns.map_or(elapsed_s, |ns| ns as f64 / 1e9);
-    // Of the last second only a part was seen.
+    let account = totals.time_account(elapsed_s);
+    let first_done = account.first_finished_ns.map_or(elapsed_s, |ns| ns as f64 / 1e9);
+    // The last second is not a whole one.
     let end = elapsed_s.min(first_done).min(shape.constant_to_s.unwrap_or(f64::INFINITY));
     let to = end.floor() as u32;
-    let whole = |row: &&SecondRow| row.second >= constant && row.second + row.seconds <= to;
-    let rows: Vec<&SecondRow> = totals.series().filter(whole).collect();
-    if rows.len() < LEAST {
+    let whole = |row: &&SecondStats| row.second >= constant && row.second + row.seconds <= to;
+    let rows: Vec<&SecondStats> = totals.series().filter(whole).collect();
+    if rows.len() < MIN_SECONDS {
         return None;
     }
     let rates: Vec<f64> = rows.iter().map(|row| rate(row)).collect();
@@ -81,7 +80,7 @@ pub fn steady(totals: &Totals, elapsed_s: f64, shape: Shape) -> Option<Steady> {
         Warmup::None => (0, None),
         Warmup::Fixed(seconds) => {
             let cut = rows.iter().take_while(|row| f64::from(row.second) < seconds).count();
-            (cut, (cut + LEAST > rows.len()).then_some(Unsteady::Short))
+            (cut, (cut + MIN_SECONDS > rows.len()).then_some(Unsteady::Short))
         }
         Warmup::Auto => {
             let (rate, mean) = (mser(&rates), mser(&means));
@@ -98,19 +97,19 @@ pub fn steady(totals: &Totals, elapsed_s: f64, shape: Shape) -> Option<Steady> {
     Some(Steady { from, to, unsteady: unsteady.or_else(drift) })
 }
 
-fn rate(row: &SecondRow) -> f64 {
+fn rate(row: &SecondStats) -> f64 {
     row.requests as f64 / f64::from(row.seconds.max(1))
 }
 
-/// Where a series is to be cut: MSER (White, "An effective truncation heuristic for bias reduction in
+/// Where to cut a series: MSER (White, "An effective truncation heuristic for bias reduction in
 /// simulation output", Simulation 69, 1997), and over batches of five in long series, MSER-5 (White,
 /// Cobb and Spratt, "A comparison of five steady-state truncation heuristics for simulation", WSC
 /// 2000). The cut d minimises the squared standard error of the mean of what is left,
 /// sum (x_i - mean)² / (n - d)², over the first half of the series. A minimum in the second half says
-/// that the series has not become steady (`false`), unless it is there by chance: only if the
-/// standard error there is less than half of that in the first.
+/// that the series has not become steady (`false`), but only if the standard error there is less than
+/// half of that in the first half: otherwise it may be there by chance.
 fn mser(series: &[f64]) -> (usize, bool) {
-    let batch = if series.len() >= BATCHED_FROM { BATCH } else { 1 };
+    let batch = if series.len() >= MIN_BATCHED_SECONDS { BATCH_SECONDS } else { 1 };
     let means: Vec<f64> = series
         .chunks_exact(batch)
         .map(|batch| batch.iter().sum::<f64>() / batch.len() as f64)
@@ -125,7 +124,7 @@ fn mser(series: &[f64]) -> (usize, bool) {
         squares += value * value;
         let spread = (squares - sum * sum / count).max(0.0);
         let error = spread / (count * count);
-        if count >= LEAST as f64 {
+        if count >= MIN_SECONDS as f64 {
             least = least.min(error);
             if cut <= means.len() / 2 && error <= best.0 {
                 best = (error, cut);
@@ -135,14 +134,14 @@ fn mser(series: &[f64]) -> (usize, bool) {
     (best.1 * batch, best.0 <= 4.0 * least)
 }
 
-/// Batches in which a drift is looked for: so few that neighbours hardly depend on each other.
+/// Number of batches in which a drift is looked for: so few that neighbours hardly correlate.
 const DRIFT_BATCHES: usize = 10;
 /// The 99.5 % quantile of the normal distribution: one steady run of a hundred looks like a drift, ...
 const DRIFT_Z: f64 = 2.576;
-/// ... and then it must be a change by so large a part to matter.
-pub(crate) const DRIFT_PART: f64 = 0.1;
+/// ... and must be at least this share of the median to matter.
+pub(crate) const MIN_DRIFT: f64 = 0.1;
 
-/// By how much a series goes on rising or falling from its beginning to its end, as a part of its
+/// By how much a series keeps rising or falling from its beginning to its end, as a share of its
 /// median, if it does: the test of Mann ("Nonparametric tests against trend", Econometrica 13, 1945),
 /// with the slope of Sen ("Estimates of the regression coefficient based on Kendall's tau", JASA 63,
 /// 1968), over batches of the series.
@@ -164,7 +163,7 @@ fn drift(series: &[f64]) -> Option<f64> {
         return None;
     }
     let change = median(slopes) * (n - 1.0) / median(means);
-    (change.is_finite() && change.abs() >= DRIFT_PART).then_some(change)
+    (change.is_finite() && change.abs() >= MIN_DRIFT).then_some(change)
 }
 
 /// The middle one of some values.

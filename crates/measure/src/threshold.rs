@@ -1,12 +1,12 @@
-//! Rules that judge a run: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
+//! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
 
 use std::fmt;
 
-use crate::row::Row;
+use crate::request_stats::RequestStats;
 use crate::totals::Totals;
-use crate::{Counters, ErrorKind};
+use crate::{Counters, ErrorKind, units};
 
-/// A rule over one number of a run.
+/// A limit for one number of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     /// As it was written.
@@ -15,7 +15,7 @@ pub struct Threshold {
     /// A request, program or group; `None`: all requests.
     pub name: Option<String>,
     op: Op,
-    /// In the unit of the metric: µs, a second, or a plain number.
+    /// In the unit of the metric: µs, per second, or a plain number.
     limit: f64,
 }
 
@@ -25,13 +25,13 @@ enum Metric {
     Errors,
     ErrorRate,
     Rate,
-    Time { due: bool, of: Time },
+    Latency { corrected: bool, statistic: Statistic },
     Counter(&'static str),
     Kind(ErrorKind),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Time {
+enum Statistic {
     Mean,
     Min,
     Max,
@@ -56,7 +56,7 @@ enum Op {
     NotEqual,
 }
 
-/// A text that is no threshold.
+/// Why a text is not a threshold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     /// What is wrong.
@@ -67,28 +67,28 @@ pub struct SyntaxError {
     pub help: Option<String>,
 }
 
-/// What a threshold came to.
+/// The result of a threshold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
-    /// The rule as it was written.
+pub struct ThresholdResult {
+    /// The threshold as it was written.
     pub text: String,
-    /// Whether it holds.
+    /// Whether it passed.
     pub passed: bool,
-    /// The number, in µs, a second, or as it is; `None`: there is nothing of that name.
+    /// The measured value, in µs, per second, or as it is; `None`: nothing was counted.
     pub value: Option<f64>,
-    /// The number as a person reads it, or why there is none.
+    /// The measured value as a person reads it, or why there is none.
     pub shown: String,
 }
 
 const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10; \
-                     the numbers are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, \
-                     due_mean, due_max, due_p99, errors_<kind>, and the run's counters";
+                     the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, \
+                     corrected_mean, corrected_max, corrected_p99, errors_<kind>, and the run's counters";
 
 impl Threshold {
-    /// Reads a rule.
+    /// Parses a threshold.
     ///
     /// # Errors
-    /// The text is none; the error says where and what was expected.
+    /// The text is not a threshold; the error says where, and what was expected.
     pub fn parse(text: &str) -> Result<Threshold, SyntaxError> {
         let fail = |offset: usize, message: String| SyntaxError {
             message,
@@ -100,11 +100,11 @@ impl Threshold {
             .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
             .unwrap_or(body.len());
         let (word, rest) = body.split_at(end);
-        let metric = Metric::parse(word)
-            .ok_or_else(|| fail(0, format!("`{word}` is no number of a run")))?;
+        let metric =
+            Metric::parse(word).ok_or_else(|| fail(0, format!("unknown metric `{word}`")))?;
         let (name, rest) = subject(rest.trim_start()).map_err(|message| fail(end, message))?;
         if name.is_some() && matches!(metric, Metric::Counter(_)) {
-            return Err(fail(end, format!("`{word}` is of the whole run: it takes no name")));
+            return Err(fail(end, format!("`{word}` counts for the whole run: it takes no name")));
         }
         let rest = rest.trim_start();
         let at = text.len() - rest.len();
@@ -118,27 +118,27 @@ impl Threshold {
         ];
         let op = ops.iter().find_map(|(sign, op)| Some((*op, rest.strip_prefix(sign)?)));
         let (op, limit) =
-            op.ok_or_else(|| fail(at, "one of < <= > >= == != must stand here".to_owned()))?;
+            op.ok_or_else(|| fail(at, "expected one of <, <=, >, >=, == and !=".to_owned()))?;
         let limit = metric.unit().parse(limit.trim()).map_err(|message| fail(at, message))?;
         Ok(Threshold { text: body.to_owned(), metric, name, op, limit })
     }
 
-    /// Judges a run that took so many seconds.
-    pub fn judge(&self, totals: &Totals, elapsed_s: f64) -> Judgement {
+    /// Evaluates it on a run that took `elapsed_s` seconds.
+    pub fn evaluate(&self, totals: &Totals, elapsed_s: f64) -> ThresholdResult {
         let value = self.value(totals, elapsed_s);
         let passed = value.is_some_and(|value| self.op.holds(value, self.limit));
         let shown = match value {
             Some(value) => self.metric.unit().show(value),
             None => match &self.name {
                 Some(name) => format!("nothing was counted under `{name}`"),
-                None => "no complete answer was counted".to_owned(),
+                None => "no complete response was counted".to_owned(),
             },
         };
-        Judgement { text: self.text.clone(), passed, value, shown }
+        ThresholdResult { text: self.text.clone(), passed, value, shown }
     }
 
-    /// How much of what is allowed a number uses: 1 is the limit itself, more is beyond it. `None`: the
-    /// rule is no upper or lower limit, or one of 0.
+    /// How much of the limit a value uses: 1 is the limit itself, more violates it. `None`: the threshold
+    /// is not an upper or lower limit, or the limit is 0.
     pub fn used(&self, value: f64) -> Option<f64> {
         let used = match self.op {
             Op::Below | Op::AtMost => value / self.limit,
@@ -148,17 +148,21 @@ impl Threshold {
         used.is_finite().then_some(used)
     }
 
-    /// The rule as it was written.
+    /// The threshold as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The percentile that it asks for, and how many values that rests on; `None`: it asks for none.
+    /// The percentile that it asks for, and how many values that is based on; `None`: it asks for none.
     pub fn percentile_of(&self, totals: &Totals) -> Option<(f64, u64)> {
-        let Metric::Time { due, of: Time::Percentile(percentile) } = self.metric else {
+        let Metric::Latency { corrected, statistic: Statistic::Percentile(percentile) } =
+            self.metric
+        else {
             return None;
         };
-        let count = |row: &Row| if due { row.due_latency.count() } else { row.latency.count() };
+        let count = |row: &RequestStats| {
+            if corrected { row.corrected_latency.count() } else { row.latency.count() }
+        };
         let count = match &self.name {
             Some(name) => totals.named(name).map_or(0, count),
             None => count(&totals.all()),
@@ -192,11 +196,11 @@ impl Metric {
                 {
                     return Some(Metric::Counter(name));
                 }
-                let (due, word) = match word.strip_prefix("due_") {
+                let (corrected, word) = match word.strip_prefix("corrected_") {
                     Some(rest) => (true, rest),
                     None => (false, word),
                 };
-                Metric::Time { due, of: Time::parse(word)? }
+                Metric::Latency { corrected, statistic: Statistic::parse(word)? }
             }
         })
     }
@@ -206,11 +210,11 @@ impl Metric {
             Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_) => Unit::Number,
             Metric::ErrorRate => Unit::Share,
             Metric::Rate => Unit::PerSecond,
-            Metric::Time { .. } => Unit::Time,
+            Metric::Latency { .. } => Unit::Time,
         }
     }
 
-    fn of(self, row: &Row, elapsed_s: f64) -> Option<f64> {
+    fn of(self, row: &RequestStats, elapsed_s: f64) -> Option<f64> {
         Some(match self {
             Metric::Count => row.count as f64,
             Metric::Errors => row.errors as f64,
@@ -223,35 +227,35 @@ impl Metric {
                 .iter()
                 .find(|(own, _)| *own == kind)
                 .map_or(0.0, |(_, count)| *count as f64),
-            Metric::Time { due, of } => {
-                let histogram = if due { &row.due_latency } else { &row.latency };
+            Metric::Latency { corrected, statistic } => {
+                let histogram = if corrected { &row.corrected_latency } else { &row.latency };
                 if histogram.is_empty() {
                     return None;
                 }
-                match of {
-                    Time::Mean => histogram.mean(),
-                    Time::Min => histogram.min() as f64,
-                    Time::Max => histogram.max() as f64,
-                    Time::Percentile(p) => histogram.percentile(p) as f64,
+                match statistic {
+                    Statistic::Mean => histogram.mean(),
+                    Statistic::Min => histogram.min() as f64,
+                    Statistic::Max => histogram.max() as f64,
+                    Statistic::Percentile(p) => histogram.percentile(p) as f64,
                 }
             }
-            // Judged by `Threshold::value`.
+            // `Threshold::value` reads it from the totals.
             Metric::Counter(_) => return None,
         })
     }
 }
 
-impl Time {
-    fn parse(word: &str) -> Option<Time> {
+impl Statistic {
+    fn parse(word: &str) -> Option<Statistic> {
         Some(match word {
-            "mean" => Time::Mean,
-            "min" => Time::Min,
-            "max" => Time::Max,
+            "mean" => Statistic::Mean,
+            "min" => Statistic::Min,
+            "max" => Statistic::Max,
             _ => {
                 let p: f64 = word.strip_prefix('p')?.parse().ok()?;
-                // `p999` is how many write 99.9.
+                // `p999` is a common spelling of p99.9.
                 let p = if word == "p999" { 99.9 } else { p };
-                (p > 0.0 && p <= 100.0).then_some(Time::Percentile(p))?
+                (p > 0.0 && p <= 100.0).then_some(Statistic::Percentile(p))?
             }
         })
     }
@@ -261,7 +265,7 @@ impl Unit {
     fn parse(self, text: &str) -> Result<f64, String> {
         let end = text.rfind(|c: char| c.is_ascii_digit() || c == '.').map_or(0, |at| at + 1);
         let (number, unit) = text.split_at(end);
-        let bad = || format!("`{text}` is no {}", self.expected());
+        let bad = || format!("expected a {}, found `{text}`", self.expected());
         let number: f64 = number.trim().parse().map_err(|_| bad())?;
         let factor = match (self, unit.trim()) {
             (Unit::Number, "") => 1.0,
@@ -291,12 +295,10 @@ impl Unit {
 
     fn show(self, value: f64) -> String {
         match self {
-            Unit::Number => format!("{value}"),
-            Unit::Share => format!("{:.3}%", value * 100.0),
-            Unit::PerSecond => format!("{value:.1}/s"),
-            Unit::Time if value < 1e3 => format!("{value:.0} µs"),
-            Unit::Time if value < 1e6 => format!("{:.2} ms", value / 1e3),
-            Unit::Time => format!("{:.2} s", value / 1e6),
+            Unit::Number => units::count(value as u64),
+            Unit::Share => units::percent(value),
+            Unit::PerSecond => units::rate(value),
+            Unit::Time => units::time(value),
         }
     }
 }
@@ -321,15 +323,15 @@ fn subject(text: &str) -> Result<(Option<String>, &str), String> {
     let (name, rest) = match inner.chars().next() {
         Some(quote @ ('"' | '\'')) => {
             let inner = &inner[1..];
-            let end = inner.find(quote).ok_or("the quote does not end")?;
+            let end = inner.find(quote).ok_or("the closing quote is missing")?;
             (&inner[..end], &inner[end + 1..])
         }
         _ => {
-            let end = inner.find(')').ok_or("the parenthesis does not end")?;
+            let end = inner.find(')').ok_or("the closing parenthesis is missing")?;
             (inner[..end].trim_end(), &inner[end..])
         }
     };
-    let rest = rest.trim_start().strip_prefix(')').ok_or("a `)` must follow the name")?;
+    let rest = rest.trim_start().strip_prefix(')').ok_or("expected `)` after the name")?;
     if name.is_empty() {
         return Err("the name is empty".to_owned());
     }
@@ -356,8 +358,8 @@ mod tests {
                 NameId(0),
                 &Sample {
                     latency_us: n * 1_000,
-                    due_latency_us: Some(n * 2_000),
-                    answered: true,
+                    corrected_latency_us: Some(n * 2_000),
+                    complete: true,
                     status: if n == 1 { 500 } else { 200 },
                     error: (n == 1).then_some(ErrorKind::Status),
                     bytes_in: 0,
@@ -367,14 +369,14 @@ mod tests {
             );
         }
         slice.record_group(NameId(1), 5_000_000, false);
-        slice.counters.arrivals_missed = 2;
+        slice.counters.arrivals_dropped = 2;
         let mut totals = Totals::new();
         totals.add(&slice);
         totals
     }
 
     #[test]
-    fn rules_hold_or_do_not() {
+    fn thresholds_pass_or_fail() {
         let totals = totals();
         for (text, passed) in [
             ("p99(login) < 300ms", true),
@@ -389,27 +391,27 @@ mod tests {
             ("errors_status == 1", true),
             ("errors_reset > 0", false),
             ("max(\"check out\") > 4s", true),
-            ("due_max > 199ms", true),
+            ("corrected_max > 199ms", true),
             ("mean ( login ) < 51ms", true),
-            ("arrivals_missed == 0", false),
+            ("arrivals_dropped == 0", false),
             ("count(nobody) == 0", false),
         ] {
-            let judgement = Threshold::parse(text).expect(text).judge(&totals, 10.0);
-            assert_eq!(judgement.passed, passed, "{text}: {}", judgement.shown);
+            let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
+            assert_eq!(result.passed, passed, "{text}: {}", result.shown);
         }
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_say_what_is_wrong() {
         for (text, word) in [
             ("p101 < 1s", "p101"),
             ("speed < 1s", "speed"),
             ("p99(login < 1s", "parenthesis"),
-            ("p99(login) 1s", "must stand here"),
+            ("p99(login) 1s", "expected one of"),
             ("p99(login) < 5%", "time"),
             ("rate < 5ms", "rate"),
-            ("arrivals_missed(login) == 0", "takes no name"),
-            ("", "no number"),
+            ("arrivals_dropped(login) == 0", "takes no name"),
+            ("", "unknown metric"),
             ("p99() < 1s", "empty"),
         ] {
             let error = Threshold::parse(text).expect_err(text);
@@ -418,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_a_rule_or_an_error() {
+    fn any_text_is_a_threshold_or_an_error() {
         use proptest::prelude::*;
         proptest!(|(text in ".{0,40}")| { let _ = Threshold::parse(&text); });
     }

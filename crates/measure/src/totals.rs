@@ -1,27 +1,27 @@
-//! The whole of a run: slices of all workers and seconds, merged.
+//! Everything recorded in a run: the slices of all workers and seconds, merged.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::histogram::Histogram;
-use crate::ledger::Ledger;
 use crate::names::{NameId, NameKind, Names};
-use crate::own::Own;
-use crate::row::Row;
+use crate::request_stats::RequestStats;
+use crate::self_metrics::SelfMetrics;
 use crate::slice::{Counters, Slice};
+use crate::time_account::TimeAccount;
 
-/// Most rows of the series; of longer runs, neighbouring rows are merged.
+/// Most rows of the series; in longer runs, neighbouring rows are merged.
 const MAX_SERIES: usize = 1_200;
-/// A row to which nothing was added for so many rows is complete.
-const COMPLETE: u32 = 3;
+/// A row is complete when this many later rows exist.
+const ROWS_UNTIL_COMPLETE: u32 = 3;
 
-/// One second of a run, all workers and names together; or several, in long runs.
+/// One second of a run, all workers and names together; in long runs, several seconds.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct SecondRow {
+pub struct SecondStats {
     /// The first second, from 0.
     pub second: u32,
-    /// How many seconds it stands for; the last row may have seen fewer.
+    /// How many seconds it covers; the last row may cover fewer.
     pub seconds: u32,
-    /// Requests that are over.
+    /// Requests that have ended.
     pub requests: u64,
     /// Those of them that were errors.
     pub errors: u64,
@@ -29,13 +29,13 @@ pub struct SecondRow {
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// Latency of complete answers, in µs.
+    /// Latency of complete responses, in µs.
     pub latency: Histogram,
-    /// What is counted beside requests.
+    /// What is counted besides requests.
     pub counters: Counters,
-    /// What the workers measured of themselves.
-    pub own: Own,
-    /// Processor time of the worker that had most of it in any of the seconds, in ns a second.
+    /// Self-metrics of the workers.
+    pub self_metrics: SelfMetrics,
+    /// CPU time of the busiest worker in any of the seconds, in ns per second.
     pub busiest_ns: u64,
 }
 
@@ -43,21 +43,21 @@ pub struct SecondRow {
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
     names: Names,
-    rows: Vec<Row>,
-    /// Numbers here of the numbers of each worker.
+    rows: Vec<RequestStats>,
+    /// The number here of each worker's number.
     numbers: HashMap<(u32, NameId), NameId>,
-    /// By first second, divided by the resolution.
-    series: BTreeMap<u32, SecondRow>,
-    /// Seconds a row of the series.
+    /// By first second divided by the resolution.
+    series: BTreeMap<u32, SecondStats>,
+    /// Seconds per row of the series.
     resolution: u32,
     counters: Counters,
-    own: Own,
+    self_metrics: SelfMetrics,
     /// By worker.
-    ledgers: BTreeMap<u32, Ledger>,
+    time_accounts: BTreeMap<u32, TimeAccount>,
 }
 
-impl SecondRow {
-    fn add(&mut self, row: &Row) {
+impl SecondStats {
+    fn add(&mut self, row: &RequestStats) {
         self.requests = self.requests.saturating_add(row.count);
         self.errors = self.errors.saturating_add(row.errors);
         self.bytes_in = self.bytes_in.saturating_add(row.bytes_in);
@@ -65,27 +65,27 @@ impl SecondRow {
         self.latency.merge(&row.latency);
     }
 
-    /// It is complete, or nearly.
+    /// Frees memory: the row is complete, or nearly.
     fn compact(&mut self) {
         self.latency.compact();
-        self.own.compact();
+        self.self_metrics.compact();
     }
 
-    /// Adds the row that follows.
-    fn add_later(&mut self, later: &SecondRow) {
+    /// Adds the next row.
+    fn add_later(&mut self, later: &SecondStats) {
         self.requests = self.requests.saturating_add(later.requests);
         self.errors = self.errors.saturating_add(later.errors);
         self.bytes_in = self.bytes_in.saturating_add(later.bytes_in);
         self.bytes_out = self.bytes_out.saturating_add(later.bytes_out);
         self.latency.merge(&later.latency);
         self.counters.add_later(&later.counters);
-        self.own.merge(&later.own);
+        self.self_metrics.merge(&later.self_metrics);
         self.busiest_ns = self.busiest_ns.max(later.busiest_ns);
     }
 }
 
 impl Totals {
-    /// Nothing yet.
+    /// Empty totals.
     pub fn new() -> Totals {
         Totals { resolution: 1, ..Totals::default() }
     }
@@ -95,19 +95,19 @@ impl Totals {
         self.learn(slice);
         let second = slice.second / self.resolution;
         let is_new = !self.series.contains_key(&second);
-        if let Some(done) = second.checked_sub(COMPLETE).filter(|_| is_new) {
-            // Workers that are that late find their row all the same.
-            self.series.get_mut(&done).map(SecondRow::compact);
+        if let Some(done) = second.checked_sub(ROWS_UNTIL_COMPLETE).filter(|_| is_new) {
+            // A worker that hands over its slice later still finds its row.
+            self.series.get_mut(&done).map(SecondStats::compact);
         }
-        let of_second = self.series.entry(second).or_insert_with(|| SecondRow {
+        let of_second = self.series.entry(second).or_insert_with(|| SecondStats {
             second: second * self.resolution,
             seconds: self.resolution,
-            ..SecondRow::default()
+            ..SecondStats::default()
         });
         of_second.counters.merge(&slice.counters);
-        of_second.own.merge(&slice.own);
-        of_second.busiest_ns = of_second.busiest_ns.max(slice.own.cpu_ns);
-        self.own.merge(&slice.own);
+        of_second.self_metrics.merge(&slice.self_metrics);
+        of_second.busiest_ns = of_second.busiest_ns.max(slice.self_metrics.cpu_ns);
+        self.self_metrics.merge(&slice.self_metrics);
         for (id, row) in slice.rows() {
             let Some(here) = self.numbers.get(&(slice.worker, id)) else { continue };
             self.rows[here.0 as usize].merge(row);
@@ -117,19 +117,19 @@ impl Totals {
             }
         }
         self.counters.merge(&slice.counters);
-        self.ledgers.entry(slice.worker).or_default().add_later(&slice.ledger);
+        self.time_accounts.entry(slice.worker).or_default().add_later(&slice.time_account);
         if self.series.len() > MAX_SERIES {
             self.halve();
         }
     }
 
-    /// Learns the names of a slice, and counts nothing of it: later slices do not say them again.
+    /// Learns a slice's names without counting the slice: later slices do not repeat them.
     pub fn learn(&mut self, slice: &Slice) {
         for (id, kind, text) in &slice.names {
             let here = self.names.intern(*kind, text);
             self.numbers.insert((slice.worker, *id), here);
             if self.rows.len() < self.names.len() {
-                self.rows.resize_with(self.names.len(), Row::default);
+                self.rows.resize_with(self.names.len(), RequestStats::default);
             }
         }
     }
@@ -144,7 +144,7 @@ impl Totals {
             match self.series.get_mut(&key) {
                 Some(first) => {
                     first.add_later(&row);
-                    // At once: a thousand rows that are not packed would take much more for a moment.
+                    // At once: a thousand rows that are not compacted would briefly take much more memory.
                     first.compact();
                 }
                 None => {
@@ -155,41 +155,44 @@ impl Totals {
     }
 
     /// All requests and programs together.
-    pub fn all(&self) -> Row {
-        let mut all = Row::default();
+    pub fn all(&self) -> RequestStats {
+        let mut all = RequestStats::default();
         self.of_kind(|kind| kind != NameKind::Group).for_each(|(_, row)| all.merge(row));
         all
     }
 
     /// Requests and programs by name, in the order of their first use.
-    pub fn requests(&self) -> impl Iterator<Item = (&str, &Row)> {
+    pub fn requests(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.of_kind(|kind| kind != NameKind::Group)
     }
 
     /// Groups by name, in the order of their first use.
-    pub fn groups(&self) -> impl Iterator<Item = (&str, &Row)> {
+    pub fn groups(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.of_kind(|kind| kind == NameKind::Group)
     }
 
-    fn of_kind(&self, wanted: impl Fn(NameKind) -> bool) -> impl Iterator<Item = (&str, &Row)> {
+    fn of_kind(
+        &self,
+        wanted: impl Fn(NameKind) -> bool,
+    ) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.rows.iter().enumerate().filter_map(move |(index, row)| {
             let (kind, text) = self.names.get(NameId(index as u32))?;
             (wanted(kind) && row.count > 0).then_some((text, row))
         })
     }
 
-    /// The row of a name: of a request or program, or else of a group.
-    pub fn named(&self, name: &str) -> Option<&Row> {
+    /// Statistics of a name: of a request or program, or else of a group.
+    pub fn named(&self, name: &str) -> Option<&RequestStats> {
         let find = |(own, row)| if own == name { Some(row) } else { None };
         self.requests().find_map(find).or_else(|| self.groups().find_map(find))
     }
 
-    /// A row a second, in order. The last ones may still lack workers while a run goes on.
-    pub fn series(&self) -> impl DoubleEndedIterator<Item = &SecondRow> {
+    /// One row per second, in order. While a run is in progress, the last rows may still lack workers.
+    pub fn series(&self) -> impl DoubleEndedIterator<Item = &SecondStats> {
         self.series.values()
     }
 
-    /// What is counted beside requests; `users_active` is the most of any second.
+    /// What is counted besides requests; `users_active` is the most of any second.
     pub fn counters(&self) -> Counters {
         let most = self.series.values().map(|row| row.counters.users_active).max();
         Counters { users_active: most.unwrap_or(0), ..self.counters }
@@ -197,49 +200,49 @@ impl Totals {
 
     /// How many workers have recorded anything.
     pub fn workers(&self) -> usize {
-        self.ledgers.len()
+        self.time_accounts.len()
     }
 
-    /// What the workers measured of themselves.
-    pub fn own(&self) -> &Own {
-        &self.own
+    /// Self-metrics of all workers.
+    pub fn self_metrics(&self) -> &SelfMetrics {
+        &self.self_metrics
     }
 
-    /// Where the users' time went, over `elapsed_s` seconds: workers end when their last user does, and
-    /// their users are done from then on.
-    pub fn ledger(&self, elapsed_s: f64) -> Ledger {
-        let mut sum = Ledger::default();
-        for ledger in self.ledgers.values() {
-            let mut ledger = *ledger;
-            ledger.extend((elapsed_s * 1e9) as u64);
-            sum.add_users(&ledger);
+    /// Time accounting over `elapsed_s` seconds: a worker ends with its last user, and its users count as
+    /// finished from then on.
+    pub fn time_account(&self, elapsed_s: f64) -> TimeAccount {
+        let mut sum = TimeAccount::default();
+        for account in self.time_accounts.values() {
+            let mut account = *account;
+            account.extend((elapsed_s * 1e9) as u64);
+            sum.add_users(&account);
         }
         sum
     }
 
-    /// Whether there were more names than are kept apart.
+    /// Whether there were more names than are counted separately.
     pub fn names_overflowed(&self) -> bool {
-        let other = |(name, _): (&str, &Row)| name == crate::OTHER;
+        let other = |(name, _): (&str, &RequestStats)| name == crate::OTHER;
         self.names.overflowed()
             || (self.names.len() > crate::MAX_NAMES && self.requests().any(other))
     }
 
-    /// Bytes that it has on the heap, the series left out.
+    /// Heap memory in bytes, without the series.
     pub fn heap_bytes(&self) -> usize {
-        self.rows.iter().map(|row| size_of::<Row>() + row.heap_bytes()).sum()
+        self.rows.iter().map(|row| size_of::<RequestStats>() + row.heap_bytes()).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{Phases, Sample};
+    use crate::request_stats::{Phases, Sample};
 
     fn sample(latency_us: u64) -> Sample {
         Sample {
             latency_us,
-            due_latency_us: None,
-            answered: true,
+            corrected_latency_us: None,
+            complete: true,
             status: 200,
             error: None,
             bytes_in: 0,

@@ -1,46 +1,46 @@
-//! A run on disk, from its first second: what is written is there after a `kill -9`, and
-//! [`load`] makes a [`Run`] of it.
+//! A run on disk, written from its first second: it survives a `kill -9`, and [`load`] makes a [`Run`] of
+//! it.
 //!
-//! `plan.yaml`, `run.json` (at the start and at the end), `slices.bin` (all that was recorded, a
-//! record a worker and second), `timeline.hlog` (latencies by name and second), `log.jsonl`,
-//! `machine.jsonl` (looks at the machine).
+//! `plan.yaml`, `run.json` (at the start and at the end), `slices.bin` (everything recorded, one
+//! record per worker and second), `timeline.hlog` (latencies by name and second), `log.jsonl`,
+//! `host.jsonl` (samples of the host).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use squall_measure::{Histogram, Machine, Slice, Surroundings, hlog};
+use squall_measure::{Histogram, HostMetrics, HostSample, Slice, hlog};
 
 use crate::json::json;
 use crate::run::{Meta, Run};
 
-/// Begins `slices.bin`: name and version.
+/// The first bytes of `slices.bin`: name and version.
 const MAGIC: &[u8; 8] = b"squall\x00\x01";
-/// Largest record.
+/// Largest record, in bytes.
 const MAX_RECORD: usize = 256 << 20;
 
-/// The folder of a run that goes on.
+/// The folder of a run in progress.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     slices: File,
     timeline: File,
     log: File,
-    machine: File,
-    /// Names of each worker's numbers.
+    host: File,
+    /// Request names by worker and number.
     names: BTreeMap<(u32, u32), String>,
-    /// Seconds of the timeline that may still grow: latencies by name.
+    /// Latencies by name of the seconds that are not yet in the timeline.
     open: BTreeMap<u32, BTreeMap<String, Histogram>>,
-    /// Writes that failed.
+    /// How many writes failed.
     failed: u64,
 }
 
 impl RunFolder {
-    /// Makes a folder named after time and plan within `base`.
+    /// Creates a folder within `base`, named after the time and the plan.
     ///
     /// # Errors
-    /// It cannot be made or written.
+    /// The folder cannot be created or written.
     pub fn create(base: &Path, meta: &Meta, plan: &str) -> io::Result<RunFolder> {
         let path = new_folder(base, meta.started_unix as u64, &meta.plan)?;
         fs::write(path.join("plan.yaml"), plan)?;
@@ -52,7 +52,7 @@ impl RunFolder {
             slices,
             timeline,
             log: open("log.jsonl")?,
-            machine: open("machine.jsonl")?,
+            host: open("host.jsonl")?,
             names: BTreeMap::new(),
             open: BTreeMap::new(),
             failed: 0,
@@ -67,7 +67,7 @@ impl RunFolder {
         &self.path
     }
 
-    /// Writes that failed (a full disk, say); the run goes on.
+    /// How many writes failed, for example on a full disk; the run continues.
     pub fn failed(&self) -> u64 {
         self.failed
     }
@@ -79,7 +79,7 @@ impl RunFolder {
         let length = (record.len() - 4) as u32;
         record[..4].copy_from_slice(&length.to_le_bytes());
         let written = self.slices.write_all(&record);
-        self.note(written);
+        self.count_failure(written);
         for (id, _, text) in &slice.names {
             self.names.insert((slice.worker, id.0), text.clone());
         }
@@ -89,7 +89,7 @@ impl RunFolder {
                 second.entry(name.clone()).or_default().merge(&row.latency);
             }
         }
-        // Workers hand over a second within moments of each other.
+        // Workers hand over the same second within moments of each other.
         while self.open.len() > 2 {
             self.close_second();
         }
@@ -103,27 +103,27 @@ impl RunFolder {
             hlog::line(name, f64::from(second), 1.0, histogram, &mut text);
         }
         let written = self.timeline.write_all(text.as_bytes());
-        self.note(written);
+        self.count_failure(written);
     }
 
-    /// Adds a look at the machine, so many seconds after the start.
-    pub fn machine(&mut self, at_s: f64, machine: &Machine) {
-        let values = machine.levels().chain(machine.counts());
+    /// Adds a sample of the host, taken `at_s` seconds after the start.
+    pub fn host_sample(&mut self, at_s: f64, sample: &HostSample) {
+        let values = sample.gauges().chain(sample.counters());
         let mut line: serde_json::Map<String, serde_json::Value> =
             [("second".to_owned(), at_s.into())].into_iter().collect();
         line.extend(values.map(|(name, value)| (name.to_owned(), value.into())));
-        let written = writeln!(self.machine, "{}", serde_json::Value::Object(line));
-        self.note(written);
+        let written = writeln!(self.host, "{}", serde_json::Value::Object(line));
+        self.count_failure(written);
     }
 
     /// Adds a line to the log.
     pub fn log(&mut self, second: u32, worker: u32, text: &str) {
         let line = serde_json::json!({"second": second, "worker": worker, "text": text});
         let written = writeln!(self.log, "{line}");
-        self.note(written);
+        self.count_failure(written);
     }
 
-    /// Writes the result; the run is over.
+    /// Writes the result of the finished run.
     ///
     /// # Errors
     /// It cannot be written.
@@ -142,16 +142,16 @@ impl RunFolder {
         fs::rename(next, path)
     }
 
-    fn note(&mut self, written: io::Result<()>) {
+    fn count_failure(&mut self, written: io::Result<()>) {
         self.failed += u64::from(written.is_err());
     }
 }
 
-/// Makes a folder that is not there yet within another: named after a time (seconds since 1970) and a
-/// plan, and with a number if need be.
+/// Creates a new folder within `base`, named after a time (seconds since 1970) and a plan, with a number
+/// if that name is taken.
 ///
 /// # Errors
-/// It cannot be made.
+/// The folder cannot be created.
 pub fn new_folder(base: &Path, started_unix: u64, plan: &str) -> io::Result<PathBuf> {
     fs::create_dir_all(base)?;
     let good = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '-' };
@@ -196,10 +196,10 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Reads a run from its folder (or its run.json), finished or broken off.
+/// Reads a run, finished or broken off, from its folder or its `run.json`.
 ///
 /// # Errors
-/// There is no run, or it is of a later version.
+/// There is no run, or a later version of squall wrote it.
 pub fn load(path: &Path) -> Result<Run, LoadError> {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     let wrong = |name: &str, reason: &dyn std::fmt::Display| {
@@ -218,6 +218,7 @@ pub fn load(path: &Path) -> Result<Run, LoadError> {
         elapsed_s: json["elapsed_s"].as_f64().unwrap_or(0.0),
         finished: json["finished"].as_bool().unwrap_or(false),
         interrupted: json["interrupted"].as_bool().unwrap_or(false),
+        stopped_by_plan: json["stopped_by_plan"].as_bool().unwrap_or(false),
         generator: serde_json::from_value(of("generator")).map_err(part)?,
         log: serde_json::from_value(of("log")).map_err(part)?,
         ..Run::default()
@@ -228,34 +229,34 @@ pub fn load(path: &Path) -> Result<Run, LoadError> {
     if !run.finished {
         run.elapsed_s = f64::from(last);
     }
-    // Runs of earlier versions have none.
-    let looks = fs::read_to_string(folder.join("machine.jsonl")).unwrap_or_default();
-    run.surroundings = surroundings(&looks);
-    run.judge();
+    // A generator that was killed at once may not have written it.
+    let samples = fs::read_to_string(folder.join("host.jsonl")).unwrap_or_default();
+    run.host = host_metrics(&samples);
+    run.evaluate();
     run.warn();
     Ok(run)
 }
 
-/// Looks at the machine, a line each; a torn line is left out.
-fn surroundings(lines: &str) -> Surroundings {
-    let mut surroundings = Surroundings::default();
+/// Samples of the host, one per line; an incomplete line is ignored.
+fn host_metrics(lines: &str) -> HostMetrics {
+    let mut host = HostMetrics::default();
     for line in lines.lines() {
         let Ok(serde_json::Value::Object(values)) = serde_json::from_str(line) else { continue };
-        let mut machine = Machine::default();
+        let mut sample = HostSample::default();
         for (name, value) in &values {
-            machine.set(name, value.as_u64().unwrap_or(0));
+            sample.set(name, value.as_u64().unwrap_or(0));
         }
         let second = values.get("second").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-        surroundings.add(second, machine);
+        host.add(second, sample);
     }
-    surroundings
+    host
 }
 
-/// Adds all whole records; returns how many seconds they cover. A torn record at the end is what a
-/// killed generator was writing.
+/// Adds all complete records and returns how many seconds they cover. A killed generator may leave an
+/// incomplete record at the end.
 fn replay(bytes: &[u8], run: &mut Run) -> Result<u32, &'static str> {
     let mut rest =
-        bytes.strip_prefix(MAGIC).ok_or("it is no squall run of a version that can be read")?;
+        bytes.strip_prefix(MAGIC).ok_or("this is not a squall run that this version can read")?;
     let mut seconds = 0;
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
         let length = u32::from_le_bytes(*length) as usize;
@@ -287,8 +288,8 @@ mod tests {
                 NameId(0),
                 &Sample {
                     latency_us: n * 100,
-                    due_latency_us: None,
-                    answered: true,
+                    corrected_latency_us: None,
+                    complete: true,
                     status: 200,
                     error: None,
                     bytes_in: 10,

@@ -1,23 +1,24 @@
-//! run.json: a run for programs. The keys are documented in docs/run.md.
+//! `run.json`: a run as programs read it. `docs/run.md` documents the keys.
 
 use serde_json::{Map, Value, json as value};
 use squall_measure::{
-    COARSE, Deviation, Histogram, Interval, Ledger, PHASES, Row, State, Surroundings,
+    COARSE, Histogram, HostMetrics, Interval, PHASES, RequestStats, ThroughputGap, TimeAccount,
+    UserState,
 };
 
 use crate::run::Run;
 
-/// Version of the schema. Later versions read all earlier ones.
+/// Version of the schema.
 pub const SCHEMA: u64 = 1;
 
 /// The result as JSON.
 pub fn json(run: &Run) -> Value {
     let elapsed = run.elapsed_s;
-    let rows = |rows: &mut dyn Iterator<Item = (&str, &Row)>| {
+    let rows = |rows: &mut dyn Iterator<Item = (&str, &RequestStats)>| {
         Value::Object(rows.map(|(name, row)| (name.to_owned(), self::row(row, elapsed))).collect())
     };
-    let thresholds = run.judgements.iter().map(|judgement| {
-        value!({"text": judgement.text, "passed": judgement.passed, "value": judgement.value, "shown": judgement.shown})
+    let thresholds = run.threshold_results.iter().map(|result| {
+        value!({"text": result.text, "passed": result.passed, "value": result.value, "shown": result.shown})
     });
     let counters: Map<String, Value> = run
         .totals
@@ -25,23 +26,27 @@ pub fn json(run: &Run) -> Value {
         .named()
         .map(|(name, number)| (name.to_owned(), value!(number)))
         .collect();
-    let ledger = run.ledger();
+    let account = run.time_account();
     value!({
         "schema": SCHEMA,
         "meta": run.meta,
         "elapsed_s": elapsed,
         "finished": run.finished,
         "interrupted": run.interrupted,
-        "verdict": verdict(run),
+        "stopped_by_plan": run.stopped_by_plan,
+        "passed": run.passed(),
+        "failures": run.failures(),
+        "validity": run.validity().label(),
+        "validity_reasons": validity_reasons(run),
         "totals": row(&run.totals.all(), elapsed),
         "requests": rows(&mut run.totals.requests()),
         "groups": rows(&mut run.totals.groups()),
         "counters": counters,
         "steady": steady(run),
-        "ledger": self::ledger(&ledger),
-        "deviation": ledger.deviation().map(|deviation| self::deviation(&deviation)),
+        "time_accounting": time_accounting(&account),
+        "throughput_gap": account.throughput_gap().map(|gap| throughput_gap(&gap)),
         "generator": generator(run),
-        "surroundings": surroundings(&run.surroundings),
+        "host_metrics": host_metrics(&run.host),
         "thresholds": thresholds.collect::<Vec<_>>(),
         "warnings": run.warnings,
         "log": run.log,
@@ -74,22 +79,22 @@ fn steady(run: &Run) -> Value {
     })
 }
 
-fn verdict(run: &Run) -> Value {
+fn validity_reasons(run: &Run) -> Vec<Value> {
     let reasons = run.reasons.iter().map(|reason| {
-        value!({"rule": reason.rule, "trust": reason.trust.label(), "seen": reason.seen, "help": reason.help})
+        value!({"rule": reason.rule, "validity": reason.validity.label(), "observed": reason.observed, "advice": reason.advice})
     });
-    value!({"trust": run.trust().label(), "reasons": reasons.collect::<Vec<_>>()})
+    reasons.collect()
 }
 
-/// Levels at their highest, and what was counted in the run.
-fn surroundings(surroundings: &Surroundings) -> Value {
-    let (most, whole) = (surroundings.most(), surroundings.whole());
-    let values = most.levels().chain(whole.counts());
+/// Gauges at their highest, and what was counted during the run.
+fn host_metrics(host: &HostMetrics) -> Value {
+    let (peak, run) = (host.peak(), host.during_run());
+    let values = peak.gauges().chain(run.counters());
     Value::Object(values.map(|(name, number)| (name.to_owned(), value!(number))).collect())
 }
 
 fn generator(run: &Run) -> Value {
-    let own = run.totals.own();
+    let own = run.totals.self_metrics();
     value!({
         "cpu_user_s": run.generator.cpu_user_s,
         "cpu_sys_s": run.generator.cpu_sys_s,
@@ -101,11 +106,11 @@ fn generator(run: &Run) -> Value {
         "preempted": own.preempted,
         "receive_delay_us": phase(&own.receive_delay),
         "send_delay_us": phase(&own.send_delay),
-        "turn_us": phase(&own.turn),
+        "loop_iteration_us": phase(&own.loop_iteration),
     })
 }
 
-fn row(row: &Row, elapsed_s: f64) -> Value {
+fn row(row: &RequestStats, elapsed_s: f64) -> Value {
     let rate = if elapsed_s > 0.0 { row.count as f64 / elapsed_s } else { 0.0 };
     let kinds: Map<String, Value> = row
         .error_kinds
@@ -131,39 +136,39 @@ fn row(row: &Row, elapsed_s: f64) -> Value {
         "bytes_out": row.bytes_out,
         "latency_us": latency(&row.latency),
     });
-    if !row.due_latency.is_empty() {
-        object["due_latency_us"] = latency(&row.due_latency);
+    if !row.corrected_latency.is_empty() {
+        object["corrected_latency_us"] = latency(&row.corrected_latency);
     }
     object["phases"] = Value::Object(phases);
     object
 }
 
-/// User-seconds.
-fn ledger(ledger: &Ledger) -> Value {
+/// Time accounting, in user-seconds.
+fn time_accounting(account: &TimeAccount) -> Value {
     let seconds = |ns: i64| ns as f64 / 1e9;
-    let requests = ledger.time(State::Request);
-    let phases = PHASES.iter().zip(ledger.phases()).map(|(name, time)| (*name, time as i64));
-    let other = requests - ledger.phases().iter().map(|time| *time as i64).sum::<i64>();
+    let requests = account.time(UserState::Request);
+    let phases = PHASES.iter().zip(account.phases()).map(|(name, time)| (*name, time as i64));
+    let other = requests - account.phases().iter().map(|time| *time as i64).sum::<i64>();
     let phases: Map<String, Value> = phases
         .chain([("other", other)])
         .map(|(name, time)| (name.to_owned(), value!(seconds(time))))
         .collect();
-    let mut object = value!({"users": ledger.users, "users_s": seconds(ledger.total())});
-    for state in State::ALL {
-        object[state.label()] = value!(seconds(ledger.time(state)));
+    let mut object = value!({"users": account.users, "users_s": seconds(account.total())});
+    for state in UserState::ALL {
+        object[state.label()] = value!(seconds(account.time(state)));
     }
     object["requests_by_phase"] = Value::Object(phases);
     object
 }
 
-fn deviation(deviation: &Deviation) -> Value {
-    let causes = deviation.causes.iter().map(
+fn throughput_gap(gap: &ThroughputGap) -> Value {
+    let causes = gap.causes.iter().map(
         |cause| value!({"state": cause.state.label(), "share": cause.share, "text": cause.text}),
     );
     value!({
-        "rate_by_total": deviation.rate_by_total,
-        "rate_by_mean": deviation.rate_by_mean,
-        "share": deviation.share,
+        "measured": gap.measured,
+        "littles_law": gap.littles_law,
+        "gap": gap.gap,
         "causes": causes.collect::<Vec<_>>(),
     })
 }
@@ -190,10 +195,10 @@ fn series(run: &Run) -> Vec<Value> {
             "requests": row.requests, "errors": row.errors, "bytes_in": row.bytes_in, "bytes_out": row.bytes_out,
             "mean_us": row.latency.mean(), "p50_us": row.latency.percentile(50.0),
             "p90_us": row.latency.percentile(90.0), "p99_us": row.latency.percentile(99.0), "max_us": row.latency.max(),
-            "arrivals_missed": row.counters.arrivals_missed,
-            "receive_delay_p99_us": row.own.receive_delay.percentile(99.0),
-            "send_delay_p99_us": row.own.send_delay.percentile(99.0),
-            "turn_max_us": row.own.turn.max(), "starved_us": row.own.starved_ns / 1_000,
+            "arrivals_dropped": row.counters.arrivals_dropped,
+            "receive_delay_p99_us": row.self_metrics.receive_delay.percentile(99.0),
+            "send_delay_p99_us": row.self_metrics.send_delay.percentile(99.0),
+            "loop_iteration_max_us": row.self_metrics.loop_iteration.max(), "starved_us": row.self_metrics.starved_ns / 1_000,
             "busiest_worker": row.busiest_ns as f64 / 1e9,
         })
     });

@@ -1,5 +1,5 @@
-//! A run as people and programs read it: text, JSON, a folder on disk. An output is a pure function
-//! of a [`Run`], one file a format; the folder grows while the run goes on.
+//! A run as people and programs read it: text, JSON, a folder on disk. Each output is a pure function of
+//! a [`Run`], one source file per format; only the folder is written while the run is in progress.
 
 mod folder;
 mod json;
@@ -7,7 +7,6 @@ mod limit;
 mod live;
 mod run;
 mod text;
-mod units;
 
 pub use folder::{LoadError, RunFolder, load, new_folder};
 pub use json::{SCHEMA, json};

@@ -1,12 +1,13 @@
-//! A search for a limit as people and programs read it.
+//! The result of `squall limit` as people and programs read it.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json as value};
-use squall_limit::{By, End, Limit, Outcome, Recovery, Step};
+use squall_limit::{LevelKind, Limit, LoadStep, Recovery, SearchEnd, StepOutcome};
 
-use crate::text::paragraph;
-use crate::units::{count, rate, shorten, time};
+use squall_measure::units::{count, percent, rate, time};
+
+use crate::text::{paragraph, shorten};
 
 /// Version of the JSON form of a search.
 pub const LIMIT_SCHEMA: &str = "squall-limit/1";
@@ -14,15 +15,15 @@ pub const LIMIT_SCHEMA: &str = "squall-limit/1";
 /// The search as JSON; its keys are described in `docs/limit.md`.
 pub fn limit_json(limit: &Limit) -> Value {
     let steps = limit.steps.iter().map(|step| {
-        let kept = step.kept.iter().map(|kept| {
-            value!({"text": kept.text, "held": kept.held, "used": kept.used, "shown": kept.shown})
+        let requirements = step.requirements.iter().map(|result| {
+            value!({"text": result.text, "met": result.met, "used": result.used, "shown": result.shown})
         });
         value!({
             "level": step.level, "outcome": step.outcome().label(), "measured_s": step.seconds,
             "throughput": step.throughput, "requests": step.requests, "concurrency": step.concurrency,
             "mean_us": step.mean_us, "p50_us": step.p50_us, "p99_us": step.p99_us,
-            "error_rate": step.error_rate, "follows": step.follows,
-            "kept": kept.collect::<Vec<_>>(), "generator": step.generator,
+            "error_rate": step.error_rate, "keeps_up": step.keeps_up,
+            "requirements": requirements.collect::<Vec<_>>(), "generator": step.generator,
         })
     });
     let recoveries = limit.recoveries.iter().map(|one| {
@@ -31,10 +32,10 @@ pub fn limit_json(limit: &Limit) -> Value {
     value!({
         "schema": LIMIT_SCHEMA, "plan": limit.plan, "by": limit.by.label(), "mode": limit.mode,
         "end": limit.end.label(),
-        "limit": limit.edge.map(|edge| value!({
-            "level": edge.level, "low": edge.low, "high": edge.high, "fitted": edge.fitted,
+        "sustained_maximum": limit.sustained_max.map(|maximum| value!({
+            "level": maximum.level, "low": maximum.low, "high": maximum.high, "fitted": maximum.fitted,
         })),
-        "knee": limit.knee(), "broke_first": limit.broke_first(),
+        "knee": limit.knee(), "violated_first": limit.violated_first(),
         "scaling": limit.scaling.map(|law| value!({
             "lambda": law.lambda, "alpha": law.alpha, "beta": law.beta,
             "peak": law.peak(), "highest": law.highest(),
@@ -45,7 +46,7 @@ pub fn limit_json(limit: &Limit) -> Value {
 
 /// The search as a person reads it, at most 100 columns wide.
 pub fn limit_text(limit: &Limit) -> String {
-    let title = if limit.mode == "search" { "where it breaks" } else { limit.mode };
+    let title = if limit.mode == "search" { "sustained maximum" } else { limit.mode };
     let plan = shorten(&limit.plan, 60);
     let mut out = format!("\n{plan}: {title}, by {}\n\n", limit.by.label());
     table(&mut out, limit);
@@ -53,29 +54,32 @@ pub fn limit_text(limit: &Limit) -> String {
         let p99 = Curve { name: "p99", of: |step| step.p99_us, show: time, logarithmic: true };
         chart(&mut out, limit, &p99);
         let done =
-            Curve { name: "requests/s", of: |step| step.requests, show: rate, logarithmic: false };
+            Curve { name: "requests", of: |step| step.requests, show: rate, logarithmic: false };
         chart(&mut out, limit, &done);
     }
-    paragraph(&mut out, " answer      ", &answer(limit));
-    if let Some(words) = limit.broke_first() {
-        paragraph(&mut out, " broke first ", &words);
+    paragraph(&mut out, " result         ", &result(limit));
+    if let Some(words) = limit.violated_first() {
+        paragraph(&mut out, " violated first ", &words);
     }
     if let Some(knee) = limit.knee() {
         let words = match limit.by {
-            By::Rate => {
-                format!("from {} on throughput no longer follows the load", level(limit.by, knee))
+            LevelKind::Rate => {
+                format!(
+                    "from {} on, throughput no longer keeps up with the load",
+                    level(limit.by, knee)
+                )
             }
-            By::Users => format!(
-                "with some {} under way throughput no longer grows as it did",
+            LevelKind::Users => format!(
+                "with about {} requests in flight, throughput stops growing linearly",
                 count(knee.round() as u64)
             ),
         };
-        paragraph(&mut out, " knee        ", &words);
+        paragraph(&mut out, " knee           ", &words);
     }
     scaling(&mut out, limit);
-    for step in limit.steps.iter().filter(|step| step.outcome() == Outcome::Generator) {
+    for step in limit.steps.iter().filter(|step| step.outcome() == StepOutcome::Generator) {
         let why = format!("at {}: {}", level(limit.by, step.level), step.generator.join("; "));
-        paragraph(&mut out, " squall      ", &why);
+        paragraph(&mut out, " squall         ", &why);
     }
     let took = |one: &Recovery| one.seconds.unwrap_or(f64::INFINITY);
     let longest = limit.recoveries.iter().max_by(|a, b| took(a).total_cmp(&took(b)));
@@ -84,60 +88,63 @@ pub fn limit_text(limit: &Limit) -> String {
         let at = level(limit.by, one.at);
         let words = match one.seconds {
             Some(seconds) => {
-                format!("after {after} its latency was normal again after {seconds:.0} s at {at}")
+                format!("after {after}, latency was back to normal within {seconds:.0} s at {at}")
             }
             None => format!(
-                "after {after} its latency was not normal again within {:.0} s at {at}",
+                "after {after}, latency was not back to normal within {:.0} s at {at}",
                 one.watched_s
             ),
         };
-        paragraph(&mut out, " recovery    ", &words);
+        paragraph(&mut out, " recovery       ", &words);
     }
     out
 }
 
-/// A level in words.
-fn level(by: By, level: f64) -> String {
+/// A load level in words.
+fn level(by: LevelKind, level: f64) -> String {
     match by {
-        By::Rate => format!("{}/s", rate(level)),
-        By::Users => count(level.round() as u64),
+        LevelKind::Rate => rate(level),
+        LevelKind::Users => count(level.round() as u64),
     }
 }
 
-/// The answer to the question.
-fn answer(limit: &Limit) -> String {
+/// The result in words.
+fn result(limit: &Limit) -> String {
     let highest = limit.steps.iter().map(|step| step.level).fold(0.0, f64::max);
-    let own = || {
-        let step = limit.steps.iter().find(|step| step.outcome() == Outcome::Generator);
+    let cause = || {
+        let step = limit.steps.iter().find(|step| step.outcome() == StepOutcome::Generator);
         step.map_or(String::new(), |step| step.generator.join("; "))
     };
-    match (limit.end, limit.edge) {
-        (End::Found | End::OutOfSteps, Some(edge)) if edge.fitted => format!(
-            "all holds up to {} ({} to {} with 95 % confidence)",
-            level(limit.by, edge.level),
-            level(limit.by, edge.low),
-            level(limit.by, edge.high)
+    match (limit.end, limit.sustained_max) {
+        (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) if maximum.fitted => format!(
+            "the sustained maximum is {} ({} to {} with 95% confidence)",
+            level(limit.by, maximum.level),
+            level(limit.by, maximum.low),
+            level(limit.by, maximum.high)
         ),
-        (End::Found | End::OutOfSteps, Some(edge)) => format!(
-            "all holds at {}, and no longer at {}",
-            level(limit.by, edge.low),
-            level(limit.by, edge.high)
+        (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) => format!(
+            "all requirements are met at {}, and no longer at {}",
+            level(limit.by, maximum.low),
+            level(limit.by, maximum.high)
         ),
-        (End::Generator, _) => format!(
-            "squall itself was the limit, and not the target ({}): what the target can do is not known",
-            own()
+        (SearchEnd::Generator, _) => format!(
+            "squall itself, not the target, was the bottleneck ({}): the target's maximum is unknown",
+            cause()
         ),
-        (End::NeverHeld, _) => "not even the lowest level held".to_owned(),
-        (End::NeverBroke, _) => {
-            format!("all holds up to {}, the highest that was tried", level(limit.by, highest))
+        (SearchEnd::NeverMet, _) => "not even the lowest level met the requirements".to_owned(),
+        (SearchEnd::NeverViolated, _) => {
+            format!(
+                "all requirements are met up to {}, the highest level tried",
+                level(limit.by, highest)
+            )
         }
-        (End::Interrupted, _) => "interrupted: no answer".to_owned(),
-        (End::Found | End::OutOfSteps, None) => {
-            let held = limit.steps.iter().all(|step| step.outcome() == Outcome::Held);
-            if held {
-                "all held, in all steps".to_owned()
+        (SearchEnd::Interrupted, _) => "interrupted: no result".to_owned(),
+        (SearchEnd::Found | SearchEnd::OutOfSteps, None) => {
+            let met = limit.steps.iter().all(|step| step.outcome() == StepOutcome::Met);
+            if met {
+                "all steps met all requirements".to_owned()
             } else {
-                "see the steps: some did not hold".to_owned()
+                "some steps violated a requirement".to_owned()
             }
         }
     }
@@ -147,7 +154,7 @@ fn table(out: &mut String, limit: &Limit) {
     let _ = writeln!(
         out,
         " {:>10} {:>10} {:>10} {:>9} {:>8} {:>8} {:>8} {:>8}  outcome",
-        "level", "done/s", "requests/s", "under way", "mean", "p50", "p99", "errors"
+        "level", "iterations", "requests", "in flight", "mean", "p50", "p99", "errors"
     );
     for step in &limit.steps {
         let _ = writeln!(
@@ -160,7 +167,7 @@ fn table(out: &mut String, limit: &Limit) {
             time(step.mean_us),
             time(step.p50_us),
             time(step.p99_us),
-            format!("{:.2} %", step.error_rate * 100.0),
+            percent(step.error_rate),
             step.outcome().label()
         );
     }
@@ -170,24 +177,23 @@ fn table(out: &mut String, limit: &Limit) {
 fn scaling(out: &mut String, limit: &Limit) {
     let Some(law) = limit.scaling else { return };
     let mut words = format!(
-        "{} requests a second with one under way; {:.1} % of the work waits for what only one can have",
+        "{} with one request in flight; {} of the work is serialised (contention)",
         rate(law.lambda),
-        law.alpha * 100.0
+        percent(law.alpha)
     );
     if let Some(highest) = law.highest() {
-        let _ = write!(words, "; at most {}/s", rate(highest));
+        let _ = write!(words, "; at most {}", rate(highest));
     }
     if let Some(peak) = law.peak() {
-        let _ =
-            write!(words, " with {peak:.0} under way, and less beyond, as they hinder each other");
+        let _ = write!(words, " with {peak:.0} in flight, and less with more (crosstalk)");
     }
-    paragraph(out, " scaling     ", &format!("{words} (universal scalability law)"));
+    paragraph(out, " scaling        ", &format!("{words} (universal scalability law)"));
 }
 
-/// What is shown over the levels.
+/// A value that is charted over the levels.
 struct Curve {
     name: &'static str,
-    of: fn(&Step) -> f64,
+    of: fn(&LoadStep) -> f64,
     show: fn(f64) -> String,
     /// Whether its scale may be logarithmic.
     logarithmic: bool,
@@ -196,8 +202,8 @@ struct Curve {
 const WIDTH: usize = 64;
 const HEIGHT: usize = 9;
 
-/// Points over levels; from 0, or on a logarithmic scale where latencies differ by more than a factor
-/// of 50.
+/// A chart of a value over the levels, from 0, or on a logarithmic scale if latencies differ by more than
+/// a factor of 50.
 fn chart(out: &mut String, limit: &Limit, curve: &Curve) {
     let Curve { name, of, show, .. } = curve;
     let values = limit.steps.iter().map(of).filter(|value| *value > 0.0);
@@ -215,7 +221,7 @@ fn chart(out: &mut String, limit: &Limit, curve: &Curve) {
     for step in &limit.steps {
         let column = (step.level / widest * (WIDTH - 1) as f64).round() as usize;
         let row = (height(of(step)) * (HEIGHT - 1) as f64).round() as usize;
-        let mark = if step.outcome() == Outcome::Held { '●' } else { '✗' };
+        let mark = if step.outcome() == StepOutcome::Met { '●' } else { '✗' };
         cells[HEIGHT - 1 - row.min(HEIGHT - 1)][column.min(WIDTH - 1)] = mark;
     }
     let bottom = if logarithmic { show(least) } else { show(0.0) };

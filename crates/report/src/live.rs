@@ -1,15 +1,14 @@
-//! The one line that is shown while a run goes on.
+//! The progress line of a run.
 
 use squall_measure::Totals;
+use squall_measure::units::{count, rate, time};
 
-use crate::units::{count, rate, time};
-
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Live<'a> {
     /// Seconds since its start.
     pub elapsed_s: f64,
-    /// Its length, where that is known.
+    /// Its length, if it is known.
     pub length_s: Option<f64>,
     /// What was recorded so far.
     pub totals: &'a Totals,
@@ -30,12 +29,12 @@ pub fn live_line(live: &Live<'_>) -> String {
         }
         _ => format!("{:>3.0}s", live.elapsed_s),
     };
-    // The last second may still lack workers: the one before it is complete.
+    // The last second may still lack workers; the one before it is complete.
     let row = live.totals.series().rev().nth(1).or_else(|| live.totals.series().next_back());
     let Some(row) = row else { return progress };
     let errors: u64 = live.totals.series().map(|row| row.errors).sum();
     format!(
-        "{progress}  {} users  {}/s  p50 {}  p99 {}  {} errors",
+        "{progress}  {} users  {}  p50 {}  p99 {}  {} errors",
         count(row.counters.users_active),
         rate(row.requests as f64 / f64::from(row.seconds.max(1))),
         time(row.latency.percentile(50.0) as f64),

@@ -1,12 +1,13 @@
-//! A run as it is known when it is over, or broke off.
+//! A run, finished or broken off, with everything that outputs are made of.
 
 use serde::{Deserialize, Serialize};
+use squall_measure::units;
 use squall_measure::{
-    Batches, Facts, Judgement, Ledger, Reason, SecondRow, Shape, Steady, Surroundings, Threshold,
-    Totals, Trust, Warmup,
+    Batches, Facts, HostMetrics, Reason, SecondStats, Shape, Steady, Threshold, ThresholdResult,
+    TimeAccount, Totals, Validity, Warmup,
 };
 
-/// What is known of a run before it begins.
+/// What is known about a run before it starts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Meta {
     /// Version of squall.
@@ -15,29 +16,29 @@ pub struct Meta {
     pub plan: String,
     /// Operating system and kernel.
     pub os: String,
-    /// Processors that squall may use.
+    /// CPUs that squall may use.
     pub cpus: u64,
-    /// Start, in seconds since 1970.
+    /// Start, in seconds since 1970 (UTC).
     pub started_unix: f64,
-    /// Threads that made load.
+    /// Worker threads.
     pub workers: u64,
-    /// How they asked the system for input and output: `io_uring` or `epoll`.
+    /// I/O backend: `io_uring` or `epoll`.
     #[serde(default)]
     pub io: String,
     /// Seed of everything random.
     pub seed: u64,
-    /// Rules that judge the run.
+    /// Thresholds by which the run passes or fails.
     pub thresholds: Vec<String>,
     /// How the beginning is cut off: `auto`, `none`, or a number of seconds.
     #[serde(default)]
     pub warmup: String,
-    /// From and to which second the load stays as it is, as the plan has it.
+    /// From and to which second the plan's load is constant; `None`: never.
     #[serde(default)]
     pub constant_s: Option<(f64, Option<f64>)>,
 }
 
 impl Meta {
-    /// What is known of the load.
+    /// What the plan says about the load over time.
     pub fn shape(&self) -> Shape {
         let warmup = match self.warmup.as_str() {
             "none" => Warmup::None,
@@ -51,7 +52,7 @@ impl Meta {
     }
 }
 
-/// What the generator itself took.
+/// Resources that squall itself used.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Generator {
     /// CPU time in user mode, in seconds.
@@ -60,10 +61,10 @@ pub struct Generator {
     pub cpu_sys_s: f64,
     /// Largest resident memory, in bytes.
     pub peak_rss_bytes: u64,
-    /// Requests that were written into a log of requests, if there was one.
+    /// Requests written to the request log, if there was one.
     #[serde(default)]
     pub requests_logged: Option<u64>,
-    /// Requests that such a log had no room for.
+    /// Requests left out of that log because its queue was full.
     #[serde(default)]
     pub requests_not_logged: Option<u64>,
 }
@@ -71,54 +72,56 @@ pub struct Generator {
 /// Everything that outputs are made of.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// What was known before.
+    /// What was known before it started.
     pub meta: Meta,
     /// Length, in seconds.
     pub elapsed_s: f64,
-    /// Whether it came to its own end or was ended in order; otherwise the generator was killed.
+    /// Whether it ended in an orderly way; otherwise the generator was killed.
     pub finished: bool,
-    /// Whether somebody ended it before its time.
+    /// Whether the tester interrupted it.
     pub interrupted: bool,
+    /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
+    pub stopped_by_plan: bool,
     /// What was recorded.
     pub totals: Totals,
-    /// What its thresholds came to.
-    pub judgements: Vec<Judgement>,
-    /// What a person should know.
+    /// Results of its thresholds.
+    pub threshold_results: Vec<ThresholdResult>,
+    /// What the tester should know.
     pub warnings: Vec<String>,
-    /// First details of errors, and lines that the plan logs.
+    /// The first details of errors, and lines that the plan logs.
     pub log: Vec<String>,
-    /// What the generator took.
+    /// Resources that squall itself used.
     pub generator: Generator,
-    /// What the machine looked like.
-    pub surroundings: Surroundings,
+    /// Metrics of the host that squall ran on.
+    pub host: HostMetrics,
     /// Its steady part.
     pub steady: Option<Steady>,
-    /// Why its numbers cannot be trusted, the worst reason first.
+    /// Why its numbers are questionable or invalid, the most severe reason first.
     pub reasons: Vec<Reason>,
 }
 
 impl Run {
-    /// Judges it by its thresholds, and how far its numbers can be trusted. Thresholds that are none
-    /// are left out: they were found when the plan was read.
-    pub fn judge(&mut self) {
+    /// Evaluates its thresholds and the validity of its numbers. Thresholds that cannot be parsed are
+    /// ignored: they were reported when the plan was read.
+    pub fn evaluate(&mut self) {
         self.steady = squall_measure::steady(&self.totals, self.elapsed_s, self.meta.shape());
         let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
         let thresholds: Vec<Threshold> = thresholds.collect();
-        let judgements =
-            thresholds.iter().map(|threshold| threshold.judge(&self.totals, self.elapsed_s));
-        self.judgements = judgements.collect();
-        self.reasons = squall_measure::verdict(&Facts {
+        let threshold_results =
+            thresholds.iter().map(|threshold| threshold.evaluate(&self.totals, self.elapsed_s));
+        self.threshold_results = threshold_results.collect();
+        self.reasons = squall_measure::assess(&Facts {
             totals: &self.totals,
             all: &self.totals.all(),
-            surroundings: &self.surroundings,
+            host: &self.host,
             steady: self.steady,
             thresholds: &thresholds,
         });
     }
 
     /// How far its numbers can be trusted.
-    pub fn trust(&self) -> Trust {
-        squall_measure::trust(&self.reasons)
+    pub fn validity(&self) -> Validity {
+        squall_measure::worst(&self.reasons)
     }
 
     /// Adds the warnings that follow from what was recorded.
@@ -126,40 +129,63 @@ impl Run {
         let counters = self.totals.counters();
         let mut warn = |count: u64, text: &str| {
             if count > 0 {
-                self.warnings.push(text.replace("{}", &count.to_string()));
+                self.warnings.push(text.replace("{}", &units::count(count)));
             }
         };
-        warn(counters.data_exhausted, "{} users stopped because a data file had no more rows");
+        warn(
+            counters.data_exhausted,
+            "{} virtual users stopped because a data file had no more rows",
+        );
         warn(
             self.generator.requests_not_logged.unwrap_or(0),
-            "{} requests were left out of the log of requests: its queue was full, and no user waits for it",
+            "{} requests were left out of the request log because its queue was full: virtual users do not wait for it",
         );
-        warn(counters.log_dropped, "{} lines did not fit the run's log");
+        warn(counters.log_dropped, "{} lines did not fit into the run's log");
         warn(
             u64::from(self.totals.names_overflowed()),
-            "more than 1,000 names of requests: the rest is counted under `other`; give such requests a `name`",
+            "there are more than 1,000 request names: further ones count under `other`; give such requests a `name`",
         );
         if !self.finished {
             self.warnings.push(
-                "the run was broken off: this is what was on disk up to its last second".to_owned(),
+                "the generator was killed: these are the results up to the last second on disk"
+                    .to_owned(),
             );
         }
     }
 
-    /// Where the users' time went.
-    pub fn ledger(&self) -> Ledger {
-        self.totals.ledger(self.elapsed_s)
+    /// Time accounting of its virtual users.
+    pub fn time_account(&self) -> TimeAccount {
+        self.totals.time_account(self.elapsed_s)
     }
 
     /// The latencies of its steady part, in batches.
     pub fn batches(&self) -> Option<Batches> {
         let steady = self.steady?;
-        let within = |row: &&SecondRow| (steady.from..steady.to).contains(&row.second);
+        let within = |row: &&SecondStats| (steady.from..steady.to).contains(&row.second);
         Some(Batches::of(self.totals.series().filter(within)))
     }
 
-    /// Whether all thresholds hold.
+    /// Why it failed, a sentence each; none: it passed.
+    pub fn failures(&self) -> Vec<String> {
+        let mut failures = Vec::new();
+        let all = self.threshold_results.len();
+        let failed = self.threshold_results.iter().filter(|result| !result.passed).count();
+        if failed > 0 {
+            failures.push(format!("{failed} of {all} thresholds failed"));
+        }
+        let checks = self.totals.counters().checks_failed;
+        if checks > 0 {
+            let plural = if checks == 1 { "" } else { "s" };
+            failures.push(format!("{} check{plural} failed", units::count(checks)));
+        }
+        if self.stopped_by_plan {
+            failures.push("the plan stopped the run".to_owned());
+        }
+        failures
+    }
+
+    /// Whether it passed: all thresholds and checks passed, and the plan did not stop it.
     pub fn passed(&self) -> bool {
-        self.judgements.iter().all(|judgement| judgement.passed)
+        self.failures().is_empty()
     }
 }

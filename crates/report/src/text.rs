@@ -1,15 +1,15 @@
-//! A run as a table for a terminal, at most 100 columns wide.
+//! A run as text for a terminal, at most 100 columns wide.
 
 use std::fmt::Write as _;
 
-use squall_measure::{Ledger, Row, State, Trust, definition};
+use squall_measure::units::{bytes, count, percent, rate, time};
+use squall_measure::{RequestStats, TimeAccount, UserState, Validity, definition};
 
 use crate::run::Run;
-use crate::units::{bytes, count, rate, shorten, time};
 
 const NAME: usize = 30;
 
-/// The result as a person reads it; with colours if a terminal shows it.
+/// The result as a person reads it, with colours for a terminal if `color` is set.
 pub fn text(run: &Run, color: bool) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -17,36 +17,37 @@ pub fn text(run: &Run, color: bool) -> String {
     let workers = run.meta.workers;
     let _ = writeln!(
         out,
-        "\n{}: {:.1} s, {workers} worker{}, at most {} user{}\n",
+        "\n{}: {}, {workers} worker{}, at most {} virtual user{}\n",
         shorten(&run.meta.plan, 60),
-        run.elapsed_s,
+        time(run.elapsed_s * 1e6),
         plural(workers),
         count(counters.users_active),
         plural(counters.users_active)
     );
     table(&mut out, run);
     phases(&mut out, &run.totals.all());
-    ledger(&mut out, &run.ledger());
+    time_accounting(&mut out, &run.time_account());
     generator(&mut out, run);
     steady(&mut out, run);
-    judgements(&mut out, run, color);
-    verdict(&mut out, run, color);
+    thresholds(&mut out, run, color);
+    validity(&mut out, run, color);
     errors(&mut out, run);
-    if counters.checks_failed + counters.checks_ok > 0 {
+    if counters.checks_failed + counters.checks_passed > 0 {
         let _ = writeln!(
             out,
-            " checks      {} held, {} did not",
-            count(counters.checks_ok),
+            " checks      {} passed, {} failed",
+            count(counters.checks_passed),
             count(counters.checks_failed)
         );
     }
     for warning in &run.warnings {
         paragraph(&mut out, " warning     ", warning);
     }
+    outcome(&mut out, run, color);
     let latency = definition("latency").unwrap_or_default();
     paragraph(&mut out, " latency     ", latency);
-    if run.totals.requests().any(|(_, row)| !row.due_latency.is_empty()) {
-        paragraph(&mut out, " due         ", definition("due_latency").unwrap_or_default());
+    if run.totals.requests().any(|(_, row)| !row.corrected_latency.is_empty()) {
+        paragraph(&mut out, " corrected   ", definition("corrected_latency").unwrap_or_default());
     }
     out
 }
@@ -60,7 +61,7 @@ fn table(out: &mut String, run: &Run) {
     let _ = writeln!(
         out,
         " {:NAME$} {:>10} {:>8} {:>7} {:>8} {:>8} {:>8} {:>8}",
-        "request", "count", "rate/s", "errors", "mean", "p50", "p99", "max"
+        "request", "count", "rate", "errors", "mean", "p50", "p99", "max"
     );
     for (name, row) in run.totals.requests() {
         line(out, name, row, run.elapsed_s);
@@ -78,7 +79,7 @@ fn table(out: &mut String, run: &Run) {
     let _ = writeln!(out);
 }
 
-fn line(out: &mut String, name: &str, row: &Row, elapsed_s: f64) {
+fn line(out: &mut String, name: &str, row: &RequestStats, elapsed_s: f64) {
     let per_second = if elapsed_s > 0.0 { row.count as f64 / elapsed_s } else { 0.0 };
     let _ = write!(
         out,
@@ -89,15 +90,15 @@ fn line(out: &mut String, name: &str, row: &Row, elapsed_s: f64) {
         count(row.errors)
     );
     let _ = writeln!(out, "{}", times(&row.latency));
-    if !row.due_latency.is_empty() {
+    if !row.corrected_latency.is_empty() {
         let _ = writeln!(
             out,
             " {:NAME$} {:>10} {:>8} {:>7}{}",
-            "  from when it was due",
+            "  corrected latency",
             "",
             "",
             "",
-            times(&row.due_latency)
+            times(&row.corrected_latency)
         );
     }
 }
@@ -116,7 +117,7 @@ fn times(histogram: &squall_measure::Histogram) -> String {
     )
 }
 
-fn phases(out: &mut String, all: &Row) {
+fn phases(out: &mut String, all: &RequestStats) {
     let named = squall_measure::PHASES
         .iter()
         .zip(&all.phases)
@@ -142,30 +143,29 @@ fn phases(out: &mut String, all: &Row) {
     }
 }
 
-/// Where the users' time went, and the two rates. There is nothing to say where all of it went into
-/// requests, or where there is no closed load.
-fn ledger(out: &mut String, ledger: &Ledger) {
-    let Some(deviation) = ledger.deviation() else { return };
-    let total = ledger.total() as f64;
-    let parts = State::ALL.map(|state| (state, ledger.time(state) as f64 / total));
+/// Time accounting, and throughput, measured and by Little's law; nothing without a closed workload.
+fn time_accounting(out: &mut String, account: &TimeAccount) {
+    let Some(gap) = account.throughput_gap() else { return };
+    let total = account.total() as f64;
+    let parts = UserState::ALL.map(|state| (state, account.time(state) as f64 / total));
     let parts: Vec<String> = parts
         .into_iter()
         .filter(|(_, share)| *share >= 0.000_5)
-        .map(|(state, share)| format!("{} {:.1} %", state.label().replace('_', " "), share * 100.0))
+        .map(|(state, share)| format!("{} {}", state.label().replace('_', " "), percent(share)))
         .collect();
-    paragraph(out, " users' time ", &parts.join(", "));
-    paragraph(out, " rates       ", &deviation.text());
+    paragraph(out, " time spent  ", &parts.join(", "));
+    paragraph(out, " throughput  ", &gap.text());
 }
 
-/// How late squall was, and what it took.
+/// The generator's own delays and the resources that it used.
 fn generator(out: &mut String, run: &Run) {
-    let own = run.totals.own();
+    let own = run.totals.self_metrics();
     let named = [
-        ("reads late by", &own.receive_delay),
-        ("sends late by", &own.send_delay),
-        ("turns of", &own.turn),
+        ("receive delay", &own.receive_delay),
+        ("send delay", &own.send_delay),
+        ("event loop", &own.loop_iteration),
     ];
-    let by = (!run.meta.io.is_empty()).then(|| format!("by {}", run.meta.io));
+    let by = (!run.meta.io.is_empty()).then(|| format!("I/O backend {}", run.meta.io));
     let delays =
         named.into_iter().filter(|(_, histogram)| !histogram.is_empty()).map(|(name, h)| {
             let (p99, max) = (time(h.percentile(99.0) as f64), time(h.max() as f64));
@@ -174,27 +174,27 @@ fn generator(out: &mut String, run: &Run) {
     let mut parts: Vec<String> = delays.chain(by).collect();
     let cpu = run.generator.cpu_user_s + run.generator.cpu_sys_s;
     if cpu > 0.0 {
-        parts.push(format!("{cpu:.2} s CPU, {}", bytes(run.generator.peak_rss_bytes)));
+        parts.push(format!("{} CPU, {}", time(cpu * 1e6), bytes(run.generator.peak_rss_bytes)));
     }
     if !parts.is_empty() {
         paragraph(out, " generator   ", &parts.join(", "));
     }
 }
 
-fn judgements(out: &mut String, run: &Run, color: bool) {
-    for judgement in &run.judgements {
-        let (word, code) = if judgement.passed { ("held", "32") } else { ("FAILED", "31;1") };
+fn thresholds(out: &mut String, run: &Run, color: bool) {
+    for result in &run.threshold_results {
+        let (word, code) = if result.passed { ("passed", "32") } else { ("FAILED", "31;1") };
         let word = if color { format!("\x1b[{code}m{word:6}\x1b[0m") } else { format!("{word:6}") };
         let _ = writeln!(
             out,
             " threshold   {word} {} ({})",
-            shorten(&judgement.text, 40),
-            shorten(&judgement.shown, 36)
+            shorten(&result.text, 40),
+            shorten(&result.shown, 36)
         );
     }
 }
 
-/// The steady part, and how well its numbers are known.
+/// The steady part, with 95% confidence intervals.
 fn steady(out: &mut String, run: &Run) {
     let (Some(steady), Some(batches)) = (run.steady, run.batches()) else { return };
     let all = batches.all();
@@ -204,9 +204,9 @@ fn steady(out: &mut String, run: &Run) {
     let p99 = all.percentile(99.0) as f64;
     let mut parts = vec![match batches.rate_interval() {
         Some(own) => {
-            format!("{}/s ({} to {})", rate(batches.rate()), rate(own.low), rate(own.high))
+            format!("{} ({} to {})", rate(batches.rate()), rate(own.low), rate(own.high))
         }
-        None => format!("{}/s", rate(batches.rate())),
+        None => rate(batches.rate()),
     }];
     let values = [
         ("mean", all.mean(), batches.mean()),
@@ -218,35 +218,48 @@ fn steady(out: &mut String, run: &Run) {
             Some(own) => {
                 format!("{name} {} ({} to {})", time(value), time(own.low), time(own.high))
             }
-            None => format!("{name} {} (too few for an interval)", time(value)),
+            None => format!("{name} {} (too few responses for an interval)", time(value)),
         });
     }
     let longer = values[2].2.map_or(0.0, |interval| batches.longer_s(p99, &interval));
     if longer >= 1.0 {
-        parts.push(format!("run {longer:.0} s longer to know p99 to ±5 %"));
+        parts.push(format!("run {longer:.0} s longer to know p99 to ±5%"));
     }
     let seconds = format!("seconds {} to {}: {}", steady.from, steady.to, parts.join(", "));
     paragraph(out, " steady      ", &seconds);
 }
 
-/// How far the numbers can be trusted, and why not.
-fn verdict(out: &mut String, run: &Run, color: bool) {
-    let (word, code) = match run.trust() {
-        Trust::Ok => ("ok", "32"),
-        Trust::Degraded => ("DEGRADED", "33;1"),
-        Trust::Invalid => ("INVALID", "31;1"),
+/// How far the numbers can be trusted, and if not, why.
+fn validity(out: &mut String, run: &Run, color: bool) {
+    let (word, code) = match run.validity() {
+        Validity::Valid => ("valid", "32"),
+        Validity::Questionable => ("QUESTIONABLE", "33;1"),
+        Validity::Invalid => ("INVALID", "31;1"),
     };
     let shown = if color { format!("\x1b[{code}m{word}\x1b[0m") } else { word.to_owned() };
-    let meaning = match run.trust() {
-        Trust::Ok => "nothing that squall knows of makes these numbers doubtful",
-        Trust::Degraded => "some of these numbers say something of the generator too",
-        Trust::Invalid => "these numbers say more of the generator than of the target",
+    let meaning = match run.validity() {
+        Validity::Valid => "squall found no reason to doubt these numbers",
+        Validity::Questionable => "some of these numbers partly describe the generator",
+        Validity::Invalid => "these numbers describe the generator more than the target",
     };
-    let _ = writeln!(out, " verdict     {shown}: {meaning}");
+    let _ = writeln!(out, " validity    {shown}: {meaning}");
     for reason in &run.reasons {
-        let text = format!("{}: {}; what helps: {}", reason.rule, reason.seen, reason.help);
+        let text = format!("{}: {}; hint: {}", reason.rule, reason.observed, reason.advice);
         paragraph(out, "             ", &text);
     }
+}
+
+/// Whether the run passed, and if not, why.
+fn outcome(out: &mut String, run: &Run, color: bool) {
+    let failures = run.failures();
+    let (word, code) = if failures.is_empty() { ("passed", "32") } else { ("FAILED", "31;1") };
+    let why = match failures.is_empty() {
+        true if run.threshold_results.is_empty() => ": the plan has no thresholds".to_owned(),
+        true => ": all thresholds passed".to_owned(),
+        false => format!(": {}", failures.join("; ")),
+    };
+    let word = if color { format!("\x1b[{code}m{word}\x1b[0m") } else { word.to_owned() };
+    let _ = writeln!(out, " run         {word}{why}");
 }
 
 fn errors(out: &mut String, run: &Run) {
@@ -262,7 +275,7 @@ fn errors(out: &mut String, run: &Run) {
     }
 }
 
-/// A text behind a word, broken at 99 columns, later lines indented.
+/// A text after a label, wrapped at 99 columns, with later lines indented.
 pub(crate) fn paragraph(out: &mut String, word: &str, text: &str) {
     let indent = word.chars().count();
     out.push_str(word);
@@ -281,4 +294,26 @@ pub(crate) fn paragraph(out: &mut String, word: &str, text: &str) {
         column += width;
     }
     out.push('\n');
+}
+
+/// A text in at most `width` characters, shortened in its middle.
+pub(crate) fn shorten(text: &str, width: usize) -> String {
+    let chars: Vec<char> = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if chars.len() <= width {
+        return chars.into_iter().collect();
+    }
+    let left = (width - 1) / 2;
+    let right = width - 1 - left;
+    chars[..left].iter().chain(&['…']).chain(&chars[chars.len() - right..]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_shortened_in_their_middle() {
+        assert_eq!(shorten("abcdefgh", 5), "ab…gh");
+        assert_eq!(shorten("abcde", 5), "abcde");
+    }
 }

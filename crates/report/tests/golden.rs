@@ -1,12 +1,12 @@
-//! Every output of a fixed run, held against a file in `tests/golden`. After a change that is meant,
-//! `SQUALL_BLESS=1 cargo test -p squall-report` writes the files anew: read the difference.
+//! Compares every output of a fixed run with a file in `tests/golden`. After an intended change,
+//! `SQUALL_BLESS=1 cargo test -p squall-report` rewrites the files: read the difference.
 
 mod common;
 
 use common::golden;
 use squall_measure::{
-    Book, ErrorKind, Ledger, Machine, NameId, NameKind, Phases, Sample, Slice, State, Surroundings,
-    Totals,
+    ErrorKind, HostMetrics, HostSample, NameId, NameKind, Phases, Sample, Slice, TimeAccount,
+    TimeRecorder, Totals, UserState,
 };
 use squall_report::{Generator, Live, Meta, Run, RunFolder, json, live_line, load, text};
 
@@ -17,20 +17,22 @@ const CHECKOUT: NameId = NameId(2);
 const SECOND: u64 = 1_000_000_000;
 
 /// A second of four users: one in requests, one that thinks, one not yet started, one done half way.
-fn ledger(start: u64) -> Ledger {
-    let mut book = Book::new(start);
+fn account(start: u64) -> TimeAccount {
+    let mut book = TimeRecorder::new(start);
     book.expect(4);
     let phases = Phases([None, None, None, Some(SECOND / 1_000), Some(SECOND / 10_000)]);
-    for (state, from) in [(State::Request, 2), (State::Think, 4), (State::Finished, 500)] {
+    for (state, from) in
+        [(UserState::Request, 2), (UserState::Think, 4), (UserState::Finished, 500)]
+    {
         let at = start + from * SECOND / 1_000;
-        book.change(State::NotStarted, State::Ready, start);
-        book.change(State::Ready, state, at);
+        book.change(UserState::NotStarted, UserState::Ready, start);
+        book.change(UserState::Ready, state, at);
     }
     (0..200).for_each(|_| book.request(&phases));
     book.close(start + SECOND)
 }
 
-/// A second of a run: answers with latencies of 1 to 100 ms, some late, some failed.
+/// A second of a run: responses with latencies of 1 to 100 ms, some late, some failed.
 fn slice(second: u32) -> Slice {
     let mut slice = Slice::new(0, second);
     if second == 0 {
@@ -48,8 +50,8 @@ fn slice(second: u32) -> Slice {
         }
         let sample = Sample {
             latency_us: n * 1_000,
-            due_latency_us: None,
-            answered: true,
+            corrected_latency_us: None,
+            complete: true,
             status: 200,
             error: None,
             bytes_in: 1_200,
@@ -59,13 +61,13 @@ fn slice(second: u32) -> Slice {
         slice.record(HOME, &sample);
         let status = if n % 25 == 0 { 503 } else { 201 };
         let error = (n % 25 == 0).then_some(ErrorKind::Status);
-        let due_latency_us = Some(n * 3_000);
-        slice.record(PAY, &Sample { status, error, due_latency_us, ..sample });
+        let corrected_latency_us = Some(n * 3_000);
+        slice.record(PAY, &Sample { status, error, corrected_latency_us, ..sample });
     }
     let lost = Sample {
         latency_us: 5_000_000,
-        due_latency_us: None,
-        answered: false,
+        corrected_latency_us: None,
+        complete: false,
         status: 0,
         error: Some(ErrorKind::TimeoutFirstByte),
         bytes_in: 0,
@@ -75,30 +77,31 @@ fn slice(second: u32) -> Slice {
     slice.record(HOME, &lost);
     slice.record_group(CHECKOUT, 250_000, false);
     slice.record_group(CHECKOUT, 350_000, true);
-    slice.ledger = ledger(u64::from(second) * SECOND);
+    slice.time_account = account(u64::from(second) * SECOND);
     for delay in 1..=100 {
-        slice.own.receive_delay.record(delay);
-        slice.own.send_delay.record(delay * 10);
-        slice.own.turn.record(delay / 2);
+        slice.self_metrics.receive_delay.record(delay);
+        slice.self_metrics.send_delay.record(delay * 10);
+        slice.self_metrics.loop_iteration.record(delay / 2);
     }
-    (slice.own.cpu_ns, slice.own.starved_ns, slice.own.preempted) = (SECOND / 2, SECOND / 100, 3);
+    (slice.self_metrics.cpu_ns, slice.self_metrics.starved_ns, slice.self_metrics.preempted) =
+        (SECOND / 2, SECOND / 100, 3);
     slice.counters.users_active = 20 + u64::from(second);
     slice.counters.arrivals_due = 105;
-    slice.counters.arrivals_missed = 5;
-    slice.counters.checks_ok = 98;
+    slice.counters.arrivals_dropped = 5;
+    slice.counters.checks_passed = 98;
     slice.counters.checks_failed = 2;
     slice
 }
 
 /// What the machine looked like: files go up and down, counts go up.
-fn surroundings() -> Surroundings {
-    let mut surroundings = Surroundings::default();
-    (0..=3u32).for_each(|second| surroundings.add(f64::from(second), machine(u64::from(second))));
-    surroundings
+fn host() -> HostMetrics {
+    let mut host = HostMetrics::default();
+    (0..=3u32).for_each(|second| host.add(f64::from(second), host_sample(u64::from(second))));
+    host
 }
 
-fn machine(second: u64) -> Machine {
-    Machine {
+fn host_sample(second: u64) -> HostSample {
+    HostSample {
         open_files: [10, 500, 900, 20][second as usize],
         open_files_limit: 1_000,
         ports_limit: 28_232,
@@ -106,7 +109,7 @@ fn machine(second: u64) -> Machine {
         segments_sent: 1_000_000 + second * 1_000,
         retransmits: 5 + second * 20,
         cpu_ticks: 5_000 + second * 200,
-        ..Machine::default()
+        ..HostSample::default()
     }
 }
 
@@ -141,7 +144,7 @@ fn run() -> Run {
             "POST /pay: status: status 503".to_owned(),
             "GET /: timeout_first_byte".to_owned(),
         ],
-        surroundings: surroundings(),
+        host: host(),
         generator: Generator {
             cpu_user_s: 0.25,
             cpu_sys_s: 0.75,
@@ -150,7 +153,7 @@ fn run() -> Run {
         },
         ..Run::default()
     };
-    run.judge();
+    run.evaluate();
     run.warn();
     run
 }
@@ -185,14 +188,15 @@ fn the_folder() {
     let run = run();
     let mut folder = RunFolder::create(base.path(), &run.meta, "name: shop\n").expect("writable");
     (0..3).for_each(|second| folder.slice(&slice(second)));
-    (0..=3u32).for_each(|second| folder.machine(f64::from(second), &machine(u64::from(second))));
+    (0..=3u32)
+        .for_each(|second| folder.host_sample(f64::from(second), &host_sample(u64::from(second))));
     folder.log(1, 0, "a \"line\"");
     folder.finish(&run).expect("writable");
     let path = folder.path();
     let read = |name: &str| std::fs::read_to_string(path.join(name)).expect(name);
     assert_eq!(path.file_name().expect("a name"), "2026-11-20T22-17-03-shop");
     golden("timeline.hlog", &read("timeline.hlog"));
-    golden("machine.jsonl", &read("machine.jsonl"));
+    golden("host.jsonl", &read("host.jsonl"));
     golden("log.jsonl", &read("log.jsonl"));
     golden("run.json", &read("run.json"));
     let again = load(path).expect("a run");

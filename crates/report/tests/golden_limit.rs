@@ -1,23 +1,23 @@
-//! The outputs of a search for a limit, held against files: see `golden.rs`.
+//! The outputs of `squall limit`, compared with files: see `golden.rs`.
 
 mod common;
 
 use common::golden;
-use squall_limit::{By, End, Kept, Limit, Recovery, Step};
+use squall_limit::{LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd};
 use squall_report::{limit_json, limit_text};
 
 /// A queue with a capacity of 100 a second, that takes 10 ms for one.
-fn step(level: f64) -> Step {
+fn step(level: f64) -> LoadStep {
     let done = level.min(100.0);
     let mean_us = if level < 99.0 { 1e6 / (100.0 - level) } else { 3e6 };
     let p99_us = 4.6 * mean_us;
-    let kept = Kept {
+    let requirement = RequirementResult {
         text: "p99 < 200ms".to_owned(),
-        held: p99_us < 2e5,
+        met: p99_us < 2e5,
         used: Some(p99_us / 2e5),
         shown: format!("{:.1} ms", p99_us / 1e3),
     };
-    Step {
+    LoadStep {
         level,
         seconds: 24.0,
         throughput: done,
@@ -27,18 +27,19 @@ fn step(level: f64) -> Step {
         p50_us: 0.7 * mean_us,
         p99_us,
         error_rate: if level < 99.0 { 0.0 } else { 0.125 },
-        kept: vec![kept],
-        follows: done >= 0.95 * level,
+        requirements: vec![requirement],
+        keeps_up: done >= 0.95 * level,
         generator: Vec::new(),
     }
 }
 
 fn limit() -> Limit {
     let levels = [10.0, 40.0, 160.0, 80.0, 75.0, 78.0, 74.0, 76.0];
-    let mut steps: Vec<Step> = levels.into_iter().map(step).collect();
-    let own = Step { generator: vec!["squall was the limit".to_owned()], ..step(120.0) };
-    steps.push(own);
-    let limit = Limit::new("shop".to_owned(), By::Rate, "search", steps, End::Found);
+    let mut steps: Vec<LoadStep> = levels.into_iter().map(step).collect();
+    let disturbed =
+        LoadStep { generator: vec!["squall was the bottleneck".to_owned()], ..step(120.0) };
+    steps.push(disturbed);
+    let limit = Limit::new("shop".to_owned(), LevelKind::Rate, "search", steps, SearchEnd::Found);
     let one = |from, seconds| Recovery { from, at: 10.0, seconds, watched_s: 60.0 };
     Limit { recoveries: vec![one(160.0, Some(7.0)), one(80.0, Some(0.0))], ..limit }
 }
@@ -48,9 +49,15 @@ fn the_text() {
     let text = limit_text(&limit());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     golden("limit.txt", &text);
-    let ends = [End::NeverHeld, End::NeverBroke, End::Generator, End::Interrupted];
+    let ends = [
+        SearchEnd::NeverMet,
+        SearchEnd::NeverViolated,
+        SearchEnd::Generator,
+        SearchEnd::Interrupted,
+    ];
     let short = |end| {
-        let limit = Limit::new("shop".to_owned(), By::Users, "search", vec![step(10.0)], end);
+        let limit =
+            Limit::new("shop".to_owned(), LevelKind::Users, "search", vec![step(10.0)], end);
         limit_text(&limit)
     };
     golden("limit-ends.txt", &ends.map(short).concat());

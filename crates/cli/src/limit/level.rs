@@ -1,29 +1,28 @@
-//! A plan at a level of load: its own loads are replaced, and keep their proportions.
+//! A plan at a load level: the plan's loads are replaced, in their proportions.
 
 use std::time::Duration;
 
-use squall_limit::By;
+use squall_limit::LevelKind;
 use squall_plan::model::{Closed, Load, Open, Plan};
 
 use crate::plans;
 
-/// So many seconds' worth of arrivals may be under way, but no fewer users than the least, ...
-const UNDER_WAY_S: f64 = 10.0;
-const LEAST_USERS: u64 = 100;
-/// ... and no more than open files allow for.
-const MOST_USERS: u64 = 10_000;
+/// There are users for this many seconds' worth of arrivals, but at least `MIN_USERS`, ...
+const ARRIVALS_IN_FLIGHT_S: f64 = 10.0;
+const MIN_USERS: u64 = 100;
+/// ... and at most as many as the open files allow.
+const MAX_USERS: u64 = 10_000;
 
-/// What the plan's loads are of; what most are of, where there are both.
-pub fn own(plan: &Plan) -> By {
+/// What most of the plan's loads count: arrivals or users.
+pub fn kind(plan: &Plan) -> LevelKind {
     let loads =
         plan.scenarios.iter().filter_map(|scenario| scenario.load.as_ref()).chain(&plan.load);
     let open = loads.clone().filter(|load| matches!(load.value, Load::Open(_))).count();
-    if 2 * open > loads.count() { By::Rate } else { By::Users }
+    if 2 * open > loads.count() { LevelKind::Rate } else { LevelKind::Users }
 }
 
-/// The plan with this level, for so long. Users, and most users under way, are whole, and at least one
-/// for each load.
-pub fn at(plan: &Plan, by: By, level: f64, length: Duration) -> Plan {
+/// The plan at this level, for this long. Each load has at least one user.
+pub fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Plan {
     let mut plan = plan.clone();
     let mut loads = plans::loads(&mut plan);
     let sizes: Vec<f64> = loads.iter().map(|load| size(load, by)).collect();
@@ -31,7 +30,7 @@ pub fn at(plan: &Plan, by: By, level: f64, length: Duration) -> Plan {
     for (load, size) in loads.iter_mut().zip(sizes) {
         let part = level * size / total;
         **load = match by {
-            By::Users => Load::Closed(Closed {
+            LevelKind::Users => Load::Closed(Closed {
                 users: Some((part.round() as u64).max(1)),
                 duration: Some(length),
                 pacing: match load {
@@ -40,13 +39,13 @@ pub fn at(plan: &Plan, by: By, level: f64, length: Duration) -> Plan {
                 },
                 ..Closed::default()
             }),
-            By::Rate => Load::Open(Open {
+            LevelKind::Rate => Load::Open(Open {
                 rate: Some(part),
                 max_users: match load {
                     Load::Open(open) => open.max_users.max(least_users(part)),
                     Load::Closed(_) => least_users(part),
                 }
-                .min(MOST_USERS),
+                .min(MAX_USERS),
                 arrivals: match load {
                     Load::Open(open) => open.arrivals,
                     Load::Closed(_) => Default::default(),
@@ -63,19 +62,19 @@ pub fn at(plan: &Plan, by: By, level: f64, length: Duration) -> Plan {
 }
 
 fn least_users(rate: f64) -> u64 {
-    ((rate * UNDER_WAY_S).ceil() as u64).max(LEAST_USERS)
+    ((rate * ARRIVALS_IN_FLIGHT_S).ceil() as u64).max(MIN_USERS)
 }
 
-/// How large a load is beside others; loads of the other kind count as one each.
-fn size(load: &Load, by: By) -> f64 {
+/// The size of a load relative to the others; loads of the other kind count as one each.
+fn size(load: &Load, by: LevelKind) -> f64 {
     let own = match (load, by) {
-        (Load::Closed(closed), By::Users) => closed
+        (Load::Closed(closed), LevelKind::Users) => closed
             .stages
             .iter()
             .map(|stage| stage.level)
             .chain(closed.users.map(|users| users as f64))
             .reduce(f64::max),
-        (Load::Open(open), By::Rate) => {
+        (Load::Open(open), LevelKind::Rate) => {
             open.stages.iter().map(|stage| stage.level).chain(open.rate).reduce(f64::max)
         }
         _ => None,
@@ -99,8 +98,8 @@ mod tests {
         let two = plan(
             "target: builtin\nscenarios:\n  a: {load: {users: 30, for: 1m}, steps: [{get: /}]}\n  b: {load: {users: 10, ramp: 5s, for: 1m}, start_after: 5s, steps: [{get: /}]}\n",
         );
-        assert_eq!(own(&two), By::Users);
-        let level = at(&two, By::Users, 200.0, Duration::from_secs(9));
+        assert_eq!(kind(&two), LevelKind::Users);
+        let level = at(&two, LevelKind::Users, 200.0, Duration::from_secs(9));
         let users = |plan: &Plan, index: usize| match &plan.scenarios[index].load {
             Some(load) => match &load.value {
                 Load::Closed(closed) => (closed.users, closed.ramp, closed.duration),
@@ -112,7 +111,7 @@ mod tests {
         assert_eq!(users(&level, 0), (Some(150), Duration::ZERO, nine));
         assert_eq!(users(&level, 1), (Some(50), Duration::ZERO, nine));
         assert_eq!(level.scenarios[1].start_after, Duration::ZERO);
-        let rate = at(&two, By::Rate, 100.0, Duration::from_secs(9));
+        let rate = at(&two, LevelKind::Rate, 100.0, Duration::from_secs(9));
         assert_eq!(users(&rate, 0), (Some(500), Duration::ZERO, nine));
     }
 }

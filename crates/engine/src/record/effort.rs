@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use squall_measure::Own;
+use squall_measure::SelfMetrics;
 
 /// Counts since the thread's start.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +20,7 @@ impl Effort {
     }
 
     /// Puts down what came since the last call, on the same thread.
-    pub(crate) fn measure(&mut self, own: &mut Own) {
+    pub(crate) fn measure(&mut self, own: &mut SelfMetrics) {
         let now = Effort::read();
         own.cpu_ns = now.cpu_ns.saturating_sub(self.cpu_ns);
         own.starved_ns = now.starved_ns.saturating_sub(self.starved_ns);

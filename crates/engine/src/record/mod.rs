@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use squall_measure::{
-    Book, Counters, ErrorKind, NameId, NameKind, Names, Own, Phases, Sample, Slice, State,
+    Counters, ErrorKind, NameId, NameKind, Names, Phases, Sample, SelfMetrics, Slice, TimeRecorder,
+    UserState as State,
 };
 use squall_plan::secrets::Secrets;
 
@@ -33,7 +34,7 @@ pub(crate) struct Recorder {
     /// Users that are there now.
     users: Cell<u64>,
     slice: RefCell<Box<Slice>>,
-    book: RefCell<Book>,
+    book: RefCell<TimeRecorder>,
     effort: RefCell<Effort>,
     names: RefCell<Names>,
     log: RefCell<Vec<LogLine>>,
@@ -65,7 +66,7 @@ impl Recorder {
             second: Cell::new(0),
             users: Cell::new(0),
             slice: RefCell::new(slice),
-            book: RefCell::new(Book::new(start)),
+            book: RefCell::new(TimeRecorder::new(start)),
             effort: RefCell::new(Effort::start()),
             names: RefCell::new(names),
             log: RefCell::new(Vec::new()),
@@ -182,8 +183,8 @@ impl Recorder {
 
     /// Adds to what the worker measures of itself in the present second.
     #[inline]
-    pub(crate) fn own(&self, change: impl FnOnce(&mut Own)) {
-        change(&mut self.slice.borrow_mut().own);
+    pub(crate) fn own(&self, change: impl FnOnce(&mut SelfMetrics)) {
+        change(&mut self.slice.borrow_mut().self_metrics);
     }
 
     /// Hands over what is left.
@@ -199,8 +200,8 @@ impl Recorder {
         next.restart(second);
         next.counters.users_active = self.users.get();
         let mut full = self.slice.replace(next);
-        full.ledger = self.book.borrow_mut().close(end);
-        self.effort.borrow_mut().measure(&mut full.own);
+        full.time_account = self.book.borrow_mut().close(end);
+        self.effort.borrow_mut().measure(&mut full.self_metrics);
         let log = std::mem::take(&mut *self.log.borrow_mut());
         if !log.is_empty() {
             let _ = self.messages.send(Message::Log(log));

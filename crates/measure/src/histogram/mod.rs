@@ -1,9 +1,8 @@
-//! A histogram with HdrHistogram's buckets, kept sparse: memory for what was seen, not for what might
-//! be.
+//! A sparse histogram with HdrHistogram's buckets: it takes memory only for the values that were recorded.
 //!
 //! The buckets are those of HdrHistogram (Tene; hdrhistogram.org) for a lowest value of 1 µs, a
 //! highest of 1 hour and 3 significant digits: 2,048 steps of 1 µs, then 1,024 steps for each
-//! doubling; or, for what needs less, 256 and 128 (2 digits). [`store`] keeps those that were touched.
+//! doubling; or, for what needs less, 256 and 128 (2 digits). [`store`] stores those that were used.
 
 mod store;
 

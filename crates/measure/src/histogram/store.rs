@@ -1,18 +1,17 @@
-//! Where a histogram's counts lie: as long as few buckets are touched in a short list; then in pages of
-//! 64 counters that are made when first touched, and kept when it is cleared; and as packed bytes once
-//! nothing more is expected.
+//! The counts of a histogram: a short list while few buckets are used; then pages of 64 counters, allocated
+//! at first use and reused after clearing; and compact bytes once no more values are expected.
 
 use crate::codec;
 
 /// Most buckets in a list; a page costs as much as 64 of them.
-const FEW: usize = 512;
+const MAX_LISTED: usize = 512;
 const PAGE: usize = 64;
 const NO_PAGE: u16 = u16::MAX;
 
 /// Index and count of the touched buckets.
 #[derive(Debug, Clone)]
 pub(super) enum Store {
-    /// In order of the index, at most [`FEW`].
+    /// In order of the index, at most [`MAX_LISTED`].
     Few(Vec<(u16, u16)>),
     Many(Box<Pages>),
     /// As [`Store::pack`] writes them: two or three bytes each.
@@ -46,7 +45,9 @@ impl Store {
         let short = u16::try_from(count).ok();
         match (place, short) {
             (Ok(at), Some(count)) if list[at].1.checked_add(count).is_some() => list[at].1 += count,
-            (Err(at), Some(count)) if list.len() < FEW => list.insert(at, (index as u16, count)),
+            (Err(at), Some(count)) if list.len() < MAX_LISTED => {
+                list.insert(at, (index as u16, count))
+            }
             _ => {
                 let mut pages = Box::<Pages>::default();
                 for (index, count) in list.iter() {

@@ -1,5 +1,5 @@
-//! Outputs held against files in `tests/golden`. After a change that is meant,
-//! `SQUALL_BLESS=1 cargo test -p squall-report` writes the files anew: read the difference.
+//! Compares outputs with files in `tests/golden`. After an intended change,
+//! `SQUALL_BLESS=1 cargo test -p squall-report` rewrites the files: read the difference.
 
 use std::path::Path;
 

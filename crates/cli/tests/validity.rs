@@ -1,5 +1,6 @@
-//! The verdict: what makes numbers doubtful is provoked for real, and found. What needs a machine of
-//! its own (a busy processor, a small range of ports, lost packets) is in `interop/test_verdict.py`.
+//! Validity: what makes numbers questionable or invalid is provoked for real, and must be found. What needs
+//! a machine of its own (a busy CPU, a small range of ports, lost packets) is in
+//! `interop/test_validity.py`.
 
 mod common;
 
@@ -12,7 +13,7 @@ use common::{kinds, result, squall, target};
 
 /// The reason of a rule, if the run has it.
 fn reason<'a>(json: &'a Value, rule: &str) -> Option<&'a Value> {
-    json["verdict"]["reasons"].as_array()?.iter().find(|reason| reason["rule"] == rule)
+    json["validity_reasons"].as_array()?.iter().find(|reason| reason["rule"] == rule)
 }
 
 fn signal(child: &Child, name: &str) {
@@ -36,13 +37,14 @@ fn a_stopped_generator_says_so_and_does_not_blame_the_target() {
     signal(&child, "CONT");
     let output = child.wait_with_output().expect("squall ends");
     let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
-    let stalled = reason(&json, "stalled").unwrap_or_else(|| panic!("{}", json["verdict"]));
+    let stalled =
+        reason(&json, "stalled").unwrap_or_else(|| panic!("{}", json["validity_reasons"]));
     assert_eq!(
-        (&stalled["trust"], &json["verdict"]["trust"]),
-        (&"degraded".into(), &"degraded".into())
+        (&stalled["validity"], &json["validity"]),
+        (&"questionable".into(), &"questionable".into())
     );
     let delay = json["generator"]["receive_delay_us"]["max"].as_f64().expect("a stamp");
-    let latency = json["totals"]["latency_us"]["max"].as_f64().expect("an answer");
+    let latency = json["totals"]["latency_us"]["max"].as_f64().expect("a response");
     let elapsed = json["elapsed_s"].as_f64().expect("a length") * 1e6;
     assert!(delay >= 500_000.0, "{delay}");
     assert!(latency >= 299_000.0 && latency + delay <= elapsed, "{latency} {delay} {elapsed}");
@@ -64,7 +66,7 @@ fn one_table_of_files_is_not_the_limit() {
     assert_eq!(json["counters"]["connections_opened"], 100);
     let workers = json["meta"]["workers"].as_u64().expect("a number");
     assert!(workers >= 3, "{workers}");
-    let open = json["surroundings"]["open_files"].as_u64().expect("a number");
+    let open = json["host_metrics"]["open_files"].as_u64().expect("a number");
     assert!(open <= 80, "of the fullest table: {open}");
 }
 
@@ -79,13 +81,13 @@ fn too_few_files_are_squalls_own_limit() {
     let output = Command::new("sh").args(["-c", &command]).output().expect("a shell");
     let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
     assert!(kinds(&json).contains("too_many_open_files"), "{}", kinds(&json));
-    let files = reason(&json, "files").unwrap_or_else(|| panic!("{}", json["verdict"]));
-    assert_eq!((&files["trust"], output.status.code()), (&"invalid".into(), Some(3)));
-    assert!(files["seen"].to_string().contains("limit 40"), "{files}");
+    let files = reason(&json, "files").unwrap_or_else(|| panic!("{}", json["validity_reasons"]));
+    assert_eq!((&files["validity"], output.status.code()), (&"invalid".into(), Some(3)));
+    assert!(files["observed"].to_string().contains("limit of open files (40)"), "{files}");
 }
 
 #[test]
-fn a_percentile_needs_enough_answers() {
+fn a_percentile_needs_enough_responses() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let short = |iterations: u32| {
         let plan = format!(
@@ -94,10 +96,10 @@ fn a_percentile_needs_enough_answers() {
         );
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
         let json = result(folder.path(), &["run", "plan.yaml", "--strict"], 0);
-        reason(&json, "too_short").map(|reason| reason["seen"].to_string())
+        reason(&json, "too_short").map(|reason| reason["observed"].to_string())
     };
-    let seen = short(3_687).expect("too few answers");
-    assert!(seen.contains("rests on 3687 answers; p99.9 needs at least 3688"), "{seen}");
+    let seen = short(3_687).expect("too few responses");
+    assert!(seen.contains("is based on 3,687 responses; p99.9 needs at least 3,688"), "{seen}");
     assert_eq!(short(3_688), None);
 }
 
@@ -108,18 +110,18 @@ fn only_strict_fails_for_an_invalid_run() {
     let args = [url.as_str(), "-r", "100/s", "-c", "2", "-d", "500ms"];
     let json = result(folder.path(), &args, 0);
     assert_eq!(
-        reason(&json, "arrivals_missed").map(|reason| &reason["trust"]),
+        reason(&json, "arrivals_dropped").map(|reason| &reason["validity"]),
         Some(&"invalid".into())
     );
     result(folder.path(), &[&args[..], &["--strict"]].concat(), 3);
     let text = squall(folder.path(), &[&args[..], &["-q"]].concat()).stdout;
     let text = String::from_utf8_lossy(&text);
-    assert!(text.contains("verdict     INVALID") && text.contains("what helps:"), "{text}");
+    assert!(text.contains("validity    INVALID") && text.contains("hint:"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
 #[test]
-fn a_killed_run_is_judged_too() {
+fn a_killed_run_is_evaluated_too() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!(
         "target: {}\nscenarios: {{a: {{load: {{users: 1, iterations: 5}}, steps: [{{get: /}}]}}}}\n",
@@ -131,9 +133,9 @@ fn a_killed_run_is_judged_too() {
     let run = run.expect("an entry").path().display().to_string();
     let output = squall(folder.path(), &["report", &run, "--json", "-"]);
     let again: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(again["surroundings"], first["surroundings"]);
-    assert_eq!(again["verdict"], first["verdict"]);
-    assert!(again["surroundings"]["open_files_limit"].as_u64() > Some(0));
+    assert_eq!(again["host_metrics"], first["host_metrics"]);
+    assert_eq!(again["validity_reasons"], first["validity_reasons"]);
+    assert!(again["host_metrics"]["open_files_limit"].as_u64() > Some(0));
 }
 
 #[test]
@@ -144,10 +146,11 @@ fn a_target_that_gets_slower_and_slower_is_not_steady() {
     let plan = format!("target: {}\nwarmup: none\n{plan}\n", server.url());
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     let json = result(folder.path(), &["run", "plan.yaml"], 0);
-    let unsteady = reason(&json, "unsteady").unwrap_or_else(|| panic!("{}", json["verdict"]));
-    let seen = unsteady["seen"].as_str().expect("words");
+    let unsteady =
+        reason(&json, "unsteady").unwrap_or_else(|| panic!("{}", json["validity_reasons"]));
+    let seen = unsteady["observed"].as_str().expect("words");
     // Both do, and the report names the one that changed more.
-    let told = ["the rate went on falling", "the mean latency went on rising"];
+    let told = ["the rate kept falling", "the mean latency kept rising"];
     let of_all = |told: &&str| seen.starts_with(&format!("{told} from second 0 to 12, by"));
     assert!(told.iter().any(of_all), "{seen}");
     assert_eq!(json["steady"]["found"], false);

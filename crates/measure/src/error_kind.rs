@@ -1,4 +1,4 @@
-//! What can go wrong with a request, in words that a person understands.
+//! What can go wrong with a request, and what a tester should look at.
 
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,60 +40,64 @@ const TABLE: [(ErrorKind, &str, &str); 26] = [
     (
         K::Dns,
         "dns",
-        "the host's name has no address: check its spelling and the machine's resolver",
+        "the host name could not be resolved: check its spelling and the machine's resolver",
     ),
-    (K::ConnectRefused, "connect_refused", "nobody listens on that port of the target"),
+    (K::ConnectRefused, "connect_refused", "nothing listens on that port of the target"),
     (
         K::ConnectTimeout,
         "connect_timeout",
-        "the target did not accept the connection in time: it is overloaded, its backlog is full, or a firewall drops packets",
+        "the target did not accept the connection in time: it is overloaded, its accept queue is full, or a firewall drops packets",
     ),
-    (
-        K::ConnectFailed,
-        "connect_failed",
-        "the target could not be reached: check routes and addresses",
-    ),
+    (K::ConnectFailed, "connect_failed", "the target is unreachable: check routes and addresses"),
     (
         K::NoFreePort,
         "no_free_port",
-        "this machine has no free port toward the target: reuse connections, or use several source addresses (`from`)",
+        "this machine has no free local port toward the target: reuse connections, or use several source addresses (`from`)",
     ),
     (
         K::TooManyOpenFiles,
         "too_many_open_files",
-        "this process may open no more files: raise `ulimit -n`, or share connections",
+        "this process has reached its limit of open files: raise `ulimit -n`, or share connections",
     ),
     (K::Proxy, "proxy", "the proxy refused the tunnel"),
     (K::Tls, "tls", "the TLS handshake failed: check certificates, names and versions"),
-    (K::TlsTimeout, "tls_timeout", "the TLS handshake was not over in time"),
+    (K::TlsTimeout, "tls_timeout", "the TLS handshake did not finish in time"),
     (K::Reset, "reset", "the target reset the connection"),
     (
         K::ClosedEarly,
         "closed_early",
-        "the target closed the connection before its answer was complete",
+        "the target closed the connection before its response was complete",
     ),
-    (K::TimeoutSend, "timeout_send", "the target did not take the request in time"),
-    (K::TimeoutFirstByte, "timeout_first_byte", "no byte of the answer came in time"),
-    (K::TimeoutBody, "timeout_body", "the answer began but was not complete in time"),
-    (K::MalformedResponse, "malformed_response", "what came is no HTTP/1.x answer"),
+    (K::TimeoutSend, "timeout_send", "the target did not read the request in time"),
+    (K::TimeoutFirstByte, "timeout_first_byte", "no byte of the response arrived in time"),
+    (K::TimeoutBody, "timeout_body", "the response began but was not complete in time"),
+    (
+        K::MalformedResponse,
+        "malformed_response",
+        "the target sent something other than an HTTP/1.x response",
+    ),
     (K::BodyTooLarge, "body_too_large", "the body is larger than the limit (`max_body`)"),
-    (K::Decode, "decode", "the body could not be unpacked"),
+    (K::Decode, "decode", "the body could not be decompressed"),
     (K::Io, "io", "the operating system reported another error"),
-    (K::Status, "status", "the status was 400 or above, and no check looks at it"),
-    (K::Extract, "extract", "a value to be extracted was not in the answer"),
-    (K::Check, "check", "a check did not hold"),
-    (K::TooManyRedirects, "too_many_redirects", "the target redirected more often than is allowed"),
+    (K::Status, "status", "the status was 400 or above, and no check accepts it"),
+    (K::Extract, "extract", "a value to extract was not in the response"),
+    (K::Check, "check", "a check failed"),
+    (
+        K::TooManyRedirects,
+        "too_many_redirects",
+        "the target redirected more often than the plan allows",
+    ),
     (
         K::HostNotAllowed,
         "host_not_allowed",
-        "the request would have gone to a host that the plan does not name (`allow_hosts`)",
+        "the plan does not allow requests to this host (`allow_hosts`)",
     ),
-    (K::Render, "render", "the request could not be made from its template"),
-    (K::Exec, "exec", "the program could not be run, or failed"),
+    (K::Render, "render", "the request could not be rendered from its template"),
+    (K::Exec, "exec", "the program could not be started, or failed"),
     (
         K::Interrupted,
         "interrupted",
-        "the run ended, and its grace was over, while this was in flight",
+        "the run ended while this was in flight, and the time to finish was over",
     ),
 ];
 
@@ -114,12 +118,12 @@ impl ErrorKind {
         TABLE[self as usize].1
     }
 
-    /// What it means, and what to look at.
+    /// What it means, and what to check.
     pub fn explain(self) -> &'static str {
         TABLE[self as usize].2
     }
 
-    /// The kind of a label.
+    /// The kind with this label.
     pub fn from_label(label: &str) -> Option<ErrorKind> {
         TABLE.iter().find(|(_, own, _)| *own == label).map(|(kind, ..)| *kind)
     }

@@ -1,74 +1,75 @@
-//! What is recorded of a request: one sample in, one row a name and second.
+//! What is recorded of requests: a [`Sample`] per request goes in, a [`RequestStats`] per name and second
+//! comes out.
 
 use crate::codec::{self, DecodeError};
+use crate::error_kind::ErrorKind;
 use crate::histogram::{COARSE, Histogram};
-use crate::kind::ErrorKind;
 
-/// The parts of a request, in order. Their definitions are in [`crate::DEFINITIONS`].
+/// The phases of a request, in order. Their definitions are in [`crate::DEFINITIONS`].
 pub const PHASES: [&str; 5] = ["dns", "connect", "tls", "first_byte", "body"];
 
-/// How long each part of a request took, in ns; `None`: there was no such part.
+/// How long each phase of a request took, in ns; `None`: it had no such phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Phases(pub [Option<u64>; PHASES.len()]);
 
 impl Phases {
-    /// Adds time to a part, in nanoseconds.
+    /// Adds time to a phase, in ns.
     pub fn add(&mut self, phase: usize, nanos: u64) {
-        let part = &mut self.0[phase];
-        *part = Some(part.unwrap_or(0).saturating_add(nanos));
+        let time = &mut self.0[phase];
+        *time = Some(time.unwrap_or(0).saturating_add(nanos));
     }
 
-    /// The parts there were, each with its name, in µs.
+    /// The phases that the request had, each with its name, in µs.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
         PHASES.into_iter().zip(self.0).filter_map(|(name, time)| Some((name, time? / 1_000)))
     }
 }
 
-/// What is known of a request when it is over.
+/// What is known about a request when it has ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// From when the user had the request ready to the last byte, in µs.
+    /// From the start of the request to the last byte, in µs.
     pub latency_us: u64,
-    /// From when it was due, where there is a schedule, in µs.
-    pub due_latency_us: Option<u64>,
-    /// Whether a complete answer came: only then its times are counted.
-    pub answered: bool,
-    /// Status code; 0: none came.
+    /// From when it should have been sent to the last byte, in µs; `None`: it has no schedule.
+    pub corrected_latency_us: Option<u64>,
+    /// Whether a complete response was received: only then its times count.
+    pub complete: bool,
+    /// Status code; 0: none was received.
     pub status: u16,
-    /// What makes it an error.
+    /// Why it is an error, if it is one.
     pub error: Option<ErrorKind>,
     /// Bytes read.
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// Where the time went.
+    /// How long its phases took.
     pub phases: Phases,
 }
 
-/// What was recorded under one name.
+/// What was recorded of the requests of one name.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Row {
-    /// Requests that are over.
+pub struct RequestStats {
+    /// Requests that have ended.
     pub count: u64,
     /// Those of them that were errors.
     pub errors: u64,
     /// Errors by kind.
     pub error_kinds: Vec<(ErrorKind, u64)>,
-    /// Answers by status code, in ascending order.
+    /// Responses by status code, in ascending order.
     pub status: Vec<(u16, u64)>,
     /// Bytes read.
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// Latency of complete answers, in µs.
+    /// Latency of complete responses, in µs.
     pub latency: Histogram,
-    /// The same from when the request was due, where there is a schedule.
-    pub due_latency: Histogram,
-    /// Parts of the latency, in µs, by [`PHASES`].
+    /// Corrected latency, in µs: from when the request should have been sent, where there is a schedule.
+    pub corrected_latency: Histogram,
+    /// Phases of the latency, in µs, by [`PHASES`].
     pub phases: [Histogram<COARSE>; PHASES.len()],
 }
 
-impl Row {
+impl RequestStats {
     /// Records a request.
     pub fn record(&mut self, sample: &Sample) {
         self.count += 1;
@@ -81,12 +82,12 @@ impl Row {
         if sample.status != 0 {
             add(&mut self.status, sample.status, 1);
         }
-        if !sample.answered {
+        if !sample.complete {
             return;
         }
         self.latency.record(sample.latency_us);
-        if let Some(due) = sample.due_latency_us {
-            self.due_latency.record(due);
+        if let Some(corrected) = sample.corrected_latency_us {
+            self.corrected_latency.record(corrected);
         }
         for (histogram, time) in self.phases.iter_mut().zip(sample.phases.0) {
             if let Some(time) = time {
@@ -95,8 +96,8 @@ impl Row {
         }
     }
 
-    /// Adds what another row has. Saturates: what is read from a file may be anything.
-    pub fn merge(&mut self, other: &Row) {
+    /// Adds the statistics of other requests. Saturates: a file may contain anything.
+    pub fn merge(&mut self, other: &RequestStats) {
         self.count = self.count.saturating_add(other.count);
         self.errors = self.errors.saturating_add(other.errors);
         self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
@@ -108,29 +109,29 @@ impl Row {
             add(&mut self.status, *status, *count);
         }
         self.latency.merge(&other.latency);
-        self.due_latency.merge(&other.due_latency);
+        self.corrected_latency.merge(&other.corrected_latency);
         for (own, theirs) in self.phases.iter_mut().zip(&other.phases) {
             own.merge(theirs);
         }
     }
 
-    /// Forgets everything but its memory.
+    /// Resets all values and keeps the memory.
     pub fn clear(&mut self) {
         (self.count, self.errors, self.bytes_in, self.bytes_out) = (0, 0, 0, 0);
         self.error_kinds.clear();
         self.status.clear();
         self.latency.clear();
-        self.due_latency.clear();
+        self.corrected_latency.clear();
         self.phases.iter_mut().for_each(Histogram::clear);
     }
 
-    /// Bytes that it has on the heap.
+    /// Heap memory, in bytes.
     pub fn heap_bytes(&self) -> usize {
         let phases: usize = self.phases.iter().map(Histogram::heap_bytes).sum();
         self.error_kinds.capacity() * 16
             + self.status.capacity() * 16
             + self.latency.heap_bytes()
-            + self.due_latency.heap_bytes()
+            + self.corrected_latency.heap_bytes()
             + phases
     }
 
@@ -149,17 +150,17 @@ impl Row {
             codec::put(out, *count);
         }
         self.latency.encode(out);
-        self.due_latency.encode(out);
+        self.corrected_latency.encode(out);
         self.phases.iter().for_each(|phase| phase.encode(out));
     }
 
-    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<Row, DecodeError> {
-        let mut row = Row {
+    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
+        let mut row = RequestStats {
             count: codec::get(bytes)?,
             errors: codec::get(bytes)?,
             bytes_in: codec::get(bytes)?,
             bytes_out: codec::get(bytes)?,
-            ..Row::default()
+            ..RequestStats::default()
         };
         for _ in 0..codec::get(bytes)? {
             let kind = ErrorKind::from_number(codec::get(bytes)?);
@@ -172,7 +173,7 @@ impl Row {
             add(&mut row.status, status, codec::get(bytes)?);
         }
         row.latency = Histogram::decode(bytes)?;
-        row.due_latency = Histogram::decode(bytes)?;
+        row.corrected_latency = Histogram::decode(bytes)?;
         for phase in &mut row.phases {
             *phase = Histogram::decode(bytes)?;
         }
@@ -180,7 +181,7 @@ impl Row {
     }
 }
 
-/// Adds to a count in a short list that is kept in order.
+/// Adds to a count in a short, sorted list.
 fn add<K: Copy + Ord>(list: &mut Vec<(K, u64)>, key: K, count: u64) {
     match list.binary_search_by_key(&key, |(own, _)| *own) {
         Ok(at) => list[at].1 = list[at].1.saturating_add(count),

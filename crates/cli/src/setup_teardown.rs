@@ -1,4 +1,4 @@
-//! Setup and teardown of a plan: each runs once, with one user.
+//! Setup and teardown of a plan: each runs once, with one virtual user.
 
 use std::sync::Arc;
 
@@ -8,26 +8,28 @@ use squall_plan::model::Plan;
 use squall_plan::value::Value;
 use squall_wire::Shared;
 
-use crate::exit::Failure;
+use crate::exit::CommandError;
 use crate::plans;
 
-/// What is needed to run a part of a plan.
+/// Runs the setup and the teardown of a plan.
 #[derive(Debug, Clone, Copy)]
-pub struct Once<'a> {
+pub struct SetupTeardown<'a> {
     pub plan: &'a Plan,
     pub sources: &'a Sources,
     pub shared: &'a Arc<Shared>,
 }
 
-impl Once<'_> {
-    /// Runs setup or teardown; returns what its variables held at the end. A failed request there
-    /// ends everything: what comes after would not mean what the plan says.
+impl SetupTeardown<'_> {
+    /// Runs setup or teardown and returns the final values of its variables.
+    ///
+    /// # Errors
+    /// A request failed: the run must not continue, as later steps would not mean what the plan says.
     pub fn run(
         &self,
         options: &CompileOptions,
         part: Part,
         stopper: &Stopper,
-    ) -> Result<Vec<(String, Value)>, Failure> {
+    ) -> Result<Vec<(String, Value)>, CommandError> {
         if !has_steps(self.plan, part) {
             return Ok(Vec::new());
         }
@@ -41,17 +43,17 @@ impl Once<'_> {
                     log.extend(lines.iter().map(|line| secrets.mask(&line.text)));
                 }
             })
-            .map_err(Failure::incomplete)?;
+            .map_err(CommandError::incomplete)?;
         if ended.asked || !ended.failures.is_empty() {
             let name = if part == Part::Setup { "setup" } else { "teardown" };
             log.extend(ended.failures);
-            return Err(Failure::incomplete(format!("{name} failed: {}", log.join("; "))));
+            return Err(CommandError::incomplete(format!("{name} failed: {}", log.join("; "))));
         }
         Ok(ended.variables)
     }
 }
 
-/// Whether a plan has steps for a part.
+/// Whether a plan has steps for this part.
 pub fn has_steps(plan: &Plan, part: Part) -> bool {
     match part {
         Part::Setup => !plan.setup.is_empty(),

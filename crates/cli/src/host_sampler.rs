@@ -1,5 +1,5 @@
-//! Looks at the machine that the generator runs on (proc(5)). What is not there is 0: a system without
-//! `/proc` has no surroundings, and everything else works.
+//! Samples the metrics of the host that squall runs on (proc(5)). Missing values are 0: without `/proc`
+//! there are no host metrics, and everything else works.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,99 +7,99 @@ use std::path::Path;
 use std::time::Instant;
 
 use rustix::process::{Resource, getrlimit};
-use squall_measure::Machine;
+use squall_measure::HostSample;
 
-use crate::links::Links;
-use crate::needs::Has;
+use crate::capacity::Available;
+use crate::network_interfaces::NetworkInterfaces;
 
-/// Ports are counted only when so large a part of them may be in use, ...
-const PORTS_FROM: f64 = 0.25;
-/// ... and, as the kernel writes a line for each socket of the machine, no more often than this many
-/// times the time that it took: it may cost 1 % of a processor.
-const PORTS_REST: u32 = 100;
+/// Ports are counted only when at least this share of them may be in use, ...
+const MIN_PORT_USE: f64 = 0.25;
+/// ... and, as the kernel writes a line for each socket of the host, with a pause of this many times the
+/// time that counting took: it may cost 1% of a CPU.
+const PORT_COUNT_PAUSE: u32 = 100;
 
-/// Looks at the machine, again and again.
+/// Takes samples of the host.
 #[derive(Debug)]
-pub struct Looker {
-    /// Source addresses that the plan has, at least 1.
+pub struct HostSampler {
+    /// Number of the plan's source addresses, at least 1.
     sources: u64,
     ports: u64,
     /// When ports may be counted again.
     count_at: Instant,
-    links: Links,
+    interfaces: NetworkInterfaces,
 }
 
-impl Looker {
-    /// For a plan with so many source addresses.
-    pub fn new(sources: usize) -> Looker {
-        Looker {
+impl HostSampler {
+    /// A sampler for a plan with this many source addresses.
+    pub fn new(sources: usize) -> HostSampler {
+        HostSampler {
             sources: sources.max(1) as u64,
             ports: 0,
             count_at: Instant::now(),
-            links: Links::default(),
+            interfaces: NetworkInterfaces::default(),
         }
     }
 
-    /// One look.
-    pub fn look(&mut self) -> Machine {
-        let mut machine = Machine {
+    /// Takes a sample.
+    pub fn sample(&mut self) -> HostSample {
+        let mut sample = HostSample {
             open_files: open_files(),
             open_files_limit: getrlimit(Resource::Nofile).current.unwrap_or(0),
-            ..Machine::default()
+            ..HostSample::default()
         };
-        sockets(&mut machine);
-        segments(&mut machine);
-        process(&mut machine);
-        processors(&mut machine);
-        let links = self.links.look();
-        (machine.network_bytes, machine.link_used_permille) = (links.bytes, links.used_permille);
+        sockets(&mut sample);
+        segments(&mut sample);
+        process(&mut sample);
+        cpus(&mut sample);
+        let network = self.interfaces.sample();
+        (sample.network_bytes, sample.link_used_permille) = (network.bytes, network.used_permille);
         let (low, high) = port_range();
-        machine.ports_limit = (high + 1).saturating_sub(low) * self.sources;
-        let possible = machine.time_wait + machine.tcp_in_use;
-        if possible as f64 >= machine.ports_limit as f64 * PORTS_FROM {
+        sample.ports_limit = (high + 1).saturating_sub(low) * self.sources;
+        let possible = sample.time_wait + sample.tcp_in_use;
+        if possible as f64 >= sample.ports_limit as f64 * MIN_PORT_USE {
             let begin = Instant::now();
             if begin >= self.count_at {
                 self.ports = ports_used(low, high);
-                self.count_at = begin + begin.elapsed() * PORTS_REST;
+                self.count_at = begin + begin.elapsed() * PORT_COUNT_PAUSE;
             }
         } else {
             self.ports = 0;
         }
-        machine.ports_used = self.ports;
-        machine
+        sample.ports_used = self.ports;
+        sample
     }
 }
 
-/// Processors that this process may use.
+/// CPUs that this process may use.
 pub fn cores() -> u64 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
-/// A field of `/proc/self/stat`, by its number in proc(5) less 3: fields are counted behind the name,
-/// which may hold anything.
-pub fn own_stat() -> impl Fn(usize) -> u64 {
+/// A field of `/proc/self/stat`, by its number in proc(5) minus 3: fields are counted after the name,
+/// which may contain anything.
+pub fn process_stat() -> impl Fn(usize) -> u64 {
     let stat = read("/proc/self/stat");
     let behind = stat.rsplit(')').next().unwrap_or_default();
     let fields: Vec<u64> = behind.split_whitespace().map(|text| number(Some(text))).collect();
     move |at| fields.get(at).copied().unwrap_or(0)
 }
 
-/// What the machine has for a load.
-pub fn has() -> Has {
+/// What the host has available for a load.
+pub fn available() -> Available {
     let files = getrlimit(Resource::Nofile);
     let memory = read("/proc/meminfo");
     let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = number(available.and_then(|text| text.split_whitespace().next()));
-    let mut machine = Machine::default();
-    sockets(&mut machine);
-    Has {
+    let mut sample = HostSample::default();
+    sockets(&mut sample);
+    Available {
         files: files.current.unwrap_or(u64::MAX),
         files_hard: files.maximum.unwrap_or(u64::MAX),
         tables: cfg!(target_os = "linux"),
         ports: port_range(),
-        time_wait: machine.time_wait,
+        time_wait: sample.time_wait,
         memory: kib << 10,
-        processors: cores(),
+        cpus: cores(),
         us_per_request: None,
     }
 }
@@ -112,8 +112,8 @@ fn number(text: Option<&str>) -> u64 {
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// Open files of the process, or of that of its threads that has most, where they have tables of their
-/// own. Linux 6.2 and later say their number as the folder's size.
+/// Open files of the process or, where threads have tables of their own, of the thread with the most.
+/// Linux 6.2 and later report their number as the size of the folder.
 fn open_files() -> u64 {
     let count = |folder: &Path| match fs::metadata(folder).map(|folder| folder.len()) {
         Ok(0) => fs::read_dir(folder).map_or(0, |entries| entries.count() as u64),
@@ -124,7 +124,7 @@ fn open_files() -> u64 {
     threads.map(|thread| count(&thread.path().join("fd"))).max().unwrap_or(0)
 }
 
-fn sockets(machine: &mut Machine) {
+fn sockets(sample: &mut HostSample) {
     let text = read("/proc/net/sockstat");
     let tcp = text.lines().find_map(|line| line.strip_prefix("TCP:")).unwrap_or_default();
     let words: Vec<&str> = tcp.split_whitespace().collect();
@@ -132,23 +132,23 @@ fn sockets(machine: &mut Machine) {
         let at = words.iter().position(|word| *word == name);
         number(at.and_then(|at| words.get(at + 1).copied()))
     };
-    machine.tcp_in_use = of("inuse");
-    machine.time_wait = of("tw");
-    machine.tcp_memory_bytes = of("mem") * rustix::param::page_size() as u64;
+    sample.tcp_in_use = of("inuse");
+    sample.time_wait = of("tw");
+    sample.tcp_memory_bytes = of("mem") * rustix::param::page_size() as u64;
 }
 
-fn segments(machine: &mut Machine) {
+fn segments(sample: &mut HostSample) {
     let tcp = table(&read("/proc/net/snmp"), "Tcp:");
-    machine.segments_sent = tcp.get("OutSegs").copied().unwrap_or(0);
-    machine.retransmits = tcp.get("RetransSegs").copied().unwrap_or(0);
-    machine.resets_received = tcp.get("EstabResets").copied().unwrap_or(0);
-    machine.resets_sent = tcp.get("OutRsts").copied().unwrap_or(0);
+    sample.segments_sent = tcp.get("OutSegs").copied().unwrap_or(0);
+    sample.retransmits = tcp.get("RetransSegs").copied().unwrap_or(0);
+    sample.resets_received = tcp.get("EstabResets").copied().unwrap_or(0);
+    sample.resets_sent = tcp.get("OutRsts").copied().unwrap_or(0);
     let more = table(&read("/proc/net/netstat"), "TcpExt:");
-    machine.listen_overflows = more.get("ListenOverflows").copied().unwrap_or(0);
-    machine.listen_drops = more.get("ListenDrops").copied().unwrap_or(0);
+    sample.listen_overflows = more.get("ListenOverflows").copied().unwrap_or(0);
+    sample.listen_drops = more.get("ListenDrops").copied().unwrap_or(0);
 }
 
-/// Names and numbers of a table that has them in two lines with the same beginning.
+/// Names and values of a table that has them in two lines with the same prefix.
 fn table(text: &str, begin: &str) -> HashMap<String, u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(begin));
     let (names, numbers) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
@@ -156,24 +156,24 @@ fn table(text: &str, begin: &str) -> HashMap<String, u64> {
     names.split_whitespace().map(str::to_owned).zip(numbers).collect()
 }
 
-fn process(machine: &mut Machine) {
-    let stat = own_stat();
-    machine.minor_faults = stat(7);
-    machine.major_faults = stat(9);
+fn process(sample: &mut HostSample) {
+    let stat = process_stat();
+    sample.minor_faults = stat(7);
+    sample.major_faults = stat(9);
     let pages = number(read("/proc/self/statm").split_whitespace().nth(1));
-    machine.rss_bytes = pages * rustix::param::page_size() as u64;
+    sample.rss_bytes = pages * rustix::param::page_size() as u64;
 }
 
-fn processors(machine: &mut Machine) {
+fn cpus(sample: &mut HostSample) {
     let text = read("/proc/stat");
     let all = text.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     // user, nice, system, idle, iowait, irq, softirq, steal; guests are a part of user.
     let ticks: Vec<u64> = all.split_whitespace().take(8).map(|text| number(Some(text))).collect();
-    machine.cpu_ticks = ticks.iter().sum();
-    machine.steal_ticks = ticks.get(7).copied().unwrap_or(0);
+    sample.cpu_ticks = ticks.iter().sum();
+    sample.steal_ticks = ticks.get(7).copied().unwrap_or(0);
 }
 
-/// First and last local port that the system gives out, if it says so.
+/// First and last ephemeral local port, if the system reports them.
 pub fn ports() -> Option<(u16, u16)> {
     let (low, high) = port_range();
     Some((u16::try_from(low).ok()?, u16::try_from(high).ok()?)).filter(|(low, _)| *low > 0)
@@ -185,7 +185,7 @@ fn port_range() -> (u64, u64) {
     (number(words.next()), number(words.next()))
 }
 
-/// Local ports of the range in use toward the destination that has most, in any state.
+/// Local ports of the range in use toward the destination that uses the most, in any state.
 fn ports_used(low: u64, high: u64) -> u64 {
     let mut toward: HashMap<String, u64> = HashMap::new();
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
@@ -216,11 +216,11 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_machine_is_there() {
-        let machine = Looker::new(2).look();
-        assert!(machine.open_files > 2 && machine.open_files_limit > machine.open_files);
-        assert!(machine.cpu_ticks > 0 && machine.rss_bytes > 1 << 20);
-        assert!(machine.ports_limit > 1_000 && machine.ports_limit.is_multiple_of(2));
+    fn the_host_has_values() {
+        let sample = HostSampler::new(2).sample();
+        assert!(sample.open_files > 2 && sample.open_files_limit > sample.open_files);
+        assert!(sample.cpu_ticks > 0 && sample.rss_bytes > 1 << 20);
+        assert!(sample.ports_limit > 1_000 && sample.ports_limit.is_multiple_of(2));
     }
 
     #[cfg(target_os = "linux")]

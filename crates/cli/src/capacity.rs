@@ -1,76 +1,76 @@
-//! What a plan will need of the machine, and what the machine has: worked out before anything is sent.
-//! For what is missing, the least change that helps: one of the plan first, then one of the system.
-//! Nothing here changes anything.
+//! Capacity: what a plan needs of this machine and what the machine has, computed before anything is sent.
+//! Where something is missing it suggests the smallest change that helps, of the plan first and of the
+//! system second; it changes nothing itself.
 
 use std::fmt;
 
 use squall_engine::RunOptions;
+use squall_measure::units::{bytes, count, rate as rate_text};
 use squall_plan::model::{ConnectionReuse, Connections, Load, Plan, Stage, Step, StepKind};
 
-/// Files that a process has open beside its connections.
-const OWN_FILES: u64 = 40;
-/// How long a connection that was closed keeps its local port, in s (TIME_WAIT, which Linux fixes at
+/// Open files of a process besides its connections.
+const BASE_FILES: u64 = 40;
+/// How long a closed connection keeps its local port, in s (TIME_WAIT, which Linux fixes at
 /// 60 s: TCP_TIMEWAIT_LEN).
 const TIME_WAIT_S: f64 = 60.0;
-/// Memory of a process without users, and of a user with a connection between its requests, in bytes, as
-/// measured (docs/benchmarks.md: 10,000 users).
-const OWN_BYTES: u64 = 12 << 20;
+/// Memory of a process without users, and of a user with an idle connection, in bytes, as measured (docs/benchmarks.md: 10,000 users).
+const BASE_BYTES: u64 = 12 << 20;
 const USER_BYTES: u64 = 1_300;
 
-/// What the machine has.
+/// What the machine has available.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Has {
-    /// Files that the process may have open now, and as many as it may raise that to.
+pub struct Available {
+    /// The process's limit of open files, and the hard limit up to which it may be raised.
     pub files: u64,
     pub files_hard: u64,
     /// Whether threads can have tables of open files of their own, each with that limit (Linux).
     pub tables: bool,
-    /// First and last local port that the system gives out.
+    /// First and last ephemeral local port.
     pub ports: (u64, u64),
     /// Connections in TIME_WAIT now.
     pub time_wait: u64,
     /// Memory that is available, in bytes.
     pub memory: u64,
-    /// Processors that the process may use.
-    pub processors: u64,
-    /// Processor time of a request, in µs, if it was measured.
+    /// CPUs that the process may use.
+    pub cpus: u64,
+    /// CPU time of a request, in µs, if it was measured.
     pub us_per_request: Option<f64>,
 }
 
-impl Has {
-    /// Connections that fit into a table of files beside what else is open.
+impl Available {
+    /// Connections that fit into one table of open files.
     fn room(&self) -> u64 {
-        self.files.saturating_sub(OWN_FILES)
+        self.files.saturating_sub(BASE_FILES)
     }
 }
 
-/// What a plan asks for at its height, as far as it says so.
+/// What a plan needs at its peak, as far as the plan says.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Demand {
-    /// Users at a time.
+    /// Concurrent virtual users.
     pub users: u64,
-    /// Connections at a time, to all hosts.
+    /// Concurrent connections, to all hosts.
     pub connections: u64,
-    /// Those of them that users of closed loads hold: open loads rarely need all they may have.
-    pub held: u64,
-    /// New connections a second toward one host; `None`: as many as the answers allow.
+    /// Those of them that users of closed workloads hold; open workloads rarely use all their users.
+    pub closed_workload_connections: u64,
+    /// New connections per second toward one host; `None`: it depends on the response times.
     pub new_connections: Option<f64>,
-    /// Requests a second; `None`: as many as the answers allow.
+    /// Requests per second; `None`: it depends on the response times.
     pub requests: Option<f64>,
     /// Source addresses, at least 1.
     pub sources: u64,
-    /// Whether the built-in target runs in the same process, and has the other end of each connection.
+    /// Whether the built-in target runs in this process and has the other end of each connection.
     pub builtin: bool,
 }
 
-/// One thing that is needed.
+/// A resource that a plan needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
-    /// What it is.
+    /// Its name.
     pub what: &'static str,
-    /// How much of it is needed, and how much there is, in words.
+    /// How much is needed and how much is available, in words.
     pub text: String,
-    /// What helps, the least change first; empty: there is enough.
+    /// What helps, the smallest change first; empty: enough is available.
     pub help: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for Need {
 }
 
 impl Demand {
-    /// What a plan asks for. `hosts`: how many origins it talks to.
+    /// The demand of a plan. `hosts`: the number of origins that it connects to.
     pub fn of(plan: &Plan, hosts: usize, builtin: bool) -> Demand {
         let mut demand = Demand {
             sources: plan.connections.source_addresses.len().max(1) as u64,
@@ -107,28 +107,28 @@ impl Demand {
             ConnectionReuse::PerUser | ConnectionReuse::PerIteration => u64::MAX,
         };
         demand.connections = (demand.users * hosts).min(most);
-        demand.held = (demand.held * hosts).min(most);
+        demand.closed_workload_connections = (demand.closed_workload_connections * hosts).min(most);
         demand
     }
 
-    /// Who makes this load. `asked`: as many workers and no others; otherwise one a processor, or as many
-    /// as it takes for their files.
-    pub fn crew(&self, has: &Has, asked: Option<u32>) -> RunOptions {
-        let usual = asked.unwrap_or(has.processors as u32).max(1);
+    /// The workers for this demand: as many as were asked for, otherwise one per CPU, or more where their
+    /// tables of open files require it.
+    pub fn crew(&self, has: &Available, asked: Option<u32>) -> RunOptions {
+        let usual = asked.unwrap_or(has.cpus as u32).max(1);
         if !has.tables || self.files_together() <= has.files {
             return RunOptions { workers: usual, own_files: false };
         }
-        let needed = self.held.div_ceil(has.room().max(1));
+        let needed = self.closed_workload_connections.div_ceil(has.room().max(1));
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);
         RunOptions { workers: asked.unwrap_or(usual.max(needed)), own_files: true }
     }
 
-    /// Files that are open if all have one table.
+    /// Open files if all workers share one table.
     fn files_together(&self) -> u64 {
-        self.connections * self.ends() + OWN_FILES
+        self.connections * self.ends() + BASE_FILES
     }
 
-    /// How many ends of each connection are in this process.
+    /// How many ends of each connection this process has.
     fn ends(&self) -> u64 {
         if self.builtin { 2 } else { 1 }
     }
@@ -139,7 +139,7 @@ impl Demand {
             Load::Closed(closed) => {
                 let users = closed.users.unwrap_or(0).max(top(&closed.stages).ceil() as u64);
                 let pacing = closed.pacing.map(|pacing| users as f64 / pacing.as_secs_f64());
-                self.held += users;
+                self.closed_workload_connections += users;
                 (users, pacing)
             }
             Load::Open(open) => {
@@ -147,33 +147,40 @@ impl Demand {
             }
         };
         self.users += users;
-        let sum = |own: Option<f64>, more: Option<f64>| Some(own? + more?);
+        let sum = |so_far: Option<f64>, more: Option<f64>| Some(so_far? + more?);
         self.requests = sum(self.requests, iterations.map(|rate| rate * requests as f64));
         if connections.reuse == ConnectionReuse::PerIteration {
             self.new_connections = sum(self.new_connections, iterations);
         }
     }
 
-    /// What is needed, each with what helps where there is not enough.
-    pub fn needs(&self, has: &Has) -> Vec<Need> {
-        [self.files(has), self.ports(has), self.memory(has), self.processors(has)]
+    /// The resources that are needed, with advice where one is not sufficient.
+    pub fn needs(&self, has: &Available) -> Vec<Need> {
+        [self.files(has), self.ports(has), self.memory(has), self.cpus(has)]
             .into_iter()
             .flatten()
             .collect()
     }
 
-    fn files(&self, has: &Has) -> Option<Need> {
+    fn files(&self, has: &Available) -> Option<Need> {
         let needed = self.files_together();
         let crew = self.crew(has, None);
         let (allowed, most) = match crew.own_files {
-            false => (format!("{} allowed", has.files), has.room() / self.ends()),
+            false => (format!("{} allowed", count(has.files)), has.room() / self.ends()),
             // The target's threads have one table.
             true if self.builtin => (
-                format!("{} allowed in each worker's table, and in the target's", has.files),
+                format!(
+                    "{} allowed in the table of each worker and of the target",
+                    count(has.files)
+                ),
                 has.room(),
             ),
             true => (
-                format!("{} allowed in the table of each of {} workers", has.files, crew.workers),
+                format!(
+                    "{} allowed in the table of each of {} workers",
+                    count(has.files),
+                    crew.workers
+                ),
                 has.room() * u64::from(crew.workers),
             ),
         };
@@ -181,28 +188,30 @@ impl Demand {
         if has.files > 0 && self.connections > most {
             if crew.own_files && !self.builtin {
                 let workers = self.connections.div_ceil(has.room().max(1));
-                help.push(format!("more workers, each with a table of its own: `-w {workers}`"));
+                help.push(format!(
+                    "use more workers, each with a table of its own: `-w {workers}`"
+                ));
             }
             help.push(format!(
-                "share a pool of connections: `connections: {{reuse: pool, pool_size: {most}}}` (changes what the target sees)"
+                "share connections: `connections: {{reuse: pool, pool_size: {most}}}` (this changes what the target sees)"
             ));
             help.push(match needed <= has.files_hard {
-                true => format!("or raise the limit: `ulimit -n {needed}` (now {}; of this shell only)", has.files),
+                true => format!("or raise the limit: `ulimit -n {needed}` (now {}; only for this shell)", has.files),
                 false => format!(
-                    "or raise the limit of open files to {needed} (now {}, at most {}): as root in /etc/security/limits.conf or the service's LimitNOFILE (for all of the user's processes), or use more machines",
+                    "or raise the limit of open files to {needed} (now {}, at most {}), as root in /etc/security/limits.conf or with the service's LimitNOFILE (for all processes of the user), or use more machines",
                     has.files, has.files_hard
                 ),
             });
         }
-        let text = format!("{needed} open files if all users are busy, {allowed}");
+        let text = format!("{} open files if all users are busy, {allowed}", count(needed));
         Some(Need { what: "files", text, help })
     }
 
-    fn ports(&self, has: &Has) -> Option<Need> {
+    fn ports(&self, has: &Available) -> Option<Need> {
         let rate = self.new_connections?;
         let (low, high) = has.ports;
         let range = (high + 1).saturating_sub(low);
-        // Those that are open, and those that have been closed and keep their port for a minute.
+        // Ports of open connections, and of closed ones that keep theirs for a minute.
         let waiting = (rate * TIME_WAIT_S).ceil() as u64;
         let needed = self.connections + waiting;
         let there = range * self.sources;
@@ -219,53 +228,59 @@ impl Demand {
             let wider = (65_535 + 1 - 1_024) * self.sources;
             if low > 1_024 && needed <= wider {
                 help.push(format!(
-                    "or `sysctl net.ipv4.ip_local_port_range=\"1024 {}\"` (now {low} {high}; servers on this machine that listen above 1024 may find their port taken)",
+                    "or `sysctl net.ipv4.ip_local_port_range=\"1024 {}\"` (now {low} {high}; servers on this machine that listen on ports above 1024 may find theirs taken)",
                     high.max(65_535)
                 ));
             }
         }
         let text = format!(
-            "{needed} local ports toward a host ({rate:.0} new connections a second, each for {TIME_WAIT_S:.0} s), {there} there are"
+            "{} local ports toward a host ({} new connections, each for {TIME_WAIT_S:.0} s), {} available",
+            count(needed),
+            rate_text(rate),
+            count(there)
         );
         Some(Need { what: "ports", text, help })
     }
 
-    fn memory(&self, has: &Has) -> Option<Need> {
-        let needed = OWN_BYTES + self.users * USER_BYTES;
-        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    fn memory(&self, has: &Available) -> Option<Need> {
+        let needed = BASE_BYTES + self.users * USER_BYTES;
         let mut help = Vec::new();
         if has.memory > 0 && needed > has.memory {
-            help.push(format!("use fewer users, or a machine with {} MiB free", mib(needed)));
+            help.push(format!(
+                "use fewer users, or a machine with {} of free memory",
+                bytes(needed)
+            ));
         }
-        let text = format!("about {} MiB, {} MiB available", mib(needed), mib(has.memory));
+        let text = format!("about {}, {} available", bytes(needed), bytes(has.memory));
         Some(Need { what: "memory", text, help })
     }
 
-    fn processors(&self, has: &Has) -> Option<Need> {
+    fn cpus(&self, has: &Available) -> Option<Need> {
         let cost = has.us_per_request?;
         let Some(rate) = self.requests else {
             let text = format!(
-                "as many requests as the answers allow, at {cost:.1} µs each: up to {:.0}/s",
-                has.processors as f64 * 1e6 / cost
+                "as many requests as the response times allow, at {cost:.1} µs each: up to {}",
+                rate_text(has.cpus as f64 * 1e6 / cost)
             );
-            return Some(Need { what: "processors", text, help: Vec::new() });
+            return Some(Need { what: "CPUs", text, help: Vec::new() });
         };
         let needed = rate * cost / 1e6;
         let mut help = Vec::new();
-        // The last fifth is for peaks: a full processor sends late.
-        if needed > has.processors as f64 * 0.8 {
-            let machines = (needed / (has.processors as f64 * 0.8)).ceil();
-            help.push(format!("a lower rate, or {machines:.0} machines like this one"));
+        // The last fifth is for peaks: a saturated CPU sends late.
+        if needed > has.cpus as f64 * 0.8 {
+            let machines = (needed / (has.cpus as f64 * 0.8)).ceil();
+            help.push(format!("use a lower rate, or {machines:.0} machines like this one"));
         }
         let text = format!(
-            "{needed:.2} processors for {rate:.0} requests a second at {cost:.1} µs each, {} there are",
-            has.processors
+            "{needed:.2} CPUs for {} requests at {cost:.1} µs each, {} available",
+            rate_text(rate),
+            has.cpus
         );
-        Some(Need { what: "processors", text, help })
+        Some(Need { what: "CPUs", text, help })
     }
 }
 
-/// How many requests an iteration makes, at most, where no loop repeats them.
+/// Most requests of an iteration, not counting repetitions by loops.
 pub fn requests(steps: &[Step]) -> u64 {
     let in_one = |step: &Step| match &step.kind {
         StepKind::Request(_) => 1,
@@ -287,20 +302,20 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn needs(plan: &str, has: &Has) -> Vec<Need> {
+    fn needs(plan: &str, has: &Available) -> Vec<Need> {
         let options = squall_plan::vars::LoadOptions::default();
         let loaded = squall_plan::yaml::load_str("p", plan, Path::new(""), &options);
         Demand::of(&loaded.expect("a good plan").plan, 1, false).needs(has)
     }
 
-    const HAS: Has = Has {
+    const HAS: Available = Available {
         files: 1_024,
         files_hard: 4_096,
         tables: false,
         ports: (32_768, 60_999),
         time_wait: 0,
         memory: 1 << 30,
-        processors: 2,
+        cpus: 2,
         us_per_request: Some(10.0),
     };
 
@@ -314,10 +329,10 @@ mod tests {
     fn a_modest_plan_needs_little() {
         let needs = needs(&plan("{users: 100, for: 1m}", "{}"), &HAS);
         assert!(needs.iter().all(|need| need.help.is_empty()), "{needs:?}");
-        assert_eq!(needs[0].text, "140 open files if all users are busy, 1024 allowed");
+        assert_eq!(needs[0].text, "140 open files if all users are busy, 1,024 allowed");
         assert_eq!(
             needs[3].text,
-            "as many requests as the answers allow, at 10.0 µs each: up to 200000/s"
+            "as many requests as the response times allow, at 10.0 µs each: up to 200,000/s"
         );
     }
 
@@ -330,20 +345,20 @@ mod tests {
         assert!(more[0].help[1].contains("to 9040 (now 1024, at most 4096)"), "{more:?}");
         let closing = plan("{rate: 900/s, for: 1m, max_users: 10}", "{reuse: per_iteration}");
         let ports = needs(&closing, &HAS);
-        assert!(ports[1].text.starts_with("54010 local ports"), "{ports:?}");
+        assert!(ports[1].text.starts_with("54,010 local ports"), "{ports:?}");
         assert_eq!(ports[1].help.len(), 3);
         assert!(ports[1].help[1].contains("use 2 source addresses"), "{ports:?}");
         assert!(ports[1].help[2].contains("1024 65535"), "{ports:?}");
         let fast = needs(&plan("{rate: 90000/s, for: 1m, max_users: 10}", "{}"), &HAS);
-        assert!(fast[3].text.starts_with("1.80 processors for 180000 requests"), "{fast:?}");
-        assert_eq!(fast[3].help, ["a lower rate, or 2 machines like this one"]);
+        assert!(fast[3].text.starts_with("1.80 CPUs for 180,000/s requests"), "{fast:?}");
+        assert_eq!(fast[3].help, ["use a lower rate, or 2 machines like this one"]);
     }
 
     /// With tables of their own, workers have room for the users of closed loads: there are as many as it
     /// takes, unless their number is given.
     #[test]
     fn workers_have_tables_of_their_own_where_one_is_too_small() {
-        let has = Has { tables: true, ..HAS };
+        let has = Available { tables: true, ..HAS };
         let demand = |load: &str, builtin| {
             let options = squall_plan::vars::LoadOptions::default();
             let plan = plan(load, "{}");
@@ -360,7 +375,7 @@ mod tests {
         assert!(needs[0].help.is_empty(), "{needs:?}");
         assert_eq!(
             needs[0].text,
-            "9040 open files if all users are busy, 1024 allowed in the table of each of 10 workers"
+            "9,040 open files if all users are busy, 1,024 allowed in the table of each of 10 workers"
         );
         let open = demand("{rate: 5/s, for: 1m, max_users: 9000}", false);
         assert_eq!(open.crew(&has, None), RunOptions { workers: 2, own_files: true });
@@ -372,7 +387,7 @@ mod tests {
     /// Advice never asks for less than there is.
     #[test]
     fn nothing_is_made_smaller() {
-        let wide = Has { ports: (1_024, 65_535), ..HAS };
+        let wide = Available { ports: (1_024, 65_535), ..HAS };
         let closing = plan("{rate: 2000/s, for: 1m, max_users: 10}", "{reuse: per_iteration}");
         let ports = needs(&closing, &wide);
         assert!(!ports[1].help.iter().any(|help| help.contains("sysctl")), "{ports:?}");

@@ -1,35 +1,36 @@
-//! `squall try`: one user, one iteration, every request and answer shown, secrets masked. It is how
-//! a plan is written and debugged.
+//! `squall try`: runs one iteration of one virtual user and shows every request and response with its
+//! secrets masked. It is how a plan is written and debugged.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use squall_engine::{Event, Exchange, Part, RunOptions, Stopper, Trace, Which};
+use squall_measure::units;
 use squall_plan::secrets::Secrets;
 use squall_wire::Io;
 
 use crate::args::Try;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::{builtin, mask, once, out, plans};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::{builtin, mask, out, plans, setup_teardown};
 
-/// Bytes of a message that are looked at.
-const SHOWN_BYTES: usize = 16 << 10;
-/// Lines of a body that are shown.
-const BODY_LINES: usize = 12;
-/// Characters of a line that are shown.
-const LINE_LENGTH: usize = 160;
+/// Most bytes of a message that are shown.
+const MAX_SHOWN_BYTES: usize = 16 << 10;
+/// Most lines of a message that are shown.
+const MAX_SHOWN_LINES: usize = 12;
+/// Most characters of a line that are shown.
+const MAX_LINE_LENGTH: usize = 160;
 
 /// Tries a plan.
-pub fn command(args: &Try) -> Outcome {
+pub fn command(args: &Try) -> CommandResult {
     let mut loaded = plans::load(&args.plan, &args.variables)?;
     if let Some(name) = &args.scenario {
         let known: Vec<String> =
             loaded.plan.scenarios.iter().map(|scenario| scenario.name.value.clone()).collect();
         loaded.plan.scenarios.retain(|scenario| scenario.name.value == *name);
         if loaded.plan.scenarios.is_empty() {
-            let text = format!("no scenario `{name}`: the plan has {}", known.join(", "));
-            return Err(Failure::bad_input(text));
+            let text = format!("unknown scenario `{name}`: the plan has {}", known.join(", "));
+            return Err(CommandError::bad_input(text));
         }
     }
     let destination = builtin::destination(&loaded.plan, &args.variables)?;
@@ -38,15 +39,15 @@ pub fn command(args: &Try) -> Outcome {
     let shared = plans::network(&loaded.plan, &loaded.sources, &programs, Io::Auto)?;
     let failed = Arc::new(AtomicUsize::new(0));
     for part in [Part::Setup, Part::Trial, Part::Teardown] {
-        if !once::has_steps(&loaded.plan, part) {
+        if !setup_teardown::has_steps(&loaded.plan, part) {
             continue;
         }
         let program = plans::compile(&loaded.plan, &loaded.sources, part, &options)?;
         let (secrets, failed) = (program.secrets.clone(), failed.clone());
         let shown_secrets = secrets.clone();
-        let trace = Trace::new(Which::All, SHOWN_BYTES, move |exchange| {
+        let trace = Trace::new(Which::All, MAX_SHOWN_BYTES, move |exchange| {
             failed.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
-            out::print(&Shown { exchange: &exchange, secrets: &shown_secrets }.to_string());
+            out::print(&ExchangeText { exchange: &exchange, secrets: &shown_secrets }.to_string());
         });
         let run_options = RunOptions::default();
         let ended = squall_engine::run(
@@ -63,9 +64,9 @@ pub fn command(args: &Try) -> Outcome {
                 }
             },
         )
-        .map_err(Failure::incomplete)?;
+        .map_err(CommandError::incomplete)?;
         if let Some(reason) = ended.failures.first() {
-            return Err(Failure::incomplete(reason));
+            return Err(CommandError::incomplete(reason));
         }
         if part == Part::Setup {
             options.setup = ended.variables;
@@ -80,15 +81,15 @@ pub fn command(args: &Try) -> Outcome {
     }
 }
 
-/// An exchange as a person reads it, without its secrets.
-struct Shown<'a> {
+/// An exchange as a person reads it, with its secrets masked.
+struct ExchangeText<'a> {
     exchange: &'a Exchange,
     secrets: &'a Secrets,
 }
 
-impl Display for Shown<'_> {
+impl Display for ExchangeText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Shown { exchange, secrets } = self;
+        let ExchangeText { exchange, secrets } = self;
         writeln!(f, "\n── {} ── {}", secrets.mask(&exchange.name), exchange.origin)?;
         self.lines(f, "  > ", &exchange.request)?;
         self.lines(f, "  < ", &exchange.head)?;
@@ -96,20 +97,20 @@ impl Display for Shown<'_> {
             self.lines(f, "  | ", &exchange.body)?;
         }
         if exchange.body_bytes > exchange.body.len() as u64 {
-            writeln!(f, "  | … {} bytes in all", exchange.body_bytes)?;
+            writeln!(f, "  | … {} in total", units::bytes(exchange.body_bytes))?;
         }
         writeln!(f, "  {}", timing(exchange))?;
         for (name, value) in &exchange.extracted {
             match value {
-                Ok(value) => writeln!(f, "  {name} = {}", cut(&secrets.mask(value)))?,
+                Ok(value) => writeln!(f, "  {name} = {}", truncated(&secrets.mask(value)))?,
                 Err(reason) => writeln!(f, "  {name}: {}", secrets.mask(reason))?,
             }
         }
-        for (check, warn, held) in &exchange.checks {
+        for (check, warn, passed) in &exchange.checks {
             let check = secrets.mask(check);
-            match held {
+            match passed {
                 Ok(true) => writeln!(f, "  ✓ {check}")?,
-                Ok(false) if *warn => writeln!(f, "  ! {check} (only a warning)")?,
+                Ok(false) if *warn => writeln!(f, "  ! {check} (warning only)")?,
                 Ok(false) => writeln!(f, "  ✗ {check}")?,
                 Err(reason) => writeln!(f, "  ✗ {check}: {}", secrets.mask(reason))?,
             }
@@ -122,15 +123,15 @@ impl Display for Shown<'_> {
     }
 }
 
-impl Shown<'_> {
-    /// Bytes as lines, each behind a mark; what is long is cut.
+impl ExchangeText<'_> {
+    /// Writes bytes as lines, each after a mark; long ones are truncated.
     fn lines(&self, f: &mut Formatter<'_>, mark: &str, bytes: &[u8]) -> fmt::Result {
         let all = mask::message(bytes, self.secrets);
         let all = all.trim_end();
-        for line in all.lines().take(BODY_LINES) {
-            writeln!(f, "{mark}{}", cut(line))?;
+        for line in all.lines().take(MAX_SHOWN_LINES) {
+            writeln!(f, "{mark}{}", truncated(line))?;
         }
-        match all.lines().count().saturating_sub(BODY_LINES) {
+        match all.lines().count().saturating_sub(MAX_SHOWN_LINES) {
             0 => Ok(()),
             more => writeln!(f, "{mark}… {more} more lines"),
         }
@@ -138,21 +139,21 @@ impl Shown<'_> {
 }
 
 fn timing(exchange: &Exchange) -> String {
-    let mut words = vec![format!("{:.1} ms", exchange.latency_us as f64 / 1e3)];
+    let mut words = vec![units::time(exchange.latency_us as f64)];
     for (name, time) in exchange.phases.named() {
-        words.push(format!("{name} {:.1}", time as f64 / 1e3));
+        words.push(format!("{} {}", name.replace('_', " "), units::time(time as f64)));
     }
     if exchange.reused {
-        words.push("connection used again".to_owned());
+        words.push("connection reused".to_owned());
     }
     words.join(", ")
 }
 
-/// A line, made printable, and not too long.
-fn cut(line: &str) -> String {
+/// A line with control characters replaced, truncated to the longest length.
+fn truncated(line: &str) -> String {
     let mut short: String =
-        line.chars().take(LINE_LENGTH).map(|c| if c.is_control() { '·' } else { c }).collect();
-    if line.chars().count() > LINE_LENGTH {
+        line.chars().take(MAX_LINE_LENGTH).map(|c| if c.is_control() { '·' } else { c }).collect();
+    if line.chars().count() > MAX_LINE_LENGTH {
         short.push('…');
     }
     short

@@ -1,5 +1,5 @@
-//! Where the users' time went, through the binary: it adds up on every shape of load, and what can be
-//! known from the plan is exactly that.
+//! Time accounting through the binary: it adds up for every shape of load, and the times that the plan
+//! determines are exact.
 
 mod common;
 
@@ -22,34 +22,40 @@ fn load(load: &str, steps: &str) -> Value {
 
 /// User-seconds in a state.
 fn time(json: &Value, state: &str) -> f64 {
-    json["ledger"][state].as_f64().unwrap_or_else(|| panic!("{state}: {}", json["ledger"]))
+    json["time_accounting"][state]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{state}: {}", json["time_accounting"]))
 }
 
-/// Checks that the states add up to users × elapsed time, and the deviation's causes to it.
+/// Checks that the states add up to users × elapsed time, and the causes to the throughput gap.
 fn adds_up(json: &Value, users: u64) {
-    let states = ["requests", "think", "pace", "not_started", "finished", "generator"];
+    let states = ["requests", "think", "pacing", "not_started", "finished", "generator"];
     let sum: f64 = states.iter().map(|state| time(json, state)).sum();
     let whole = users as f64 * json["elapsed_s"].as_f64().expect("a length");
-    assert_eq!(json["ledger"]["users"].as_u64(), Some(users));
+    assert_eq!(json["time_accounting"]["users"].as_u64(), Some(users));
     assert!((sum - whole).abs() <= whole * 0.001, "{sum} of {whole}: {json}");
-    assert!(states.iter().all(|state| time(json, state) >= 0.0), "{}", json["ledger"]);
-    let phases = json["ledger"]["requests_by_phase"].as_object().expect("phases");
+    assert!(states.iter().all(|state| time(json, state) >= 0.0), "{}", json["time_accounting"]);
+    let phases = json["time_accounting"]["requests_by_phase"].as_object().expect("phases");
     let phases: f64 = phases.values().filter_map(Value::as_f64).sum();
-    assert!((phases - time(json, "requests")).abs() < 1e-6, "{}", json["ledger"]);
-    let deviation = &json["deviation"];
-    let causes = deviation["causes"].as_array().expect("causes");
+    assert!((phases - time(json, "requests")).abs() < 1e-6, "{}", json["time_accounting"]);
+    let gap = &json["throughput_gap"];
+    let causes = gap["causes"].as_array().expect("causes");
     let causes: f64 = causes.iter().filter_map(|cause| cause["share"].as_f64()).sum();
-    let share = deviation["share"].as_f64().expect("a share");
-    assert!((causes - share).abs() < 1e-9, "{deviation}");
-    let rate = |name: &str| deviation[name].as_f64().expect("a rate");
-    let (total, mean) = (rate("rate_by_total"), rate("rate_by_mean"));
-    assert!(((mean - total) / mean - share).abs() < 1e-9, "{deviation}");
+    let share = gap["gap"].as_f64().expect("a gap");
+    assert!((causes - share).abs() < 1e-9, "{gap}");
+    let rate = |name: &str| gap[name].as_f64().expect("a rate");
+    let (total, mean) = (rate("measured"), rate("littles_law"));
+    assert!(((mean - total) / mean - share).abs() < 1e-9, "{gap}");
 }
 
 /// Checks a state's time, which the plan alone decides.
 fn exactly(json: &Value, state: &str, seconds: f64) {
     let time = time(json, state);
-    assert!((time - seconds).abs() < 0.001, "{state} {time}, not {seconds}: {}", json["ledger"]);
+    assert!(
+        (time - seconds).abs() < 0.001,
+        "{state} {time}, not {seconds}: {}",
+        json["time_accounting"]
+    );
 }
 
 #[test]
@@ -79,7 +85,7 @@ fn what_the_plan_decides_is_exact() {
     let json = load("{users: 4, iterations: 3}", "{get: /}, {think: 50ms}");
     adds_up(&json, 4);
     exactly(&json, "think", 4.0 * 3.0 * 0.05);
-    exactly(&json, "pace", 0.0);
+    exactly(&json, "pacing", 0.0);
     // Four users start at 0, 100, 200 and 300 ms.
     let json = load("{users: 4, ramp: 400ms, for: 600ms}", "{get: /}, {think: 1h}");
     adds_up(&json, 4);
@@ -90,23 +96,26 @@ fn what_the_plan_decides_is_exact() {
     );
     adds_up(&json, 2);
     exactly(&json, "not_started", 0.6);
-    // Open loads have no users whose time could be lost.
+    // Open workloads have no users whose time is accounted for.
     let json = load("{rate: 100/s, for: 200ms}", "{get: /}");
-    assert_eq!((json["ledger"]["users"].as_u64(), &json["deviation"]), (Some(0), &Value::Null));
+    assert_eq!(
+        (json["time_accounting"]["users"].as_u64(), &json["throughput_gap"]),
+        (Some(0), &Value::Null)
+    );
 }
 
 #[test]
 fn the_explanation_names_the_cause() {
     let first = |json: &Value| {
-        let cause = &json["deviation"]["causes"][0];
+        let cause = &json["throughput_gap"]["causes"][0];
         (cause["state"].as_str().unwrap_or_default().to_owned(), cause["share"].as_f64())
     };
     let delay = "{get: '/delay/5?dist=uniform&spread=50'}";
     let each = load("{users: 20, iterations: 20}", delay);
     adds_up(&each, 20);
-    assert_eq!(first(&each).0, "finished", "{}", each["deviation"]);
-    let text = each["deviation"]["causes"][0]["text"].as_str().expect("a text");
-    assert!(text.contains("users done while others went on (the first after"), "{text}");
+    assert_eq!(first(&each).0, "finished", "{}", each["throughput_gap"]);
+    let text = each["throughput_gap"]["causes"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("users finished while others continued (the first after"), "{text}");
     let finished = |json: &Value| time(json, "finished") / time(json, "users_s");
     // A machine that stands still for a moment just then keeps some users waiting for the last answers.
     let together =
@@ -114,11 +123,11 @@ fn the_explanation_names_the_cause() {
             adds_up(run, 20);
             finished(run) < finished(&each) / 2.0
         });
-    let together = together.unwrap_or_else(|| panic!("{}", each["ledger"]));
+    let together = together.unwrap_or_else(|| panic!("{}", each["time_accounting"]));
     assert!(together["totals"]["count"].as_u64() < Some(400), "not all made their iterations");
     let ramp = load("{users: 20, ramp: 400ms, for: 600ms}", "{get: /delay/10}");
     adds_up(&ramp, 20);
-    assert_eq!(first(&ramp).0, "not_started", "{}", ramp["deviation"]);
+    assert_eq!(first(&ramp).0, "not_started", "{}", ramp["throughput_gap"]);
 }
 
 #[test]

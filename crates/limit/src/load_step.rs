@@ -1,0 +1,172 @@
+//! One load level that was tried, and what was measured at it.
+
+/// What a load level counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LevelKind {
+    /// Iterations started per second.
+    Rate,
+    /// Virtual users.
+    Users,
+}
+
+impl LevelKind {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            LevelKind::Rate => "rate",
+            LevelKind::Users => "users",
+        }
+    }
+}
+
+/// The result of a requirement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequirementResult {
+    /// The requirement as it was written.
+    pub text: String,
+    /// Whether it was met.
+    pub met: bool,
+    /// How much of the limit was used: 1 is the limit itself, more violates it; `None`: it is not an
+    /// upper or lower limit, or nothing was measured.
+    pub used: Option<f64>,
+    /// The measured value as a person reads it.
+    pub shown: String,
+}
+
+/// The outcome of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepOutcome {
+    /// All requirements were met.
+    Met,
+    /// A requirement was violated, because of the target.
+    Violated,
+    /// A requirement was violated, and the generator was, or may have been, the cause.
+    Generator,
+}
+
+impl StepOutcome {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            StepOutcome::Met => "met",
+            StepOutcome::Violated => "violated",
+            StepOutcome::Generator => "generator",
+        }
+    }
+}
+
+/// A load level and what was measured at it, without its beginning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadStep {
+    /// Virtual users, or iterations started per second.
+    pub level: f64,
+    /// Length of the measured part, in s.
+    pub seconds: f64,
+    /// Iterations finished per second.
+    pub throughput: f64,
+    /// Requests finished per second.
+    pub requests: f64,
+    /// Mean number of requests in flight (Little's law: rate times mean latency).
+    pub concurrency: f64,
+    /// Mean latency in µs.
+    pub mean_us: f64,
+    /// Median latency in µs.
+    pub p50_us: f64,
+    /// 99th percentile of latency in µs.
+    pub p99_us: f64,
+    /// Share of the requests that were errors.
+    pub error_rate: f64,
+    /// Results of the requirements.
+    pub requirements: Vec<RequirementResult>,
+    /// Whether throughput keeps up with the arrival rate; always true for users.
+    pub keeps_up: bool,
+    /// Why the generator, and not the target, may have been the bottleneck.
+    pub generator: Vec<String>,
+}
+
+impl LoadStep {
+    /// Its outcome.
+    pub fn outcome(&self) -> StepOutcome {
+        match (
+            self.keeps_up && self.requirements.iter().all(|result| result.met),
+            self.generator.is_empty(),
+        ) {
+            (true, _) => StepOutcome::Met,
+            (false, true) => StepOutcome::Violated,
+            (false, false) => StepOutcome::Generator,
+        }
+    }
+
+    /// How much of its limit the requirement closest to it used.
+    pub fn used(&self) -> Option<f64> {
+        self.requirements.iter().filter_map(|result| result.used).max_by(f64::total_cmp)
+    }
+
+    /// Whether a throughput keeps up with an arrival rate: it may fall behind by 5%, and by what chance
+    /// explains in so short a time (three standard deviations of a Poisson process).
+    pub fn keeps_up(throughput: f64, rate: f64, seconds: f64) -> bool {
+        throughput >= 0.95 * rate - 3.0 * (rate / seconds.max(1.0)).sqrt()
+    }
+}
+
+/// How long the target took to recover.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recovery {
+    /// The level that violated a requirement.
+    pub from: f64,
+    /// The level at which the target was watched.
+    pub at: f64,
+    /// Seconds until its latency was normal again; `None`: not while it was watched.
+    pub seconds: Option<f64>,
+    /// How long it was watched at most, in s.
+    pub watched_s: f64,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A step that used this much of its limit.
+    pub(crate) fn step(level: f64, used: f64) -> LoadStep {
+        let met = used <= 1.0;
+        let requirement = RequirementResult {
+            text: "p99 < 1s".to_owned(),
+            met,
+            used: Some(used),
+            shown: format!("{used:.2} s"),
+        };
+        LoadStep {
+            level,
+            seconds: 10.0,
+            throughput: level,
+            requests: level,
+            concurrency: level * used * 0.2,
+            mean_us: used * 2e5,
+            p50_us: used * 1e5,
+            p99_us: used * 1e6,
+            error_rate: 0.0,
+            requirements: vec![requirement],
+            keeps_up: true,
+            generator: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn outcomes_of_steps() {
+        assert_eq!(step(1.0, 0.5).outcome(), StepOutcome::Met);
+        assert_eq!(step(1.0, 1.5).outcome(), StepOutcome::Violated);
+        let behind = LoadStep { keeps_up: false, ..step(1.0, 0.5) };
+        assert_eq!(behind.outcome(), StepOutcome::Violated);
+        let generator = LoadStep { generator: vec!["cpu".to_owned()], ..behind };
+        assert_eq!(generator.outcome(), StepOutcome::Generator);
+        let met = LoadStep { generator: vec!["cpu".to_owned()], ..step(1.0, 0.5) };
+        assert_eq!(met.outcome(), StepOutcome::Met);
+    }
+
+    #[test]
+    fn throughput_may_fall_behind_by_chance_only() {
+        assert!(LoadStep::keeps_up(95.0, 100.0, 10.0) && LoadStep::keeps_up(86.0, 100.0, 10.0));
+        assert!(!LoadStep::keeps_up(85.0, 100.0, 10.0));
+        assert!(!LoadStep::keeps_up(9_300.0, 10_000.0, 10.0));
+    }
+}
