@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use squall_engine::{Event, Part, RunOptions, Stopper};
+use squall_engine::{Event, Part, RunOptions, Control};
 use squall_measure::units::{bytes, count, time};
 use squall_measure::{Histogram, Totals};
 use squall_plan::diagnostic::Sources;
@@ -79,7 +79,7 @@ fn calibrate(load: String) -> Result<Calibration, CommandError> {
         plans::network(&loaded.plan, &sources, std::slice::from_ref(&program), Io::Auto)?;
     let mut totals = Totals::new();
     let options = RunOptions::default();
-    squall_engine::run(program, shared, &options, &Stopper::default(), None, |event| {
+    squall_engine::run(program, shared, &options, &Control::default(), None, |event| {
         if let Event::Slice(slice) = event {
             totals.add(slice);
         }

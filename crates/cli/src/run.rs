@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use squall_engine::{Ended, Part, Program, RunOptions, Stopper};
+use squall_engine::{Ended, Part, Program, RunOptions, Control};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_wire::Shared;
@@ -52,13 +52,13 @@ pub fn run(job: Job) -> CommandResult {
     // Everything is compiled before anything is sent.
     let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
     let shared = plans::network(&job.plan, &job.sources, &programs, job.output.means.io())?;
-    let stopper = Stopper::default();
+    let control = Control::default();
     let graceful_stop = job.plan.graceful_stop.unwrap_or(squall_engine::DEFAULT_GRACEFUL_STOP);
     let interrupted =
-        signals::watch(stopper.clone(), graceful_stop).map_err(CommandError::incomplete)?;
+        signals::watch(control.clone(), graceful_stop).map_err(CommandError::incomplete)?;
 
     let setup_teardown = SetupTeardown { plan: &job.plan, sources: &job.sources, shared: &shared };
-    let setup = setup_teardown.run(&options, Part::Setup, &stopper);
+    let setup = setup_teardown.run(&options, Part::Setup, &control);
     if interrupted.load(Ordering::Relaxed) {
         let text = "squall: interrupted during setup; no load was started".to_owned();
         return Err(CommandError { exit: Exit::Interrupted, text });
@@ -68,10 +68,10 @@ pub fn run(job: Job) -> CommandResult {
     let builtin = builtin::is_asked_for(&job.plan, &job.variables);
     let crew = job.output.means.crew(&job.plan, plans::hosts(&programs), builtin);
     let mut collector = Collector::new(&job, &program, &shared, crew.workers)?;
-    let ended = drive(&job, &program, &shared, &crew, &stopper, &mut collector)?;
+    let ended = drive(&job, &program, &shared, &crew, &control, &mut collector)?;
     options.setup.clear();
     // An interrupted load is cleaned up as well.
-    let teardown = setup_teardown.run(&options, Part::Teardown, &Stopper::default());
+    let teardown = setup_teardown.run(&options, Part::Teardown, &Control::default());
     let outcome =
         collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)));
     teardown.and(outcome)
@@ -83,7 +83,7 @@ fn drive(
     program: &Arc<Program>,
     shared: &Arc<Shared>,
     crew: &RunOptions,
-    stopper: &Stopper,
+    control: &Control,
     collector: &mut Collector,
 ) -> Result<Ended, CommandError> {
     let Output { log_requests, log_which, log_bodies, .. } = &job.output;
@@ -92,7 +92,7 @@ fn drive(
     let bytes = log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
     let trace = log.as_ref().map(|log| log.trace(*log_which, bytes));
     let ended =
-        squall_engine::run(program.clone(), shared.clone(), crew, stopper, trace, |event| {
+        squall_engine::run(program.clone(), shared.clone(), crew, control, trace, |event| {
             collector.take(event);
         })
         .map_err(CommandError::incomplete)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use squall_engine::{CompileOptions, Event, Part, RunOptions, Stopper};
+use squall_engine::{CompileOptions, Event, Part, RunOptions, Control};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
@@ -28,7 +28,7 @@ impl SetupTeardown<'_> {
         &self,
         options: &CompileOptions,
         part: Part,
-        stopper: &Stopper,
+        control: &Control,
     ) -> Result<Vec<(String, Value)>, CommandError> {
         if !has_steps(self.plan, part) {
             return Ok(Vec::new());
@@ -38,7 +38,7 @@ impl SetupTeardown<'_> {
         let mut log = Vec::new();
         let run = RunOptions::default();
         let ended =
-            squall_engine::run(program, self.shared.clone(), &run, stopper, None, |event| {
+            squall_engine::run(program, self.shared.clone(), &run, control, None, |event| {
                 if let Event::Log(lines) = event {
                     log.extend(lines.iter().map(|line| secrets.mask(&line.text)));
                 }

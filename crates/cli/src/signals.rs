@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use squall_engine::Stopper;
+use squall_engine::Control;
 
 /// Watches for SIGINT and SIGTERM on a thread of its own. The flag says whether one was received.
-pub fn watch(stopper: Stopper, graceful_stop: Duration) -> io::Result<Arc<AtomicBool>> {
+pub fn watch(control: Control, graceful_stop: Duration) -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let seen = interrupted.clone();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
@@ -20,9 +20,9 @@ pub fn watch(stopper: Stopper, graceful_stop: Duration) -> io::Result<Arc<Atomic
             match number {
                 0 => {
                     eprintln!("\nstopping: requests in flight may finish (press Ctrl-C again to stop at once)");
-                    stopper.stop(graceful_stop);
+                    control.stop(graceful_stop);
                 }
-                1 => stopper.abort(),
+                1 => control.abort(),
                 // A third signal exits even without results.
                 _ => std::process::exit(super::exit::Exit::Interrupted as i32),
             }

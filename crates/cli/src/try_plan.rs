@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use squall_engine::{Event, Exchange, Part, RunOptions, Stopper, Trace, Which};
+use squall_engine::{Event, Exchange, Part, RunOptions, Control, Trace, Which};
 use squall_measure::units;
 use squall_plan::secrets::Secrets;
 use squall_wire::Io;
@@ -54,7 +54,7 @@ pub fn command(args: &Try) -> CommandResult {
             program,
             shared.clone(),
             &run_options,
-            &Stopper::default(),
+            &Control::default(),
             Some(trace),
             |event| {
                 if let Event::Log(lines) = event {

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use squall_load::random::Random;
-use squall_measure::State;
+use squall_measure::UserState;
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
@@ -27,7 +27,7 @@ enum Next<'p> {
     Request(&'p RequestOp),
     Exec(&'p ExecOp),
     /// To think, or to keep its pacing, until then.
-    Wait(State, u64),
+    Wait(UserState, u64),
     /// To let others run.
     Yield,
     /// An arrival.
@@ -54,11 +54,11 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
         let sampled = match stretch.run(now) {
             Next::Request(op) => {
                 budget = budget.saturating_sub(REQUEST_COST);
-                worker.note(core, State::Request, now);
+                worker.note(core, UserState::Request, now);
                 sample::sample(&worker, core, strand, &in_flight, op, now).await
             }
             Next::Exec(op) => {
-                worker.note(core, State::Request, now);
+                worker.note(core, UserState::Request, now);
                 sample::sample(&worker, core, strand, &in_flight, op, now).await
             }
             Next::Yield => {
@@ -77,7 +77,7 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
             Next::Gone => return worker.leave(user, now),
         };
         now = sampled.end;
-        worker.note(core, State::Ready, now);
+        worker.note(core, UserState::Ready, now);
         if sampled.failed {
             worker.react(core, strand);
         }
@@ -120,7 +120,7 @@ impl<'p> Stretch<'_, 'p> {
                 return Next::Gone;
             }
             if ends {
-                return self.leave(now);
+                return self.leave();
             }
             while let Some(op) = scenario.ops.get(self.strand.pc as usize) {
                 if *self.budget == 0 {
@@ -192,7 +192,7 @@ impl<'p> Stretch<'_, 'p> {
             }
             After::At(due) => {
                 self.strand.due = due;
-                Some(Next::Wait(State::Pace, due))
+                Some(Next::Wait(UserState::Pace, due))
             }
             After::Free => Some(Next::Free),
             After::Gone => Some(Next::Gone),
@@ -200,9 +200,9 @@ impl<'p> Stretch<'_, 'p> {
     }
 
     /// The user ends within an iteration: what it was in is cut off.
-    fn leave(&mut self, now: u64) -> Next<'p> {
+    fn leave(&mut self) -> Next<'p> {
         while let Some(group) = self.strand.groups.pop() {
-            self.worker.recorder.group_cut_off(&group, now);
+            self.worker.recorder.cut_off_group(&group);
         }
         Next::Gone
     }
@@ -214,7 +214,7 @@ impl<'p> Stretch<'_, 'p> {
                 // An arrival was due before its load ended: its first request is sent.
                 let arrived = std::mem::take(&mut self.strand.arrived);
                 if !arrived && self.worker.roster.borrow().is_surplus(self.core.seat) {
-                    return Some(self.leave(now));
+                    return Some(self.leave());
                 }
                 return Some(Next::Request(request));
             }
@@ -222,7 +222,7 @@ impl<'p> Stretch<'_, 'p> {
             Op::Think(think) => {
                 let wait = self.think(think);
                 self.strand.due = now.saturating_add(wait);
-                return Some(Next::Wait(State::Think, self.strand.due));
+                return Some(Next::Wait(UserState::Think, self.strand.due));
             }
             Op::Enter(name) => {
                 self.strand.groups.push(OpenGroup { name: *name, since: now, failed: false });
@@ -297,10 +297,10 @@ impl<'p> Stretch<'_, 'p> {
                 self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
             }
             Op::Stop(StopScope::Iteration) => self.strand.pc = scenario.ops.len() as u32,
-            Op::Stop(StopScope::User) => return Some(self.leave(now)),
+            Op::Stop(StopScope::User) => return Some(self.leave()),
             Op::Stop(StopScope::Run) => {
                 self.worker.stop_run();
-                return Some(self.leave(now));
+                return Some(self.leave());
             }
         }
         None

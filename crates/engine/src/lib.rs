@@ -2,20 +2,25 @@
 //!
 //! The way of the data is one direction: [`compile`] makes a [`Program`] of a plan; [`run`] starts
 //! the workers and hands their slices, one a worker and second, to the caller. Nothing downstream
-//! calls back; a [`Stopper`] ends a run from elsewhere.
+//! calls back; a [`Control`] ends a run from elsewhere.
 
-mod judge;
+mod behaviour;
 mod parts;
+mod post;
 mod program;
+mod record;
 mod render;
+mod rows;
 mod run;
+mod sample;
 mod profile;
 mod roster;
 mod scope;
+mod scratch;
 mod trace;
 mod user;
 mod worker;
 
 pub use program::{CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Part, Program, advise, compile};
-pub use run::{Ended, Event, LogLine, RunOptions, Stopper, run};
+pub use run::{Ended, Event, LogLine, RunOptions, Control, run};
 pub use trace::{Exchange, Trace, Which};

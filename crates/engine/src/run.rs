@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use squall_load::Share;
 use squall_measure::Slice;
 use squall_plan::value::Value;
 use squall_wire::{Clock, Shared};
@@ -26,7 +27,7 @@ pub(crate) enum Message {
     /// A step or an error asks for the end of the run.
     StopAsked,
     /// The first user of a load that ends together has done its iterations.
-    UnitEnded(u16),
+    LoadEnded(u16),
     /// A worker could not be started, or its thread broke off.
     Failed {
         worker: u32,
@@ -40,6 +41,8 @@ pub(crate) struct Orders {
     pub command: Command,
     /// Loads that have ended before their time.
     pub ended: Vec<u16>,
+    /// The loads stand still.
+    pub paused: bool,
 }
 
 /// Whether and how the run goes on.
@@ -48,8 +51,8 @@ pub(crate) enum Command {
     #[default]
     Run,
     /// Begin nothing new; what is in flight may take so many nanoseconds.
-    Stop { grace: u64 },
-    /// Cut everything.
+    Stop { graceful: u64 },
+    /// Cancel everything.
     Abort,
 }
 
@@ -78,8 +81,12 @@ pub enum Event<'a> {
 const START_AFTER: u64 = 5_000_000;
 
 /// How a run is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
+    /// The share of the plan's loads that this process has; its workers divide it.
+    pub share: Share,
+    /// When the load starts; `None`: as soon as the workers are there.
+    pub start: Option<Instant>,
     /// How many workers, at most one a user.
     pub workers: u32,
     /// Whether each worker gets a table of open files of its own: a limit of open files is one of a
@@ -88,29 +95,40 @@ pub struct RunOptions {
 }
 
 impl Default for RunOptions {
-    /// One worker.
+    /// One worker, which has everything.
     fn default() -> Self {
-        RunOptions { workers: 1, own_files: false }
+        RunOptions { share: Share::all(), start: None, workers: 1, own_files: false }
     }
 }
 
-/// A way to end a run from elsewhere (a signal, a test).
+/// Controls a run from elsewhere (a signal, a test).
 #[derive(Debug, Clone)]
-pub struct Stopper(watch::Sender<Orders>);
+pub struct Control(watch::Sender<Orders>);
 
-impl Default for Stopper {
+impl Default for Control {
     fn default() -> Self {
-        Stopper(watch::Sender::new(Orders::default()))
+        Control(watch::Sender::new(Orders::default()))
     }
 }
 
-impl Stopper {
+impl Control {
+    /// Lets the loads stand still: nobody arrives, begins or goes on. What is in flight goes on.
+    pub fn pause(&self) {
+        self.0.send_modify(|orders| orders.paused = true);
+    }
+
+    /// Lets the loads go on where they stood; they end later by the length of the pause.
+    pub fn resume(&self) {
+        self.0.send_modify(|orders| orders.paused = false);
+    }
+
     /// Ends the run in order: nothing new is begun, what is in flight may take so long.
-    pub fn stop(&self, grace: Duration) {
+    pub fn stop(&self, graceful_stop: Duration) {
         self.0.send_if_modified(|orders| {
             let first = orders.command == Command::Run;
             if first {
-                orders.command = Command::Stop { grace: crate::profile::nanos(grace) };
+                let graceful = crate::profile::nanos(graceful_stop);
+                orders.command = Command::Stop { graceful };
             }
             first
         });
@@ -122,11 +140,11 @@ impl Stopper {
     }
 
     /// Ends one load, on all workers.
-    fn end_unit(&self, unit: u16) {
+    fn end_load(&self, load: u16) {
         self.0.send_if_modified(|orders| {
-            let first = !orders.ended.contains(&unit);
+            let first = !orders.ended.contains(&load);
             if first {
-                orders.ended.push(unit);
+                orders.ended.push(load);
             }
             first
         });
@@ -159,12 +177,16 @@ pub fn run(
     program: Arc<Program>,
     shared: Arc<Shared>,
     options: &RunOptions,
-    stopper: &Stopper,
+    control: &Control,
     trace: Option<Trace>,
     mut events: impl FnMut(Event<'_>),
 ) -> io::Result<Ended> {
-    let clock = Clock::new(Instant::now());
-    let start = clock.now() + START_AFTER;
+    let origin = Instant::now();
+    let clock = Clock::new(origin);
+    let start = options.start.map_or(clock.now() + START_AFTER, |start| {
+        let after = start.saturating_duration_since(origin);
+        u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)
+    });
     let (messages, inbox) = mpsc::channel();
     let of = options.workers.clamp(1, program.most_workers());
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
@@ -175,10 +197,11 @@ pub fn run(
             clock,
             index,
             of,
+            share: options.share.worker_of(index, of),
             own_files: options.own_files,
             start,
             messages: messages.clone(),
-            commands: stopper.0.subscribe(),
+            orders: control.0.subscribe(),
             trace: trace.clone(),
             variables: variables.clone(),
         };
@@ -198,12 +221,12 @@ pub fn run(
                 let _ = messages.send(Message::Failed { worker: index, reason });
             });
         if let Err(error) = started {
-            stopper.abort();
+            control.abort();
             return Err(error);
         }
     }
     drop(messages);
-    let (asked, failures) = collect(&inbox, &program, stopper, &mut events);
+    let (asked, failures) = collect(&inbox, &program, control, &mut events);
     let variables =
         variables.and_then(|kept| kept.lock().map(|mut kept| std::mem::take(&mut *kept)).ok());
     let variables = variables.unwrap_or_default();
@@ -215,7 +238,7 @@ pub fn run(
 fn collect(
     inbox: &Receiver<Message>,
     program: &Program,
-    stopper: &Stopper,
+    control: &Control,
     events: &mut impl FnMut(Event<'_>),
 ) -> (bool, Vec<String>) {
     let (mut asked, mut failures) = (false, Vec::new());
@@ -229,12 +252,12 @@ fn collect(
             Message::Log(lines) => events(Event::Log(&lines)),
             Message::StopAsked => {
                 asked = true;
-                stopper.stop(program.graceful_stop);
+                control.stop(program.graceful_stop);
             }
-            Message::UnitEnded(unit) => stopper.end_unit(unit),
+            Message::LoadEnded(load) => control.end_load(load),
             Message::Failed { worker, reason } => {
                 failures.push(format!("worker {worker}: {reason}"));
-                stopper.stop(program.graceful_stop);
+                control.stop(program.graceful_stop);
             }
         }
     }

@@ -20,6 +20,10 @@ pub const DEFINITIONS: &[Definition] = &[
         text: "latency corrected for coordinated omission: counted from when the request should have been sent by its schedule (pacing or an arrival rate), so that the wait for an earlier, late response counts too",
     },
     Definition {
+        key: "pool",
+        text: "waiting for one of the connections that the plan lets users share; no part of the latency, but of the corrected one",
+    },
+    Definition {
         key: "dns",
         text: "resolving the host's name; names that are known before the run are resolved before it",
     },
@@ -45,6 +49,14 @@ pub const DEFINITIONS: &[Definition] = &[
     Definition {
         key: "loop_iteration",
         text: "one iteration of a worker's event loop: how long it worked before it polled for events again",
+    },
+    Definition {
+        key: "timer_delay",
+        text: "how late a timer fired: from when a wait or a deadline was over until squall noticed",
+    },
+    Definition {
+        key: "cut_off",
+        text: "groups that the end of their load interrupted: they count neither as ended nor as errors, and have no latency",
     },
     Definition {
         key: "time_accounting",

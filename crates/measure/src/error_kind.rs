@@ -31,12 +31,14 @@ pub enum ErrorKind {
     Render,
     Exec,
     Interrupted,
+    PoolTimeout,
+    Variable,
 }
 
 use ErrorKind as K;
 
 /// Kind, label in results, and a sentence.
-const TABLE: [(ErrorKind, &str, &str); 26] = [
+const TABLE: [(ErrorKind, &str, &str); 28] = [
     (
         K::Dns,
         "dns",
@@ -52,7 +54,7 @@ const TABLE: [(ErrorKind, &str, &str); 26] = [
     (
         K::NoFreePort,
         "no_free_port",
-        "this machine has no free local port toward the target: reuse connections, or use several source addresses (`from`)",
+        "this machine has no free local port toward the target: reuse connections, or use several source addresses (`source_addresses`)",
     ),
     (
         K::TooManyOpenFiles,
@@ -98,6 +100,16 @@ const TABLE: [(ErrorKind, &str, &str); 26] = [
         K::Interrupted,
         "interrupted",
         "the run ended while this was in flight, and the time to finish was over",
+    ),
+    (
+        K::PoolTimeout,
+        "pool_timeout",
+        "no connection of the plan's own pool was free in time (`connections.pool_size`): this is the plan's limit, not the target's",
+    ),
+    (
+        K::Variable,
+        "variable",
+        "the request needs a variable that has no value, and was not sent",
     ),
 ];
 

@@ -6,7 +6,7 @@ use crate::error_kind::ErrorKind;
 use crate::histogram::{COARSE, Histogram};
 
 /// The phases of a request, in order. Their definitions are in [`crate::DEFINITIONS`].
-pub const PHASES: [&str; 5] = ["dns", "connect", "tls", "first_byte", "body"];
+pub const PHASES: [&str; 6] = ["pool", "dns", "connect", "tls", "first_byte", "body"];
 
 /// How long each phase of a request took, in ns; `None`: it had no such phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,6 +53,9 @@ pub struct RequestStats {
     pub count: u64,
     /// Those of them that were errors.
     pub errors: u64,
+    /// Groups that the end of their load cut off: they count neither as ended nor as errors, and have
+    /// no latency.
+    pub cut_off: u64,
     /// Errors by kind.
     pub error_kinds: Vec<(ErrorKind, u64)>,
     /// Responses by status code, in ascending order.
@@ -65,7 +68,7 @@ pub struct RequestStats {
     pub latency: Histogram,
     /// Corrected latency, in µs: from when the request should have been sent, where there is a schedule.
     pub corrected_latency: Histogram,
-    /// Phases of the latency, in µs, by [`PHASES`].
+    /// Phases of a request, in µs, by [`PHASES`]; all but the pool's are parts of its latency.
     pub phases: [Histogram<COARSE>; PHASES.len()],
 }
 
@@ -96,10 +99,16 @@ impl RequestStats {
         }
     }
 
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.cut_off == 0
+    }
+
     /// Adds the statistics of other requests. Saturates: a file may contain anything.
     pub fn merge(&mut self, other: &RequestStats) {
         self.count = self.count.saturating_add(other.count);
         self.errors = self.errors.saturating_add(other.errors);
+        self.cut_off = self.cut_off.saturating_add(other.cut_off);
         self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
         self.bytes_out = self.bytes_out.saturating_add(other.bytes_out);
         for (kind, count) in &other.error_kinds {
@@ -117,7 +126,8 @@ impl RequestStats {
 
     /// Resets all values and keeps the memory.
     pub fn clear(&mut self) {
-        (self.count, self.errors, self.bytes_in, self.bytes_out) = (0, 0, 0, 0);
+        (self.count, self.errors, self.cut_off) = (0, 0, 0);
+        (self.bytes_in, self.bytes_out) = (0, 0);
         self.error_kinds.clear();
         self.status.clear();
         self.latency.clear();
@@ -136,7 +146,7 @@ impl RequestStats {
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        for number in [self.count, self.errors, self.bytes_in, self.bytes_out] {
+        for number in [self.count, self.errors, self.cut_off, self.bytes_in, self.bytes_out] {
             codec::put(out, number);
         }
         codec::put(out, self.error_kinds.len() as u64);
@@ -158,6 +168,7 @@ impl RequestStats {
         let mut row = RequestStats {
             count: codec::get(bytes)?,
             errors: codec::get(bytes)?,
+            cut_off: codec::get(bytes)?,
             bytes_in: codec::get(bytes)?,
             bytes_out: codec::get(bytes)?,
             ..RequestStats::default()

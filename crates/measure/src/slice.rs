@@ -47,6 +47,8 @@ counters! {
     arrivals_due,
     /// Arrivals dropped because no user was free.
     arrivals_dropped,
+    /// Arrivals that were due and never began, because the run was ended or its data had no more rows.
+    arrivals_cut_off,
     /// Connections opened.
     connections_opened,
     /// Requests retried on a new connection because the target had closed the old one.
@@ -144,13 +146,18 @@ impl Slice {
         row.latency.record(latency_us);
     }
 
+    /// Records a group that the end of its load cut off.
+    pub fn record_cut_off_group(&mut self, name: NameId) {
+        self.row(name).cut_off += 1;
+    }
+
     fn row(&mut self, NameId(name): NameId) -> &mut RequestStats {
         let index = name as usize;
         if self.rows.len() <= index {
             self.rows.resize_with(index + 1, || None);
         }
         let row = self.rows[index].get_or_insert_with(Box::default);
-        if row.count == 0 {
+        if row.is_empty() {
             self.touched.push(name);
         }
         row
@@ -228,7 +235,7 @@ impl Slice {
         for _ in 0..codec::get(bytes)? {
             let id = number(bytes)?;
             let row = RequestStats::decode(bytes)?;
-            if id > crate::MAX_NAMES as u32 * 4 || row.count == 0 {
+            if id > crate::MAX_NAMES as u32 * 4 || row.is_empty() {
                 return Err(DecodeError("the number of a name is out of range"));
             }
             *slice.row(NameId(id)) = row;

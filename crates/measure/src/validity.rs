@@ -3,6 +3,7 @@
 //! `docs/measurement.md` lists them.
 
 use crate::error_kind::ErrorKind;
+use crate::histogram::Histogram;
 use crate::host_metrics::HostMetrics;
 use crate::request_stats::RequestStats;
 use crate::steady::{Steady, Unsteady};
@@ -156,7 +157,8 @@ const MAX_STALL_US: u64 = 100_000;
 fn stalled(facts: &Facts<'_>) -> Option<Reason> {
     let longest = |row: &SecondStats| {
         let own = &row.self_metrics;
-        own.receive_delay.max().max(own.send_delay.max()).max(own.loop_iteration.max())
+        let delays = [&own.receive_delay, &own.send_delay, &own.loop_iteration, &own.timer_delay];
+        delays.into_iter().map(Histogram::max).max().unwrap_or(0)
     };
     let worst = facts.totals.series().map(longest).max().unwrap_or(0);
     if worst < MAX_STALL_US {

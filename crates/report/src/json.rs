@@ -107,6 +107,7 @@ fn generator(run: &Run) -> Value {
         "receive_delay_us": phase(&own.receive_delay),
         "send_delay_us": phase(&own.send_delay),
         "loop_iteration_us": phase(&own.loop_iteration),
+        "timer_delay_us": phase(&own.timer_delay),
     })
 }
 
@@ -136,6 +137,9 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Value {
         "bytes_out": row.bytes_out,
         "latency_us": latency(&row.latency),
     });
+    if row.cut_off > 0 {
+        object["cut_off"] = value!(row.cut_off);
+    }
     if !row.corrected_latency.is_empty() {
         object["corrected_latency_us"] = latency(&row.corrected_latency);
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use squall_engine::{CompileOptions, Event, Part, Stopper};
+use squall_engine::{CompileOptions, Event, Part, Control};
 use squall_limit::{LevelKind, Limit, LoadStep, Next, Recovery, Search, SearchEnd, StepOutcome};
 use squall_measure::units::{count, rate};
 use squall_measure::{HostMetrics, Threshold};
@@ -62,9 +62,9 @@ pub fn command(args: &args::Limit) -> CommandResult {
     let options = plans::options(&args.variables, destination.url.clone(), Vec::new());
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
     let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.means.io())?;
-    let stopper = Stopper::default();
+    let control = Control::default();
     let interrupted =
-        signals::watch(stopper.clone(), Duration::ZERO).map_err(CommandError::incomplete)?;
+        signals::watch(control.clone(), Duration::ZERO).map_err(CommandError::incomplete)?;
     let mut runner = Runner {
         args,
         plan: &loaded.plan,
@@ -78,7 +78,7 @@ pub fn command(args: &args::Limit) -> CommandResult {
     let shared = runner.shared.clone();
     let setup_teardown =
         SetupTeardown { plan: &loaded.plan, sources: &loaded.sources, shared: &shared };
-    runner.options.setup = setup_teardown.run(&runner.options, Part::Setup, &stopper)?;
+    runner.options.setup = setup_teardown.run(&runner.options, Part::Setup, &control)?;
     let limit = match (args.mode, to) {
         (Mode::Soak, Some(to)) => runner.soak(to),
         (Mode::Spike, Some(to)) => runner.through("spike", &[from, to]),
@@ -86,7 +86,7 @@ pub fn command(args: &args::Limit) -> CommandResult {
         _ => runner.search(search),
     };
     runner.options.setup.clear();
-    let torn_down = setup_teardown.run(&runner.options, Part::Teardown, &Stopper::default());
+    let torn_down = setup_teardown.run(&runner.options, Part::Teardown, &Control::default());
     let limit = limit?;
     torn_down?;
     runner.conclude(&limit)
@@ -264,18 +264,18 @@ impl Runner<'_> {
         let hosts = program.origins().len();
         let builtin = builtin::is_asked_for(&plan, &self.args.variables);
         let crew = self.args.means.crew(&plan, hosts, builtin);
-        let (stopper, began) = (Stopper::default(), Instant::now());
+        let (control, began) = (Control::default(), Instant::now());
         let mut host = HostMetrics::default();
         let mut sampler = HostSampler::new(self.plan.connections.source_addresses.len());
         host.add(0.0, sampler.sample());
         let ended =
-            squall_engine::run(program, self.shared.clone(), &crew, &stopper, None, |event| {
+            squall_engine::run(program, self.shared.clone(), &crew, &control, None, |event| {
                 let Event::Slice(slice) = event else { return };
                 host.add(began.elapsed().as_secs_f64(), sampler.sample());
                 let on = take(slice);
                 // Requests in flight at the end of a step no longer matter.
                 if !on || self.is_interrupted() || began.elapsed() >= length {
-                    stopper.stop(Duration::ZERO);
+                    control.stop(Duration::ZERO);
                 }
             })
             .map_err(CommandError::incomplete)?;

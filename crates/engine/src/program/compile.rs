@@ -105,7 +105,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     compiler.declare();
     compiler.find_target();
     compiler.find_proxy();
-    let (scenarios, units) = match options.part {
+    let (scenarios, loads) = match options.part {
         Part::Setup => compiler.once("setup", &plan.setup),
         Part::Teardown => compiler.once("teardown", &plan.teardown),
         Part::Load | Part::Trial => compiler.scenarios(&merged),
@@ -116,7 +116,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     Ok(Program {
         name: plan.name.clone(),
         scenarios,
-        units,
+        loads,
         names: compiler.names,
         variables: compiler.variables,
         initial: compiler.initial.into(),
@@ -348,7 +348,7 @@ impl<'p> Compiler<'p> {
     fn scenarios(&mut self, defaults: &'p [Defaults]) -> (Vec<Scenario>, Vec<LoadProfile>) {
         let plan = self.plan;
         let mut scenarios = Vec::new();
-        let mut units = Vec::new();
+        let mut loads = Vec::new();
         let mut shared = Vec::new();
         for (index, (scenario, defaults)) in plan.scenarios.iter().zip(defaults).enumerate() {
             self.defaults = defaults;
@@ -357,13 +357,13 @@ impl<'p> Compiler<'p> {
             let (name, steps) = (&scenario.name.value, &scenario.steps);
             scenarios.push(self.scenario(name, steps, on_error, bandwidth));
             if self.options.part == Part::Trial {
-                units.push(LoadProfile::once(index));
+                loads.push(LoadProfile::once(index));
                 continue;
             }
             match (&scenario.load, &scenario.weight) {
                 (Some(load), _) => {
                     let members = vec![Member { scenario: index, weight: 1.0 }];
-                    self.unit(&load.value, load.span, members, scenario.start_after, &mut units);
+                    self.load(&load.value, load.span, members, scenario.start_after, &mut loads);
                 }
                 (None, Some(weight)) => {
                     shared.push(Member { scenario: index, weight: weight.value })
@@ -375,21 +375,21 @@ impl<'p> Compiler<'p> {
         if let Some(load) = &plan.load
             && !shared.is_empty()
         {
-            self.unit(&load.value, load.span, shared, Duration::ZERO, &mut units);
+            self.load(&load.value, load.span, shared, Duration::ZERO, &mut loads);
         }
-        (scenarios, units)
+        (scenarios, loads)
     }
 
-    fn unit(
+    fn load(
         &mut self,
         load: &Load,
         span: Span,
         members: Vec<Member>,
         start_after: Duration,
-        units: &mut Vec<LoadProfile>,
+        loads: &mut Vec<LoadProfile>,
     ) {
         match LoadProfile::new(load, members, start_after) {
-            Ok(unit) => units.push(unit),
+            Ok(load) => loads.push(load),
             Err(message) => self.error(span, message, ""),
         }
     }

@@ -18,6 +18,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use squall_load::Share;
 use squall_measure::NameKind;
 use squall_plan::expr::{Program as Formula, Slot};
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
@@ -27,7 +28,7 @@ use squall_plan::value::Value;
 use squall_wire::{Origin, Proxy};
 
 use crate::parts::hosts::Hosts;
-use crate::profile::LoadProfile;
+use crate::profile::{LoadProfile, Shape};
 
 pub use advise::advise;
 pub(crate) use compile::Compiler;
@@ -53,7 +54,7 @@ pub struct Program {
     /// The kinds of users.
     pub(crate) scenarios: Vec<Scenario>,
     /// The loads, each of one scenario or of several by weight.
-    pub(crate) units: Vec<LoadProfile>,
+    pub(crate) loads: Vec<LoadProfile>,
     /// Names known before the run; the index is the number under which a worker records.
     pub(crate) names: Vec<(NameKind, String)>,
     /// Names of the variables, by slot.
@@ -94,6 +95,8 @@ pub(crate) struct Scenario {
     /// The feeds that its steps look at, of which each iteration takes a row.
     pub feeds: Vec<u16>,
     pub on_error: OnError,
+    /// Whether each iteration begins with a fresh session.
+    pub fresh_sessions: bool,
     /// Limits of a user's bytes a second.
     pub bandwidth: Option<Bandwidth>,
 }
@@ -178,16 +181,16 @@ impl Program {
 
     /// Length of the run in seconds, if all its loads end by time.
     pub fn length_s(&self) -> Option<f64> {
-        let ends: Option<Vec<u64>> = self.units.iter().map(LoadProfile::end).collect();
+        let ends: Option<Vec<u64>> = self.loads.iter().map(LoadProfile::end).collect();
         ends?.into_iter().max().map(|end| end as f64 / 1e9)
     }
 
     /// The part of the run, in seconds, in which its loads stay as they are, as far as the plan says;
     /// its end is `None` where that is the end of the run. `None`: they never do.
     pub fn constant_s(&self) -> Option<(f64, Option<f64>)> {
-        let starts: Option<Vec<u64>> = self.units.iter().map(LoadProfile::constant_from).collect();
+        let starts: Option<Vec<u64>> = self.loads.iter().map(LoadProfile::constant_from).collect();
         let from = starts?.into_iter().max()?;
-        let to = self.units.iter().filter_map(LoadProfile::end).min();
+        let to = self.loads.iter().filter_map(LoadProfile::end).min();
         let seconds = |ns: u64| ns as f64 / 1e9;
         to.is_none_or(|to| to > from).then(|| (seconds(from), to.map(seconds)))
     }
@@ -201,9 +204,15 @@ impl Program {
         }
     }
 
+    /// Most users of closed workloads that a share ever has.
+    pub(crate) fn most_closed_users(&self, share: &Share) -> u64 {
+        let closed = self.loads.iter().filter(|load| matches!(load.shape, Shape::Closed(_)));
+        closed.map(|load| share.count_below(load.most_users())).sum()
+    }
+
     /// Most users of a load at a time; at least 1.
     pub(crate) fn most_users(&self) -> u32 {
-        let most = self.units.iter().map(LoadProfile::most_users).max().unwrap_or(1);
+        let most = self.loads.iter().map(LoadProfile::most_users).max().unwrap_or(1);
         u32::try_from(most).unwrap_or(u32::MAX).max(1)
     }
 }

@@ -35,8 +35,22 @@ pub(crate) struct RequestOp {
     pub capture: Option<CaptureOp>,
     /// Whether a status of 400 and above is an error by itself.
     pub status_errors: bool,
-    pub extracts: Vec<ExtractOp>,
-    pub checks: Vec<CheckOp>,
+    /// What is done with the reply, in the plan's order.
+    pub post: Vec<PostOp>,
+}
+
+/// What is done with a reply.
+#[derive(Debug)]
+pub(crate) enum PostOp {
+    Extract(ExtractOp),
+    Check(CheckOp),
+}
+
+impl PostOp {
+    /// Whether it needs the body of the reply.
+    pub(super) fn reads_body(&self) -> bool {
+        matches!(self, PostOp::Extract(extract) if matches!(extract.from, FromOp::Body(_)))
+    }
 }
 
 /// A request rendered before the run.
@@ -114,6 +128,8 @@ pub(crate) enum CaptureOp {
 /// Bounds of a request, in nanoseconds and bytes; `u64::MAX`: none.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
+    /// Waiting for a connection of the plan's pool.
+    pub pool: u64,
     pub connect: u64,
     pub first_byte: u64,
     pub total: u64,
@@ -172,6 +188,6 @@ pub(crate) struct ExecOp {
     pub name: u32,
     pub command: Vec<BoundTemplate>,
     pub timeout: Duration,
-    pub extracts: Vec<ExtractOp>,
-    pub checks: Vec<CheckOp>,
+    /// What is done with its output, in the plan's order.
+    pub post: Vec<PostOp>,
 }

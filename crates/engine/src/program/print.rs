@@ -20,7 +20,7 @@ impl Display for Program {
         for feed in &self.feeds {
             writeln!(f, "  data {}: {} rows", feed.name, feed.source.rows())?;
         }
-        for unit in &self.units {
+        for unit in &self.loads {
             writeln!(f, "  load: {}", Described(unit, self))?;
         }
         for scenario in &self.scenarios {

@@ -41,14 +41,13 @@ impl<'p> Compiler<'p> {
         let auth = self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?;
         self.noticed = Default::default();
         self.response_body = request.response_body.as_ref();
-        let extracts = self.extracts(&request.extract)?;
-        let checks = self.checks(&request.check)?;
+        let post = self.post(&request.extract, &request.check)?;
         self.response_body = None;
         let noticed = std::mem::take(&mut self.noticed);
         let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
             && !noticed.status;
         let reads_body =
-            noticed.body || extracts.iter().any(|extract| matches!(extract.from, FromOp::Body(_)));
+            noticed.body || post.iter().any(PostOp::reads_body);
         if reads_body && request.response_body == Some(ResponseBody::Discard) {
             let message =
                 "a check or extract reads the body that `response_body: discard` throws away";
@@ -73,8 +72,7 @@ impl<'p> Compiler<'p> {
             limits: self.limits(request, reads_body),
             capture,
             status_errors,
-            extracts,
-            checks,
+            post,
         };
         op.prepared = render::prepare(self, &op);
         Some(op)
@@ -152,6 +150,7 @@ impl<'p> Compiler<'p> {
             _ => 0,
         };
         Limits {
+            pool: nanos(None, Some(DEFAULT_TOTAL)),
             connect: nanos(own.connect.or(defaults.connect), Some(DEFAULT_CONNECT)),
             first_byte: nanos(own.first_byte.or(defaults.first_byte), None),
             total: nanos(own.total.or(defaults.total), Some(DEFAULT_TOTAL)),
@@ -356,8 +355,14 @@ impl<'p> Compiler<'p> {
         })
     }
 
-    fn extracts(&mut self, extracts: &'p [Extract]) -> Option<Vec<ExtractOp>> {
-        extracts.iter().map(|extract| self.extract(extract)).collect()
+    /// Extracts, and then the checks that may look at what they found.
+    fn post(&mut self, extracts: &'p [Extract], checks: &'p [Check]) -> Option<Vec<PostOp>> {
+        let mut post = Vec::new();
+        for extract in extracts {
+            post.push(PostOp::Extract(self.extract(extract)?));
+        }
+        post.extend(self.checks(checks)?.into_iter().map(PostOp::Check));
+        Some(post)
     }
 
     fn extract(&mut self, extract: &'p Extract) -> Option<ExtractOp> {
@@ -445,8 +450,7 @@ impl<'p> Compiler<'p> {
             name,
             command,
             timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
-            extracts: self.extracts(&exec.extract)?,
-            checks: self.checks(&exec.check)?,
+            post: self.post(&exec.extract, &exec.check)?,
         })
     }
 }

@@ -2,17 +2,20 @@
 //! goes to the run's collector, which gives an empty one back, so that recording allocates nothing
 //! once it is warm.
 
+mod effort;
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use squall_measure::{
     Counters, ErrorKind, NameId, NameKind, Names, Phases, Sample, SelfMetrics, Slice, TimeRecorder,
-    UserState as State,
+    UserState,
 };
 use squall_plan::secrets::Secrets;
 
-use super::effort::Effort;
+use crate::user::OpenGroup;
+use effort::Effort;
 use crate::program::Program;
 use crate::run::{LogLine, Message};
 
@@ -39,7 +42,6 @@ pub(crate) struct Recorder {
     names: RefCell<Names>,
     log: RefCell<Vec<LogLine>>,
     details: RefCell<HashMap<(u32, ErrorKind), u8>>,
-    generation: Cell<u32>,
     messages: Sender<Message>,
     empty: Receiver<Box<Slice>>,
     give_back: Sender<Box<Slice>>,
@@ -71,7 +73,6 @@ impl Recorder {
             names: RefCell::new(names),
             log: RefCell::new(Vec::new()),
             details: RefCell::new(HashMap::new()),
-            generation: Cell::new(0),
             messages,
             empty,
             give_back,
@@ -97,9 +98,15 @@ impl Recorder {
         self.slice.borrow_mut().record(NameId(name), sample);
     }
 
-    /// Records a group.
-    pub(crate) fn group(&self, name: u32, since: u64, now: u64, failed: bool) {
-        self.slice.borrow_mut().record_group(NameId(name), (now - since) / 1_000, failed);
+    /// Records a group that ends at `now`.
+    pub(crate) fn group(&self, group: &OpenGroup, now: u64) {
+        let latency_us = now.saturating_sub(group.since) / 1_000;
+        self.slice.borrow_mut().record_group(NameId(group.name), latency_us, group.failed);
+    }
+
+    /// Records a group that the end of its load has cut off.
+    pub(crate) fn cut_off_group(&self, group: &OpenGroup) {
+        self.slice.borrow_mut().record_cut_off_group(NameId(group.name));
     }
 
     /// Changes the counters of the present second.
@@ -169,7 +176,7 @@ impl Recorder {
 
     /// A user changed its state.
     #[inline]
-    pub(crate) fn state(&self, from: State, to: State, at: u64) {
+    pub(crate) fn state(&self, from: UserState, to: UserState, at: u64) {
         self.book.borrow_mut().change(from, to, at);
     }
 
@@ -178,12 +185,12 @@ impl Recorder {
     pub(crate) fn of_user(&self, phases: &Phases, delay: u64) {
         let mut book = self.book.borrow_mut();
         book.request(phases);
-        book.correct(State::Request, State::Ready, delay);
+        book.correct(UserState::Request, UserState::Ready, delay);
     }
 
     /// Adds to what the worker measures of itself in the present second.
     #[inline]
-    pub(crate) fn own(&self, change: impl FnOnce(&mut SelfMetrics)) {
+    pub(crate) fn self_metrics(&self, change: impl FnOnce(&mut SelfMetrics)) {
         change(&mut self.slice.borrow_mut().self_metrics);
     }
 
@@ -217,14 +224,7 @@ impl Recorder {
     }
 
     /// Says that a load has ended before its time, for all workers.
-    pub(crate) fn tell_unit_ended(&self, unit: u16) {
-        let _ = self.messages.send(Message::UnitEnded(unit));
-    }
-
-    /// A number that no waiting user had before.
-    pub(crate) fn next_generation(&self) -> u32 {
-        let next = self.generation.get().wrapping_add(1);
-        self.generation.set(next);
-        next
+    pub(crate) fn tell_load_ended(&self, load: u16) {
+        let _ = self.messages.send(Message::LoadEnded(load));
     }
 }

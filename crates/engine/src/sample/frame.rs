@@ -272,7 +272,7 @@ impl<'w> Frame<'w> {
         let sample = Sample {
             latency_us: self.latency(self.start),
             corrected_latency_us: sampler.is_scheduled().then(|| self.latency(self.due)),
-            replied,
+            complete: replied,
             status: u16::try_from(self.code).unwrap_or(0),
             error: self.result.error,
             bytes_in: self.bytes_in,

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use squall_load::random::Random;
-use squall_measure::State;
+use squall_measure::UserState;
 use squall_plan::value::Value;
 use squall_wire::Connection;
 
@@ -22,7 +22,7 @@ use crate::parts::data::Row;
 use crate::program::Program;
 use crate::roster::{Seat, Seated};
 use crate::sample::throttle::Bandwidths;
-pub(crate) use strand::Strand;
+pub(crate) use strand::{OpenGroup, Strand};
 
 /// A virtual user.
 pub(crate) struct User {
@@ -35,7 +35,7 @@ pub(crate) struct Core {
     /// Its number, over all workers, follows everything random and every share.
     pub seat: Seat,
     /// What it does, for the time accounting; `None`: it belongs to an open workload, which has none.
-    pub state: Cell<Option<State>>,
+    pub state: Cell<Option<UserState>>,
     /// Whether an iteration has begun and is not over.
     pub in_iteration: Cell<bool>,
     /// It ends at the next step.

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use squall_measure::State;
+use squall_measure::UserState;
 use squall_wire::LoopOwner;
 use tokio::sync::watch;
 
@@ -55,7 +55,7 @@ impl LoopOwner for Worker {
     }
 
     fn on_iteration(&self, took_ns: u64) {
-        self.recorder.self_metrics(|own| own.turn.record(took_ns / 1_000));
+        self.recorder.self_metrics(|own| own.loop_iteration.record(took_ns / 1_000));
     }
 }
 
@@ -139,11 +139,11 @@ impl Worker {
                 self.note_timer(due, now);
                 user.strand.due = due;
                 user.strand.waited = true;
-                self.note(&user.core, State::Ready, due);
+                self.note(&user.core, UserState::Ready, due);
                 self.spawn(user);
             }
             Action::Dismiss { user, at } => {
-                self.note(&user.core, State::Finished, at);
+                self.note(&user.core, UserState::Finished, at);
                 self.note_users();
             }
             Action::Timer { id, due } => self.timer_fired(Timer::of(id), due, now),
@@ -196,9 +196,9 @@ impl Worker {
     /// A user of a closed workload begins.
     fn admit(self: &Rc<Self>, seat: Seat, due: u64, again: bool) {
         let mut user = Box::new(User::new(seat));
-        let before = if again { State::Finished } else { State::NotStarted };
+        let before = if again { UserState::Finished } else { UserState::NotStarted };
         user.core.state.set(Some(before));
-        self.note(&user.core, State::Ready, due);
+        self.note(&user.core, UserState::Ready, due);
         user.core.paced.set(self.roster.borrow().first_iteration(due));
         user.strand.due = due;
         self.note_users();

@@ -17,7 +17,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use squall_load::Share;
-use squall_measure::State;
+use squall_measure::UserState;
 use squall_plan::value::Value;
 use squall_wire::{Client, Clock, LoopWaker, Shared};
 use tokio::sync::{Notify, watch};
@@ -178,7 +178,7 @@ impl Worker {
 
     /// Notes what a user does from a moment on.
     #[inline]
-    pub(crate) fn note(&self, user: &Core, to: State, at: u64) {
+    pub(crate) fn note(&self, user: &Core, to: UserState, at: u64) {
         if let Some(from) = user.state.replace(user.state.get().map(|_| to)) {
             self.recorder.state(from, to, at);
         }
@@ -204,7 +204,7 @@ impl Worker {
     /// A user is no more.
     pub(crate) fn leave(&self, user: Box<User>, now: u64) {
         self.leave_variables(&user.core);
-        self.note(&user.core, State::Finished, now);
+        self.note(&user.core, UserState::Finished, now);
         self.roster.borrow_mut().leave(user.core.seat);
         self.note_users();
     }
