@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use squall_engine::{CompileOptions, Event, Part, RunOptions, Stopper};
+use squall_engine::{CompileOptions, Event, RunOptions, Section, Stopper};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
@@ -25,7 +25,7 @@ impl Once<'_> {
     pub fn run(
         &self,
         options: &CompileOptions,
-        part: Part,
+        part: Section,
         stopper: &Stopper,
     ) -> Result<Vec<(String, Value)>, Failure> {
         if !has_steps(self.plan, part) {
@@ -43,7 +43,7 @@ impl Once<'_> {
             })
             .map_err(Failure::incomplete)?;
         if ended.asked || !ended.failures.is_empty() {
-            let name = if part == Part::Setup { "setup" } else { "teardown" };
+            let name = if part == Section::Setup { "setup" } else { "teardown" };
             log.extend(ended.failures);
             return Err(Failure::incomplete(format!("{name} failed: {}", log.join("; "))));
         }
@@ -52,10 +52,10 @@ impl Once<'_> {
 }
 
 /// Whether a plan has steps for a part.
-pub fn has_steps(plan: &Plan, part: Part) -> bool {
+pub fn has_steps(plan: &Plan, part: Section) -> bool {
     match part {
-        Part::Setup => !plan.setup.is_empty(),
-        Part::Teardown => !plan.teardown.is_empty(),
-        Part::Load | Part::Trial => true,
+        Section::Setup => !plan.setup.is_empty(),
+        Section::Teardown => !plan.teardown.is_empty(),
+        Section::Load | Section::Trial => true,
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use squall_engine::{Ended, Part, Program, RunOptions, Stopper};
+use squall_engine::{Ended, Program, RunOptions, Section, Stopper};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_wire::Shared;
@@ -58,20 +58,20 @@ pub fn run(job: Job) -> Outcome {
         signals::watch(stopper.clone(), graceful_stop).map_err(Failure::incomplete)?;
 
     let once = Once { plan: &job.plan, sources: &job.sources, shared: &shared };
-    let setup = once.run(&options, Part::Setup, &stopper);
+    let setup = once.run(&options, Section::Setup, &stopper);
     if interrupted.load(Ordering::Relaxed) {
         let text = "squall: interrupted during setup: no load was started".to_owned();
         return Err(Failure { exit: Exit::Interrupted, text });
     }
     options.setup = setup?;
-    let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
+    let program = plans::compile(&job.plan, &job.sources, Section::Load, &options)?;
     let builtin = builtin::is_asked_for(&job.plan, &job.variables);
     let crew = job.output.means.crew(&job.plan, plans::hosts(&programs), builtin);
     let mut collector = Collector::new(&job, &program, &shared, crew.workers)?;
     let ended = drive(&job, &program, &shared, &crew, &stopper, &mut collector)?;
     options.setup.clear();
     // Whoever interrupts the load still wants it cleaned up after.
-    let teardown = once.run(&options, Part::Teardown, &Stopper::default());
+    let teardown = once.run(&options, Section::Teardown, &Stopper::default());
     let outcome =
         collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)));
     teardown.and(outcome)

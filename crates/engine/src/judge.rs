@@ -131,14 +131,14 @@ fn reason(error: &ExtractError) -> String {
     error.to_string()
 }
 
-fn which(which: squall_plan::model::Which) -> squall_extract::Which {
-    use squall_plan::model::Which;
+fn which(which: squall_plan::model::Match) -> squall_extract::Which {
+    use squall_plan::model::Match;
     match which {
-        Which::First => squall_extract::Which::First,
-        Which::Nth(n) => squall_extract::Which::Nth(n),
-        Which::Last => squall_extract::Which::Last,
-        Which::All => squall_extract::Which::All,
-        Which::Random => squall_extract::Which::Random,
+        Match::First => squall_extract::Which::First,
+        Match::Nth(n) => squall_extract::Which::Nth(n),
+        Match::Last => squall_extract::Which::Last,
+        Match::All => squall_extract::Which::All,
+        Match::Random => squall_extract::Which::Random,
     }
 }
 

@@ -15,6 +15,8 @@ mod trace;
 mod user;
 mod worker;
 
-pub use program::{CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Part, Program, advise, compile};
+pub use program::{
+    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Program, Section, advise, compile,
+};
 pub use run::{Ended, Event, LogLine, RunOptions, Stopper, run};
 pub use trace::{Exchange, Trace, Which};

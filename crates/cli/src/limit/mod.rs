@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use squall_engine::{CompileOptions, Event, Part, Stopper};
+use squall_engine::{CompileOptions, Event, Section, Stopper};
 use squall_limit::{By, End, Limit, Next, Outcome, Recovery, Search, Step};
 use squall_measure::{Surroundings, Threshold};
 use squall_plan::diagnostic::Sources;
@@ -24,7 +24,7 @@ use crate::once::Once;
 use crate::{out, plans, signals};
 use measure::{Calm, Windows};
 
-/// Part of a step that is not measured: connections are made, and what came before dies away.
+/// Section of a step that is not measured: connections are made, and what came before dies away.
 const BEGINNING: f64 = 0.2;
 /// Even steps of a stress test.
 const STRESS_STEPS: usize = 10;
@@ -72,7 +72,7 @@ pub fn command(args: &args::Limit) -> Ended {
     };
     let shared = runner.shared.clone();
     let once = Once { plan: &loaded.plan, sources: &loaded.sources, shared: &shared };
-    runner.options.setup = once.run(&runner.options, Part::Setup, &stopper)?;
+    runner.options.setup = once.run(&runner.options, Section::Setup, &stopper)?;
     let limit = match (args.mode, to) {
         (Mode::Soak, Some(to)) => runner.soak(to),
         (Mode::Spike, Some(to)) => runner.through("spike", &[from, to]),
@@ -80,7 +80,7 @@ pub fn command(args: &args::Limit) -> Ended {
         _ => runner.search(search),
     };
     runner.options.setup.clear();
-    let torn_down = once.run(&runner.options, Part::Teardown, &Stopper::default());
+    let torn_down = once.run(&runner.options, Section::Teardown, &Stopper::default());
     let limit = limit?;
     torn_down?;
     runner.conclude(&limit)
@@ -245,7 +245,7 @@ impl Runner<'_> {
         mut take: impl FnMut(&squall_measure::Slice) -> bool,
     ) -> Result<Surroundings, Failure> {
         let plan = level::at(self.plan, self.by, level, length);
-        let program = plans::compile(&plan, self.sources, Part::Load, &self.options)?;
+        let program = plans::compile(&plan, self.sources, Section::Load, &self.options)?;
         let hosts = program.origins().len();
         let builtin = builtin::is_asked_for(&plan, &self.args.variables);
         let crew = self.args.means.crew(&plan, hosts, builtin);

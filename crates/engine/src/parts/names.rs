@@ -1,6 +1,6 @@
 //! Default names of requests: the path, with its variable parts collapsed, so that names stay few.
 
-use squall_plan::template::{BoundTemplate, Part};
+use squall_plan::template::{BoundPart, BoundTemplate};
 
 /// A path without query, in which segments that look like identifiers are `{id}`.
 pub(crate) fn collapse(path: &str) -> String {
@@ -16,14 +16,14 @@ pub(crate) fn collapse_template(prefix: &str, template: &BoundTemplate) -> Strin
     let mut path = prefix.to_owned();
     for part in template.parts() {
         match part {
-            Part::Text(text) => match text.split_once(['?', '#']) {
+            BoundPart::Text(text) => match text.split_once(['?', '#']) {
                 Some((before, _)) => {
                     path.push_str(before);
                     break;
                 }
                 None => path.push_str(text),
             },
-            Part::Expr(_, label) => {
+            BoundPart::Expr(_, label) => {
                 path.push('{');
                 path.push_str(label);
                 path.push('}');
