@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use squall_engine::{Event, Part, RunOptions, Control};
+use squall_engine::{Event, RunOptions, Section, Control};
 use squall_measure::units::{bytes, count, time};
 use squall_measure::{Histogram, Totals};
 use squall_plan::diagnostic::Sources;
@@ -74,7 +74,7 @@ fn calibrate(load: String) -> Result<Calibration, CommandError> {
     let destination = builtin::destination(&loaded.plan, &Variables::default())?;
     let options = plans::options(&Variables::default(), destination.url.clone(), Vec::new());
     let sources = Sources::default();
-    let program = plans::compile(&loaded.plan, &sources, Part::Load, &options)?;
+    let program = plans::compile(&loaded.plan, &sources, Section::Load, &options)?;
     let shared: Arc<Shared> =
         plans::network(&loaded.plan, &sources, std::slice::from_ref(&program), Io::Auto)?;
     let mut totals = Totals::new();

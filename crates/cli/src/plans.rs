@@ -4,7 +4,7 @@ use std::net::{AddrParseError, IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
-use squall_engine::{CompileOptions, Feeds, Part, Program};
+use squall_engine::{CompileOptions, Feeds, Program, Section};
 use squall_measure::Threshold;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{End, Load, Plan};
@@ -56,9 +56,9 @@ pub fn compile_all(
     options: &CompileOptions,
 ) -> Result<Vec<Arc<Program>>, CommandError> {
     let thresholds = thresholds(plan, sources)?;
-    let programs: Vec<Arc<Program>> = [Part::Setup, Part::Load, Part::Teardown]
+    let programs: Vec<Arc<Program>> = [Section::Setup, Section::Load, Section::Teardown]
         .into_iter()
-        .map(|part| compile(plan, sources, part, options))
+        .map(|section| compile(plan, sources, section, options))
         .collect::<Result<_, _>>()?;
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
     for warning in squall_engine::advise(plan, &all, &thresholds) {
@@ -147,14 +147,14 @@ fn addresses<A>(
     addresses
 }
 
-/// Compiles a part of a plan.
+/// Compiles a section of a plan.
 pub fn compile(
     plan: &Plan,
     sources: &Sources,
-    part: Part,
+    section: Section,
     options: &CompileOptions,
 ) -> Result<Arc<Program>, CommandError> {
-    let options = CompileOptions { part, ..options.clone() };
+    let options = CompileOptions { section, ..options.clone() };
     squall_engine::compile(plan, &options)
         .map(Arc::new)
         .map_err(|errors| CommandError::in_plan(render(&errors, sources)))
@@ -178,7 +178,7 @@ pub fn options(
     CompileOptions {
         target,
         setup,
-        part: Part::Load,
+        section: Section::Load,
         allow_exec: variables.allow_exec,
         seed: fresh_seed(),
         feeds: Feeds::default(),

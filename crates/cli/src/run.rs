@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use squall_engine::{Ended, Part, Program, RunOptions, Control};
+use squall_engine::{Control, Ended, Program, RunOptions, Section};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_wire::Shared;
@@ -58,20 +58,20 @@ pub fn run(job: Job) -> CommandResult {
         signals::watch(control.clone(), graceful_stop).map_err(CommandError::incomplete)?;
 
     let setup_teardown = SetupTeardown { plan: &job.plan, sources: &job.sources, shared: &shared };
-    let setup = setup_teardown.run(&options, Part::Setup, &control);
+    let setup = setup_teardown.run(&options, Section::Setup, &control);
     if interrupted.load(Ordering::Relaxed) {
         let text = "squall: interrupted during setup; no load was started".to_owned();
         return Err(CommandError { exit: Exit::Interrupted, text });
     }
     options.setup = setup?;
-    let program = plans::compile(&job.plan, &job.sources, Part::Load, &options)?;
+    let program = plans::compile(&job.plan, &job.sources, Section::Load, &options)?;
     let builtin = builtin::is_asked_for(&job.plan, &job.variables);
     let crew = job.output.means.crew(&job.plan, plans::hosts(&programs), builtin);
     let mut collector = Collector::new(&job, &program, &shared, crew.workers)?;
     let ended = drive(&job, &program, &shared, &crew, &control, &mut collector)?;
     options.setup.clear();
     // An interrupted load is cleaned up as well.
-    let teardown = setup_teardown.run(&options, Part::Teardown, &Control::default());
+    let teardown = setup_teardown.run(&options, Section::Teardown, &Control::default());
     let outcome =
         collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)));
     teardown.and(outcome)

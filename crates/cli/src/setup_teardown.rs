@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use squall_engine::{CompileOptions, Event, Part, RunOptions, Control};
+use squall_engine::{CompileOptions, Event, RunOptions, Section, Control};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
@@ -27,7 +27,7 @@ impl SetupTeardown<'_> {
     pub fn run(
         &self,
         options: &CompileOptions,
-        part: Part,
+        section: Section,
         control: &Control,
     ) -> Result<Vec<(String, Value)>, CommandError> {
         if !has_steps(self.plan, part) {
@@ -45,7 +45,7 @@ impl SetupTeardown<'_> {
             })
             .map_err(CommandError::incomplete)?;
         if ended.asked || !ended.failures.is_empty() {
-            let name = if part == Part::Setup { "setup" } else { "teardown" };
+            let name = if part == Section::Setup { "setup" } else { "teardown" };
             log.extend(ended.failures);
             return Err(CommandError::incomplete(format!("{name} failed: {}", log.join("; "))));
         }
@@ -54,10 +54,10 @@ impl SetupTeardown<'_> {
 }
 
 /// Whether a plan has steps for this part.
-pub fn has_steps(plan: &Plan, part: Part) -> bool {
+pub fn has_steps(plan: &Plan, part: Section) -> bool {
     match part {
-        Part::Setup => !plan.setup.is_empty(),
-        Part::Teardown => !plan.teardown.is_empty(),
-        Part::Load | Part::Trial => true,
+        Section::Setup => !plan.setup.is_empty(),
+        Section::Teardown => !plan.teardown.is_empty(),
+        Section::Load | Section::Trial => true,
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use squall_engine::{Event, Exchange, Part, RunOptions, Control, Trace, Which};
+use squall_engine::{Event, Exchange, RunOptions, Section, Control, Trace, Which};
 use squall_measure::units;
 use squall_plan::secrets::Secrets;
 use squall_wire::Io;
@@ -38,7 +38,7 @@ pub fn command(args: &Try) -> CommandResult {
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
     let shared = plans::network(&loaded.plan, &loaded.sources, &programs, Io::Auto)?;
     let failed = Arc::new(AtomicUsize::new(0));
-    for part in [Part::Setup, Part::Trial, Part::Teardown] {
+    for part in [Section::Setup, Section::Trial, Section::Teardown] {
         if !setup_teardown::has_steps(&loaded.plan, part) {
             continue;
         }
@@ -68,7 +68,7 @@ pub fn command(args: &Try) -> CommandResult {
         if let Some(reason) = ended.failures.first() {
             return Err(CommandError::incomplete(reason));
         }
-        if part == Part::Setup {
+        if part == Section::Setup {
             options.setup = ended.variables;
         }
     }

@@ -21,6 +21,6 @@ mod trace;
 mod user;
 mod worker;
 
-pub use program::{CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Part, Program, advise, compile};
+pub use program::{CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Program, Section, advise, compile};
 pub use run::{Ended, Event, LogLine, RunOptions, Control, run};
 pub use trace::{Exchange, Trace, Which};

@@ -32,7 +32,7 @@ pub struct Plan {
     pub allow_hosts: Vec<Spanned<String>>,
     /// One load shared by all scenarios that have a `weight`.
     pub load: Option<Spanned<Load>>,
-    /// The kinds of users.
+    /// The kinds of virtual users.
     pub scenarios: Vec<Scenario>,
     /// Steps that run once before the load, with one user; what they set or extract is known to all.
     pub setup: Vec<Step>,
@@ -55,7 +55,7 @@ pub struct Plan {
 /// Limits of the bytes a second of one user, to be a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bandwidth {
-    /// Bytes a second of answers, above 0; `None`: any.
+    /// Bytes a second of responses, above 0; `None`: any.
     pub down: Option<u64>,
     /// Bytes a second of requests, above 0; `None`: any.
     pub up: Option<u64>,
@@ -109,7 +109,7 @@ pub struct DataSource {
     pub file: Spanned<PathBuf>,
     /// Its form.
     pub format: DataFormat,
-    /// Which row is taken.
+    /// Match row is taken.
     pub pick: Pick,
     /// Who shares the place in the file.
     pub share: Share,
@@ -131,7 +131,7 @@ pub enum DataFormat {
     JsonLines,
 }
 
-/// Which row of a data source an iteration gets.
+/// Match row of a data source an iteration gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pick {
     /// The next one, in the order of the file.
@@ -174,7 +174,8 @@ pub struct Defaults {
     pub timeout: Timeouts,
     /// Most redirects followed in one request. Default 0: a step is one request.
     pub redirects: Option<u32>,
-    /// Whether compressed answers are asked for (Accept-Encoding), and decompressed for the checks and extracts that read them.
+    /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
+    /// and extracts that read them.
     pub compression: Option<bool>,
     /// Credentials.
     pub auth: Option<Auth>,
@@ -192,7 +193,7 @@ pub struct Defaults {
 pub struct Timeouts {
     /// Name look-up, connect and TLS handshake.
     pub connect: Option<Duration>,
-    /// From the send to the first byte of the answer.
+    /// From the send to the first byte of the response.
     pub first_byte: Option<Duration>,
     /// The whole request, redirects not included.
     pub total: Option<Duration>,
@@ -265,7 +266,7 @@ pub struct Tls {
     pub resume: Option<bool>,
 }
 
-/// A kind of user.
+/// A kind of virtual user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Its name.
@@ -291,9 +292,9 @@ pub struct Scenario {
 /// How many and when.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Load {
-    /// A number of users.
+    /// A closed workload: a number of virtual users.
     Closed(Closed),
-    /// A rate of arrivals.
+    /// An open workload: arrivals at a rate.
     Open(Open),
 }
 
@@ -351,7 +352,7 @@ pub struct Open {
     pub stages: Vec<Stage>,
     /// Even or random distances.
     pub arrivals: Arrivals,
-    /// Most users at a time; an arrival that finds none free is missed, and counted.
+    /// Most users at a time; an arrival that finds none free is dropped, and counted.
     pub max_users: u64,
     /// End: time since the load's start, ramp included.
     pub duration: Option<Duration>,
@@ -527,7 +528,7 @@ pub struct Request {
     pub timeout: Timeouts,
     /// Most redirects followed.
     pub redirects: Option<u32>,
-    /// Ask for compressed answers.
+    /// Ask for compressed responses.
     pub compression: Option<bool>,
     /// Most bytes of the body.
     pub max_body: Option<u64>,
@@ -537,9 +538,9 @@ pub struct Request {
     pub response_body: Option<ResponseBody>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
     pub status_errors: Option<bool>,
-    /// Values taken from the answer, in order.
+    /// Values taken from the response, in order.
     pub extract: Vec<Extract>,
-    /// Judgements of the answer, in order, after the extracts.
+    /// Assertions about the response, in order, after the extracts.
     pub check: Vec<Check>,
 }
 
@@ -600,23 +601,23 @@ pub enum Body {
     /// A form; sets `Content-Type: application/x-www-form-urlencoded`.
     Form(Vec<(Template, Template)>),
     /// RFC 7578 form data.
-    Multipart(Vec<Part>),
+    Multipart(Vec<FormPart>),
 }
 
 /// A part of a multipart body.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct FormPart {
     /// Field name.
     pub name: Template,
     /// What it holds.
-    pub content: PartContent,
+    pub content: FormPartContent,
     /// Content type, where given.
     pub content_type: Option<String>,
 }
 
 /// What a part of a multipart body holds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum PartContent {
+pub enum FormPartContent {
     /// A text.
     Text(Template),
     /// A file, sent as a stream.
@@ -628,7 +629,7 @@ pub enum PartContent {
     },
 }
 
-/// A value taken from an answer into a variable.
+/// A value taken from a response into a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extract {
     /// The variable.
@@ -636,7 +637,7 @@ pub struct Extract {
     /// Where the value comes from.
     pub from: Extractor,
     /// Which match.
-    pub which: Which,
+    pub which: Match,
     /// The value if nothing matches; without it the request fails as `extract`.
     pub default: Option<Json>,
 }
@@ -669,9 +670,9 @@ pub enum Extractor {
     },
     /// XPath 1.0 over HTML or XML.
     XPath(Spanned<String>),
-    /// A header of the answer, by name.
+    /// A header of the response, by name.
     Header(String),
-    /// A cookie set by the answer, or in the user's jar, by name.
+    /// A cookie set by the response, or in the user's jar, by name.
     Cookie(String),
     /// The status code.
     Status,
@@ -683,7 +684,7 @@ pub enum Extractor {
 
 /// Which of several matches is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Which {
+pub enum Match {
     /// The first.
     #[default]
     First,
@@ -697,7 +698,7 @@ pub enum Which {
     Random,
 }
 
-/// A judgement of an answer.
+/// An assertion about a response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
     /// Must be true.
@@ -719,7 +720,7 @@ pub struct Exec {
     pub timeout: Option<Duration>,
     /// Values taken from its standard output (`status` is the exit code).
     pub extract: Vec<Extract>,
-    /// Judgements; without one, an exit code other than 0 is an error.
+    /// Assertions; without one, an exit code other than 0 is an error.
     pub check: Vec<Check>,
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::expr::{Binder, EvalError, Expr, Program, Scope};
+use crate::expr::{Binder, BoundExpr, EvalError, Expr, Scope};
 use crate::span::Span;
 use crate::value::Value;
 
@@ -12,12 +12,12 @@ use crate::value::Value;
 pub struct Template {
     source: String,
     span: Span,
-    pieces: Vec<Piece>,
+    parts: Vec<TemplatePart>,
 }
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Piece {
+pub enum TemplatePart {
     /// As it stands.
     Text(String),
     /// `${...}`
@@ -36,7 +36,7 @@ impl Template {
     /// # Errors
     /// An expression in it is none, or does not end.
     pub fn parse(source: &str, span: Span) -> Result<Template, Diagnostic> {
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
         let mut text = String::new();
         let mut rest = source;
         while let Some(at) = rest.find("${") {
@@ -55,22 +55,23 @@ impl Template {
                     .with_help("write `$${` for a literal `${`")
             })?;
             if !text.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                parts.push(TemplatePart::Text(std::mem::take(&mut text)));
             }
-            pieces.push(Piece::Expr(Expr::parse(&inner[..end], place.later(2))?));
+            parts.push(TemplatePart::Expr(Expr::parse(&inner[..end], place.later(2))?));
             rest = &inner[end + 1..];
         }
         text.push_str(rest);
         if !text.is_empty() {
-            pieces.push(Piece::Text(text));
+            parts.push(TemplatePart::Text(text));
         }
-        Ok(Template { source: source.to_owned(), span, pieces })
+        Ok(Template { source: source.to_owned(), span, parts })
     }
 
     /// A text that is taken as it stands.
     pub fn text(text: &str) -> Template {
-        let pieces = if text.is_empty() { Vec::new() } else { vec![Piece::Text(text.to_owned())] };
-        Template { source: text.replace("${", "$${"), span: Span::default(), pieces }
+        let parts =
+            if text.is_empty() { Vec::new() } else { vec![TemplatePart::Text(text.to_owned())] };
+        Template { source: text.replace("${", "$${"), span: Span::default(), parts }
     }
 
     /// As it was written.
@@ -84,15 +85,15 @@ impl Template {
     }
 
     /// Its parts.
-    pub fn pieces(&self) -> &[Piece] {
-        &self.pieces
+    pub fn parts(&self) -> &[TemplatePart] {
+        &self.parts
     }
 
     /// The text, if there is no expression in it.
     pub fn literal(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
+        match self.parts.as_slice() {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [TemplatePart::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -102,22 +103,22 @@ impl Template {
     /// # Errors
     /// A name or function is not known.
     pub fn bind(&self, binder: &mut dyn Binder) -> Result<BoundTemplate, Diagnostic> {
-        let mut parts: Vec<Part> = Vec::new();
-        for piece in &self.pieces {
-            let part = match piece {
-                Piece::Text(text) => Part::Text(text.as_str().into()),
-                Piece::Expr(expr) => {
+        let mut parts: Vec<BoundPart> = Vec::new();
+        for part in &self.parts {
+            let part = match part {
+                TemplatePart::Text(text) => BoundPart::Text(text.as_str().into()),
+                TemplatePart::Expr(expr) => {
                     let program = expr.bind(binder)?;
                     match program.constant() {
-                        Some(value) if self.pieces.len() > 1 => {
-                            Part::Text(value.to_string().into())
+                        Some(value) if self.parts.len() > 1 => {
+                            BoundPart::Text(value.to_string().into())
                         }
-                        _ => Part::Expr(program, label(expr.source())),
+                        _ => BoundPart::Expr(program, label(expr.source())),
                     }
                 }
             };
             match (parts.last_mut(), part) {
-                (Some(Part::Text(last)), Part::Text(text)) => {
+                (Some(BoundPart::Text(last)), BoundPart::Text(text)) => {
                     *last = format!("{last}{text}").into()
                 }
                 (_, part) => parts.push(part),
@@ -166,26 +167,26 @@ fn end_of(text: &str) -> Option<usize> {
 /// A template bound to slots, with what is constant rendered. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct BoundTemplate {
-    parts: Arc<[Part]>,
+    parts: Arc<[BoundPart]>,
 }
 
 /// A part of a bound template.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub enum BoundPart {
     /// As it stands.
     Text(Arc<str>),
     /// An expression, and a label for it.
-    Expr(Program, Arc<str>),
+    Expr(BoundExpr, Arc<str>),
 }
 
 impl BoundTemplate {
     /// A text.
     pub fn literal(text: &str) -> BoundTemplate {
-        BoundTemplate { parts: [Part::Text(text.into())].into() }
+        BoundTemplate { parts: [BoundPart::Text(text.into())].into() }
     }
 
     /// Its parts.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[BoundPart] {
         &self.parts
     }
 
@@ -193,8 +194,8 @@ impl BoundTemplate {
     pub fn constant(&self) -> Option<String> {
         match &*self.parts {
             [] => Some(String::new()),
-            [Part::Text(text)] => Some(text.to_string()),
-            [Part::Expr(program, _)] => program.constant().map(Value::to_string),
+            [BoundPart::Text(text)] => Some(text.to_string()),
+            [BoundPart::Expr(program, _)] => program.constant().map(Value::to_string),
             _ => None,
         }
     }
@@ -203,8 +204,8 @@ impl BoundTemplate {
     pub fn constant_value(&self) -> Option<Value> {
         match &*self.parts {
             [] => Some(Value::text("")),
-            [Part::Text(text)] => Some(Value::Text(text.clone())),
-            [Part::Expr(program, _)] => program.constant().cloned(),
+            [BoundPart::Text(text)] => Some(Value::Text(text.clone())),
+            [BoundPart::Expr(program, _)] => program.constant().cloned(),
             _ => None,
         }
     }
@@ -216,8 +217,8 @@ impl BoundTemplate {
     pub fn render(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
         for part in &*self.parts {
             match part {
-                Part::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Part::Expr(program, _) => program.render(scope, out)?,
+                BoundPart::Text(text) => out.extend_from_slice(text.as_bytes()),
+                BoundPart::Expr(program, _) => program.render(scope, out)?,
             }
         }
         Ok(())
@@ -228,7 +229,7 @@ impl BoundTemplate {
     /// # Errors
     /// An expression cannot be evaluated.
     pub fn value(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
-        if let [Part::Expr(program, _)] = &*self.parts {
+        if let [BoundPart::Expr(program, _)] = &*self.parts {
             return program.eval(scope);
         }
         let mut text = Vec::new();
@@ -242,21 +243,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn pieces(source: &str) -> Vec<String> {
+    fn parts(source: &str) -> Vec<String> {
         let template = Template::parse(source, Span::default()).expect(source);
-        let show = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Expr(expr) => format!("<{}>", expr.source()),
+        let show = |part: &TemplatePart| match part {
+            TemplatePart::Text(text) => text.clone(),
+            TemplatePart::Expr(expr) => format!("<{}>", expr.source()),
         };
-        template.pieces().iter().map(show).collect()
+        template.parts().iter().map(show).collect()
     }
 
     #[test]
     fn texts_are_split() {
-        assert_eq!(pieces("/item/${id}?q=${a + 'x}'}"), ["/item/", "<id>", "?q=", "<a + 'x}'>"]);
-        assert_eq!(pieces("a $ b $${c} {d}"), ["a $ b ${c} {d}"]);
-        assert_eq!(pieces("${ {'a': 1}.a }"), ["< {'a': 1}.a >"]);
-        assert_eq!(pieces(""), Vec::<String>::new());
+        assert_eq!(parts("/item/${id}?q=${a + 'x}'}"), ["/item/", "<id>", "?q=", "<a + 'x}'>"]);
+        assert_eq!(parts("a $ b $${c} {d}"), ["a $ b ${c} {d}"]);
+        assert_eq!(parts("${ {'a': 1}.a }"), ["< {'a': 1}.a >"]);
+        assert_eq!(parts(""), Vec::<String>::new());
     }
 
     #[test]

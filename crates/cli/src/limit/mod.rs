@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use squall_engine::{CompileOptions, Event, Part, Control};
+use squall_engine::{CompileOptions, Control, Event, Section};
 use squall_limit::{LevelKind, Limit, LoadStep, Next, Recovery, Search, SearchEnd, StepOutcome};
 use squall_measure::units::{count, rate};
 use squall_measure::{HostMetrics, Threshold};
@@ -78,7 +78,7 @@ pub fn command(args: &args::Limit) -> CommandResult {
     let shared = runner.shared.clone();
     let setup_teardown =
         SetupTeardown { plan: &loaded.plan, sources: &loaded.sources, shared: &shared };
-    runner.options.setup = setup_teardown.run(&runner.options, Part::Setup, &control)?;
+    runner.options.setup = setup_teardown.run(&runner.options, Section::Setup, &control)?;
     let limit = match (args.mode, to) {
         (Mode::Soak, Some(to)) => runner.soak(to),
         (Mode::Spike, Some(to)) => runner.through("spike", &[from, to]),
@@ -86,7 +86,7 @@ pub fn command(args: &args::Limit) -> CommandResult {
         _ => runner.search(search),
     };
     runner.options.setup.clear();
-    let torn_down = setup_teardown.run(&runner.options, Part::Teardown, &Control::default());
+    let torn_down = setup_teardown.run(&runner.options, Section::Teardown, &Control::default());
     let limit = limit?;
     torn_down?;
     runner.conclude(&limit)
@@ -260,7 +260,7 @@ impl Runner<'_> {
         mut take: impl FnMut(&squall_measure::Slice) -> bool,
     ) -> Result<HostMetrics, CommandError> {
         let plan = level::at(self.plan, self.by, level, length);
-        let program = plans::compile(&plan, self.sources, Part::Load, &self.options)?;
+        let program = plans::compile(&plan, self.sources, Section::Load, &self.options)?;
         let hosts = program.origins().len();
         let builtin = builtin::is_asked_for(&plan, &self.args.variables);
         let crew = self.args.means.crew(&plan, hosts, builtin);

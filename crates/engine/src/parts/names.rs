@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use squall_plan::template::{BoundTemplate, Part};
+use squall_plan::template::{BoundPart, BoundTemplate};
 
 /// Most characters of a name.
 const MAX_NAME: usize = 256;
@@ -38,14 +38,14 @@ pub(crate) fn collapse_template(prefix: &str, template: &BoundTemplate) -> Strin
     let mut path = prefix.to_owned();
     for part in template.parts() {
         match part {
-            Part::Text(text) => match text.split_once(['?', '#']) {
+            BoundPart::Text(text) => match text.split_once(['?', '#']) {
                 Some((before, _)) => {
                     path.push_str(before);
                     break;
                 }
                 None => path.push_str(text),
             },
-            Part::Expr(_, label) => {
+            BoundPart::Expr(_, label) => {
                 path.push('{');
                 path.push_str(label);
                 path.push('}');

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use squall_measure::NameKind;
 use squall_plan::diagnostic::Diagnostic;
-use squall_plan::expr::{BindError, Expr, Program as Formula, Slot};
+use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
     Bandwidth, Defaults, Load, OnError, Plan, ResponseBody, Step, StepKind, Target,
 };
@@ -33,8 +33,8 @@ pub struct CompileOptions {
     pub target: Option<String>,
     /// Values found by the setup steps, by name.
     pub setup: Vec<(String, Value)>,
-    /// Which steps are compiled.
-    pub part: Part,
+    /// The section that is compiled.
+    pub section: Section,
     /// Whether steps may run programs.
     pub allow_exec: bool,
     /// Seed of everything random; the plan's own goes first.
@@ -43,9 +43,9 @@ pub struct CompileOptions {
     pub feeds: Feeds,
 }
 
-/// Which steps of a plan are compiled.
+/// The section of a plan that is compiled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Part {
+pub enum Section {
     /// The scenarios with their loads.
     #[default]
     Load,
@@ -82,7 +82,7 @@ pub(crate) struct Compiler<'p> {
     pub(super) hosts: Hosts,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
-    pub(super) sees_answer: bool,
+    pub(super) sees_response: bool,
     /// What becomes of the body of the response at hand.
     pub(super) response_body: Option<&'p ResponseBody>,
     pub(super) noticed: Noticed,
@@ -105,10 +105,10 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     compiler.declare();
     compiler.find_target();
     compiler.find_proxy();
-    let (scenarios, loads) = match options.part {
-        Part::Setup => compiler.once("setup", &plan.setup),
-        Part::Teardown => compiler.once("teardown", &plan.teardown),
-        Part::Load | Part::Trial => compiler.scenarios(&merged),
+    let (scenarios, loads) = match options.section {
+        Section::Setup => compiler.once("setup", &plan.setup),
+        Section::Teardown => compiler.once("teardown", &plan.teardown),
+        Section::Load | Section::Trial => compiler.scenarios(&merged),
     };
     if !compiler.errors.is_empty() {
         return Err(compiler.errors);
@@ -178,7 +178,7 @@ impl<'p> Compiler<'p> {
             target: None,
             hosts: Hosts::default(),
             proxy: None,
-            sees_answer: false,
+            sees_response: false,
             response_body: None,
             noticed: Noticed::default(),
             used: HashSet::new(),
@@ -219,10 +219,12 @@ impl<'p> Compiler<'p> {
         for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
             written(step, &mut set);
         }
-        for (part, steps) in [(Part::Setup, &plan.setup), (Part::Teardown, &plan.teardown)] {
+        for (part, steps) in [(Section::Setup, &plan.setup), (Section::Teardown, &plan.teardown)] {
             // What setup finds is a constant of the load, but a variable of setup itself; before
             // the run it is a variable of which the value is not known yet.
-            if self.options.part == part || (part == Part::Setup && self.options.setup.is_empty()) {
+            if self.options.section == part
+                || (part == Section::Setup && self.options.setup.is_empty())
+            {
                 steps.iter().for_each(|step| written(step, &mut set));
             }
         }
@@ -356,7 +358,7 @@ impl<'p> Compiler<'p> {
             let bandwidth = Some(scenario.bandwidth.unwrap_or(plan.bandwidth));
             let (name, steps) = (&scenario.name.value, &scenario.steps);
             scenarios.push(self.scenario(name, steps, on_error, bandwidth));
-            if self.options.part == Part::Trial {
+            if self.options.section == Section::Trial {
                 loads.push(LoadProfile::once(index));
                 continue;
             }
@@ -421,7 +423,7 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    pub(super) fn formula(&mut self, expr: &Expr) -> Option<Formula> {
+    pub(super) fn formula(&mut self, expr: &Expr) -> Option<BoundExpr> {
         match expr.bind(self) {
             Ok(bound) => Some(bound),
             Err(error) => {

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use squall_load::Share;
 use squall_measure::NameKind;
-use squall_plan::expr::{Program as Formula, Slot};
+use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
@@ -32,7 +32,7 @@ use crate::profile::{LoadProfile, Shape};
 
 pub use advise::advise;
 pub(crate) use compile::Compiler;
-pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Part, compile};
+pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
@@ -116,7 +116,7 @@ pub(crate) enum Op {
     },
     /// Evaluates `times` into `limit`, sets `counter` to 0.
     Repeat {
-        times: Formula,
+        times: BoundExpr,
         counter: Register,
         limit: Register,
     },
@@ -129,7 +129,7 @@ pub(crate) enum Op {
     },
     /// Evaluates a list into the hidden variable `list`, sets `index` to 0.
     Each {
-        of: Formula,
+        of: BoundExpr,
         list: Slot,
         index: Register,
     },
@@ -141,7 +141,7 @@ pub(crate) enum Op {
         end: Pc,
     },
     Unless {
-        condition: Formula,
+        condition: BoundExpr,
         to: Pc,
     },
     Jump(Pc),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::Extractor;
-use squall_plan::expr::{Program as Formula, Slot};
-use squall_plan::model::{HashAlgorithm, Which};
+use squall_plan::expr::{BoundExpr, Slot};
+use squall_plan::model::{HashAlgorithm, Match};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
@@ -139,7 +139,7 @@ pub(crate) struct Limits {
     pub max_decompression_ratio: u64,
     /// How much of the body's beginning is kept for those who read it.
     pub keep: u64,
-    /// Whether compressed answers are asked for, and so may have to be decompressed.
+    /// Whether compressed responses are asked for, and so may have to be decompressed.
     pub compression: bool,
 }
 
@@ -152,13 +152,13 @@ pub(crate) enum JsonOp {
     Map(Vec<(BoundTemplate, JsonOp)>),
 }
 
-/// A value to take from an answer.
+/// A value to take from a response.
 #[derive(Debug)]
 pub(crate) struct ExtractOp {
     pub slot: Slot,
     pub variable: Box<str>,
     pub from: FromOp,
-    pub which: Which,
+    pub which: Match,
     pub default: Option<JsonOp>,
 }
 
@@ -173,10 +173,10 @@ pub(crate) enum FromOp {
     Captured,
 }
 
-/// A judgement of an answer.
+/// An assertion about a response.
 #[derive(Debug)]
 pub(crate) struct CheckOp {
-    pub formula: Formula,
+    pub formula: BoundExpr,
     /// What it is called in reports.
     pub text: Box<str>,
     pub warn: bool,

@@ -41,9 +41,11 @@ impl Display for Described<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Described(unit, program) = self;
         match &unit.shape {
-            Shape::Closed(_) => write!(f, "closed, at most {} users", unit.most_users())?,
+            Shape::Closed(_) => {
+                write!(f, "closed workload, at most {} virtual users", unit.most_users())?
+            }
             Shape::Open(_) => {
-                write!(f, "open, arrivals for at most {} users", unit.most_users())?;
+                write!(f, "open workload, at most {} virtual users", unit.most_users())?;
             }
         }
         if let Some(end) = unit.end() {

@@ -8,10 +8,11 @@ use std::time::Duration;
 use squall_extract::{Extractor, Spec};
 use squall_measure::NameKind;
 use squall_plan::model::{
-    Auth, Body, Check, Exec, Extract, Extractor as From, Json, PartContent, Request, ResponseBody,
+    Auth, Body, Check, Exec, Extract, Extractor as From, FormPartContent, Json, Request,
+    ResponseBody,
 };
 use squall_plan::span::{Span, Spanned};
-use squall_plan::template::{BoundTemplate, Part, Template};
+use squall_plan::template::{BoundPart, BoundTemplate, Template};
 use squall_plan::value::Value;
 
 use super::compile::Compiler;
@@ -81,7 +82,7 @@ impl<'p> Compiler<'p> {
     fn url(&mut self, request: &'p Request) -> Option<UrlOp> {
         let template = self.template(&request.url)?;
         let begins = match template.parts().first() {
-            Some(Part::Text(text)) => text.to_string(),
+            Some(BoundPart::Text(text)) => text.to_string(),
             _ => String::new(),
         };
         let on_target = begins.starts_with('/') && !begins.starts_with("//");
@@ -263,14 +264,14 @@ impl<'p> Compiler<'p> {
         Some(body)
     }
 
-    fn part(&mut self, part: &'p squall_plan::model::Part) -> Option<PartOp> {
+    fn part(&mut self, part: &'p squall_plan::model::FormPart) -> Option<PartOp> {
         let name = self.template(&part.name)?;
         let content_type = part.content_type.clone();
         Some(match &part.content {
-            PartContent::Text(text) => {
+            FormPartContent::Text(text) => {
                 PartOp::Text { name, text: self.template(text)?, content_type }
             }
-            PartContent::File { path, filename } => {
+            FormPartContent::File { path, filename } => {
                 let path = self.file(path)?;
                 PartOp::File { name, path, filename: filename.clone(), content_type }
             }
@@ -419,7 +420,7 @@ impl<'p> Compiler<'p> {
     }
 
     fn checks(&mut self, checks: &'p [Check]) -> Option<Vec<CheckOp>> {
-        self.sees_answer = true;
+        self.sees_response = true;
         let ops = checks
             .iter()
             .map(|check| {
@@ -428,7 +429,7 @@ impl<'p> Compiler<'p> {
                 Some(CheckOp { formula, text: text.into(), warn: check.warn })
             })
             .collect();
-        self.sees_answer = false;
+        self.sees_response = false;
         ops
     }
 

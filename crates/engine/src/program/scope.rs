@@ -1,5 +1,5 @@
 //! What names mean in templates and expressions: variables, cells of data rows, facts about the
-//! user and the answer, and the functions that look at the answer.
+//! user and the response, and the functions that look at the response.
 
 use squall_extract::Extractor;
 use squall_measure::NameKind;
@@ -17,16 +17,16 @@ pub(crate) enum Place {
     Variable(usize),
     /// A column of the user's row of a feed.
     Cell { feed: usize, column: usize },
-    /// A fact about the user or the answer.
+    /// A fact about the user or the response.
     Intrinsic(Intrinsic),
 }
 
-/// Facts that every user or answer has.
+/// Facts that every user or response has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intrinsic {
-    /// Status code of the answer; the exit code of a program.
+    /// Status code of the response; the exit code of a program.
     Status,
-    /// Body of the answer; standard output of a program.
+    /// Body of the response; standard output of a program.
     Body,
     /// Bytes of the body as they were received, compressed or not.
     BodyBytes,
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-/// A function that looks at the answer.
+/// A function that looks at the response.
 #[derive(Debug)]
 pub(crate) enum Function {
     /// `header("name")`: the first header of that name, or null.
@@ -112,8 +112,8 @@ pub(crate) enum Function {
 impl Binder for Compiler<'_> {
     fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError> {
         let name = path[0];
-        if let Some((_, which, of_answer)) = INTRINSICS.iter().find(|(known, ..)| *known == name)
-            && (!of_answer || self.sees_answer)
+        if let Some((_, which, of_response)) = INTRINSICS.iter().find(|(known, ..)| *known == name)
+            && (!of_response || self.sees_response)
             && !self.is_variable(name)
         {
             self.check_captured(*which)?;
@@ -151,7 +151,7 @@ impl Binder for Compiler<'_> {
             }
             _ => return Err(BindError::unknown_function(name)),
         };
-        if !self.sees_answer {
+        if !self.sees_response {
             return Err(BindError::new(format!(
                 "{name}() reads a response: it can only be used in a check"
             )));
@@ -166,11 +166,12 @@ impl Compiler<'_> {
     /// The error for a name that stands for nothing, with the one that was most likely meant.
     fn unknown(&self, name: &str) -> BindError {
         let foreign = FOREIGN_FACTS.iter().find(|(theirs, _)| *theirs == name);
-        if let Some((_, ours)) = foreign.filter(|_| self.sees_answer) {
+        if let Some((_, ours)) = foreign.filter(|_| self.sees_response) {
             return BindError::new(format!("unknown variable `{name}`"))
                 .with_help(format!("did you mean `{ours}`?"));
         }
-        let facts = INTRINSICS.iter().filter(|(.., of_answer)| !of_answer || self.sees_answer);
+        let facts =
+            INTRINSICS.iter().filter(|(.., of_response)| !of_response || self.sees_response);
         BindError::unknown_variable(name, self.variables().chain(facts.map(|(name, ..)| *name)))
     }
 

@@ -2,7 +2,7 @@
 
 use super::eval::{Budget, Context, Macro, Op, Tree};
 use super::functions;
-use super::parse::{Node, What};
+use super::parse::{Node, NodeKind};
 use super::{BindError, Binder, Bound, EvalError, FunctionId, Scope, Slot};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -22,24 +22,26 @@ struct Binding<'b> {
 impl Binding<'_> {
     fn node(&mut self, node: &Node) -> Result<Tree, Diagnostic> {
         let tree = match &node.kind {
-            What::Constant(value) => Tree::Constant(value.clone()),
-            What::Path(path) => return self.path(path, node.at),
-            What::Field(inner, name) => Tree::Field(self.boxed(inner)?, name.as_str().into()),
-            What::Index(list, index) => Tree::Index(self.boxed(list)?, self.boxed(index)?),
-            What::Call(name, args) => return self.call(name, args, node.at),
-            What::Not(inner) => Tree::Not(self.boxed(inner)?),
-            What::Minus(inner) => Tree::Minus(self.boxed(inner)?),
-            What::Binary(sign, a, b) => Tree::Binary(Op::of(sign), self.boxed(a)?, self.boxed(b)?),
-            What::If(a, b, c) => Tree::If(self.boxed(a)?, self.boxed(b)?, self.boxed(c)?),
-            What::List(items) => Tree::List(self.all(items)?),
-            What::Map(entries) => Tree::Map(
+            NodeKind::Constant(value) => Tree::Constant(value.clone()),
+            NodeKind::Path(path) => return self.path(path, node.at),
+            NodeKind::Field(inner, name) => Tree::Field(self.boxed(inner)?, name.as_str().into()),
+            NodeKind::Index(list, index) => Tree::Index(self.boxed(list)?, self.boxed(index)?),
+            NodeKind::Call(name, args) => return self.call(name, args, node.at),
+            NodeKind::Not(inner) => Tree::Not(self.boxed(inner)?),
+            NodeKind::Minus(inner) => Tree::Minus(self.boxed(inner)?),
+            NodeKind::Binary(sign, a, b) => {
+                Tree::Binary(Op::of(sign), self.boxed(a)?, self.boxed(b)?)
+            }
+            NodeKind::If(a, b, c) => Tree::If(self.boxed(a)?, self.boxed(b)?, self.boxed(c)?),
+            NodeKind::List(items) => Tree::List(self.all(items)?),
+            NodeKind::Map(entries) => Tree::Map(
                 entries
                     .iter()
                     .map(|(key, value)| Ok((self.node(key)?, self.node(value)?)))
                     .collect::<Result<_, _>>()?,
             ),
-            What::Has(inner) => return self.has(inner),
-            What::Over(name, list, parameter, body) => {
+            NodeKind::Has(inner) => return self.has(inner),
+            NodeKind::Over(name, list, parameter, body) => {
                 let list = self.boxed(list)?;
                 self.parameters.push(parameter.clone());
                 let body = self.boxed(body);

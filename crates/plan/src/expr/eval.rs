@@ -1,7 +1,7 @@
 //! Evaluates a bound tree. Comparisons of variables with constants copy and allocate nothing.
 //!
 //! Bounded: what one evaluation may do ([`MAX_WORK`]), and how large a value it may make
-//! ([`Value::fits`]), so that no plan and no answer of a server holds up a worker or fills its memory.
+//! ([`Value::fits`]), so that no plan and no response of a server holds up a worker or fills its memory.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -96,24 +96,24 @@ impl Macro {
 }
 
 /// A value, here or elsewhere.
-pub(super) enum Held<'a> {
+pub(super) enum Evaluated<'a> {
     Ref(ValueRef<'a>),
     Own(Value),
 }
 
-impl Held<'_> {
+impl Evaluated<'_> {
     #[inline]
     pub(super) fn as_ref(&self) -> ValueRef<'_> {
         match self {
-            Held::Ref(value) => *value,
-            Held::Own(value) => value.as_ref(),
+            Evaluated::Ref(value) => *value,
+            Evaluated::Own(value) => value.as_ref(),
         }
     }
 
     pub(super) fn into_value(self) -> Value {
         match self {
-            Held::Ref(value) => value.to_value(),
-            Held::Own(value) => value,
+            Evaluated::Ref(value) => value.to_value(),
+            Evaluated::Own(value) => value,
         }
     }
 }
@@ -188,30 +188,30 @@ impl Tree {
         }
     }
 
-    pub(super) fn eval<'a>(&'a self, cx: Context<'a, '_>) -> Result<Held<'a>> {
+    pub(super) fn eval<'a>(&'a self, cx: Context<'a, '_>) -> Result<Evaluated<'a>> {
         Ok(match self {
-            Tree::Constant(value) => Held::Ref(value.as_ref()),
-            Tree::Slot(slot) => Held::Ref(cx.scope.variable(*slot)),
-            Tree::Parameter(depth) => Held::Own(parameter(cx.frame, *depth)),
+            Tree::Constant(value) => Evaluated::Ref(value.as_ref()),
+            Tree::Slot(slot) => Evaluated::Ref(cx.scope.variable(*slot)),
+            Tree::Parameter(depth) => Evaluated::Own(parameter(cx.frame, *depth)),
             Tree::Field(inner, name) => match field(inner.eval(cx)?, name) {
                 Some(value) => value,
                 None => return Err(EvalError::new(format!("there is no field `{name}`"))),
             },
             Tree::Has(inner, name) => {
-                Held::Own(Value::Bool(field(inner.eval(cx)?, name).is_some()))
+                Evaluated::Own(Value::Bool(field(inner.eval(cx)?, name).is_some()))
             }
             Tree::Index(list, index) => index_of(list.eval(cx)?, &index.eval(cx)?)?,
             Tree::Call(call, args) => {
-                let args: Vec<Held<'_>> =
+                let args: Vec<Evaluated<'_>> =
                     args.iter().map(|arg| arg.eval(cx)).collect::<Result<_>>()?;
-                Held::Own(call.run(&args, cx.scope, cx.budget)?)
+                Evaluated::Own(call.run(&args, cx.scope, cx.budget)?)
             }
             Tree::Extern(id, args) => {
                 let args = args.iter().map(|arg| Ok(arg.eval(cx)?.into_value()));
-                Held::Own(cx.scope.call(*id, &args.collect::<Result<Vec<_>>>()?)?)
+                Evaluated::Own(cx.scope.call(*id, &args.collect::<Result<Vec<_>>>()?)?)
             }
-            Tree::Not(inner) => Held::Own(Value::Bool(!truth(&inner.eval(cx)?)?)),
-            Tree::Minus(inner) => Held::Own(match inner.eval(cx)?.as_ref() {
+            Tree::Not(inner) => Evaluated::Own(Value::Bool(!truth(&inner.eval(cx)?)?)),
+            Tree::Minus(inner) => Evaluated::Own(match inner.eval(cx)?.as_ref() {
                 ValueRef::Int(n) => Value::Int(n.checked_neg().ok_or_else(overflow)?),
                 ValueRef::Float(n) => Value::Float(-n),
                 other => {
@@ -222,19 +222,19 @@ impl Tree {
                 }
             }),
             Tree::Binary(op @ (Op::And | Op::Or), a, b) => {
-                Held::Own(Value::Bool(logic(*op, a.eval(cx), || b.eval(cx))?))
+                Evaluated::Own(Value::Bool(logic(*op, a.eval(cx), || b.eval(cx))?))
             }
             Tree::Binary(op, a, b) => {
                 let (a, b) = (a.eval(cx)?, b.eval(cx)?);
                 cx.budget.bytes(length(a.as_ref()).max(length(b.as_ref())))?;
-                Held::Own(binary(*op, a.as_ref(), b.as_ref())?)
+                Evaluated::Own(binary(*op, a.as_ref(), b.as_ref())?)
             }
             Tree::If(a, b, c) => {
                 return if truth(&a.eval(cx)?)? { b } else { c }.eval(cx);
             }
             Tree::List(items) => {
                 let items = items.iter().map(|item| Ok(item.eval(cx)?.into_value()));
-                Held::Own(checked(Value::List(items.collect::<Result<Vec<_>>>()?.into()))?)
+                Evaluated::Own(checked(Value::List(items.collect::<Result<Vec<_>>>()?.into()))?)
             }
             Tree::Map(entries) => {
                 let mut map = BTreeMap::new();
@@ -242,9 +242,11 @@ impl Tree {
                     let key = key.eval(cx)?.into_value().to_string();
                     map.insert(key.into(), value.eval(cx)?.into_value());
                 }
-                Held::Own(checked(Value::Map(Arc::new(map)))?)
+                Evaluated::Own(checked(Value::Map(Arc::new(map)))?)
             }
-            Tree::Over(which, list, body) => Held::Own(over(*which, &list.eval(cx)?, body, cx)?),
+            Tree::Over(which, list, body) => {
+                Evaluated::Own(over(*which, &list.eval(cx)?, body, cx)?)
+            }
         })
     }
 }
@@ -265,15 +267,17 @@ fn parameter(frame: Option<&Frame<'_>>, depth: usize) -> Value {
     at.map_or(Value::Null, |frame| frame.value.clone())
 }
 
-fn field<'a>(value: Held<'a>, name: &str) -> Option<Held<'a>> {
+fn field<'a>(value: Evaluated<'a>, name: &str) -> Option<Evaluated<'a>> {
     match value {
-        Held::Ref(ValueRef::Map(map)) => map.get(name).map(|value| Held::Ref(value.as_ref())),
-        Held::Own(Value::Map(map)) => map.get(name).map(|value| Held::Own(value.clone())),
+        Evaluated::Ref(ValueRef::Map(map)) => {
+            map.get(name).map(|value| Evaluated::Ref(value.as_ref()))
+        }
+        Evaluated::Own(Value::Map(map)) => map.get(name).map(|value| Evaluated::Own(value.clone())),
         _ => None,
     }
 }
 
-fn index_of<'a>(value: Held<'a>, index: &Held<'_>) -> Result<Held<'a>> {
+fn index_of<'a>(value: Evaluated<'a>, index: &Evaluated<'_>) -> Result<Evaluated<'a>> {
     let found = match (value.as_ref(), index.as_ref()) {
         (ValueRef::List(items), ValueRef::Int(at)) => {
             usize::try_from(at).ok().and_then(|at| items.get(at)).cloned()
@@ -287,10 +291,10 @@ fn index_of<'a>(value: Held<'a>, index: &Held<'_>) -> Result<Held<'a>> {
             )));
         }
     };
-    found.map(Held::Own).ok_or_else(|| EvalError::new("the index is out of range"))
+    found.map(Evaluated::Own).ok_or_else(|| EvalError::new("the index is out of range"))
 }
 
-fn truth(value: &Held<'_>) -> Result<bool> {
+fn truth(value: &Evaluated<'_>) -> Result<bool> {
     match value.as_ref() {
         ValueRef::Bool(value) => Ok(value),
         other => Err(EvalError::new(format!("expected a bool, found {}", other.kind()))),
@@ -298,7 +302,11 @@ fn truth(value: &Held<'_>) -> Result<bool> {
 }
 
 /// CEL's logic: one side can decide although the other fails.
-fn logic<'a>(op: Op, a: Result<Held<'a>>, b: impl FnOnce() -> Result<Held<'a>>) -> Result<bool> {
+fn logic<'a>(
+    op: Op,
+    a: Result<Evaluated<'a>>,
+    b: impl FnOnce() -> Result<Evaluated<'a>>,
+) -> Result<bool> {
     let decides = op == Op::Or;
     let a = a.and_then(|a| truth(&a));
     if a == Ok(decides) {
@@ -424,7 +432,7 @@ fn mismatch(what: &str, a: ValueRef<'_>, b: ValueRef<'_>) -> EvalError {
     EvalError::new(format!("cannot {what} {} and {}{help}", a.kind(), b.kind()))
 }
 
-fn over(which: Macro, list: &Held<'_>, body: &Tree, cx: Context<'_, '_>) -> Result<Value> {
+fn over(which: Macro, list: &Evaluated<'_>, body: &Tree, cx: Context<'_, '_>) -> Result<Value> {
     let keys: Vec<Value>;
     let items: &[Value] = match list.as_ref() {
         ValueRef::List(items) => items,

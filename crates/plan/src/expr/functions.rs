@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use md5::Md5;
 use sha2::{Digest, Sha256};
 
-use super::eval::{Budget, Held, Tree, checked, too_large};
+use super::eval::{Budget, Evaluated, Tree, checked, too_large};
 use super::{EvalError, Scope};
 use crate::secrets::percent_encode;
 use crate::value::{MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};
@@ -25,7 +25,7 @@ pub struct Function {
     pub about: &'static str,
     /// Whether the same arguments always give the same value.
     pub pure: bool,
-    run: fn(&[Held<'_>], &dyn Scope) -> Result<Value>,
+    run: fn(&[Evaluated<'_>], &dyn Scope) -> Result<Value>,
 }
 
 macro_rules! functions {
@@ -163,7 +163,7 @@ impl Call {
 
     pub(super) fn run(
         &self,
-        args: &[Held<'_>],
+        args: &[Evaluated<'_>],
         scope: &dyn Scope,
         budget: &Budget,
     ) -> Result<Value> {
@@ -200,26 +200,26 @@ fn fitting(length: usize) -> Result<()> {
     if length > MAX_WEIGHT { Err(too_large()) } else { Ok(()) }
 }
 
-fn bytes<'a>(value: &'a Held<'_>) -> Result<&'a [u8]> {
+fn bytes<'a>(value: &'a Evaluated<'_>) -> Result<&'a [u8]> {
     match value {
-        Held::Ref(ValueRef::Text(text)) => Ok(text.as_bytes()),
-        Held::Ref(ValueRef::Bytes(bytes)) => Ok(bytes),
-        Held::Own(Value::Text(text)) => Ok(text.as_bytes()),
+        Evaluated::Ref(ValueRef::Text(text)) => Ok(text.as_bytes()),
+        Evaluated::Ref(ValueRef::Bytes(bytes)) => Ok(bytes),
+        Evaluated::Own(Value::Text(text)) => Ok(text.as_bytes()),
         other => Err(EvalError::new(format!("expected a string, found {}", other.as_ref().kind()))),
     }
 }
 
-fn text<'a>(value: &'a Held<'_>) -> Result<std::borrow::Cow<'a, str>> {
+fn text<'a>(value: &'a Evaluated<'_>) -> Result<std::borrow::Cow<'a, str>> {
     bytes(value).map(String::from_utf8_lossy)
 }
 
-fn shown(value: &Held<'_>) -> String {
+fn shown(value: &Evaluated<'_>) -> String {
     let mut out = Vec::new();
     value.as_ref().render(&mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn int(value: &Held<'_>) -> Result<Value> {
+fn int(value: &Evaluated<'_>) -> Result<Value> {
     Ok(Value::Int(match value.as_ref() {
         ValueRef::Int(n) => n,
         ValueRef::Float(n) if n.abs() < 9.2e18 => n as i64,
@@ -228,14 +228,14 @@ fn int(value: &Held<'_>) -> Result<Value> {
     }))
 }
 
-fn whole(value: &Held<'_>) -> Result<i64> {
+fn whole(value: &Evaluated<'_>) -> Result<i64> {
     match int(value)? {
         Value::Int(n) => Ok(n),
         _ => Ok(0),
     }
 }
 
-fn no_number(value: &Held<'_>) -> EvalError {
+fn no_number(value: &Evaluated<'_>) -> EvalError {
     EvalError::new(format!("`{}` is not a number", shown(value)))
 }
 

@@ -6,12 +6,12 @@ use crate::value::Value;
 /// A word of an expression, and where it begins, in characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub at: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Literal(Value),
     Name(String),
     /// An operator or a bracket.
@@ -45,7 +45,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, SyntaxError> {
     let mut tokens = Vec::new();
     loop {
         let token = lexer.next()?;
-        let end = token.kind == Kind::End;
+        let end = token.kind == TokenKind::End;
         tokens.push(token);
         if end {
             return Ok(tokens);
@@ -69,7 +69,7 @@ impl Lexer<'_> {
         }
         let at = self.at;
         let kind = match self.peek() {
-            None => Kind::End,
+            None => TokenKind::End,
             Some('0'..='9') => self.number()?,
             Some('"' | '\'') => self.text(false)?,
             Some('r') if matches!(self.chars.get(at + 1), Some('"' | '\'')) => {
@@ -90,18 +90,18 @@ impl Lexer<'_> {
         self.chars[from..self.at].iter().collect()
     }
 
-    fn word(&mut self) -> Kind {
+    fn word(&mut self) -> TokenKind {
         let word = self.take_while(|c| c.is_alphanumeric() || c == '_');
         match word.as_str() {
-            "true" => Kind::Literal(Value::Bool(true)),
-            "false" => Kind::Literal(Value::Bool(false)),
-            "null" => Kind::Literal(Value::Null),
-            "in" => Kind::Sign("in"),
-            _ => Kind::Name(word),
+            "true" => TokenKind::Literal(Value::Bool(true)),
+            "false" => TokenKind::Literal(Value::Bool(false)),
+            "null" => TokenKind::Literal(Value::Null),
+            "in" => TokenKind::Sign("in"),
+            _ => TokenKind::Name(word),
         }
     }
 
-    fn sign(&mut self, c: char) -> Result<Kind, SyntaxError> {
+    fn sign(&mut self, c: char) -> Result<TokenKind, SyntaxError> {
         let next = self.chars.get(self.at + 1).copied();
         let sign = SIGNS.iter().find(|sign| {
             let mut own = sign.chars();
@@ -110,7 +110,7 @@ impl Lexer<'_> {
         match sign {
             Some(sign) if !matches!(*sign, "=" | "&") => {
                 self.at += sign.len();
-                Ok(Kind::Sign(sign))
+                Ok(TokenKind::Sign(sign))
             }
             Some(sign) => Err(SyntaxError {
                 message: format!("unexpected `{sign}`"),
@@ -121,13 +121,13 @@ impl Lexer<'_> {
         }
     }
 
-    fn number(&mut self) -> Result<Kind, SyntaxError> {
+    fn number(&mut self) -> Result<TokenKind, SyntaxError> {
         let at = self.at;
         if self.peek() == Some('0') && matches!(self.chars.get(at + 1), Some('x' | 'X')) {
             self.at += 2;
             let digits = self.take_while(|c| c.is_ascii_hexdigit());
             let number = i64::from_str_radix(&digits, 16);
-            return number.map(|n| Kind::Literal(Value::Int(n))).map_err(|_| bad_number(at));
+            return number.map(|n| TokenKind::Literal(Value::Int(n))).map_err(|_| bad_number(at));
         }
         let mut text = self.take_while(|c| c.is_ascii_digit());
         let digit_after = |lexer: &Self, n: usize| {
@@ -152,10 +152,10 @@ impl Lexer<'_> {
         match (unit.as_str(), float) {
             // CEL's unsigned ints are ints here.
             ("" | "u", false) => {
-                text.parse().map(|n| Kind::Literal(Value::Int(n))).map_err(|_| bad_number(at))
+                text.parse().map(|n| TokenKind::Literal(Value::Int(n))).map_err(|_| bad_number(at))
             }
-            ("", true) => Ok(Kind::Literal(Value::Float(number))),
-            _ => measure(&format!("{text}{unit}")).map(Kind::Literal).ok_or_else(|| {
+            ("", true) => Ok(TokenKind::Literal(Value::Float(number))),
+            _ => measure(&format!("{text}{unit}")).map(TokenKind::Literal).ok_or_else(|| {
                 let message = format!("invalid number `{text}{unit}`");
                 SyntaxError {
                     help: Some("units are those of durations and sizes: 300ms, 64KiB".to_owned()),
@@ -165,7 +165,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn text(&mut self, raw: bool) -> Result<Kind, SyntaxError> {
+    fn text(&mut self, raw: bool) -> Result<TokenKind, SyntaxError> {
         let at = self.at;
         let quote = self.peek();
         self.at += 1;
@@ -174,7 +174,7 @@ impl Lexer<'_> {
             let c = self.peek().ok_or_else(|| SyntaxError::new(at, "unterminated string"))?;
             self.at += 1;
             match c {
-                _ if Some(c) == quote => return Ok(Kind::Literal(Value::text(text))),
+                _ if Some(c) == quote => return Ok(TokenKind::Literal(Value::text(text))),
                 '\\' if !raw => text.push(self.escape()?),
                 _ => text.push(c),
             }

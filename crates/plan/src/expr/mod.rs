@@ -15,7 +15,7 @@ mod parse;
 use std::fmt;
 use std::sync::Arc;
 
-use eval::{Budget, Context, Held};
+use eval::{Budget, Context, Evaluated};
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::span::Span;
@@ -175,16 +175,16 @@ impl Expr {
     ///
     /// # Errors
     /// A name or function is not known.
-    pub fn bind(&self, binder: &mut dyn Binder) -> Result<Program, Diagnostic> {
-        bind::bind(&self.tree, binder, self.span).map(|tree| Program(Arc::new(tree)))
+    pub fn bind(&self, binder: &mut dyn Binder) -> Result<BoundExpr, Diagnostic> {
+        bind::bind(&self.tree, binder, self.span).map(|tree| BoundExpr(Arc::new(tree)))
     }
 }
 
 /// An expression bound to slots. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Program(Arc<eval::Tree>);
+pub struct BoundExpr(Arc<eval::Tree>);
 
-impl Program {
+impl BoundExpr {
     /// Its value, if it does not depend on anything.
     pub fn constant(&self) -> Option<&Value> {
         match &*self.0 {
@@ -206,15 +206,15 @@ impl Program {
     /// # Errors
     /// Values do not fit the operations; the evaluation takes too long, or makes too large a value.
     pub fn eval(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
-        Ok(self.held(scope, &Budget::new())?.into_value())
+        Ok(self.evaluated(scope, &Budget::new())?.into_value())
     }
 
     /// Whether it is true.
     ///
     /// # Errors
-    /// As [`Program::eval`], or the value is no bool.
+    /// As [`BoundExpr::eval`], or the value is no bool.
     pub fn test(&self, scope: &dyn Scope) -> Result<bool, EvalError> {
-        match self.held(scope, &Budget::new())?.as_ref() {
+        match self.evaluated(scope, &Budget::new())?.as_ref() {
             ValueRef::Bool(value) => Ok(value),
             other => Err(EvalError::new(format!(
                 "expected the condition to be a bool, found {}",
@@ -223,16 +223,20 @@ impl Program {
         }
     }
 
-    fn held<'a>(&'a self, scope: &'a dyn Scope, budget: &Budget) -> Result<Held<'a>, EvalError> {
+    fn evaluated<'a>(
+        &'a self,
+        scope: &'a dyn Scope,
+        budget: &Budget,
+    ) -> Result<Evaluated<'a>, EvalError> {
         self.0.eval(Context { scope, budget, frame: None })
     }
 
     /// Appends its value as it stands in a text.
     ///
     /// # Errors
-    /// As [`Program::eval`].
+    /// As [`BoundExpr::eval`].
     pub fn render(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
-        self.held(scope, &Budget::new())?.as_ref().render(out);
+        self.evaluated(scope, &Budget::new())?.as_ref().render(out);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Words to a tree, by precedence.
 
-use super::lex::{Kind, SyntaxError, Token, tokens};
+use super::lex::{SyntaxError, Token, TokenKind, tokens};
 use crate::value::Value;
 
 /// Longest source, in bytes.
@@ -13,13 +13,13 @@ const MAX_DEPTH: usize = 64;
 /// A part of an expression.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    pub kind: What,
+    pub kind: NodeKind,
     /// Where it begins, in characters.
     pub at: usize,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum What {
+pub(super) enum NodeKind {
     Constant(Value),
     /// A name, and the names behind its dots.
     Path(Vec<String>),
@@ -41,7 +41,7 @@ pub(super) enum What {
 
 impl Node {
     pub(super) fn constant(value: Value) -> Node {
-        Node { kind: What::Constant(value), at: 0 }
+        Node { kind: NodeKind::Constant(value), at: 0 }
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn parse(source: &str) -> Result<Node, SyntaxError> {
     let mut parser = Parser { tokens: tokens(source)?, next: 0, depth: 0, nodes: 0 };
     let node = parser.expression()?;
     match parser.peek() {
-        Token { kind: Kind::End, .. } => Ok(node),
+        Token { kind: TokenKind::End, .. } => Ok(node),
         token => Err(SyntaxError::new(token.at, format!("unexpected {}", show(&token.kind)))),
     }
 }
@@ -78,12 +78,12 @@ struct Parser {
     nodes: usize,
 }
 
-fn show(kind: &Kind) -> String {
+fn show(kind: &TokenKind) -> String {
     match kind {
-        Kind::Literal(value) => format!("`{value}`"),
-        Kind::Name(name) => format!("`{name}`"),
-        Kind::Sign(sign) => format!("`{sign}`"),
-        Kind::End => "the end of the expression".to_owned(),
+        TokenKind::Literal(value) => format!("`{value}`"),
+        TokenKind::Name(name) => format!("`{name}`"),
+        TokenKind::Sign(sign) => format!("`{sign}`"),
+        TokenKind::End => "the end of the expression".to_owned(),
     }
 }
 
@@ -100,7 +100,7 @@ impl Parser {
     }
 
     fn takes(&mut self, sign: &str) -> bool {
-        let found = matches!(&self.peek().kind, Kind::Sign(own) if *own == sign);
+        let found = matches!(&self.peek().kind, TokenKind::Sign(own) if *own == sign);
         self.next += usize::from(found);
         found
     }
@@ -113,7 +113,7 @@ impl Parser {
         Err(SyntaxError::new(token.at, format!("expected `{sign}`, found {}", show(&token.kind))))
     }
 
-    fn node(&mut self, at: usize, kind: What) -> Result<Node, SyntaxError> {
+    fn node(&mut self, at: usize, kind: NodeKind) -> Result<Node, SyntaxError> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return Err(SyntaxError::new(at, "the expression has more than 1,000 parts"));
@@ -135,7 +135,7 @@ impl Parser {
             let then = self.expression()?;
             self.expect(":")?;
             let otherwise = self.expression()?;
-            self.node(at, What::If(Box::new(condition), Box::new(then), Box::new(otherwise)))?
+            self.node(at, NodeKind::If(Box::new(condition), Box::new(then), Box::new(otherwise)))?
         } else {
             condition
         };
@@ -146,13 +146,13 @@ impl Parser {
     fn binary(&mut self, least: u8) -> Result<Node, SyntaxError> {
         let mut left = self.unary()?;
         loop {
-            let Token { kind: Kind::Sign(sign), at } = *self.peek() else { return Ok(left) };
+            let Token { kind: TokenKind::Sign(sign), at } = *self.peek() else { return Ok(left) };
             let Some(level) = precedence(sign).filter(|level| *level >= least) else {
                 return Ok(left);
             };
             self.next += 1;
             let right = self.binary(level + 1)?;
-            left = self.node(at, What::Binary(sign, Box::new(left), Box::new(right)))?;
+            left = self.node(at, NodeKind::Binary(sign, Box::new(left), Box::new(right)))?;
         }
     }
 
@@ -171,19 +171,19 @@ impl Parser {
         let mut node = self.postfix()?;
         while let Some(sign) = signs.pop() {
             node = match (sign, node.kind) {
-                ('-', What::Constant(Value::Int(n))) => {
-                    self.node(at, What::Constant(Value::Int(-n)))?
+                ('-', NodeKind::Constant(Value::Int(n))) => {
+                    self.node(at, NodeKind::Constant(Value::Int(-n)))?
                 }
-                ('-', What::Constant(Value::Float(n))) => {
-                    self.node(at, What::Constant(Value::Float(-n)))?
+                ('-', NodeKind::Constant(Value::Float(n))) => {
+                    self.node(at, NodeKind::Constant(Value::Float(-n)))?
                 }
                 ('-', kind) => {
                     let inner = Node { kind, at: node.at };
-                    self.node(at, What::Minus(Box::new(inner)))?
+                    self.node(at, NodeKind::Minus(Box::new(inner)))?
                 }
                 (_, kind) => {
                     let inner = Node { kind, at: node.at };
-                    self.node(at, What::Not(Box::new(inner)))?
+                    self.node(at, NodeKind::Not(Box::new(inner)))?
                 }
             };
         }
@@ -196,7 +196,7 @@ impl Parser {
             let at = self.peek().at;
             if self.takes(".") {
                 let token = self.advance();
-                let Kind::Name(name) = token.kind else {
+                let TokenKind::Name(name) = token.kind else {
                     return Err(SyntaxError::new(
                         token.at,
                         format!("expected a name after the dot, found {}", show(&token.kind)),
@@ -210,7 +210,7 @@ impl Parser {
             } else if self.takes("[") {
                 let index = self.expression()?;
                 self.expect("]")?;
-                node = self.node(at, What::Index(Box::new(node), Box::new(index)))?;
+                node = self.node(at, NodeKind::Index(Box::new(node), Box::new(index)))?;
             } else {
                 return Ok(node);
             }
@@ -219,14 +219,14 @@ impl Parser {
 
     fn field(&mut self, node: Node, name: String) -> Result<Node, SyntaxError> {
         match node.kind {
-            What::Path(mut path) => {
+            NodeKind::Path(mut path) => {
                 // Each name may become a field of the one before: it counts as a part.
                 path.push(name);
-                self.node(node.at, What::Path(path))
+                self.node(node.at, NodeKind::Path(path))
             }
             kind => {
                 let at = node.at;
-                self.node(at, What::Field(Box::new(Node { kind, at }), name))
+                self.node(at, NodeKind::Field(Box::new(Node { kind, at }), name))
             }
         }
     }
@@ -236,10 +236,10 @@ impl Parser {
         let Some(known) = MACROS.iter().find(|known| **known == name) else {
             let mut args = vec![node];
             self.arguments(&mut args)?;
-            return self.node(at, What::Call(name, args));
+            return self.node(at, NodeKind::Call(name, args));
         };
         let token = self.advance();
-        let Kind::Name(parameter) = token.kind else {
+        let TokenKind::Name(parameter) = token.kind else {
             return Err(SyntaxError::new(
                 token.at,
                 format!("`{name}` takes a name and an expression: list.{name}(x, x > 1)"),
@@ -248,7 +248,7 @@ impl Parser {
         self.expect(",")?;
         let body = self.expression()?;
         self.expect(")")?;
-        self.node(at, What::Over(known, Box::new(node), parameter, Box::new(body)))
+        self.node(at, NodeKind::Over(known, Box::new(node), parameter, Box::new(body)))
     }
 
     fn arguments(&mut self, args: &mut Vec<Node>) -> Result<(), SyntaxError> {
@@ -267,16 +267,16 @@ impl Parser {
     fn primary(&mut self) -> Result<Node, SyntaxError> {
         let token = self.advance();
         match token.kind {
-            Kind::Literal(value) => self.node(token.at, What::Constant(value)),
-            Kind::Name(name) if self.takes("(") => self.call(name, token.at),
-            Kind::Name(name) => self.node(token.at, What::Path(vec![name])),
-            Kind::Sign("(") => {
+            TokenKind::Literal(value) => self.node(token.at, NodeKind::Constant(value)),
+            TokenKind::Name(name) if self.takes("(") => self.call(name, token.at),
+            TokenKind::Name(name) => self.node(token.at, NodeKind::Path(vec![name])),
+            TokenKind::Sign("(") => {
                 let node = self.expression()?;
                 self.expect(")")?;
                 Ok(node)
             }
-            Kind::Sign("[") => self.list(token.at),
-            Kind::Sign("{") => self.map(token.at),
+            TokenKind::Sign("[") => self.list(token.at),
+            TokenKind::Sign("{") => self.map(token.at),
             kind => {
                 Err(SyntaxError::new(token.at, format!("expected a value, found {}", show(&kind))))
             }
@@ -287,14 +287,14 @@ impl Parser {
         let mut args = Vec::new();
         self.arguments(&mut args)?;
         if name != "has" {
-            return self.node(at, What::Call(name, args));
+            return self.node(at, NodeKind::Call(name, args));
         }
         match <[Node; 1]>::try_from(args) {
             Ok([node])
-                if matches!(&node.kind, What::Field(..))
-                    || matches!(&node.kind, What::Path(path) if path.len() > 1) =>
+                if matches!(&node.kind, NodeKind::Field(..))
+                    || matches!(&node.kind, NodeKind::Path(path) if path.len() > 1) =>
             {
-                self.node(at, What::Has(Box::new(node)))
+                self.node(at, NodeKind::Has(Box::new(node)))
             }
             _ => Err(SyntaxError::new(at, "has() takes a field: has(a.b)")),
         }
@@ -309,7 +309,7 @@ impl Parser {
                 break;
             }
         }
-        self.node(at, What::List(items))
+        self.node(at, NodeKind::List(items))
     }
 
     fn map(&mut self, at: usize) -> Result<Node, SyntaxError> {
@@ -323,7 +323,7 @@ impl Parser {
                 break;
             }
         }
-        self.node(at, What::Map(entries))
+        self.node(at, NodeKind::Map(entries))
     }
 }
 
@@ -336,25 +336,30 @@ pub(super) fn names(node: &Node) -> Vec<(Vec<String>, usize)> {
 
 fn gather(node: &Node, parameters: &mut Vec<String>, found: &mut Vec<(Vec<String>, usize)>) {
     match &node.kind {
-        What::Constant(_) => {}
-        What::Path(path) if parameters.contains(&path[0]) => {}
-        What::Path(path) => found.push((path.clone(), node.at)),
-        What::Field(inner, _) | What::Not(inner) | What::Minus(inner) | What::Has(inner) => {
+        NodeKind::Constant(_) => {}
+        NodeKind::Path(path) if parameters.contains(&path[0]) => {}
+        NodeKind::Path(path) => found.push((path.clone(), node.at)),
+        NodeKind::Field(inner, _)
+        | NodeKind::Not(inner)
+        | NodeKind::Minus(inner)
+        | NodeKind::Has(inner) => {
             gather(inner, parameters, found);
         }
-        What::Index(a, b) | What::Binary(_, a, b) => {
+        NodeKind::Index(a, b) | NodeKind::Binary(_, a, b) => {
             gather(a, parameters, found);
             gather(b, parameters, found);
         }
-        What::If(a, b, c) => [a, b, c].into_iter().for_each(|node| gather(node, parameters, found)),
-        What::Call(_, nodes) | What::List(nodes) => {
+        NodeKind::If(a, b, c) => {
+            [a, b, c].into_iter().for_each(|node| gather(node, parameters, found))
+        }
+        NodeKind::Call(_, nodes) | NodeKind::List(nodes) => {
             nodes.iter().for_each(|node| gather(node, parameters, found))
         }
-        What::Map(entries) => entries.iter().for_each(|(key, value)| {
+        NodeKind::Map(entries) => entries.iter().for_each(|(key, value)| {
             gather(key, parameters, found);
             gather(value, parameters, found);
         }),
-        What::Over(_, list, parameter, body) => {
+        NodeKind::Over(_, list, parameter, body) => {
             gather(list, parameters, found);
             parameters.push(parameter.clone());
             gather(body, parameters, found);

@@ -33,7 +33,7 @@ pub struct Loaded {
 
 /// What is wrong with a plan.
 #[derive(Debug, Clone)]
-pub struct Failure {
+pub struct PlanErrors {
     /// The errors, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that they stand in.
@@ -44,7 +44,7 @@ pub struct Failure {
 ///
 /// # Errors
 /// It cannot be read, or is no good plan.
-pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Failure> {
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, PlanErrors> {
     let name = path.display().to_string();
     match std::fs::read_to_string(path) {
         Ok(text) => {
@@ -53,7 +53,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Failure> {
         }
         Err(error) => {
             let diagnostic = Diagnostic::error(Span::default(), format!("{name}: {error}"));
-            Err(Failure { diagnostics: vec![diagnostic], sources: Sources::default() })
+            Err(PlanErrors { diagnostics: vec![diagnostic], sources: Sources::default() })
         }
     }
 }
@@ -67,7 +67,7 @@ pub fn load_str(
     text: &str,
     folder: &Path,
     options: &LoadOptions,
-) -> Result<Loaded, Failure> {
+) -> Result<Loaded, PlanErrors> {
     let mut reader = read::Reader::new(folder);
     let plan = reader.plan(name, text);
     let (mut diagnostics, sources) = reader.finish();
@@ -88,7 +88,7 @@ pub fn load_str(
     diagnostics.sort_by_key(|diagnostic| {
         (diagnostic.span.file, diagnostic.span.line, diagnostic.span.column)
     });
-    Err(Failure { diagnostics, sources })
+    Err(PlanErrors { diagnostics, sources })
 }
 
 #[cfg(test)]

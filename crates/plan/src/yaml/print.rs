@@ -446,11 +446,11 @@ fn response_body_value(body: &ResponseBody) -> Value {
     }
 }
 
-fn part_value(part: &Part) -> Value {
+fn part_value(part: &FormPart) -> Value {
     let entries = Entries::default();
     let entries = match &part.content {
-        PartContent::Text(text) => entries.put("text", text.source()),
-        PartContent::File { path, filename } => entries
+        FormPartContent::Text(text) => entries.put("text", text.source()),
+        FormPartContent::File { path, filename } => entries
             .put("file", path.value.display().to_string())
             .maybe("filename", filename.clone()),
     };
@@ -487,11 +487,11 @@ fn extract_value(extract: &Extract) -> Value {
         Extractor::BodyFile => return json!("body_file"),
     };
     let which = match extract.which {
-        Which::First => json!("first"),
-        Which::Nth(n) => json!(n),
-        Which::Last => json!("last"),
-        Which::All => json!("all"),
-        Which::Random => json!("random"),
+        Match::First => json!("first"),
+        Match::Nth(n) => json!(n),
+        Match::Last => json!("last"),
+        Match::All => json!("all"),
+        Match::Random => json!("random"),
     };
     entries.put("match", which).maybe("default", extract.default.as_ref().map(json_value)).done()
 }

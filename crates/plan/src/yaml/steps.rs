@@ -404,7 +404,7 @@ impl Reader {
         body.unwrap_or_default()
     }
 
-    fn parts(&mut self, node: Option<&Node>) -> Vec<Part> {
+    fn parts(&mut self, node: Option<&Node>) -> Vec<FormPart> {
         let Some(node) = node else { return Vec::new() };
         let mut parts = Vec::new();
         for (name, node) in self.names(node) {
@@ -416,23 +416,23 @@ impl Reader {
                 }
             };
             let Kind::Map(_) = &node.kind else {
-                let text = self.template(Some(node)).map(PartContent::Text);
-                parts.extend(text.map(|content| Part { name, content, content_type: None }));
+                let text = self.template(Some(node)).map(FormPartContent::Text);
+                parts.extend(text.map(|content| FormPart { name, content, content_type: None }));
                 continue;
             };
             let Some(fields) = self.fields(node, &tables::PART) else { continue };
             let content_type = self.string(fields.get("content_type"));
             let content = match (self.template(fields.get("text")), self.path(fields.get("file"))) {
-                (Some(text), None) => PartContent::Text(text),
+                (Some(text), None) => FormPartContent::Text(text),
                 (None, Some(path)) => {
-                    PartContent::File { path, filename: self.string(fields.get("filename")) }
+                    FormPartContent::File { path, filename: self.string(fields.get("filename")) }
                 }
                 _ => {
                     self.error(node.span, "a part needs either `text` or `file`", "");
                     continue;
                 }
             };
-            parts.push(Part { name, content, content_type });
+            parts.push(FormPart { name, content, content_type });
         }
         parts
     }
@@ -449,7 +449,7 @@ impl Reader {
                 _ => None,
             };
             if let Some(from) = word {
-                extracts.push(Extract { variable, from, which: Which::First, default: None });
+                extracts.push(Extract { variable, from, which: Match::First, default: None });
                 continue;
             }
             let Some(fields) = self.fields(node, &tables::EXTRACT) else { continue };
@@ -504,17 +504,17 @@ impl Reader {
         })
     }
 
-    fn which(&mut self, node: Option<&Node>) -> Which {
-        let Some(text) = self.text(node) else { return Which::First };
+    fn which(&mut self, node: Option<&Node>) -> Match {
+        let Some(text) = self.text(node) else { return Match::First };
         match text.value.parse::<u32>() {
-            Ok(n) if n > 0 => return Which::Nth(n),
+            Ok(n) if n > 0 => return Match::Nth(n),
             _ => {}
         }
         let words = [
-            ("first", Which::First),
-            ("last", Which::Last),
-            ("all", Which::All),
-            ("random", Which::Random),
+            ("first", Match::First),
+            ("last", Match::Last),
+            ("all", Match::All),
+            ("random", Match::Random),
         ];
         self.word(node, &words).unwrap_or_default()
     }

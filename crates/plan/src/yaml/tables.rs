@@ -40,7 +40,7 @@ pub(super) static PLAN: Table = Table {
         Key("name", Text, "name of the test; default: the file's name"),
         Key("target", Text, "base URL of requests, or `builtin` for the built-in target"),
         Key("vars", Names(&Either(&[Of(&VAR), Any])), "variables known to every user"),
-        Key("data", Names(&Of(&DATA)), "files of rows"),
+        Key("data", Names(&Of(&DATA)), "feeders: files of rows"),
         Key("defaults", Of(&DEFAULTS), "what every request gets unless it says otherwise"),
         Key("connections", Of(&CONNECTIONS), "how connections are made and reused"),
         Key(
@@ -49,7 +49,7 @@ pub(super) static PLAN: Table = Table {
             "hosts that requests may go to beside those that the plan names",
         ),
         Key("load", Of(&LOAD), "one load shared by the scenarios that have a weight"),
-        Key("scenarios", Names(&Of(&SCENARIO)), "the kinds of users"),
+        Key("scenarios", Names(&Of(&SCENARIO)), "the kinds of virtual users"),
         Key("setup", Steps, "steps that run once before the load"),
         Key("teardown", Steps, "steps that run once after the load"),
         Key("on_error", OneOf(ON_ERROR), "what a failed request does to its user"),
@@ -75,7 +75,7 @@ pub(super) static PLAN: Table = Table {
 
 pub(super) static BANDWIDTH: Table = Table {
     name: "a bandwidth",
-    keys: &[Key("down", Bandwidth, "of answers"), Key("up", Bandwidth, "of requests")],
+    keys: &[Key("down", Bandwidth, "of responses"), Key("up", Bandwidth, "of requests")],
 };
 
 pub(super) static VAR: Table = Table {
@@ -109,9 +109,9 @@ pub(super) static DEFAULTS: Table = Table {
         Key("headers", Names(&Text), "headers"),
         Key("timeout", Either(&[Duration, Of(&TIMEOUT)]), "limits of time"),
         Key("redirects", Int, "most redirects followed; default 0"),
-        Key("compression", Bool, "whether compressed answers are asked for"),
+        Key("compression", Bool, "whether compressed responses are asked for"),
         Key("auth", Of(&AUTH), "credentials"),
-        Key("max_body", Size, "most bytes of an answer's body"),
+        Key("max_body", Size, "most bytes of a response's body"),
         Key(
             "max_decompression_ratio",
             Int,
@@ -199,8 +199,8 @@ const ON_ERROR: &[&str] = &["continue", "next_iteration", "stop_user", "stop_run
 pub(super) static LOAD: Table = Table {
     name: "a load",
     keys: &[
-        Key("users", Int, "a number of users"),
-        Key("rate", Rate, "arrivals at a rate"),
+        Key("users", Int, "closed workload: a number of virtual users"),
+        Key("rate", Rate, "open workload: arrivals at a rate, such as 500/s"),
         Key("ramp", Duration, "time over which users start, or the rate rises"),
         Key("stages", List(&Of(&STAGE)), "users or rate over time"),
         Key("pacing", Duration, "distance between the starts of a user's iterations"),
@@ -250,8 +250,8 @@ pub(super) static REQUEST: Table = Table {
         Key("auth", Of(&AUTH), "credentials"),
         Key("timeout", Either(&[Duration, Of(&TIMEOUT)]), "limits of time"),
         Key("redirects", Int, "most redirects followed"),
-        Key("compression", Bool, "whether a compressed answer is asked for"),
-        Key("max_body", Size, "most bytes of the answer's body"),
+        Key("compression", Bool, "whether a compressed response is asked for"),
+        Key("max_body", Size, "most bytes of the response's body"),
         Key(
             "max_decompression_ratio",
             Int,
@@ -263,8 +263,8 @@ pub(super) static REQUEST: Table = Table {
             "what becomes of the response's body; default: what checks and extracts need is kept",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error"),
-        Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the answer"),
-        Key("check", List(&Either(&[Text, Of(&CHECK)])), "judgements of the answer"),
+        Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the response"),
+        Key("check", List(&Either(&[Text, Of(&CHECK)])), "assertions about the response"),
     ],
 };
 
@@ -311,7 +311,7 @@ pub(super) static EXTRACT: Table = Table {
         Key("css", Text, "CSS selector"),
         Key("attr", Text, "attribute of the selected element; default: its text"),
         Key("xpath", Text, "XPath"),
-        Key("header", Text, "header of the answer"),
+        Key("header", Text, "header of the response"),
         Key("cookie", Text, "cookie"),
         Key(
             "match",
@@ -406,7 +406,7 @@ pub(super) static EXEC: Table = Table {
         Key("name", Text, "name under which it is counted"),
         Key("timeout", Duration, "limit of time; default 60s"),
         Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from its output"),
-        Key("check", List(&Either(&[Text, Of(&CHECK)])), "judgements of its output"),
+        Key("check", List(&Either(&[Text, Of(&CHECK)])), "assertions about its output"),
     ],
 };
 pub(super) static INCLUDE: Table =
