@@ -116,11 +116,12 @@ impl Demand {
     pub fn crew(&self, has: &Available, asked: Option<u32>) -> RunOptions {
         let usual = asked.unwrap_or(has.cpus as u32).max(1);
         if !has.tables || self.files_together() <= has.files {
-            return RunOptions { workers: usual, own_files: false };
+            return RunOptions { workers: usual, ..RunOptions::default() };
         }
         let needed = self.closed_workload_connections.div_ceil(has.room().max(1));
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);
-        RunOptions { workers: asked.unwrap_or(usual.max(needed)), own_files: true }
+        let workers = asked.unwrap_or(usual.max(needed));
+        RunOptions { workers, own_files: true, ..RunOptions::default() }
     }
 
     /// Open files if all workers share one table.

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use squall_engine::{Event, RunOptions, Section, Control};
+use squall_engine::{Control, Event, RunOptions, Section};
 use squall_measure::units::{bytes, count, time};
 use squall_measure::{Histogram, Totals};
 use squall_plan::diagnostic::Sources;

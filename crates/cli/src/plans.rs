@@ -104,7 +104,8 @@ pub fn network(
     let connections = &plan.connections;
     let mut errors = Vec::new();
     let ports = host_sampler::ports();
-    let mut settings = Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
+    let mut settings =
+        Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
     for (host, list) in &connections.resolve {
         let addresses = addresses(list, &mut errors, |text| {
             text.parse().or_else(|_| text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0)))

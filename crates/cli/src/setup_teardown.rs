@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use squall_engine::{CompileOptions, Event, RunOptions, Section, Control};
+use squall_engine::{CompileOptions, Control, Event, RunOptions, Section};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
@@ -30,10 +30,10 @@ impl SetupTeardown<'_> {
         section: Section,
         control: &Control,
     ) -> Result<Vec<(String, Value)>, CommandError> {
-        if !has_steps(self.plan, part) {
+        if !has_steps(self.plan, section) {
             return Ok(Vec::new());
         }
-        let program = plans::compile(self.plan, self.sources, part, options)?;
+        let program = plans::compile(self.plan, self.sources, section, options)?;
         let secrets = program.secrets.clone();
         let mut log = Vec::new();
         let run = RunOptions::default();
@@ -45,7 +45,7 @@ impl SetupTeardown<'_> {
             })
             .map_err(CommandError::incomplete)?;
         if ended.asked || !ended.failures.is_empty() {
-            let name = if part == Section::Setup { "setup" } else { "teardown" };
+            let name = if section == Section::Setup { "setup" } else { "teardown" };
             log.extend(ended.failures);
             return Err(CommandError::incomplete(format!("{name} failed: {}", log.join("; "))));
         }

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use squall_engine::{Event, Exchange, RunOptions, Section, Control, Trace, Which};
+use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
 use squall_measure::units;
 use squall_plan::secrets::Secrets;
 use squall_wire::Io;

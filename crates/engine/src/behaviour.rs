@@ -152,7 +152,7 @@ impl<'p> Stretch<'_, 'p> {
                 return false;
             }
         }
-        match worker.rows.take(self.program, &worker.share, core) {
+        match worker.rows.take(self.program, worker.roster.borrow().share(), core) {
             Ok(()) => {}
             Err(NoRow::Exhausted) => {
                 worker.recorder.count(|counters| counters.data_exhausted += 1);
@@ -192,7 +192,7 @@ impl<'p> Stretch<'_, 'p> {
             }
             After::At(due) => {
                 self.strand.due = due;
-                Some(Next::Wait(UserState::Pace, due))
+                Some(Next::Wait(UserState::Pacing, due))
             }
             After::Free => Some(Next::Free),
             After::Gone => Some(Next::Gone),
@@ -208,7 +208,6 @@ impl<'p> Stretch<'_, 'p> {
     }
 
     fn op(&mut self, scenario: &'p Scenario, op: &'p Op, now: u64) -> Option<Next<'p>> {
-        let program = self.program;
         match op {
             Op::Request(request) => {
                 // An arrival was due before its load ended: its first request is sent.

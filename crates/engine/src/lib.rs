@@ -7,20 +7,22 @@
 mod behaviour;
 mod parts;
 mod post;
+mod profile;
 mod program;
 mod record;
 mod render;
+mod roster;
 mod rows;
 mod run;
 mod sample;
-mod profile;
-mod roster;
 mod scope;
 mod scratch;
 mod trace;
 mod user;
 mod worker;
 
-pub use program::{CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Program, Section, advise, compile};
-pub use run::{Ended, Event, LogLine, RunOptions, Control, run};
+pub use program::{
+    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Program, Section, advise, compile,
+};
+pub use run::{Control, Ended, Event, LogLine, RunOptions, run};
 pub use trace::{Exchange, Trace, Which};

@@ -3,6 +3,7 @@
 
 use squall_extract::{Found, Item};
 use squall_measure::ErrorKind;
+use squall_plan::model::Match;
 use squall_plan::value::Value;
 
 use crate::program::{CheckOp, ExtractOp, FromOp, Place, PostOp, Program};
@@ -16,7 +17,7 @@ pub(crate) struct AssertionResult {
     pub error: Option<ErrorKind>,
     /// Which one: the variable or check, and what was seen instead. Made only for an error.
     pub detail: String,
-    pub checks_ok: u32,
+    pub checks_passed: u32,
     pub checks_failed: u32,
     /// Failed checks that are only counted.
     pub warnings: u32,
@@ -68,7 +69,7 @@ pub(crate) fn process(
                 let seen = passed.as_ref().map(|passed| *passed).map_err(ToString::to_string);
                 observe(Observation::Checked(check, seen));
                 match passed {
-                    Ok(true) => result.checks_ok += 1,
+                    Ok(true) => result.checks_passed += 1,
                     _ if check.warn => result.warnings += 1,
                     failed => {
                         result.checks_failed += 1;
@@ -96,9 +97,7 @@ fn take(
         FromOp::Status => Some(Value::Int(reply.code)),
         FromOp::Captured => Some(Value::Text(reply.captured.into())),
         FromOp::Header(name) => reply.header(name).map(text_value),
-        FromOp::Cookie(name) => {
-            user.jar.borrow().get(name).map(|value| Value::Text(value.into()))
-        }
+        FromOp::Cookie(name) => user.jar.borrow().get(name).map(|value| Value::Text(value.into())),
         FromOp::Body(extractor) => {
             let which = which(extract.which);
             match extractor.find_in(reply.documents, which, user.chance()) {
@@ -124,21 +123,18 @@ fn default(
     reason: impl FnOnce() -> String,
 ) -> Result<Value, String> {
     match &extract.default {
-        Some(json) => {
-            json.value(&UserScope::new(program, user)).map_err(|error| error.to_string())
-        }
+        Some(json) => json.value(&UserScope::new(program, user)).map_err(|error| error.to_string()),
         None => Err(reason()),
     }
 }
 
-fn which(which: squall_plan::model::Which) -> squall_extract::Which {
-    use squall_plan::model::Which;
+fn which(which: Match) -> squall_extract::Which {
     match which {
-        Which::First => squall_extract::Which::First,
-        Which::Nth(n) => squall_extract::Which::Nth(n),
-        Which::Last => squall_extract::Which::Last,
-        Which::All => squall_extract::Which::All,
-        Which::Random => squall_extract::Which::Random,
+        Match::First => squall_extract::Which::First,
+        Match::Nth(n) => squall_extract::Which::Nth(n),
+        Match::Last => squall_extract::Which::Last,
+        Match::All => squall_extract::Which::All,
+        Match::Random => squall_extract::Which::Random,
     }
 }
 

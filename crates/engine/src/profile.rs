@@ -70,10 +70,7 @@ impl LoadProfile {
         members: Vec<Member>,
         start_after: Duration,
     ) -> Result<Self, String> {
-        let shape = match load {
-            Load::Closed(closed) => Shape::Closed(ClosedShape::new(closed)?),
-            Load::Open(open) => Shape::Open(OpenShape::new(open)?),
-        };
+        let shape = Shape::new(load)?;
         let weights: Vec<f64> = members.iter().map(|member| member.weight).collect();
         let mix = Mix::new(&weights).map_err(|error| error.to_string())?;
         let constant_from = match load {
@@ -129,6 +126,15 @@ impl LoadProfile {
 }
 
 impl Shape {
+    /// # Errors
+    /// The load makes no sense, in a sentence.
+    pub(crate) fn new(load: &Load) -> Result<Shape, String> {
+        Ok(match load {
+            Load::Closed(closed) => Shape::Closed(ClosedShape::new(closed)?),
+            Load::Open(open) => Shape::Open(OpenShape::new(open)?),
+        })
+    }
+
     /// When it ends after its start; `None`: when its iterations are done.
     pub(crate) fn end(&self) -> Option<Nanos> {
         match self {

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use squall_load::Share;
 use squall_measure::Slice;
+use squall_plan::model::Load;
 use squall_plan::value::Value;
 use squall_wire::{Clock, Shared};
 use tokio::sync::watch;
 
+use crate::profile::Shape;
 use crate::program::Program;
 use crate::trace::Trace;
 use crate::worker::{self, Assignment};
@@ -43,6 +45,25 @@ pub(crate) struct Orders {
     pub ended: Vec<u16>,
     /// The loads stand still.
     pub paused: bool,
+    /// Changes of loads and shares, all that there were.
+    pub changes: Vec<ChangeOrder>,
+}
+
+/// An ordered change.
+#[derive(Debug, Clone)]
+pub(crate) struct ChangeOrder {
+    /// When, in nanoseconds after the start of the load.
+    pub after: u64,
+    pub kind: ChangeKind,
+}
+
+/// What changes.
+#[derive(Debug, Clone)]
+pub(crate) enum ChangeKind {
+    /// The shape of a load.
+    Shape { load: u16, shape: Shape },
+    /// The share of the whole process.
+    Share(Share),
 }
 
 /// Whether and how the run goes on.
@@ -120,6 +141,29 @@ impl Control {
     /// Lets the loads go on where they stood; they end later by the length of the pause.
     pub fn resume(&self) {
         self.0.send_modify(|orders| orders.paused = false);
+    }
+
+    /// Gives a load of the plan (by its number, in the plan's order) another shape from `after` the
+    /// start of the run on, whose time 0 is then. A closed workload stays closed, an open one open:
+    /// another kind is ignored. `after` must not be past.
+    ///
+    /// # Errors
+    /// The load makes no sense, in a sentence.
+    pub fn reshape(&self, number: u16, load: &Load, after: Duration) -> Result<(), String> {
+        let kind = ChangeKind::Shape { load: number, shape: Shape::new(load)? };
+        self.change(after, kind);
+        Ok(())
+    }
+
+    /// Gives this process another share of the plan's loads from `after` the start of the run on.
+    /// `after` must not be past.
+    pub fn reshare(&self, share: Share, after: Duration) {
+        self.change(after, ChangeKind::Share(share));
+    }
+
+    fn change(&self, after: Duration, kind: ChangeKind) {
+        let after = crate::profile::nanos(after);
+        self.0.send_modify(|orders| orders.changes.push(ChangeOrder { after, kind }));
     }
 
     /// Ends the run in order: nothing new is begun, what is in flight may take so long.

@@ -67,11 +67,7 @@ impl<'a, 'b> UserScope<'a, 'b> {
     }
 
     /// What a user sees that looks at a reply.
-    pub(crate) fn of_reply(
-        program: &'a Program,
-        user: &'a Core,
-        reply: &'a Reply<'a, 'b>,
-    ) -> Self {
+    pub(crate) fn of_reply(program: &'a Program, user: &'a Core, reply: &'a Reply<'a, 'b>) -> Self {
         UserScope { reply: Some(reply), ..UserScope::new(program, user) }
     }
 }

@@ -106,11 +106,7 @@ const TABLE: [(ErrorKind, &str, &str); 28] = [
         "pool_timeout",
         "no connection of the plan's own pool was free in time (`connections.pool_size`): this is the plan's limit, not the target's",
     ),
-    (
-        K::Variable,
-        "variable",
-        "the request needs a variable that has no value, and was not sent",
-    ),
+    (K::Variable, "variable", "the request needs a variable that has no value, and was not sent"),
 ];
 
 impl ErrorKind {

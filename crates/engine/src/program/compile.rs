@@ -21,7 +21,7 @@ use super::ops::JsonOp;
 use super::scope::{Function, Place};
 use super::{Feed, Feeds, Program, Scenario};
 use crate::parts::{hosts::Hosts, url};
-use crate::profile::{LoadProfile, Member};
+use crate::profile::{LoadProfile, Member, Shape};
 
 /// How long what is in flight at the end may take, where the plan does not say.
 pub const DEFAULT_GRACEFUL_STOP: Duration = Duration::from_secs(30);
@@ -379,6 +379,11 @@ impl<'p> Compiler<'p> {
         {
             self.load(&load.value, load.span, shared, Duration::ZERO, &mut loads);
         }
+        for load in loads.iter().filter(|load| matches!(load.shape, Shape::Open(_))) {
+            for member in &load.members {
+                scenarios[member.scenario].fresh_sessions = true;
+            }
+        }
         (scenarios, loads)
     }
 
@@ -410,7 +415,15 @@ impl<'p> Compiler<'p> {
         let ops = flow.ops;
         let feeds = std::mem::take(&mut self.used_feeds);
         let bandwidth = bandwidth.filter(|bandwidth| *bandwidth != Bandwidth::default());
-        Scenario { name: name.to_owned(), ops, registers, feeds, on_error, bandwidth }
+        Scenario {
+            name: name.to_owned(),
+            ops,
+            registers,
+            feeds,
+            on_error,
+            fresh_sessions: false,
+            bandwidth,
+        }
     }
 
     pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {

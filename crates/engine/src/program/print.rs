@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{NameOp, Op, Place, Program, RequestOp, UrlOp};
+use super::{NameOp, Op, Place, PostOp, Program, RequestOp, UrlOp};
 use crate::profile::{LoadProfile, Shape};
 
 impl Display for Program {
@@ -122,11 +122,11 @@ fn show_request(f: &mut Formatter<'_>, request: &RequestOp, program: &Program) -
         (None, UrlOp::Any(_)) => f.write_str(", URL known when it runs")?,
         (None, _) => f.write_str(", rendered each time")?,
     }
-    if !request.extracts.is_empty() {
-        write!(f, ", {} extracts", request.extracts.len())?;
-    }
-    if !request.checks.is_empty() {
-        write!(f, ", {} checks", request.checks.len())?;
+    let checks = request.post.iter().filter(|op| matches!(op, PostOp::Check(_))).count();
+    for (count, what) in [(request.post.len() - checks, "extracts"), (checks, "checks")] {
+        if count > 0 {
+            write!(f, ", {count} {what}")?;
+        }
     }
     match request.limits.keep {
         0 => Ok(()),

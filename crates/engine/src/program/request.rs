@@ -47,8 +47,7 @@ impl<'p> Compiler<'p> {
         let noticed = std::mem::take(&mut self.noticed);
         let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
             && !noticed.status;
-        let reads_body =
-            noticed.body || post.iter().any(PostOp::reads_body);
+        let reads_body = noticed.body || post.iter().any(PostOp::reads_body);
         if reads_body && request.response_body == Some(ResponseBody::Discard) {
             let message =
                 "a check or extract reads the body that `response_body: discard` throws away";

@@ -14,10 +14,10 @@ use squall_measure::{
 };
 use squall_plan::secrets::Secrets;
 
-use crate::user::OpenGroup;
-use effort::Effort;
 use crate::program::Program;
 use crate::run::{LogLine, Message};
+use crate::user::OpenGroup;
+use effort::Effort;
 
 /// Lines that a worker may write to the run's log in one second; what is above is counted.
 const LOG_LINES: usize = 200;

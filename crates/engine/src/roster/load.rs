@@ -266,6 +266,9 @@ impl<U: Seated> Load<U> {
     /// It has another shape, whose time 0 is `at` on the run's clock. A closed workload stays closed,
     /// an open one open.
     pub(super) fn reshape(&mut self, shape: Shape, share: &Share, at: Nanos, seed: u64) {
+        if std::mem::discriminant(&shape) != std::mem::discriminant(&self.profile.shape) {
+            return;
+        }
         self.profile.shape = shape;
         self.began = at;
         let workload = Workload::new(&self.profile, share, seed);

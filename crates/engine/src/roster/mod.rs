@@ -96,9 +96,21 @@ pub(crate) struct Roster<U> {
     paused: Option<Nanos>,
     /// How long they stood still before.
     paused_ns: Nanos,
-    /// The share that is to come, and from when on.
-    next_share: Option<(Share, Nanos)>,
+    /// What is to change, and when, the latest first.
+    changes: Vec<(Nanos, Change)>,
     stopped: bool,
+}
+
+/// A change of what this worker does.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    /// From then on a load has another shape, whose time 0 is then; it stays closed or open. Users that
+    /// are there stay, as far as the new shape has a place for them.
+    Shape { load: u16, shape: Shape },
+    /// From then on this worker has another share: seats that it gives away are left, arrivals due
+    /// then or later are those of the new share. Iterations counted over all users of a closed
+    /// workload stay with whom they were given to.
+    Share(Share),
 }
 
 /// A user that waits until it is due.
@@ -125,8 +137,8 @@ enum Timer {
         load: u16,
         generation: u16,
     },
-    /// Another share begins.
-    Share,
+    /// Something changes.
+    Change,
     Other(u32),
     Cancel,
 }
@@ -144,7 +156,7 @@ impl<U: Seated> Roster<U> {
             generation: 0,
             paused: None,
             paused_ns: 0,
-            next_share: None,
+            changes: Vec::new(),
             stopped: false,
         };
         for (profile, load) in profiles.iter().zip(0..) {
@@ -199,8 +211,8 @@ impl<U: Seated> Roster<U> {
                 continue;
             }
             let (due, timer) = self.wheel.pop(now)?;
-            if self.next_share.as_ref().is_some_and(|(_, at)| *at <= due) {
-                self.change_share();
+            while self.changes.last().is_some_and(|(at, _)| *at <= due) {
+                self.change();
             }
             if let Some(action) = self.fire(due, timer) {
                 return Some(action);
@@ -233,7 +245,7 @@ impl<U: Seated> Roster<U> {
                 }
                 None
             }
-            Timer::Share => None, // it was looked at before
+            Timer::Change => None, // it was made before
             Timer::Other(id) => Some(Action::Timer { id, due }),
             Timer::Cancel => Some(Action::Cancel),
         }
@@ -379,33 +391,38 @@ impl<U: Seated> Roster<U> {
         }
     }
 
-    /// From `at` on a load has another shape, whose time 0 is `at`; it stays closed or open. Users that
-    /// are there stay, as far as the new shape has a place for them.
-    pub(crate) fn reshape(&mut self, load: u16, shape: Shape, at: Nanos) {
-        let seed = self.seed_of(load);
-        self.loads[usize::from(load)].reshape(shape, &self.share, at, seed);
-        self.arm(load);
+    /// Makes a change at `at`, on the run's clock. That must not be past: what was due since then would
+    /// be done twice, or by nobody.
+    pub(crate) fn change_at(&mut self, at: Nanos, change: Change) {
+        let place = self.changes.partition_point(|(later, _)| *later > at);
+        self.changes.insert(place, (at, change));
+        self.wheel.insert(at, Timer::Change);
     }
 
-    /// From `at` on this worker has another share: seats that it gives away are left, arrivals due at
-    /// `at` or later are those of the new share. Iterations counted over all users of a closed workload
-    /// stay with whom they were given to.
-    ///
-    /// `at` must not be past: what was due since then would be done twice, or by nobody.
-    pub(crate) fn reshare(&mut self, share: Share, at: Nanos) {
-        self.next_share = Some((share, at));
-        self.wheel.insert(at, Timer::Share);
-    }
-
-    fn change_share(&mut self) {
-        let Some((share, at)) = self.next_share.take() else { return };
-        let before = std::mem::replace(&mut self.share, share);
-        for load in 0..self.loads.len() as u16 {
-            let seed = self.seed_of(load);
-            self.loads[usize::from(load)].reshare(&before, &self.share, at, seed);
-            self.arm(load);
-            self.unsettled.push(load);
+    /// Makes the next change.
+    fn change(&mut self) {
+        match self.changes.pop() {
+            None => {}
+            Some((at, Change::Shape { load, shape })) => {
+                let seed = self.seed_of(load);
+                self.loads[usize::from(load)].reshape(shape, &self.share, at, seed);
+                self.arm(load);
+            }
+            Some((at, Change::Share(share))) => {
+                let before = std::mem::replace(&mut self.share, share);
+                for load in 0..self.loads.len() as u16 {
+                    let seed = self.seed_of(load);
+                    self.loads[usize::from(load)].reshare(&before, &self.share, at, seed);
+                    self.arm(load);
+                    self.unsettled.push(load);
+                }
+            }
         }
+    }
+
+    /// What this worker has of all that is numbered.
+    pub(crate) fn share(&self) -> &Share {
+        &self.share
     }
 
     /// Puts a load's next change or arrival, and its end, into the wheel, in place of those before.

@@ -115,7 +115,8 @@ impl<U> Open<U> {
     /// The seats that are taken are given out.
     pub(super) fn give_out(&mut self, seats: &Seats) {
         self.given = seats.len();
-        self.vacant = (0..self.given.min(self.most)).filter(|k| !seats.get(*k).is_taken()).collect();
+        self.vacant =
+            (0..self.given.min(self.most)).filter(|k| !seats.get(*k).is_taken()).collect();
     }
 
     /// The same load with another rate: its users stay.

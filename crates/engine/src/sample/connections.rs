@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use squall_plan::model::ConnectionReuse;
-use squall_wire::{ConnectTimes, Connection, Error, Origin};
+use squall_wire::{ConnectTimes, Connection, Error};
 use tokio::sync::Semaphore;
 
 use super::in_flight::{Cancel, InFlight};
@@ -84,6 +84,14 @@ impl Worker {
         (size / of + usize::from((self.index as usize) < size % of)).max(1)
     }
 
+    /// What the plan says of its pool; `None`: users share no connections.
+    pub(super) fn pool(&self) -> Option<u32> {
+        match self.program.connections {
+            ConnectionReuse::Pool(size) => Some(size),
+            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => None,
+        }
+    }
+
     /// Waits for the right to have a connection to an origin, where users share them; `None` where
     /// they do not.
     pub(super) async fn permit(
@@ -91,7 +99,7 @@ impl Worker {
         origin: u32,
         in_flight: &InFlight,
     ) -> Result<Option<Permit>, Cancel> {
-        let ConnectionReuse::Pool(size) = self.program.connections else { return Ok(None) };
+        let Some(size) = self.pool() else { return Ok(None) };
         let pool = self.pools.of(origin, self.pool_size(size));
         in_flight.run(Permit::acquire(pool)).await.map(Some)
     }
@@ -128,8 +136,8 @@ impl Worker {
         in_flight: &InFlight,
         window: Option<u32>,
     ) -> Result<Result<(Borrowed, ConnectTimes), Error>, Cancel> {
-        let to: Rc<Origin> = self.origins.borrow()[origin as usize].clone();
-        let connect = squall_wire::connect(&self.client, &to, &in_flight.progress, window);
+        let to = self.origin(origin);
+        let connect = squall_wire::connect(&self.client, &to.origin, &in_flight.progress, window);
         let made = in_flight.run(connect).await?;
         Ok(made.map(|(connection, times)| {
             self.recorder.count(|counters| counters.connections_opened += 1);

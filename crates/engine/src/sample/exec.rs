@@ -17,10 +17,6 @@ impl Sampler for ExecOp {
         "exec"
     }
 
-    fn post(&self) -> &[PostOp] {
-        &self.post
-    }
-
     fn is_scheduled(&self) -> bool {
         false
     }

@@ -24,10 +24,10 @@ impl Failure {
     }
 
     /// A sample that was cancelled while it waited for a connection of the plan's pool.
-    pub(super) fn in_pool(cancel: Cancel, pool: String) -> Self {
+    pub(super) fn in_pool(cancel: Cancel, size: u32) -> Self {
         match cancel {
             Cancel::Stop => Failure::interrupted(),
-            Cancel::Timeout => Failure::new(ErrorKind::PoolTimeout, pool),
+            Cancel::Timeout => Failure::new(ErrorKind::PoolTimeout, format!("pool_size: {size}")),
         }
     }
 

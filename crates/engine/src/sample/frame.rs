@@ -131,16 +131,14 @@ impl<'w> Frame<'w> {
         origin: u32,
         limit: u64,
     ) -> Result<Option<Permit>, Failure> {
-        if !self.worker.has_pool() {
-            return Ok(None);
-        }
+        let Some(size) = self.worker.pool() else { return Ok(None) };
         let from = self.exchange_from;
         self.worker.set_deadlines(self.in_flight, from.saturating_add(limit), u64::MAX);
         let permit = self.worker.permit(origin, self.in_flight).await;
         let now = self.worker.clock.now();
         self.phases.add(POOL, now.saturating_sub(from));
         self.exchange_from = now;
-        permit.map_err(|cancel| Failure::in_pool(cancel, self.worker.pool_text()))
+        permit.map_err(|cancel| Failure::in_pool(cancel, size))
     }
 
     /// Sets the deadlines of a phase that begins with the exchange.
@@ -267,11 +265,14 @@ impl<'w> Frame<'w> {
         if let Err(Failure { kind, detail }) = result {
             self.end = worker.clock.now();
             // What assertions saw of a reply that then came to nothing is not asked for any more.
-            self.result = AssertionResult { error: Some(kind), detail, ..AssertionResult::default() };
+            self.result =
+                AssertionResult { error: Some(kind), detail, ..AssertionResult::default() };
         }
+        let load = &worker.program.loads[usize::from(self.user.seat.load)];
+        let scheduled = sampler.is_scheduled() && load.has_schedule();
         let sample = Sample {
             latency_us: self.latency(self.start),
-            corrected_latency_us: sampler.is_scheduled().then(|| self.latency(self.due)),
+            corrected_latency_us: scheduled.then(|| self.latency(self.due)),
             complete: replied,
             status: u16::try_from(self.code).unwrap_or(0),
             error: self.result.error,
@@ -313,9 +314,9 @@ impl<'w> Frame<'w> {
 
     fn count(&self, name: u32) {
         let (recorder, result) = (&self.worker.recorder, &self.result);
-        if result.checks_ok + result.checks_failed + result.warnings > 0 {
+        if result.checks_passed + result.checks_failed + result.warnings > 0 {
             recorder.count(|counters| {
-                counters.checks_ok += u64::from(result.checks_ok);
+                counters.checks_passed += u64::from(result.checks_passed);
                 counters.checks_failed += u64::from(result.checks_failed);
                 counters.warnings += u64::from(result.warnings);
             });

@@ -5,11 +5,11 @@ use squall_wire::{BodySink, BodySource, Expect, Phase, RequestBytes, Response, T
 
 use super::capture::Capture;
 use super::connections::{Borrowed, Permit};
-use super::route::{self, Bytes, Route};
+use super::route::{self, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
 use crate::parts::auth::DigestState;
-use crate::program::{AuthOp, NameOp, PostOp, RequestOp};
+use crate::program::{AuthOp, NameOp, RequestOp};
 
 impl Sampler for RequestOp {
     fn name(&self) -> Option<u32> {
@@ -21,10 +21,6 @@ impl Sampler for RequestOp {
 
     fn kind(&self) -> &str {
         &self.method
-    }
-
-    fn post(&self) -> &[PostOp] {
-        &self.post
     }
 
     fn is_scheduled(&self) -> bool {
@@ -224,12 +220,7 @@ fn received(
     Received::Reply
 }
 
-fn keep_cookies(
-    frame: &Frame<'_>,
-    op: &RequestOp,
-    route: &Route<'_, '_>,
-    response: &Response<'_>,
-) {
+fn keep_cookies(frame: &Frame<'_>, op: &RequestOp, route: &Route<'_, '_>, response: &Response<'_>) {
     let origin = frame.worker.origin(route.origin);
     let site = route::site(&origin.origin, route.path(op));
     let mut jar = frame.user.jar.borrow_mut();

@@ -13,7 +13,6 @@ pub(crate) mod in_flight;
 mod route;
 pub(crate) mod throttle;
 
-use crate::program::PostOp;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 pub(crate) use failure::Failure;
@@ -28,10 +27,8 @@ pub(crate) trait Sampler {
     /// What it does, in a word, for samples that came to nothing before they had a name.
     fn kind(&self) -> &str;
 
-    /// Extracts and checks, in the plan's order.
-    fn post(&self) -> &[PostOp];
-
-    /// Whether its latency is also counted from when it should have been sent.
+    /// Whether its latency is also counted from when it should have been sent, where the load says
+    /// when that was.
     fn is_scheduled(&self) -> bool;
 
     /// Performs it within a frame, which is shown the reply.

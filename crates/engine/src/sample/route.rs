@@ -107,8 +107,7 @@ pub(super) fn first<'p, 'w>(
         }
         NameOp::FromUrl => {
             let path = path.as_ref().map_or(&[][..], |path| path);
-            let name =
-                format!("{} {}", op.method, names::collapse(&String::from_utf8_lossy(path)));
+            let name = format!("{} {}", op.method, names::collapse(&String::from_utf8_lossy(path)));
             worker.recorder.name(NameKind::Request, &names::limited(&name))
         }
     };
@@ -143,11 +142,7 @@ pub(super) fn redirected<'p, 'w>(
 impl Worker {
     /// Origin and path of a URL that is known only now, if requests may go there. `base`: the page
     /// on which it stands.
-    fn locate(
-        &self,
-        text: &str,
-        base: Option<(u32, &[u8])>,
-    ) -> Result<(u32, Buffer<'_>), Failure> {
+    fn locate(&self, text: &str, base: Option<(u32, &[u8])>) -> Result<(u32, Buffer<'_>), Failure> {
         let bad = |error: url::UrlError| {
             Failure::new(ErrorKind::Render, format!("URL `{text}`: {error}"))
         };
@@ -172,7 +167,6 @@ impl Worker {
         };
         Ok((number, self.buffer(location.path.as_bytes())))
     }
-
 
     /// The bytes of an exchange.
     pub(super) fn render<'p>(
@@ -220,13 +214,7 @@ impl Worker {
         Ok(bytes)
     }
 
-    fn cookie_line(
-        &self,
-        user: &Core,
-        op: &RequestOp,
-        route: &Route<'_, '_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn cookie_line(&self, user: &Core, op: &RequestOp, route: &Route<'_, '_>, out: &mut Vec<u8>) {
         let jar = user.jar.borrow();
         if jar.is_empty() || op.own_cookie {
             return;
@@ -287,8 +275,7 @@ impl Worker {
             BodyOp::Multipart(parts) => {
                 let parts =
                     parts.iter().map(|part| render_part(part, scope)).collect::<Result<_, _>>()?;
-                let (pieces, kind) =
-                    Pieces::form(parts, user.chance()).map_err(unreadable)?;
+                let (pieces, kind) = Pieces::form(parts, user.chance()).map_err(unreadable)?;
                 (pieces, Some(kind))
             }
             _ => return Ok(None),

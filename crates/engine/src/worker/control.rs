@@ -1,13 +1,24 @@
 //! What a worker is told, and what it tells the others: the end of a load or of the run, a pause.
 
 use super::Worker;
-use crate::run::{Command, Orders};
+use crate::roster::Change;
+use crate::run::{ChangeKind, Command, Orders};
 
 impl Worker {
     pub(super) fn obey(&self, orders: &Orders) {
         let now = self.clock.now();
         for load in &orders.ended {
             self.roster.borrow_mut().end_load(*load, now);
+        }
+        for change in &orders.changes[self.changed.replace(orders.changes.len())..] {
+            let at = self.recorder.start().saturating_add(change.after);
+            let change = match &change.kind {
+                ChangeKind::Shape { load, shape } => {
+                    Change::Shape { load: *load, shape: shape.clone() }
+                }
+                ChangeKind::Share(node) => Change::Share(node.worker_of(self.index, self.of)),
+            };
+            self.roster.borrow_mut().change_at(at, change);
         }
         if orders.paused {
             self.roster.borrow_mut().pause(now);

@@ -237,7 +237,8 @@ impl Worker {
             std::future::poll_fn(|cx| {
                 let polled = catch_unwind(AssertUnwindSafe(|| drive.as_mut().poll(cx)));
                 polled.unwrap_or_else(|panic| {
-                    task.0.break_off(format!("a virtual user's task panicked: {}", text_of(&*panic)));
+                    task.0
+                        .break_off(format!("a virtual user's task panicked: {}", text_of(&*panic)));
                     Poll::Ready(())
                 })
             })

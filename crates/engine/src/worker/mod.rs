@@ -68,7 +68,6 @@ pub(crate) struct Worker {
     pub client: Rc<Client>,
     pub index: u32,
     pub of: u32,
-    pub share: Share,
     pub recorder: Recorder,
     pub trace: Option<Trace>,
     pub roster: RefCell<Roster<Box<User>>>,
@@ -97,6 +96,8 @@ pub(crate) struct Worker {
     /// Why the worker cannot go on.
     broken: RefCell<Option<String>>,
     wake: Notify,
+    /// How many changes were made of those that were ordered.
+    changed: Cell<usize>,
     variables: Option<LastVariables>,
 }
 
@@ -133,9 +134,9 @@ pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
 impl Worker {
     fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
         let Assignment { program, shared, clock, index, share, start, .. } = assignment;
-        let roster = Roster::new(&program.loads, share.clone(), start, program.seed);
         let recorder = Recorder::new(&program, index, start, assignment.messages);
         recorder.expect_users(program.most_closed_users(&share));
+        let roster = Roster::new(&program.loads, share, start, program.seed);
         Ok(Worker {
             client: Client::new(shared, clock, index as usize, waker)?,
             recorder,
@@ -157,12 +158,12 @@ impl Worker {
             winding_down: Cell::new(false),
             broken: RefCell::new(None),
             wake: Notify::new(),
+            changed: Cell::new(0),
             variables: assignment.variables,
             program,
             clock,
             index,
             of: assignment.of,
-            share,
         })
     }
 
@@ -215,9 +216,8 @@ impl Worker {
             return;
         };
         let names = self.program.variables.iter().enumerate().filter(|(_, name)| !name.is_empty());
-        let value = |(index, name): (usize, &String)| {
-            (name.clone(), user.variable(&self.program, index))
-        };
+        let value =
+            |(index, name): (usize, &String)| (name.clone(), user.variable(&self.program, index));
         *left = names.map(value).collect();
     }
 
