@@ -1,6 +1,6 @@
 //! Fine timers: each worker's heap of deadlines, woken by one `timerfd`.
 //!
-//! The event loop's own timers tick in milliseconds; measured times are held against queueing
+//! The event loop's own timers tick in milliseconds; measured times are compared with queueing
 //! theory, so here a sleep ends within the kernel's wake-up time, some 10 µs, and never early. A
 //! pending sleep costs a heap entry and a slot, about 50 bytes, and no system call unless it is
 //! the earliest.

@@ -1,4 +1,4 @@
-//! What the server has done, counted by each worker for itself and summed when somebody asks.
+//! What the server has done, counted by each worker separately and summed on request.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -38,25 +38,25 @@ pub use listener::Address;
 pub use routes::{HOSTILE, ROUTES, Route, describe_routes};
 pub use server::{Server, StartError};
 
-/// How a [`Server`] is to run.
+/// How a [`Server`] runs.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where to listen: `127.0.0.1:0`, `[::1]:8080` (port 0: any free port) or `unix:/path`.
     pub listen: Vec<String>,
-    /// Speak TLS on every listener; `None` is plain text.
+    /// Use TLS on every listener; `None`: plain text.
     pub tls: Option<TlsOptions>,
-    /// Number of threads; 0 is one a core.
+    /// Number of threads; 0 is one per core.
     pub threads: usize,
 }
 
 impl Default for Options {
-    /// Plain text on a free port of 127.0.0.1, one thread a core.
+    /// Plain text on a free port of 127.0.0.1, one thread per core.
     fn default() -> Self {
         Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0 }
     }
 }
 
-/// How the server proves who it is, and whom it lets in.
+/// How the server authenticates itself, and which clients it accepts.
 #[derive(Clone, Debug)]
 pub struct TlsOptions {
     /// The server's certificate and key.
@@ -69,10 +69,10 @@ pub struct TlsOptions {
 /// Where the server's certificate comes from.
 #[derive(Clone, Debug)]
 pub enum TlsCertificate {
-    /// A certificate made at the start, signed by an authority made at the start, which
-    /// [`Server::ca_pem`] gives out.
+    /// A certificate generated at the start, signed by an authority generated at the start, which
+    /// [`Server::ca_pem`] returns.
     SelfSigned {
-        /// Host names and addresses that it is good for; none means `localhost`, `127.0.0.1` and
+        /// Host names and addresses for which it is valid; none means `localhost`, `127.0.0.1` and
         /// `::1`.
         names: Vec<String>,
     },

@@ -1,6 +1,6 @@
 //! Listening sockets: bind them, accept from them, deal the connections out to the workers.
 //!
-//! One listener serves all workers, and its connections are dealt out in turn. The alternative, a
+//! One listener serves all workers, and its connections are dealt out in iteration. The alternative, a
 //! listener a thread with `SO_REUSEPORT`, lets the kernel choose by hash: 64 connections on two
 //! threads then split like coin tosses, often 38 to 26, and a target that is busy on one side
 //! bends what is measured. Dealing costs one queue entry a connection, and accepting is far from
@@ -30,7 +30,7 @@ use crate::worker::Order;
 /// Connections that the kernel holds until they are accepted (it may allow fewer).
 const BACKLOG: i32 = 8192;
 
-/// Connections accepted in a row before other work has its turn.
+/// Connections accepted in a row before other work has its iteration.
 const ACCEPT_BATCH: usize = 64;
 
 /// The wait after an accept failed for want of descriptors or memory.
@@ -116,7 +116,7 @@ impl Listener {
             io::Error::new(io::ErrorKind::InvalidInput, format!("{shape} ({why})"))
         };
         let mut addresses = text.to_socket_addrs().map_err(|e| wrong(&e))?;
-        let address = addresses.next().ok_or_else(|| wrong(&"the name has no address"))?;
+        let address = addresses.next().ok_or_else(|| wrong(&"the name could not be resolved"))?;
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
         socket.set_reuse_address(true)?;
@@ -172,7 +172,7 @@ impl Accepted {
     }
 }
 
-/// Deals connections out to the workers, in turn.
+/// Deals connections out to the workers, in iteration.
 pub(crate) struct Dealer {
     workers: Vec<UnboundedSender<Order>>,
     dealt: Cell<u64>,

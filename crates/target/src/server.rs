@@ -48,12 +48,12 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StartError::NoAddress => {
-                f.write_str("no address to listen on; give one, such as 127.0.0.1:8080")
+                f.write_str("no address to listen on: expected one, such as 127.0.0.1:8080")
             }
             StartError::Listen { address, source } => {
                 write!(f, "cannot listen on '{address}': {source}")
             }
-            StartError::Tls(why) => write!(f, "cannot speak TLS: {why}"),
+            StartError::Tls(why) => write!(f, "cannot use TLS: {why}"),
             StartError::Worker(why) => write!(f, "cannot start a thread of the target: {why}"),
         }
     }
@@ -95,7 +95,7 @@ impl Server {
             n => n,
         };
         let site = Site::new(count).map_err(|_| {
-            StartError::Worker(io::Error::other("the system gives no random numbers"))
+            StartError::Worker(io::Error::other("the system provides no random numbers"))
         })?;
         let (orders, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded_channel()).unzip();
         let mut server =

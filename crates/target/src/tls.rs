@@ -29,7 +29,7 @@ pub(crate) fn configure(
 ) -> Result<(Arc<ServerConfig>, Option<String>), String> {
     let identity = match &options.certificate {
         TlsCertificate::SelfSigned { names } => {
-            make_identity(names).map_err(|e| format!("cannot make a certificate: {e}"))?
+            make_identity(names).map_err(|e| format!("cannot generate a certificate: {e}"))?
         }
         TlsCertificate::Pem { cert, key } => read_identity(cert, key)?,
     };
@@ -43,7 +43,7 @@ pub(crate) fn configure(
     };
     let mut config = builder
         .with_single_cert(identity.chain, identity.key)
-        .map_err(|e| format!("the certificate and the key do not go together: {e}"))?;
+        .map_err(|e| format!("the certificate and the key do not match: {e}"))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     // Sessions resume by ticket, so that any number of clients cost no memory.
     config.ticketer = provider::Ticketer::new().map_err(|e| e.to_string())?;
@@ -87,7 +87,7 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String
         .collect::<Result<_, _>>()
         .map_err(wrong)?;
     if certificates.is_empty() {
-        return Err(format!("{} holds no PEM certificate", path.display()));
+        return Err(format!("{} contains no PEM certificate", path.display()));
     }
     Ok(certificates)
 }
@@ -97,7 +97,7 @@ fn client_verifier(
     crypto: Arc<rustls::crypto::CryptoProvider>,
 ) -> Result<Arc<dyn ClientCertVerifier>, String> {
     let wrong = |e: &dyn std::fmt::Display| {
-        format!("cannot trust the client authorities in {}: {e}", path.display())
+        format!("cannot use the client certificate authorities in {}: {e}", path.display())
     };
     let mut roots = RootCertStore::empty();
     for certificate in read_certificates(path)? {

@@ -25,10 +25,10 @@ pub(crate) const DATE_LEN: usize = 29;
 /// Bytes read at once, into a buffer that all connections of a worker share.
 pub(crate) const READ_SIZE: usize = 128 * 1024;
 
-/// A client that has not finished its TLS handshake by then is let go.
+/// A client that has not finished its TLS handshake by then is disconnected.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 
-/// What a worker is told.
+/// Messages to a worker.
 pub(crate) enum Order {
     Serve(Accepted),
     Stop,
@@ -44,7 +44,7 @@ pub(crate) struct Worker {
     date: Cell<(u64, [u8; DATE_LEN])>,
 }
 
-/// Buffers for the time of one poll: borrowed, used and given back without a wait in between, so
+/// Buffers for the time of one poll: borrowed, used and returned without a wait in between, so
 /// that a connection that waits holds none.
 pub(crate) struct Scratch {
     pub(crate) read: Box<[u8]>,
@@ -93,7 +93,7 @@ impl Worker {
     }
 }
 
-/// Serves what it is given until it is told to stop.
+/// Serves connections until it is told to stop.
 pub(crate) async fn run(
     worker: Rc<Worker>,
     tls: Option<TlsAcceptor>,
@@ -139,7 +139,7 @@ impl Drop for Open {
     }
 }
 
-/// The answer to `GET /` in full, ready to be copied; only its date changes.
+/// The response to `GET /` in full, ready to be copied; only its date changes.
 pub(crate) struct HomePage {
     bytes: Vec<u8>,
     date_at: usize,

@@ -224,7 +224,7 @@ fn tls_with_a_certificate_of_its_own() {
         let upload = "x".repeat(1 << 20);
         assert_eq!(client.request("POST", "/upload", "", &upload).json()["bytes"], 1 << 20);
     }
-    // Many answers at once, more than the socket takes.
+    // Many responses at once, more than the socket accepts.
     let mut client = connect_tls(&server, &config, "localhost");
     client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n".repeat(2000));
     for _ in 0..2000 {

@@ -16,7 +16,7 @@ use crate::routes::{Call, Handler};
 use crate::transport::Transport;
 use crate::worker::{Open, READ_SIZE, Scratch, Worker};
 
-/// Answers to pipelined requests are sent once they come to this many bytes.
+/// Responses to pipelined requests are sent once they amount to this many bytes.
 const OUT_LIMIT: usize = 256 * 1024;
 
 /// How long, and for how many bytes, we listen to a client whom we have told that we close.
@@ -33,18 +33,18 @@ pub(crate) struct Conn {
     pub(crate) requests: u64,
     /// Bytes read and not yet dealt with; at most [`READ_SIZE`].
     carry: Vec<u8>,
-    /// The carry has not been looked at since it was stored.
+    /// The carry has not been examined since it was stored.
     carry_is_fresh: bool,
-    /// Answers that the socket would not take at once; empty when TLS has them all and only has
+    /// Responses that the socket would not accept at once; empty when TLS has them all and only has
     /// to be flushed.
     unsent: Option<Vec<u8>>,
 }
 
-/// What follows a turn of the loop.
+/// What follows an iteration of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Another turn.
-    Turn,
+    /// Another iteration.
+    Iteration,
     /// The request at the start of the carry waits, streams or misbehaves.
     Exchange,
     /// Nothing is answered before the stall is over.
@@ -55,10 +55,10 @@ pub(crate) enum Next {
     Linger,
 }
 
-/// Serves a connection until it ends. I/O errors end it without a word: there is nobody to tell.
+/// Serves a connection until it ends. I/O errors end it silently: nobody could be told.
 pub(crate) async fn serve(mut conn: Conn) {
     loop {
-        let next = poll_fn(|cx| conn.poll_turn(cx)).await;
+        let next = poll_fn(|cx| conn.poll_once(cx)).await;
         let next = match next {
             Ok(next) if conn.unsent.is_some() => conn.send_unsent().await.map(|()| next),
             other => other,
@@ -66,11 +66,11 @@ pub(crate) async fn serve(mut conn: Conn) {
         // The rare ways are boxed, so that a connection that waits is small.
         let next = match next {
             Ok(Next::Exchange) => Box::pin(exchange::run(&mut conn)).await,
-            Ok(Next::Stall) => Box::pin(conn.wait_for_stall()).await.map(|()| Next::Turn),
+            Ok(Next::Stall) => Box::pin(conn.wait_for_stall()).await.map(|()| Next::Iteration),
             other => other,
         };
         match next {
-            Ok(Next::Turn) => {}
+            Ok(Next::Iteration) => {}
             Ok(Next::Linger) => return Box::pin(conn.linger()).await,
             _ => return,
         }
@@ -104,7 +104,7 @@ impl Conn {
     }
 
     /// The fast path: reads once, answers, writes once.
-    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Next>> {
+    fn poll_once(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Next>> {
         let worker = self.shared_worker();
         let mut scratch = worker.scratch.borrow_mut();
         let Scratch { read, out, response, home } = &mut *scratch;
@@ -119,14 +119,14 @@ impl Conn {
             return Poll::Ready(Ok(Next::Stall));
         }
         out.clear();
-        let mut turn = Turn { worker: &worker, input, at: 0, out, response, answered: 0 };
-        let next = turn.answer_all(home);
-        let (at, answered) = (turn.at, turn.answered);
+        let mut iteration = Iteration { worker: &worker, input, at: 0, out, response, answered: 0 };
+        let next = iteration.answer_all(home);
+        let (at, answered) = (iteration.at, iteration.answered);
         self.requests += answered;
         worker.counters().requests.add(answered);
         self.store_carry(&input[at..]);
         // Half a head need not be looked at again before more of it has come.
-        self.carry_is_fresh &= next != Next::Turn || out.len() > OUT_LIMIT;
+        self.carry_is_fresh &= next != Next::Iteration || out.len() > OUT_LIMIT;
         self.send_now(cx, out)?;
         out.shrink_to(2 * OUT_LIMIT);
         Poll::Ready(Ok(next))
@@ -225,7 +225,7 @@ impl Conn {
         Poll::Ready(Ok(look(self, buf.filled())))
     }
 
-    /// Reads and forgets until the client closes or `limit` bytes have come.
+    /// Reads and discards until the client closes or `limit` bytes have come.
     pub(crate) async fn discard(&mut self, limit: usize) -> io::Result<()> {
         self.take_carry();
         let mut left = limit;
@@ -246,8 +246,8 @@ impl Conn {
         Ok(())
     }
 
-    /// Closes in such a way that a client that is still sending gets to read the answer: a socket
-    /// that is closed with bytes unread is reset, and the answer lost (RFC 9112, 9.6).
+    /// Closes in such a way that a client that is still sending can read the response: a socket
+    /// that is closed with bytes unread is reset, and the response is lost (RFC 9112, 9.6).
     async fn linger(mut self) {
         let worker = self.shared_worker();
         let goodbye = async {
@@ -260,7 +260,7 @@ impl Conn {
 }
 
 /// One pass over what was read.
-struct Turn<'t> {
+struct Iteration<'t> {
     worker: &'t Worker,
     input: &'t [u8],
     /// Up to here the input is dealt with.
@@ -270,7 +270,7 @@ struct Turn<'t> {
     answered: u64,
 }
 
-impl Turn<'_> {
+impl Iteration<'_> {
     /// Answers request after request, as far as they are there and the fast path can.
     fn answer_all(&mut self, home: &mut crate::worker::HomePage) -> Next {
         let date = self.worker.date();
@@ -302,7 +302,7 @@ impl Turn<'_> {
                 return Next::Close;
             }
         }
-        Next::Turn
+        Next::Iteration
     }
 
     /// Answers one request if that can be done at once: the length of its body.
@@ -322,7 +322,7 @@ impl Turn<'_> {
     }
 }
 
-/// Whether this is the request that most benchmarks send, whose answer is ready.
+/// Whether this is the request that most benchmarks send, whose response is prepared.
 fn is_plain_home(head: &Head<'_>) -> bool {
     head.path == "/" && head.method == "GET" && head.keep_alive && !head.http_10 && !head.has_body()
 }

@@ -14,7 +14,7 @@ use super::response::{Framing, Persistence, Response, is_bodiless};
 use crate::routes::{Call, Handler};
 use crate::worker::Worker;
 
-/// Most bytes of a body that a handler gets as a whole; beyond it the answer is 413.
+/// Most bytes of a body that a handler gets as a whole; beyond it the response is 413.
 pub(crate) const BODY_LIMIT: usize = 1 << 20;
 
 /// Small writes are gathered up to this many bytes.
@@ -123,7 +123,7 @@ impl Exchange<'_> {
     fn end(&self) -> io::Result<Next> {
         let whole = self.progress == Progress::Finished && self.body.is_done();
         Ok(match (whole, self.keep_alive) {
-            (true, true) => Next::Turn,
+            (true, true) => Next::Iteration,
             (true, false) => Next::Close,
             // Something of the request is unread.
             (false, _) => Next::Linger,

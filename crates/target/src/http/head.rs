@@ -7,10 +7,10 @@ use memchr::memchr;
 
 use super::Refusal;
 
-/// Most bytes of a head; beyond it the answer is 431.
+/// Most bytes of a head; beyond it the response is 431.
 pub(crate) const HEAD_LIMIT: usize = 32 * 1024;
 
-/// Most header fields of a head; beyond it the answer is 431.
+/// Most header fields of a head; beyond it the response is 431.
 pub(crate) const FIELD_LIMIT: usize = 128;
 
 const TOO_LARGE: Refusal = Refusal::new(431, "the request head is longer than 32 KiB");
@@ -145,7 +145,7 @@ fn parse_request_line(line: &[u8]) -> Result<RequestLine<'_>, Refusal> {
         "HTTP/1.1" => false,
         "HTTP/1.0" => true,
         other if other.starts_with("HTTP/") && !other.contains(' ') => {
-            return Err(Refusal::new(505, "only HTTP/1.1 and HTTP/1.0 are spoken here"));
+            return Err(Refusal::new(505, "only HTTP/1.1 and HTTP/1.0 are supported"));
         }
         _ => return Err(SHAPE),
     };
@@ -199,7 +199,7 @@ impl Seen {
 
     fn note_expect(&mut self, value: &[u8]) -> Result<(), Refusal> {
         if !value.eq_ignore_ascii_case(b"100-continue") {
-            return Err(Refusal::new(417, "the only expectation known is 100-continue"));
+            return Err(Refusal::new(417, "the only supported expectation is 100-continue"));
         }
         self.expects_continue = true;
         Ok(())
@@ -226,7 +226,7 @@ impl Seen {
 
     fn note_encoding(&mut self, value: &[u8]) -> Result<(), Refusal> {
         if self.chunked || !value.eq_ignore_ascii_case(b"chunked") {
-            return Err(Refusal::new(501, "the only Transfer-Encoding known is chunked, once"));
+            return Err(Refusal::new(501, "the only supported Transfer-Encoding is chunked, once"));
         }
         self.chunked = true;
         Ok(())
@@ -235,14 +235,14 @@ impl Seen {
     fn complete<'b>(self, request: RequestLine<'b>, fields: &'b [u8]) -> Result<Head<'b>, Refusal> {
         let RequestLine { method, target, http_10 } = request;
         if self.hosts != 1 && !(http_10 && self.hosts == 0) {
-            return Err(Refusal::bad("a request has exactly one Host field"));
+            return Err(Refusal::bad("a request must have exactly one Host field"));
         }
         let body = match (self.chunked, self.length) {
             (true, Some(_)) => {
                 return Err(Refusal::bad("both Transfer-Encoding and Content-Length"));
             }
             (true, None) if http_10 => {
-                return Err(Refusal::bad("HTTP/1.0 knows no Transfer-Encoding"));
+                return Err(Refusal::bad("HTTP/1.0 has no Transfer-Encoding"));
             }
             (true, None) => BodyLength::Chunked,
             (false, length) => BodyLength::Known(length.unwrap_or(0)),

@@ -106,7 +106,7 @@ impl Response {
         self.text(format_args!("{reason}\n"));
     }
 
-    /// The answer to a request that is refused.
+    /// The response to a request that is refused.
     pub(crate) fn refused(refusal: Refusal) -> Self {
         let mut response = Response::new(refusal.status);
         response.text(format_args!("{}\n", refusal.reason));

@@ -31,7 +31,7 @@ pub(super) fn basic(call: &Call<'_>, response: &mut Response) {
         None => {
             let challenge = format_args!("Basic realm=\"{REALM}\", charset=\"UTF-8\"");
             response.field("WWW-Authenticate", challenge);
-            response.error(401, format_args!("Basic credentials are wanted"));
+            response.error(401, format_args!("Basic credentials are required"));
         }
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn bearer(call: &Call<'_>, response: &mut Response) {
     }
     let error = if token.is_some() { ", error=\"invalid_token\"" } else { "" };
     response.field("WWW-Authenticate", format_args!("Bearer realm=\"{REALM}\"{error}"));
-    response.error(401, format_args!("a Bearer token is wanted"));
+    response.error(401, format_args!("a Bearer token is required"));
 }
 
 /// A hash function of Digest authentication.
@@ -106,7 +106,7 @@ impl Terms {
             None => Algorithm::ALL,
             Some(name) => {
                 let at = Algorithm::ALL.iter().position(|a| Some(*a) == Algorithm::named(&name));
-                let at = at.ok_or("algorithm is SHA-256 or MD5")?;
+                let at = at.ok_or("algorithm must be SHA-256 or MD5")?;
                 &Algorithm::ALL[at..=at]
             }
         };
@@ -145,7 +145,7 @@ pub(super) fn digest(call: &Call<'_>, response: &mut Response) {
         );
         response.field("WWW-Authenticate", challenge);
     }
-    response.error(401, format_args!("Digest credentials are wanted"));
+    response.error(401, format_args!("Digest credentials are required"));
 }
 
 /// Milliseconds since the start, a random number, and our signature of both.

@@ -38,7 +38,8 @@ fn block(n: usize) -> &'static [u8] {
 pub(super) async fn bytes(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
     let Some(total) = call.param(0).as_deref().and_then(size) else {
         let mut response = Response::default();
-        response.error(400, format_args!("n is a number of bytes, such as 100, 16k, 5m or 2g"));
+        response
+            .error(400, format_args!("n must be a number of bytes, such as 100, 16k, 5m or 2g"));
         return exchange.respond(&response).await;
     };
     let mut response = Response::new(200);
@@ -88,7 +89,7 @@ fn chunk_options(call: &Call<'_>) -> Result<(u64, usize, Duration), String> {
     let size = call.query_as("size", 100)?;
     let delay = call.query_as("delay", 0.0)?;
     if count > CHUNK_LIMIT || !(1..=CHUNK_SIZE_LIMIT).contains(&size) || !valid_ms(delay) {
-        let limits = format!("n is at most {CHUNK_LIMIT}, size from 1 to {CHUNK_SIZE_LIMIT}");
+        let limits = format!("n must be at most {CHUNK_LIMIT}, size from 1 to {CHUNK_SIZE_LIMIT}");
         return Err(format!("{limits}, delay from 0 to 3600000 ms"));
     }
     Ok((count, size, Duration::from_secs_f64(delay / 1e3)))

@@ -15,7 +15,7 @@ pub(super) fn stall(call: &Call<'_>, response: &mut Response) {
             call.worker.site.begin_stall(Duration::from_millis(ms));
             response.json(format_args!(r#"{{"stall_ms":{ms}}}"#));
         }
-        Ok(_) => response.error(400, format_args!("ms is at most {STALL_LIMIT}")),
+        Ok(_) => response.error(400, format_args!("ms must be at most {STALL_LIMIT}")),
         Err(reason) => response.error(400, format_args!("{reason}")),
     }
 }

@@ -30,14 +30,14 @@ fn choose(call: &Call<'_>, random: &Random) -> Result<Duration, String> {
     let spread = call.query_as("spread", 0.0)?;
     let sd = call.query_as("sd", ms / 4.0)?;
     if !(valid_ms(ms) && valid_ms(spread) && valid_ms(sd)) {
-        return Err("a time is a number of milliseconds from 0 to 3600000".to_owned());
+        return Err("a time must be a number of milliseconds from 0 to 3600000".to_owned());
     }
     let chosen = match call.query("dist").as_deref() {
         None | Some("fixed") => ms,
         Some("uniform") => ms + spread * random.unit(),
         Some("normal") => random.normal(ms, sd).max(0.0),
         Some("exponential") => random.exponential(ms),
-        Some(_) => return Err("dist is fixed, uniform, normal or exponential".to_owned()),
+        Some(_) => return Err("dist must be fixed, uniform, normal or exponential".to_owned()),
     };
     Ok(Duration::from_secs_f64(chosen / 1e3))
 }

@@ -1,7 +1,6 @@
 //! The site's routes: the tables that are both documentation and dispatch, and the way from a
 //! request to its handler.
 
-mod answers;
 mod auth;
 mod bytes;
 mod control;
@@ -10,6 +9,7 @@ mod fields;
 mod hostile;
 pub(crate) mod pages;
 pub(crate) mod queue;
+mod responses;
 pub(crate) mod shop;
 
 use std::fmt::Write as _;
@@ -64,11 +64,11 @@ type Streamer = for<'c> fn(&'c Call<'c>, &'c mut Exchange<'_>) -> Work<'c>;
 /// How a route answers.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
-    /// At once, from the head; a body is read and forgotten.
+    /// At once, from the head; a body is read and discarded.
     Head(fn(&Call<'_>, &mut Response)),
     /// At once, from head and body.
     Body(fn(&Call<'_>, &[u8], &mut Response)),
-    /// In its own time, after a body has been read and forgotten.
+    /// In its own time, after a body has been read and discarded.
     Stream(Streamer),
     /// In its own time; the body is its own concern.
     Raw(Streamer),
@@ -110,20 +110,15 @@ pub const ROUTES: &[Route] = &[
         Handler::Body(pages::login),
         "GET: a form with the hidden field 'csrf', and the session cookie 'sid' that it belongs to. \
          POST of user, csrf and password: a new session cookie and 302 to /home. Any user of 1 to \
-         128 bytes will do; the password is 'secret-' and the user, or may be left out. A wrong \
+         128 bytes is accepted; the password is 'secret-' and the user, or may be omitted. A wrong \
          password or csrf is 403.",
     ),
-    route(
-        "/logout",
-        FORM,
-        Handler::Head(pages::logout),
-        "Takes the session cookie away; 302 to /.",
-    ),
+    route("/logout", FORM, Handler::Head(pages::logout), "Deletes the session cookie; 302 to /."),
     route(
         "/home",
         READ,
         Handler::Head(pages::user_home),
-        "The page of a user who is logged in; otherwise 302 to /login.",
+        "The page of a logged-in user; otherwise 302 to /login.",
     ),
     route(
         "/items",
@@ -144,23 +139,23 @@ pub const ROUTES: &[Route] = &[
         &["GET", "HEAD", "POST", "DELETE"],
         Handler::Body(shop::cart),
         "The session's cart. POST of id and quantity (default 1) as form or JSON adds, DELETE \
-         empties. JSON for those who send or accept JSON, otherwise HTML, and 303 after a POST. At \
+         empties. JSON for clients that send or accept JSON, otherwise HTML, and 303 after a POST. At \
          most 50 different items.",
     ),
     route(
         "/checkout",
         POST,
         Handler::Body(shop::checkout),
-        "Makes an order of the cart and empties it: 201 and JSON with the order's id. A body, \
+        "Turns the cart into an order and empties it: 201 and JSON with the order's id. A body, \
          if any, is a form or JSON.",
     ),
     route(
         "/pay",
         POST,
         Handler::Body(shop::pay),
-        "Pays: a form or JSON with 'order' or 'id' gives 201 and JSON with order and payment.",
+        "Pays: a form or JSON with 'order' or 'id' returns 201 and JSON with order and payment.",
     ),
-    route("/cancel", FORM, Handler::Head(shop::cancel), "Empties the cart and says so."),
+    route("/cancel", FORM, Handler::Head(shop::cancel), "Empties the cart and confirms it."),
     route(
         "/bytes/{n}",
         READ,
@@ -178,7 +173,7 @@ pub const ROUTES: &[Route] = &[
         "/upload",
         &["POST", "PUT"],
         Handler::Raw(work!(bytes::upload)),
-        "Takes a body of any size and answers with its bytes and sha256 as JSON.",
+        "Accepts a body of any size and returns its bytes and sha256 as JSON.",
     ),
     route(
         "/gzip",
@@ -190,126 +185,126 @@ pub const ROUTES: &[Route] = &[
         "/delay/{ms}",
         ANY,
         Handler::Stream(work!(delay::delay)),
-        "Answers after ms milliseconds (fractions allowed, at most an hour). ?dist=uniform: ms to \
+        "Responds after ms milliseconds (fractions allowed, at most an hour). ?dist=uniform: ms to \
          ms + ?spread= (ms); normal: mean ms, standard deviation ?sd= (a quarter of ms), never \
-         below 0; exponential: mean ms. The body says the delay chosen.",
+         below 0; exponential: mean ms. The body names the delay chosen.",
     ),
     route(
         "/queue",
         ANY,
         Handler::Stream(work!(queue::queue)),
         "A first-come-first-served queue with ?servers= servers (1) and exponential service times \
-         of ?mean= ms (10), or ?dist=fixed ones; shared by all who name the same three. The body \
-         says the wait and the service time in microseconds.",
+         of ?mean= ms (10), or ?dist=fixed ones; shared by all requests with the same three. The body \
+         names the wait and the service time in microseconds.",
     ),
     route(
         "/slow",
         ANY,
         Handler::Stream(work!(delay::slow)),
-        "Answers after 3.5 s; a POST after 4 s.",
+        "Responds after 3.5 s; to a POST after 4 s.",
     ),
     route(
         "/cacheable",
         READ,
-        Handler::Head(answers::cacheable),
+        Handler::Head(responses::cacheable),
         "1 KB with an ETag and a max-age, at once; 304 when If-None-Match names the ETag.",
     ),
     route(
         "/uncacheable",
         READ,
         Handler::Stream(work!(delay::uncacheable)),
-        "Answers after 2 s, with Cache-Control: no-store.",
+        "Responds after 2 s, with Cache-Control: no-store.",
     ),
     route(
         "/status/{code}",
         ANY,
-        Handler::Head(answers::status),
-        "Answers with this status, 200 to 599.",
+        Handler::Head(responses::status),
+        "Responds with this status, 200 to 599.",
     ),
     route(
         "/echo",
         ANY,
-        Handler::Body(answers::echo),
+        Handler::Body(responses::echo),
         "The request as JSON: method, target, path, query, headers (names in lower case), body \
          (at most 1 MiB) and body_bytes.",
     ),
     route(
         "/connection",
         READ,
-        Handler::Stream(work!(answers::connection)),
+        Handler::Stream(work!(responses::connection)),
         "The connection as JSON: its number, how many requests it has had, the client's address, \
          and the TLS version, name and whether the session was resumed.",
     ),
     route(
         "/headers/{n}",
         READ,
-        Handler::Head(answers::headers),
+        Handler::Head(responses::headers),
         "A response with n fields X-Header-1 to X-Header-n, at most 10000.",
     ),
     route(
         "/cookies",
         READ,
-        Handler::Head(answers::cookies),
+        Handler::Head(responses::cookies),
         "The cookies that the client sent, as a JSON object.",
     ),
     route(
         "/cookies/set",
         READ,
-        Handler::Head(answers::set_cookies),
+        Handler::Head(responses::set_cookies),
         "Sets each parameter of the query as a cookie, and returns them as JSON.",
     ),
     route(
         "/redirect/{n}",
         ANY,
-        Handler::Head(answers::redirect),
-        "Redirects n times (at most 1000), each to /redirect/{n-1}, and then answers 200; \
+        Handler::Head(responses::redirect),
+        "Redirects n times (at most 1000), each to /redirect/{n-1}, and then responds with 200; \
          ?status= is 301, 302 (default), 303, 307 or 308.",
     ),
     route(
         "/redirect-to",
         ANY,
-        Handler::Head(answers::redirect_to),
+        Handler::Head(responses::redirect_to),
         "Redirects to ?url=, with ?status= as above.",
     ),
     route(
         "/auth/basic",
         ANY,
         Handler::Head(auth::basic),
-        "Wants Basic credentials: any user, with the password 'secret-' and the user.",
+        "Requires Basic credentials: any user, with the password 'secret-' and the user.",
     ),
     route(
         "/auth/basic/{user}/{password}",
         ANY,
         Handler::Head(auth::basic),
-        "Wants these Basic credentials.",
+        "Requires these Basic credentials.",
     ),
     route(
         "/auth/digest",
         ANY,
         Handler::Head(auth::digest),
-        "Wants Digest credentials (RFC 7616, qop=auth): any user, with the password 'secret-' and \
-         the user. Offers SHA-256 and MD5, or ?algorithm= alone. A nonce is good for ?lifetime= ms \
+        "Requires Digest credentials (RFC 7616, qop=auth): any user, with the password 'secret-' and \
+         the user. Offers SHA-256 and MD5, or ?algorithm= alone. A nonce is valid for ?lifetime= ms \
          (60000) and ?uses= requests (unlimited), each with a higher nc; then comes stale=true.",
     ),
     route(
         "/auth/digest/{user}/{password}",
         ANY,
         Handler::Head(auth::digest),
-        "Wants these Digest credentials, otherwise as /auth/digest.",
+        "Requires these Digest credentials, otherwise as /auth/digest.",
     ),
     route(
         "/auth/bearer",
         ANY,
         Handler::Head(auth::bearer),
-        "Wants a Bearer token that starts with 'token-'.",
+        "Requires a Bearer token that starts with 'token-'.",
     ),
-    route("/auth/bearer/{token}", ANY, Handler::Head(auth::bearer), "Wants this Bearer token."),
+    route("/auth/bearer/{token}", ANY, Handler::Head(auth::bearer), "Requires this Bearer token."),
     route(
         "/control/stall",
         ANY,
         Handler::Head(control::stall),
-        "Lets the whole target answer nothing for ?ms= milliseconds (1000, at most 60000) from \
-         now on, and answers at once itself.",
+        "Stalls the whole target for ?ms= milliseconds (1000, at most 60000) from now on; this \
+         request itself gets its response at once.",
     ),
     route(
         "/control/stats",
@@ -320,9 +315,9 @@ pub const ROUTES: &[Route] = &[
     route("/hostile", READ, Handler::Head(pages::hostile), "The hostile routes, as text."),
 ];
 
-const NOT_FOUND: Route = route("", ANY, Handler::Head(answers::not_found), "");
-const NOT_ALLOWED: Route = route("", ANY, Handler::Head(answers::not_allowed), "");
-const OPTIONS: Route = route("", ANY, Handler::Head(answers::options), "");
+const NOT_FOUND: Route = route("", ANY, Handler::Head(responses::not_found), "");
+const NOT_ALLOWED: Route = route("", ANY, Handler::Head(responses::not_allowed), "");
+const OPTIONS: Route = route("", ANY, Handler::Head(responses::options), "");
 
 /// The routes as text, one block a route: what `/routes` and `squall target --routes` show.
 pub fn describe_routes() -> String {

@@ -52,7 +52,7 @@ impl Queues {
     fn join(&self, kind: Kind, now: Instant, service: Duration) -> Result<Instant, String> {
         let mut queues = self.0.lock();
         if queues.len() >= QUEUE_LIMIT && !queues.contains_key(&kind) {
-            return Err(format!("there are {QUEUE_LIMIT} queues already"));
+            return Err(format!("the limit of {QUEUE_LIMIT} queues is reached"));
         }
         Ok(queues.entry(kind).or_default().join(kind.servers, now, service))
     }
@@ -79,16 +79,16 @@ pub(super) async fn queue(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Resul
 fn join(call: &Call<'_>, now: Instant) -> Result<(Instant, Duration), String> {
     let servers = call.query_as("servers", 1)?;
     if !(1..=SERVER_LIMIT).contains(&servers) {
-        return Err(format!("servers is a number from 1 to {SERVER_LIMIT}"));
+        return Err(format!("servers must be a number from 1 to {SERVER_LIMIT}"));
     }
     let mean_ms = call.query_as("mean", 10.0)?;
     if !valid_ms(mean_ms) {
-        return Err("mean is a number of milliseconds from 0 to 3600000".to_owned());
+        return Err("mean must be a number of milliseconds from 0 to 3600000".to_owned());
     }
     let (fixed, service_ms) = match call.query("dist").as_deref() {
         None | Some("exponential") => (false, call.worker.random.exponential(mean_ms)),
         Some("fixed") => (true, mean_ms),
-        Some(_) => return Err("dist is exponential or fixed".to_owned()),
+        Some(_) => return Err("dist must be exponential or fixed".to_owned()),
     };
     let kind = Kind { servers, mean: Duration::from_secs_f64(mean_ms / 1e3), fixed };
     let service = Duration::from_secs_f64(service_ms / 1e3);

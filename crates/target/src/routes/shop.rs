@@ -64,7 +64,7 @@ fn page(call: &Call<'_>) -> Result<(u32, impl Iterator<Item = Item> + use<>), St
     let pages = ITEMS / PAGE;
     let number: u32 = call.query_as("page", 1)?;
     if !(1..=pages).contains(&number) {
-        return Err(format!("there are the pages 1 to {pages}"));
+        return Err(format!("the pages are 1 to {pages}"));
     }
     let first = (number - 1) * PAGE + 1;
     Ok((number, (first..first + PAGE).map(|id| Item { id })))
@@ -110,7 +110,7 @@ pub(super) fn items_json(call: &Call<'_>, response: &mut Response) {
 fn find_item(call: &Call<'_>, response: &mut Response) -> Option<Item> {
     let item = call.param_as(0).and_then(Item::new);
     if item.is_none() {
-        response.error(404, format_args!("there are the items 1 to {ITEMS}"));
+        response.error(404, format_args!("the items are 1 to {ITEMS}"));
     }
     item
 }
@@ -145,12 +145,12 @@ impl Cart {
         let before = at.map_or(0, |at| self.0[at].1);
         let sum = before.saturating_add(quantity);
         if sum > QUANTITY_LIMIT {
-            return Err(format!("a cart holds at most {QUANTITY_LIMIT} of an item"));
+            return Err(format!("a cart can contain at most {QUANTITY_LIMIT} of an item"));
         }
         match at {
             Some(at) => self.0[at].1 = sum,
             None if self.0.len() < CART_LIMIT => self.0.push((item.id, quantity)),
-            None => return Err(format!("a cart holds at most {CART_LIMIT} different items")),
+            None => return Err(format!("a cart can contain at most {CART_LIMIT} different items")),
         }
         Ok(())
     }
@@ -208,9 +208,9 @@ pub(super) fn cart(call: &Call<'_>, body: &[u8], response: &mut Response) {
 fn add_to_cart(call: &Call<'_>, body: &[u8], session: &Session) -> Result<(), String> {
     let fields = Fields::read(call, body)?;
     let item = fields.get("id").and_then(|id| id.parse().ok()).and_then(Item::new);
-    let item = item.ok_or_else(|| format!("the field 'id' is a number from 1 to {ITEMS}"))?;
+    let item = item.ok_or_else(|| format!("the field 'id' must be a number from 1 to {ITEMS}"))?;
     let quantity = fields.get("quantity").unwrap_or("1").parse().ok().filter(|n| *n > 0);
-    let quantity = quantity.ok_or("the field 'quantity' is a number from 1")?;
+    let quantity = quantity.ok_or("the field 'quantity' must be a number from 1")?;
     call.worker.site.carts.lock().entry(session.id).add(item, quantity)
 }
 

@@ -85,7 +85,8 @@ pub(super) async fn gzip_bomb(call: &Call<'_>, exchange: &mut Exchange<'_>) -> R
     let mut response = Response::new(200);
     let total = size(&call.query("size").unwrap_or("16g".into()));
     let Some(total) = total.filter(|total| *total <= BOMB_LIMIT) else {
-        response.error(400, format_args!("size is a number of bytes up to 1000000g, as in 16g"));
+        response
+            .error(400, format_args!("size must be a number of bytes up to 1000000g, as in 16g"));
         return exchange.respond(&response).await;
     };
     let segments = total.div_ceil(SEGMENT);

@@ -19,14 +19,14 @@ const ETAG: &str = "\"squall-1\"";
 
 pub(super) fn not_found(call: &Call<'_>, response: &mut Response) {
     let path = call.head.path;
-    response.error(404, format_args!("there is no {path} here; /routes lists what there is"));
+    response.error(404, format_args!("no route {path}; /routes lists all routes"));
 }
 
 pub(super) fn not_allowed(call: &Call<'_>, response: &mut Response) {
     if let Some((route, _)) = find_route(call.head.path) {
         response.field("Allow", route.allow());
     }
-    response.error(405, format_args!("{} is not for {}", call.head.path, call.head.method));
+    response.error(405, format_args!("{} does not allow {}", call.head.path, call.head.method));
 }
 
 pub(super) fn options(call: &Call<'_>, response: &mut Response) {
@@ -44,7 +44,7 @@ pub(super) fn status(call: &Call<'_>, response: &mut Response) {
             response.status = code;
             response.text(format_args!("{code}\n"));
         }
-        _ => response.error(400, format_args!("a status is a number from 200 to 599")),
+        _ => response.error(400, format_args!("the status must be a number from 200 to 599")),
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) fn headers(call: &Call<'_>, response: &mut Response) {
             }
             response.text(format_args!("{count} fields\n"));
         }
-        _ => response.error(400, format_args!("n is a number from 0 to {FIELD_LIMIT}")),
+        _ => response.error(400, format_args!("n must be a number from 0 to {FIELD_LIMIT}")),
     }
 }
 
@@ -134,7 +134,7 @@ pub(super) fn set_cookies(call: &Call<'_>, response: &mut Response) {
     for (name, value) in text::pairs(call.head.query) {
         if !is_cookie_text(&name) || !is_cookie_text(&value) || name.contains('=') {
             let rule = "printable ASCII without spaces, quotes, commas, semicolons and backslashes";
-            return response.error(400, format_args!("a cookie's name and value are {rule}"));
+            return response.error(400, format_args!("a cookie's name and value must be {rule}"));
         }
         response.field("Set-Cookie", format_args!("{name}={value}; Path=/"));
         object.insert(name.into_owned(), Value::from(value));
@@ -151,7 +151,7 @@ fn is_cookie_text(text: &str) -> bool {
 fn redirect_status(call: &Call<'_>) -> Result<u16, String> {
     let status = call.query_as("status", 302)?;
     if !matches!(status, 301 | 302 | 303 | 307 | 308) {
-        return Err("status is 301, 302, 303, 307 or 308".to_owned());
+        return Err("status must be 301, 302, 303, 307 or 308".to_owned());
     }
     Ok(status)
 }
@@ -168,7 +168,7 @@ pub(super) fn redirect(call: &Call<'_>, response: &mut Response) {
             response
                 .redirect(status, format_args!("/redirect/{}{asked}{}", n - 1, call.head.query));
         }
-        _ => response.error(400, format_args!("n is a number from 0 to {REDIRECT_LIMIT}")),
+        _ => response.error(400, format_args!("n must be a number from 0 to {REDIRECT_LIMIT}")),
     }
 }
 
