@@ -326,6 +326,10 @@ mod tests {
         )
     }
 
+    fn crew_of(workers: u32, own_files: bool) -> RunOptions {
+        RunOptions { workers, own_files, ..RunOptions::default() }
+    }
+
     #[test]
     fn a_modest_plan_needs_little() {
         let needs = needs(&plan("{users: 100, for: 1m}", "{}"), &HAS);
@@ -367,11 +371,11 @@ mod tests {
             Demand::of(&loaded.expect("a good plan").plan, 1, builtin)
         };
         let few = demand("{users: 900, for: 1m}", false);
-        assert_eq!(few.crew(&has, None), RunOptions { workers: 2, own_files: false });
+        assert_eq!(few.crew(&has, None), crew_of(2, false));
         let many = demand("{users: 9000, for: 1m}", false);
-        assert_eq!(many.crew(&has, None), RunOptions { workers: 10, own_files: true });
-        assert_eq!(many.crew(&has, Some(3)), RunOptions { workers: 3, own_files: true });
-        assert_eq!(many.crew(&HAS, None), RunOptions { workers: 2, own_files: false });
+        assert_eq!(many.crew(&has, None), crew_of(10, true));
+        assert_eq!(many.crew(&has, Some(3)), crew_of(3, true));
+        assert_eq!(many.crew(&HAS, None), crew_of(2, false));
         let needs = many.needs(&has);
         assert!(needs[0].help.is_empty(), "{needs:?}");
         assert_eq!(
@@ -379,7 +383,7 @@ mod tests {
             "9,040 open files if all users are busy, 1,024 allowed in the table of each of 10 workers"
         );
         let open = demand("{rate: 5/s, for: 1m, max_users: 9000}", false);
-        assert_eq!(open.crew(&has, None), RunOptions { workers: 2, own_files: true });
+        assert_eq!(open.crew(&has, None), crew_of(2, true));
         assert!(open.needs(&has)[0].help[0].ends_with("`-w 10`"), "{:?}", open.needs(&has));
         let builtin = demand("{users: 9000, for: 1m}", true).needs(&has);
         assert!(builtin[0].help[0].contains("size: 984"), "{builtin:?}");

@@ -20,7 +20,7 @@ const SECOND: u64 = 1_000_000_000;
 fn account(start: u64) -> TimeAccount {
     let mut book = TimeRecorder::new(start);
     book.expect(4);
-    let phases = Phases([None, None, None, Some(SECOND / 1_000), Some(SECOND / 10_000)]);
+    let phases = Phases([None, None, None, None, Some(SECOND / 1_000), Some(SECOND / 10_000)]);
     for (state, from) in
         [(UserState::Request, 2), (UserState::Think, 4), (UserState::Finished, 500)]
     {
