@@ -29,6 +29,7 @@ pub enum ErrorKind {
     TooManyRedirects,
     HostNotAllowed,
     Render,
+    BodyFile,
     Exec,
     Interrupted,
 }
@@ -36,7 +37,7 @@ pub enum ErrorKind {
 use ErrorKind as K;
 
 /// Kind, label in results, and a sentence.
-const TABLE: [(ErrorKind, &str, &str); 26] = [
+const TABLE: [(ErrorKind, &str, &str); 27] = [
     (
         K::Dns,
         "dns",
@@ -89,6 +90,11 @@ const TABLE: [(ErrorKind, &str, &str); 26] = [
         "the request would have gone to a host that the plan does not name (`allow_hosts`)",
     ),
     (K::Render, "render", "the request could not be made from its template"),
+    (
+        K::BodyFile,
+        "body_file",
+        "a file that the request sends could not be read, or changed while it was sent",
+    ),
     (K::Exec, "exec", "the program could not be run, or failed"),
     (
         K::Interrupted,

@@ -286,7 +286,7 @@ impl Worker {
         scope: &UserScope<'_, '_>,
     ) -> Result<Option<Streamed>, Failure> {
         let unreadable =
-            |error: std::io::Error| Failure::new(ErrorKind::Render, format!("body: {error}"));
+            |error: std::io::Error| Failure::new(ErrorKind::BodyFile, error.to_string());
         let (pieces, kind) = match &op.body {
             BodyOp::File(path) => (Pieces::file(path).map_err(unreadable)?, None),
             BodyOp::Replaced(markers, templates) => {
