@@ -124,7 +124,7 @@ impl<'p> Compiler<'p> {
     /// A URL that is known before the run: the plan names its host.
     fn absolute(&mut self, text: &str, request: &Request) -> Option<UrlOp> {
         match url::parse(text) {
-            Ok(url::Location { origin, path }) => {
+            Ok(url::Location { origin, path, .. }) => {
                 Some(UrlOp::Static { origin: self.origin(origin), path: path.into_bytes().into() })
             }
             Err(error) => {

@@ -151,6 +151,7 @@ impl Worker {
         let bad = |error: url::UrlError| {
             Failure::new(ErrorKind::Render, format!("URL `{text}`: {error}"))
         };
+        let is_of_plan = base.is_none();
         let base = match (base, &self.program.target) {
             (Some((origin, path)), _) => Some((origin, String::from_utf8_lossy(path).into_owned())),
             (None, Some((origin, prefix))) => Some((*origin, format!("{prefix}/"))),
@@ -162,6 +163,9 @@ impl Worker {
         });
         let on = page.as_ref().map(|(_, origin, path)| (&**origin, &**path));
         let location = url::resolve(on, text).map_err(bad)?;
+        if is_of_plan && location.has_credentials {
+            return Err(bad(url::CREDENTIALS));
+        }
         let number = match page {
             Some((number, origin, _)) if *origin == location.origin => number,
             _ if self.program.hosts.allows(&location.origin.host, location.origin.port) => {
