@@ -187,3 +187,54 @@ fn shared_connections_have_no_bandwidth() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("has a bandwidth, but its users share a pool of connections"), "{text}");
 }
+
+/// A server that reads a little of a request, has its body's file cut, and reads on.
+fn shrinking(folder: &std::path::Path, listener: std::net::TcpListener) {
+    let (mut stream, _) = listener.accept().expect("a connection");
+    stream.read_exact(&mut [0; 4_096]).expect("the beginning of a request");
+    let file = std::fs::File::options().write(true).open(folder.join("big.bin")).expect("the file");
+    file.set_len(0).expect("a shorter file");
+    // Until the client has had enough.
+    let _ = std::io::copy(&mut stream, &mut std::io::sink());
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_sent_is_not_the_targets_fault() {
+    // As the kernel sends it, and as it is read where something in it is replaced.
+    for body in ["{file: big.bin}", "{file: big.bin, replace: {x: y}}"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = std::fs::File::create(folder.path().join("big.bin")).expect("a file");
+        file.set_len(64 << 20).expect("a hole");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let text = format!(
+            "target: {url}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{post: /, body: {body}, timeout: 20s}}]}}}}\n"
+        );
+        std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+        let path = folder.path().to_owned();
+        let server = std::thread::spawn(move || shrinking(&path, listener));
+        let output = squall(folder.path(), &["run", "plan.yaml", "-q", "--json", "-"]);
+        server.join().expect("the server");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("body_file") && text.contains("big.bin: the file"), "{body}: {text}");
+    }
+}
+
+#[test]
+fn a_body_that_is_a_directory_is_found_before_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("d")).expect("a directory");
+    for body in ["body: {file: d}", "body: {file: d, replace: {x: y}}", "multipart: {f: {file: d}}"]
+    {
+        let steps = format!("{{post: /, {body}}}");
+        std::fs::write(folder.path().join("plan.yaml"), plan("http://127.0.0.1:9", &steps))
+            .expect("writable");
+        let output = squall(folder.path(), &["run", "plan.yaml", "-q"]);
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        assert!(
+            output.status.code() == Some(2) && text.contains("expected a file, found a directory"),
+            "{body}: {text}"
+        );
+    }
+}

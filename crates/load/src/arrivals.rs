@@ -16,12 +16,17 @@ pub enum Pattern {
     ///
     /// Each shard of a load is a process of its own, of the rate divided by the number of shards, and
     /// the union of independent Poisson processes is one (the superposition theorem). So a worker
-    /// draws its own arrivals only, and they do not depend on who has the other shards.
+    /// draws its own arrivals only, and they do not depend on who has the other shards. There are a
+    /// multiple of 840 shards, so that a seed gives the same arrivals on any number of workers that
+    /// divides 840, such as all up to 8.
     Poisson {
         /// What it is drawn from, together with the shard.
         seed: u64,
     },
 }
+
+/// The least number of shards of a Poisson process, with many divisors.
+const POISSON_SHARDS: u64 = 840;
 
 /// An arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,24 +54,21 @@ enum Streams {
         next: u64,
         cursor: RateCursor,
     },
-    /// A worker's usual case: one shard.
-    One(Stream),
-    Several(BinaryHeap<Reverse<Ahead>>),
+    /// The shards' streams, by what each has next.
+    Poisson(BinaryHeap<Reverse<Ahead>>),
 }
 
 impl Arrivals {
     /// The arrivals of a share.
     pub fn new(rate: Rate, pattern: Pattern, share: &Share) -> Arrivals {
-        let streams = match (pattern, share.shards()) {
-            (Pattern::Even, _) => {
+        let streams = match pattern {
+            Pattern::Even => {
                 Streams::Even { share: share.clone(), next: 0, cursor: RateCursor::default() }
             }
-            (Pattern::Poisson { seed }, [shard]) => {
-                Streams::One(Stream::new(seed, *shard, share.of()))
-            }
-            (Pattern::Poisson { seed }, shards) => {
-                let streams = shards.iter().map(|shard| Stream::new(seed, *shard, share.of()));
-                Streams::Several(streams.filter_map(|s| Ahead::of(s, &rate)).map(Reverse).collect())
+            Pattern::Poisson { seed } => {
+                let share = share.finer(POISSON_SHARDS);
+                let streams = share.shards().iter().map(|s| Stream::new(seed, *s, share.of()));
+                Streams::Poisson(streams.filter_map(|s| Ahead::of(s, &rate)).map(Reverse).collect())
             }
         };
         let mut arrivals = Arrivals { rate, streams, ahead: None };
@@ -87,8 +89,7 @@ impl Arrivals {
                 let due = self.rate.time_of(cursor, index as f64)?;
                 Some(Arrival { index, due })
             }
-            Streams::One(stream) => stream.next(&self.rate),
-            Streams::Several(heap) => {
+            Streams::Poisson(heap) => {
                 let Reverse(Ahead { due, index, stream }) = heap.pop()?;
                 heap.extend(Ahead::of(stream, &self.rate).map(Reverse));
                 Some(Arrival { index, due })
@@ -226,8 +227,13 @@ mod tests {
             assert!((1..100).contains(&all.len()), "{}", all.len());
             assert!(all.iter().all(|arrival| arrival.due <= MAX_TIME));
             let highest = Rate::ramp(MAX_RATE, 0).expect("a good shape");
-            let all = due(&highest, pattern, &Share::all(), 100_000);
-            assert!(all.windows(2).all(|pair| pair[0].due < pair[1].due));
+            // By index, so that arrivals of one shard follow each other.
+            let mut all = due(&highest, pattern, &Share::all(), 100_000);
+            let of = if pattern == Pattern::Even { 1 } else { POISSON_SHARDS };
+            all.sort_by_key(|arrival| (arrival.index % of, arrival.index));
+            let follows = |pair: &[Arrival]| pair[1].index == pair[0].index + of;
+            let mut pairs = all.windows(2).filter(|pair| follows(pair));
+            assert!(pairs.all(|pair| pair[0].due < pair[1].due));
         }
     }
 
@@ -252,13 +258,26 @@ mod tests {
         }
     }
 
-    /// A worker among many draws its own arrivals only: their numbers are consecutive in its shard.
+    #[test]
+    fn a_seed_gives_the_same_arrivals_on_many_numbers_of_workers() {
+        let rate = Rate::ramp(300.0, S).expect("a good shape");
+        let of = |number| union(&rate, Pattern::Poisson { seed: 5 }, &workers(number), 3 * S);
+        let one = of(1);
+        for number in [2, 3, 4, 5, 6, 7, 8, 10, 12] {
+            assert_eq!(of(number), one, "{number} workers");
+        }
+        assert!(
+            of(9) != one && union(&rate, Pattern::Poisson { seed: 6 }, &workers(1), 3 * S) != one
+        );
+    }
+
+    /// A worker among many draws its own arrivals only.
     #[test]
     fn a_worker_among_many_draws_its_share_only() {
         let rate = Rate::ramp(200_000.0, 0).expect("a good shape");
         let share = Share::all().worker_of(17, 50);
         let all = due(&rate, Pattern::Poisson { seed: 3 }, &share, 4_000);
-        assert!(all.iter().zip(0..).all(|(arrival, n)| arrival.index == n * 50 + 17));
+        assert!(all.iter().all(|arrival| share.owns(arrival.index)));
         let seconds = all[3_999].due as f64 / S as f64;
         assert!((seconds - 1.0).abs() < 0.1, "4,000 arrivals of a shard take {seconds} s");
     }
@@ -306,8 +325,6 @@ mod tests {
             prop_assert_eq!(&parts, &whole);
             let keys: Vec<_> = whole.iter().map(|arrival| (arrival.due, arrival.index)).collect();
             prop_assert!(keys.windows(2).all(|pair| pair[0] < pair[1]));
-            let shard = due(&rate, pattern, &Share::new(&[3], 8).expect("it exists"), 300);
-            prop_assert!(shard.windows(2).all(|pair| pair[0].due < pair[1].due));
         }
     }
 }

@@ -116,6 +116,16 @@ impl Share {
         }
     }
 
+    /// The same numbers in shards of which there are a multiple of `of` in all; as it is, if that
+    /// would be too many.
+    pub(crate) fn finer(&self, of: u64) -> Share {
+        let factor = of / gcd(self.of, of);
+        match self.of.checked_mul(factor).filter(|_| self.shards.len() as u64 * factor <= MAX_OF) {
+            Some(of) if of <= MAX_SPLIT => Share { shards: self.divided(of).into(), of },
+            _ => self.clone(),
+        }
+    }
+
     /// Its shards out of `of`, a multiple of its own number; ascending.
     fn divided(&self, of: u64) -> Vec<u64> {
         let parts = 0..of / self.of;

@@ -29,6 +29,7 @@ pub enum ErrorKind {
     TooManyRedirects,
     HostNotAllowed,
     Render,
+    BodyFile,
     Exec,
     Interrupted,
     PoolTimeout,
@@ -38,7 +39,7 @@ pub enum ErrorKind {
 use ErrorKind as K;
 
 /// Kind, label in results, and a sentence.
-const TABLE: [(ErrorKind, &str, &str); 28] = [
+const TABLE: [(ErrorKind, &str, &str); 29] = [
     (
         K::Dns,
         "dns",
@@ -95,6 +96,11 @@ const TABLE: [(ErrorKind, &str, &str); 28] = [
         "the plan does not allow requests to this host (`allow_hosts`)",
     ),
     (K::Render, "render", "the request could not be rendered from its template"),
+    (
+        K::BodyFile,
+        "body_file",
+        "a file that the request sends could not be read, or changed while it was sent",
+    ),
     (K::Exec, "exec", "the program could not be started, or failed"),
     (
         K::Interrupted,

@@ -21,6 +21,28 @@ pub trait BodySource {
     fn sent(&mut self, _bytes: u64) {}
 }
 
+/// The error of a [`BodySource`], on its way through code whose errors are those of a socket.
+#[derive(Debug)]
+pub(crate) struct SourceFailed(io::Error);
+
+impl SourceFailed {
+    pub(crate) fn wrap(error: io::Error) -> io::Error {
+        io::Error::other(SourceFailed(error))
+    }
+
+    pub(crate) fn is(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|inner| inner.is::<SourceFailed>())
+    }
+}
+
+impl std::fmt::Display for SourceFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for SourceFailed {}
+
 /// Where a body goes as it comes.
 pub trait BodySink {
     /// Takes the next bytes.

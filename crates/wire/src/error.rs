@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use crate::body::SourceFailed;
 use crate::h1::Malformed;
 
 /// The kind of an [`Error`].
@@ -34,7 +35,9 @@ pub enum ErrorKind {
     BodyTooLarge,
     /// The body could not be decompressed.
     Decode,
-    /// Another error of the operating system, or of a body's source or sink.
+    /// The body of the request could not be read, or was not as long as it was said to be.
+    BodySource,
+    /// Another error of the operating system, or of a body's sink.
     Io,
 }
 
@@ -61,9 +64,10 @@ impl Error {
         Error { kind, detail: Detail::Fixed(detail), stale: false }
     }
 
-    /// An error of the operating system while reading or writing.
+    /// An error of the operating system while reading or writing, or of what is sent.
     pub(crate) fn io(error: &io::Error) -> Self {
         let kind = match error.kind() {
+            _ if SourceFailed::is(error) => ErrorKind::BodySource,
             io::ErrorKind::ConnectionReset
             | io::ErrorKind::BrokenPipe
             | io::ErrorKind::ConnectionAborted => ErrorKind::Reset,

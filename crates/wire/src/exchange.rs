@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
+use crate::body::SourceFailed;
 use crate::client::Client;
 use crate::decompress::{Bounds, Decompressor};
 use crate::error::Error;
@@ -150,7 +151,8 @@ impl<'a> Exchange<'a> {
                 }
                 // The other side may have answered and closed before it took everything: what it
                 // said counts more than that it did not listen.
-                Poll::Ready(Err(error)) if self.bytes_out == 0 => {
+                // Not so if there is nothing more to send: the other side waits in vain.
+                Poll::Ready(Err(error)) if self.bytes_out == 0 || SourceFailed::is(&error) => {
                     return Poll::Ready(Err(Error::io(&error)));
                 }
                 Poll::Ready(Err(_)) => self.sending = false,
@@ -438,15 +440,15 @@ impl Exchange<'_> {
                         ready!(stream.poll_send_file(cx, file, left.min(most as u64)))
                 {
                     let sent = sent?;
-                    if sent == 0 {
-                        return Poll::Ready(Err(io::Error::other("the file became shorter")));
+                    // Nothing: the file has become shorter, which the source says best when it is read.
+                    if sent > 0 {
+                        source.sent(sent as u64);
+                        self.went(sent);
+                        continue;
                     }
-                    source.sent(sent as u64);
-                    self.on_sent(sent);
-                    continue;
                 }
                 self.piece.resize(PIECE, 0);
-                let read = source.read(&mut self.piece)?;
+                let read = source.read(&mut self.piece).map_err(SourceFailed::wrap)?;
                 self.piece.truncate(read);
                 self.piece_at = 0;
                 if read == 0 {

@@ -202,7 +202,15 @@ impl Reader {
             at = first;
         }
         while at <= number {
-            if !rows.next()? {
+            // Lines are counted from a row before this one: they would mislead.
+            let wrong = |error: String| {
+                format!(
+                    "{}: {}",
+                    changed(),
+                    error.split_once(": ").map_or(&*error, |(_, what)| what)
+                )
+            };
+            if !rows.next().map_err(wrong)? {
                 return Err(changed());
             }
             at += 1;

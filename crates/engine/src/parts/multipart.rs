@@ -28,7 +28,13 @@ pub(crate) struct Pieces {
 
 enum Piece {
     Bytes(io::Cursor<Vec<u8>>),
-    File(io::Take<File>),
+    /// The file, as far as it is still to be sent, and its path.
+    File(io::Take<File>, PathBuf),
+}
+
+/// An error of a file that a request sends, with its name.
+pub(super) fn of_file(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 impl Pieces {
@@ -83,13 +89,21 @@ impl Pieces {
     }
 
     fn push_file(&mut self, path: &Path) -> io::Result<()> {
-        let file = File::open(path)?;
-        // A file that grows meanwhile is sent as long as it was.
-        let length = file.metadata()?.len();
+        let (file, length) = open(path).map_err(|error| of_file(path, &error))?;
         self.length += length;
-        self.pieces.push_back(Piece::File(file.take(length)));
+        self.pieces.push_back(Piece::File(file.take(length), path.to_owned()));
         Ok(())
     }
+}
+
+/// A file and its length; one that grows meanwhile is sent as long as it was.
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("expected a file, found a directory or a device"));
+    }
+    Ok((file, metadata.len()))
 }
 
 impl BodySource for Pieces {
@@ -97,7 +111,7 @@ impl BodySource for Pieces {
         while let Some(piece) = self.pieces.front() {
             let over = match piece {
                 Piece::Bytes(bytes) => bytes.position() >= bytes.get_ref().len() as u64,
-                Piece::File(file) => file.limit() == 0,
+                Piece::File(file, _) => file.limit() == 0,
             };
             if !over {
                 break;
@@ -105,13 +119,13 @@ impl BodySource for Pieces {
             self.pieces.pop_front();
         }
         match self.pieces.front() {
-            Some(Piece::File(file)) => Some((file.get_ref(), file.limit())),
+            Some(Piece::File(file, _)) => Some((file.get_ref(), file.limit())),
             _ => None,
         }
     }
 
     fn sent(&mut self, bytes: u64) {
-        if let Some(Piece::File(file)) = self.pieces.front_mut() {
+        if let Some(Piece::File(file, _)) = self.pieces.front_mut() {
             file.set_limit(file.limit().saturating_sub(bytes));
         }
     }
@@ -120,10 +134,11 @@ impl BodySource for Pieces {
         while let Some(piece) = self.pieces.front_mut() {
             let read = match piece {
                 Piece::Bytes(bytes) => bytes.read(buffer)?,
-                Piece::File(file) => {
-                    let read = file.read(buffer)?;
+                Piece::File(file, path) => {
+                    let read = file.read(buffer).map_err(|error| of_file(path, &error))?;
                     if read == 0 && file.limit() > 0 {
-                        return Err(io::Error::other("the file became shorter while it was sent"));
+                        let error = io::Error::other("the file became shorter while it was sent");
+                        return Err(of_file(path, &error));
                     }
                     read
                 }
@@ -161,6 +176,26 @@ fn guess(filename: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_name_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("body.bin");
+        let error = |result: io::Result<Pieces>| result.err().expect("no file").to_string();
+        assert!(error(Pieces::file(&path)).starts_with(&*path.to_string_lossy()));
+        let found = error(Pieces::file(folder.path()));
+        assert!(found.ends_with("expected a file, found a directory or a device"), "{found}");
+        std::fs::write(&path, [0; 100]).expect("writable");
+        let mut pieces = Pieces::file(&path).expect("a file");
+        File::options()
+            .write(true)
+            .open(&path)
+            .and_then(|file| file.set_len(10))
+            .expect("writable");
+        assert_eq!(pieces.read(&mut [0; 64]).expect("what is left"), 10);
+        let found = pieces.read(&mut [0; 64]).expect_err("too short").to_string();
+        assert!(found.ends_with("body.bin: the file became shorter while it was sent"), "{found}");
+    }
 
     #[test]
     fn a_form_is_as_long_as_it_says() {

@@ -11,6 +11,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use flate2::read::MultiGzDecoder;
 use squall_wire::BodySource;
 
+use super::multipart::of_file;
+
 /// Bytes of the file that are looked at together.
 const BUFFER: usize = 256 << 10;
 
@@ -187,7 +189,8 @@ impl Replaced {
     /// # Errors
     /// The file cannot be read, or is not as it was.
     pub(crate) fn open(markers: Arc<Markers>, values: Vec<Vec<u8>>) -> io::Result<Replaced> {
-        let (cut, left) = (Cut::open(&markers)?, markers.length(&values));
+        let cut = Cut::open(&markers).map_err(|error| of_file(&markers.path, &error))?;
+        let left = markers.length(&values);
         Ok(Replaced { markers, values, cut, value: None, left })
     }
 
@@ -199,6 +202,12 @@ impl Replaced {
 
 impl BodySource for Replaced {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill(buffer).map_err(|error| of_file(&self.markers.path, &error))
+    }
+}
+
+impl Replaced {
+    fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let copied = if let Some((which, from)) = self.value {
                 let rest = &self.values[which][from..];
@@ -321,11 +330,13 @@ mod tests {
         let markers =
             Arc::new(Markers::scan(file.path(), false, vec!["@A@".to_owned()]).expect("readable"));
         std::fs::write(file.path(), b"a@A@bc").expect("writable");
-        assert!(Replaced::open(markers.clone(), vec![vec![]]).is_err());
+        let error = Replaced::open(markers.clone(), vec![vec![]]).err().expect("another length");
+        assert!(error.to_string().starts_with(&*file.path().to_string_lossy()), "{error}");
         std::fs::write(file.path(), b"a@B@b").expect("writable");
         let mut source = Replaced::open(markers, vec![vec![]]).expect("as long as before");
         let mut buffer = [0; 100];
-        assert!(source.read(&mut buffer).is_err(), "more than was promised");
+        let error = source.read(&mut buffer).expect_err("more than was promised");
+        assert!(error.to_string().starts_with(&*file.path().to_string_lossy()), "{error}");
     }
 
     proptest! {

@@ -40,7 +40,12 @@ pub(crate) struct Location {
     pub origin: Origin,
     /// Path with query, encoded; begins with `/`. A fragment is never sent, so it is not here.
     pub path: String,
+    /// Whether the text holds a user's name or password, which are never sent from there.
+    pub has_credentials: bool,
 }
+
+/// What to say of a text in a plan that holds credentials.
+pub(crate) const CREDENTIALS: UrlError = UrlError("it holds credentials: use `auth` for them");
 
 /// The location of an absolute URL that a plan gives. It has to be written out: `http://` or `https://`,
 /// and no credentials, which would otherwise be dropped without a word.
@@ -48,15 +53,11 @@ pub(crate) fn parse(text: &str) -> Result<Location, UrlError> {
     if !text.contains("://") {
         return Err(UrlError("it has no scheme such as http://"));
     }
-    let url = Url::parse(text)?;
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(UrlError("it holds credentials: use `auth` for them"));
-    }
-    locate(&url)
+    let location = locate(&Url::parse(text)?)?;
+    if location.has_credentials { Err(CREDENTIALS) } else { Ok(location) }
 }
 
 /// The location that a reference names, on a page if there is one: its origin, and its path with query.
-/// Credentials in it are not sent.
 pub(crate) fn resolve(
     page: Option<(&Origin, &str)>,
     reference: &str,
@@ -93,7 +94,8 @@ fn locate(url: &Url) -> Result<Location, UrlError> {
         path.push('?');
         path.push_str(query);
     }
-    Ok(Location { origin: Origin { scheme, host, port }, path })
+    let has_credentials = !url.username().is_empty() || url.password().is_some();
+    Ok(Location { origin: Origin { scheme, host, port }, path, has_credentials })
 }
 
 /// `host`, `host:port`, `[v6]:port`.
@@ -243,6 +245,10 @@ mod tests {
             assert!(on_page(bad).is_err(), "{bad}");
         }
         assert!(resolve(None, "/g").is_err());
+        for (text, has) in [("http://h/@", false), ("http://u@h/", true), ("http://:p@h/", true)] {
+            let location = resolve(None, text).expect("a URL");
+            assert_eq!(location.has_credentials, has, "{text}");
+        }
     }
 
     /// The web platform tests' cases on pages of http and https; see interop/README.md.

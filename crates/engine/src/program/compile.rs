@@ -294,7 +294,7 @@ impl<'p> Compiler<'p> {
             _ => Span::default(),
         };
         match url::parse(&text) {
-            Ok(url::Location { origin, path }) => {
+            Ok(url::Location { origin, path, .. }) => {
                 let prefix =
                     path.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned();
                 let origin = self.origin(origin);

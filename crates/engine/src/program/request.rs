@@ -127,7 +127,7 @@ impl<'p> Compiler<'p> {
     /// A URL that is known before the run: the plan names its host.
     fn absolute(&mut self, text: &str, request: &Request) -> Option<UrlOp> {
         match url::parse(text) {
-            Ok(url::Location { origin, path }) => {
+            Ok(url::Location { origin, path, .. }) => {
                 Some(UrlOp::Static { origin: self.origin(origin), path: path.into_bytes().into() })
             }
             Err(error) => {
@@ -303,7 +303,13 @@ impl<'p> Compiler<'p> {
 
     /// Notes an error now if a file is not there, and not in the middle of the run.
     fn file(&mut self, path: &Spanned<PathBuf>) -> Option<PathBuf> {
-        match std::fs::File::open(&path.value) {
+        // Looked at before it is opened: to open a pipe would wait for its other end.
+        let is_file = std::fs::metadata(&path.value).map(|metadata| metadata.is_file());
+        let opened = is_file.and_then(|is_file| match is_file {
+            true => std::fs::File::open(&path.value),
+            false => Err(std::io::Error::other("expected a file, found a directory or a device")),
+        });
+        match opened {
             Ok(_) => Some(path.value.clone()),
             Err(error) => {
                 self.error(

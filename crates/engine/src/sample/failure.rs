@@ -75,6 +75,7 @@ impl From<Error> for Failure {
             Wire::Malformed => ErrorKind::MalformedResponse,
             Wire::BodyTooLarge => ErrorKind::BodyTooLarge,
             Wire::Decode => ErrorKind::Decode,
+            Wire::BodySource => ErrorKind::BodyFile,
             Wire::Io => ErrorKind::Io,
         };
         Failure::new(kind, error.to_string())

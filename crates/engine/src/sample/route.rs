@@ -146,6 +146,7 @@ impl Worker {
         let bad = |error: url::UrlError| {
             Failure::new(ErrorKind::Render, format!("URL `{text}`: {error}"))
         };
+        let is_of_plan = base.is_none();
         let base = match (base, &self.program.target) {
             (Some((origin, path)), _) => Some((origin, String::from_utf8_lossy(path).into_owned())),
             (None, Some((origin, prefix))) => Some((*origin, format!("{prefix}/"))),
@@ -154,6 +155,9 @@ impl Worker {
         let page = base.map(|(number, path)| (number, self.origin(number), path));
         let on = page.as_ref().map(|(_, known, path)| (&known.origin, &**path));
         let location = url::resolve(on, text).map_err(bad)?;
+        if is_of_plan && location.has_credentials {
+            return Err(bad(url::CREDENTIALS));
+        }
         let number = match page {
             Some((number, known, _)) if known.origin == location.origin => number,
             _ if self.program.hosts.allows(&location.origin.host, location.origin.port) => {
@@ -262,7 +266,7 @@ impl Worker {
         scope: &UserScope<'_, '_>,
     ) -> Result<Option<Streamed>, Failure> {
         let unreadable =
-            |error: std::io::Error| Failure::new(ErrorKind::Render, format!("body: {error}"));
+            |error: std::io::Error| Failure::new(ErrorKind::BodyFile, error.to_string());
         let (pieces, kind) = match &op.body {
             BodyOp::File(path) => (Pieces::file(path).map_err(unreadable)?, None),
             BodyOp::Replaced(markers, templates) => {
