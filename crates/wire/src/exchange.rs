@@ -443,7 +443,7 @@ impl Exchange<'_> {
                     // Nothing: the file has become shorter, which the source says best when it is read.
                     if sent > 0 {
                         source.sent(sent as u64);
-                        self.went(sent);
+                        self.on_sent(sent);
                         continue;
                     }
                 }
