@@ -32,11 +32,11 @@ impl Css {
     pub(crate) fn find<'b>(
         &self,
         tree: &Tree,
+        fuel: &Fuel,
         which: Which,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
-        let fuel = Fuel::new();
-        let matcher = Matcher::new(tree, &fuel);
+        let matcher = Matcher::new(tree, fuel);
         let mut values = Vec::new();
         for element in tree.elements() {
             if which.enough().is_some_and(|enough| values.len() >= enough) {
@@ -46,14 +46,16 @@ impl Css {
                 continue;
             }
             if let Some(value) = self.value(tree, element) {
-                fuel.burn_result(0)?;
+                fuel.burn(8)?;
                 values.push(value);
             }
         }
-        Chosen::among(values.into_iter(), which, random).try_into_found(|value| {
-            fuel.burn_result(value.len())?;
-            Ok(Item::text(value))
-        })
+        Chosen::among(values.into_iter(), which, random, fuel.results_left()).try_into_found(
+            |value| {
+                fuel.count_result(value.len())?;
+                Ok(Item::text(value))
+            },
+        )
     }
 
     fn value<'t>(&self, tree: &'t Tree, element: NodeId) -> Option<&'t str> {

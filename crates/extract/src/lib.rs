@@ -16,17 +16,22 @@ mod error;
 mod found;
 mod fuel;
 mod json;
+mod limits;
 mod markup;
 mod regex;
 mod xpath;
 
+use std::sync::Arc;
+
 pub use documents::Documents;
 pub use error::{CompileError, ExtractError};
 pub use found::{Found, Item, Which};
+pub use limits::{JSON_VALUE_BYTES, Limits};
 
 use between::Between;
 use css::Css;
 use found::Chosen;
+use fuel::Fuel;
 use json::JsonPath;
 use regex::Pattern;
 use xpath::XPath;
@@ -74,7 +79,11 @@ pub enum Spec<'a> {
 /// It is `Send + Sync`. A clone shares the compiled pattern but has its own scratch memory, so
 /// that a worker with a clone of its own never waits for another worker.
 #[derive(Debug, Clone)]
-pub struct Extractor(Kind);
+pub struct Extractor {
+    kind: Kind,
+    /// The pattern as it was written, for errors.
+    source: Arc<str>,
+}
 
 #[derive(Debug, Clone)]
 enum Kind {
@@ -89,25 +98,29 @@ impl Extractor {
     /// Compiles a specification; an error says what was expected and where.
     pub fn compile(spec: &Spec) -> Result<Extractor, CompileError> {
         check_length(spec)?;
-        Ok(Extractor(match *spec {
-            Spec::Regex { pattern, group } => Kind::Regex(Pattern::compile(pattern, group)?),
-            Spec::Between { left, right } => {
-                Kind::Between(Box::new(Between::compile(left, right)?))
+        let (kind, source) = match *spec {
+            Spec::Regex { pattern, group } => {
+                (Kind::Regex(Pattern::compile(pattern, group)?), pattern)
             }
-            Spec::Json(path) => Kind::Json(JsonPath::compile(path)?),
-            Spec::Css { selector, attr } => Kind::Css(Css::compile(selector, attr)?),
-            Spec::XPath(expression) => Kind::XPath(XPath::compile(expression)?),
-        }))
+            Spec::Between { left, right } => {
+                (Kind::Between(Box::new(Between::compile(left, right)?)), left)
+            }
+            Spec::Json(path) => (Kind::Json(JsonPath::compile(path)?), path),
+            Spec::Css { selector, attr } => (Kind::Css(Css::compile(selector, attr)?), selector),
+            Spec::XPath(expression) => (Kind::XPath(XPath::compile(expression)?), expression),
+        };
+        Ok(Extractor { kind, source: source.into() })
     }
 
-    /// Takes a value out of a body that nothing else looks at; see [`Extractor::find_in`].
+    /// Takes a value out of a body that nothing else looks at, within the default [`Limits`]; see
+    /// [`Extractor::find_in`].
     pub fn find<'b>(
         &self,
         body: &'b [u8],
         which: Which,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
-        self.find_in(&Documents::new(body), which, random)
+        self.find_in(&Documents::new(body, Limits::default()), which, random)
     }
 
     /// Takes a value out of a body. `random` is a uniformly random number, used by
@@ -118,18 +131,22 @@ impl Extractor {
         which: Which,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
-        let body = documents.body();
-        match &self.0 {
+        let body = documents.bounded_body()?;
+        let fuel = Fuel::new(body.len(), documents.limits());
+        let found = match &self.kind {
             Kind::Regex(pattern) => {
-                Ok(Chosen::among(pattern.matches(body), which, random).into_found())
+                Chosen::among(pattern.matches(body), which, random, fuel.results_left())
+                    .into_found(&fuel)
             }
             Kind::Between(between) => {
-                Ok(Chosen::among(between.matches(body), which, random).into_found())
+                Chosen::among(between.matches(body), which, random, fuel.results_left())
+                    .into_found(&fuel)
             }
-            Kind::Json(path) => path.find_in(documents, which, random),
-            Kind::Css(css) => css.find(documents.markup()?, which, random),
-            Kind::XPath(xpath) => xpath.find(documents.markup()?, which, random),
-        }
+            Kind::Json(path) => path.find(documents.json_document()?, &fuel, which, random),
+            Kind::Css(css) => css.find(documents.markup()?, &fuel, which, random),
+            Kind::XPath(xpath) => xpath.find(documents.markup()?, &fuel, which, random),
+        };
+        found.map_err(|error| error.with_pattern(&self.source))
     }
 }
 

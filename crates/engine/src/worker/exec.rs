@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use squall_extract::Documents;
+use squall_extract::{Documents, Limits};
 use squall_measure::{ErrorKind, Phases, Sample};
 
 use super::Worker;
@@ -78,7 +78,7 @@ async fn perform(
     if let Some(trace) = trace {
         trace.printed(command.join(" "), &stdout);
     }
-    let documents = Documents::new(&stdout);
+    let documents = Documents::new(&stdout, Limits::default());
     let answer = Answer {
         status: i64::from(code),
         body: &stdout,

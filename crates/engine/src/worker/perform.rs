@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use squall_extract::Documents;
+use squall_extract::{Documents, Limits};
 use squall_measure::ErrorKind;
 use squall_plan::model::ConnectionMode;
 use squall_wire::{Expect, RequestBytes, Response, Times};
@@ -257,7 +257,7 @@ fn judge_answer(
 ) -> Judgement {
     let mut judgement = Judgement::default();
     if !op.extracts.is_empty() || !op.checks.is_empty() {
-        let documents = Documents::new(response.body);
+        let documents = Documents::new(response.body, Limits::default());
         let answer = Answer {
             status: i64::from(response.status),
             body: response.body,

@@ -3,17 +3,27 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Limits;
 use crate::markup::{self, Dialect};
 
 fn select(selector: &str, attribute: Option<&str>, tree: &Tree) -> Vec<String> {
     let css = Css::compile(selector, attribute).unwrap_or_else(|e| panic!("{selector}: {e}"));
-    match css.find(tree, Which::All, 0).unwrap() {
+    match find(&css, tree, Which::All).unwrap() {
         Found::None => vec![],
         Found::One(one) => panic!("one of all: {one:?}"),
         Found::Many(items) => {
             items.iter().map(|i| String::from_utf8(i.to_text().into_owned()).unwrap()).collect()
         }
     }
+}
+
+/// As much fuel as a body of about the size of the tree has.
+fn fuel(tree: &Tree) -> Fuel {
+    Fuel::new(4 * tree.len() as usize, Limits::default())
+}
+
+fn find(css: &Css, tree: &Tree, which: Which) -> Result<Found<'static>, ExtractError> {
+    css.find(tree, &fuel(tree), which, 0)
 }
 
 fn html(text: &str) -> Tree {
@@ -138,10 +148,10 @@ fn takes_texts_and_attributes() {
     assert_eq!(select("i", None, &tree), [""; 0]);
     let css = Css::compile("a", None).unwrap();
     for (which, expected) in [(Which::First, "x"), (Which::Nth(2), "y"), (Which::Last, "y")] {
-        let found = css.find(&tree, which, 0).unwrap();
+        let found = find(&css, &tree, which).unwrap();
         assert_eq!(found, Found::One(Item::text(expected)), "{which:?}");
     }
-    assert_eq!(css.find(&tree, Which::Nth(3), 0).unwrap(), Found::None);
+    assert_eq!(find(&css, &tree, Which::Nth(3)).unwrap(), Found::None);
 }
 
 #[test]
@@ -202,14 +212,15 @@ fn costly_searches_end() {
         [("b ~ p", &wide), ("p:has(~ b)", &wide), ("div:has(div:has(div:has(b)))", &deep)]
     {
         let css = Css::compile(selector, None).unwrap();
-        assert_eq!(css.find(tree, Which::All, 0), Err(ExtractError::TooCostly), "{selector}");
+        let found = find(&css, tree, Which::All);
+        assert!(matches!(found, Err(ExtractError::TooCostly { .. })), "{selector}");
     }
     // Combinations of ancestors are not tried one by one.
     let css = Css::compile(&format!("b {}", "div ".repeat(100)), None).unwrap();
-    assert_eq!(css.find(&deep, Which::All, 0), Ok(Found::None));
+    assert_eq!(find(&css, &deep, Which::All), Ok(Found::None));
     // Positions do not make it quadratic.
     let css = Css::compile("p:nth-child(even):nth-last-of-type(odd)", None).unwrap();
-    assert!(matches!(css.find(&wide, Which::Last, 0), Ok(Found::One(_))));
+    assert!(matches!(find(&css, &wide, Which::Last), Ok(Found::One(_))));
 }
 
 /// Joins compounds in all ways there are, without the shortcuts of the matcher.
@@ -255,7 +266,7 @@ proptest! {
             selector.push_str(name);
         }
         let list = parse::selectors(&selector).unwrap();
-        let fuel = Fuel::new();
+        let fuel = fuel(&tree);
         let matcher = Matcher::new(&tree, &fuel);
         for element in tree.elements() {
             prop_assert_eq!(

@@ -181,7 +181,7 @@ impl<'t> Search<'t> {
                 let mut all = String::new();
                 for index in 0..arguments.len() {
                     let part = text(index)?;
-                    self.fuel.burn_result(part.len())?;
+                    self.fuel.burn_copy(part.len())?;
                     all.push_str(&part);
                 }
                 owned(all)
