@@ -50,12 +50,11 @@ impl Css {
                 values.push(value);
             }
         }
-        Chosen::among(values.into_iter(), which, random, fuel.results_left()).try_into_found(
-            |value| {
-                fuel.count_result(value.len())?;
-                Ok(Item::text(value))
-            },
-        )
+        let values = values.into_iter().map(Ok);
+        Chosen::among(values, which, random, fuel.results_left())?.try_into_found(|value| {
+            fuel.count_result(value.len())?;
+            Ok(Item::text(value))
+        })
     }
 
     fn value<'t>(&self, tree: &'t Tree, element: NodeId) -> Option<&'t str> {

@@ -105,25 +105,39 @@ pub(crate) enum Chosen<T> {
 impl<T> Chosen<T> {
     /// Chooses among `matches`; goes over them twice for [`Which::Random`], so as not to keep them.
     /// Of all matches, it takes one more than `most` at most, for the error that follows.
-    pub(crate) fn among<I>(matches: I, which: Which, random: u64, most: usize) -> Chosen<T>
+    pub(crate) fn among<I, E>(
+        mut matches: I,
+        which: Which,
+        random: u64,
+        most: usize,
+    ) -> Result<Chosen<T>, E>
     where
-        I: Iterator<Item = T> + Clone,
+        I: Iterator<Item = Result<T, E>> + Clone,
     {
-        let mut matches = matches;
-        let one = match which {
-            Which::First => matches.next(),
-            Which::Nth(n) => (n as usize).checked_sub(1).and_then(|n| matches.nth(n)),
-            Which::Last => matches.last(),
+        let nth = match which {
+            Which::First => 1,
+            Which::Nth(n) => n,
             Which::Random => {
-                let count = matches.clone().count();
-                matches.nth(scale(random, count))
+                let counted = matches.clone().try_fold(0, |count, one| one.map(|_| count + 1));
+                nth_of(random, counted?)
+            }
+            Which::Last => {
+                let last = matches.try_fold(None, |_, one| one.map(Some))?;
+                return Ok(last.map_or(Chosen::None, Chosen::One));
             }
             Which::All => {
-                let all: Vec<T> = matches.take(most.saturating_add(1)).collect();
-                return if all.is_empty() { Chosen::None } else { Chosen::Many(all) };
+                let all = matches.take(most.saturating_add(1)).collect::<Result<Vec<T>, E>>()?;
+                return Ok(if all.is_empty() { Chosen::None } else { Chosen::Many(all) });
             }
         };
-        one.map_or(Chosen::None, Chosen::One)
+        for at in 1..=nth {
+            match matches.next() {
+                Some(one) if at == nth => return one.map(Chosen::One),
+                Some(one) => drop(one?),
+                None => break,
+            }
+        }
+        Ok(Chosen::None)
     }
 
     pub(crate) fn try_into_found<'b, E>(
@@ -163,7 +177,8 @@ mod tests {
     use super::*;
 
     fn choose(which: Which, random: u64) -> Vec<i32> {
-        match Chosen::among([1, 2, 3].into_iter(), which, random, 3) {
+        let matches = [1, 2, 3].into_iter().map(Ok::<_, ExtractError>);
+        match Chosen::among(matches, which, random, 3).unwrap() {
             Chosen::None => vec![],
             Chosen::One(one) => vec![one],
             Chosen::Many(all) => all,
@@ -198,8 +213,9 @@ mod tests {
     #[test]
     fn nothing_to_choose_from() {
         for which in [Which::First, Which::Nth(1), Which::Last, Which::All, Which::Random] {
-            let none = Chosen::among([0u8; 0].iter(), which, u64::MAX, 3);
-            assert!(matches!(none, Chosen::None), "{which:?}");
+            let none =
+                Chosen::among([0u8; 0].iter().map(Ok::<_, ExtractError>), which, u64::MAX, 3);
+            assert!(matches!(none, Ok(Chosen::None)), "{which:?}");
         }
     }
 }

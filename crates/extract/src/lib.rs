@@ -44,8 +44,8 @@ const PATTERN_LIMIT: usize = 64 << 10;
 pub enum Spec<'a> {
     /// What a group of a regular expression matches.
     Regex {
-        /// In the syntax of the `regex` crate. One match is found in linear time; to find all
-        /// may take quadratic time, if the pattern looks far ahead for each of them.
+        /// In the syntax of the `regex` crate. A search takes linear time; many searches that each
+        /// look far beyond their match end with [`ExtractError::ScannedTooMuch`].
         pattern: &'a str,
         /// The group; 0 is the whole match. By default the first group if there is one, else the
         /// whole match.
@@ -135,12 +135,14 @@ impl Extractor {
         let fuel = Fuel::new(body.len(), documents.limits());
         let found = match &self.kind {
             Kind::Regex(pattern) => {
-                Chosen::among(pattern.matches(body), which, random, fuel.results_left())
-                    .into_found(&fuel)
+                let most = fuel.results_left();
+                Chosen::among(pattern.matches(body), which, random, most)
+                    .and_then(|chosen| chosen.into_found(&fuel))
             }
             Kind::Between(between) => {
-                Chosen::among(between.matches(body), which, random, fuel.results_left())
-                    .into_found(&fuel)
+                let most = fuel.results_left();
+                Chosen::among(between.matches(body).map(Ok), which, random, most)
+                    .and_then(|chosen| chosen.into_found(&fuel))
             }
             Kind::Json(path) => path.find(documents.json_document()?, &fuel, which, random),
             Kind::Css(css) => css.find(documents.markup()?, &fuel, which, random),

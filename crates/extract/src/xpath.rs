@@ -40,7 +40,8 @@ impl XPath {
         let search = Search { tree, fuel };
         let item = match search.evaluate(&self.0, Context::document())? {
             Value::Nodes(nodes) => {
-                let chosen = Chosen::among(nodes.into_iter(), which, random, fuel.results_left());
+                let nodes = nodes.into_iter().map(Ok);
+                let chosen = Chosen::among(nodes, which, random, fuel.results_left())?;
                 return chosen.try_into_found(|node| {
                     let text = search.text(node);
                     fuel.count_result(text.len())?;
@@ -51,7 +52,8 @@ impl XPath {
             Value::Text(text) => Item::text(&text),
             Value::Boolean(boolean) => Item::Json(boolean.into()),
         };
-        Chosen::among(std::iter::once(item), which, random, 1).try_into_found(Ok)
+        Chosen::among(std::iter::once(Ok::<_, ExtractError>(item)), which, random, 1)?
+            .try_into_found(Ok)
     }
 }
 
