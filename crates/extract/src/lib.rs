@@ -131,24 +131,30 @@ impl Extractor {
         which: Which,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
+        self.find_within(documents, which, random).map_err(|error| error.with_pattern(&self.source))
+    }
+
+    fn find_within<'b>(
+        &self,
+        documents: &Documents<'b>,
+        which: Which,
+        random: u64,
+    ) -> Result<Found<'b>, ExtractError> {
         let body = documents.bounded_body()?;
         let fuel = Fuel::new(body.len(), documents.limits());
-        let found = match &self.kind {
+        let most = fuel.results_left();
+        match &self.kind {
             Kind::Regex(pattern) => {
-                let most = fuel.results_left();
-                Chosen::among(pattern.matches(body), which, random, most)
-                    .and_then(|chosen| chosen.into_found(&fuel))
+                Chosen::among(pattern.matches(body), which, random, most)?.into_found(&fuel)
             }
             Kind::Between(between) => {
-                let most = fuel.results_left();
-                Chosen::among(between.matches(body).map(Ok), which, random, most)
-                    .and_then(|chosen| chosen.into_found(&fuel))
+                let matches = between.matches(body).map(Ok::<_, ExtractError>);
+                Chosen::among(matches, which, random, most)?.into_found(&fuel)
             }
             Kind::Json(path) => path.find(documents.json_document()?, &fuel, which, random),
             Kind::Css(css) => css.find(documents.markup()?, &fuel, which, random),
             Kind::XPath(xpath) => xpath.find(documents.markup()?, &fuel, which, random),
-        };
-        found.map_err(|error| error.with_pattern(&self.source))
+        }
     }
 }
 
