@@ -1,5 +1,5 @@
 //! CSS selectors over HTML and XML: Selectors Level 4, without what needs a browser (`:hover`,
-//! `:visited`, `::before`), `:nth-child(… of …)` and column combinators.
+//! `:visited`, `::before`) and column combinators.
 
 mod matching;
 mod parse;
@@ -91,13 +91,38 @@ enum Test {
     Name(Name),
     Id(String),
     Class(String),
-    Attribute { name: String, value: Option<(Operator, String)>, ignore_case: bool },
+    Attribute {
+        name: String,
+        value: Option<(Operator, String)>,
+        case: Case,
+    },
     Is(Vec<Complex>),
     Not(Vec<Complex>),
     Has(Vec<Complex>),
-    Nth { step: i64, offset: i64, of_type: bool, from_end: bool },
+    Nth {
+        step: i64,
+        offset: i64,
+        of_type: bool,
+        from_end: bool,
+    },
+    /// The same among the siblings that match a selector, as it does itself.
+    NthOf {
+        step: i64,
+        offset: i64,
+        from_end: bool,
+        of: Vec<Complex>,
+    },
     Root,
     Empty,
+}
+
+/// Whether the case of an attribute's value matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Matters,
+    Ignored,
+    /// As HTML has it for the attribute: that of `type` does not matter.
+    OfAttribute,
 }
 
 /// The name of an element.

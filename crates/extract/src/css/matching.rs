@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use super::{Combinator, Complex, Compound, Name, Operator, Test};
+use super::{Case, Combinator, Complex, Compound, Name, Operator, Test};
 use crate::ExtractError;
 use crate::fuel::Fuel;
 use crate::markup::{DOCUMENT, Kind, NodeId, Tree};
@@ -162,14 +162,21 @@ impl<'t> Matcher<'t> {
                 }
                 None => false,
             },
-            Test::Attribute { name, value, ignore_case } => {
+            Test::Attribute { name, value, case } => {
                 self.fuel.burn(tree.attributes(element).len())?;
                 match (attribute(tree, element, name), value) {
                     (None, _) => false,
                     (Some(_), None) => true,
                     (Some(actual), Some((operator, wanted))) => {
                         self.fuel.burn_text(actual.len())?;
-                        operator.holds(actual, wanted, *ignore_case)
+                        let ignored = match case {
+                            Case::Matters => false,
+                            Case::Ignored => true,
+                            Case::OfAttribute => {
+                                tree.is_html() && name.eq_ignore_ascii_case("type")
+                            }
+                        };
+                        operator.holds(actual, wanted, ignored)
                     }
                 }
             }
@@ -180,6 +187,10 @@ impl<'t> Matcher<'t> {
                 let position = self.position(element, *of_type)?;
                 let position = if *from_end { position.from_end } else { position.from_start };
                 is_nth(i64::from(position), *step, *offset)
+            }
+            Test::NthOf { step, offset, from_end, of } => {
+                self.any(of, element)?
+                    && is_nth(self.position_among(of, element, *from_end)?, *step, *offset)
             }
             Test::Root => tree.parent(element) == Some(DOCUMENT),
             Test::Empty => {
@@ -208,6 +219,28 @@ impl<'t> Matcher<'t> {
             }
         }
         Ok(false)
+    }
+
+    /// Which of the siblings that match a selector an element is, from 1; each sibling before it
+    /// (or behind it) is paid for.
+    fn position_among(
+        &self,
+        of: &[Complex],
+        element: NodeId,
+        from_end: bool,
+    ) -> Result<i64, ExtractError> {
+        let next = |id| match from_end {
+            true => self.tree.next_sibling(id),
+            false => self.tree.previous_sibling(id),
+        };
+        let mut position = 1;
+        for sibling in std::iter::successors(next(element), |id| next(*id)) {
+            self.fuel.burn(1)?;
+            if self.tree.is_element(sibling) && self.any(of, sibling)? {
+                position += 1;
+            }
+        }
+        Ok(position)
     }
 
     fn position(&self, element: NodeId, of_type: bool) -> Result<Position, ExtractError> {
