@@ -40,6 +40,29 @@ struct Open {
     object: bool,
 }
 
+/// How many bytes of a string come before a quote, a backslash or a control character.
+#[inline]
+fn plain_length(text: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // Whether a byte is zero or, by a borrow, only behind one that is.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    let (words, rest) = text.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let special = zero(word ^ (ONES * u64::from(b'"')))
+            | zero(word ^ (ONES * u64::from(b'\\')))
+            | control;
+        if special != 0 {
+            // The first one found is real: a borrow goes to later bytes only.
+            return 8 * index + special.trailing_zeros() as usize / 8;
+        }
+    }
+    let plain = rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1F));
+    8 * words.len() + plain.count()
+}
+
 struct Checker<'j> {
     json: &'j [u8],
     at: usize,
@@ -187,13 +210,14 @@ impl<'j> Checker<'j> {
     fn string(&mut self) -> Result<(), Fault> {
         self.at += 1;
         loop {
+            let rest = self.json.get(self.at..).unwrap_or_default();
+            self.at += plain_length(rest);
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(());
                 }
                 Some(b'\\') => self.escape()?,
-                Some(0x20..) => self.at += 1,
                 Some(_) => return self.fault("control character in a string"),
                 None => return self.fault("the string is not closed"),
             }
@@ -272,11 +296,10 @@ impl<'j> Checker<'j> {
 
     #[inline]
     fn digits(&mut self) -> Result<(), Fault> {
-        let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.at += 1;
-        }
-        if self.at == start { self.fault("invalid number: expected a digit") } else { Ok(()) }
+        let rest = self.json.get(self.at..).unwrap_or_default();
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += digits;
+        if digits == 0 { self.fault("invalid number: expected a digit") } else { Ok(()) }
     }
 
     fn word(&mut self, word: &[u8]) -> Result<(), Fault> {

@@ -163,6 +163,9 @@ struct Node {
     first_child: u32,
 }
 
+/// How many names are looked for before the table of names is.
+const RECENT_NAMES: usize = 64;
+
 /// The number of no node.
 const NONE: u32 = u32::MAX;
 
@@ -186,6 +189,8 @@ struct Page {
     /// All names of elements and attributes; the first one is empty.
     names: RefCell<Vec<QualName>>,
     name_ids: RefCell<HashMap<QualName, u32>>,
+    /// Names that came lately, which are most of those that come.
+    recent_names: RefCell<[Option<(QualName, u32)>; RECENT_NAMES]>,
     attributes: RefCell<Chunks<super::Attribute>>,
     /// All texts in the order in which they came.
     text: RefCell<String>,
@@ -207,6 +212,7 @@ impl Page {
             nodes: RefCell::new(Chunks::new()),
             names: RefCell::default(),
             name_ids: RefCell::default(),
+            recent_names: RefCell::new([const { None }; RECENT_NAMES]),
             attributes: RefCell::new(Chunks::new()),
             text: RefCell::default(),
             asides: RefCell::default(),
@@ -244,8 +250,23 @@ impl Page {
     }
 
     fn name(&self, name: QualName) -> u32 {
+        // Any spread will do: names that meet in one place are found in the table.
+        let spread = name.local.unsafe_data().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let mut recent = self.recent_names.borrow_mut();
+        let recent = &mut recent[spread as usize % RECENT_NAMES];
+        if let Some((known, id)) = recent
+            && *known == name
+        {
+            return *id;
+        }
+        let id = self.name_in_table(&name);
+        *recent = Some((name, id));
+        id
+    }
+
+    fn name_in_table(&self, name: &QualName) -> u32 {
         let mut ids = self.name_ids.borrow_mut();
-        if let Some(id) = ids.get(&name) {
+        if let Some(id) = ids.get(name) {
             return *id;
         }
         let mut names = self.names.borrow_mut();
@@ -254,7 +275,7 @@ impl Page {
         }
         let id = names.len() as u32;
         names.push(name.clone());
-        ids.insert(name, id);
+        ids.insert(name.clone(), id);
         id
     }
 
