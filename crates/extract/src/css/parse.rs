@@ -9,22 +9,14 @@ const COMPOUNDS_LIMIT: usize = 128;
 
 /// Pseudo-classes that say in one word what attributes say. What a user did in a browser is not
 /// part of a response.
-const SHORTHANDS: [(&str, &str); 8] = [
+const SHORTHANDS: [(&str, &str); 6] = [
     ("any-link", "a[href], area[href]"),
     ("link", "a[href], area[href]"),
     ("checked", "input[type=checkbox][checked], input[type=radio][checked], option[selected]"),
     ("required", "input[required], select[required], textarea[required]"),
     ("optional", "input:not([required]), select:not([required]), textarea:not([required])"),
-    ("disabled", DISABLED),
-    ("enabled", ENABLED),
     ("scope", ":root"),
 ];
-const DISABLED: &str = ":is(button, input, select, textarea, optgroup, option, fieldset)[disabled], \
-    optgroup[disabled] > option, \
-    fieldset[disabled] > :not(legend:nth-of-type(1)) :is(button, input, select, textarea, fieldset), \
-    fieldset[disabled] > :is(button, input, select, textarea, fieldset)";
-const ENABLED: &str =
-    ":is(button, input, select, textarea, optgroup, option, fieldset):not(:disabled)";
 
 /// Reads a whole list of selectors.
 pub(super) fn selectors(text: &str) -> Result<Vec<Complex>, CompileError> {
@@ -294,7 +286,7 @@ fn pseudo(cursor: &mut Cursor<'_>, tests: &mut Vec<Test>) -> Result<(), CompileE
 
 fn unknown(start: &Cursor<'_>, name: &str) -> CompileError {
     start.error(format!("`:{name}` is not known")).help(
-        "known are :root, :scope, :empty, :link, :any-link, :checked, :enabled, :disabled, \
+        "known are :root, :scope, :empty, :link, :any-link, :checked, \
          :required, :optional, :first-child, :last-child, :only-child, :nth-child(), \
          :nth-last-child(), the same with -of-type, :is(), :where(), :not() and :has()",
     )

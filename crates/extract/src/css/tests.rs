@@ -140,8 +140,6 @@ fn pseudo_classes() {
             ("ul /* the first */ > li:first-child/**/", "l1 s1"),
             ("input[type=HIDDEN s]", ""),
             ("input[type=HIDDEN]", "i1"),
-            (":disabled", "i2"),
-            ("input:enabled", "i1"),
             ("form > :optional", "i1 i2"),
             (":link, :checked, :required", ""),
         ],

@@ -15,12 +15,21 @@ pub(super) fn check(json: &str) -> Result<Vec<Container>, ExtractError> {
     if json.trim_ascii().is_empty() {
         return Err(ExtractError::NotJson { reason: "it is empty".into() });
     }
-    let mut checker = Checker::new(json.as_bytes());
-    match checker.document() {
-        Ok(()) => Ok(checker.containers),
+    let mut containers = Vec::with_capacity(most_containers(json.as_bytes()));
+    match document(json.as_bytes(), &mut containers) {
+        Ok(()) => Ok(containers),
         Err((_, TOO_DEEP)) => Err(ExtractError::TooDeep { limit: DEPTH_LIMIT }),
         Err((at, what)) => Err(not_json(json.as_bytes(), at, what)),
     }
+}
+
+/// How many arrays and objects there may be, so that their table never has to grow: as many as
+/// there are opening brackets, and two bytes for each of them.
+fn most_containers(json: &[u8]) -> usize {
+    // The two brackets differ in one bit; sums of a byte are fast.
+    let sum = |piece: &[u8]| piece.iter().map(|byte| u8::from(byte & 0xDF == b'[')).sum::<u8>();
+    let begins: usize = json.chunks(128).map(|piece| usize::from(sum(piece))).sum();
+    begins.min(json.len() / 2 + 1)
 }
 
 /// An error at an offset of a text, told as a line and a column.
@@ -33,10 +42,11 @@ pub(super) fn not_json(json: &[u8], at: usize, what: &str) -> ExtractError {
 
 const TOO_DEEP: &str = "too deep";
 
-/// The array or object that is open.
+/// An array or object that is open.
 #[derive(Clone, Copy)]
 struct Open {
     container: u32,
+    /// Whether it is in an object.
     object: bool,
 }
 
@@ -63,250 +73,187 @@ fn plain_length(text: &[u8]) -> usize {
     8 * words.len() + plain.count()
 }
 
-struct Checker<'j> {
-    json: &'j [u8],
-    at: usize,
-    containers: Vec<Container>,
-    open: [Open; DEPTH_LIMIT],
-    depth: usize,
-}
-
-impl<'j> Checker<'j> {
-    fn new(json: &'j [u8]) -> Self {
-        // An array or object has two bytes at least, so that the table never has to grow.
-        let begins = json.iter().filter(|byte| matches!(byte, b'[' | b'{')).count();
-        let containers = Vec::with_capacity(begins.min(json.len() / 2 + 1));
-        let open = [Open { container: 0, object: false }; DEPTH_LIMIT];
-        Checker { json, at: 0, containers, open, depth: 0 }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.json.get(self.at).copied()
-    }
-
-    fn fault<T>(&self, what: &'static str) -> Result<T, Fault> {
-        Err((self.at, what))
-    }
-
-    #[inline]
-    fn skip_space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
-            self.at += 1;
-        }
-    }
-
-    fn document(&mut self) -> Result<(), Fault> {
-        self.skip_space();
-        loop {
-            // A value begins here. An array or object with something in it leads to its first
-            // value; all others are complete.
-            if !self.begin_value()? {
-                continue;
-            }
-            if self.after_value()? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Reads a value, or up to the first value in it; says whether it is complete.
-    #[inline]
-    fn begin_value(&mut self) -> Result<bool, Fault> {
-        match self.peek() {
-            Some(b'"') => self.string()?,
-            Some(b'{') => {
-                self.push(true)?;
-                if self.peek() != Some(b'}') {
-                    self.name()?;
-                    return Ok(false);
+/// Reads a whole text. The offset is handed from function to function, which keeps it out of
+/// memory: this is the hot loop of all JSON paths.
+fn document(json: &[u8], containers: &mut Vec<Container>) -> Result<(), Fault> {
+    let mut open = [Open { container: 0, object: false }; DEPTH_LIMIT];
+    let mut depth = 0;
+    let mut in_object = false;
+    let mut at = skip_space(json, 0);
+    loop {
+        // A value begins here. An array or object with something in it leads to its first value;
+        // all others are complete.
+        let begin = byte(json, at);
+        match begin {
+            b'"' => at = string(json, at)?,
+            b'-' | b'0'..=b'9' => at = number(json, at)?,
+            b'{' | b'[' => {
+                let Some(top) = open.get_mut(depth) else { return Err((at, TOO_DEEP)) };
+                *top = Open { container: containers.len() as u32, object: in_object };
+                depth += 1;
+                in_object = begin == b'{';
+                containers.push(Container { end: 0, next: 0 });
+                at = skip_space(json, at + 1);
+                match byte(json, at) {
+                    // Its end is read below.
+                    b'}' if in_object => {}
+                    b']' if !in_object => {}
+                    _ if in_object => {
+                        at = name(json, at)?;
+                        continue;
+                    }
+                    _ => continue,
                 }
-                self.pop();
             }
-            Some(b'[') => {
-                self.push(false)?;
-                if self.peek() != Some(b']') {
-                    return Ok(false);
-                }
-                self.pop();
-            }
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b't') => self.word(b"true")?,
-            Some(b'f') => self.word(b"false")?,
-            Some(b'n') => self.word(b"null")?,
-            Some(_) => return self.fault("expected a value"),
-            None => return self.fault("expected a value, found the end"),
+            b't' => at = word(json, at, b"true")?,
+            b'f' => at = word(json, at, b"false")?,
+            b'n' => at = word(json, at, b"null")?,
+            _ if at >= json.len() => return Err((at, "expected a value, found the end")),
+            _ => return Err((at, "expected a value")),
         }
-        Ok(true)
-    }
-
-    /// Reads what follows a complete value, up to the next one; says whether the text ends.
-    #[inline]
-    fn after_value(&mut self) -> Result<bool, Fault> {
+        // What follows a complete value, up to the next one.
         loop {
-            self.skip_space();
-            let Some(Open { object, .. }) = self.depth.checked_sub(1).map(|top| self.open[top])
-            else {
-                return match self.peek() {
-                    None => Ok(true),
-                    Some(_) => self.fault("expected the end, found more"),
+            at = skip_space(json, at);
+            let next = byte(json, at);
+            let Some(top) = depth.checked_sub(1) else {
+                return match at == json.len() {
+                    true => Ok(()),
+                    false => Err((at, "expected the end, found more")),
                 };
             };
-            match (self.peek(), object) {
-                (Some(b','), _) => {
-                    self.at += 1;
-                    self.skip_space();
-                    if object {
-                        self.name()?;
+            if next == b',' {
+                at = skip_space(json, at + 1);
+                if in_object {
+                    at = name(json, at)?;
+                }
+                break;
+            }
+            if next != if in_object { b'}' } else { b']' } {
+                return Err((at, unexpected(at == json.len(), in_object)));
+            }
+            at += 1;
+            let Open { container, object } = open[top];
+            let next = containers.len() as u32;
+            // It was pushed when it began.
+            containers[container as usize] = Container { end: at as u32, next };
+            (depth, in_object) = (top, object);
+        }
+    }
+}
+
+fn unexpected(at_end: bool, in_object: bool) -> &'static str {
+    match (at_end, in_object) {
+        (true, true) => "expected `,` or `}`, found the end",
+        (true, false) => "expected `,` or `]`, found the end",
+        (false, true) => "expected `,` or `}`",
+        (false, false) => "expected `,` or `]`",
+    }
+}
+
+/// The byte at an offset; behind the end one that JSON never has.
+#[inline(always)]
+fn byte(json: &[u8], at: usize) -> u8 {
+    json.get(at).copied().unwrap_or(0)
+}
+
+#[inline(always)]
+fn skip_space(json: &[u8], mut at: usize) -> usize {
+    while let b' ' | b'\n' | b'\r' | b'\t' = byte(json, at) {
+        at += 1;
+    }
+    at
+}
+
+/// Reads the name of a member and the colon behind it.
+#[inline(always)]
+fn name(json: &[u8], at: usize) -> Result<usize, Fault> {
+    if byte(json, at) != b'"' {
+        return Err((at, "expected the name of a member in double quotes"));
+    }
+    let at = skip_space(json, string(json, at)?);
+    if byte(json, at) != b':' {
+        return Err((at, "expected `:`"));
+    }
+    Ok(skip_space(json, at + 1))
+}
+
+#[inline(always)]
+fn string(json: &[u8], at: usize) -> Result<usize, Fault> {
+    let mut at = at + 1;
+    loop {
+        at += plain_length(json.get(at..).unwrap_or_default());
+        match byte(json, at) {
+            b'"' => return Ok(at + 1),
+            b'\\' => at = escape(json, at)?,
+            _ if at >= json.len() => return Err((at, "the string is not closed")),
+            _ => return Err((at, "control character in a string")),
+        }
+    }
+}
+
+fn escape(json: &[u8], at: usize) -> Result<usize, Fault> {
+    match byte(json, at + 1) {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
+        b'u' => {
+            let end = at + 6;
+            match code_unit(json, at)? {
+                0xD800..=0xDBFF => {
+                    let half = (end, "half of a surrogate pair");
+                    if json.get(end..end + 2) != Some(b"\\u") {
+                        return Err(half);
                     }
-                    return Ok(false);
-                }
-                (Some(b'}'), true) | (Some(b']'), false) => self.pop(),
-                (None, true) => return self.fault("expected `,` or `}`, found the end"),
-                (None, false) => return self.fault("expected `,` or `]`, found the end"),
-                (Some(_), true) => return self.fault("expected `,` or `}`"),
-                (Some(_), false) => return self.fault("expected `,` or `]`"),
-            }
-        }
-    }
-
-    fn push(&mut self, object: bool) -> Result<(), Fault> {
-        if self.depth == DEPTH_LIMIT {
-            return self.fault(TOO_DEEP);
-        }
-        self.open[self.depth] = Open { container: self.containers.len() as u32, object };
-        self.depth += 1;
-        self.containers.push(Container { end: 0, next: 0 });
-        self.at += 1;
-        self.skip_space();
-        Ok(())
-    }
-
-    fn pop(&mut self) {
-        self.at += 1;
-        self.depth -= 1;
-        let next = self.containers.len() as u32;
-        // `push` made the container and noted its number.
-        self.containers[self.open[self.depth].container as usize] =
-            Container { end: self.at as u32, next };
-    }
-
-    /// Reads the name of a member and the colon behind it.
-    #[inline]
-    fn name(&mut self) -> Result<(), Fault> {
-        if self.peek() != Some(b'"') {
-            return self.fault("expected the name of a member in double quotes");
-        }
-        self.string()?;
-        self.skip_space();
-        if self.peek() != Some(b':') {
-            return self.fault("expected `:`");
-        }
-        self.at += 1;
-        self.skip_space();
-        Ok(())
-    }
-
-    #[inline]
-    fn string(&mut self) -> Result<(), Fault> {
-        self.at += 1;
-        loop {
-            let rest = self.json.get(self.at..).unwrap_or_default();
-            self.at += plain_length(rest);
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(b'\\') => self.escape()?,
-                Some(_) => return self.fault("control character in a string"),
-                None => return self.fault("the string is not closed"),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<(), Fault> {
-        self.at += 1;
-        match self.peek() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
-            Some(b'u') => {
-                let code = self.code_unit()?;
-                match code {
-                    0xD800..=0xDBFF => {
-                        let low = match self.json.get(self.at..self.at + 2) {
-                            Some(b"\\u") => {
-                                self.at += 1;
-                                self.code_unit()?
-                            }
-                            _ => 0,
-                        };
-                        if !(0xDC00..=0xDFFF).contains(&low) {
-                            return self.fault("half of a surrogate pair");
-                        }
+                    match code_unit(json, end)? {
+                        0xDC00..=0xDFFF => Ok(end + 6),
+                        _ => Err(half),
                     }
-                    0xDC00..=0xDFFF => return self.fault("half of a surrogate pair"),
-                    _ => {}
                 }
+                0xDC00..=0xDFFF => Err((end, "half of a surrogate pair")),
+                _ => Ok(end),
             }
-            _ => return self.fault("invalid escape"),
         }
-        Ok(())
+        _ => Err((at + 1, "invalid escape")),
     }
+}
 
-    /// Reads `u` and four hexadecimal digits.
-    fn code_unit(&mut self) -> Result<u32, Fault> {
-        let digits = self.json.get(self.at + 1..self.at + 5).unwrap_or_default();
-        let digits = std::str::from_utf8(digits).unwrap_or_default();
-        let plain = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match u32::from_str_radix(digits, 16) {
-            Ok(code) if plain => {
-                self.at += 5;
-                Ok(code)
-            }
-            _ => self.fault("expected four hexadecimal digits after `\\u`"),
-        }
+/// What the four hexadecimal digits behind `\u` stand for.
+fn code_unit(json: &[u8], at: usize) -> Result<u32, Fault> {
+    let digits = json.get(at + 2..at + 6).unwrap_or_default();
+    let value = |code: Option<u32>, digit: &u8| Some(code? * 16 + char::from(*digit).to_digit(16)?);
+    match digits.iter().fold(Some(0), value) {
+        Some(code) if digits.len() == 4 => Ok(code),
+        _ => Err((at + 1, "expected four hexadecimal digits after `\\u`")),
     }
+}
 
-    #[inline]
-    fn number(&mut self) -> Result<(), Fault> {
-        if self.peek() == Some(b'-') {
-            self.at += 1;
-        }
-        match self.peek() {
-            Some(b'0') => {
-                self.at += 1;
-                if let Some(b'0'..=b'9') = self.peek() {
-                    return self.fault("invalid number: a zero in front");
-                }
-            }
-            _ => self.digits()?,
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Ok(())
+#[inline(always)]
+fn number(json: &[u8], at: usize) -> Result<usize, Fault> {
+    let start = at + usize::from(byte(json, at) == b'-');
+    let mut at = digits(json, start)?;
+    if byte(json, start) == b'0' && at > start + 1 {
+        return Err((start + 1, "invalid number: a zero in front"));
     }
-
-    #[inline]
-    fn digits(&mut self) -> Result<(), Fault> {
-        let rest = self.json.get(self.at..).unwrap_or_default();
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        self.at += digits;
-        if digits == 0 { self.fault("invalid number: expected a digit") } else { Ok(()) }
+    if byte(json, at) == b'.' {
+        at = digits(json, at + 1)?;
     }
+    if let b'e' | b'E' = byte(json, at) {
+        at += 1;
+        at = digits(json, at + usize::from(matches!(byte(json, at), b'+' | b'-')))?;
+    }
+    Ok(at)
+}
 
-    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
-        if !self.json[self.at..].starts_with(word) {
-            return self.fault("expected a value");
-        }
-        self.at += word.len();
-        Ok(())
+#[inline(always)]
+fn digits(json: &[u8], start: usize) -> Result<usize, Fault> {
+    let mut at = start;
+    while byte(json, at).is_ascii_digit() {
+        at += 1;
+    }
+    if at == start { Err((at, "invalid number: expected a digit")) } else { Ok(at) }
+}
+
+fn word(json: &[u8], at: usize, word: &[u8]) -> Result<usize, Fault> {
+    match json[at..].starts_with(word) {
+        true => Ok(at + word.len()),
+        false => Err((at, "expected a value")),
     }
 }
