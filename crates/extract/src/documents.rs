@@ -32,7 +32,7 @@ impl<'b> Documents<'b> {
     }
 
     /// A body with the value of its `content-type` header, which says whether markup is HTML or
-    /// XML. It never hinders an extractor: JSON that was sent as `text/plain` is still JSON.
+    /// XML. It never keeps an extractor from working: JSON sent as `text/plain` is still JSON.
     pub fn with_content_type(body: &'b [u8], content_type: &[u8], limits: Limits) -> Self {
         let dialect =
             Dialect::of_content_type(content_type).unwrap_or_else(|| Dialect::of_body(body));

@@ -43,7 +43,7 @@ impl Dialect {
         }
     }
 
-    /// What a `content-type` says, if it speaks of markup.
+    /// The dialect that a `content-type` names, if it names one of markup.
     pub(crate) fn of_content_type(content_type: &[u8]) -> Option<Dialect> {
         let mime = content_type.split(|byte| *byte == b';').next()?;
         let mime = mime.trim_ascii().to_ascii_lowercase();
@@ -171,7 +171,7 @@ impl Tree {
         local(self.name(id))
     }
 
-    /// Whether a name is the one that a pattern speaks of: in HTML its case does not matter.
+    /// Whether a name is the one in a pattern: in HTML, case does not matter.
     pub(crate) fn same_name(&self, actual: &str, wanted: &str) -> bool {
         actual == wanted || (self.is_html() && actual.eq_ignore_ascii_case(wanted))
     }

@@ -154,6 +154,14 @@ fn json_paths() {
         ],
         &text,
     );
+    // White space is paid for like all that is looked at.
+    let space = " ".repeat(200_000);
+    for gap in ["{space}", "[]{space}", "{space}[]", "1{space},{space}[]"] {
+        let gap = gap.replace("{space}", &space);
+        let list = "1,".repeat(50_000);
+        let body = format!("{{\"list\":[{list}1],\"w\":[{gap}]}}");
+        check_bounded(&[Spec::Json("$.list[?count($.w[*]) == 9]")], &body);
+    }
     // Patterns in the document are compiled for each value.
     check_bounded(&[Spec::Json("$[?match(@, $[1])]")], &text);
 }

@@ -154,8 +154,11 @@ impl<'t> Matcher<'t> {
         Ok(match test {
             Test::Name(Name::Local(name)) => tree.same_name(tree.local_name(element), name),
             Test::Name(Name::Full(name)) => tree.same_name(tree.name(element), name),
-            Test::Id(id) => tree.attribute(element, "id") == Some(id),
-            Test::Class(class) => match tree.attribute(element, "class") {
+            Test::Id(id) => {
+                self.fuel.burn(tree.attributes(element).len())?;
+                tree.attribute(element, "id") == Some(id)
+            }
+            Test::Class(class) => match self.class(element)? {
                 Some(value) => {
                     self.fuel.burn_text(value.len())?;
                     has_word(value, class)
@@ -198,6 +201,11 @@ impl<'t> Matcher<'t> {
                 children.all(|id| matches!(tree.kind(id), Kind::Comment | Kind::Instruction))
             }
         })
+    }
+
+    fn class(&self, element: NodeId) -> Result<Option<&'t str>, ExtractError> {
+        self.fuel.burn(self.tree.attributes(element).len())?;
+        Ok(self.tree.attribute(element, "class"))
     }
 
     fn has(&self, list: &[Complex], anchor: NodeId) -> Result<bool, ExtractError> {

@@ -139,7 +139,7 @@ impl<'b> Document<'b> {
         let container = node.container + u32::from(object.is_some());
         // Without an object or array, the offset of the end makes for no children.
         let at = if object.is_some() { at + 1 } else { self.text.len() };
-        Children { document: self, at, container, object: object == Some(true) }
+        Children { document: self, at, container, object: object == Some(true), looked_at: 0 }
     }
 
     /// A string value without its quotes and escapes; `None` if it is another value.
@@ -194,23 +194,27 @@ pub(super) struct Children<'d, 'b> {
     at: usize,
     container: u32,
     object: bool,
+    looked_at: usize,
 }
 
 impl<'b> Children<'_, 'b> {
-    /// The offset up to which the document has been looked at.
+    /// How many bytes the last step looked at: white space, names, texts and numbers, but nothing
+    /// in an array or object, which is stepped over.
     #[inline]
-    pub(super) fn offset(&self) -> usize {
-        self.at
+    pub(super) fn looked_at(&self) -> usize {
+        self.looked_at
     }
 
     /// The next value and, in an object, its name in quotes.
     #[inline]
     pub(super) fn step(&mut self) -> Option<(&'b str, Node)> {
         let document = self.document;
-        let mut at = document.skip_space(self.at);
+        let start = self.at;
+        let mut at = document.skip_space(start);
         match document.byte(at) {
             b']' | b'}' => {
-                self.at = document.text.len();
+                // It stays here and finds the end again.
+                (self.at, self.looked_at) = (at, at - start);
                 return None;
             }
             b',' => at = document.skip_space(at + 1),
@@ -225,6 +229,8 @@ impl<'b> Children<'_, 'b> {
         }
         let node = Node { at: at as u32, container: self.container };
         (self.at, self.container) = document.behind(node);
+        let stepped_over = self.container != node.container;
+        self.looked_at = if stepped_over { at } else { self.at } - start;
         Some((name, node))
     }
 }

@@ -114,18 +114,11 @@ impl<'d> Search<'d> {
         mut visit: impl FnMut(&str, Node) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut children = self.document.children(node);
-        let mut before = children.offset();
         while let Some((name, child)) = children.step() {
-            // To step over an array or object costs nothing, whatever its length.
-            let looked = match self.document.kind(child) {
-                Kind::Array | Kind::Object => name.len(),
-                _ => children.offset() - before,
-            };
-            before = children.offset();
-            self.fuel.burn_text(looked)?;
+            self.fuel.burn_text(children.looked_at())?;
             visit(name, child)?;
         }
-        Ok(())
+        Ok(self.fuel.burn_text(children.looked_at())?)
     }
 
     /// The member of a name; of members with the same name the last.
@@ -476,15 +469,18 @@ impl<'d> Search<'d> {
                 let mut others = self.document.children(right);
                 let mut equal = true;
                 let walked = self.each_child(left, |_, child| {
-                    equal = match others.step() {
-                        // Takes the price of what the step went over.
+                    let other = others.step();
+                    self.fuel.burn_text(others.looked_at())?;
+                    equal = match other {
                         Some((_, other)) => self.equal_nodes(child, other)?,
                         None => false,
                     };
                     if equal { Ok(()) } else { Err(Stop::Enough) }
                 });
                 finished(walked)?;
-                Ok(equal && others.step().is_none())
+                let as_long = others.step().is_none();
+                self.fuel.burn_text(others.looked_at())?;
+                Ok(equal && as_long)
             }
             (Kind::Object, Kind::Object) => {
                 for node in [left, right] {
