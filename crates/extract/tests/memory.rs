@@ -128,9 +128,7 @@ fn json() {
         filled("[", "{\"a\":1},", "1]"),
         filled("\"", "[", "\""),
     ] {
-        for (path, which) in
-            [("$..x", Which::Random), ("$[?@.a == @]", Which::First), ("$[::-1].x", Which::First)]
-        {
+        for (path, which) in [("$..x", Which::Random), ("$[::-1].x", Which::First)] {
             let (found, times) = peak(&Spec::Json(path), which, &body);
             // Found or not, or too costly; never too long or no JSON.
             if let Err(error) = &found {
