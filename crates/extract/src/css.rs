@@ -1,5 +1,5 @@
 //! CSS selectors over HTML and XML: Selectors Level 4, without what needs a browser (`:hover`,
-//! `:visited`, `::before`), `:nth-child(… of …)` and column combinators.
+//! `:visited`, `::before`) and column combinators.
 
 mod matching;
 mod parse;
@@ -32,11 +32,11 @@ impl Css {
     pub(crate) fn find<'b>(
         &self,
         tree: &Tree,
+        fuel: &Fuel,
         which: Which,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
-        let fuel = Fuel::new();
-        let matcher = Matcher::new(tree, &fuel);
+        let matcher = Matcher::new(tree, fuel);
         let mut values = Vec::new();
         for element in tree.elements() {
             if which.enough().is_some_and(|enough| values.len() >= enough) {
@@ -46,12 +46,13 @@ impl Css {
                 continue;
             }
             if let Some(value) = self.value(tree, element) {
-                fuel.burn_result(0)?;
+                fuel.burn(8)?;
                 values.push(value);
             }
         }
-        Chosen::among(values.into_iter(), which, random).try_into_found(|value| {
-            fuel.burn_result(value.len())?;
+        let values = values.into_iter().map(Ok);
+        Chosen::among(values, which, random, fuel.results_left())?.try_into_found(|value| {
+            fuel.count_result(value.len())?;
             Ok(Item::text(value))
         })
     }
@@ -90,13 +91,38 @@ enum Test {
     Name(Name),
     Id(String),
     Class(String),
-    Attribute { name: String, value: Option<(Operator, String)>, ignore_case: bool },
+    Attribute {
+        name: String,
+        value: Option<(Operator, String)>,
+        case: Case,
+    },
     Is(Vec<Complex>),
     Not(Vec<Complex>),
     Has(Vec<Complex>),
-    Nth { step: i64, offset: i64, of_type: bool, from_end: bool },
+    Nth {
+        step: i64,
+        offset: i64,
+        of_type: bool,
+        from_end: bool,
+    },
+    /// The same among the siblings that match a selector, as it does itself.
+    NthOf {
+        step: i64,
+        offset: i64,
+        from_end: bool,
+        of: Vec<Complex>,
+    },
     Root,
     Empty,
+}
+
+/// Whether the case of an attribute's value matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Matters,
+    Ignored,
+    /// As HTML has it for the attribute: that of `type` does not matter.
+    OfAttribute,
 }
 
 /// The name of an element.

@@ -1,46 +1,51 @@
 //! A body and what it says when it is read as JSON or as markup. Each is read once, when it is
 //! first asked for, and kept for the extractors and checks that follow.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 
 use serde_json::Value;
 
-use crate::ExtractError;
+use crate::fuel::Fuel;
+use crate::json::{self, Document};
 use crate::markup::{self, Dialect, Tree};
+use crate::{ExtractError, Limits};
 
 /// A response body, parsed at most once per kind however many extractors look at it.
 ///
-/// The parsed forms need memory in proportion to the body (JSON: up to about 80 times its size for
-/// a hostile body, two to ten times usually), so that the caller bounds them by bounding the body.
+/// It is `Send` but not `Sync`: one thread at a time looks at it. Read as JSON, a body takes at
+/// most four times its length in memory; as markup, see [`ExtractError::TooLarge`] and
+/// [`Limits::body_bytes`].
 #[derive(Debug)]
 pub struct Documents<'b> {
     body: &'b [u8],
+    limits: Limits,
     dialect: Dialect,
-    json: OnceCell<Result<Value, ExtractError>>,
-    json_scans: Cell<u32>,
+    json: OnceCell<Result<Document<'b>, ExtractError>>,
+    value: OnceCell<Result<Value, ExtractError>>,
     markup: OnceCell<Result<Tree, ExtractError>>,
 }
 
 impl<'b> Documents<'b> {
     /// A body of unknown type: as markup it is XML if it starts with `<?xml`, else HTML.
-    pub fn new(body: &'b [u8]) -> Self {
-        Documents::in_dialect(body, Dialect::of_body(body))
+    pub fn new(body: &'b [u8], limits: Limits) -> Self {
+        Documents::in_dialect(body, Dialect::of_body(body), limits)
     }
 
     /// A body with the value of its `content-type` header, which says whether markup is HTML or
-    /// XML. It never hinders an extractor: JSON that was sent as `text/plain` is still JSON.
-    pub fn with_content_type(body: &'b [u8], content_type: &[u8]) -> Self {
+    /// XML. It never keeps an extractor from working: JSON sent as `text/plain` is still JSON.
+    pub fn with_content_type(body: &'b [u8], content_type: &[u8], limits: Limits) -> Self {
         let dialect =
             Dialect::of_content_type(content_type).unwrap_or_else(|| Dialect::of_body(body));
-        Documents::in_dialect(body, dialect)
+        Documents::in_dialect(body, dialect, limits)
     }
 
-    fn in_dialect(body: &'b [u8], dialect: Dialect) -> Self {
+    fn in_dialect(body: &'b [u8], dialect: Dialect, limits: Limits) -> Self {
         Documents {
             body,
+            limits,
             dialect,
             json: OnceCell::new(),
-            json_scans: Cell::new(0),
+            value: OnceCell::new(),
             markup: OnceCell::new(),
         }
     }
@@ -50,65 +55,54 @@ impl<'b> Documents<'b> {
         self.body
     }
 
-    /// The body as JSON. Objects keep the order of their members.
+    /// The bounds of what extractors look at and keep.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The whole body as a JSON value, within [`Limits::result_bytes`]. Objects keep the order of
+    /// their members.
     pub fn json(&self) -> Result<&Value, ExtractError> {
-        let parse = || {
-            let json = self.json_text();
-            serde_json::from_slice(json).map_err(|error| json_error(json, &error))
+        let build = || {
+            let document = self.json_document()?;
+            json::whole_value(document, &Fuel::new(self.body.len(), self.limits))
         };
-        self.json.get_or_init(parse).as_ref().map_err(Clone::clone)
+        self.value.get_or_init(build).as_ref().map_err(Clone::clone)
     }
 
-    /// The JSON text, if to scan it once more for one value is cheaper than to parse it.
-    pub(crate) fn json_to_scan(&self) -> Option<&'b [u8]> {
-        let scans = self.json_scans.get();
-        if self.json.get().is_some() || scans == SCANS_LIMIT {
-            return None;
+    /// The body, if it is not too long to look at.
+    pub(crate) fn bounded_body(&self) -> Result<&'b [u8], ExtractError> {
+        let (bytes, limit) = (self.body.len(), self.limits.body_bytes);
+        if bytes > limit {
+            return Err(ExtractError::BodyTooLong { bytes, limit });
         }
-        self.json_scans.set(scans + 1);
-        Some(self.json_text())
+        Ok(self.body)
     }
 
-    fn json_text(&self) -> &'b [u8] {
-        self.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(self.body)
+    /// The body as JSON text in which values can be found.
+    pub(crate) fn json_document(&self) -> Result<&Document<'b>, ExtractError> {
+        let check = || Document::new(self.bounded_body()?);
+        self.json.get_or_init(check).as_ref().map_err(Clone::clone)
     }
 
     /// The body as a tree of elements.
     pub(crate) fn markup(&self) -> Result<&Tree, ExtractError> {
-        self.markup
-            .get_or_init(|| markup::parse(self.body, self.dialect))
-            .as_ref()
-            .map_err(Clone::clone)
+        let parse = || markup::parse(self.bounded_body()?, self.dialect);
+        self.markup.get_or_init(parse).as_ref().map_err(Clone::clone)
     }
-}
-
-/// The deepest nesting that `serde_json` reads.
-const JSON_DEPTH: usize = 127;
-
-/// How often a body is scanned for single values before it is parsed for all that follow. To parse
-/// takes about as long as nine scans.
-const SCANS_LIMIT: u32 = 6;
-
-/// What an error of `serde_json` says about a body.
-pub(crate) fn json_error(json: &[u8], error: &serde_json::Error) -> ExtractError {
-    if json.trim_ascii().is_empty() {
-        return ExtractError::NotJson { reason: "it is empty".into() };
-    }
-    let reason = error.to_string();
-    // serde_json has no other way to tell this error from a mistake in the text.
-    if reason.starts_with("recursion limit exceeded") {
-        return ExtractError::TooDeep { limit: JSON_DEPTH };
-    }
-    ExtractError::NotJson { reason }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn documents(body: &[u8]) -> Documents<'_> {
+        Documents::new(body, Limits::default())
+    }
+
     #[test]
     fn json_is_read_once() {
-        let documents = Documents::new(b"\xEF\xBB\xBF {\"b\":1,\"a\":2}");
+        let documents = documents(b"\xEF\xBB\xBF {\"b\":1,\"a\":2}");
         let first: *const Value = documents.json().unwrap();
         assert!(std::ptr::eq(first, documents.json().unwrap()));
         let keys: Vec<&String> = documents.json().unwrap().as_object().unwrap().keys().collect();
@@ -120,24 +114,39 @@ mod tests {
         for (body, reason) in [
             (&b""[..], "it is empty"),
             (b" \n", "it is empty"),
-            (b"<html>", "expected value at line 1 column 1"),
-            (b"{\"a\":1}x", "trailing characters at line 1 column 8"),
-            (b"\"\xFF\"", "invalid unicode code point at line 1 column 2"),
+            (b"<html>", "expected a value at line 1 column 1"),
+            (b"{\"a\":1}x", "expected the end, found more at line 1 column 8"),
+            (b"\"\xFF\"", "invalid UTF-8 at line 1 column 2"),
+            (b"[1,\n 2", "expected `,` or `]`, found the end at line 2 column 3"),
+            (b"{\"a\" 1}", "expected `:` at line 1 column 6"),
+            (b"[01]", "invalid number: a zero in front at line 1 column 3"),
+            (br#"["\ud800"]"#, "half of a surrogate pair at line 1 column 9"),
+            (b"[1e999]", "number out of range at line 1 column 1"),
         ] {
-            let error = Documents::new(body).json().unwrap_err();
+            let error = documents(body).json().unwrap_err();
             assert_eq!(error, ExtractError::NotJson { reason: reason.into() });
         }
     }
 
     #[test]
     fn json_depth_is_bounded() {
+        let limit = json::DEPTH_LIMIT;
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(Documents::new(nested(JSON_DEPTH).as_bytes()).json().is_ok());
-        for depth in [JSON_DEPTH + 1, 100_000] {
+        assert!(documents(nested(limit).as_bytes()).json().is_ok());
+        for depth in [limit + 1, 100_000] {
             assert_eq!(
-                Documents::new(nested(depth).as_bytes()).json().unwrap_err(),
-                ExtractError::TooDeep { limit: JSON_DEPTH }
+                documents(nested(depth).as_bytes()).json().unwrap_err(),
+                ExtractError::TooDeep { limit }
             );
         }
+    }
+
+    #[test]
+    fn a_value_of_the_whole_body_is_bounded() {
+        let body = format!("[{}1]", "1,".repeat(1 << 20));
+        assert!(matches!(
+            documents(body.as_bytes()).json(),
+            Err(ExtractError::ResultsTooLarge { limit }) if limit == 64 << 20
+        ));
     }
 }

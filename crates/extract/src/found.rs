@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::ExtractError;
+use crate::fuel::Fuel;
+
 /// Which of the matches is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
@@ -46,6 +49,13 @@ impl<'b> Item<'b> {
         Item::Bytes(Cow::Owned(text.as_bytes().to_vec()))
     }
 
+    pub(crate) fn from_text(text: Cow<'b, str>) -> Item<'b> {
+        Item::Bytes(match text {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        })
+    }
+
     /// The value as text: text as it is, everything else as compact JSON.
     pub fn to_text(&self) -> Cow<'_, [u8]> {
         match self {
@@ -74,6 +84,17 @@ pub enum Found<'b> {
     Many(Vec<Item<'b>>),
 }
 
+impl Found<'_> {
+    /// The same values, no longer borrowed from the body, to be handed to another thread.
+    pub fn into_owned(self) -> Found<'static> {
+        match self {
+            Found::None => Found::None,
+            Found::One(item) => Found::One(item.into_owned()),
+            Found::Many(items) => Found::Many(items.into_iter().map(Item::into_owned).collect()),
+        }
+    }
+}
+
 /// The matches chosen by a [`Which`], before they are made into items.
 pub(crate) enum Chosen<T> {
     None,
@@ -83,25 +104,40 @@ pub(crate) enum Chosen<T> {
 
 impl<T> Chosen<T> {
     /// Chooses among `matches`; goes over them twice for [`Which::Random`], so as not to keep them.
-    pub(crate) fn among<I>(matches: I, which: Which, random: u64) -> Chosen<T>
+    /// Of all matches, it takes one more than `most` at most, for the error that follows.
+    pub(crate) fn among<I, E>(
+        mut matches: I,
+        which: Which,
+        random: u64,
+        most: usize,
+    ) -> Result<Chosen<T>, E>
     where
-        I: Iterator<Item = T> + Clone,
+        I: Iterator<Item = Result<T, E>> + Clone,
     {
-        let mut matches = matches;
-        let one = match which {
-            Which::First => matches.next(),
-            Which::Nth(n) => (n as usize).checked_sub(1).and_then(|n| matches.nth(n)),
-            Which::Last => matches.last(),
+        let nth = match which {
+            Which::First => 1,
+            Which::Nth(n) => n,
             Which::Random => {
-                let count = matches.clone().count();
-                matches.nth(scale(random, count))
+                let counted = matches.clone().try_fold(0, |count, one| one.map(|_| count + 1));
+                nth_of(random, counted?)
+            }
+            Which::Last => {
+                let last = matches.try_fold(None, |_, one| one.map(Some))?;
+                return Ok(last.map_or(Chosen::None, Chosen::One));
             }
             Which::All => {
-                let all: Vec<T> = matches.collect();
-                return if all.is_empty() { Chosen::None } else { Chosen::Many(all) };
+                let all = matches.take(most.saturating_add(1)).collect::<Result<Vec<T>, E>>()?;
+                return Ok(if all.is_empty() { Chosen::None } else { Chosen::Many(all) });
             }
         };
-        one.map_or(Chosen::None, Chosen::One)
+        for at in 1..=nth {
+            match matches.next() {
+                Some(one) if at == nth => return one.map(Chosen::One),
+                Some(one) => drop(one?),
+                None => break,
+            }
+        }
+        Ok(Chosen::None)
     }
 
     pub(crate) fn try_into_found<'b, E>(
@@ -117,14 +153,18 @@ impl<T> Chosen<T> {
 }
 
 impl<'b> Chosen<&'b [u8]> {
-    pub(crate) fn into_found(self) -> Found<'b> {
-        let item = |bytes| Item::Bytes(Cow::Borrowed(bytes));
-        match self {
-            Chosen::None => Found::None,
-            Chosen::One(one) => Found::One(item(one)),
-            Chosen::Many(all) => Found::Many(all.into_iter().map(item).collect()),
-        }
+    /// Parts of the body, which the items borrow.
+    pub(crate) fn into_found(self, fuel: &Fuel) -> Result<Found<'b>, ExtractError> {
+        self.try_into_found(|bytes| {
+            fuel.count_result(0)?;
+            Ok(Item::Bytes(Cow::Borrowed(bytes)))
+        })
     }
+}
+
+/// A uniformly random number as one of `count` matches, from 1 (1 if there are none).
+pub(crate) fn nth_of(random: u64, count: usize) -> u32 {
+    u32::try_from(scale(random, count) + 1).unwrap_or(u32::MAX)
 }
 
 /// A uniformly random number as an index below `count` (0 if `count` is 0).
@@ -137,7 +177,8 @@ mod tests {
     use super::*;
 
     fn choose(which: Which, random: u64) -> Vec<i32> {
-        match Chosen::among([1, 2, 3].into_iter(), which, random) {
+        let matches = [1, 2, 3].into_iter().map(Ok::<_, ExtractError>);
+        match Chosen::among(matches, which, random, 3).unwrap() {
             Chosen::None => vec![],
             Chosen::One(one) => vec![one],
             Chosen::Many(all) => all,
@@ -172,8 +213,9 @@ mod tests {
     #[test]
     fn nothing_to_choose_from() {
         for which in [Which::First, Which::Nth(1), Which::Last, Which::All, Which::Random] {
-            let none = Chosen::among([0u8; 0].iter(), which, u64::MAX);
-            assert!(matches!(none, Chosen::None), "{which:?}");
+            let none =
+                Chosen::among([0u8; 0].iter().map(Ok::<_, ExtractError>), which, u64::MAX, 3);
+            assert!(matches!(none, Ok(Chosen::None)), "{which:?}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! JSON paths as RFC 9535 defines them: the query, and the values it selects.
 
+mod check;
+mod document;
 mod parse;
-mod scan;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -9,11 +10,15 @@ mod tests;
 use regex_automata::meta;
 use serde_json::{Number, Value};
 
-use crate::documents::{Documents, json_error};
+#[cfg(test)]
+pub(crate) use check::DEPTH_LIMIT;
+pub(crate) use document::Document;
+
 use crate::error::{CompileError, ExtractError};
-use crate::found::{Chosen, Found, Item, Which};
+use crate::found::{Found, Item, Which, nth_of};
 use crate::fuel::Fuel;
-use search::{Search, Stop};
+use document::{Kind, Node};
+use search::{Search, Stop, finished};
 
 /// A compiled path.
 #[derive(Debug, Clone)]
@@ -24,60 +29,82 @@ impl JsonPath {
         parse::query(path).map(JsonPath)
     }
 
-    /// Takes the values that the path selects in a body. A path of names and indexes alone is
-    /// sought in the text, without building the values of all the rest.
-    pub(crate) fn find_in<'b>(
+    /// Takes the values that the path selects in a document.
+    pub(crate) fn find<'b>(
         &self,
-        documents: &Documents<'b>,
+        document: &Document<'b>,
+        fuel: &Fuel,
         which: Which,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
-        if scan::is_plain(&self.0)
-            && let Some(json) = documents.json_to_scan()
-        {
-            let item = scan::find(&self.0, json).map_err(|error| json_error(json, &error))?;
-            return Chosen::among(item.into_iter(), which, random).try_into_found(Ok);
+        let search = Search::new(document, fuel);
+        let which = match which {
+            Which::Random => {
+                let mut count = 0;
+                self.visit(&search, document, |_| {
+                    count += 1;
+                    Ok(())
+                })?;
+                Which::Nth(nth_of(random, count))
+            }
+            which => which,
+        };
+        let mut seen = 0;
+        let mut chosen = Vec::new();
+        self.visit(&search, document, |node| {
+            seen += 1;
+            match which {
+                Which::All if chosen.len() > fuel.results_left() => return Err(Stop::Enough),
+                Which::All => chosen.push(node),
+                Which::Last if chosen.is_empty() => chosen.push(node),
+                Which::Last => chosen[0] = node,
+                Which::First | Which::Nth(_) | Which::Random => {
+                    if which.enough() == Some(seen) {
+                        chosen.push(node);
+                        return Err(Stop::Enough);
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        let mut items = Vec::with_capacity(chosen.len());
+        for node in chosen {
+            items.push(item(document, node, fuel)?);
         }
-        self.find(documents.json()?, which, random)
+        Ok(match which {
+            Which::All if !items.is_empty() => Found::Many(items),
+            _ => items.pop().map_or(Found::None, Found::One),
+        })
     }
 
-    /// Takes the values that the path selects in a document.
-    fn find<'b>(
+    fn visit<'d>(
         &self,
-        document: &Value,
-        which: Which,
-        random: u64,
-    ) -> Result<Found<'b>, ExtractError> {
-        let fuel = Fuel::new();
-        let search = Search { root: document, fuel: &fuel };
-        let mut nodes = Vec::new();
-        let enough = which.enough();
-        let walked = search.walk(&self.0, document, &mut |node| {
-            fuel.burn_result(0)?;
-            nodes.push(node);
-            if enough.is_some_and(|enough| nodes.len() >= enough) {
-                Err(Stop::Enough)
-            } else {
-                Ok(())
-            }
-        });
-        if let Err(Stop::Failed(error)) = walked {
-            return Err(error);
-        }
-        Chosen::among(nodes.into_iter(), which, random).try_into_found(|node| item(node, &fuel))
+        search: &Search<'d>,
+        document: &'d Document<'_>,
+        mut visit: impl FnMut(Node) -> Result<(), Stop>,
+    ) -> Result<(), ExtractError> {
+        finished(search.walk(&self.0, document.root(), &mut visit))
     }
 }
 
-/// A value as an item; copying a large one costs fuel, since nested results overlap.
-fn item<'b>(value: &Value, fuel: &Fuel) -> Result<Item<'b>, ExtractError> {
-    match value {
-        Value::String(text) => {
-            fuel.burn_result(text.len())?;
-            Ok(Item::text(text))
+/// The whole document as a value of its own.
+pub(crate) fn whole_value(document: &Document<'_>, fuel: &Fuel) -> Result<Value, ExtractError> {
+    let root = document.root();
+    fuel.count_result(document.value_bytes(root))?;
+    document.value(root)
+}
+
+/// A value as an item; a text without escapes is borrowed from the body.
+fn item<'b>(document: &Document<'b>, node: Node, fuel: &Fuel) -> Result<Item<'b>, ExtractError> {
+    match document.kind(node) {
+        Kind::String => {
+            let text = document.string(node).unwrap_or_default();
+            fuel.count_result(text.len())?;
+            Ok(Item::from_text(text))
         }
-        value => {
-            search::burn_size(value, fuel)?;
-            Ok(Item::Json(value.clone()))
+        _ => {
+            fuel.count_result(document.value_bytes(node))?;
+            document.value(node).map(Item::Json)
         }
     }
 }

@@ -2,6 +2,7 @@
 //! order, so that a subtree is a range and the text of an element is one slice: neither needs
 //! recursion, whatever the body looks like.
 
+mod chunks;
 mod html;
 mod xml;
 
@@ -9,11 +10,21 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::ExtractError;
+use chunks::Chunks;
 
 /// The deepest nesting of elements that is read, as browsers have it.
 pub(crate) const DEPTH_LIMIT: usize = 512;
 /// The most attributes that are read in one tag.
 pub(crate) const ATTRIBUTES_LIMIT: usize = 4096;
+/// The most different names of elements and attributes that are read in one body.
+pub(crate) const NAMES_LIMIT: usize = 1 << 16;
+
+/// The most nodes that are read of a body, and the most attributes. Pages have a node for every
+/// 20 to 40 bytes. With about 60 bytes for each node while a page is read, the limit bounds the
+/// memory to 30 MB and about five times the body.
+fn nodes_limit(bytes: usize) -> usize {
+    500_000 + bytes / 20
+}
 
 /// How markup is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +43,7 @@ impl Dialect {
         }
     }
 
-    /// What a `content-type` says, if it speaks of markup.
+    /// The dialect that a `content-type` names, if it names one of markup.
     pub(crate) fn of_content_type(content_type: &[u8]) -> Option<Dialect> {
         let mime = content_type.split(|byte| *byte == b';').next()?;
         let mime = mime.trim_ascii().to_ascii_lowercase();
@@ -47,10 +58,15 @@ impl Dialect {
 
 /// Reads a body as markup. Bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn parse(body: &[u8], dialect: Dialect) -> Result<Tree, ExtractError> {
-    let text = String::from_utf8_lossy(body);
-    if text.len() >= u32::MAX as usize {
-        return Err(ExtractError::TooLarge { what: "bytes", limit: u32::MAX as usize });
+    if body.len() >= u32::MAX as usize / 4 {
+        return Err(ExtractError::TooLarge { what: "bytes", limit: u32::MAX as usize / 4 });
     }
+    // Each byte that is replaced takes three.
+    let replaced = body.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+    if replaced > 1000 + body.len() / 2 {
+        return Err(ExtractError::NotMarkup { reason: "most of it is not UTF-8".into() });
+    }
+    let text = String::from_utf8_lossy(body);
     match dialect {
         Dialect::Html => html::parse(&text),
         // Many pages claim to be XHTML that are not: browsers read them as HTML, and so do we.
@@ -87,12 +103,13 @@ struct Node {
     /// The sibling before it, or itself if it is the first child.
     previous: NodeId,
     end: NodeId,
-    /// Where the attributes of an element begin; they end where those of the next node begin.
+    /// Where the attributes of an element begin; what a comment or instruction says is kept as
+    /// the value of one.
     attributes: u32,
+    /// How many attributes it has.
+    attribute_count: u16,
     /// Where its text begins in `Tree::text`; it ends where the text of node `end` begins.
     text: u32,
-    /// The text of a comment or instruction, in `Tree::asides`.
-    aside: Range<u32>,
 }
 
 #[derive(Debug)]
@@ -109,8 +126,8 @@ const NO_NAME: NameId = 0;
 /// A parsed page or XML document.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    nodes: Vec<Node>,
-    attributes: Vec<Attribute>,
+    nodes: Chunks<Node>,
+    attributes: Chunks<Attribute>,
     names: Vec<Box<str>>,
     /// All text nodes, one after the other.
     text: String,
@@ -154,7 +171,7 @@ impl Tree {
         local(self.name(id))
     }
 
-    /// Whether a name is the one that a pattern speaks of: in HTML its case does not matter.
+    /// Whether a name is the one in a pattern: in HTML, case does not matter.
     pub(crate) fn same_name(&self, actual: &str, wanted: &str) -> bool {
         actual == wanted || (self.is_html() && actual.eq_ignore_ascii_case(wanted))
     }
@@ -201,7 +218,7 @@ impl Tree {
     pub(crate) fn text(&self, id: NodeId) -> &str {
         let node = self.node(id);
         match node.kind {
-            Kind::Comment | Kind::Instruction => slice(&self.asides, &node.aside),
+            Kind::Comment | Kind::Instruction => self.attribute_value(node.attributes),
             Kind::Document | Kind::Element | Kind::Text => {
                 let end =
                     self.nodes.get(node.end as usize).map_or(self.text.len() as u32, |n| n.text);
@@ -212,9 +229,8 @@ impl Tree {
 
     /// The numbers of a node's attributes.
     pub(crate) fn attributes(&self, id: NodeId) -> Range<u32> {
-        let end =
-            self.nodes.get(id as usize + 1).map_or(self.attributes.len() as u32, |n| n.attributes);
-        self.node(id).attributes..end
+        let Node { attributes, attribute_count, .. } = *self.node(id);
+        attributes..attributes + u32::from(attribute_count)
     }
 
     /// The name of an attribute as written.
@@ -246,6 +262,18 @@ fn slice<'t>(text: &'t str, range: &Range<u32>) -> &'t str {
     &text[range.start as usize..range.end as usize]
 }
 
+/// Appends to a text that may become as long as the body, without taking twice its size.
+fn append(text: &mut String, more: &str) {
+    if text.capacity() - text.len() < more.len() {
+        text.reserve_exact(more.len().max(text.len() / 8).max(256));
+    }
+    text.push_str(more);
+}
+
+fn too_many(what: &'static str, limit: usize) -> ExtractError {
+    ExtractError::TooLarge { what, limit }
+}
+
 /// Builds a tree from events in document order.
 #[derive(Debug)]
 struct Builder {
@@ -254,24 +282,36 @@ struct Builder {
     /// The open elements and their last child so far (themselves, if none), below them the
     /// document.
     open: Vec<(NodeId, NodeId)>,
+    /// Where the text of the next node begins.
+    text_end: u32,
+    nodes_limit: usize,
 }
 
 impl Builder {
-    fn new(dialect: Dialect) -> Self {
+    /// A builder for a body of that many bytes.
+    fn new(dialect: Dialect, bytes: usize) -> Self {
+        let tree = Tree {
+            nodes: Chunks::new(),
+            attributes: Chunks::new(),
+            names: vec!["".into()],
+            text: String::new(),
+            asides: String::new(),
+            dialect,
+        };
+        Builder::with_parts(tree, bytes)
+    }
+
+    /// The same, with names, attributes and texts that have been read before. The first name is
+    /// empty.
+    fn with_parts(tree: Tree, bytes: usize) -> Self {
         let mut builder = Builder {
-            tree: Tree {
-                nodes: Vec::new(),
-                attributes: Vec::new(),
-                names: Vec::new(),
-                text: String::new(),
-                asides: String::new(),
-                dialect,
-            },
+            tree,
             ids: HashMap::new(),
             open: Vec::new(),
+            text_end: 0,
+            nodes_limit: nodes_limit(bytes),
         };
-        builder.name("");
-        builder.push(Kind::Document, NO_NAME, 0..0);
+        builder.push(Kind::Document, NO_NAME, 0, 0);
         builder.open.push((DOCUMENT, DOCUMENT));
         builder
     }
@@ -283,35 +323,50 @@ impl Builder {
 
     fn open(&mut self, name: &str) {
         let name = self.name(name);
-        let id = self.push(Kind::Element, name, 0..0);
+        self.open_with(name, self.tree.attributes.len() as u32, 0);
+    }
+
+    /// Opens an element whose attributes have been read before.
+    fn open_with(&mut self, name: NameId, attributes: u32, count: u16) {
+        let id = self.push(Kind::Element, name, attributes, count);
         self.open.push((id, id));
     }
 
-    /// Adds an attribute to the element opened last; must come before its content.
+    /// Adds an attribute to the element opened last; must come before its content, and no more
+    /// than [`ATTRIBUTES_LIMIT`] times.
     fn attribute(&mut self, name: &str, value: &str) {
         let name = self.name(name);
         let value = self.aside(value);
         self.tree.attributes.push(Attribute { name, value });
+        if let Some((id, _)) = self.open.last() {
+            self.tree.nodes[*id as usize].attribute_count += 1;
+        }
     }
 
     fn text(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
+        append(&mut self.tree.text, text);
+        self.text_in_place(text.len());
+    }
+
+    /// Adds the next `bytes` bytes of the text, which is there already.
+    fn text_in_place(&mut self, bytes: usize) {
         if self.last_child().is_none_or(|id| self.tree.kind(id) != Kind::Text) {
-            self.push(Kind::Text, NO_NAME, 0..0);
+            self.push(Kind::Text, NO_NAME, 0, 0);
         }
-        self.tree.text.push_str(text);
+        self.text_end += bytes as u32;
     }
 
     fn comment(&mut self, text: &str) {
-        let aside = self.aside(text);
-        self.push(Kind::Comment, NO_NAME, aside);
+        let aside = self.lone_aside(text);
+        self.push(Kind::Comment, NO_NAME, aside, 0);
     }
 
     fn instruction(&mut self, target: &str, data: &str) {
-        let (name, aside) = (self.name(target), self.aside(data));
-        self.push(Kind::Instruction, name, aside);
+        let (name, aside) = (self.name(target), self.lone_aside(data));
+        self.push(Kind::Instruction, name, aside, 0);
     }
 
     fn close(&mut self) {
@@ -323,16 +378,30 @@ impl Builder {
         }
     }
 
+    /// An error if there is more of something than is read.
+    fn check(&self) -> Result<(), ExtractError> {
+        let (limit, tree) = (self.nodes_limit, &self.tree);
+        if tree.nodes.len() > limit {
+            return Err(too_many("nodes", limit));
+        }
+        if tree.attributes.len() > limit {
+            return Err(too_many("attributes", limit));
+        }
+        if tree.names.len() > NAMES_LIMIT {
+            return Err(too_many("different names", NAMES_LIMIT));
+        }
+        Ok(())
+    }
+
     fn finish(mut self) -> Result<Tree, ExtractError> {
         while self.depth() > 0 {
             self.close();
         }
+        self.check()?;
         let tree = &mut self.tree;
         tree.nodes[DOCUMENT as usize].end = tree.nodes.len() as NodeId;
-        let largest = tree.nodes.len().max(tree.text.len()).max(tree.asides.len());
-        if largest >= u32::MAX as usize {
-            return Err(ExtractError::TooLarge { what: "bytes", limit: u32::MAX as usize });
-        }
+        // Text is replaced by what takes three times its bytes at most, and `parse` refuses
+        // bodies of a quarter of the numbers there are.
         Ok(self.tree)
     }
 
@@ -340,33 +409,44 @@ impl Builder {
         self.open.last().and_then(|(id, last)| (id != last).then_some(*last))
     }
 
-    fn push(&mut self, kind: Kind, name: NameId, aside: Range<u32>) -> NodeId {
+    fn push(&mut self, kind: Kind, name: NameId, attributes: u32, attribute_count: u16) -> NodeId {
         let id = self.tree.len();
         let previous = self.last_child().unwrap_or(id);
         let parent = self.open.last_mut().map_or(DOCUMENT, |(parent, last)| {
             *last = id;
             *parent
         });
+        let text = self.text_end;
         self.tree.nodes.push(Node {
             kind,
             name,
             parent,
             previous,
             end: id + 1,
-            attributes: self.tree.attributes.len() as u32,
-            text: self.tree.text.len() as u32,
-            aside,
+            attributes,
+            attribute_count,
+            text,
         });
         id
     }
 
     fn aside(&mut self, text: &str) -> Range<u32> {
         let start = self.tree.asides.len() as u32;
-        self.tree.asides.push_str(text);
+        append(&mut self.tree.asides, text);
         start..self.tree.asides.len() as u32
     }
 
+    /// Keeps what a comment or instruction says as the value of an attribute of no element.
+    fn lone_aside(&mut self, text: &str) -> u32 {
+        let value = self.aside(text);
+        self.tree.attributes.push(Attribute { name: NO_NAME, value });
+        self.tree.attributes.len() as u32 - 1
+    }
+
     fn name(&mut self, name: &str) -> NameId {
+        if name.is_empty() {
+            return NO_NAME;
+        }
         if let Some(id) = self.ids.get(name) {
             return *id;
         }

@@ -33,17 +33,18 @@ impl XPath {
     pub(crate) fn find<'b>(
         &self,
         tree: &Tree,
+        fuel: &Fuel,
         which: Which,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
-        let fuel = Fuel::new();
-        let search = Search { tree, fuel: &fuel };
+        let search = Search { tree, fuel };
         let item = match search.evaluate(&self.0, Context::document())? {
             Value::Nodes(nodes) => {
-                let chosen = Chosen::among(nodes.into_iter(), which, random);
+                let nodes = nodes.into_iter().map(Ok);
+                let chosen = Chosen::among(nodes, which, random, fuel.results_left())?;
                 return chosen.try_into_found(|node| {
                     let text = search.text(node);
-                    fuel.burn_result(text.len())?;
+                    fuel.count_result(text.len())?;
                     Ok(Item::text(text))
                 });
             }
@@ -51,7 +52,8 @@ impl XPath {
             Value::Text(text) => Item::text(&text),
             Value::Boolean(boolean) => Item::Json(boolean.into()),
         };
-        Chosen::among(std::iter::once(item), which, random).try_into_found(Ok)
+        Chosen::among(std::iter::once(Ok::<_, ExtractError>(item)), which, random, 1)?
+            .try_into_found(Ok)
     }
 }
 

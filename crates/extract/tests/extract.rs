@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use serde_json::json;
-use squall_extract::{CompileError, Documents, ExtractError, Extractor, Found, Item, Spec, Which};
+use squall_extract::{
+    CompileError, Documents, ExtractError, Extractor, Found, Item, Limits, Spec, Which,
+};
 
 fn extractor(spec: Spec) -> Extractor {
     Extractor::compile(&spec).unwrap()
@@ -16,7 +18,7 @@ fn assert_send<T: Send>(_: &T) {}
 #[test]
 fn one_body_serves_all_kinds() {
     let page = br#"<form><input name="csrf" value="t1"></form>{"id": 7}"#;
-    let documents = Documents::new(page);
+    let documents = Documents::new(page, Limits::default());
     assert_send(&documents);
     for (spec, expected) in [
         (Spec::Regex { pattern: r#""id": (\d+)"#, group: Some(1) }, "7"),
@@ -58,7 +60,7 @@ fn the_found_value_outlives_the_parsed_documents() {
     let body = br#"{"a": "x"}"#.to_vec();
     let extractor = extractor(Spec::Json("$.a"));
     let found = {
-        let documents = Documents::new(&body);
+        let documents = Documents::new(&body, Limits::default());
         extractor.find_in(&documents, Which::First, 0).unwrap()
     };
     assert_eq!(found, Found::One(Item::Bytes(b"x".into())));
@@ -66,7 +68,8 @@ fn the_found_value_outlives_the_parsed_documents() {
 
 #[test]
 fn json_keeps_types_and_checks_share_the_value() {
-    let documents = Documents::new(br#"{"n": 1, "list": [true, null, 2.5, "s"]}"#);
+    let documents =
+        Documents::new(br#"{"n": 1, "list": [true, null, 2.5, "s"]}"#, Limits::default());
     let found = extractor(Spec::Json("$.list[*]")).find_in(&documents, Which::All, 0).unwrap();
     let expected = vec![
         Item::Json(json!(true)),
@@ -79,15 +82,69 @@ fn json_keeps_types_and_checks_share_the_value() {
 }
 
 #[test]
+fn limits_bound_bodies_and_results() {
+    let limits = Limits { body_bytes: 1000, results: 10, result_bytes: 4000 };
+    let find = |spec, body: &str, which| {
+        let documents = Documents::new(body.as_bytes(), limits);
+        extractor(spec).find_in(&documents, which, 0).map(Found::into_owned)
+    };
+    let specs = [
+        Spec::Regex { pattern: "a", group: None },
+        Spec::Between { left: "<", right: ">" },
+        Spec::Json("$[*]"),
+        Spec::Css { selector: "a", attr: None },
+        Spec::XPath("//a"),
+    ];
+    for spec in specs {
+        let error = find(spec, &"a".repeat(1001), Which::First).unwrap_err();
+        assert_eq!(error, ExtractError::BodyTooLong { bytes: 1001, limit: 1000 }, "{spec:?}");
+        let body = match spec {
+            Spec::Json(_) => format!("[{}1]", "1,".repeat(10)),
+            _ => "<a>x</a>".repeat(11),
+        };
+        let error = find(spec, &body, Which::All).unwrap_err();
+        assert_eq!(error, ExtractError::TooManyResults { limit: 10 }, "{spec:?}");
+        for which in [Which::First, Which::Last, Which::Random, Which::Nth(11)] {
+            assert!(matches!(find(spec, &body, which), Ok(Found::One(_))), "{spec:?} {which:?}");
+        }
+    }
+    // Results that overlap, of a body that is short enough.
+    let text = "x".repeat(500);
+    for (spec, body) in [
+        (Spec::XPath("//b | //b/..  | //b/../.. | //b/../../.. | //b/text()"), {
+            format!("<i><i><i><i><i><b>{text}")
+        }),
+        (Spec::Css { selector: "body, i, b", attr: None }, format!("<i><i><i><i><i><i><b>{text}")),
+        (Spec::Json("$..*"), format!("[[[[[[[[{}1]]]]]]]]", "1,".repeat(100))),
+        (Spec::Json("$"), format!("[{}1]", "1,".repeat(100))),
+    ] {
+        let tight = Limits { result_bytes: 2000, ..limits };
+        let documents = Documents::new(body.as_bytes(), tight);
+        let error = extractor(spec).find_in(&documents, Which::All, 0).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                ExtractError::ResultsTooLarge { limit: 2000 } | ExtractError::TooManyResults { .. }
+            ),
+            "{spec:?}: {error}"
+        );
+    }
+}
+
+#[test]
 fn the_content_type_says_how_markup_is_read() {
     let body = b"<Rss><link>u</link></Rss>";
     let link = extractor(Spec::XPath("/Rss/link"));
-    let as_html = Documents::with_content_type(body, b"text/html");
-    let as_xml = Documents::with_content_type(body, b"application/rss+xml; charset=utf-8");
+    let as_html = Documents::with_content_type(body, b"text/html", Limits::default());
+    let as_xml = Documents::with_content_type(
+        body,
+        b"application/rss+xml; charset=utf-8",
+        Limits::default(),
+    );
     assert_eq!(link.find_in(&as_html, Which::First, 0).unwrap(), Found::None);
     let found = link.find_in(&as_xml, Which::First, 0).unwrap();
     assert_eq!(found, Found::One(Item::Bytes(b"u".into())));
-    let broken = Documents::with_content_type(b"<a><b></a>", b"text/xml");
+    let broken = Documents::with_content_type(b"<a><b></a>", b"text/xml", Limits::default());
     let error = link.find_in(&broken, Which::First, 0).unwrap_err();
     assert!(error.to_string().contains("malformed XML at line 1"), "{error}");
 }

@@ -2,7 +2,7 @@
 //! value or an error, in bounded time and stack.
 
 use proptest::prelude::*;
-use squall_extract::{Documents, ExtractError, Extractor, Found, Spec, Which};
+use squall_extract::{Documents, ExtractError, Extractor, Found, Limits, Spec, Which};
 
 const ALL_WHICH: [Which; 6] =
     [Which::First, Which::Nth(0), Which::Nth(2), Which::Last, Which::All, Which::Random];
@@ -177,8 +177,8 @@ proptest! {
 
     #[test]
     fn arbitrary_patterns_and_bodies(pattern in pattern(), body in body(), random: u64) {
-        let documents = Documents::new(&body);
-        let xml = Documents::with_content_type(&body, b"text/xml");
+        let documents = Documents::new(&body, Limits::default());
+        let xml = Documents::with_content_type(&body, b"text/xml", Limits::default());
         for spec in specs(&pattern) {
             run(&spec, &documents, &ALL_WHICH, random);
             run(&spec, &xml, &ALL_WHICH, random);
@@ -246,7 +246,7 @@ fn nasty_bodies_end() {
         Spec::XPath("string-length(//p[count(preceding::p) > 10])"),
     ];
     for body in nasty_bodies() {
-        let documents = Documents::new(body.as_bytes());
+        let documents = Documents::new(body.as_bytes(), Limits::default());
         for spec in &patterns {
             run(spec, &documents, &[Which::Random], 1);
         }
@@ -291,7 +291,7 @@ fn nasty_patterns_end() {
     let bodies: [Vec<u8>; 2] =
         [("[".repeat(120) + "1" + &"]".repeat(120)).into_bytes(), "<div>".repeat(500).into_bytes()];
     for body in &bodies {
-        let documents = Documents::new(body);
+        let documents = Documents::new(body, Limits::default());
         for pattern in &patterns {
             for spec in specs(pattern) {
                 run(&spec, &documents, &[Which::All], 0);

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use super::{Combinator, Complex, Compound, Name, Operator, Test};
+use super::{Case, Combinator, Complex, Compound, Name, Operator, Test};
 use crate::ExtractError;
 use crate::fuel::Fuel;
 use crate::markup::{DOCUMENT, Kind, NodeId, Tree};
@@ -154,22 +154,32 @@ impl<'t> Matcher<'t> {
         Ok(match test {
             Test::Name(Name::Local(name)) => tree.same_name(tree.local_name(element), name),
             Test::Name(Name::Full(name)) => tree.same_name(tree.name(element), name),
-            Test::Id(id) => tree.attribute(element, "id") == Some(id),
-            Test::Class(class) => match tree.attribute(element, "class") {
+            Test::Id(id) => {
+                self.fuel.burn(tree.attributes(element).len())?;
+                tree.attribute(element, "id") == Some(id)
+            }
+            Test::Class(class) => match self.class(element)? {
                 Some(value) => {
                     self.fuel.burn_text(value.len())?;
                     has_word(value, class)
                 }
                 None => false,
             },
-            Test::Attribute { name, value, ignore_case } => {
+            Test::Attribute { name, value, case } => {
                 self.fuel.burn(tree.attributes(element).len())?;
                 match (attribute(tree, element, name), value) {
                     (None, _) => false,
                     (Some(_), None) => true,
                     (Some(actual), Some((operator, wanted))) => {
                         self.fuel.burn_text(actual.len())?;
-                        operator.holds(actual, wanted, *ignore_case)
+                        let ignored = match case {
+                            Case::Matters => false,
+                            Case::Ignored => true,
+                            Case::OfAttribute => {
+                                tree.is_html() && name.eq_ignore_ascii_case("type")
+                            }
+                        };
+                        operator.holds(actual, wanted, ignored)
                     }
                 }
             }
@@ -181,12 +191,21 @@ impl<'t> Matcher<'t> {
                 let position = if *from_end { position.from_end } else { position.from_start };
                 is_nth(i64::from(position), *step, *offset)
             }
+            Test::NthOf { step, offset, from_end, of } => {
+                self.any(of, element)?
+                    && is_nth(self.position_among(of, element, *from_end)?, *step, *offset)
+            }
             Test::Root => tree.parent(element) == Some(DOCUMENT),
             Test::Empty => {
                 let mut children = tree.descendants(element);
                 children.all(|id| matches!(tree.kind(id), Kind::Comment | Kind::Instruction))
             }
         })
+    }
+
+    fn class(&self, element: NodeId) -> Result<Option<&'t str>, ExtractError> {
+        self.fuel.burn(self.tree.attributes(element).len())?;
+        Ok(self.tree.attribute(element, "class"))
     }
 
     fn has(&self, list: &[Complex], anchor: NodeId) -> Result<bool, ExtractError> {
@@ -208,6 +227,28 @@ impl<'t> Matcher<'t> {
             }
         }
         Ok(false)
+    }
+
+    /// Which of the siblings that match a selector an element is, from 1; each sibling before it
+    /// (or behind it) is paid for.
+    fn position_among(
+        &self,
+        of: &[Complex],
+        element: NodeId,
+        from_end: bool,
+    ) -> Result<i64, ExtractError> {
+        let next = |id| match from_end {
+            true => self.tree.next_sibling(id),
+            false => self.tree.previous_sibling(id),
+        };
+        let mut position = 1;
+        for sibling in std::iter::successors(next(element), |id| next(*id)) {
+            self.fuel.burn(1)?;
+            if self.tree.is_element(sibling) && self.any(of, sibling)? {
+                position += 1;
+            }
+        }
+        Ok(position)
     }
 
     fn position(&self, element: NodeId, of_type: bool) -> Result<Position, ExtractError> {

@@ -1,11 +1,22 @@
 //! Reads a selector by the grammar of Selectors Level 4.
 
-use super::{Combinator, Complex, Compound, Name, Operator, Test};
+use super::{Case, Combinator, Complex, Compound, Name, Operator, Test};
 use crate::CompileError;
 use crate::cursor::Cursor;
 
 /// The most compounds that are joined in one selector.
 const COMPOUNDS_LIMIT: usize = 128;
+
+/// Pseudo-classes that say in one word what attributes say. What a user did in a browser is not
+/// part of a response.
+const SHORTHANDS: [(&str, &str); 6] = [
+    ("any-link", "a[href], area[href]"),
+    ("link", "a[href], area[href]"),
+    ("checked", "input[type=checkbox][checked], input[type=radio][checked], option[selected]"),
+    ("required", "input[required], select[required], textarea[required]"),
+    ("optional", "input:not([required]), select:not([required]), textarea:not([required])"),
+    ("scope", ":root"),
+];
 
 /// Reads a whole list of selectors.
 pub(super) fn selectors(text: &str) -> Result<Vec<Complex>, CompileError> {
@@ -14,13 +25,25 @@ pub(super) fn selectors(text: &str) -> Result<Vec<Complex>, CompileError> {
     if cursor.at_end() { Ok(list) } else { Err(cursor.expected("`,` or the end")) }
 }
 
+/// Skips white space and comments, and says whether there was any white space.
+fn skip_space(cursor: &mut Cursor<'_>) -> bool {
+    let mut space = false;
+    loop {
+        space |= cursor.skip_space();
+        match cursor.rest().strip_prefix("/*").and_then(|rest| rest.find("*/")) {
+            Some(length) => cursor.rewind(cursor.offset() + length + 4),
+            None => return space,
+        }
+    }
+}
+
 /// Reads selectors separated by commas. Relative ones may begin with a combinator.
 fn list(cursor: &mut Cursor<'_>, relative: bool) -> Result<Vec<Complex>, CompileError> {
     let mut list = Vec::new();
     loop {
-        cursor.skip_space();
+        skip_space(cursor);
         list.push(complex(cursor, relative)?);
-        cursor.skip_space();
+        skip_space(cursor);
         if !cursor.eat(",") {
             return Ok(list);
         }
@@ -32,13 +55,13 @@ fn complex(cursor: &mut Cursor<'_>, relative: bool) -> Result<Complex, CompileEr
     let mut next = leading.unwrap_or(Combinator::Descendant);
     let mut compounds = Vec::new();
     loop {
-        cursor.skip_space();
+        skip_space(cursor);
         if compounds.len() == COMPOUNDS_LIMIT {
             let message = format!("the selector has more than {COMPOUNDS_LIMIT} parts");
             return Err(cursor.error(message));
         }
         compounds.push(Compound { combinator: next, tests: compound(cursor)? });
-        let space = cursor.skip_space();
+        let space = skip_space(cursor);
         next = match combinator(cursor) {
             Some(combinator) => combinator,
             None if space && !matches!(cursor.peek(), None | Some(',' | ')')) => {
@@ -183,15 +206,15 @@ fn string(cursor: &mut Cursor<'_>) -> Result<String, CompileError> {
 
 /// Reads a condition on an attribute, behind its `[`.
 fn attribute(cursor: &mut Cursor<'_>) -> Result<Test, CompileError> {
-    cursor.skip_space();
+    skip_space(cursor);
     let mut name = identifier(cursor, false)?;
     if cursor.starts_with("|") && !cursor.starts_with("|=") {
         cursor.next();
         name = format!("{name}:{}", identifier(cursor, false)?);
     }
-    cursor.skip_space();
+    skip_space(cursor);
     if cursor.eat("]") {
-        return Ok(Test::Attribute { name, value: None, ignore_case: false });
+        return Ok(Test::Attribute { name, value: None, case: Case::Matters });
     }
     let operator = [
         ("=", Operator::Equals),
@@ -204,7 +227,7 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<Test, CompileError> {
     .into_iter()
     .find_map(|(sign, operator)| cursor.eat(sign).then_some(operator));
     let operator = operator.ok_or_else(|| cursor.expected("`]` or one of = ~= |= ^= $= *="))?;
-    cursor.skip_space();
+    skip_space(cursor);
     let value = match cursor.peek() {
         Some('"' | '\'') => string(cursor)?,
         _ => identifier(cursor, false).map_err(|error| match error.help {
@@ -212,14 +235,17 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<Test, CompileError> {
             None => error,
         })?,
     };
-    cursor.skip_space();
-    let ignore_case = cursor.eat("i") || cursor.eat("I");
-    if !ignore_case {
-        let _case_sensitive_anyway = cursor.eat("s") || cursor.eat("S");
-    }
-    cursor.skip_space();
+    skip_space(cursor);
+    let case = if cursor.eat("i") || cursor.eat("I") {
+        Case::Ignored
+    } else if cursor.eat("s") || cursor.eat("S") {
+        Case::Matters
+    } else {
+        Case::OfAttribute
+    };
+    skip_space(cursor);
     cursor.expect("]")?;
-    Ok(Test::Attribute { name, value: Some((operator, value)), ignore_case })
+    Ok(Test::Attribute { name, value: Some((operator, value)), case })
 }
 
 /// Reads a pseudo-class.
@@ -233,13 +259,17 @@ fn pseudo(cursor: &mut Cursor<'_>, tests: &mut Vec<Test>) -> Result<(), CompileE
     }
     let name = identifier(cursor, false)?.to_ascii_lowercase();
     if cursor.eat("(") {
-        cursor.skip_space();
+        skip_space(cursor);
         let test = cursor.nested(|cursor| function(cursor, &name, &start))?;
         tests.push(test);
-        cursor.skip_space();
+        skip_space(cursor);
         return cursor.expect(")");
     }
     let nth = |of_type, from_end| Test::Nth { step: 0, offset: 1, of_type, from_end };
+    if let Some((_, selector)) = SHORTHANDS.iter().find(|(known, _)| *known == name) {
+        tests.push(Test::Is(selectors(selector)?));
+        return Ok(());
+    }
     match name.as_str() {
         "root" => tests.push(Test::Root),
         "empty" => tests.push(Test::Empty),
@@ -256,7 +286,8 @@ fn pseudo(cursor: &mut Cursor<'_>, tests: &mut Vec<Test>) -> Result<(), CompileE
 
 fn unknown(start: &Cursor<'_>, name: &str) -> CompileError {
     start.error(format!("`:{name}` is not known")).help(
-        "known are :root, :empty, :first-child, :last-child, :only-child, :nth-child(), \
+        "known are :root, :scope, :empty, :link, :any-link, :checked, \
+         :required, :optional, :first-child, :last-child, :only-child, :nth-child(), \
          :nth-last-child(), the same with -of-type, :is(), :where(), :not() and :has()",
     )
 }
@@ -273,16 +304,21 @@ fn function(cursor: &mut Cursor<'_>, name: &str, start: &Cursor<'_>) -> Result<T
         _ => return Err(unknown(start, name)),
     };
     let (step, offset) = step_and_offset(cursor)?;
+    let space = skip_space(cursor);
+    if space && !of_type && cursor.eat("of") {
+        let of = list(cursor, false)?;
+        return Ok(Test::NthOf { step, offset, from_end, of });
+    }
     Ok(Test::Nth { step, offset, of_type, from_end })
 }
 
 /// Reads `odd`, `even`, `3`, `2n+1`, `-n + 3` and their like.
 fn step_and_offset(cursor: &mut Cursor<'_>) -> Result<(i64, i64), CompileError> {
-    if cursor.eat("odd") {
-        return Ok((2, 1));
-    }
-    if cursor.eat("even") {
-        return Ok((2, 0));
+    for (word, step_and_offset) in [("odd", (2, 1)), ("even", (2, 0))] {
+        if cursor.rest().get(..word.len()).is_some_and(|next| next.eq_ignore_ascii_case(word)) {
+            cursor.rewind(cursor.offset() + word.len());
+            return Ok(step_and_offset);
+        }
     }
     let negative = cursor.eat("-");
     if !negative {
@@ -295,12 +331,12 @@ fn step_and_offset(cursor: &mut Cursor<'_>) -> Result<(i64, i64), CompileError> 
         return Ok((0, sign * number));
     }
     let step = sign * number.unwrap_or(1);
-    cursor.skip_space();
+    skip_space(cursor);
     let negative = cursor.eat("-");
     if !negative && !cursor.eat("+") {
         return Ok((step, 0));
     }
-    cursor.skip_space();
+    skip_space(cursor);
     let offset = digits(cursor)?.ok_or_else(|| cursor.expected("a number"))?;
     Ok((step, if negative { -offset } else { offset }))
 }

@@ -3,17 +3,27 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Limits;
 use crate::markup::{self, Dialect};
 
 fn select(selector: &str, attribute: Option<&str>, tree: &Tree) -> Vec<String> {
     let css = Css::compile(selector, attribute).unwrap_or_else(|e| panic!("{selector}: {e}"));
-    match css.find(tree, Which::All, 0).unwrap() {
+    match find(&css, tree, Which::All).unwrap() {
         Found::None => vec![],
         Found::One(one) => panic!("one of all: {one:?}"),
         Found::Many(items) => {
             items.iter().map(|i| String::from_utf8(i.to_text().into_owned()).unwrap()).collect()
         }
     }
+}
+
+/// As much fuel as a body of about the size of the tree has.
+fn fuel(tree: &Tree) -> Fuel {
+    Fuel::new(4 * tree.len() as usize, Limits::default())
+}
+
+fn find(css: &Css, tree: &Tree, which: Which) -> Result<Found<'static>, ExtractError> {
+    css.find(tree, &fuel(tree), which, 0)
 }
 
 fn html(text: &str) -> Tree {
@@ -54,7 +64,7 @@ fn simple_selectors() {
             ("input[NAME='csrf']", "i1"),
             ("[name=\"a[b]\"]", "i2"),
             ("[type=HIDDEN i]", "i1"),
-            ("[type=HIDDEN]", ""),
+            ("[type=HIDDEN]", "i1"),
             ("[class~=big]", "h1"),
             ("[class~='']", ""),
             ("[lang|=en]", "html"),
@@ -124,6 +134,14 @@ fn pseudo_classes() {
             ("p:has(~ form input)", "p1 p2"),
             ("p:not(:has(*))", "p1 1x"),
             ("ul:has(ul)", "ul"),
+            (":nth-child(2 of .new)", "l4"),
+            ("li:nth-last-child(1 of :not(.new))", "l3 s1"),
+            ("#ul > li:nth-child(ODD)", "l1 l3"),
+            ("ul /* the first */ > li:first-child/**/", "l1 s1"),
+            ("input[type=HIDDEN s]", ""),
+            ("input[type=HIDDEN]", "i1"),
+            ("form > :optional", "i1 i2"),
+            (":link, :checked, :required", ""),
         ],
     );
 }
@@ -138,10 +156,10 @@ fn takes_texts_and_attributes() {
     assert_eq!(select("i", None, &tree), [""; 0]);
     let css = Css::compile("a", None).unwrap();
     for (which, expected) in [(Which::First, "x"), (Which::Nth(2), "y"), (Which::Last, "y")] {
-        let found = css.find(&tree, which, 0).unwrap();
+        let found = find(&css, &tree, which).unwrap();
         assert_eq!(found, Found::One(Item::text(expected)), "{which:?}");
     }
-    assert_eq!(css.find(&tree, Which::Nth(3), 0).unwrap(), Found::None);
+    assert_eq!(find(&css, &tree, Which::Nth(3)).unwrap(), Found::None);
 }
 
 #[test]
@@ -180,7 +198,7 @@ fn mistakes_say_where() {
         ("a:hover", 1),
         ("a:not(", 6),
         ("a:nth-child(x)", 12),
-        ("a:nth-child(2 of b)", 14),
+        ("a:nth-of-type(2 of b)", 16),
         ("a:nth-child(99999999999)", 12),
         ("a || b", 2),
         ("a)", 1),
@@ -202,14 +220,15 @@ fn costly_searches_end() {
         [("b ~ p", &wide), ("p:has(~ b)", &wide), ("div:has(div:has(div:has(b)))", &deep)]
     {
         let css = Css::compile(selector, None).unwrap();
-        assert_eq!(css.find(tree, Which::All, 0), Err(ExtractError::TooCostly), "{selector}");
+        let found = find(&css, tree, Which::All);
+        assert!(matches!(found, Err(ExtractError::TooCostly { .. })), "{selector}");
     }
     // Combinations of ancestors are not tried one by one.
     let css = Css::compile(&format!("b {}", "div ".repeat(100)), None).unwrap();
-    assert_eq!(css.find(&deep, Which::All, 0), Ok(Found::None));
+    assert_eq!(find(&css, &deep, Which::All), Ok(Found::None));
     // Positions do not make it quadratic.
     let css = Css::compile("p:nth-child(even):nth-last-of-type(odd)", None).unwrap();
-    assert!(matches!(css.find(&wide, Which::Last, 0), Ok(Found::One(_))));
+    assert!(matches!(find(&css, &wide, Which::Last), Ok(Found::One(_))));
 }
 
 /// Joins compounds in all ways there are, without the shortcuts of the matcher.
@@ -255,7 +274,7 @@ proptest! {
             selector.push_str(name);
         }
         let list = parse::selectors(&selector).unwrap();
-        let fuel = Fuel::new();
+        let fuel = fuel(&tree);
         let matcher = Matcher::new(&tree, &fuel);
         for element in tree.elements() {
             prop_assert_eq!(

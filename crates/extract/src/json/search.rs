@@ -2,10 +2,12 @@
 //! ends as soon as enough is found. The order is that of RFC 9535.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::cmp::Ordering;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
+use super::document::{Document, Kind, Node, is_named};
 use super::{
     Comparison, Operand, Query, Segment, Selector, Test, TextPattern, compare_numbers, text_pattern,
 };
@@ -14,6 +16,9 @@ use crate::fuel::Fuel;
 
 /// The price of compiling a pattern that stands in the document.
 const PATTERN_FUEL: usize = 20_000;
+
+/// The most elements of a slice that are kept to be visited backwards.
+const BLOCK: i64 = 1 << 14;
 
 /// Why a walk ended before its end.
 pub(super) enum Stop {
@@ -28,96 +33,221 @@ impl From<ExtractError> for Stop {
     }
 }
 
-type Visit<'s, 'v> = &'s mut dyn FnMut(&'v Value) -> Result<(), Stop>;
+type Visit<'s> = &'s mut dyn FnMut(Node) -> Result<(), Stop>;
 
 /// A search in a document.
-pub(super) struct Search<'v> {
-    pub(super) root: &'v Value,
-    pub(super) fuel: &'v Fuel,
+pub(super) struct Search<'d> {
+    document: &'d Document<'d>,
+    fuel: &'d Fuel,
+    /// What paths from the root select that a filter names for each value it looks at.
+    constants: RefCell<Vec<(*const Query, Option<Node>)>>,
 }
 
-impl<'v> Search<'v> {
+/// A value in a comparison: of the document, written in the path, or computed.
+enum Operated<'o> {
+    Node(Node),
+    Literal(&'o Value),
+    Number(usize),
+}
+
+/// What two values are compared by.
+enum Comparable<'o> {
+    Number(Number),
+    Text(Cow<'o, str>),
+    Boolean(bool),
+    Null,
+    /// An array or object of the document.
+    Container(Node),
+}
+
+impl<'d> Search<'d> {
+    pub(super) fn new(document: &'d Document<'d>, fuel: &'d Fuel) -> Self {
+        Search { document, fuel, constants: RefCell::default() }
+    }
+
     /// Visits each value that a query selects; `current` is what `@` stands for.
-    pub(super) fn walk(
-        &self,
-        query: &Query,
-        current: &'v Value,
-        visit: Visit<'_, 'v>,
-    ) -> Result<(), Stop> {
+    pub(super) fn walk(&self, query: &Query, current: Node, visit: Visit<'_>) -> Result<(), Stop> {
         if query.is_singular() {
-            return self.only(query, current).map_or(Ok(()), visit);
+            return self.only(query, current)?.map_or(Ok(()), visit);
         }
-        let start = if query.from_root { self.root } else { current };
+        let start = if query.from_root { self.document.root() } else { current };
         self.segments(&query.segments, start, visit)
     }
 
     /// The value that a singular query selects.
-    fn only(&self, query: &Query, current: &'v Value) -> Option<&'v Value> {
-        let mut node = if query.from_root { self.root } else { current };
-        for segment in &query.segments {
-            node = match segment.selectors.first()? {
-                Selector::Name(name) => node.as_object()?.get(name)?,
-                Selector::Index(index) => element(node.as_array()?, *index)?,
-                _ => return None,
-            };
+    fn only(&self, query: &Query, current: Node) -> Result<Option<Node>, ExtractError> {
+        if !query.from_root {
+            return self.follow(query, current);
         }
-        Some(node)
+        let known =
+            self.constants.borrow().iter().find(|(of, _)| std::ptr::eq(*of, query)).copied();
+        if let Some((_, node)) = known {
+            return Ok(node);
+        }
+        let node = self.follow(query, self.document.root())?;
+        self.constants.borrow_mut().push((query, node));
+        Ok(node)
     }
 
-    fn segments(
+    /// Follows a singular query from a value.
+    fn follow(&self, query: &Query, start: Node) -> Result<Option<Node>, ExtractError> {
+        let mut node = start;
+        for segment in &query.segments {
+            let next = match segment.selectors.first() {
+                Some(Selector::Name(name)) => self.member(node, name)?,
+                Some(Selector::Index(index)) => self.element(node, *index)?,
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(node))
+    }
+
+    /// Goes over the values in an array or object, and takes the price of it.
+    #[inline]
+    fn each_child<E: From<ExtractError>>(
         &self,
-        segments: &[Segment],
-        node: &'v Value,
-        visit: Visit<'_, 'v>,
-    ) -> Result<(), Stop> {
+        node: Node,
+        mut visit: impl FnMut(&str, Node) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut children = self.document.children(node);
+        while let Some((name, child)) = children.step() {
+            self.fuel.burn_text(children.looked_at())?;
+            visit(name, child)?;
+        }
+        Ok(self.fuel.burn_text(children.looked_at())?)
+    }
+
+    /// The member of a name; of members with the same name the last.
+    fn member(&self, node: Node, name: &str) -> Result<Option<Node>, ExtractError> {
+        if self.document.kind(node) != Kind::Object {
+            return Ok(None);
+        }
+        let mut found = None;
+        self.each_child(node, |actual, child| {
+            if is_named(actual, name) {
+                found = Some(child);
+            }
+            Ok::<_, ExtractError>(())
+        })?;
+        Ok(found)
+    }
+
+    /// The element at an index, from the end if negative.
+    fn element(&self, node: Node, index: i64) -> Result<Option<Node>, ExtractError> {
+        if self.document.kind(node) != Kind::Array {
+            return Ok(None);
+        }
+        let index = if index < 0 { index + self.count(node)? as i64 } else { index };
+        let Ok(index) = usize::try_from(index) else { return Ok(None) };
+        let (mut at, mut found) = (0, None);
+        let walked = self.each_child(node, |_, child| {
+            if at == index {
+                found = Some(child);
+                return Err(Stop::Enough);
+            }
+            at += 1;
+            Ok(())
+        });
+        finished(walked).map(|()| found)
+    }
+
+    /// How many values there are in an array or object.
+    fn count(&self, node: Node) -> Result<usize, ExtractError> {
+        let mut count = 0;
+        self.each_child(node, |_, _| {
+            count += 1;
+            Ok::<_, ExtractError>(())
+        })?;
+        Ok(count)
+    }
+
+    fn segments(&self, segments: &[Segment], node: Node, visit: Visit<'_>) -> Result<(), Stop> {
         let Some((segment, rest)) = segments.split_first() else { return visit(node) };
         self.fuel.nested(|| {
             for selector in &segment.selectors {
                 self.select(selector, node, &mut |node| self.segments(rest, node, visit))?;
             }
             if segment.descendants {
-                for child in children(node) {
-                    self.fuel.burn(1)?;
-                    self.segments(segments, child, visit)?;
-                }
+                self.each_child(node, |_, child| self.segments(segments, child, visit))?;
             }
             Ok(())
         })
     }
 
-    fn select(
-        &self,
-        selector: &Selector,
-        node: &'v Value,
-        visit: Visit<'_, 'v>,
-    ) -> Result<(), Stop> {
+    fn select(&self, selector: &Selector, node: Node, visit: Visit<'_>) -> Result<(), Stop> {
         self.fuel.burn(1)?;
         match selector {
-            Selector::Name(name) => {
-                node.as_object().and_then(|object| object.get(name)).map_or(Ok(()), visit)
+            Selector::Name(name) => self.member(node, name)?.map_or(Ok(()), visit),
+            Selector::Index(index) => self.element(node, *index)?.map_or(Ok(()), visit),
+            Selector::Wildcard => self.each_child(node, |_, child| visit(child)),
+            Selector::Slice { start, end, step } => self.slice(node, *start, *end, *step, visit),
+            Selector::Filter(test) => {
+                self.each_child(
+                    node,
+                    |_, child| {
+                        if self.holds(test, child)? { visit(child) } else { Ok(()) }
+                    },
+                )
             }
-            Selector::Index(index) => {
-                node.as_array().and_then(|array| element(array, *index)).map_or(Ok(()), visit)
-            }
-            Selector::Wildcard => children(node).try_for_each(|child| {
-                self.fuel.burn(1)?;
-                visit(child)
-            }),
-            Selector::Slice { start, end, step } => {
-                let Some(array) = node.as_array() else { return Ok(()) };
-                slice(array, *start, *end, *step).try_for_each(|element| {
-                    self.fuel.burn(1)?;
-                    visit(element)
-                })
-            }
-            Selector::Filter(test) => children(node).try_for_each(|child| {
-                self.fuel.burn(1)?;
-                if self.holds(test, child)? { visit(child) } else { Ok(()) }
-            }),
         }
     }
 
-    fn holds(&self, test: &Test, current: &'v Value) -> Result<bool, ExtractError> {
+    /// Visits the elements of a slice (RFC 9535, section 2.3.4.2.2).
+    fn slice(
+        &self,
+        node: Node,
+        start: Option<i64>,
+        end: Option<i64>,
+        step: i64,
+        visit: Visit<'_>,
+    ) -> Result<(), Stop> {
+        if self.document.kind(node) != Kind::Array || step == 0 {
+            return Ok(());
+        }
+        let length = self.count(node)? as i64;
+        let normal = |index: i64| if index < 0 { index + length } else { index };
+        let (first, last) = if step > 0 {
+            let clamp = |index: i64| normal(index).clamp(0, length);
+            (start.map_or(0, clamp), end.map_or(length, clamp))
+        } else {
+            let clamp = |index: i64| normal(index).clamp(-1, length - 1);
+            (start.map_or(length - 1, clamp), end.map_or(-1, clamp))
+        };
+        let selected = |at: i64| match step {
+            1.. => at >= first && at < last && (at - first) % step == 0,
+            _ => at <= first && at > last && (first - at) % step == 0,
+        };
+        if step > 0 {
+            let mut at = 0;
+            return self.each_child(node, |_, child| {
+                at += 1;
+                if selected(at - 1) { visit(child) } else { Ok(()) }
+            });
+        }
+        // Elements are found from the start only: backwards goes block by block.
+        let mut behind = length;
+        while behind > 0 {
+            let begin = (behind - BLOCK).max(0);
+            let mut at = 0;
+            let mut block = Vec::new();
+            finished(self.each_child(node, |_, child| {
+                if (begin..behind).contains(&at) && selected(at) {
+                    block.push(child);
+                }
+                at += 1;
+                if at < behind { Ok(()) } else { Err(Stop::Enough) }
+            }))?;
+            block.into_iter().rev().try_for_each(&mut *visit)?;
+            behind = begin;
+        }
+        Ok(())
+    }
+
+    fn holds(&self, test: &Test, current: Node) -> Result<bool, ExtractError> {
         self.fuel.burn(1)?;
         match test {
             Test::Any(tests) => {
@@ -140,22 +270,22 @@ impl<'v> Search<'v> {
             Test::Exists(query) => Ok(self.first_two(query, current, 1)?.0.is_some()),
             Test::Compare(left, comparison, right) => {
                 let (left, right) = (self.value(left, current)?, self.value(right, current)?);
-                self.compare(left.as_deref(), *comparison, right.as_deref())
+                self.compare(left, *comparison, right)
             }
             Test::Matches { text, pattern, whole } => {
-                let text = self.value(text, current)?;
-                let Some(text) = text.as_deref().and_then(Value::as_str) else { return Ok(false) };
-                self.fuel.burn_text(text.len())?;
+                let Some(text) = self.value(text, current)? else { return Ok(false) };
+                let Some(text) = self.text(text)? else { return Ok(false) };
+                // An automaton takes some steps where a comparison takes one.
+                self.fuel.burn_copy(text.len())?;
                 match pattern {
-                    TextPattern::Fixed(regex) => Ok(regex.is_match(text)),
+                    TextPattern::Fixed(regex) => Ok(regex.is_match(&*text)),
                     TextPattern::Computed(operand) => {
                         self.fuel.burn(PATTERN_FUEL)?;
-                        let pattern = self.value(operand, current)?;
-                        let regex = pattern
-                            .as_deref()
-                            .and_then(Value::as_str)
-                            .and_then(|pattern| text_pattern(pattern, *whole));
-                        Ok(regex.is_some_and(|regex| regex.is_match(text)))
+                        let Some(pattern) = self.value(operand, current)? else {
+                            return Ok(false);
+                        };
+                        let regex = self.text(pattern)?.and_then(|p| text_pattern(&p, *whole));
+                        Ok(regex.is_some_and(|regex| regex.is_match(&*text)))
                     }
                 }
             }
@@ -166,9 +296,9 @@ impl<'v> Search<'v> {
     fn first_two(
         &self,
         query: &Query,
-        current: &'v Value,
+        current: Node,
         wanted: usize,
-    ) -> Result<(Option<&'v Value>, Option<&'v Value>), ExtractError> {
+    ) -> Result<(Option<Node>, Option<Node>), ExtractError> {
         let mut found = (None, None);
         let walked = self.walk(query, current, &mut |node| {
             match found.0 {
@@ -177,35 +307,21 @@ impl<'v> Search<'v> {
             }
             if wanted == 1 || found.1.is_some() { Err(Stop::Enough) } else { Ok(()) }
         });
-        match walked {
-            Err(Stop::Failed(error)) => Err(error),
-            Ok(()) | Err(Stop::Enough) => Ok(found),
-        }
+        finished(walked).map(|()| found)
     }
 
     /// The value of an operand; `None` is the RFC's Nothing.
     fn value<'o>(
         &self,
         operand: &'o Operand,
-        current: &'v Value,
-    ) -> Result<Option<Cow<'o, Value>>, ExtractError>
-    where
-        'v: 'o,
-    {
+        current: Node,
+    ) -> Result<Option<Operated<'o>>, ExtractError> {
         Ok(match operand {
-            Operand::Literal(value) => Some(Cow::Borrowed(value)),
-            Operand::Query(query) => self.only(query, current).map(Cow::Borrowed),
+            Operand::Literal(value) => Some(Operated::Literal(value)),
+            Operand::Query(query) => self.only(query, current)?.map(Operated::Node),
             Operand::Length(operand) => {
-                let length = match self.value(operand, current)?.as_deref() {
-                    Some(Value::String(text)) => {
-                        self.fuel.burn_text(text.len())?;
-                        text.chars().count()
-                    }
-                    Some(Value::Array(array)) => array.len(),
-                    Some(Value::Object(object)) => object.len(),
-                    _ => return Ok(None),
-                };
-                Some(Cow::Owned(length.into()))
+                let Some(value) = self.value(operand, current)? else { return Ok(None) };
+                self.length(value)?.map(Operated::Number)
             }
             Operand::Count(query) => {
                 let mut count = 0usize;
@@ -213,121 +329,184 @@ impl<'v> Search<'v> {
                     count += 1;
                     Ok(())
                 });
-                if let Err(Stop::Failed(error)) = walked {
-                    return Err(error);
-                }
-                Some(Cow::Owned(count.into()))
+                finished(walked)?;
+                Some(Operated::Number(count))
             }
             Operand::Value(query) => match self.first_two(query, current, 2)? {
-                (Some(value), None) => Some(Cow::Borrowed(value)),
+                (Some(value), None) => Some(Operated::Node(value)),
                 _ => None,
             },
         })
     }
 
-    fn compare(
-        &self,
-        left: Option<&Value>,
-        comparison: Comparison,
-        right: Option<&Value>,
-    ) -> Result<bool, ExtractError> {
-        let equal = || match (left, right) {
-            (Some(left), Some(right)) => equal(left, right, self.fuel),
-            (left, right) => Ok(left.is_none() && right.is_none()),
+    /// The characters of a text, or the values in an array or object.
+    fn length(&self, value: Operated<'_>) -> Result<Option<usize>, ExtractError> {
+        if let Operated::Node(node) = value
+            && let Kind::Array | Kind::Object = self.document.kind(node)
+        {
+            return self.count(node).map(Some);
+        }
+        Ok(self.text(value)?.map(|text| text.chars().count()))
+    }
+
+    /// A value as a text, if it is one.
+    fn text<'o>(&self, value: Operated<'o>) -> Result<Option<Cow<'o, str>>, ExtractError>
+    where
+        'd: 'o,
+    {
+        match value {
+            Operated::Node(node) => self.string(node),
+            Operated::Literal(value) => Ok(value.as_str().map(Cow::Borrowed)),
+            Operated::Number(_) => Ok(None),
+        }
+    }
+
+    fn string(&self, node: Node) -> Result<Option<Cow<'d, str>>, ExtractError> {
+        if self.document.kind(node) != Kind::String {
+            return Ok(None);
+        }
+        self.fuel.burn_text(self.document.raw(node).len())?;
+        Ok(self.document.string(node))
+    }
+
+    fn comparable<'o>(&self, value: Operated<'o>) -> Result<Comparable<'o>, ExtractError>
+    where
+        'd: 'o,
+    {
+        let node = match value {
+            Operated::Number(number) => return Ok(Comparable::Number(number.into())),
+            Operated::Literal(Value::Number(number)) => {
+                return Ok(Comparable::Number(number.clone()));
+            }
+            Operated::Literal(Value::String(text)) => return Ok(Comparable::Text(text.into())),
+            Operated::Literal(Value::Bool(value)) => return Ok(Comparable::Boolean(*value)),
+            // Arrays and objects cannot be written in a path.
+            Operated::Literal(_) => return Ok(Comparable::Null),
+            Operated::Node(node) => node,
         };
-        let order = order(left, right);
-        Ok(match comparison {
-            Comparison::Equal => equal()?,
-            Comparison::NotEqual => !equal()?,
-            Comparison::Less => order == Some(Ordering::Less),
-            Comparison::Greater => order == Some(Ordering::Greater),
-            Comparison::LessOrEqual => order == Some(Ordering::Less) || equal()?,
-            Comparison::GreaterOrEqual => order == Some(Ordering::Greater) || equal()?,
+        Ok(match self.document.kind(node) {
+            Kind::Null => Comparable::Null,
+            Kind::Boolean(value) => Comparable::Boolean(value),
+            Kind::Number => {
+                self.fuel.burn_text(self.document.raw(node).len())?;
+                Comparable::Number(self.document.number(node)?)
+            }
+            Kind::String => Comparable::Text(self.string(node)?.unwrap_or_default()),
+            Kind::Array | Kind::Object => Comparable::Container(node),
         })
     }
-}
 
-/// The elements of an array or the values of an object, in their order.
-fn children(node: &Value) -> impl Iterator<Item = &Value> {
-    let array = node.as_array().into_iter().flatten();
-    let object = node.as_object().into_iter().flat_map(|object| object.values());
-    array.chain(object)
-}
-
-/// The element at an index, from the end if negative.
-fn element(array: &[Value], index: i64) -> Option<&Value> {
-    let index = if index < 0 { index + array.len() as i64 } else { index };
-    array.get(usize::try_from(index).ok()?)
-}
-
-/// The elements of a slice (RFC 9535, section 2.3.4.2.2).
-fn slice(
-    array: &[Value],
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-) -> impl Iterator<Item = &Value> {
-    let length = array.len() as i64;
-    let normal = |index: i64| if index < 0 { index + length } else { index };
-    let (first, last) = if step >= 0 {
-        let clamp = |index: i64| normal(index).clamp(0, length);
-        (start.map_or(0, clamp), end.map_or(length, clamp))
-    } else {
-        let clamp = |index: i64| normal(index).clamp(-1, length - 1);
-        (start.map_or(length - 1, clamp), end.map_or(-1, clamp))
-    };
-    let inside = move |index: &i64| match step {
-        0 => false,
-        1.. => *index < last,
-        _ => *index > last,
-    };
-    let first = Some(first).filter(inside);
-    std::iter::successors(first, move |index| Some(index + step).filter(inside))
-        .filter_map(|index| array.get(usize::try_from(index).ok()?))
-}
-
-/// How two values are ordered, if they are two numbers or two texts.
-fn order(left: Option<&Value>, right: Option<&Value>) -> Option<Ordering> {
-    match (left?, right?) {
-        (Value::Number(left), Value::Number(right)) => compare_numbers(left, right),
-        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
-        _ => None,
+    fn compare(
+        &self,
+        left: Option<Operated<'_>>,
+        comparison: Comparison,
+        right: Option<Operated<'_>>,
+    ) -> Result<bool, ExtractError> {
+        let equals = matches!(
+            comparison,
+            Comparison::Equal | Comparison::LessOrEqual | Comparison::GreaterOrEqual
+        );
+        let (left, right) = match (left, right) {
+            (Some(left), Some(right)) => (self.comparable(left)?, self.comparable(right)?),
+            (left, right) => {
+                let equal = left.is_none() && right.is_none();
+                return Ok(if equal { equals } else { comparison == Comparison::NotEqual });
+            }
+        };
+        let order = self.order(&left, &right)?;
+        Ok(match comparison {
+            Comparison::Equal => self.equal(&left, &right)?,
+            Comparison::NotEqual => !self.equal(&left, &right)?,
+            Comparison::Less => order == Some(Ordering::Less),
+            Comparison::Greater => order == Some(Ordering::Greater),
+            Comparison::LessOrEqual => {
+                order == Some(Ordering::Less) || self.equal(&left, &right)?
+            }
+            Comparison::GreaterOrEqual => {
+                order == Some(Ordering::Greater) || self.equal(&left, &right)?
+            }
+        })
     }
-}
 
-fn equal(left: &Value, right: &Value, fuel: &Fuel) -> Result<bool, ExtractError> {
-    fuel.burn(1)?;
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => {
-            Ok(compare_numbers(left, right) == Some(Ordering::Equal))
-        }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (left, right) in left.iter().zip(right) {
-                if !equal(left, right, fuel)? {
+    /// How two values are ordered, if they are two numbers or two texts.
+    fn order(
+        &self,
+        left: &Comparable<'_>,
+        right: &Comparable<'_>,
+    ) -> Result<Option<Ordering>, ExtractError> {
+        Ok(match (left, right) {
+            (Comparable::Number(left), Comparable::Number(right)) => compare_numbers(left, right),
+            (Comparable::Text(left), Comparable::Text(right)) => {
+                self.fuel.burn_text(left.len().min(right.len()))?;
+                Some(left.cmp(right))
+            }
+            _ => None,
+        })
+    }
+
+    fn equal(&self, left: &Comparable<'_>, right: &Comparable<'_>) -> Result<bool, ExtractError> {
+        Ok(match (left, right) {
+            (Comparable::Null, Comparable::Null) => true,
+            (Comparable::Boolean(left), Comparable::Boolean(right)) => left == right,
+            (Comparable::Container(left), Comparable::Container(right)) => {
+                self.equal_containers(*left, *right)?
+            }
+            _ => self.order(left, right)? == Some(Ordering::Equal),
+        })
+    }
+
+    fn equal_nodes(&self, left: Node, right: Node) -> Result<bool, ExtractError> {
+        let left = self.comparable(Operated::Node(left))?;
+        self.equal(&left, &self.comparable(Operated::Node(right))?)
+    }
+
+    /// Compares two arrays or two objects. The recursion follows the nesting of the document,
+    /// which is bounded.
+    fn equal_containers(&self, left: Node, right: Node) -> Result<bool, ExtractError> {
+        let kinds = (self.document.kind(left), self.document.kind(right));
+        match kinds {
+            (Kind::Array, Kind::Array) => {
+                let mut others = self.document.children(right);
+                let mut equal = true;
+                let walked = self.each_child(left, |_, child| {
+                    let other = others.step();
+                    self.fuel.burn_text(others.looked_at())?;
+                    equal = match other {
+                        Some((_, other)) => self.equal_nodes(child, other)?,
+                        None => false,
+                    };
+                    if equal { Ok(()) } else { Err(Stop::Enough) }
+                });
+                finished(walked)?;
+                let as_long = others.step().is_none();
+                self.fuel.burn_text(others.looked_at())?;
+                Ok(equal && as_long)
+            }
+            (Kind::Object, Kind::Object) => {
+                for node in [left, right] {
+                    self.fuel.burn_copy(self.document.raw(node).len())?;
+                }
+                let (left, right) = (self.document.members(left), self.document.members(right));
+                if left.len() != right.len() {
                     return Ok(false);
                 }
-            }
-            Ok(true)
-        }
-        (Value::Object(left), Value::Object(right)) if left.len() == right.len() => {
-            for (name, left) in left {
-                match right.get(name) {
-                    Some(right) if equal(left, right, fuel)? => {}
-                    _ => return Ok(false),
+                for (name, left) in left {
+                    match right.get(&name) {
+                        Some(right) if self.equal_nodes(left, *right)? => {}
+                        _ => return Ok(false),
+                    }
                 }
+                Ok(true)
             }
-            Ok(true)
+            _ => Ok(false),
         }
-        (Value::String(left), Value::String(right)) => {
-            fuel.burn_text(left.len().min(right.len()))?;
-            Ok(left == right)
-        }
-        _ => Ok(left == right),
     }
 }
 
-/// Takes the price of copying a value.
-pub(super) fn burn_size(value: &Value, fuel: &Fuel) -> Result<(), ExtractError> {
-    fuel.burn_result(value.as_str().map_or(64, |text| 64 + text.len()))?;
-    children(value).try_for_each(|child| burn_size(child, fuel))
+/// A walk that ended by itself or because no more was wanted.
+pub(super) fn finished(walked: Result<(), Stop>) -> Result<(), ExtractError> {
+    match walked {
+        Ok(()) | Err(Stop::Enough) => Ok(()),
+        Err(Stop::Failed(error)) => Err(error),
+    }
 }

@@ -4,10 +4,17 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::Limits;
+
+fn find(path: &str, json: &str, which: Which, random: u64) -> Result<Found<'static>, ExtractError> {
+    let path = JsonPath::compile(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let fuel = Fuel::new(json.len(), Limits::default());
+    let document = Document::new(json.as_bytes())?;
+    path.find(&document, &fuel, which, random).map(Found::into_owned)
+}
 
 fn select(path: &str, document: &Value) -> Value {
-    let path = JsonPath::compile(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    match path.find(document, Which::All, 0).unwrap() {
+    match find(path, &document.to_string(), Which::All, 0).unwrap() {
         Found::None => json!([]),
         Found::One(one) => panic!("one of all: {one:?}"),
         Found::Many(items) => items.into_iter().map(value).collect(),
@@ -106,6 +113,20 @@ fn names_wildcards_indexes_and_slices() {
             ("$[1:3:0]", json!([])),
             ("$[-9007199254740991:9007199254740991:9007199254740991]", json!(["a"])),
             ("$[0, 0:2, 5]", json!(["a", "a", "b", "f"])),
+        ],
+    );
+}
+
+#[test]
+fn long_slices_backwards() {
+    let document = Value::from((0..200_000).collect::<Vec<_>>());
+    check(
+        &document,
+        &[
+            ("$[:199998:-1]", json!([199_999])),
+            ("$[::-66000]", json!([199_999, 133_999, 67_999, 1999])),
+            ("$[140000:130000:-65536]", json!([140_000])),
+            ("$[140000:2:-65536]", json!([140_000, 74_464, 8928])),
         ],
     );
 }
@@ -276,9 +297,8 @@ fn nesting_is_bounded() {
 #[test]
 fn picks_one_and_keeps_its_type() {
     let document = json!({"n": 7, "t": "7", "b": true, "z": null, "l": [1, 2, 3], "big": u64::MAX});
-    let find = |path, which, random| {
-        JsonPath::compile(path).unwrap().find(&document, which, random).unwrap()
-    };
+    let json = document.to_string();
+    let find = |path, which, random| find(path, &json, which, random).unwrap();
     for (path, expected) in [
         ("$.n", Item::Json(json!(7))),
         ("$.t", Item::text("7")),
@@ -305,16 +325,12 @@ fn picks_one_and_keeps_its_type() {
 
 #[test]
 fn costly_searches_end() {
-    // 100 levels of "a", each search for one of them below another: 100^k combinations.
-    let mut document = json!([1, 2, 3]);
-    for _ in 0..100 {
-        document = json!({"a": [document.clone()]});
-    }
+    // 60 levels of "a", each search for one of them below another: 60^k combinations.
+    let json = format!("{}[1,2,3]{}", "{\"a\":[".repeat(60), "]}".repeat(60));
     for path in ["$..a..a..a..a..a..x", "$..[?@..[?@..a..a..a..b]]", "$..*..*..*..*"] {
-        let path = JsonPath::compile(path).unwrap();
-        assert_eq!(path.find(&document, Which::All, 0), Err(ExtractError::TooCostly));
+        let found = find(path, &json, Which::All, 0);
+        assert!(matches!(found, Err(ExtractError::TooCostly { .. })), "{path}");
     }
     // Finding the first one is cheap.
-    let path = JsonPath::compile("$..a..a..a..a").unwrap();
-    assert!(matches!(path.find(&document, Which::First, 0), Ok(Found::One(_))));
+    assert!(matches!(find("$..a..a..a..a", &json, Which::First, 0), Ok(Found::One(_))));
 }

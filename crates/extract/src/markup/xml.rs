@@ -13,7 +13,7 @@ const VERSION: XmlVersion = XmlVersion::Implicit1_0;
 pub(super) fn parse(xml: &str) -> Result<Tree, ExtractError> {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().allow_dangling_amp = true;
-    let mut document = Document { tree: Builder::new(Dialect::Xml), roots: 0 };
+    let mut document = Document { tree: Builder::new(Dialect::Xml, xml.len()), roots: 0 };
     loop {
         let read = reader.read_event();
         let event =
@@ -25,6 +25,7 @@ pub(super) fn parse(xml: &str) -> Result<Tree, ExtractError> {
             Problem::Malformed(reason) => malformed(xml, reader.buffer_position(), &reason),
             Problem::Limit(error) => error,
         })?;
+        document.tree.check()?;
     }
     let end = xml.len() as u64;
     match (document.tree.depth(), document.roots) {

@@ -7,6 +7,7 @@ use super::Expression;
 use super::search::{Context, Search};
 use super::value::{Node, Value, round, text_to_number};
 use crate::ExtractError;
+use crate::markup::NodeId;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
@@ -145,8 +146,11 @@ impl<'t> Search<'t> {
             Function::Id => Value::Nodes(self.by_id(value(0)?)?),
             Function::Name => text_of(first()?.map(|node| self.name(node))),
             Function::LocalName => text_of(first()?.map(|node| self.local_name(node))),
-            Function::NamespaceUri => text_of(first()?.map(|node| self.namespace(node))),
-            Function::Lang => Value::Boolean(self.speaks(context.node, &text(0)?)),
+            Function::NamespaceUri => {
+                let namespace = first()?.map(|node| self.namespace(node)).transpose()?;
+                text_of(namespace)
+            }
+            Function::Lang => Value::Boolean(self.speaks(context.node, &text(0)?)?),
             Function::Boolean => Value::Boolean(self.boolean(&value(0)?)),
             Function::Not => Value::Boolean(!self.boolean(&value(0)?)),
             Function::True => Value::Boolean(true),
@@ -181,7 +185,7 @@ impl<'t> Search<'t> {
                 let mut all = String::new();
                 for index in 0..arguments.len() {
                     let part = text(index)?;
-                    self.fuel.burn_result(part.len())?;
+                    self.fuel.burn_copy(part.len())?;
                     all.push_str(&part);
                 }
                 owned(all)
@@ -221,27 +225,40 @@ impl<'t> Search<'t> {
     }
 
     /// The namespace of an element or attribute, by the declarations around it.
-    fn namespace(&self, node: Node) -> &'t str {
+    fn namespace(&self, node: Node) -> Result<&'t str, ExtractError> {
         let declaration = match (self.name(node).split_once(':'), node.attribute) {
             (Some((prefix, _)), _) => Cow::Owned(format!("xmlns:{prefix}")),
             (None, None) => Cow::Borrowed("xmlns"),
             // An attribute without prefix is in no namespace.
-            (None, Some(_)) => return "",
+            (None, Some(_)) => return Ok(""),
         };
         let mut around = std::iter::once(node.id).chain(self.tree.ancestors(node.id));
-        around.find_map(|id| self.tree.attribute(id, &declaration)).unwrap_or("")
+        let declared = around.find_map(|id| match self.burn_attributes(id) {
+            Ok(()) => self.tree.attribute(id, &declaration).map(Ok),
+            Err(error) => Some(Err(error)),
+        });
+        declared.unwrap_or(Ok(""))
+    }
+
+    /// Takes the price of looking for an attribute of an element.
+    fn burn_attributes(&self, id: NodeId) -> Result<(), ExtractError> {
+        self.fuel.burn(1 + self.tree.attributes(id).len())
     }
 
     /// Whether a node is in a language, or one of its dialects.
-    fn speaks(&self, node: Node, language: &str) -> bool {
+    fn speaks(&self, node: Node, language: &str) -> Result<bool, ExtractError> {
         let mut around = std::iter::once(node.id).chain(self.tree.ancestors(node.id));
         let spoken = around.find_map(|id| {
+            if let Err(error) = self.burn_attributes(id) {
+                return Some(Err(error));
+            }
             let html = || if self.tree.is_html() { self.tree.attribute(id, "lang") } else { None };
-            self.tree.attribute(id, "xml:lang").or_else(html)
+            self.tree.attribute(id, "xml:lang").or_else(html).map(Ok)
         });
-        let spoken = spoken.unwrap_or("").to_ascii_lowercase();
+        let spoken = spoken.unwrap_or(Ok(""))?.to_ascii_lowercase();
+        self.fuel.burn_text(spoken.len())?;
         let rest = spoken.strip_prefix(&language.to_ascii_lowercase());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        Ok(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
     }
 }
 

@@ -1,0 +1,70 @@
+//! Nanoseconds per extraction from small bodies, by kind: the hot path of a run.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use squall_extract::{Documents, Extractor, Limits, Spec, Which};
+
+fn main() {
+    let json = format!(
+        r#"{{"meta":{{"next":"abc","n":1}},"items":[{}],"token":"t0k3n"}}"#,
+        (0..32)
+            .map(|i| format!(r#"{{"id":{i},"name":"item {i}","price":{i}.25,"tags":["a","b"]}}"#))
+            .collect::<Vec<_>>()
+            .join(",")
+    );
+    let html = format!(
+        "<!DOCTYPE html><html><head><title>t</title></head><body><ul>{}</ul>\
+         <form><input type=hidden name=csrf value=tok></form></body></html>",
+        (0..40)
+            .map(|i| format!(r#"<li class="item"><a href="/p/{i}">item {i}</a></li>"#))
+            .collect::<String>()
+    );
+    println!("json {} bytes, html {} bytes", json.len(), html.len());
+    let cases = [
+        ("json $.token", Spec::Json("$.token"), &json, Which::First),
+        ("json $.items[20].name", Spec::Json("$.items[20].name"), &json, Which::First),
+        ("json $..id all", Spec::Json("$..id"), &json, Which::All),
+        (
+            "json $.items[?@.id==20].name",
+            Spec::Json("$.items[?@.id==20].name"),
+            &json,
+            Which::First,
+        ),
+        (
+            "regex first",
+            Spec::Regex { pattern: r#"name=csrf value=(\w+)"#, group: None },
+            &html,
+            Which::First,
+        ),
+        ("regex all", Spec::Regex { pattern: r#"href="([^"]*)""#, group: None }, &html, Which::All),
+        (
+            "regex random",
+            Spec::Regex { pattern: r#"href="([^"]*)""#, group: None },
+            &html,
+            Which::Random,
+        ),
+        ("between first", Spec::Between { left: "csrf value=", right: ">" }, &html, Which::First),
+        (
+            "css input[name=csrf]",
+            Spec::Css { selector: "input[name=csrf]", attr: Some("value") },
+            &html,
+            Which::First,
+        ),
+        ("xpath //input/@value", Spec::XPath("//input/@value"), &html, Which::First),
+    ];
+    for (name, spec, body, which) in cases {
+        let extractor = Extractor::compile(&spec).unwrap();
+        let mut best = f64::MAX;
+        for _ in 0..15 {
+            let rounds = 1000;
+            let start = Instant::now();
+            for round in 0..rounds {
+                let documents = Documents::new(black_box(body.as_bytes()), Limits::default());
+                black_box(extractor.find_in(&documents, which, round << 40).unwrap());
+            }
+            best = best.min(start.elapsed().as_nanos() as f64 / rounds as f64);
+        }
+        println!("{name:32} {best:8.0} ns");
+    }
+}
