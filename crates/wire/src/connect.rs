@@ -17,7 +17,7 @@ use crate::progress::{Phase, Progress};
 #[cfg(target_os = "linux")]
 use crate::ring::Socket;
 use crate::settings::{Proxy, unique};
-use crate::stream::{Plain, Stream};
+use crate::stream::{Plain, Stream, Tcp};
 use crate::tls;
 
 /// How long the parts of making a connection took, in nanoseconds; `None`: there was no such part.
@@ -193,7 +193,7 @@ async fn dial_one(
     }
     #[cfg(not(target_os = "linux"))]
     let _ = client;
-    Ok(Plain::Tcp(socket.connect(to).await?, None))
+    Ok(Plain::Tcp(Tcp::new(socket.connect(to).await?)))
 }
 
 /// Binds to a source address. The port is left to `connect`, which can use one toward each

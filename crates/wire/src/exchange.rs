@@ -7,11 +7,11 @@ use std::task::{Context, Poll, ready};
 
 use crate::client::Client;
 use crate::decompress::{Bounds, Decompressor};
-use crate::error::Error;
+use crate::error::{Delivery, Error};
 use crate::h1::{self, Head, Parsed, ResponseParser};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
-use crate::stream::Stream;
+use crate::stream::{Idle, Stream};
 use crate::throttle::Throttle;
 
 /// Bytes of a streamed body that are read at a time.
@@ -52,8 +52,8 @@ impl Connection {
     /// Dropping the future leaves the connection unusable.
     ///
     /// # Errors
-    /// The connection broke, or what came is no response; [`Error::is_stale`] tells a connection that
-    /// the other side had closed before.
+    /// The connection broke, or what came is no response. [`Error::delivery`] tells how far the request
+    /// had got, and [`Error::is_unsolicited`] whether a response to no request had come before it.
     pub async fn exchange<'x, R>(
         &mut self,
         client: &'x Client,
@@ -63,11 +63,12 @@ impl Connection {
         done: impl FnOnce(&Response<'_>, Times) -> R,
     ) -> Result<R, Error> {
         self.reusable = false;
-        let stale_possible = self.used();
+        let used = self.used();
         self.exchanges += 1;
         let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
         self.stream.begin();
-        let mut exchange = Exchange::new(client, request, expect, progress);
+        let before = self.stream.written();
+        let mut exchange = Exchange::new(client, &self.stream, request, expect, progress);
         let mut done = Some(done);
         let result = poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await;
         match result {
@@ -75,7 +76,7 @@ impl Connection {
                 self.reusable = reusable;
                 Ok(value)
             }
-            Err(error) => Err(error.after(stale_possible && exchange.bytes_in == 0)),
+            Err(error) => Err(error.after(exchange.delivery(&self.stream, before), used)),
         }
     }
 }
@@ -92,6 +93,8 @@ struct Exchange<'a> {
     piece: Vec<u8>,
     piece_at: usize,
     sending: bool,
+    /// Nothing was sent yet: what has come up to now is no response to this request.
+    idle: bool,
     parser: ResponseParser,
     /// The head, and the beginning of one that is not complete; empty while all is in one read.
     head: Vec<u8>,
@@ -109,12 +112,14 @@ struct Exchange<'a> {
 impl<'a> Exchange<'a> {
     fn new(
         client: &'a Client,
+        stream: &Stream,
         request: RequestBytes<'a>,
         expect: Expect<'a>,
         progress: &'a Progress,
     ) -> Self {
         progress.set(Phase::Send);
-        let times = Times { sent_ns: client.clock().now(), ..Times::default() };
+        let sent_ns = if stream.tells_sent() { 0 } else { client.clock().now() };
+        let times = Times { sent_ns, ..Times::default() };
         Exchange {
             client,
             parser: ResponseParser::new(request.is_head),
@@ -125,6 +130,7 @@ impl<'a> Exchange<'a> {
             piece: Vec::new(),
             piece_at: 0,
             sending: true,
+            idle: true,
             head: Vec::new(),
             body: Vec::new(),
             decompressor: None,
@@ -142,6 +148,14 @@ impl<'a> Exchange<'a> {
         stream: &mut Stream,
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Poll<Result<(R, bool), Error>> {
+        if std::mem::take(&mut self.idle) {
+            match stream.idle(cx, &mut self.client.buffer()) {
+                Ok(Idle::Quiet) => {}
+                Ok(Idle::Closed) => return Poll::Ready(Err(Error::closed_idle())),
+                Ok(Idle::Unsolicited) => return Poll::Ready(Err(Error::unsolicited())),
+                Err(error) => return Poll::Ready(Err(Error::io(&error))),
+            }
+        }
         if self.sending {
             match self.poll_send(cx, stream) {
                 Poll::Ready(Ok(())) => {
@@ -183,9 +197,16 @@ impl<'a> Exchange<'a> {
             let read = read.bytes;
             self.on_received(read);
             if self.bytes_in == 0 && read > 0 {
+                let sent = stream.sent();
+                if let Some(sent) = sent {
+                    self.times.sent_ns = sent.submitted_ns;
+                }
                 self.times.first_byte_ns = self.arrived();
-                if let Some(sent) = stream.sent_ns() {
-                    self.times.sent_ns = sent.min(self.times.first_byte_ns);
+                if let Some(sent) = sent {
+                    self.times.sent_ns = sent.sent_ns.min(self.times.first_byte_ns);
+                } else if self.times.sent_ns == 0 {
+                    // The other side spoke first.
+                    self.times.sent_ns = self.times.first_byte_ns;
                 }
                 self.progress.set(Phase::Body);
             }
@@ -207,6 +228,21 @@ impl<'a> Exchange<'a> {
 }
 
 impl Exchange<'_> {
+    /// How far the request had got when the exchange failed; `before`: what had been written on the
+    /// connection when it began.
+    fn delivery(&self, stream: &Stream, before: Option<u64>) -> Delivery {
+        let Some(before) = before else {
+            return if self.bytes_out == 0 { Delivery::NotSent } else { Delivery::Acknowledged };
+        };
+        if stream.written() == Some(before) {
+            return Delivery::NotSent;
+        }
+        match self.bytes_in == 0 && stream.acknowledged_beyond(before) == Some(false) {
+            true => Delivery::Unacknowledged,
+            false => Delivery::Acknowledged,
+        }
+    }
+
     /// So many bytes were read.
     fn on_received(&mut self, bytes: usize) {
         if let Some(throttle) = self.expect.throttle {
@@ -383,6 +419,7 @@ impl Exchange<'_> {
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
             sets_cookies: facts.sets_cookies,
+            unsolicited_bytes: unread as u64,
         };
         let reusable = facts.keep_alive && unread == 0 && !self.sending;
         self.progress.set(Phase::Idle);
@@ -500,3 +537,6 @@ fn receive_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll
 fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
     throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_send_budget(cx))
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

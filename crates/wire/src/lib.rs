@@ -34,7 +34,7 @@ pub use body::{BodySink, BodySource};
 pub use client::{Client, InTokio};
 pub use connect::{ConnectTimes, Connected, connect};
 pub use decompress::{Bounds, Decompressor, Encoding};
-pub use error::{Error, ErrorKind};
+pub use error::{Delivery, Error, ErrorKind};
 pub use event_loop::{LoopOwner, LoopWaker, run_loop};
 pub use exchange::Connection;
 pub use h1::{Malformed, Parsed, ResponseParser};

@@ -74,6 +74,9 @@ pub struct Response<'a> {
     pub bytes_out: u64,
     /// Whether the head has a Set-Cookie line.
     pub sets_cookies: bool,
+    /// Bytes that came behind the response: the beginning of one to no request. The connection is not
+    /// used again.
+    pub unsolicited_bytes: u64,
 }
 
 impl<'a> Response<'a> {

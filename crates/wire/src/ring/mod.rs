@@ -172,6 +172,7 @@ impl Ring {
         let (count, mut slots) = (unsent.len() as u64, self.slots.borrow_mut());
         for (at, slot) in unsent.drain(..).enumerate() {
             if let Some(slot) = slots.get_mut(slot as usize).filter(|slot| slot.sent_ns == 0) {
+                slot.submitted_ns = begin;
                 slot.sent_ns = begin + (end - begin) * at as u64 / count;
             }
         }

@@ -39,8 +39,13 @@ pub(super) struct Slot {
     pub pending: u16,
     /// Nobody has the socket any more.
     pub dropped: bool,
-    /// When the last thing was sent, in ns on the client's clock; 0: not yet.
+    /// When the first thing of an exchange was sent (or the connecting begun), in ns on the client's
+    /// clock; 0: not yet.
     pub sent_ns: u64,
+    /// When the system call began that sent it.
+    pub submitted_ns: u64,
+    /// Bytes that were given to the kernel to send.
+    pub written: u64,
 }
 
 /// Bytes in one of the kernel's buffers.
@@ -82,6 +87,8 @@ impl Slot {
             pending: 0,
             dropped: false,
             sent_ns: 0,
+            submitted_ns: 0,
+            written: 0,
         }
     }
 

@@ -15,6 +15,8 @@ use rustix::net::{SendFlags, Shutdown, send, shutdown};
 use super::outbox::SMALL;
 use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
 use crate::direct::{Read, send_file};
+use crate::stream::Sent;
+use crate::sys::TcpInfo;
 use crate::{discard, stamp};
 
 /// An open socket, or one that is being connected.
@@ -61,9 +63,12 @@ impl Socket {
         self.with(|slot| (slot.sent_ns, slot.direct) = (0, false));
     }
 
-    /// When the exchange's first byte was sent, in ns on the client's clock.
-    pub(crate) fn sent_ns(&self) -> Option<u64> {
-        self.with(|slot| (slot.sent_ns > 0).then_some(slot.sent_ns))
+    /// When the exchange's first byte was sent.
+    pub(crate) fn sent(&self) -> Option<Sent> {
+        self.with(|slot| {
+            let Slot { submitted_ns, sent_ns, .. } = *slot;
+            (sent_ns > 0).then_some(Sent { submitted_ns, sent_ns })
+        })
     }
 
     /// Reads what there is.
@@ -90,6 +95,26 @@ impl Socket {
         }
         self.with(|slot| (slot.receiving, slot.pending) = (false, slot.pending - 1));
         Poll::Ready(Err(full()))
+    }
+
+    /// Reads what is known to have arrived; `None`: nothing.
+    pub(crate) fn try_read(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
+        let mut slots = self.ring.slots.borrow_mut();
+        let slot = &mut slots[self.key as usize];
+        match self.take(slot, buffer) {
+            Some(read) => Some(Ok(read.bytes)),
+            None => slot.end(),
+        }
+    }
+
+    /// Bytes that were given to the kernel to send.
+    pub(crate) fn written(&self) -> u64 {
+        self.with(|slot| slot.written)
+    }
+
+    /// What the kernel knows of the connection.
+    pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
+        self.with(|slot| TcpInfo::of(&slot.fd))
     }
 
     /// Takes from what has arrived.
@@ -150,6 +175,7 @@ impl Socket {
             unsent.push(self.key);
             unsent.len()
         };
+        self.with(|slot| slot.written += total as u64);
         if batched >= MAX_BATCH {
             self.ring.submit();
         }
@@ -169,9 +195,11 @@ impl Socket {
         let sent = self.with(|slot| {
             slot.direct = true;
             if slot.sent_ns == 0 {
-                slot.sent_ns = now;
+                (slot.submitted_ns, slot.sent_ns) = (now, now);
             }
-            send(&slot.fd, piece, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+            let sent = send(&slot.fd, piece, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
+            slot.written += sent as u64;
+            Ok(sent)
         });
         match sent {
             Err(rustix::io::Errno::AGAIN) => self.poll_out(cx),
@@ -195,12 +223,13 @@ impl Socket {
         let sent = self.with(|slot| {
             slot.direct = true;
             if slot.sent_ns == 0 {
-                slot.sent_ns = now;
+                (slot.submitted_ns, slot.sent_ns) = (now, now);
             }
             // The kernel knows no flag for this one call, and the ring wants a socket that blocks.
             rustix::io::ioctl_fionbio(&slot.fd, true)?;
             let sent = send_file(&slot.fd, file, most);
             rustix::io::ioctl_fionbio(&slot.fd, false)?;
+            slot.written += *sent.as_ref().unwrap_or(&0) as u64;
             sent
         });
         match sent {
