@@ -539,4 +539,4 @@ fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<us
 }
 
 #[cfg(all(test, target_os = "linux"))]
-mod tests;
+pub(crate) mod tests;

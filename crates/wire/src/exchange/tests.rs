@@ -24,7 +24,7 @@ impl LoopOwner for NoDeadline {
 }
 
 /// Runs `work` with each backend that the system has.
-fn with_each_backend<F: Future<Output = ()>>(work: impl Fn(Rc<Client>) -> F) {
+pub(crate) fn with_each_backend<F: Future<Output = ()>>(work: impl Fn(Rc<Client>) -> F) {
     for io in [Io::Epoll, Io::Uring] {
         let shared = match Shared::new(Settings { io, ..Settings::default() }, &[]) {
             Ok(shared) => shared,

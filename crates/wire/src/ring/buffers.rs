@@ -67,8 +67,9 @@ impl Buffers {
     /// buffer has not been given back since.
     pub(super) unsafe fn filled(&self, id: u16, length: usize) -> &[u8] {
         let from = usize::from(id % COUNT) * SIZE;
-        // SAFETY: the range lies within the bytes, which were zeroed, and the kernel, which has filled it, does not touch
-        // it until it is given back, for which `self` would have to be borrowed for writing.
+        // SAFETY: the range lies within the bytes, which were zeroed, and the kernel, which has filled
+        // it, does not touch it until it is given back, for which `self` would have to be borrowed for
+        // writing.
         unsafe { std::slice::from_raw_parts(self.bytes.as_ptr().add(from), length.min(SIZE)) }
     }
 

@@ -229,6 +229,16 @@ impl Ring {
         }
     }
 
+    /// Frees the descriptors of sockets that were dropped; `false`: there is none.
+    pub(crate) fn release_closed(&self) -> bool {
+        let closed = || self.slots.borrow().iter().filter(|(_, slot)| slot.dropped).count();
+        let before = closed();
+        if before > 0 {
+            self.poll(self.clock.now());
+        }
+        closed() < before
+    }
+
     /// Has the kernel signal each completion through a descriptor of an event. With deferred task work
     /// (IORING_SETUP_DEFER_TASKRUN) the ring's own descriptor would tell of nothing before the next call.
     pub(crate) fn signal_completions(&self, event: RawFd) -> io::Result<()> {

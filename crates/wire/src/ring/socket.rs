@@ -45,6 +45,8 @@ impl Socket {
         if !pushed {
             return Err(full());
         }
+        // When it is handed over is noted, as it is of what is sent.
+        ring.unsent.borrow_mut().push(socket.key);
         poll_fn(|cx| {
             socket.with(|slot| match slot.connected.take() {
                 Some(result) => Poll::Ready(result.map_err(io::Error::from_raw_os_error)),
