@@ -19,6 +19,7 @@ mod h1;
 mod message;
 mod origin;
 mod progress;
+mod resolve;
 #[cfg(target_os = "linux")]
 mod ring;
 mod settings;
