@@ -50,13 +50,13 @@ const MAX_PROXY_RESPONSE: usize = 64 << 10;
 /// Makes a connection to an origin.
 ///
 /// Where a name has several addresses they are used in turn, one a connection, and the next ones are
-/// tried if the first refuses. The future is boxed, so that whoever waits for it stays small.
+/// tried if the first refuses. The future is boxed, so that the caller's future stays small.
 ///
-/// `window`: for one who reads slower than the network is, most bytes that may lie unread in the
+/// `window`: for a throttled user, the most unread bytes allowed in the
 /// kernel, so that the other side gets to feel it.
 ///
 /// # Errors
-/// The name has no address, nobody responses there, or the handshake fails.
+/// The name has no address, nothing listens there, or the handshake fails.
 pub fn connect<'a>(
     client: &'a Client,
     origin: &'a Origin,
@@ -221,7 +221,7 @@ async fn dial(
 }
 
 /// A new socket. A connection of the ring that was closed gives its descriptor back once the ring has
-/// let go of it: if there is no other left, the ring is asked to do that now.
+/// released it: if no other is left, the ring releases closed ones now.
 fn new_socket(client: &Client, to: SocketAddr) -> io::Result<TcpSocket> {
     let socket = || if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
     #[cfg(target_os = "linux")]
@@ -259,7 +259,7 @@ async fn dial_one(
         #[cfg(not(target_os = "linux"))]
         socket.set_recv_buffer_size(window)?;
     }
-    // A ring takes all that arrives, whoever reads it or not: that is nothing for one who reads slowly.
+    // A ring receives everything that arrives, so it cannot serve a throttled user.
     #[cfg(target_os = "linux")]
     if let Some(ring) = client.ring().filter(|_| window.is_none()) {
         let socket = Socket::connect(ring, crate::sys::blocking(socket)?, to).await?;

@@ -178,7 +178,7 @@ impl Error {
             && matches!(self.kind, ErrorKind::ClosedEarly | ErrorKind::Reset)
     }
 
-    /// Whether the connection was given up because bytes had come that nobody asked for: a response to no
+    /// Whether the connection was given up because of unsolicited bytes: a response to no
     /// request, which would have been taken for the response to the next one.
     pub fn is_unsolicited(&self) -> bool {
         self.unsolicited

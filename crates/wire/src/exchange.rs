@@ -1,5 +1,5 @@
 //! One exchange: a request out, a response in. The path of every request, so it is kept short: one
-//! write, one read, the response looked at where it lies in the worker's buffer.
+//! write, one read, the response read in place in the worker's buffer.
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -47,7 +47,7 @@ impl Connection {
         self.exchanges > 0
     }
 
-    /// Sends a request and reads its response, which `done` looks at where it lies.
+    /// Sends a request and reads its response, which `done` reads in place.
     ///
     /// Dropping the future leaves the connection unusable.
     ///
@@ -162,8 +162,8 @@ impl<'a> Exchange<'a> {
                     self.sending = false;
                     self.progress.set(Phase::FirstByte);
                 }
-                // The other side may have answered and closed before it took everything: what it
-                // said counts more than that it did not listen.
+                // The other side may have answered and closed before it took everything: its
+                // response counts for more than the failed send.
                 Poll::Ready(Err(error)) if self.bytes_out == 0 => {
                     return Poll::Ready(Err(Error::io(&error)));
                 }
@@ -260,8 +260,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// When the bytes that were just read had arrived. A stamp from before the request was sent would
-    /// be that of a clock that somebody has set.
+    /// When the bytes that were just read had arrived. A stamp from before the request was sent means
+    /// that the system clock was set back, and is ignored.
     fn arrived(&mut self) -> u64 {
         let now = self.client.clock().now();
         let before = self.times.first_byte_ns.max(self.times.sent_ns);
@@ -305,13 +305,13 @@ impl Exchange<'_> {
         Ok(result)
     }
 
-    /// Reads the head from `bytes`, all that has come so far, and what lies behind it.
+    /// Reads the head from `bytes`, all that has arrived so far, and what follows it.
     fn take_head<R>(
         &mut self,
         bytes: &[u8],
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Result<Option<(R, bool)>, Error> {
-        // The same request, prepared once, lies in the same place each time.
+        // The same request, prepared once, is at the same address each time.
         let request = self.request.slices[0].as_ptr().addr();
         let step = self.client.heads.borrow_mut().feed(&mut self.parser, request, bytes);
         let Parsed::Head { start, end } = step.map_err(Error::malformed)? else {
@@ -319,7 +319,7 @@ impl Exchange<'_> {
         };
         let Some(facts) = self.parser.head().copied() else { return Ok(None) };
         if facts.folded {
-            // Its header lines are put together: whoever looks at them need not know of folds.
+            // Its header lines are put together: consumers need not know about folding.
             let unfolded = [&h1::unfold(&bytes[start..end]), &bytes[end..]].concat();
             return self.take_behind_head(facts, &unfolded, end - start, done);
         }
@@ -343,7 +343,7 @@ impl Exchange<'_> {
         let looks = self.expect.keep > 0 || self.expect.sink.is_some();
         let decompresses = looks && self.expect.decompress && !self.parser.is_done();
         let encoding = encoding.filter(|_| decompresses);
-        // The usual case: the whole body lies behind the head, and is looked at where it lies.
+        // The usual case: the whole body follows the head in the same read, and is used in place.
         if encoding.is_none() && plain <= rest.len() as u64 && self.parser.skip_whole() {
             let body = &rest[..plain as usize];
             self.body_bytes = plain;
@@ -393,7 +393,7 @@ impl Exchange<'_> {
     }
 
     /// The response is complete: shows it to `done`. `parts`: head and body, where they lie in the
-    /// read buffer; `unread`: bytes behind the response, which nobody asked for.
+    /// read buffer; `unread`: unsolicited bytes after the response.
     fn finish<R>(
         &mut self,
         parts: Option<(&[u8], &[u8])>,
@@ -497,7 +497,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Throws away, in the kernel, up to `most` bytes of what nobody wants to see of a large body.
+    /// Throws away, in the kernel, up to `most` bytes of a large body that no consumer needs.
     /// `None`: there is nothing to be thrown away in this way.
     fn poll_discard(
         &mut self,

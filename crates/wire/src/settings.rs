@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 use crate::origin::Origin;
 use crate::{resolve, tls};
 
-/// How the system is asked for input and output.
+/// The I/O backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Io {
     /// By io_uring where the system has it and allows it, otherwise by epoll.
@@ -55,7 +55,7 @@ pub struct Settings {
     pub proxy: Option<Proxy>,
     /// TLS.
     pub tls: TlsSettings,
-    /// How the system is asked.
+    /// The I/O backend.
     pub io: Io,
 }
 
@@ -167,7 +167,7 @@ impl Shared {
         Ok(Arc::new(shared))
     }
 
-    /// How the system is asked: never [`Io::Auto`].
+    /// The I/O backend in use: never [`Io::Auto`].
     pub fn io(&self) -> Io {
         self.io
     }

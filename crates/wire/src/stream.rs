@@ -54,7 +54,7 @@ pub(crate) enum Idle {
     Quiet,
     /// The other side has closed it.
     Closed,
-    /// Bytes have come that nobody asked for.
+    /// Unsolicited bytes have arrived.
     Unsolicited,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn clamp_window(socket: &impl AsRawFd, bytes: u32) -> io::Result<()> 
     set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
 }
 
-/// A socket whose calls block: io_uring waits by itself, unless it is told that nobody may.
+/// A socket whose calls block: io_uring waits by itself, unless the descriptor is non-blocking.
 pub(crate) fn blocking(socket: tokio::net::TcpSocket) -> io::Result<OwnedFd> {
     // SAFETY: `into_raw_fd` gives up the ownership of an open descriptor, which is taken here at once.
     let fd = unsafe { OwnedFd::from_raw_fd(socket.into_raw_fd()) };
@@ -104,7 +104,7 @@ fn set(
     value: libc::c_int,
 ) -> io::Result<()> {
     // SAFETY: the descriptor is open as long as `socket` is borrowed, and the option's value is read
-    // from `value`, which lives over the call and has the size that is said.
+    // from `value`, which lives over the call and has the size given.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),

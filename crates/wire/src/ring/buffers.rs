@@ -40,7 +40,7 @@ impl Buffers {
     /// Gives all to the kernel. They must not be dropped before it has let go of them.
     pub(super) fn new(ring: &IoUring) -> io::Result<Buffers> {
         let (entries, bytes) = layouts();
-        // The bytes are zero for `filled`: the kernel says how many it has written, and nobody has to rely
+        // The bytes are zero for `filled`: the kernel says how many it has written, so nothing relies
         // on that for memory to be initialised. Pages that are never used stay untouched.
         // SAFETY: neither layout is of size zero.
         let (entries, bytes) =

@@ -184,7 +184,7 @@ impl Socket {
         Poll::Ready(Ok(total))
     }
 
-    /// By a system call of its own; the kernel looks out for room where there is none.
+    /// By a system call of its own; waits for room by a poll in the ring.
     fn poll_write_large(
         &self,
         cx: &mut Context<'_>,
@@ -256,7 +256,7 @@ impl Socket {
     }
 
     /// Lets the kernel throw away up to `most` bytes that have arrived. `None`: they have to be read,
-    /// because they lie in buffers already.
+    /// because they are in buffers already.
     pub(crate) fn poll_discard(
         &self,
         cx: &mut Context<'_>,
@@ -273,8 +273,8 @@ impl Socket {
         }
     }
 
-    /// Takes the socket from the ring's hands, to read from it by system calls of its own. `false`:
-    /// something lies in the ring's buffers, or nothing more will come.
+    /// Stops receiving through the ring, to read the socket by system calls. `false`:
+    /// something is in the ring's buffers, or nothing more will come.
     fn poll_direct(&self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         let (read, receiving) =
             self.with(|slot| (!slot.arrived.is_empty() || slot.end.is_some(), slot.receiving));
@@ -302,7 +302,7 @@ impl Socket {
         })
     }
 
-    /// Has the kernel look out for an event, unless it does already.
+    /// Arms a poll for an event, unless it is armed already.
     fn poll_for<R>(
         &self,
         cx: &mut Context<'_>,
@@ -346,7 +346,7 @@ impl Socket {
         pushed
     }
 
-    /// Calls off what the kernel looks out for.
+    /// Cancels a request that is armed in the kernel.
     fn cancel(&self, kind: Kind) -> bool {
         let of = number(kind, self.key, 0);
         self.request(|_, _| (Kind::Cancel, opcode::AsyncCancel::new(of).build(), 0))
