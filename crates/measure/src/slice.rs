@@ -53,6 +53,8 @@ counters! {
     connections_opened,
     /// Requests retried on a new connection because the target had closed the old one.
     stale_retries,
+    /// Responses that came without a request; their connections were closed.
+    unsolicited_responses,
     /// Redirects followed.
     redirects,
     /// Checks that passed.

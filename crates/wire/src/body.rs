@@ -1,4 +1,4 @@
-//! Bodies that do not lie in memory: sources of what is sent, sinks of what came.
+//! Bodies that are not held in memory: sources to send from, sinks to receive into.
 
 use std::fs::File;
 use std::io;

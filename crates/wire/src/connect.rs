@@ -17,18 +17,26 @@ use crate::progress::{Phase, Progress};
 #[cfg(target_os = "linux")]
 use crate::ring::Socket;
 use crate::settings::{Proxy, unique};
-use crate::stream::{Plain, Stream};
+use crate::stream::{Plain, Stream, Tcp};
 use crate::tls;
 
 /// How long the parts of making a connection took, in nanoseconds; `None`: there was no such part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ConnectTimes {
-    /// When it was begun, in nanoseconds on the client's clock.
+    /// When it was begun, in nanoseconds on the client's clock: with looking up the name, or else with
+    /// the first connecting.
     pub begin_ns: u64,
+    /// When the connecting that succeeded was begun: when `connect` was given to the kernel, and the SYN
+    /// was sent.
+    pub connect_begin_ns: u64,
     /// Looking up the name; none for names known before the run.
     pub dns_ns: Option<u64>,
-    /// Connecting, a proxy's CONNECT included.
+    /// Connecting: until the kernel had the connection, whenever this program saw that; behind it a
+    /// proxy's CONNECT.
     pub connect_ns: Option<u64>,
+    /// From when the kernel had the connection until this program saw it: squall's own delay, which is
+    /// in no other part.
+    pub delay_ns: u64,
     /// The TLS handshake.
     pub tls_ns: Option<u64>,
 }
@@ -42,13 +50,13 @@ const MAX_PROXY_RESPONSE: usize = 64 << 10;
 /// Makes a connection to an origin.
 ///
 /// Where a name has several addresses they are used in turn, one a connection, and the next ones are
-/// tried if the first refuses. The future is boxed, so that whoever waits for it stays small.
+/// tried if the first refuses. The future is boxed, so that the caller's future stays small.
 ///
-/// `window`: for one who reads slower than the network is, most bytes that may lie unread in the
+/// `window`: for a throttled user, the most unread bytes allowed in the
 /// kernel, so that the other side gets to feel it.
 ///
 /// # Errors
-/// The name has no address, nobody responses there, or the handshake fails.
+/// The name has no address, nothing listens there, or the handshake fails.
 pub fn connect<'a>(
     client: &'a Client,
     origin: &'a Origin,
@@ -59,8 +67,7 @@ pub fn connect<'a>(
         // Connections outside the ring need tokio to look at their sockets.
         let in_tokio = !client.has_ring() || window.is_some();
         let _in_tokio = in_tokio.then(|| client.in_tokio());
-        let begin_ns = client.clock().now();
-        let mut times = ConnectTimes { begin_ns, ..ConnectTimes::default() };
+        let mut times = ConnectTimes::default();
         let plain = reach(client, origin, progress, window, &mut times).await?;
         if !origin.is_tls() {
             return Ok((Connection::new(Stream::from(plain)), times));
@@ -89,6 +96,7 @@ async fn reach(
         let begin = client.clock().now();
         let _in_tokio = client.in_tokio();
         let stream = UnixStream::connect(path).await;
+        (times.begin_ns, times.connect_begin_ns) = (begin, begin);
         times.connect_ns = Some(client.clock().now() - begin);
         return stream
             .map(Plain::Unix)
@@ -100,12 +108,20 @@ async fn reach(
     };
     let addresses = addresses(client, host, port, progress, times).await?;
     progress.set(Phase::Connect);
-    let begin = client.clock().now();
-    let mut stream = dial(client, &addresses, window).await?;
-    if let Some(proxy) = settings.proxy.as_ref().filter(|_| origin.is_tls()) {
-        tunnel(&mut stream, proxy, origin).await?;
+    let (mut stream, first_ns, handshake) = dial(client, &addresses, window).await?;
+    times.connect_begin_ns = handshake.begin_ns;
+    if times.dns_ns.is_none() {
+        times.begin_ns = first_ns;
     }
-    times.connect_ns = Some(client.clock().now() - begin);
+    times.delay_ns = handshake.delay_ns;
+    // Addresses that were tried before are a part of the connecting.
+    let mut connect_ns = handshake.end_ns() - first_ns;
+    if let Some(proxy) = settings.proxy.as_ref().filter(|_| origin.is_tls()) {
+        let begin = client.clock().now();
+        tunnel(&mut stream, proxy, origin).await?;
+        connect_ns += client.clock().now() - begin;
+    }
+    times.connect_ns = Some(connect_ns);
     Ok(stream)
 }
 
@@ -136,29 +152,87 @@ async fn addresses(
     progress.set(Phase::Dns);
     let begin = client.clock().now();
     let found = tokio::net::lookup_host((host, port)).await;
-    times.dns_ns = Some(client.clock().now() - begin);
+    (times.begin_ns, times.dns_ns) = (begin, Some(client.clock().now() - begin));
     let found = found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))?;
     let found: Rc<[SocketAddr]> = unique(found).into();
     client.late.borrow_mut().insert(key, found.clone());
     Ok(found)
 }
 
-/// Connects to one of several addresses: the next one in turn first.
+/// A TCP handshake as the kernel knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Handshake {
+    /// When `connect` was given to the kernel, in ns on the client's clock.
+    begin_ns: u64,
+    /// How long it took until the kernel had the connection.
+    took_ns: u64,
+    /// How long it took from then until this program saw it.
+    delay_ns: u64,
+}
+
+impl Handshake {
+    /// Of a connection that was begun at `begin_ns`, and seen to be there now.
+    fn of(stream: &Plain, begin_ns: u64, now: u64) -> Handshake {
+        let elapsed = now.saturating_sub(begin_ns);
+        #[cfg(target_os = "linux")]
+        let known = stream.tcp_info().map(|info| match info.rtt_us {
+            // The SYN was sent again: what is left is the age of the SYN-ACK, in ms.
+            0 => elapsed.saturating_sub(u64::from(info.last_ack_ms) * 1_000_000),
+            rtt => u64::from(rtt) * 1_000,
+        });
+        #[cfg(not(target_os = "linux"))]
+        let known = {
+            let _ = stream;
+            None::<u64>
+        };
+        let took_ns = known.map_or(elapsed, |known| known.min(elapsed));
+        Handshake { begin_ns, took_ns, delay_ns: elapsed - took_ns }
+    }
+
+    fn end_ns(&self) -> u64 {
+        self.begin_ns + self.took_ns
+    }
+}
+
+/// Connects to one of several addresses, the next one round robin first: the connection, when the first
+/// of them was begun to be tried, and the handshake with the one that took it.
 async fn dial(
     client: &Client,
     addresses: &[SocketAddr],
     window: Option<u32>,
-) -> Result<Plain, Error> {
+) -> Result<(Plain, u64, Handshake), Error> {
     let number = client.next_connection_number();
     let mut last = Error::new(ErrorKind::Dns, "the name has no address");
+    let mut first_ns = None;
     for at in 0..addresses.len() {
         let to = addresses[(number + at) % addresses.len()];
+        let begin = client.clock().now();
         match dial_one(client, to, client.source(to, number), window).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = Error::connect(&error, &to.to_string()),
+            Ok((stream, handshake)) => {
+                return Ok((stream, first_ns.unwrap_or(handshake.begin_ns), handshake));
+            }
+            Err(error) => {
+                first_ns = first_ns.or(Some(begin));
+                last = Error::connect(&error, &to.to_string());
+            }
         }
     }
     Err(last)
+}
+
+/// A new socket. A connection of the ring that was closed gives its descriptor back once the ring has
+/// released it: if no other is left, the ring releases closed ones now.
+fn new_socket(client: &Client, to: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = || if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    #[cfg(target_os = "linux")]
+    if let Some(ring) = client.ring() {
+        return socket().or_else(|error| match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) if ring.release_closed() => socket(),
+            _ => Err(error),
+        });
+    }
+    let _ = client;
+    socket()
 }
 
 async fn dial_one(
@@ -166,8 +240,8 @@ async fn dial_one(
     to: SocketAddr,
     from: Option<IpAddr>,
     window: Option<u32>,
-) -> io::Result<Plain> {
-    let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+) -> io::Result<(Plain, Handshake)> {
+    let socket = new_socket(client, to)?;
     // Requests are sent whole: there is nothing that Nagle's algorithm could gather.
     socket.set_nodelay(true)?;
     // A socket that cannot be stamped is as good as any: its delays just stay unknown.
@@ -185,15 +259,20 @@ async fn dial_one(
         #[cfg(not(target_os = "linux"))]
         socket.set_recv_buffer_size(window)?;
     }
-    // A ring takes all that arrives, whoever reads it or not: that is nothing for one who reads slowly.
+    // A ring receives everything that arrives, so it cannot serve a throttled user.
     #[cfg(target_os = "linux")]
     if let Some(ring) = client.ring().filter(|_| window.is_none()) {
         let socket = Socket::connect(ring, crate::sys::blocking(socket)?, to).await?;
-        return Ok(Plain::Ring(socket, None));
+        let now = client.clock().now();
+        let begin_ns = socket.sent().map_or(now, |sent| sent.sent_ns);
+        let stream = Plain::Ring(socket, None);
+        let handshake = Handshake::of(&stream, begin_ns, now);
+        return Ok((stream, handshake));
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = client;
-    Ok(Plain::Tcp(socket.connect(to).await?, None))
+    let begin_ns = client.clock().now();
+    let stream = Plain::Tcp(Tcp::new(socket.connect(to).await?));
+    let handshake = Handshake::of(&stream, begin_ns, client.clock().now());
+    Ok((stream, handshake))
 }
 
 /// Binds to a source address. The port is left to `connect`, which can use one toward each
@@ -233,3 +312,6 @@ async fn tunnel(stream: &mut Plain, proxy: &Proxy, origin: &Origin) -> Result<()
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -41,12 +41,29 @@ pub enum ErrorKind {
     Io,
 }
 
+/// How far a request had got when its exchange failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Delivery {
+    /// Nothing of it was given to the kernel: no connection was made, or it was seen to be closed before.
+    #[default]
+    NotSent,
+    /// It was sent, but the other side's kernel has acknowledged nothing of it: the connection had been
+    /// closed there before it came, or it was lost.
+    Unacknowledged,
+    /// The other side has acknowledged some of it, has responded, or this system does not tell: it may
+    /// have been carried out.
+    Acknowledged,
+}
+
 /// An exchange or a connection that failed.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
     detail: Detail,
-    stale: bool,
+    delivery: Delivery,
+    /// Whether the connection had carried a request before.
+    used: bool,
+    unsolicited: bool,
 }
 
 #[derive(Debug)]
@@ -57,11 +74,15 @@ enum Detail {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, detail: impl Into<Box<str>>) -> Self {
-        Error { kind, detail: Detail::Text(detail.into()), stale: false }
+        Error::with(kind, Detail::Text(detail.into()))
     }
 
     fn fixed(kind: ErrorKind, detail: &'static str) -> Self {
-        Error { kind, detail: Detail::Fixed(detail), stale: false }
+        Error::with(kind, Detail::Fixed(detail))
+    }
+
+    fn with(kind: ErrorKind, detail: Detail) -> Self {
+        Error { kind, detail, delivery: Delivery::NotSent, used: false, unsolicited: false }
     }
 
     /// An error of the operating system while reading or writing, or of what is sent.
@@ -126,11 +147,20 @@ impl Error {
         Error::fixed(ErrorKind::ClosedEarly, detail)
     }
 
-    /// Marks it, if it is of that sort, as that of a used connection that was closed before any byte
-    /// of the response.
-    pub(crate) fn after(mut self, nothing_came: bool) -> Self {
-        self.stale = nothing_came && matches!(self.kind, ErrorKind::ClosedEarly | ErrorKind::Reset);
-        self
+    /// The other side had closed the connection before the next request.
+    pub(crate) fn closed_idle() -> Self {
+        Error::fixed(ErrorKind::ClosedEarly, "closed before the request was sent")
+    }
+
+    /// Bytes had come before the next request.
+    pub(crate) fn unsolicited() -> Self {
+        let detail = "bytes came on the connection before the request was sent";
+        Error { unsolicited: true, ..Error::fixed(ErrorKind::ClosedEarly, detail) }
+    }
+
+    /// Tells how far the request had got, and whether the connection had carried another before.
+    pub(crate) fn after(self, delivery: Delivery, used: bool) -> Self {
+        Error { delivery, used, ..self }
     }
 
     /// Its kind.
@@ -138,10 +168,24 @@ impl Error {
         self.kind
     }
 
-    /// Whether it befell a used connection before any byte of the response: the other side may have
-    /// closed it before the request came, and another connection may do better.
+    /// How far the request had got.
+    pub fn delivery(&self) -> Delivery {
+        self.delivery
+    }
+
+    /// Whether a connection that had carried a request before was closed before this one could reach the
+    /// other side: it was closed before the request was sent, or nothing of the request was
+    /// acknowledged. The request was not carried out, and another connection may do better.
     pub fn is_stale(&self) -> bool {
-        self.stale
+        self.used
+            && self.delivery != Delivery::Acknowledged
+            && matches!(self.kind, ErrorKind::ClosedEarly | ErrorKind::Reset)
+    }
+
+    /// Whether the connection was given up because of unsolicited bytes: a response to no
+    /// request, which would have been taken for the response to the next one.
+    pub fn is_unsolicited(&self) -> bool {
+        self.unsolicited
     }
 }
 

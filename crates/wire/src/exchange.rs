@@ -1,5 +1,5 @@
 //! One exchange: a request out, a response in. The path of every request, so it is kept short: one
-//! write, one read, the response looked at where it lies in the worker's buffer.
+//! write, one read, the response read in place in the worker's buffer.
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -8,11 +8,11 @@ use std::task::{Context, Poll, ready};
 use crate::body::SourceFailed;
 use crate::client::Client;
 use crate::decompress::{Bounds, Decompressor};
-use crate::error::Error;
+use crate::error::{Delivery, Error};
 use crate::h1::{self, Head, Parsed, ResponseParser};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
-use crate::stream::Stream;
+use crate::stream::{Idle, Stream};
 use crate::throttle::Throttle;
 
 /// Bytes of a streamed body that are read at a time.
@@ -48,13 +48,13 @@ impl Connection {
         self.exchanges > 0
     }
 
-    /// Sends a request and reads its response, which `done` looks at where it lies.
+    /// Sends a request and reads its response, which `done` reads in place.
     ///
     /// Dropping the future leaves the connection unusable.
     ///
     /// # Errors
-    /// The connection broke, or what came is no response; [`Error::is_stale`] tells a connection that
-    /// the other side had closed before.
+    /// The connection broke, or what came is no response. [`Error::delivery`] tells how far the request
+    /// had got, and [`Error::is_unsolicited`] whether a response to no request had come before it.
     pub async fn exchange<'x, R>(
         &mut self,
         client: &'x Client,
@@ -64,11 +64,12 @@ impl Connection {
         done: impl FnOnce(&Response<'_>, Times) -> R,
     ) -> Result<R, Error> {
         self.reusable = false;
-        let stale_possible = self.used();
+        let used = self.used();
         self.exchanges += 1;
         let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
         self.stream.begin();
-        let mut exchange = Exchange::new(client, request, expect, progress);
+        let before = self.stream.written();
+        let mut exchange = Exchange::new(client, &self.stream, request, expect, progress);
         let mut done = Some(done);
         let result = poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await;
         match result {
@@ -76,7 +77,7 @@ impl Connection {
                 self.reusable = reusable;
                 Ok(value)
             }
-            Err(error) => Err(error.after(stale_possible && exchange.bytes_in == 0)),
+            Err(error) => Err(error.after(exchange.delivery(&self.stream, before), used)),
         }
     }
 }
@@ -93,6 +94,8 @@ struct Exchange<'a> {
     piece: Vec<u8>,
     piece_at: usize,
     sending: bool,
+    /// Nothing was sent yet: what has come up to now is no response to this request.
+    idle: bool,
     parser: ResponseParser,
     /// The head, and the beginning of one that is not complete; empty while all is in one read.
     head: Vec<u8>,
@@ -110,12 +113,14 @@ struct Exchange<'a> {
 impl<'a> Exchange<'a> {
     fn new(
         client: &'a Client,
+        stream: &Stream,
         request: RequestBytes<'a>,
         expect: Expect<'a>,
         progress: &'a Progress,
     ) -> Self {
         progress.set(Phase::Send);
-        let times = Times { sent_ns: client.clock().now(), ..Times::default() };
+        let sent_ns = if stream.tells_sent() { 0 } else { client.clock().now() };
+        let times = Times { sent_ns, ..Times::default() };
         Exchange {
             client,
             parser: ResponseParser::new(request.is_head),
@@ -126,6 +131,7 @@ impl<'a> Exchange<'a> {
             piece: Vec::new(),
             piece_at: 0,
             sending: true,
+            idle: true,
             head: Vec::new(),
             body: Vec::new(),
             decompressor: None,
@@ -143,15 +149,23 @@ impl<'a> Exchange<'a> {
         stream: &mut Stream,
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Poll<Result<(R, bool), Error>> {
+        if std::mem::take(&mut self.idle) {
+            match stream.idle(cx, &mut self.client.buffer()) {
+                Ok(Idle::Quiet) => {}
+                Ok(Idle::Closed) => return Poll::Ready(Err(Error::closed_idle())),
+                Ok(Idle::Unsolicited) => return Poll::Ready(Err(Error::unsolicited())),
+                Err(error) => return Poll::Ready(Err(Error::io(&error))),
+            }
+        }
         if self.sending {
             match self.poll_send(cx, stream) {
                 Poll::Ready(Ok(())) => {
                     self.sending = false;
                     self.progress.set(Phase::FirstByte);
                 }
-                // The other side may have answered and closed before it took everything: what it
-                // said counts more than that it did not listen.
-                // Not so if there is nothing more to send: the other side waits in vain.
+                // The other side may have answered and closed before it took everything: its
+                // response counts for more than the failed send. Not so if there is nothing more to
+                // send: then the other side waits in vain.
                 Poll::Ready(Err(error)) if self.bytes_out == 0 || SourceFailed::is(&error) => {
                     return Poll::Ready(Err(Error::io(&error)));
                 }
@@ -185,9 +199,16 @@ impl<'a> Exchange<'a> {
             let read = read.bytes;
             self.on_received(read);
             if self.bytes_in == 0 && read > 0 {
+                let sent = stream.sent();
+                if let Some(sent) = sent {
+                    self.times.sent_ns = sent.submitted_ns;
+                }
                 self.times.first_byte_ns = self.arrived();
-                if let Some(sent) = stream.sent_ns() {
-                    self.times.sent_ns = sent.min(self.times.first_byte_ns);
+                if let Some(sent) = sent {
+                    self.times.sent_ns = sent.sent_ns.min(self.times.first_byte_ns);
+                } else if self.times.sent_ns == 0 {
+                    // The other side spoke first.
+                    self.times.sent_ns = self.times.first_byte_ns;
                 }
                 self.progress.set(Phase::Body);
             }
@@ -209,6 +230,21 @@ impl<'a> Exchange<'a> {
 }
 
 impl Exchange<'_> {
+    /// How far the request had got when the exchange failed; `before`: what had been written on the
+    /// connection when it began.
+    fn delivery(&self, stream: &Stream, before: Option<u64>) -> Delivery {
+        let Some(before) = before else {
+            return if self.bytes_out == 0 { Delivery::NotSent } else { Delivery::Acknowledged };
+        };
+        if stream.written() == Some(before) {
+            return Delivery::NotSent;
+        }
+        match self.bytes_in == 0 && stream.acknowledged_beyond(before) == Some(false) {
+            true => Delivery::Unacknowledged,
+            false => Delivery::Acknowledged,
+        }
+    }
+
     /// So many bytes were read.
     fn on_received(&mut self, bytes: usize) {
         if let Some(throttle) = self.expect.throttle {
@@ -226,8 +262,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// When the bytes that were just read had arrived. A stamp from before the request was sent would
-    /// be that of a clock that somebody has set.
+    /// When the bytes that were just read had arrived. A stamp from before the request was sent means
+    /// that the system clock was set back, and is ignored.
     fn arrived(&mut self) -> u64 {
         let now = self.client.clock().now();
         let before = self.times.first_byte_ns.max(self.times.sent_ns);
@@ -271,13 +307,13 @@ impl Exchange<'_> {
         Ok(result)
     }
 
-    /// Reads the head from `bytes`, all that has come so far, and what lies behind it.
+    /// Reads the head from `bytes`, all that has arrived so far, and what follows it.
     fn take_head<R>(
         &mut self,
         bytes: &[u8],
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Result<Option<(R, bool)>, Error> {
-        // The same request, prepared once, lies in the same place each time.
+        // The same request, prepared once, is at the same address each time.
         let request = self.request.slices[0].as_ptr().addr();
         let step = self.client.heads.borrow_mut().feed(&mut self.parser, request, bytes);
         let Parsed::Head { start, end } = step.map_err(Error::malformed)? else {
@@ -285,7 +321,7 @@ impl Exchange<'_> {
         };
         let Some(facts) = self.parser.head().copied() else { return Ok(None) };
         if facts.folded {
-            // Its header lines are put together: whoever looks at them need not know of folds.
+            // Its header lines are put together: consumers need not know about folding.
             let unfolded = [&h1::unfold(&bytes[start..end]), &bytes[end..]].concat();
             return self.take_behind_head(facts, &unfolded, end - start, done);
         }
@@ -309,7 +345,7 @@ impl Exchange<'_> {
         let looks = self.expect.keep > 0 || self.expect.sink.is_some();
         let decompresses = looks && self.expect.decompress && !self.parser.is_done();
         let encoding = encoding.filter(|_| decompresses);
-        // The usual case: the whole body lies behind the head, and is looked at where it lies.
+        // The usual case: the whole body follows the head in the same read, and is used in place.
         if encoding.is_none() && plain <= rest.len() as u64 && self.parser.skip_whole() {
             let body = &rest[..plain as usize];
             self.body_bytes = plain;
@@ -359,7 +395,7 @@ impl Exchange<'_> {
     }
 
     /// The response is complete: shows it to `done`. `parts`: head and body, where they lie in the
-    /// read buffer; `unread`: bytes behind the response, which nobody asked for.
+    /// read buffer; `unread`: unsolicited bytes after the response.
     fn finish<R>(
         &mut self,
         parts: Option<(&[u8], &[u8])>,
@@ -385,6 +421,7 @@ impl Exchange<'_> {
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
             sets_cookies: facts.sets_cookies,
+            unsolicited_bytes: unread as u64,
         };
         let reusable = facts.keep_alive && unread == 0 && !self.sending;
         self.progress.set(Phase::Idle);
@@ -462,7 +499,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Throws away, in the kernel, up to `most` bytes of what nobody wants to see of a large body.
+    /// Throws away, in the kernel, up to `most` bytes of a large body that no consumer needs.
     /// `None`: there is nothing to be thrown away in this way.
     fn poll_discard(
         &mut self,
@@ -502,3 +539,6 @@ fn receive_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll
 fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
     throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_send_budget(cx))
 }
+
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) mod tests;

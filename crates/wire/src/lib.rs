@@ -19,6 +19,7 @@ mod h1;
 mod message;
 mod origin;
 mod progress;
+mod resolve;
 #[cfg(target_os = "linux")]
 mod ring;
 mod settings;
@@ -34,7 +35,7 @@ pub use body::{BodySink, BodySource};
 pub use client::{Client, InTokio};
 pub use connect::{ConnectTimes, Connected, connect};
 pub use decompress::{Bounds, Decompressor, Encoding};
-pub use error::{Error, ErrorKind};
+pub use error::{Delivery, Error, ErrorKind};
 pub use event_loop::{LoopOwner, LoopWaker, run_loop};
 pub use exchange::Connection;
 pub use h1::{Malformed, Parsed, ResponseParser};

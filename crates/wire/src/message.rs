@@ -25,7 +25,7 @@ pub struct Expect<'a> {
     pub max_body: u64,
     /// Most decompressed bytes for each byte of a compressed body, from 1; the first MiB is free.
     pub max_decompression_ratio: u64,
-    /// Decompress gzip, deflate, br and zstd, if anybody looks at the body.
+    /// Decompress gzip, deflate, br and zstd, if the body is used.
     pub decompress: bool,
     /// Bounds how fast bytes come and go. A response has then arrived when it could be read.
     pub throttle: Option<&'a dyn Throttle>,
@@ -58,7 +58,7 @@ pub struct Times {
     pub delay_ns: Option<u64>,
 }
 
-/// A response, as it lies in the worker's buffer.
+/// A response, borrowed from the worker's buffer.
 pub struct Response<'a> {
     /// Status code.
     pub status: u16,
@@ -74,6 +74,9 @@ pub struct Response<'a> {
     pub bytes_out: u64,
     /// Whether the head has a Set-Cookie line.
     pub sets_cookies: bool,
+    /// Bytes that came behind the response: the beginning of one to no request. The connection is not
+    /// used again.
+    pub unsolicited_bytes: u64,
 }
 
 impl<'a> Response<'a> {

@@ -23,7 +23,7 @@ pub enum Phase {
     Body,
 }
 
-/// Kept by a connection or exchange, and looked at by whoever gives up waiting for it.
+/// Kept by a connection or exchange, and read by the caller that gives up waiting for it.
 #[derive(Debug, Default)]
 pub struct Progress(Cell<Phase>);
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use base64::engine::general_purpose::STANDARD;
 use tokio_rustls::TlsConnector;
 
 use crate::origin::Origin;
-use crate::tls;
+use crate::{resolve, tls};
 
-/// How the system is asked for input and output.
+/// The I/O backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Io {
     /// By io_uring where the system has it and allows it, otherwise by epoll.
@@ -55,7 +55,7 @@ pub struct Settings {
     pub proxy: Option<Proxy>,
     /// TLS.
     pub tls: TlsSettings,
-    /// How the system is asked.
+    /// The I/O backend.
     pub io: Io,
 }
 
@@ -136,12 +136,13 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// Reads certificates, and looks up the names of the origins (this blocks).
+    /// Reads certificates, and looks up the names of the origins (this blocks, for at most 10 s).
     ///
     /// A name that has no address is no error here: each request to it will fail and say so.
     ///
     /// # Errors
-    /// A certificate or key cannot be read; there is no io_uring, and nothing else may be used.
+    /// A certificate or key cannot be read; no name server answers; there is no io_uring, and nothing
+    /// else may be used.
     pub fn new(settings: Settings, origins: &[Origin]) -> Result<Arc<Shared>, SetupError> {
         let tls = tls::connector(&settings.tls, origins.iter().any(Origin::is_tls))?;
         let io = choose(settings.io)?;
@@ -150,20 +151,23 @@ impl Shared {
             return Ok(Arc::new(shared));
         }
         let proxy = shared.settings.proxy.as_ref().map(|proxy| (proxy.host.clone(), proxy.port));
+        let mut names = Vec::new();
         for origin in origins {
-            let (host, port) = proxy.clone().unwrap_or((origin.host.to_string(), origin.port));
-            let key = format!("{host}:{port}");
-            if shared.overridden(&host, port).is_some() || shared.addresses.contains_key(&key) {
-                continue;
+            let name = proxy.clone().unwrap_or((origin.host.to_string(), origin.port));
+            if shared.overridden(&name.0, name.1).is_none() && !names.contains(&name) {
+                names.push(name);
             }
-            if let Ok(found) = (host.as_str(), port).to_socket_addrs() {
-                shared.addresses.insert(key, unique(found));
+        }
+        let found = resolve::lookup_all(names.clone())?;
+        for ((host, port), found) in names.into_iter().zip(found) {
+            if let Some(addresses) = found {
+                shared.addresses.insert(format!("{host}:{port}"), addresses);
             }
         }
         Ok(Arc::new(shared))
     }
 
-    /// How the system is asked: never [`Io::Auto`].
+    /// The I/O backend in use: never [`Io::Auto`].
     pub fn io(&self) -> Io {
         self.io
     }

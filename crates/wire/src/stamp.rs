@@ -26,7 +26,7 @@ pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usiz
     message.msg_control = control.0.as_mut_ptr().cast();
     message.msg_controllen = CONTROL;
     // SAFETY: `message` points to one piece of memory, `buffer`, borrowed for writing and of the
-    // length that is said, and to `control`, of the length that is said; all live over the call. The
+    // length that is said, and to `control`, of the given length; all outlive the call. The
     // C library's `recvmsg` is left out because a thread can be cancelled in it, and pays for that.
     let read = unsafe {
         libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT)
@@ -51,7 +51,7 @@ pub(crate) fn in_control(control: &[u8]) -> Option<u64> {
 }
 
 /// How many ns ago a moment of the system's clock, in ns since 1970, was; `None`: never (0), or in the
-/// future, as it is when somebody has set the clock.
+/// future, which happens after a change of the system clock.
 pub(crate) fn ago(stamp_ns: u64) -> Option<u64> {
     if stamp_ns == 0 {
         return None;

@@ -12,10 +12,55 @@ use tokio_rustls::client::TlsStream;
 use crate::direct::{self, Read};
 #[cfg(target_os = "linux")]
 use crate::ring::Socket;
+#[cfg(target_os = "linux")]
+use crate::sys::TcpInfo;
+
+/// A TCP connection in tokio.
+pub(crate) struct Tcp {
+    stream: TcpStream,
+    /// The age of what was read last, see [`Read::ago_ns`]: TLS does not pass it on.
+    age: Option<u64>,
+    /// Bytes that the kernel has taken to send.
+    written: u64,
+}
+
+impl Tcp {
+    pub(crate) fn new(stream: TcpStream) -> Self {
+        Tcp { stream, age: None, written: 0 }
+    }
+
+    /// Counts what was written.
+    fn count(&mut self, sent: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(bytes)) = sent {
+            self.written += bytes as u64;
+        }
+        sent
+    }
+}
+
+/// When the first byte of an exchange was sent, in ns on the client's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// When the system call began that sent it.
+    pub submitted_ns: u64,
+    /// When, within that, it was its turn.
+    pub sent_ns: u64,
+}
+
+/// What is known of a connection between two exchanges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Idle {
+    /// Nothing has come.
+    Quiet,
+    /// The other side has closed it.
+    Closed,
+    /// Unsolicited bytes have arrived.
+    Unsolicited,
+}
 
 /// A byte stream.
 pub(crate) enum Stream {
-    Tcp(TcpStream),
+    Tcp(Tcp),
     #[cfg(target_os = "linux")]
     Ring(Socket),
     Unix(UnixStream),
@@ -24,8 +69,8 @@ pub(crate) enum Stream {
 
 /// What TLS runs over.
 pub(crate) enum Plain {
-    /// With the age of what was read last, see [`Read::ago_ns`]: TLS does not pass it on.
-    Tcp(TcpStream, Option<u64>),
+    Tcp(Tcp),
+    /// With the age of what was read last.
     #[cfg(target_os = "linux")]
     Ring(Socket, Option<u64>),
     Unix(UnixStream),
@@ -34,7 +79,7 @@ pub(crate) enum Plain {
 impl From<Plain> for Stream {
     fn from(plain: Plain) -> Self {
         match plain {
-            Plain::Tcp(stream, _) => Stream::Tcp(stream),
+            Plain::Tcp(tcp) => Stream::Tcp(tcp),
             #[cfg(target_os = "linux")]
             Plain::Ring(stream, _) => Stream::Ring(stream),
             Plain::Unix(stream) => Stream::Unix(stream),
@@ -50,7 +95,7 @@ impl Stream {
         buffer: &mut [u8],
     ) -> Poll<io::Result<Read>> {
         match self {
-            Stream::Tcp(stream) => direct::poll_read(stream, cx, buffer),
+            Stream::Tcp(Tcp { stream, .. }) => direct::poll_read(stream, cx, buffer),
             #[cfg(target_os = "linux")]
             Stream::Ring(stream) => stream.poll_read(cx, buffer),
             Stream::Unix(stream) => {
@@ -85,7 +130,11 @@ impl Stream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self {
-            Stream::Tcp(stream) => direct::poll_write(stream, cx, bytes),
+            Stream::Tcp(tcp) => {
+                let Tcp { stream, .. } = tcp;
+                let sent = direct::poll_write(stream, cx, bytes);
+                tcp.count(sent)
+            }
             #[cfg(target_os = "linux")]
             Stream::Ring(stream) => stream.poll_write(cx, &[IoSlice::new(bytes)]),
             Stream::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
@@ -100,7 +149,10 @@ impl Stream {
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match self {
-            Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+            Stream::Tcp(tcp) => {
+                let sent = Pin::new(&mut tcp.stream).poll_write_vectored(cx, pieces);
+                tcp.count(sent)
+            }
             #[cfg(target_os = "linux")]
             Stream::Ring(stream) => stream.poll_write(cx, pieces),
             Stream::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
@@ -118,7 +170,10 @@ impl Stream {
         most: u64,
     ) -> Poll<Option<io::Result<usize>>> {
         match self {
-            Stream::Tcp(stream) => direct::poll_send_file(stream, cx, file, most).map(Some),
+            Stream::Tcp(tcp) => {
+                let sent = direct::poll_send_file(&tcp.stream, cx, file, most);
+                tcp.count(sent).map(Some)
+            }
             Stream::Ring(stream) => stream.poll_send_file(cx, file, most).map(Some),
             _ => Poll::Ready(None),
         }
@@ -157,19 +212,84 @@ impl Stream {
         }
     }
 
-    /// When its first byte was really sent, in ns on the client's clock, if that was not at once.
-    pub(crate) fn sent_ns(&self) -> Option<u64> {
+    /// When its first byte was really sent, if that was not at once.
+    pub(crate) fn sent(&self) -> Option<Sent> {
         #[cfg(target_os = "linux")]
         match self {
-            Stream::Ring(stream) => return stream.sent_ns(),
+            Stream::Ring(stream) => return stream.sent(),
             Stream::Tls(stream) => {
                 if let Plain::Ring(stream, _) = stream.get_ref().0 {
-                    return stream.sent_ns();
+                    return stream.sent();
                 }
             }
             _ => {}
         }
         None
+    }
+
+    /// Whether [`Stream::sent`] will tell when something was sent.
+    pub(crate) fn tells_sent(&self) -> bool {
+        !self.needs_tokio()
+    }
+
+    /// What is known of it without a system call: what the event loop has seen up to now.
+    pub(crate) fn idle(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> io::Result<Idle> {
+        let read = match self {
+            #[cfg(target_os = "linux")]
+            Stream::Ring(stream) => stream.try_read(buffer),
+            Stream::Tcp(tcp) => match tcp.stream.try_read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+                read => Some(read),
+            },
+            _ => match self.poll_read(cx, buffer) {
+                Poll::Pending => None,
+                Poll::Ready(read) => Some(read.map(|read| read.bytes)),
+            },
+        };
+        Ok(match read.transpose()? {
+            None => Idle::Quiet,
+            Some(0) => Idle::Closed,
+            Some(_) => Idle::Unsolicited,
+        })
+    }
+
+    /// Bytes that it was given to send over TCP, TLS records and all; `None`: it is no TCP connection.
+    pub(crate) fn written(&self) -> Option<u64> {
+        match self {
+            Stream::Tcp(tcp) => Some(tcp.written),
+            #[cfg(target_os = "linux")]
+            Stream::Ring(socket) => Some(socket.written()),
+            Stream::Unix(_) => None,
+            Stream::Tls(stream) => match stream.get_ref().0 {
+                Plain::Tcp(tcp) => Some(tcp.written),
+                #[cfg(target_os = "linux")]
+                Plain::Ring(socket, _) => Some(socket.written()),
+                Plain::Unix(_) => None,
+            },
+        }
+    }
+
+    /// What the kernel knows of the TCP connection; `None`: it is none, or the kernel does not tell.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
+        match self {
+            Stream::Tcp(tcp) => TcpInfo::of(&tcp.stream),
+            Stream::Ring(socket) => socket.tcp_info(),
+            Stream::Unix(_) => None,
+            Stream::Tls(stream) => stream.get_ref().0.tcp_info(),
+        }
+    }
+
+    /// Whether the peer's kernel has acknowledged more than the first `bytes` of what was written;
+    /// `None`: this kernel does not tell.
+    pub(crate) fn acknowledged_beyond(&self, bytes: u64) -> Option<bool> {
+        #[cfg(target_os = "linux")]
+        return self.tcp_info().map(|info| info.bytes_acked > bytes);
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = bytes;
+            None
+        }
     }
 
     /// Whether it needs tokio's event loop.
@@ -191,7 +311,7 @@ impl Stream {
         most: u64,
     ) -> Poll<Option<io::Result<usize>>> {
         let stream = match self {
-            Stream::Tcp(stream) => &*stream,
+            Stream::Tcp(tcp) => &tcp.stream,
             Stream::Ring(stream) => return stream.poll_discard(cx, most),
             _ => return Poll::Ready(None),
         };
@@ -230,10 +350,20 @@ fn read(
 }
 
 impl Plain {
+    /// As [`Stream::tcp_info`].
+    #[cfg(target_os = "linux")]
+    pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
+        match self {
+            Plain::Tcp(tcp) => TcpInfo::of(&tcp.stream),
+            Plain::Ring(socket, _) => socket.tcp_info(),
+            Plain::Unix(_) => None,
+        }
+    }
+
     /// How long before it was read the kernel had got what was read last, in ns.
     fn age(&self) -> Option<u64> {
         match self {
-            Plain::Tcp(_, age) => *age,
+            Plain::Tcp(tcp) => tcp.age,
             #[cfg(target_os = "linux")]
             Plain::Ring(_, age) => *age,
             Plain::Unix(_) => None,
@@ -242,7 +372,7 @@ impl Plain {
 
     fn forget_age(&mut self) {
         match self {
-            Plain::Tcp(_, age) => *age = None,
+            Plain::Tcp(tcp) => tcp.age = None,
             #[cfg(target_os = "linux")]
             Plain::Ring(_, age) => *age = None,
             Plain::Unix(_) => {}
@@ -257,10 +387,12 @@ impl AsyncRead for Plain {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Plain::Tcp(stream, age) => {
-                let read = ready!(direct::poll_read(stream, cx, buffer.initialize_unfilled()))?;
+            Plain::Tcp(tcp) => {
+                let room = buffer.initialize_unfilled();
+                let Tcp { stream, .. } = tcp;
+                let read = ready!(direct::poll_read(stream, cx, room))?;
                 buffer.advance(read.bytes);
-                *age = read.ago_ns;
+                tcp.age = read.ago_ns;
                 Poll::Ready(Ok(()))
             }
             #[cfg(target_os = "linux")]
@@ -282,7 +414,10 @@ impl AsyncWrite for Plain {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Plain::Tcp(stream, _) => Pin::new(stream).poll_write(cx, bytes),
+            Plain::Tcp(tcp) => {
+                let sent = Pin::new(&mut tcp.stream).poll_write(cx, bytes);
+                tcp.count(sent)
+            }
             #[cfg(target_os = "linux")]
             Plain::Ring(stream, _) => stream.poll_write(cx, &[IoSlice::new(bytes)]),
             Plain::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
@@ -295,7 +430,7 @@ impl AsyncWrite for Plain {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Plain::Tcp(stream, _) => Pin::new(stream).poll_shutdown(cx),
+            Plain::Tcp(tcp) => Pin::new(&mut tcp.stream).poll_shutdown(cx),
             #[cfg(target_os = "linux")]
             Plain::Ring(stream, _) => Poll::Ready(stream.shutdown()),
             Plain::Unix(stream) => Pin::new(stream).poll_shutdown(cx),

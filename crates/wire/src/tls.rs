@@ -91,7 +91,7 @@ pub(crate) fn server_name(
         .map_err(|_| Error::new(ErrorKind::Tls, format!("`{name}` is no name for a certificate")))
 }
 
-/// A handshake that failed: by TLS, or by what lies under it.
+/// A handshake that failed: by TLS, or by the transport below it.
 pub(crate) fn failed(error: &io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(inner) => Error::new(ErrorKind::Tls, inner.to_string()),
@@ -102,7 +102,7 @@ pub(crate) fn failed(error: &io::Error) -> Error {
     }
 }
 
-/// Trusts whoever responses. Only for `insecure`.
+/// Trusts any server. Only for `insecure`.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

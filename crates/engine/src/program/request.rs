@@ -71,6 +71,7 @@ impl<'p> Compiler<'p> {
             auth,
             limits: self.limits(request, reads_body),
             capture,
+            retry_stale: true,
             status_errors,
             post,
         };

@@ -1,7 +1,7 @@
 //! The frame around a sample: what it took and came to, added up over its exchanges, and written into
 //! the record when it is over.
 
-use squall_extract::Documents;
+use squall_extract::{Documents, Limits};
 use squall_measure::{ErrorKind, NameKind, PHASES, Phases, Sample};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
@@ -65,6 +65,8 @@ pub(crate) struct Frame<'w> {
     bytes_out: u64,
     code: i64,
     end: u64,
+    /// Time within it that was squall's own: connections that were there before squall saw them.
+    own_delay: u64,
     /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
     receive_delay: Option<u64>,
     result: AssertionResult,
@@ -96,6 +98,7 @@ impl<'w> Frame<'w> {
             bytes_out: 0,
             code: 0,
             end: 0,
+            own_delay: 0,
             receive_delay: None,
             result: AssertionResult::default(),
             copy: worker.copy(),
@@ -157,6 +160,7 @@ impl<'w> Frame<'w> {
     /// A connection was made.
     pub(super) fn connected(&mut self, times: &ConnectTimes) {
         self.begin(times.begin_ns);
+        self.own_delay += times.delay_ns;
         let parts = [(DNS, times.dns_ns), (CONNECT, times.connect_ns), (TLS, times.tls_ns)];
         for (phase, time) in parts {
             if let Some(time) = time {
@@ -178,6 +182,9 @@ impl<'w> Frame<'w> {
         self.end = times.end_ns;
         self.receive_delay = times.delay_ns;
         self.exchange_from = times.end_ns;
+        if response.unsolicited_bytes > 0 {
+            self.worker.recorder.count(|counters| counters.unsolicited_responses += 1);
+        }
         if let Some(copy) = self.copy() {
             copy.received(response);
         }
@@ -201,13 +208,13 @@ impl<'w> Frame<'w> {
         }
         let kept = usize::try_from(kept).unwrap_or(usize::MAX).min(response.body.len());
         let body = &response.body[..kept];
-        let documents = Documents::new(body);
+        let documents = Documents::new(body, Limits::default());
         self.process(
             &Reply {
                 code: self.code,
                 body,
                 body_bytes: response.body_bytes,
-                duration_ms: self.end.saturating_sub(self.start) as f64 / 1e6,
+                duration_ms: self.duration_ms(),
                 captured,
                 response: Some(response),
                 documents: &documents,
@@ -220,13 +227,13 @@ impl<'w> Frame<'w> {
     pub(super) fn output(&mut self, code: i32, output: &[u8], post: &[PostOp]) {
         self.code = i64::from(code);
         self.end = self.worker.clock.now();
-        let documents = Documents::new(output);
+        let documents = Documents::new(output, Limits::default());
         self.process(
             &Reply {
                 code: self.code,
                 body: output,
                 body_bytes: output.len() as u64,
-                duration_ms: self.end.saturating_sub(self.start) as f64 / 1e6,
+                duration_ms: self.duration_ms(),
                 captured: "",
                 response: None,
                 documents: &documents,
@@ -271,7 +278,7 @@ impl<'w> Frame<'w> {
         let load = &worker.program.loads[usize::from(self.user.seat.load)];
         let scheduled = sampler.is_scheduled() && load.has_schedule();
         let sample = Sample {
-            latency_us: self.latency(self.start),
+            latency_us: self.latency(self.start + self.own_delay),
             corrected_latency_us: scheduled.then(|| self.latency(self.due)),
             complete: replied,
             status: u16::try_from(self.code).unwrap_or(0),
@@ -290,6 +297,11 @@ impl<'w> Frame<'w> {
         Sampled { failed: sample.error.is_some(), end: self.end }
     }
 
+    /// Latency up to now, in ms.
+    fn duration_ms(&self) -> f64 {
+        self.end.saturating_sub(self.start + self.own_delay) as f64 / 1e6
+    }
+
     /// From a moment to the end, in µs.
     fn latency(&self, from: u64) -> u64 {
         self.end.saturating_sub(from) / 1_000
@@ -305,7 +317,7 @@ impl<'w> Frame<'w> {
         }
         if self.user.state.get().is_some() {
             let delay = self.start.saturating_sub(self.ready).saturating_sub(pooled);
-            recorder.of_user(&self.phases, delay);
+            recorder.of_user(&self.phases, delay + self.own_delay);
         }
         if let Some(delay) = self.receive_delay {
             recorder.self_metrics(|own| own.receive_delay.record(delay / 1_000));

@@ -1,7 +1,9 @@
 //! An HTTP request: sent, followed where it leads, its reply shown to the frame.
 
 use squall_measure::ErrorKind;
-use squall_wire::{BodySink, BodySource, Expect, Phase, RequestBytes, Response, Times};
+use squall_wire::{
+    BodySink, BodySource, Delivery, Error, Expect, Phase, RequestBytes, Response, Times,
+};
 
 use super::capture::Capture;
 use super::connections::{Borrowed, Permit};
@@ -155,10 +157,15 @@ async fn attempt(
             borrowed.give_back(user);
             Ok(received)
         }
-        Ok(Err(error)) if error.is_stale() && used && !fresh && is_idempotent(route.method) => {
-            Err(Attempt::Stale)
+        Ok(Err(error)) => {
+            if error.is_unsolicited() {
+                worker.recorder.count(|counters| counters.unsolicited_responses += 1);
+            }
+            if !fresh && op.retry_stale && may_repeat(&error, route.method) {
+                return Err(Attempt::Stale);
+            }
+            Err(Failure::from(error).into())
         }
-        Ok(Err(error)) => Err(Failure::from(error).into()),
         Err(cancel) => Err(Failure::cancelled(cancel, progress.phase()).into()),
     }
 }
@@ -231,8 +238,17 @@ fn keep_cookies(frame: &Frame<'_>, op: &RequestOp, route: &Route<'_, '_>, respon
     }
 }
 
-/// Whether a request may be repeated when it is not known if the server has acted on it
-/// (RFC 9110, section 9.2.2).
-fn is_idempotent(method: &str) -> bool {
-    matches!(method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE")
+/// Whether a request that failed may be repeated on a new connection: the target had closed the old one
+/// before the request was sent, or has acknowledged nothing of it. What it has acknowledged it may have
+/// carried out, and its failure is the target's. Where that is not certain only methods are repeated
+/// that may be carried out twice (RFC 9110, section 9.2.2).
+fn may_repeat(error: &Error, method: &str) -> bool {
+    match error.delivery() {
+        _ if !error.is_stale() => false,
+        Delivery::NotSent => true,
+        Delivery::Unacknowledged => {
+            matches!(method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE")
+        }
+        Delivery::Acknowledged => false,
+    }
 }

@@ -113,7 +113,7 @@ impl Decompressor {
     /// Decompresses a piece; what comes out goes to `emit`.
     ///
     /// # Errors
-    /// The piece is not compressed so, or more than the bounds allow; and what `emit` says.
+    /// The piece is not valid, or decompresses to more than the bounds allow; or `emit` failed.
     pub fn push(
         &mut self,
         mut piece: &[u8],

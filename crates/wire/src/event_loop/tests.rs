@@ -209,3 +209,15 @@ fn what_yields_goes_on() {
     };
     assert!(result.is_some(), "it was forgotten");
 }
+
+/// A name is looked up on a thread of tokio's, which wakes the worker in its ring.
+#[test]
+fn names_are_looked_up_while_the_worker_sleeps_in_the_ring() {
+    let counter = Counter::default();
+    let result = run(&counter, |client| async move {
+        assert!(!client.waits_in_tokio());
+        tokio::net::lookup_host(("localhost", 80)).await.map(Iterator::count)
+    });
+    let Some(result) = result else { return };
+    assert!(result.expect("the wake was lost").expect("this machine") > 0);
+}

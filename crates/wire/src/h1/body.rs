@@ -21,6 +21,11 @@ enum State {
         digits: u8,
         length: usize,
     },
+    /// Behind a chunk's size: spaces, by which some servers fill it up.
+    Padding {
+        size: u64,
+        length: usize,
+    },
     /// Behind a chunk's size and its CR: only LF may follow.
     SizeEnd {
         size: u64,
@@ -124,6 +129,7 @@ impl Decoder {
             State::Extension { size, .. } | State::SizeEnd { size } if byte == b'\n' => {
                 after_size(size)
             }
+            State::Padding { size, length } => after_digits(size, length + 1, byte)?,
             State::SizeEnd { .. } => return Err(Malformed("a CR in a chunk's size")),
             State::Extension { size, .. } if byte == b'\r' => State::SizeEnd { size },
             State::Extension { length, .. } if length >= MAX_LINE => {
@@ -164,15 +170,23 @@ fn size_byte(size: u64, digits: u8, length: usize, byte: u8) -> Result<State, Ma
         b'a'..=b'f' => byte - b'a' + 10,
         b'A'..=b'F' => byte - b'A' + 10,
         _ if digits == 0 => return Err(Malformed("a chunk's size is no hexadecimal number")),
-        b'\n' => return Ok(after_size(size)),
-        b'\r' => return Ok(State::SizeEnd { size }),
-        b';' | b' ' | b'\t' => return Ok(State::Extension { size, length }),
-        _ => return Err(Malformed("a chunk's size is no hexadecimal number")),
+        _ => return after_digits(size, length, byte),
     };
     if digits >= 16 {
         return Err(Malformed("a chunk's size is too large"));
     }
     Ok(State::Size { size: size << 4 | u64::from(digit), digits: digits + 1, length: length + 1 })
+}
+
+/// What follows the digits of a chunk's size.
+fn after_digits(size: u64, length: usize, byte: u8) -> Result<State, Malformed> {
+    match byte {
+        b'\n' => Ok(after_size(size)),
+        b'\r' => Ok(State::SizeEnd { size }),
+        b';' => Ok(State::Extension { size, length }),
+        b' ' | b'\t' if length < MAX_LINE => Ok(State::Padding { size, length }),
+        _ => Err(Malformed("a chunk's size is no hexadecimal number")),
+    }
 }
 
 fn after_size(size: u64) -> State {

@@ -31,11 +31,11 @@ pub(crate) struct Head {
     /// How the body is compressed, if it is.
     pub encoding: Option<Encoding>,
     pub sets_cookies: bool,
-    /// Whether a header goes on in the next line (obs-fold).
+    /// Whether a header line is folded (obs-fold).
     pub folded: bool,
 }
 
-/// Reads a head that comes in pieces: it is given all bytes so far each time, and goes on where it
+/// Reads a head that comes in pieces: it is given all bytes so far each time, and resumes where it
 /// stopped, so that a head costs the same however it is cut.
 #[derive(Debug, Default)]
 pub(crate) struct HeadParser {
@@ -69,7 +69,7 @@ impl HeadParser {
     }
 
     /// Goes on with the head in `bytes`, which begin as they did before. `None`: it is not complete
-    /// yet. Otherwise the facts, and where the head lies.
+    /// yet. Otherwise the facts, and the head's range.
     ///
     /// `no_body`: the request was HEAD.
     pub(crate) fn parse(

@@ -191,4 +191,6 @@ impl ResponseParser {
 }
 
 #[cfg(test)]
+mod llhttp;
+#[cfg(test)]
 mod tests;

@@ -40,8 +40,11 @@ impl Buffers {
     /// Gives all to the kernel. They must not be dropped before it has let go of them.
     pub(super) fn new(ring: &IoUring) -> io::Result<Buffers> {
         let (entries, bytes) = layouts();
+        // The bytes are zero for `filled`: the kernel says how many it has written, so nothing relies
+        // on that for memory to be initialised. Pages that are never used stay untouched.
         // SAFETY: neither layout is of size zero.
-        let (entries, bytes) = unsafe { (alloc::alloc_zeroed(entries), alloc::alloc(bytes)) };
+        let (entries, bytes) =
+            unsafe { (alloc::alloc_zeroed(entries), alloc::alloc_zeroed(bytes)) };
         let (Some(entries), Some(bytes)) = (NonNull::new(entries.cast()), NonNull::new(bytes))
         else {
             return Err(io::ErrorKind::OutOfMemory.into());
@@ -64,8 +67,9 @@ impl Buffers {
     /// buffer has not been given back since.
     pub(super) unsafe fn filled(&self, id: u16, length: usize) -> &[u8] {
         let from = usize::from(id % COUNT) * SIZE;
-        // SAFETY: the range lies within the bytes, and the kernel, which has filled it, does not touch
-        // it until it is given back, for which `self` would have to be borrowed for writing.
+        // SAFETY: the range lies within the bytes, which were zeroed, and the kernel, which has filled
+        // it, does not touch it until it is given back, for which `self` would have to be borrowed for
+        // writing.
         unsafe { std::slice::from_raw_parts(self.bytes.as_ptr().add(from), length.min(SIZE)) }
     }
 

@@ -55,7 +55,7 @@ pub(crate) struct Ring {
     unsent: RefCell<Vec<u32>>,
     /// Completions on their way from the ring to the sockets; kept for its memory.
     done: RefCell<Vec<cqueue::Entry>>,
-    /// Wakes the worker from other threads; `None`: nobody does.
+    /// Wakes the worker from other threads; `None`: none does.
     waker: Option<Arc<LoopWaker>>,
     /// Where the kernel puts the number of wakes that it has read.
     wakes: Box<Cell<u64>>,
@@ -172,6 +172,7 @@ impl Ring {
         let (count, mut slots) = (unsent.len() as u64, self.slots.borrow_mut());
         for (at, slot) in unsent.drain(..).enumerate() {
             if let Some(slot) = slots.get_mut(slot as usize).filter(|slot| slot.sent_ns == 0) {
+                slot.submitted_ns = begin;
                 slot.sent_ns = begin + (end - begin) * at as u64 / count;
             }
         }
@@ -208,7 +209,7 @@ impl Ring {
         let _ = self.ring.borrow().submitter().submit_with_args(wanted, &args);
     }
 
-    /// How many of the pending sends nobody waits for: the kernel completes a small send at once, and
+    /// How many of the pending sends no task waits for: the kernel completes a small send at once, and
     /// that is nothing to wake up for.
     fn unsent_unwatched(&self) -> usize {
         let slots = self.slots.borrow();
@@ -226,6 +227,16 @@ impl Ring {
             }
             now = self.clock.now();
         }
+    }
+
+    /// Frees the descriptors of sockets that were dropped; `false`: there is none.
+    pub(crate) fn release_closed(&self) -> bool {
+        let closed = || self.slots.borrow().iter().filter(|(_, slot)| slot.dropped).count();
+        let before = closed();
+        if before > 0 {
+            self.poll(self.clock.now());
+        }
+        closed() < before
     }
 
     /// Has the kernel signal each completion through a descriptor of an event. With deferred task work
@@ -275,7 +286,7 @@ impl Ring {
         done.extend(self.ring.borrow_mut().completion());
         let any = !done.is_empty();
         for entry in done.drain(..) {
-            // Whoever is woken may use the ring: nothing of it is borrowed here.
+            // A waker may use the ring: nothing of it is borrowed here.
             if let Some(waker) = self.complete(&entry) {
                 waker.wake();
             }
@@ -311,8 +322,8 @@ impl Ring {
                 self.outbox.borrow_mut().free(place);
                 slot.sending = false;
                 match -result {
-                    // The other side wants no more. It may have said something before: that is for
-                    // whoever reads, who sees the end too.
+                    // The other side wants no more. It may have sent something before: that is for
+                    // the reader, which sees the end too.
                     libc::EPIPE | libc::ECONNRESET => slot.refused = true,
                     code if code > 0 => slot.end = slot.end.or(Some(End::Broken(code))),
                     _ => {}
@@ -340,7 +351,7 @@ impl Ring {
         waker
     }
 
-    /// Frees the slot of a socket that nobody has any more, neither here nor in the kernel.
+    /// Frees the slot of a socket that was dropped and that the kernel is done with.
     fn free(&self, key: u32) {
         let mut slots = self.slots.borrow_mut();
         if slots.get(key as usize).is_some_and(|slot| slot.dropped && slot.pending == 0) {
@@ -397,7 +408,7 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // What was called off is taken first: what is left the kernel looks through for each of it.
+        // Cancelled requests are reaped first: the kernel searches the rest once for each of them.
         let mut left = usize::MAX;
         while (1..left).contains(&self.slots.borrow().len()) {
             left = self.slots.borrow().len();

@@ -1,5 +1,5 @@
-//! Bytes and addresses that the kernel reads while a request to it is in flight: they lie here, and not
-//! with whoever sends, who may go away meanwhile.
+//! Bytes and addresses that the kernel reads while a request to it is in flight: they are owned here, and not
+//! by the sender, which may be dropped meanwhile.
 
 use std::io::IoSlice;
 use std::net::SocketAddr;

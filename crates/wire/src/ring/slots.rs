@@ -10,19 +10,19 @@ use super::outbox::Address;
 /// A socket as its ring sees it.
 pub(super) struct Slot {
     pub fd: OwnedFd,
-    /// Whoever waits for something to arrive, or for a connection.
+    /// The task that waits for something to arrive, or for a connection.
     pub reader: Option<Waker>,
-    /// Whoever waits until something can be sent.
+    /// The task that waits until something can be sent.
     pub writer: Option<Waker>,
     /// What has arrived and was not read yet.
     pub arrived: VecDeque<Piece>,
     /// The end of what arrives: closed by the other side, or broken.
     pub end: Option<End>,
-    /// How the connecting ended, until somebody has asked.
+    /// How connecting ended, until it is read.
     pub connected: Option<Result<(), i32>>,
     /// Where it connects to.
     pub address: Option<Box<Address>>,
-    /// The kernel looks out for what arrives.
+    /// A receive is armed in the kernel.
     pub receiving: bool,
     /// The other side takes nothing more.
     pub refused: bool,
@@ -31,16 +31,21 @@ pub(super) struct Slot {
     pub direct: bool,
     /// Something small is on its way out, ...
     pub sending: bool,
-    /// ... or the kernel looks out for room to send something large.
+    /// ... or a poll for room to send something large is armed.
     pub polling_out: bool,
-    /// The kernel looks out for something to be thrown away.
+    /// A poll for bytes to discard is armed.
     pub polling_in: bool,
     /// What the kernel has yet to complete; only then the slot is free again.
     pub pending: u16,
-    /// Nobody has the socket any more.
+    /// The socket was dropped.
     pub dropped: bool,
-    /// When the last thing was sent, in ns on the client's clock; 0: not yet.
+    /// When the first thing of an exchange was sent (or the connecting begun), in ns on the client's
+    /// clock; 0: not yet.
     pub sent_ns: u64,
+    /// When the system call began that sent it.
+    pub submitted_ns: u64,
+    /// Bytes that were given to the kernel to send.
+    pub written: u64,
 }
 
 /// Bytes in one of the kernel's buffers.
@@ -82,6 +87,8 @@ impl Slot {
             pending: 0,
             dropped: false,
             sent_ns: 0,
+            submitted_ns: 0,
+            written: 0,
         }
     }
 

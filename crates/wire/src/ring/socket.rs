@@ -15,6 +15,8 @@ use rustix::net::{SendFlags, Shutdown, send, shutdown};
 use super::outbox::SMALL;
 use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
 use crate::direct::{Read, send_file};
+use crate::stream::Sent;
+use crate::sys::TcpInfo;
 use crate::{discard, stamp};
 
 /// An open socket, or one that is being connected.
@@ -43,6 +45,8 @@ impl Socket {
         if !pushed {
             return Err(full());
         }
+        // When it is handed over is noted, as it is of what is sent.
+        ring.unsent.borrow_mut().push(socket.key);
         poll_fn(|cx| {
             socket.with(|slot| match slot.connected.take() {
                 Some(result) => Poll::Ready(result.map_err(io::Error::from_raw_os_error)),
@@ -61,9 +65,12 @@ impl Socket {
         self.with(|slot| (slot.sent_ns, slot.direct) = (0, false));
     }
 
-    /// When the exchange's first byte was sent, in ns on the client's clock.
-    pub(crate) fn sent_ns(&self) -> Option<u64> {
-        self.with(|slot| (slot.sent_ns > 0).then_some(slot.sent_ns))
+    /// When the exchange's first byte was sent.
+    pub(crate) fn sent(&self) -> Option<Sent> {
+        self.with(|slot| {
+            let Slot { submitted_ns, sent_ns, .. } = *slot;
+            (sent_ns > 0).then_some(Sent { submitted_ns, sent_ns })
+        })
     }
 
     /// Reads what there is.
@@ -90,6 +97,26 @@ impl Socket {
         }
         self.with(|slot| (slot.receiving, slot.pending) = (false, slot.pending - 1));
         Poll::Ready(Err(full()))
+    }
+
+    /// Reads what is known to have arrived; `None`: nothing.
+    pub(crate) fn try_read(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
+        let mut slots = self.ring.slots.borrow_mut();
+        let slot = &mut slots[self.key as usize];
+        match self.take(slot, buffer) {
+            Some(read) => Some(Ok(read.bytes)),
+            None => slot.end(),
+        }
+    }
+
+    /// Bytes that were given to the kernel to send.
+    pub(crate) fn written(&self) -> u64 {
+        self.with(|slot| slot.written)
+    }
+
+    /// What the kernel knows of the connection.
+    pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
+        self.with(|slot| TcpInfo::of(&slot.fd))
     }
 
     /// Takes from what has arrived.
@@ -150,13 +177,14 @@ impl Socket {
             unsent.push(self.key);
             unsent.len()
         };
+        self.with(|slot| slot.written += total as u64);
         if batched >= MAX_BATCH {
             self.ring.submit();
         }
         Poll::Ready(Ok(total))
     }
 
-    /// By a system call of its own; the kernel looks out for room where there is none.
+    /// By a system call of its own; waits for room by a poll in the ring.
     fn poll_write_large(
         &self,
         cx: &mut Context<'_>,
@@ -169,9 +197,11 @@ impl Socket {
         let sent = self.with(|slot| {
             slot.direct = true;
             if slot.sent_ns == 0 {
-                slot.sent_ns = now;
+                (slot.submitted_ns, slot.sent_ns) = (now, now);
             }
-            send(&slot.fd, piece, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+            let sent = send(&slot.fd, piece, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
+            slot.written += sent as u64;
+            Ok(sent)
         });
         match sent {
             Err(rustix::io::Errno::AGAIN) => self.poll_out(cx),
@@ -195,12 +225,13 @@ impl Socket {
         let sent = self.with(|slot| {
             slot.direct = true;
             if slot.sent_ns == 0 {
-                slot.sent_ns = now;
+                (slot.submitted_ns, slot.sent_ns) = (now, now);
             }
             // The kernel knows no flag for this one call, and the ring wants a socket that blocks.
             rustix::io::ioctl_fionbio(&slot.fd, true)?;
             let sent = send_file(&slot.fd, file, most);
             rustix::io::ioctl_fionbio(&slot.fd, false)?;
+            slot.written += *sent.as_ref().unwrap_or(&0) as u64;
             sent
         });
         match sent {
@@ -225,7 +256,7 @@ impl Socket {
     }
 
     /// Lets the kernel throw away up to `most` bytes that have arrived. `None`: they have to be read,
-    /// because they lie in buffers already.
+    /// because they are in buffers already.
     pub(crate) fn poll_discard(
         &self,
         cx: &mut Context<'_>,
@@ -242,8 +273,8 @@ impl Socket {
         }
     }
 
-    /// Takes the socket from the ring's hands, to read from it by system calls of its own. `false`:
-    /// something lies in the ring's buffers, or nothing more will come.
+    /// Stops receiving through the ring, to read the socket by system calls. `false`:
+    /// something is in the ring's buffers, or nothing more will come.
     fn poll_direct(&self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         let (read, receiving) =
             self.with(|slot| (!slot.arrived.is_empty() || slot.end.is_some(), slot.receiving));
@@ -271,7 +302,7 @@ impl Socket {
         })
     }
 
-    /// Has the kernel look out for an event, unless it does already.
+    /// Arms a poll for an event, unless it is armed already.
     fn poll_for<R>(
         &self,
         cx: &mut Context<'_>,
@@ -315,7 +346,7 @@ impl Socket {
         pushed
     }
 
-    /// Calls off what the kernel looks out for.
+    /// Cancels a request that is armed in the kernel.
     fn cancel(&self, kind: Kind) -> bool {
         let of = number(kind, self.key, 0);
         self.request(|_, _| (Kind::Cancel, opcode::AsyncCancel::new(of).build(), 0))

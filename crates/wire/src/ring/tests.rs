@@ -131,9 +131,9 @@ fn what_is_sent_comes_back() {
     let (socket, mut other) = pair(&ring);
     socket.begin();
     assert_eq!(write(&ring, &socket, b"ping").expect("open"), 4);
-    assert_eq!(socket.sent_ns(), None, "it is batched with others");
+    assert_eq!(socket.sent(), None, "it is batched with others");
     ring.submit();
-    assert!(socket.sent_ns().is_some());
+    assert!(socket.sent().is_some());
     let mut got = [0; 4];
     other.read_exact(&mut got).expect("open");
     assert_eq!(&got, b"ping");
@@ -175,7 +175,7 @@ fn large_writes_wait_for_room() {
     }
     ring.submit();
     assert!(reader.join().expect("no panic"));
-    assert!(socket.sent_ns().is_some());
+    assert!(socket.sent().is_some());
 }
 
 #[test]
@@ -331,4 +331,25 @@ fn a_send_that_is_waited_for_wakes() {
     ring.dispatch();
     assert_ne!(ring.timer.get(), u64::MAX, "it slept until its time was over");
     assert!(socket.poll_write(&mut cx, &piece).is_ready());
+}
+
+/// Users that close a connection and open the next one need no more descriptors than connections.
+#[test]
+fn closed_sockets_give_their_descriptors_back_at_once_if_they_are_needed() {
+    let Some(ring) = ring() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let sockets: Vec<_> = (0..20)
+        .map(|_| {
+            let socket = connect(&ring, &listener).expect("a connection");
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(socket.poll_read(&mut cx, &mut [0; 16]).is_pending());
+            (socket, listener.accept().expect("a connection"))
+        })
+        .collect();
+    wait(&ring, 1_000_000);
+    assert!(!ring.release_closed(), "all are in use");
+    drop(sockets);
+    assert_eq!(ring.slots.borrow().len(), 20, "the kernel still waits on them");
+    assert!(ring.release_closed());
+    assert!(ring.slots.borrow().is_empty());
 }

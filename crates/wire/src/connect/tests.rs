@@ -1,0 +1,38 @@
+//! Connecting with each I/O backend.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use super::*;
+use crate::exchange::tests::with_each_backend;
+use crate::origin::Scheme;
+
+fn origin(listener: &TcpListener) -> Origin {
+    let port = listener.local_addr().expect("an address").port();
+    Origin { scheme: Scheme::Http, host: "127.0.0.1".into(), port }
+}
+
+/// The program is held up between the end of the handshake, which the kernel does alone, and its next
+/// look: that is its own delay, and no time of the network.
+#[test]
+fn a_late_look_does_not_lengthen_the_connecting() {
+    const HELD_UP: Duration = Duration::from_millis(50);
+    with_each_backend(|client| async move {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let (origin, progress) = (origin(&listener), Progress::default());
+        let mut connecting = std::pin::pin!(connect(&client, &origin, &progress, None));
+        let first = std::future::poll_fn(|cx| std::task::Poll::Ready(connecting.as_mut().poll(cx)));
+        assert!(first.await.is_pending());
+        #[cfg(target_os = "linux")]
+        if let Some(ring) = client.ring() {
+            ring.submit();
+        }
+        std::thread::sleep(HELD_UP);
+        let (_, times) = connecting.await.expect("a connection");
+        let connect_ns = times.connect_ns.expect("a part of it");
+        let held_up = HELD_UP.as_nanos() as u64;
+        assert!(times.delay_ns >= held_up / 2, "{times:?}");
+        assert!(connect_ns < held_up, "{times:?}");
+        assert_eq!(times.begin_ns, times.connect_begin_ns);
+    });
+}
