@@ -12,7 +12,7 @@ use squall_plan::value::Value;
 use crate::program::{ExecOp, Op, Place, Program, Register, RequestOp, Scenario};
 use crate::roster::{After, Begin};
 use crate::rows::NoRow;
-use crate::sample;
+use crate::sample::{self, Moment};
 use crate::scope::UserScope;
 use crate::user::{Core, OpenGroup, Strand, User};
 use crate::worker::Worker;
@@ -41,7 +41,7 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
     let program = worker.program.clone();
     let in_flight = worker.in_flight.enter();
     let mut budget = BUDGET;
-    let mut now = worker.clock.now();
+    let mut now = Moment::at(worker.clock.now());
     loop {
         let User { core, strand } = &mut *user;
         let mut stretch = Stretch {
@@ -51,37 +51,37 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
             strand: &mut *strand,
             budget: &mut budget,
         };
-        let sampled = match stretch.run(now) {
+        let sampled = match stretch.run(now.ready) {
             Next::Request(op) => {
                 budget = budget.saturating_sub(REQUEST_COST);
-                worker.note(core, UserState::Request, now);
+                worker.note(core, UserState::Request, now.ready);
                 sample::sample(&worker, core, strand, &in_flight, op, now).await
             }
             Next::Exec(op) => {
-                worker.note(core, UserState::Request, now);
+                worker.note(core, UserState::Request, now.ready);
                 sample::sample(&worker, core, strand, &in_flight, op, now).await
             }
             Next::Yield => {
                 budget = BUDGET;
                 tokio::task::yield_now().await;
-                now = worker.clock.now();
-                worker.advance_if_due(now);
+                now = Moment::at(worker.clock.now());
+                worker.advance_if_due(now.seen);
                 continue;
             }
             Next::Wait(state, due) => {
                 drop(in_flight);
-                worker.note(core, state, now);
-                return worker.park(user, due, now);
+                worker.note(core, state, now.ready);
+                return worker.park(user, due, now.ready);
             }
             Next::Free => return worker.free(user),
-            Next::Gone => return worker.leave(user, now),
+            Next::Gone => return worker.leave(user, now.ready),
         };
         now = sampled.end;
-        worker.note(core, UserState::Ready, now);
+        worker.note(core, UserState::Ready, now.ready);
         if sampled.failed {
             worker.react(core, strand);
         }
-        worker.advance_if_due(now);
+        worker.advance_if_due(now.seen);
     }
 }
 

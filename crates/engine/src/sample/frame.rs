@@ -8,7 +8,7 @@ use squall_wire::{ConnectTimes, Phase, Response, Times};
 use super::connections::Permit;
 use super::copy::Copy;
 use super::in_flight::InFlight;
-use super::{Failure, Sampled, Sampler};
+use super::{Failure, Moment, Sampled, Sampler};
 use crate::post::{self, AssertionResult};
 use crate::program::PostOp;
 use crate::scope::Reply;
@@ -58,7 +58,7 @@ pub(crate) struct Frame<'w> {
     due: u64,
     /// Whether it came from a wait or is an arrival: then it has a moment at which it was due.
     waited: bool,
-    /// From when on the deadlines of the present exchange count.
+    /// From when on the deadlines of the present exchange count: squall cannot have begun it before.
     exchange_from: u64,
     phases: Phases,
     bytes_in: u64,
@@ -74,25 +74,25 @@ pub(crate) struct Frame<'w> {
 }
 
 impl<'w> Frame<'w> {
-    /// A frame for what a user could begin at `ready`.
+    /// A frame for what a user can begin at a moment.
     pub(super) fn new(
         worker: &'w Worker,
         user: &'w Core,
         in_flight: &'w InFlight,
         strand: &mut Strand,
-        ready: u64,
+        now: Moment,
     ) -> Self {
         Frame {
             worker,
             user,
             in_flight,
             name: None,
-            ready,
-            start: ready,
+            ready: now.ready,
+            start: now.ready,
             begun: false,
             due: strand.due,
             waited: std::mem::take(&mut strand.waited),
-            exchange_from: ready,
+            exchange_from: now.seen,
             phases: Phases::default(),
             bytes_in: 0,
             bytes_out: 0,
@@ -181,7 +181,7 @@ impl<'w> Frame<'w> {
         self.phases.add(BODY, times.end_ns.saturating_sub(times.first_byte_ns));
         self.end = times.end_ns;
         self.receive_delay = times.delay_ns;
-        self.exchange_from = times.end_ns;
+        self.exchange_from = times.end_ns + times.delay_ns.unwrap_or(0);
         if response.unsolicited_bytes > 0 {
             self.worker.recorder.count(|counters| counters.unsolicited_responses += 1);
         }
@@ -268,7 +268,7 @@ impl<'w> Frame<'w> {
         let name = self.name.unwrap_or_else(|| {
             worker.recorder.name(NameKind::Request, &format!("{} (no URL)", sampler.kind()))
         });
-        let replied = result.is_ok();
+        let complete = result.is_ok();
         if let Err(Failure { kind, detail }) = result {
             self.end = worker.clock.now();
             // What assertions saw of a reply that then came to nothing is not asked for any more.
@@ -280,7 +280,7 @@ impl<'w> Frame<'w> {
         let sample = Sample {
             latency_us: self.latency(self.start + self.own_delay),
             corrected_latency_us: scheduled.then(|| self.latency(self.due)),
-            complete: replied,
+            complete,
             status: u16::try_from(self.code).unwrap_or(0),
             error: self.result.error,
             bytes_in: self.bytes_in,
@@ -294,7 +294,8 @@ impl<'w> Frame<'w> {
             copy.tell(worker, self.user, name, self.start, &sample, self.result);
         }
         strand.due = self.end;
-        Sampled { failed: sample.error.is_some(), end: self.end }
+        let seen = self.end + self.receive_delay.filter(|_| complete).unwrap_or(0);
+        Sampled { failed: sample.error.is_some(), end: Moment { ready: self.end, seen } }
     }
 
     /// Latency up to now, in ms.
