@@ -5,6 +5,7 @@
 //! calls back; a [`Control`] ends a run from elsewhere.
 
 mod behaviour;
+mod long_body;
 mod parts;
 mod post;
 mod profile;

@@ -167,7 +167,8 @@ pub(crate) struct ExtractOp {
 /// Where it comes from.
 #[derive(Debug)]
 pub(crate) enum FromOp {
-    Body(Extractor),
+    /// Shared with the threads that search long bodies.
+    Body(Arc<Extractor>),
     Header(Box<str>),
     Cookie(Box<str>),
     Status,

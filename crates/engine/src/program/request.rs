@@ -417,7 +417,7 @@ impl<'p> Compiler<'p> {
 
     fn extractor(&mut self, spec: Spec<'_>, span: Span) -> Option<FromOp> {
         match Extractor::compile(&spec) {
-            Ok(extractor) => Some(FromOp::Body(extractor)),
+            Ok(extractor) => Some(FromOp::Body(Arc::new(extractor))),
             Err(error) => {
                 self.error(span, error.message, error.help.as_deref().unwrap_or_default());
                 None

@@ -9,6 +9,7 @@ use super::connections::Permit;
 use super::copy::Copy;
 use super::in_flight::InFlight;
 use super::{Failure, Moment, Sampled, Sampler};
+use crate::long_body::FoundAhead;
 use crate::post::{self, AssertionResult};
 use crate::program::PostOp;
 use crate::scope::Reply;
@@ -157,6 +158,11 @@ impl<'w> Frame<'w> {
         self.worker.set_deadlines(self.in_flight, now.saturating_add(phase), total);
     }
 
+    /// squall has worked on a reply for a while: what comes next begins now.
+    pub(super) fn catch_up(&mut self) {
+        self.exchange_from = self.worker.clock.now();
+    }
+
     /// A connection was made.
     pub(super) fn connected(&mut self, times: &ConnectTimes) {
         self.begin(times.begin_ns);
@@ -202,6 +208,7 @@ impl<'w> Frame<'w> {
         kept: u64,
         captured: &str,
         post: &[PostOp],
+        ahead: FoundAhead,
     ) {
         if post.is_empty() {
             return;
@@ -220,6 +227,7 @@ impl<'w> Frame<'w> {
                 documents: &documents,
             },
             post,
+            ahead,
         );
     }
 
@@ -239,13 +247,14 @@ impl<'w> Frame<'w> {
                 documents: &documents,
             },
             post,
+            FoundAhead::new(),
         );
     }
 
     /// Extracts and checks look at the reply.
-    fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp]) {
+    fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp], ahead: FoundAhead) {
         let Frame { worker, user, copy, result, .. } = self;
-        post::process(&worker.program, user, reply, post, result, |observation| {
+        post::process(&worker.program, user, reply, post, ahead, result, |observation| {
             if let Some(copy) = copy {
                 copy.observed(observation);
             }
@@ -294,7 +303,7 @@ impl<'w> Frame<'w> {
             copy.tell(worker, self.user, name, self.start, &sample, self.result);
         }
         strand.due = self.end;
-        let seen = self.end + self.receive_delay.filter(|_| complete).unwrap_or(0);
+        let seen = self.end.max(self.exchange_from);
         Sampled { failed: sample.error.is_some(), end: Moment { ready: self.end, seen } }
     }
 

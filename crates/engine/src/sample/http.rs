@@ -10,6 +10,7 @@ use super::connections::{Borrowed, Permit};
 use super::route::{self, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
+use crate::long_body::{self, FoundAhead};
 use crate::parts::auth::DigestState;
 use crate::program::{AuthOp, NameOp, RequestOp};
 
@@ -36,6 +37,7 @@ impl Sampler for RequestOp {
         loop {
             match exchange(frame, self, &route, challenged).await? {
                 Received::Reply => return Ok(()),
+                Received::Long(long) => return long.reply(frame, self).await,
                 Received::Late(phase) => return Err(Failure::timeout(phase)),
                 Received::Challenge(challenge) => {
                     challenged = true;
@@ -61,6 +63,8 @@ impl Sampler for RequestOp {
 enum Received {
     /// It is the reply, and was processed.
     Reply,
+    /// It is the reply, and its body is long: it is processed once another thread has searched it.
+    Long(Box<LongReply>),
     /// It arrived, but later than it was allowed to.
     Late(Phase),
     Redirect {
@@ -220,11 +224,71 @@ fn received(
         return Received::Challenge(lines.map(|(_, value)| value.to_vec()).collect());
     }
     let captured = capture.map(Capture::finish).unwrap_or_default();
-    frame.reply(response, op.limits.keep, &captured, &op.post);
+    if long_body::is_long(&op.post, response.body.len()) {
+        return Received::Long(Box::new(LongReply::copy(response, captured)));
+    }
+    reply(frame, op, response, &captured, FoundAhead::new());
+    Received::Reply
+}
+
+/// Shows the reply to the frame.
+fn reply(
+    frame: &mut Frame<'_>,
+    op: &RequestOp,
+    response: &Response<'_>,
+    captured: &str,
+    ahead: FoundAhead,
+) {
+    frame.reply(response, op.limits.keep, captured, &op.post, ahead);
     if op.status_errors && response.status >= 400 {
         frame.fail(ErrorKind::Status, || format!("status {}", response.status));
     }
-    Received::Reply
+}
+
+/// A reply that does not lie in the worker's buffer any more.
+struct LongReply {
+    status: u16,
+    head: Vec<u8>,
+    body: Vec<u8>,
+    body_bytes: u64,
+    captured: String,
+}
+
+impl LongReply {
+    fn copy(response: &Response<'_>, captured: String) -> Self {
+        LongReply {
+            status: response.status,
+            head: response.head.to_vec(),
+            body: response.body.to_vec(),
+            body_bytes: response.body_bytes,
+            captured,
+        }
+    }
+
+    /// Has its body searched, and shows it to the frame. The target has done its part: no deadline
+    /// counts any more.
+    async fn reply(self, frame: &mut Frame<'_>, op: &RequestOp) -> Result<(), Failure> {
+        frame.in_flight.lift_deadlines();
+        let search = long_body::search(&op.post, frame.user, self.body);
+        let (body, ahead) = match frame.in_flight.run(search).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return Err(Failure::new(ErrorKind::Extract, "the search broke off")),
+            Err(cancel) => return Err(Failure::cancelled(cancel, Phase::Body)),
+        };
+        let response = Response {
+            status: self.status,
+            head: &self.head,
+            body: &body,
+            body_bytes: self.body_bytes,
+            bytes_in: 0,
+            bytes_out: 0,
+            sets_cookies: false,
+            unsolicited_bytes: 0,
+        };
+        reply(frame, op, &response, &self.captured, ahead);
+        frame.catch_up();
+        Ok(())
+    }
 }
 
 fn keep_cookies(frame: &Frame<'_>, op: &RequestOp, route: &Route<'_, '_>, response: &Response<'_>) {
