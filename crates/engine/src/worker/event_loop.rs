@@ -190,7 +190,7 @@ impl Worker {
 
     pub(super) fn set_timer(&self, timer: Timer, due: u64) {
         self.roster.borrow_mut().set_timer(timer.id(), due);
-        self.note_next();
+        self.note_due(due);
     }
 
     /// A user of a closed workload begins.
@@ -264,11 +264,17 @@ impl Worker {
     /// When the loop has to go on though nothing has happened.
     pub(super) fn note_next(&self) {
         let due = self.roster.borrow().next().unwrap_or(u64::MAX);
-        let next = due.min(self.recorder.second_ends());
-        let earlier = next < self.next.get();
-        self.next.set(next);
-        if earlier && next < self.alarm_at.get() {
-            self.set_alarm();
+        self.next.set(u64::MAX);
+        self.note_due(due.min(self.recorder.second_ends()));
+    }
+
+    /// Something is due then.
+    fn note_due(&self, due: u64) {
+        if due < self.next.get() {
+            self.next.set(due);
+            if due < self.alarm_at.get() {
+                self.set_alarm();
+            }
         }
     }
 
