@@ -86,6 +86,13 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
 }
 
 impl Worker {
+    /// A user ends within its groups.
+    pub(crate) fn cut_off_groups(&self, strand: &mut Strand) {
+        for group in strand.groups.drain(..) {
+            self.recorder.cut_off_group(&group);
+        }
+    }
+
     /// Draws what follows for a user from a sample that failed.
     fn react(&self, core: &Core, strand: &mut Strand) {
         strand.fail_groups();
@@ -201,9 +208,7 @@ impl<'p> Stretch<'_, 'p> {
 
     /// The user ends within an iteration: what it was in is cut off.
     fn leave(&mut self) -> Next<'p> {
-        while let Some(group) = self.strand.groups.pop() {
-            self.worker.recorder.cut_off_group(&group);
-        }
+        self.worker.cut_off_groups(self.strand);
         Next::Gone
     }
 

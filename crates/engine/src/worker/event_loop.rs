@@ -142,7 +142,8 @@ impl Worker {
                 self.note(&user.core, UserState::Ready, due);
                 self.spawn(user);
             }
-            Action::Dismiss { user, at } => {
+            Action::Dismiss { mut user, at } => {
+                self.cut_off_groups(&mut user.strand);
                 self.note(&user.core, UserState::Finished, at);
                 self.note_users();
             }
