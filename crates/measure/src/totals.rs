@@ -177,7 +177,7 @@ impl Totals {
     ) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.rows.iter().enumerate().filter_map(move |(index, row)| {
             let (kind, text) = self.names.get(NameId(index as u32))?;
-            (wanted(kind) && row.count > 0).then_some((text, row))
+            (wanted(kind) && !row.is_empty()).then_some((text, row))
         })
     }
 

@@ -75,6 +75,9 @@ fn table(out: &mut String, run: &Run) {
     }
     for (name, row) in run.totals.groups() {
         line(out, name, row, run.elapsed_s);
+        if row.cut_off > 0 {
+            let _ = writeln!(out, " {:NAME$} {:>10}", "  cut off by the end", count(row.cut_off));
+        }
     }
     let _ = writeln!(out);
 }
