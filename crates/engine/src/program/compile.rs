@@ -219,15 +219,16 @@ impl<'p> Compiler<'p> {
         for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
             written(step, &mut set);
         }
-        for (part, steps) in [(Section::Setup, &plan.setup), (Section::Teardown, &plan.teardown)] {
-            // What setup finds is a constant of the load, but a variable of setup itself; before
-            // the run it is a variable of which the value is not known yet.
-            if self.options.section == part
-                || (part == Section::Setup && self.options.setup.is_empty())
-            {
-                steps.iter().for_each(|step| written(step, &mut set));
-            }
+        if self.options.section == Section::Teardown {
+            plan.teardown.iter().for_each(|step| written(step, &mut set));
         }
+        // What setup found is a constant of the load and of teardown. To setup itself it is a variable;
+        // so it is to the others while setup has not run, or if it found nothing.
+        let mut of_setup = Vec::new();
+        plan.setup.iter().for_each(|step| written(step, &mut of_setup));
+        let found = |name: &String| self.options.setup.iter().any(|(known, _)| known == name);
+        let is_setup = self.options.section == Section::Setup;
+        set.extend(of_setup.into_iter().filter(|name| is_setup || !found(name)));
         for (name, value) in &self.options.setup {
             if sounds_secret(name)
                 || plan.vars.iter().any(|var| var.secret && var.name.value == *name)
