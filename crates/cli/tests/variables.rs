@@ -7,8 +7,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use common::peer::{Peer, answer, header};
-use common::{all_good, result, squall};
+use common::{Steps, all_good, counter, kinds, result, squall};
 
 /// A peer that answers `/login` with a session's token and number, and anything else with `ok`.
 fn shop() -> Peer {
@@ -115,4 +117,104 @@ fn teardown_after_an_interrupted_load_knows_what_setup_has_found() {
     let last = heads.last().expect("teardown is sent");
     assert!(last.starts_with("DELETE /records/42 "), "{last}");
     assert_eq!(header(last, "authorization"), Some("Bearer t0k"));
+}
+
+/// Runs one step against a peer that would answer it, and returns the result and what the peer was sent.
+fn sent(head: &str, steps: &str, code: i32) -> (Value, Vec<String>) {
+    let peer = shop();
+    let json = Steps { head, ..Steps::one(&peer.url(), steps) }.run(code);
+    (json, heads(&peer))
+}
+
+/// `missing` is set in a branch that is never taken.
+const NEVER: &str = "
+      - if: 'false'
+        then: [{set: {missing: x}}]
+";
+
+#[test]
+fn a_request_that_needs_a_variable_without_a_value_is_not_sent() {
+    for step in [
+        "{delete: '/users/${missing}/records'}",
+        "{get: '${missing}'}",
+        "{get: /, query: {q: '${missing}'}}",
+        "{get: /, headers: {X-A: 'a ${missing}'}}",
+        "{get: /, auth: {bearer: '${missing}'}}",
+        "{get: /, auth: {basic: {user: a, password: '${missing}'}}}",
+        "{post: /, body: 'a=${missing}'}",
+        "{post: /, form: {a: '${missing}'}}",
+        "{post: /, multipart: {a: '${missing}'}}",
+        "{post: /, json: {a: '${missing}'}}",
+        "{post: /, json: {a: ['b ${missing}']}}",
+        "{get: '/${missing + 1}'}",
+        "{get: '/${url_encode(missing)}'}",
+        "{exec: [echo, '${missing}']}",
+    ] {
+        let (json, heads) = sent("", &format!("{NEVER}      - {step}"), 0);
+        assert_eq!(kinds(&json), r#"{"variable":1}"#, "{step}: {}", json["log"]);
+        assert_eq!(heads, Vec::<String>::new(), "{step}");
+        let log = json["log"][0].as_str().expect("a line");
+        for word in ["variable `missing` has no value", "vars: {x: \"\"}", "default: \"\""] {
+            assert!(log.contains(word), "{step}: {log}");
+        }
+    }
+}
+
+#[test]
+fn null_is_a_value_of_json_and_no_text() {
+    let vars = "vars: {nil: null}";
+    let null = |request: &str| request.contains(r#"{"a":null}"#);
+    let step = "{post: '/echo', json: {a: '${nil}'}, check: 'true'}";
+    let peer = Peer::start("127.0.0.1", move |mut client| {
+        while let Some(head) = client.head() {
+            let mut body =
+                vec![0; header(&head, "content-length").map_or(0, |n| n.parse().expect("digits"))];
+            std::io::Read::read_exact(&mut client.stream, &mut body).expect("a body");
+            let good = null(&String::from_utf8_lossy(&body));
+            client.send(answer(if good { "200 OK" } else { "400 Bad Request" }, ""));
+        }
+    });
+    let steps = format!(
+        "\n      - {step}\n      - set: {{again: '${{nil}}'}}\n      - {{post: /, json: {{a: '${{again}}'}}}}"
+    );
+    let json = Steps { head: vars, ..Steps::one(&peer.url(), &steps) }.run(0);
+    all_good(&json, 2);
+    for step in
+        ["{get: '/a/${nil}'}", "{post: /, json: {a: 'b${nil}'}}", "{post: /, form: {a: '${nil}'}}"]
+    {
+        let (json, heads) = sent(vars, step, 0);
+        assert_eq!(kinds(&json), r#"{"variable":1}"#, "{step}");
+        assert_eq!(heads.len(), 0, "{step}");
+        assert!(json["log"][0].as_str().expect("a line").contains("`nil` is null"), "{step}");
+    }
+}
+
+#[test]
+fn a_variable_without_a_value_can_be_asked_for_and_logged() {
+    let steps = format!(
+        "{NEVER}      - get: \"/${{missing == null ? 'a' : 'b'}}/${{has(missing) ? missing : 'c'}}\"
+      - log: 'it is ${{missing}}'
+      - set: {{copy: '${{missing}}'}}
+      - if: has(copy)
+        then: [{{get: /wrong}}]
+      - set: {{missing: d}}
+      - get: '/${{missing}}'"
+    );
+    let (json, heads) = sent("", &steps, 0);
+    all_good(&json, 2);
+    assert_eq!(lines(&heads), ["GET /a/c", "GET /d"]);
+    let log = json["log"].to_string();
+    assert!(log.contains("it is null") && log.contains("variable `missing` has no value"), "{log}");
+    assert_eq!(counter(&json, "warnings"), 2, "the line, and the copy");
+}
+
+#[test]
+fn what_an_extract_leaves_empty_by_default_is_sent() {
+    let extract = "
+      - get: /
+        extract: {word: {regex: 'nowhere (x)', default: ''}}
+      - get: '/search?q=${word}'";
+    let (json, heads) = sent("", extract, 0);
+    all_good(&json, 2);
+    assert_eq!(lines(&heads), ["GET /", "GET /search?q="]);
 }

@@ -72,7 +72,7 @@ pub(crate) struct Compiler<'p> {
     pub(super) defaults: &'p Defaults,
     pub(super) constants: HashMap<String, Value>,
     pub(super) variables: Vec<String>,
-    initial: Vec<Value>,
+    initial: Vec<Option<Value>>,
     pub(super) feeds: Vec<Feed>,
     pub(super) names: Vec<(NameKind, String)>,
     pub(super) functions: Vec<Function>,
@@ -253,7 +253,7 @@ impl<'p> Compiler<'p> {
         }
         for name in set {
             if self.known_slot(&name).is_none() {
-                let initial = self.constants.remove(&name).unwrap_or(Value::Null);
+                let initial = self.constants.remove(&name);
                 self.variables.push(name);
                 self.initial.push(initial);
             }
@@ -467,7 +467,7 @@ impl<'p> Compiler<'p> {
 
     fn new_slot(&mut self, name: String) -> Slot {
         self.variables.push(name);
-        self.initial.push(Value::Null);
+        self.initial.push(None);
         Place::Variable(self.variables.len() - 1).slot()
     }
 
