@@ -218,3 +218,54 @@ fn what_an_extract_leaves_empty_by_default_is_sent() {
     all_good(&json, 2);
     assert_eq!(lines(&heads), ["GET /", "GET /search?q="]);
 }
+
+#[test]
+fn a_url_may_be_a_variable() {
+    let other = shop();
+    let url = other.url();
+    let setup = |more: &str| {
+        format!(
+            "setup: [{{post: /login, extract: {{u: {{json: $.u, default: '{url}/setup'}}}}}}]\n{more}"
+        )
+    };
+    let extracted = format!(
+        "\n      - get: /\n        extract: {{u: {{regex: nowhere, default: '{url}/extracted'}}}}\n      - get: '${{u}}'"
+    );
+    let list = "\n      - for_each: {u: urls}\n        steps: [{get: '${u}'}]";
+    let set = "\n      - get: '${u}'\n      - set: {u: /path}\n      - get: '${u}'";
+    for (head, steps, to_other) in [
+        // Known before the run, whole and in part, and a path.
+        (format!("vars: {{u: '{url}/vars'}}"), "{get: '${u}'}", vec!["GET /vars"]),
+        (format!("vars: {{u: '{url}'}}"), "{get: '${u}/vars?a=1'}", vec!["GET /vars?a=1"]),
+        ("vars: {u: /path}".to_owned(), "{get: '${u}'}", vec![]),
+        // Named by the plan, and set at run time.
+        (format!("vars: {{urls: ['{url}/a', '{url}/b']}}"), list, vec!["GET /a", "GET /b"]),
+        (format!("vars: {{u: '{url}/vars'}}"), set, vec!["GET /vars"]),
+        // Found by setup or in a response: allowed.
+        (
+            setup(&format!("allow_hosts: ['{}']", other.address)),
+            "{get: '${u}'}",
+            vec!["GET /setup"],
+        ),
+        (setup("allow_hosts: 127.0.0.1"), "{get: '${u}/more'}", vec!["GET /setup/more"]),
+        (format!("allow_hosts: ['{}']", other.address), &extracted, vec!["GET /extracted"]),
+    ] {
+        let (json, _) = sent(&head, steps, 0);
+        assert_eq!(kinds(&json), "{}", "{head}{steps}: {}", json["log"]);
+        assert_eq!(lines(&heads(&other)), to_other, "{head}{steps}");
+    }
+    // Not allowed: nothing is sent there, and the error says what to do.
+    let in_part = "{get: 'http://${host}/x'}";
+    let host = format!("setup: [{{set: {{host: '{}'}}}}]", other.address);
+    for (head, steps) in [
+        (setup(""), "{get: '${u}'}"),
+        (setup(""), "{get: '${u}/more'}"),
+        (host, in_part),
+        (String::new(), &extracted),
+    ] {
+        let (json, _) = sent(&head, steps, 0);
+        assert_eq!(kinds(&json), r#"{"host_not_allowed":1}"#, "{head}{steps}: {}", json["log"]);
+        assert!(json["log"].to_string().contains("allow_hosts"), "{}", json["log"]);
+        assert_eq!(heads(&other).len(), 0, "{head}{steps}");
+    }
+}

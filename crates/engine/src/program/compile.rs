@@ -249,6 +249,7 @@ impl<'p> Compiler<'p> {
             if var.secret {
                 self.secrets.add_value(&value);
             }
+            self.allow_urls(&value);
             self.constants.insert(var.name.value.clone(), value);
         }
         for name in set {
@@ -258,6 +259,25 @@ impl<'p> Compiler<'p> {
                 self.initial.push(initial);
             }
         }
+    }
+
+    /// A URL in a variable of the plan names its host, whatever becomes of the variable.
+    fn allow_urls(&mut self, value: &Value) {
+        match value {
+            Value::Text(text) => {
+                if let Ok(url::Location { origin, .. }) = url::parse(text) {
+                    self.hosts.allow_origin(&origin.host, origin.port);
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.allow_urls(item)),
+            Value::Map(map) => map.values().for_each(|value| self.allow_urls(value)),
+            _ => {}
+        }
+    }
+
+    /// Whether a variable's value is one that setup has found.
+    pub(super) fn is_of_setup(&self, name: &str) -> bool {
+        self.options.setup.iter().any(|(known, _)| known == name)
     }
 
     /// The value of something that may only depend on what is known before the run.
