@@ -149,6 +149,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
     Defaults {
         headers,
         timeout: squall_plan::model::Timeouts {
+            pool: own.timeout.pool.or(plan.timeout.pool),
             connect: own.timeout.connect.or(plan.timeout.connect),
             first_byte: own.timeout.first_byte.or(plan.timeout.first_byte),
             total: own.timeout.total.or(plan.timeout.total),
@@ -159,6 +160,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         max_body: own.max_body.or(plan.max_body),
         max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
+        retry_stale: own.retry_stale.or(plan.retry_stale),
     }
 }
 

@@ -27,6 +27,7 @@ const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 /// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
 const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
 /// Limits of time where the plan gives none.
+const DEFAULT_POOL: Duration = Duration::from_secs(60);
 const DEFAULT_CONNECT: Duration = Duration::from_secs(10);
 const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
@@ -71,7 +72,7 @@ impl<'p> Compiler<'p> {
             auth,
             limits: self.limits(request, reads_body),
             capture,
-            retry_stale: true,
+            retry_stale: request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true),
             status_errors,
             post,
         };
@@ -180,7 +181,7 @@ impl<'p> Compiler<'p> {
             _ => 0,
         };
         Limits {
-            pool: nanos(None, Some(DEFAULT_TOTAL)),
+            pool: nanos(own.pool.or(defaults.pool), Some(DEFAULT_POOL)),
             connect: nanos(own.connect.or(defaults.connect), Some(DEFAULT_CONNECT)),
             first_byte: nanos(own.first_byte.or(defaults.first_byte), None),
             total: nanos(own.total.or(defaults.total), Some(DEFAULT_TOTAL)),
