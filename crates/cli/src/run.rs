@@ -69,7 +69,6 @@ pub fn run(job: Job) -> CommandResult {
     let crew = job.output.means.crew(&job.plan, plans::hosts(&programs), builtin);
     let mut collector = Collector::new(&job, &program, &shared, crew.workers)?;
     let ended = drive(&job, &program, &shared, &crew, &control, &mut collector)?;
-    options.setup.clear();
     // An interrupted load is cleaned up as well.
     let teardown = setup_teardown.run(&options, Section::Teardown, &Control::default());
     let outcome =

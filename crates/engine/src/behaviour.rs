@@ -238,7 +238,8 @@ impl<'p> Stretch<'_, 'p> {
             }
             Op::Set { slot, value } => {
                 let value = value.value(&self.scope());
-                let value = self.or_log(value, Value::Null);
+                // Without a value rather than with an old one, which nobody would notice.
+                let value = self.or_log(value.map(Some), None);
                 self.set(*slot, value);
             }
             Op::Repeat { times, counter, limit } => {
@@ -260,13 +261,13 @@ impl<'p> Stretch<'_, 'p> {
                     let pass = *counter;
                     *counter += 1;
                     if let Some(slot) = variable {
-                        self.set(*slot, Value::Int(pass as i64));
+                        self.set(*slot, Some(Value::Int(pass as i64)));
                     }
                 }
             }
             Op::Each { of, list, index } => {
                 let value = of.eval(&self.scope());
-                let value = self.or_log(value, Value::Null);
+                let value = self.or_log(value.map(Some), None);
                 self.set(*list, value);
                 *self.register(*index) = 0;
             }
@@ -296,8 +297,10 @@ impl<'p> Stretch<'_, 'p> {
             }
             Op::Log(text) => {
                 let mut line = Vec::new();
-                let rendered = text.render(&self.scope(), &mut line);
-                self.or_log(rendered, ());
+                let shown = text.show(&self.scope(), &mut line);
+                if !self.or_log(shown, true) {
+                    self.worker.recorder.count(|counters| counters.warnings += 1);
+                }
                 self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
             }
             Op::Stop(StopScope::Iteration) => self.strand.pc = scenario.ops.len() as u32,
@@ -322,7 +325,7 @@ impl<'p> Stretch<'_, 'p> {
         let at = *self.register(index) as usize;
         let element = match Place::of(list) {
             Place::Variable(list) => match self.core.variable(program, list) {
-                Value::List(items) => items.get(at).cloned(),
+                Some(Value::List(items)) => items.get(at).cloned(),
                 _ => None,
             },
             _ => None,
@@ -330,13 +333,13 @@ impl<'p> Stretch<'_, 'p> {
         match element {
             Some(element) => {
                 *self.register(index) += 1;
-                self.set(item, element);
+                self.set(item, Some(element));
             }
             None => self.strand.pc = end,
         }
     }
 
-    fn set(&mut self, slot: squall_plan::expr::Slot, value: Value) {
+    fn set(&mut self, slot: squall_plan::expr::Slot, value: Option<Value>) {
         if let Place::Variable(index) = Place::of(slot) {
             self.core.set_variable(self.program, index, value);
         }

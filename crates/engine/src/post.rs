@@ -61,7 +61,7 @@ pub(crate) fn process(
                 Ok(value) => {
                     observe(Observation::Extracted(&extract.variable, &value));
                     if let Place::Variable(index) = Place::of(extract.slot) {
-                        user.set_variable(program, index, value);
+                        user.set_variable(program, index, Some(value));
                     }
                 }
                 Err(reason) => {

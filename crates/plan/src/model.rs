@@ -186,11 +186,16 @@ pub struct Defaults {
     /// Whether a status of 400 and above is an error where no check of the request looks at
     /// `status`. Default true.
     pub status_errors: Option<bool>,
+    /// Whether a request is repeated on a new connection where the target had closed the old one before
+    /// it was delivered. Default true.
+    pub retry_stale: Option<bool>,
 }
 
 /// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timeouts {
+    /// Waiting for one of the plan's own pool of connections. Default 60 s.
+    pub pool: Option<Duration>,
     /// Name look-up, connect and TLS handshake.
     pub connect: Option<Duration>,
     /// From the send to the first byte of the response.
@@ -538,6 +543,8 @@ pub struct Request {
     pub response_body: Option<ResponseBody>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
     pub status_errors: Option<bool>,
+    /// Whether it is repeated on a new connection where the target had closed the old one.
+    pub retry_stale: Option<bool>,
     /// Values taken from the response, in order.
     pub extract: Vec<Extract>,
     /// Assertions about the response, in order, after the extracts.
@@ -742,6 +749,7 @@ impl Request {
             max_decompression_ratio: None,
             response_body: None,
             status_errors: None,
+            retry_stale: None,
             extract: Vec::new(),
             check: Vec::new(),
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use squall_measure::units::{bytes, count, percent, rate, time};
-use squall_measure::{RequestStats, TimeAccount, UserState, Validity, definition};
+use squall_measure::{Counters, RequestStats, TimeAccount, UserState, Validity, definition};
 
 use crate::run::Run;
 
@@ -32,6 +32,7 @@ pub fn text(run: &Run, color: bool) -> String {
     thresholds(&mut out, run, color);
     validity(&mut out, run, color);
     errors(&mut out, run);
+    retries(&mut out, &counters);
     if counters.checks_failed + counters.checks_passed > 0 {
         let _ = writeln!(
             out,
@@ -275,6 +276,23 @@ fn errors(out: &mut String, run: &Run) {
     }
     for line in run.log.iter().take(10) {
         let _ = writeln!(out, "             {}", shorten(line, 86));
+    }
+}
+
+/// What the target did to connections while they were idle: closed them, or sent something.
+fn retries(out: &mut String, counters: &Counters) {
+    let mut parts = Vec::new();
+    let (stale, unsolicited) = (counters.stale_retries, counters.unsolicited_responses);
+    if stale > 0 {
+        let text = "sent again on a new connection, as the target had closed the old one";
+        parts.push(format!("{} request{} {text}", count(stale), plural(stale)));
+    }
+    if unsolicited > 0 {
+        let text = "without a request: connection closed";
+        parts.push(format!("{} response{} {text}", count(unsolicited), plural(unsolicited)));
+    }
+    if !parts.is_empty() {
+        paragraph(out, " retries     ", &parts.join("; "));
     }
 }
 

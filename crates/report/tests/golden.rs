@@ -88,6 +88,8 @@ fn slice(second: u32) -> Slice {
     slice.counters.users_active = 20 + u64::from(second);
     slice.counters.arrivals_due = 105;
     slice.counters.arrivals_dropped = 5;
+    slice.counters.stale_retries = 4;
+    slice.counters.unsolicited_responses = u64::from(second == 0);
     slice.counters.checks_passed = 98;
     slice.counters.checks_failed = 2;
     slice

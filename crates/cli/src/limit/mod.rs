@@ -85,7 +85,6 @@ pub fn command(args: &args::Limit) -> CommandResult {
         (Mode::Stress, Some(to)) => runner.through("stress", &even(from, to, search.max_steps)),
         _ => runner.search(search),
     };
-    runner.options.setup.clear();
     let torn_down = setup_teardown.run(&runner.options, Section::Teardown, &Control::default());
     let limit = limit?;
     torn_down?;

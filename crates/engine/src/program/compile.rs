@@ -72,7 +72,7 @@ pub(crate) struct Compiler<'p> {
     pub(super) defaults: &'p Defaults,
     pub(super) constants: HashMap<String, Value>,
     pub(super) variables: Vec<String>,
-    initial: Vec<Value>,
+    initial: Vec<Option<Value>>,
     pub(super) feeds: Vec<Feed>,
     pub(super) names: Vec<(NameKind, String)>,
     pub(super) functions: Vec<Function>,
@@ -149,6 +149,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
     Defaults {
         headers,
         timeout: squall_plan::model::Timeouts {
+            pool: own.timeout.pool.or(plan.timeout.pool),
             connect: own.timeout.connect.or(plan.timeout.connect),
             first_byte: own.timeout.first_byte.or(plan.timeout.first_byte),
             total: own.timeout.total.or(plan.timeout.total),
@@ -159,6 +160,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         max_body: own.max_body.or(plan.max_body),
         max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
+        retry_stale: own.retry_stale.or(plan.retry_stale),
     }
 }
 
@@ -219,15 +221,16 @@ impl<'p> Compiler<'p> {
         for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
             written(step, &mut set);
         }
-        for (part, steps) in [(Section::Setup, &plan.setup), (Section::Teardown, &plan.teardown)] {
-            // What setup finds is a constant of the load, but a variable of setup itself; before
-            // the run it is a variable of which the value is not known yet.
-            if self.options.section == part
-                || (part == Section::Setup && self.options.setup.is_empty())
-            {
-                steps.iter().for_each(|step| written(step, &mut set));
-            }
+        if self.options.section == Section::Teardown {
+            plan.teardown.iter().for_each(|step| written(step, &mut set));
         }
+        // What setup found is a constant of the load and of teardown. To setup itself it is a variable;
+        // so it is to the others while setup has not run, or if it found nothing.
+        let mut of_setup = Vec::new();
+        plan.setup.iter().for_each(|step| written(step, &mut of_setup));
+        let found = |name: &String| self.options.setup.iter().any(|(known, _)| known == name);
+        let is_setup = self.options.section == Section::Setup;
+        set.extend(of_setup.into_iter().filter(|name| is_setup || !found(name)));
         for (name, value) in &self.options.setup {
             if sounds_secret(name)
                 || plan.vars.iter().any(|var| var.secret && var.name.value == *name)
@@ -248,15 +251,35 @@ impl<'p> Compiler<'p> {
             if var.secret {
                 self.secrets.add_value(&value);
             }
+            self.allow_urls(&value);
             self.constants.insert(var.name.value.clone(), value);
         }
         for name in set {
             if self.known_slot(&name).is_none() {
-                let initial = self.constants.remove(&name).unwrap_or(Value::Null);
+                let initial = self.constants.remove(&name);
                 self.variables.push(name);
                 self.initial.push(initial);
             }
         }
+    }
+
+    /// A URL in a variable of the plan names its host, whatever becomes of the variable.
+    fn allow_urls(&mut self, value: &Value) {
+        match value {
+            Value::Text(text) => {
+                if let Ok(url::Location { origin, .. }) = url::parse(text) {
+                    self.hosts.allow_origin(&origin.host, origin.port);
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.allow_urls(item)),
+            Value::Map(map) => map.values().for_each(|value| self.allow_urls(value)),
+            _ => {}
+        }
+    }
+
+    /// Whether a variable's value is one that setup has found.
+    pub(super) fn is_of_setup(&self, name: &str) -> bool {
+        self.options.setup.iter().any(|(known, _)| known == name)
     }
 
     /// The value of something that may only depend on what is known before the run.
@@ -466,7 +489,7 @@ impl<'p> Compiler<'p> {
 
     fn new_slot(&mut self, name: String) -> Slot {
         self.variables.push(name);
-        self.initial.push(Value::Null);
+        self.initial.push(None);
         Place::Variable(self.variables.len() - 1).slot()
     }
 

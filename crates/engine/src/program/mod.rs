@@ -59,8 +59,8 @@ pub struct Program {
     pub(crate) names: Vec<(NameKind, String)>,
     /// Names of the variables, by slot.
     pub(crate) variables: Vec<String>,
-    /// What each variable holds when a user starts, by slot.
-    pub(crate) initial: Arc<[Value]>,
+    /// What each variable holds when a session begins, if anything, by slot.
+    pub(crate) initial: Arc<[Option<Value>]>,
     /// The data files in use.
     pub(crate) feeds: Vec<Feed>,
     /// What expressions call beside the plan's own functions.

@@ -54,7 +54,8 @@ impl Failure {
 
 impl From<EvalError> for Failure {
     fn from(error: EvalError) -> Self {
-        Failure::new(ErrorKind::Render, error.to_string())
+        let kind = if error.lacks_value() { ErrorKind::Variable } else { ErrorKind::Render };
+        Failure::new(kind, error.to_string())
     }
 }
 

@@ -210,15 +210,16 @@ impl Worker {
         self.note_users();
     }
 
-    /// Leaves the variables of a user where the caller of a run of one user finds them.
+    /// Leaves the variables of a user that have a value where the caller of a run of one user finds them.
     fn leave_variables(&self, user: &Core) {
         let Some(Ok(mut left)) = self.variables.as_ref().map(|variables| variables.lock()) else {
             return;
         };
         let names = self.program.variables.iter().enumerate().filter(|(_, name)| !name.is_empty());
-        let value =
-            |(index, name): (usize, &String)| (name.clone(), user.variable(&self.program, index));
-        *left = names.map(value).collect();
+        let value = |(index, name): (usize, &String)| {
+            Some((name.clone(), user.variable(&self.program, index)?))
+        };
+        *left = names.filter_map(value).collect();
     }
 
     /// Sets the deadlines of something in flight, and a timer if it needs one.

@@ -148,6 +148,7 @@ impl Reader {
             max_body: self.size(fields.get("max_body")),
             max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),
             status_errors: self.bool(fields.get("status_errors")),
+            retry_stale: self.bool(fields.get("retry_stale")),
         }
     }
 
@@ -174,6 +175,7 @@ impl Reader {
                     return Timeouts::default();
                 };
                 Timeouts {
+                    pool: self.duration(fields.get("pool")),
                     connect: self.duration(fields.get("connect")),
                     first_byte: self.duration(fields.get("first_byte")),
                     total: self.duration(fields.get("total")),

@@ -228,11 +228,13 @@ fn defaults_value(defaults: &Defaults) -> Value {
         .maybe("max_body", defaults.max_body)
         .maybe("max_decompression_ratio", defaults.max_decompression_ratio)
         .maybe("status_errors", defaults.status_errors)
+        .maybe("retry_stale", defaults.retry_stale)
         .done()
 }
 
 fn timeouts_value(timeout: &Timeouts) -> Value {
     Entries::default()
+        .time("pool", timeout.pool)
         .time("connect", timeout.connect)
         .time("first_byte", timeout.first_byte)
         .time("total", timeout.total)
@@ -429,6 +431,7 @@ fn request_value(request: &Request) -> Value {
         .maybe("max_decompression_ratio", request.max_decompression_ratio)
         .maybe("response_body", request.response_body.as_ref().map(response_body_value))
         .maybe("status_errors", request.status_errors)
+        .maybe("retry_stale", request.retry_stale)
         .some("extract", extracts_value(&request.extract))
         .some("check", checks_value(&request.check))
         .done()

@@ -327,6 +327,7 @@ impl Reader {
             max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),
             response_body: self.response_body(fields.get("response_body")),
             status_errors: self.bool(fields.get("status_errors")),
+            retry_stale: self.bool(fields.get("retry_stale")),
             extract: self.extracts(fields.get("extract")),
             check: self.checks(fields.get("check")),
         })
@@ -479,7 +480,7 @@ impl Reader {
         Some(match *kind {
             "regex" => Extractor::Regex {
                 pattern: self.text(node)?,
-                group: self.int(fields.get("group")).map(|group| group as u32),
+                group: self.number_of_group(fields.get("group")),
             },
             "between" => {
                 let texts: Vec<_> =
@@ -504,11 +505,30 @@ impl Reader {
         })
     }
 
+    fn number_of_group(&mut self, node: Option<&Node>) -> Option<u32> {
+        let number = self.int(node)?;
+        let group = u32::try_from(number).ok();
+        if let (Some(node), None) = (node, group) {
+            let message = format!("invalid group {number}: expected a number up to {}", u32::MAX);
+            self.error(node.span, message, "groups are counted from 1; 0 is the whole match");
+        }
+        group
+    }
+
     fn which(&mut self, node: Option<&Node>) -> Match {
         let Some(text) = self.text(node) else { return Match::First };
-        match text.value.parse::<u32>() {
-            Ok(n) if n > 0 => return Match::Nth(n),
-            _ => {}
+        let is_number = text.value.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && !text.value.is_empty() {
+            return match text.value.parse::<u32>() {
+                Ok(n) if n > 0 => Match::Nth(n),
+                _ => {
+                    let most = u32::MAX;
+                    let message =
+                        format!("invalid match {}: expected a number from 1 to {most}", text.value);
+                    self.error(text.span, message, "matches are counted from 1");
+                    Match::First
+                }
+            };
         }
         let words = [
             ("first", Match::First),

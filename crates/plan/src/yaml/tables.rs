@@ -118,12 +118,16 @@ pub(super) static DEFAULTS: Table = Table {
             "most decompressed bytes for each byte of a compressed body; default 200",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error; default true"),
+        Key("retry_stale", Bool, RETRY_STALE),
     ],
 };
+
+const RETRY_STALE: &str = "whether a request is repeated on a new connection where the target had closed the old one before it was delivered; default true";
 
 pub(super) static TIMEOUT: Table = Table {
     name: "a timeout",
     keys: &[
+        Key("pool", Duration, "waiting for a connection of the plan's own pool; default 60s"),
         Key("connect", Duration, "name look-up, connect, TLS; default 10s"),
         Key("first_byte", Duration, "from the send to the first byte"),
         Key("total", Duration, "the whole request; default 60s"),
@@ -263,6 +267,7 @@ pub(super) static REQUEST: Table = Table {
             "what becomes of the response's body; default: what checks and extracts need is kept",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error"),
+        Key("retry_stale", Bool, RETRY_STALE),
         Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the response"),
         Key("check", List(&Either(&[Text, Of(&CHECK)])), "assertions about the response"),
     ],

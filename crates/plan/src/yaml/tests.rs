@@ -54,11 +54,12 @@ scenarios:
   a:
     weight: 3
     start_after: 1s
-    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50}
+    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
-        timeout: {connect: 1s, first_byte: 2s}
+        timeout: {pool: 3s, connect: 1s, first_byte: 2s}
+        retry_stale: true
         extract:
           one: {regex: 'x(\d+)', group: 1, match: 2, default: "none"}
           two: {between: ["<a>", "</a>"], match: all}
@@ -160,6 +161,21 @@ fn what_is_wrong_is_shown() {
             scenario("      - get: /\n        extract: {x: {regex: a, css: b}}"),
             "6:22",
             "an extract takes exactly one of",
+        ),
+        (
+            scenario("      - get: /\n        extract: {x: {regex: a, group: 4294967298}}"),
+            "6:40",
+            "expected a number up to 4294967295",
+        ),
+        (
+            scenario("      - get: /\n        extract: {x: {regex: a, match: 4294967297}}"),
+            "6:40",
+            "expected a number from 1 to 4294967295",
+        ),
+        (
+            scenario("      - get: /\n        extract: {x: {regex: a, match: 0}}"),
+            "6:40",
+            "counted from 1",
         ),
         (scenario("      - include: nowhere.yaml"), "5:18", "cannot read"),
         ("a: [1, 2".to_owned(), "2:1", "invalid YAML"),
