@@ -235,6 +235,9 @@ pub fn run(
     let of = options.workers.clamp(1, program.most_workers());
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
     for index in 0..of {
+        let mut orders = control.0.subscribe();
+        // What was ordered before is to be obeyed too.
+        orders.mark_changed();
         let assignment = Assignment {
             program: program.clone(),
             shared: shared.clone(),
@@ -245,7 +248,7 @@ pub fn run(
             own_files: options.own_files,
             start,
             messages: messages.clone(),
-            orders: control.0.subscribe(),
+            orders,
             trace: trace.clone(),
             variables: variables.clone(),
         };
