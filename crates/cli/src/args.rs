@@ -274,6 +274,18 @@ pub enum Mode {
     Soak,
 }
 
+impl Mode {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            Mode::Search => "search",
+            Mode::Stress => "stress",
+            Mode::Spike => "spike",
+            Mode::Soak => "soak",
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Try {
     /// The plan.

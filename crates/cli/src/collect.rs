@@ -39,7 +39,8 @@ pub struct Collector {
     host: HostMetrics,
     began: Instant,
     requests_logged: Option<Logged>,
-    warnings: Vec<String>,
+    /// Why a part of the result could not be written.
+    unwritten: Vec<String>,
 }
 
 impl Collector {
@@ -93,7 +94,7 @@ impl Collector {
             host: HostMetrics::default(),
             began: Instant::now(),
             requests_logged: None,
-            warnings: Vec::new(),
+            unwritten: Vec::new(),
         };
         collector.sample_host();
         Ok(collector)
@@ -158,14 +159,14 @@ impl Collector {
     pub fn logged(&mut self, logged: std::io::Result<Logged>) {
         match logged {
             Ok(logged) => self.requests_logged = Some(logged),
-            Err(error) => self.warnings.push(format!("the request log is incomplete: {error}")),
+            Err(error) => self.unwritten.push(format!("the request log is incomplete: {error}")),
         }
     }
 
     /// Evaluates the finished run and writes its result.
     pub fn finish(mut self, ended: Ended, interrupted: bool) -> Finished {
         if self.terminal && !self.quiet && self.shown > 0 {
-            eprint!("\r\x1b[K");
+            out::message("\r\x1b[K");
         }
         self.sample_host();
         let mut run = Run {
@@ -182,36 +183,43 @@ impl Collector {
                 ..process_usage()
             },
             host: self.host,
-            warnings: self.warnings,
+            warnings: self.unwritten.clone(),
             ..Run::default()
         };
         run.evaluate();
         run.warn();
+        let mut failures = ended.failures;
+        failures.append(&mut self.unwritten);
         if let Some(folder) = &mut self.folder {
+            folder.close_seconds();
             if folder.failed() > 0 {
-                run.warnings.push(format!("{} writes to the run's folder failed", folder.failed()));
+                let path = folder.path().display();
+                let text = format!("{path}: {} writes failed", folder.failed());
+                run.warnings.push(text.clone());
+                failures.push(text);
             }
             if let Err(error) = folder.finish(&run) {
-                run.warnings.push(format!("run.json: {error}"));
+                failures.push(format!("{}: {error}", folder.path().join("run.json").display()));
             }
         }
-        Finished { run, failures: ended.failures, folder: self.folder }
+        Finished { run, failures, folder: self.folder }
     }
 }
 
-/// A finished run.
+/// A finished run, which is in its folder.
 pub struct Finished {
     run: Run,
+    /// Workers that broke off, and what of the result could not be written.
     failures: Vec<String>,
     folder: Option<RunFolder>,
 }
 
 /// Prints the result and returns the exit code.
 pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
-    let Finished { run, failures, folder } = finished;
+    let Finished { run, mut failures, folder } = finished;
     let to_stdout = job.output.json.as_deref() == Some("-");
     if let Some(target) = &job.output.json {
-        write_json(&run, target)?;
+        failures.extend(write_json(&run, target).err());
     }
     if !to_stdout {
         out::print(&squall_report::text(&run, std::io::stdout().is_terminal()));
@@ -232,13 +240,16 @@ pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
 }
 
 /// Writes the result as JSON to a file, or to the standard output for `-`.
-pub fn write_json(run: &Run, target: &str) -> Result<(), CommandError> {
-    let mut text =
-        serde_json::to_vec_pretty(&squall_report::json(run)).map_err(CommandError::incomplete)?;
+///
+/// # Errors
+/// The file cannot be written, in a sentence with its name.
+pub fn write_json(run: &Run, target: &str) -> Result<(), String> {
+    let mut text = serde_json::to_vec_pretty(&squall_report::json(run))
+        .map_err(|error| format!("{target}: {error}"))?;
     text.push(b'\n');
-    let written = match target {
-        "-" => std::io::stdout().lock().write_all(&text),
-        path => std::fs::write(path, &text),
-    };
-    written.map_err(|error| CommandError::incomplete(format!("{target}: {error}")))
+    if target == "-" {
+        out::print_bytes(&text);
+        return Ok(());
+    }
+    std::fs::write(target, &text).map_err(|error| format!("{target}: {error}"))
 }

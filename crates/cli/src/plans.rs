@@ -16,7 +16,7 @@ use squall_wire::{Io, Settings, Shared, TlsSettings};
 
 use crate::args::Variables;
 use crate::exit::CommandError;
-use crate::host_sampler;
+use crate::{host_sampler, out};
 
 /// Reads a plan, with values for its variables from flags, environment and files.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
@@ -44,7 +44,7 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
         loaded.plan.seed = Some(seed);
     }
     for warning in &loaded.warnings {
-        eprint!("{}", loaded.sources.render(warning));
+        out::message(&loaded.sources.render(warning));
     }
     Ok(loaded)
 }
@@ -62,7 +62,7 @@ pub fn compile_all(
         .collect::<Result<_, _>>()?;
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
     for warning in squall_engine::advise(plan, &all, &thresholds) {
-        eprint!("{}", sources.render(&warning));
+        out::message(&sources.render(&warning));
     }
     Ok(programs)
 }

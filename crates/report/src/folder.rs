@@ -123,14 +123,19 @@ impl RunFolder {
         self.count_failure(written);
     }
 
+    /// Writes all that is still open into the timeline: no slice comes any more.
+    pub fn close_seconds(&mut self) {
+        while !self.open.is_empty() {
+            self.close_second();
+        }
+    }
+
     /// Writes the result of the finished run.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn finish(&mut self, run: &Run) -> io::Result<()> {
-        while !self.open.is_empty() {
-            self.close_second();
-        }
+        self.close_seconds();
         self.write_json(run)
     }
 

@@ -42,6 +42,12 @@ impl Windows {
         }
     }
 
+    /// How many windows are over when the seconds before this one are.
+    pub fn complete(&self, second: u32) -> usize {
+        let complete = second.saturating_sub(self.first) / self.length;
+        self.totals.len().min(complete as usize)
+    }
+
     /// The results, one step per window.
     pub fn steps(
         &self,

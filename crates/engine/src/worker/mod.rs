@@ -101,33 +101,52 @@ pub(crate) struct Worker {
     variables: Option<LastVariables>,
 }
 
+/// What a worker sleeps in, and what other threads wake it by, which know it by the numbers of its
+/// descriptors. So the thread that starts the workers makes it, and closes it when they have ended: a worker
+/// with a table of open files of its own could close it only there.
+pub(crate) struct EventLoop {
+    runtime: tokio::runtime::Runtime,
+    waker: Arc<LoopWaker>,
+}
+
+impl EventLoop {
+    /// An event loop for one worker.
+    ///
+    /// # Errors
+    /// Out of descriptors or memory.
+    pub(crate) fn new() -> io::Result<EventLoop> {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build()?;
+        Ok(EventLoop { runtime, waker: LoopWaker::new()? })
+    }
+
+    /// Closes it. A name that is still looked up is waited for by nobody.
+    pub(crate) fn close(self) {
+        self.runtime.shutdown_background();
+    }
+}
+
 /// Runs a worker on this thread until its share of the load is done.
 ///
 /// # Errors
-/// The event loop could not be made (out of descriptors or memory), or a task broke off.
-pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().build()?;
+/// The worker could not be made (out of descriptors or memory), or a task broke off.
+pub(crate) fn run(assignment: Assignment, event_loop: &EventLoop) -> io::Result<()> {
+    let EventLoop { runtime, waker } = event_loop;
     let orders = assignment.orders.clone();
-    // Other threads know it by the number of its descriptor.
-    let waker = LoopWaker::new()?;
     if assignment.own_files {
         open_files::own_table()?;
     }
     let worker = {
         let _within = runtime.enter();
-        Rc::new(Worker::new(assignment, &waker)?)
+        Rc::new(Worker::new(assignment, waker)?)
     };
     let local = LocalSet::new();
     let work = local.run_until(async {
         worker.event_loop(orders).await;
         worker.recorder.finish(worker.clock.now());
     });
-    squall_wire::run_loop(&runtime, &worker.client, &waker, &*worker, work);
+    squall_wire::run_loop(runtime, &worker.client, waker, &*worker, work);
     let broken = worker.broken.take();
-    // A name that is still looked up is waited for by nobody.
-    drop((local, worker));
-    runtime.shutdown_background();
     broken.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
 }
 
