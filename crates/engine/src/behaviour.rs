@@ -41,7 +41,9 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
     let program = worker.program.clone();
     let in_flight = worker.in_flight.enter();
     let mut budget = BUDGET;
+    // The user's time, and when squall got there: a response may have been read late.
     let mut now = worker.clock.now();
+    let mut seen = now;
     loop {
         let User { core, strand } = &mut *user;
         let mut stretch = Stretch {
@@ -55,16 +57,17 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
             Next::Request(op) => {
                 budget = budget.saturating_sub(REQUEST_COST);
                 worker.note(core, UserState::Request, now);
-                sample::sample(&worker, core, strand, &in_flight, op, now).await
+                sample::sample(&worker, core, strand, &in_flight, op, now, seen).await
             }
             Next::Exec(op) => {
                 worker.note(core, UserState::Request, now);
-                sample::sample(&worker, core, strand, &in_flight, op, now).await
+                sample::sample(&worker, core, strand, &in_flight, op, now, seen).await
             }
             Next::Yield => {
                 budget = BUDGET;
                 tokio::task::yield_now().await;
                 now = worker.clock.now();
+                seen = now;
                 worker.advance_if_due(now);
                 continue;
             }
@@ -76,7 +79,7 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
             Next::Free => return worker.free(user),
             Next::Gone => return worker.leave(user, now),
         };
-        now = sampled.end;
+        (now, seen) = (sampled.end, sampled.seen);
         worker.note(core, UserState::Ready, now);
         if sampled.failed {
             worker.react(core, strand);

@@ -58,7 +58,8 @@ pub(crate) struct Frame<'w> {
     due: u64,
     /// Whether it came from a wait or is an arrival: then it has a moment at which it was due.
     waited: bool,
-    /// From when on the deadlines of the present exchange count.
+    /// From when on the deadlines of the present exchange count: not before squall could begin it, for
+    /// a response that it read late leaves less than nothing of the next one's time.
     exchange_from: u64,
     phases: Phases,
     bytes_in: u64,
@@ -74,13 +75,14 @@ pub(crate) struct Frame<'w> {
 }
 
 impl<'w> Frame<'w> {
-    /// A frame for what a user could begin at `ready`.
+    /// A frame for what a user could begin at `ready`, and squall began at `begun`.
     pub(super) fn new(
         worker: &'w Worker,
         user: &'w Core,
         in_flight: &'w InFlight,
         strand: &mut Strand,
         ready: u64,
+        begun: u64,
     ) -> Self {
         Frame {
             worker,
@@ -92,7 +94,7 @@ impl<'w> Frame<'w> {
             begun: false,
             due: strand.due,
             waited: std::mem::take(&mut strand.waited),
-            exchange_from: ready,
+            exchange_from: begun,
             phases: Phases::default(),
             bytes_in: 0,
             bytes_out: 0,
@@ -181,7 +183,7 @@ impl<'w> Frame<'w> {
         self.phases.add(BODY, times.end_ns.saturating_sub(times.first_byte_ns));
         self.end = times.end_ns;
         self.receive_delay = times.delay_ns;
-        self.exchange_from = times.end_ns;
+        self.exchange_from = self.seen();
         if response.unsolicited_bytes > 0 {
             self.worker.recorder.count(|counters| counters.unsolicited_responses += 1);
         }
@@ -275,6 +277,7 @@ impl<'w> Frame<'w> {
             self.result =
                 AssertionResult { error: Some(kind), detail, ..AssertionResult::default() };
         }
+        let seen = self.seen();
         let load = &worker.program.loads[usize::from(self.user.seat.load)];
         let scheduled = sampler.is_scheduled() && load.has_schedule();
         let sample = Sample {
@@ -294,7 +297,12 @@ impl<'w> Frame<'w> {
             copy.tell(worker, self.user, name, self.start, &sample, self.result);
         }
         strand.due = self.end;
-        Sampled { failed: sample.error.is_some(), end: self.end }
+        Sampled { failed: sample.error.is_some(), end: self.end, seen }
+    }
+
+    /// When squall saw the end.
+    fn seen(&self) -> u64 {
+        self.end.saturating_add(self.receive_delay.unwrap_or(0))
     }
 
     /// Latency up to now, in ms.

@@ -77,6 +77,7 @@ impl InFlight {
     /// Sets the deadlines of what comes now. Returns the time for a timer if the one that is set, if
     /// any, fires too late.
     pub(crate) fn set_deadlines(&self, phase: u64, total: u64) -> Option<u64> {
+        self.forget_timeout();
         self.phase_deadline.set(phase);
         self.total_deadline.set(total);
         self.timer_for(phase.min(total))
@@ -92,8 +93,16 @@ impl InFlight {
 
     /// Lifts all deadlines.
     pub(crate) fn lift_deadlines(&self) {
+        self.forget_timeout();
         self.phase_deadline.set(NEVER);
         self.total_deadline.set(NEVER);
+    }
+
+    /// What missed its deadline may have arrived all the same, and what comes next has another.
+    fn forget_timeout(&self) {
+        if self.cancelled.get() == Some(Cancel::Timeout) {
+            self.cancelled.set(None);
+        }
     }
 
     /// Puts all deadlines off: squall itself, or the plan, holds the exchange up for so long.
@@ -279,6 +288,19 @@ mod tests {
         assert_eq!(entry.missed(1_001, 1_001), Some(Phase::FirstByte));
         assert_eq!(entry.missed(900, 1_001), Some(Phase::Body));
         assert_eq!(entry.run(std::future::pending::<()>()).await, Err(Cancel::Timeout));
+    }
+
+    #[tokio::test]
+    async fn a_timeout_is_not_the_next_request_s() {
+        let entry = InFlight::new(0);
+        entry.set_deadlines(NEVER, 1_000);
+        entry.expire(5_000);
+        assert_eq!(entry.run(async { "arrived" }).await, Ok("arrived"));
+        entry.set_deadlines(NEVER, 6_000);
+        assert_eq!(entry.cancelled.get(), None);
+        entry.cancel(Cancel::Stop);
+        entry.set_deadlines(NEVER, 7_000);
+        assert_eq!(entry.run(std::future::pending::<()>()).await, Err(Cancel::Stop));
     }
 
     #[test]

@@ -43,18 +43,21 @@ pub(crate) struct Sampled {
     pub failed: bool,
     /// When it was over, on the run's clock.
     pub end: u64,
+    /// When squall saw that; later, if it was busy or stopped.
+    pub seen: u64,
 }
 
-/// Takes a sample that a user could begin at `now`, and records it.
+/// Takes a sample that a user could begin at `ready`, and squall begins at `begun`; and records it.
 pub(crate) async fn sample(
     worker: &Worker,
     user: &Core,
     strand: &mut Strand,
     in_flight: &InFlight,
     sampler: &impl Sampler,
-    now: u64,
+    ready: u64,
+    begun: u64,
 ) -> Sampled {
-    let mut frame = Frame::new(worker, user, in_flight, strand, now);
+    let mut frame = Frame::new(worker, user, in_flight, strand, ready, begun);
     frame.name = sampler.name();
     let result = if worker.is_cancelled() {
         Err(Failure::interrupted())
