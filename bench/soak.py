@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from lib import GENERATOR_CPU, Table, nginx, pinned, squall
+from lib import GENERATOR_CPU, Peak, Table, nginx, pinned, squall
 
 MINUTES = int(sys.argv[1]) if len(sys.argv) > 1 else 30
 PLAN = """
@@ -33,7 +33,7 @@ with nginx() as server, tempfile.TemporaryDirectory() as name:
     plan.write_text(PLAN.format(url=server.url(""), minutes=MINUTES))
     command = [squall(), "run", str(plan), "--out", name, "-w", "1", "--quiet", "--json", str(folder / "run.json")]
     process = subprocess.Popen(pinned(GENERATOR_CPU, command), stdout=subprocess.DEVNULL)
-    begin, memory = time.time(), {}
+    begin, memory, peak = time.time(), {}, Peak(process.pid)
     for minute in range(1, MINUTES + 1):
         time.sleep(max(begin + 60 * minute - 1 - time.time(), 0))
         memory[minute] = resident(process.pid)
@@ -48,4 +48,4 @@ for minute in sorted({1, 2, 5, *range(10, MINUTES + 1, 5)} & memory.keys()):
     table.row(minute, f"{rate:,.0f}", f"{p99:.2f}", f"{memory[minute]:.1f}")
 count, cpu = run["totals"]["count"], usage.ru_utime + usage.ru_stime
 print(f"\n{count:,} requests, {run['totals']['errors']:,} errors, {run['counters']['arrivals_dropped']:,} arrivals dropped, "
-      f"{cpu / count * 1e6:.1f} µs CPU a request, peak RSS {usage.ru_maxrss / 1024:.1f} MiB.")
+      f"{cpu / count * 1e6:.1f} µs CPU a request, peak RSS {peak.mib(usage):.1f} MiB.")
