@@ -191,13 +191,16 @@ impl Runner<'_> {
     fn soak(&self, level: f64) -> Result<Limit, CommandError> {
         let length = whole(self.args.step);
         let first = unmeasured(self.args.step);
-        let mut windows = Windows::new(first, length, self.args.steps);
+        let mut windows =
+            Windows::new(first, length, self.args.steps).map_err(CommandError::incomplete)?;
         let total = Duration::from_secs(u64::from(first + length * self.args.steps));
         let host = self.run(level, total, |slice| {
             windows.add(slice);
             true
         })?;
-        let steps = windows.steps(self.by, level, &self.requirements, &host);
+        let steps = windows
+            .steps(self.by, level, &self.requirements, &host)
+            .map_err(CommandError::incomplete)?;
         let end =
             if self.is_interrupted() { SearchEnd::Interrupted } else { SearchEnd::OutOfSteps };
         Ok(Limit::new(self.plan.name.clone(), self.by, "soak", steps, end))
@@ -206,12 +209,15 @@ impl Runner<'_> {
     /// Runs one step.
     fn step(&self, level: f64, number: usize, of: usize) -> Result<LoadStep, CommandError> {
         let first = unmeasured(self.args.step);
-        let mut windows = Windows::new(first, whole(self.args.step) - first, 1);
+        let mut windows = Windows::new(first, whole(self.args.step) - first, 1)
+            .map_err(CommandError::incomplete)?;
         let host = self.run(level, self.args.step, |slice| {
             windows.add(slice);
             true
         })?;
-        let mut steps = windows.steps(self.by, level, &self.requirements, &host);
+        let mut steps = windows
+            .steps(self.by, level, &self.requirements, &host)
+            .map_err(CommandError::incomplete)?;
         // There is exactly one window.
         let Some(step) = steps.pop() else {
             return Err(CommandError::incomplete("no step was measured"));
