@@ -56,7 +56,7 @@ pub fn json(run: &Run) -> Value {
 
 /// The steady part, with intervals that hold the true values with 95 % confidence.
 fn steady(run: &Run) -> Value {
-    let (Some(steady), Some(batches)) = (run.steady, run.batches()) else { return Value::Null };
+    let (Some(steady), Some(batches)) = (run.steady, &run.batches) else { return Value::Null };
     let interval = |value: f64, interval: Option<Interval>| match interval {
         Some(own) => value!({
             "value": value, "low": own.low, "high": own.high, "method": own.method.label(),
@@ -193,16 +193,14 @@ fn phase(h: &Histogram<COARSE>) -> Value {
 }
 
 fn series(run: &Run) -> Vec<Value> {
-    let rows = run.totals.series().map(|row| {
+    let rows = run.series.rows().iter().map(|row| {
         value!({
-            "second": row.second, "seconds": row.seconds, "users": row.counters.users_active,
+            "second": row.second, "seconds": row.seconds, "users": row.users,
             "requests": row.requests, "errors": row.errors, "bytes_in": row.bytes_in, "bytes_out": row.bytes_out,
-            "mean_us": row.latency.mean(), "p50_us": row.latency.percentile(50.0),
-            "p90_us": row.latency.percentile(90.0), "p99_us": row.latency.percentile(99.0), "max_us": row.latency.max(),
-            "arrivals_dropped": row.counters.arrivals_dropped,
-            "receive_delay_p99_us": row.self_metrics.receive_delay.percentile(99.0),
-            "send_delay_p99_us": row.self_metrics.send_delay.percentile(99.0),
-            "loop_iteration_max_us": row.self_metrics.loop_iteration.max(), "starved_us": row.self_metrics.starved_ns / 1_000,
+            "mean_us": row.mean_us, "p50_us": row.p50_us, "p90_us": row.p90_us, "p99_us": row.p99_us,
+            "max_us": row.max_us, "arrivals_dropped": row.arrivals_dropped,
+            "receive_delay_p99_us": row.receive_delay_p99_us, "send_delay_p99_us": row.send_delay_p99_us,
+            "loop_iteration_max_us": row.loop_iteration_max_us, "starved_us": row.starved_ns / 1_000,
             "busiest_worker": row.busiest_ns as f64 / 1e9,
         })
     });

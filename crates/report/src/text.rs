@@ -200,7 +200,7 @@ fn thresholds(out: &mut String, run: &Run, color: bool) {
 
 /// The steady part, with 95% confidence intervals.
 fn steady(out: &mut String, run: &Run) {
-    let (Some(steady), Some(batches)) = (run.steady, run.batches()) else { return };
+    let (Some(steady), Some(batches)) = (run.steady, &run.batches) else { return };
     let all = batches.all();
     if all.is_empty() {
         return;

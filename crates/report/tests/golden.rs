@@ -8,7 +8,9 @@ use squall_measure::{
     ErrorKind, HostMetrics, HostSample, NameId, NameKind, Phases, Sample, Slice, TimeAccount,
     TimeRecorder, Totals, UserState,
 };
-use squall_report::{Generator, Live, Meta, Run, RunFolder, json, live_line, load, text};
+use squall_report::{
+    Generator, Live, Meta, Recording, Run, RunFolder, json, live_line, load, text,
+};
 
 const HOME: NameId = NameId(0);
 const PAY: NameId = NameId(1);
@@ -116,8 +118,11 @@ fn host_sample(second: u64) -> HostSample {
 }
 
 fn run() -> Run {
-    let mut totals = Totals::new();
-    (0..3).for_each(|second| totals.add(&slice(second)));
+    let (mut totals, mut recording) = (Totals::new(), Recording::unnamed().expect("a file"));
+    for second in 0..3 {
+        assert!(totals.add(&slice(second)));
+        recording.append(&slice(second));
+    }
     let mut run = Run {
         meta: Meta {
             squall: "0.0.0".to_owned(),
@@ -155,7 +160,7 @@ fn run() -> Run {
         },
         ..Run::default()
     };
-    run.evaluate();
+    run.evaluate(&mut recording).expect("readable");
     run.warn();
     run
 }

@@ -207,22 +207,28 @@ impl Runner<'_> {
     fn soak(&self, level: f64, done: &mut Done) -> Ending {
         let length = whole(self.args.step);
         let first = unmeasured(self.args.step);
-        let mut windows = Windows::new(first, length, self.args.steps);
+        let mut windows =
+            Windows::new(first, length, self.args.steps).map_err(CommandError::incomplete)?;
         let total = Duration::from_secs(u64::from(first + length * self.args.steps));
         let host = self.run(level, total, |slice, host| {
             windows.add(slice);
             let complete = windows.complete(slice.second);
             if complete > done.steps.len() {
-                done.steps = windows.steps(self.by, level, &self.requirements, host);
-                done.steps.truncate(complete);
-                self.save_done(done);
+                // What cannot be read now may be at the end, which says so if it cannot.
+                if let Ok(mut steps) = windows.steps(self.by, level, &self.requirements, host) {
+                    steps.truncate(complete);
+                    done.steps = steps;
+                    self.save_done(done);
+                }
             }
             true
         })?;
         if self.is_interrupted() {
             return Ok(SearchEnd::Interrupted);
         }
-        done.steps = windows.steps(self.by, level, &self.requirements, &host);
+        done.steps = windows
+            .steps(self.by, level, &self.requirements, &host)
+            .map_err(CommandError::incomplete)?;
         Ok(SearchEnd::OutOfSteps)
     }
 
@@ -234,7 +240,8 @@ impl Runner<'_> {
         done: &mut Done,
     ) -> Result<Option<StepOutcome>, CommandError> {
         let first = unmeasured(self.args.step);
-        let mut windows = Windows::new(first, whole(self.args.step) - first, 1);
+        let mut windows = Windows::new(first, whole(self.args.step) - first, 1)
+            .map_err(CommandError::incomplete)?;
         let host = self.run(level, self.args.step, |slice, _| {
             windows.add(slice);
             true
@@ -242,7 +249,9 @@ impl Runner<'_> {
         if self.is_interrupted() {
             return Ok(None);
         }
-        let mut steps = windows.steps(self.by, level, &self.requirements, &host);
+        let mut steps = windows
+            .steps(self.by, level, &self.requirements, &host)
+            .map_err(CommandError::incomplete)?;
         // There is exactly one window.
         let Some(step) = steps.pop() else {
             return Err(CommandError::incomplete("no step was measured"));

@@ -211,16 +211,18 @@ impl<const BITS: u32> Histogram<BITS> {
         }
         let (min, max, sum) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
         let squares = f64::from_le_bytes(codec::take(bytes)?);
-        let mut index = 0u64;
-        for _ in 0..buckets {
-            index = index.saturating_add(codec::get(bytes)?);
+        let (packed, mut index) = (*bytes, 0u64);
+        for at in 0..buckets {
+            let distance = codec::get(bytes)?;
+            index = index.saturating_add(distance);
             let count = codec::get(bytes)?;
-            if index > index_of::<BITS>(HIGHEST) as u64 || count == 0 {
+            let in_order = at == 0 || distance > 0;
+            if !in_order || index > index_of::<BITS>(HIGHEST) as u64 || count == 0 {
                 return Err(DecodeError("a histogram's bucket is out of range"));
             }
-            histogram.store.add(index as usize, count);
             histogram.count = histogram.count.saturating_add(count);
         }
+        histogram.store = Store::packed(&packed[..packed.len() - bytes.len()]);
         (histogram.min, histogram.max, histogram.sum, histogram.squares) = (min, max, sum, squares);
         Ok(histogram)
     }
