@@ -94,11 +94,13 @@ impl Demand {
         };
         if let Some(load) = &plan.load {
             let most = plan.scenarios.iter().map(|scenario| requests(&scenario.steps)).max();
-            demand.add(&load.value, most.unwrap_or(0), &plan.connections);
+            let width = plan.scenarios.iter().map(|scenario| at_once(&scenario.steps)).max();
+            demand.add(&load.value, most.unwrap_or(0), width.unwrap_or(1), &plan.connections);
         }
         for scenario in &plan.scenarios {
             if let Some(load) = &scenario.load {
-                demand.add(&load.value, requests(&scenario.steps), &plan.connections);
+                let (most, width) = (requests(&scenario.steps), at_once(&scenario.steps));
+                demand.add(&load.value, most, width, &plan.connections);
             }
         }
         let hosts = hosts.max(1) as u64;
@@ -106,7 +108,7 @@ impl Demand {
             ConnectionReuse::Pool(size) => u64::from(size) * hosts,
             ConnectionReuse::PerUser | ConnectionReuse::PerIteration => u64::MAX,
         };
-        demand.connections = (demand.users * hosts).min(most);
+        demand.connections = (demand.connections * hosts).min(most);
         demand.closed_workload_connections = (demand.closed_workload_connections * hosts).min(most);
         demand
     }
@@ -134,13 +136,14 @@ impl Demand {
         if self.builtin { 2 } else { 1 }
     }
 
-    fn add(&mut self, load: &Load, requests: u64, connections: &Connections) {
+    /// Adds a load of users that make so many requests in an iteration, at most `width` at a time.
+    fn add(&mut self, load: &Load, requests: u64, width: u64, connections: &Connections) {
         let top = |stages: &[Stage]| stages.iter().map(|stage| stage.level).fold(0.0, f64::max);
         let (users, iterations) = match load {
             Load::Closed(closed) => {
                 let users = closed.users.unwrap_or(0).max(top(&closed.stages).ceil() as u64);
                 let pacing = closed.pacing.map(|pacing| users as f64 / pacing.as_secs_f64());
-                self.closed_workload_connections += users;
+                self.closed_workload_connections += users * width;
                 (users, pacing)
             }
             Load::Open(open) => {
@@ -148,6 +151,7 @@ impl Demand {
             }
         };
         self.users += users;
+        self.connections += users * width;
         let sum = |so_far: Option<f64>, more: Option<f64>| Some(so_far? + more?);
         self.requests = sum(self.requests, iterations.map(|rate| rate * requests as f64));
         if connections.reuse == ConnectionReuse::PerIteration {
@@ -289,6 +293,7 @@ pub fn requests(steps: &[Step]) -> u64 {
         | StepKind::Repeat { steps, .. }
         | StepKind::While { steps, .. }
         | StepKind::ForEach { steps, .. }
+        | StepKind::Parallel { steps, .. }
         | StepKind::OncePerUser(steps) => requests(steps),
         StepKind::If { then, otherwise, .. } => requests(then) + requests(otherwise),
         StepKind::Choose(choices) => choices.iter().map(|choice| requests(&choice.steps)).sum(),
@@ -296,6 +301,19 @@ pub fn requests(steps: &[Step]) -> u64 {
         _ => 0,
     };
     steps.iter().map(in_one).sum()
+}
+
+/// Most requests of a user at the same time; at least 1.
+fn at_once<'s>(steps: impl IntoIterator<Item = &'s Step>) -> u64 {
+    let in_one = |step: &Step| match &step.kind {
+        StepKind::Parallel { limit, steps } => {
+            let mut widths: Vec<u64> = steps.iter().map(|step| at_once([step])).collect();
+            widths.sort_unstable_by(|a, b| b.cmp(a));
+            widths.into_iter().take(*limit as usize).sum()
+        }
+        _ => at_once(step.inner().collect::<Vec<_>>()),
+    };
+    steps.into_iter().map(in_one).max().unwrap_or(1)
 }
 
 #[cfg(test)]
@@ -357,6 +375,16 @@ mod tests {
         let fast = needs(&plan("{rate: 90000/s, for: 1m, max_users: 10}", "{}"), &HAS);
         assert!(fast[3].text.starts_with("1.80 CPUs for 180,000/s requests"), "{fast:?}");
         assert_eq!(fast[3].help, ["use a lower rate, or 2 machines like this one"]);
+    }
+
+    #[test]
+    fn requests_at_the_same_time_need_connections_of_their_own() {
+        let steps = "{parallel: {limit: 2, steps: [{get: /}, {group: g, steps: [{parallel: [{get: /}, {get: /}, {get: /}]}]}, {get: /}]}}";
+        let text = plan("{users: 100, for: 1m}", "{}").replacen("{get: /}", steps, 1);
+        assert_eq!(
+            needs(&text, &HAS)[0].text,
+            "440 open files if all users are busy, 1,024 allowed"
+        );
     }
 
     /// With tables of their own, workers have room for the users of closed loads: there are as many as it

@@ -77,6 +77,9 @@ fn time_adds_up_on_every_shape() {
         adds_up(&load(shape, step), users);
     }
     adds_up(&load("{users: 3, for: 200ms}", "{get: /status/500}, {stop: user}"), 3);
+    let parallel = "{parallel: {limit: 3, steps: [{get: /delay/5}, {get: /}, {think: 3ms}, {repeat: 3, steps: [{get: /}]}, {parallel: [{get: /}, {get: /delay/9}]}]}}, {get: /}";
+    adds_up(&load("{users: 3, for: 300ms}", parallel), 3);
+    adds_up(&load("{users: 3, pacing: 40ms, for: 300ms}", parallel), 3);
     adds_up(&load("{users: 3, iterations: 30}", "{exec: [sleep, '0']}, {get: /delay/2}"), 3);
 }
 
@@ -86,6 +89,16 @@ fn what_the_plan_decides_is_exact() {
     adds_up(&json, 4);
     exactly(&json, "think", 4.0 * 3.0 * 0.05);
     exactly(&json, "pacing", 0.0);
+    // At the same time the longest wait counts, and only while no request is in flight.
+    let waits = "{parallel: [{think: 50ms}, {think: 20ms}, {repeat: 2, steps: [{think: 10ms}]}]}";
+    let json = load("{users: 4, iterations: 3}", &format!("{waits}, {{get: /}}"));
+    adds_up(&json, 4);
+    exactly(&json, "think", 4.0 * 3.0 * 0.05);
+    let json = load("{users: 4, iterations: 1}", "{parallel: [{think: 200ms}, {get: /delay/100}]}");
+    adds_up(&json, 4);
+    let (requests, think) = (time(&json, "requests"), time(&json, "think"));
+    assert!(requests >= 0.4 && think < 0.401, "{}", json["time_accounting"]);
+    assert!(requests + think > 0.799, "{}", json["time_accounting"]);
     // Four users start at 0, 100, 200 and 300 ms.
     let json = load("{users: 4, ramp: 400ms, for: 600ms}", "{get: /}, {think: 1h}");
     adds_up(&json, 4);

@@ -2,6 +2,9 @@
 //! again and again. It says what it waits for, and neither the load nor the record knows how it came
 //! to that.
 
+mod join;
+mod parallel;
+
 use std::rc::Rc;
 
 use squall_load::random::Random;
@@ -9,10 +12,11 @@ use squall_measure::UserState;
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
-use crate::program::{ExecOp, Op, Place, Program, Register, RequestOp, Scenario};
+use crate::program::{ExecOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, Scenario};
 use crate::roster::{After, Begin};
 use crate::rows::NoRow;
-use crate::sample::{self, Moment};
+use crate::sample::in_flight::Guard;
+use crate::sample::{self, Moment, Sampled};
 use crate::scope::UserScope;
 use crate::user::{Core, OpenGroup, Strand, User};
 use crate::worker::Worker;
@@ -24,16 +28,22 @@ const REQUEST_COST: u32 = 100;
 
 /// What a user needs to go on.
 enum Next<'p> {
-    Request(&'p RequestOp),
-    Exec(&'p ExecOp),
+    Go(Task<'p>),
     /// To think, or to keep its pacing, until then.
     Wait(UserState, u64),
-    /// To let others run.
-    Yield,
     /// An arrival.
     Free,
     /// Nothing: it ends.
     Gone,
+}
+
+/// What a strand does, after which it goes on.
+enum Task<'p> {
+    Request(&'p RequestOp),
+    Exec(&'p ExecOp),
+    Parallel(&'p ParallelOp),
+    /// To let others run.
+    Yield,
 }
 
 /// Runs a user until it waits, is free, or is gone.
@@ -51,22 +61,9 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
             strand: &mut *strand,
             budget: &mut budget,
         };
-        let sampled = match stretch.run(now.ready) {
-            Next::Request(op) => {
-                budget = budget.saturating_sub(REQUEST_COST);
-                worker.note(core, UserState::Request, now.ready);
-                sample::sample(&worker, core, strand, &in_flight, op, now).await
-            }
-            Next::Exec(op) => {
-                worker.note(core, UserState::Request, now.ready);
-                sample::sample(&worker, core, strand, &in_flight, op, now).await
-            }
-            Next::Yield => {
-                budget = BUDGET;
-                tokio::task::yield_now().await;
-                now = Moment::at(worker.clock.now());
-                worker.advance_if_due(now.seen);
-                continue;
+        match stretch.run(now.ready) {
+            Next::Go(task) => {
+                now = perform(&worker, core, strand, &in_flight, &mut budget, task, now).await;
             }
             Next::Wait(state, due) => {
                 drop(in_flight);
@@ -75,14 +72,41 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
             }
             Next::Free => return worker.free(user),
             Next::Gone => return worker.leave(user, now.ready),
-        };
-        now = sampled.end;
-        worker.note(core, UserState::Ready, now.ready);
-        if sampled.failed {
-            worker.react(core, strand);
         }
-        worker.advance_if_due(now.seen);
     }
+}
+
+/// Does what a strand can do from a moment on. Returns when it was done.
+async fn perform(
+    worker: &Rc<Worker>,
+    core: &Core,
+    strand: &mut Strand,
+    in_flight: &Guard<'_>,
+    budget: &mut u32,
+    task: Task<'_>,
+    now: Moment,
+) -> Moment {
+    let end = match task {
+        Task::Request(op) => {
+            *budget = budget.saturating_sub(REQUEST_COST);
+            worker.note_begin(core, strand, now);
+            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
+            worker.note_end(core, strand, sampled)
+        }
+        Task::Exec(op) => {
+            worker.note_begin(core, strand, now);
+            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
+            worker.note_end(core, strand, sampled)
+        }
+        Task::Parallel(op) => parallel::run(worker, core, strand, op, now).await,
+        Task::Yield => {
+            *budget = BUDGET;
+            tokio::task::yield_now().await;
+            Moment::at(worker.clock.now())
+        }
+    };
+    worker.advance_if_due(end.seen);
+    end
 }
 
 impl Worker {
@@ -93,6 +117,29 @@ impl Worker {
         }
     }
 
+    /// A strand begins a sample.
+    fn note_begin(&self, core: &Core, strand: &Strand, now: Moment) {
+        if !strand.is_branch {
+            self.note(core, UserState::Request, now.ready);
+        } else if let Some(at) = core.concurrency.begin(now.ready) {
+            self.note(core, UserState::Request, at);
+        }
+    }
+
+    /// A strand's sample is over. Returns when it was.
+    fn note_end(&self, core: &Core, strand: &mut Strand, sampled: Sampled) -> Moment {
+        let end = sampled.end.ready;
+        if !strand.is_branch {
+            self.note(core, UserState::Ready, end);
+        } else if let Some(at) = core.concurrency.end(end) {
+            self.note(core, UserState::Think, at);
+        }
+        if sampled.failed {
+            self.react(core, strand);
+        }
+        sampled.end
+    }
+
     /// Draws what follows for a user from a sample that failed.
     fn react(&self, core: &Core, strand: &mut Strand) {
         strand.fail_groups();
@@ -100,10 +147,18 @@ impl Worker {
         match scenario.on_error {
             OnError::Continue => {}
             // To the end of the program: the iteration is over.
-            OnError::NextIteration => strand.pc = scenario.ops.len() as u32,
+            OnError::NextIteration => scenario.end_iteration(core, strand),
             OnError::StopUser => core.stopped.set(true),
             OnError::StopRun => self.stop_run(),
         }
+    }
+}
+
+impl Scenario {
+    /// Lets a user's iteration end, with all its strands.
+    fn end_iteration(&self, core: &Core, strand: &mut Strand) {
+        strand.pc = self.ops.len() as Pc;
+        core.iteration_over.set(strand.is_branch);
     }
 }
 
@@ -131,7 +186,7 @@ impl<'p> Stretch<'_, 'p> {
             }
             while let Some(op) = scenario.ops.get(self.strand.pc as usize) {
                 if *self.budget == 0 {
-                    return Next::Yield;
+                    return Next::Go(Task::Yield);
                 }
                 *self.budget -= 1;
                 self.strand.pc += 1;
@@ -141,9 +196,38 @@ impl<'p> Stretch<'_, 'p> {
             }
             match self.end_iteration(now) {
                 Some(next) => return next,
-                None if *self.budget == 0 => return Next::Yield,
+                None if *self.budget == 0 => return Next::Go(Task::Yield),
                 None => *self.budget -= 1,
             }
+        }
+    }
+
+    /// As [`Stretch::run`], for a branch, which ends before the operation `end`. `None`: it has.
+    fn run_branch(&mut self, end: Pc, now: u64) -> Option<Next<'p>> {
+        let program = self.program;
+        let scenario = &program.scenarios[self.core.scenario()];
+        if self.core.stopped.get() || self.worker.is_stopping() {
+            return Some(self.leave());
+        }
+        while self.strand.pc < end && !self.core.iteration_over.get() {
+            if *self.budget == 0 {
+                return Some(Next::Go(Task::Yield));
+            }
+            *self.budget -= 1;
+            let op = scenario.ops.get(self.strand.pc as usize)?;
+            self.strand.pc += 1;
+            if let Some(next) = self.op(scenario, op, now) {
+                return Some(next);
+            }
+        }
+        self.end_groups(now);
+        None
+    }
+
+    /// All groups that it is in are over.
+    fn end_groups(&mut self, now: u64) {
+        while let Some(group) = self.strand.groups.pop() {
+            self.worker.recorder.group(&group, now);
         }
     }
 
@@ -171,6 +255,7 @@ impl<'p> Stretch<'_, 'p> {
             }
         }
         core.in_iteration.set(true);
+        core.iteration_over.set(false);
         self.strand.pc = 0;
         let (seed, scenario) = (self.program.seed, u64::from(core.seat.scenario));
         core.draw_from(Random::of(seed, scenario, core.seat.number, core.iteration.get()));
@@ -182,9 +267,7 @@ impl<'p> Stretch<'_, 'p> {
     /// The program's end was reached. `None`: the next iteration begins at once.
     fn end_iteration(&mut self, now: u64) -> Option<Next<'p>> {
         let core = self.core;
-        while let Some(group) = self.strand.groups.pop() {
-            self.worker.recorder.group(&group, now);
-        }
+        self.end_groups(now);
         core.in_iteration.set(false);
         core.iteration.set(core.iteration.get() + 1);
         self.worker.recorder.count(|counters| counters.iterations_done += 1);
@@ -220,9 +303,10 @@ impl<'p> Stretch<'_, 'p> {
                 if !arrived && self.worker.roster.borrow().is_surplus(self.core.seat) {
                     return Some(self.leave());
                 }
-                return Some(Next::Request(request));
+                return Some(Next::Go(Task::Request(request)));
             }
-            Op::Exec(exec) => return Some(Next::Exec(exec)),
+            Op::Exec(exec) => return Some(Next::Go(Task::Exec(exec))),
+            Op::Parallel(parallel) => return Some(Next::Go(Task::Parallel(parallel))),
             Op::Think(think) => {
                 let wait = self.think(think);
                 self.strand.due = now.saturating_add(wait);
@@ -303,7 +387,7 @@ impl<'p> Stretch<'_, 'p> {
                 }
                 self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
             }
-            Op::Stop(StopScope::Iteration) => self.strand.pc = scenario.ops.len() as u32,
+            Op::Stop(StopScope::Iteration) => scenario.end_iteration(self.core, self.strand),
             Op::Stop(StopScope::User) => return Some(self.leave()),
             Op::Stop(StopScope::Run) => {
                 self.worker.stop_run();

@@ -461,6 +461,13 @@ pub enum StepKind {
     RoundRobin(Vec<Vec<Step>>),
     /// Steps in the first iteration of a user only.
     OncePerUser(Vec<Step>),
+    /// Each step at the same time as the others; the user goes on when all have ended.
+    Parallel {
+        /// Most that are made at the same time, from 1 to [`MAX_PARALLEL`].
+        limit: u32,
+        /// The steps, each with all that is in it.
+        steps: Vec<Step>,
+    },
     /// Give variables values.
     Set(Vec<(Spanned<String>, Json)>),
     /// Write a line to the run's log.
@@ -470,6 +477,12 @@ pub enum StepKind {
     /// Run a program; needs `--allow-exec`.
     Exec(Box<Exec>),
 }
+
+/// Most steps of [`StepKind::Parallel`] at the same time, where the plan does not say: so many
+/// connections a browser opens to one host over HTTP/1.1.
+pub const DEFAULT_PARALLEL: u32 = 6;
+/// Most that a plan may ask for.
+pub const MAX_PARALLEL: u32 = 1_000;
 
 /// One of the branches of `choose`.
 #[derive(Debug, Clone, PartialEq)]
@@ -764,6 +777,7 @@ impl Step {
             | StepKind::Repeat { steps, .. }
             | StepKind::While { steps, .. }
             | StepKind::ForEach { steps, .. }
+            | StepKind::Parallel { steps, .. }
             | StepKind::OncePerUser(steps) => vec![steps],
             StepKind::If { then, otherwise, .. } => vec![then, otherwise],
             StepKind::Choose(choices) => {

@@ -4,7 +4,7 @@ use squall_measure::NameKind;
 use squall_plan::model::{Choice, Step, StepKind};
 
 use super::compile::Compiler;
-use super::{Op, Pc, Register};
+use super::{Branch, Op, ParallelOp, Pc, Register};
 
 /// Lays one list of steps flat.
 pub(super) struct Flow<'c, 'p> {
@@ -92,6 +92,7 @@ impl<'c, 'p> Flow<'c, 'p> {
                 self.steps(steps);
                 self.ops[head] = Op::OncePerUser { otherwise: self.here() };
             }
+            StepKind::Parallel { limit, steps } => self.parallel(*limit, steps),
             StepKind::Set(values) => {
                 for (name, value) in values {
                     if let Some(value) = self.compiler.json(value) {
@@ -122,6 +123,22 @@ impl<'c, 'p> Flow<'c, 'p> {
         let head = self.hole();
         let targets = self.branches(choices.iter().map(|choice| choice.steps.as_slice()));
         self.ops[head] = Op::Choose { cumulative, targets };
+    }
+
+    fn parallel(&mut self, limit: u32, steps: &'p [Step]) {
+        let head = self.hole();
+        let mut branches = Vec::new();
+        for step in steps {
+            let (from, registers) = (self.here(), self.registers);
+            self.step(step);
+            let ops = from..self.here();
+            branches.push(Branch { ops, registers: registers..self.registers });
+        }
+        self.ops[head] = Op::Parallel(Box::new(ParallelOp {
+            limit: limit.max(1) as usize,
+            branches: branches.into(),
+            end: self.here(),
+        }));
     }
 
     /// Lays out alternatives one after the other, each with a jump behind the last.

@@ -15,6 +15,7 @@ mod request;
 mod scope;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -159,8 +160,28 @@ pub(crate) enum Op {
     OncePerUser {
         otherwise: Pc,
     },
+    /// Several flows at the same time; then on at their end.
+    Parallel(Box<ParallelOp>),
     Log(BoundTemplate),
     Stop(StopScope),
+}
+
+/// Flows at the same time.
+#[derive(Debug)]
+pub(crate) struct ParallelOp {
+    /// Most at the same time, at least 1.
+    pub limit: usize,
+    pub branches: Box<[Branch]>,
+    /// Where the user goes on.
+    pub end: Pc,
+}
+
+/// The operations of one flow of several.
+#[derive(Debug)]
+pub(crate) struct Branch {
+    pub ops: Range<Pc>,
+    /// The registers that these operations use, and no others do.
+    pub registers: Range<Register>,
 }
 
 impl Program {

@@ -98,6 +98,13 @@ impl Display for Line<'_> {
             Op::OncePerUser { otherwise } => {
                 write!(f, "after the first iteration go to {otherwise}")
             }
+            Op::Parallel(parallel) => {
+                write!(f, "at most {} at the same time:", parallel.limit)?;
+                for branch in &parallel.branches {
+                    write!(f, " {}..{}", branch.ops.start, branch.ops.end)?;
+                }
+                write!(f, ", then go to {}", parallel.end)
+            }
             Op::Log(_) => f.write_str("log"),
             Op::Stop(scope) => write!(f, "stop {scope:?}"),
         }

@@ -119,11 +119,13 @@ impl<U: Seated> Load<U> {
     }
 
     /// The number of its users changes at `due`, on the run's clock; [`Load::step`] does the rest.
-    pub(super) fn change_users(&mut self, due: Nanos) {
-        if let Workload::Closed(closed) = &mut self.workload {
-            self.wanted = closed.change(due.saturating_sub(self.began));
-            self.changed = due;
-        }
+    /// Returns whether it falls.
+    pub(super) fn change_users(&mut self, due: Nanos) -> bool {
+        let Workload::Closed(closed) = &mut self.workload else { return false };
+        let before = self.wanted;
+        self.wanted = closed.change(due.saturating_sub(self.began));
+        self.changed = due;
+        self.wanted < before
     }
 
     /// One step toward the users that there should be. `None`: they are there.

@@ -99,6 +99,8 @@ pub(crate) struct Roster<U> {
     /// What is to change, and when, the latest first.
     changes: Vec<(Nanos, Change)>,
     stopped: bool,
+    /// Whether users may have lost their seats since [`Roster::take_shrunk`].
+    shrunk: bool,
 }
 
 /// A change of what this worker does.
@@ -158,6 +160,7 @@ impl<U: Seated> Roster<U> {
             paused_ns: 0,
             changes: Vec::new(),
             stopped: false,
+            shrunk: false,
         };
         for (profile, load) in profiles.iter().zip(0..) {
             let seed = roster.seed_of(load);
@@ -230,7 +233,7 @@ impl<U: Seated> Roster<U> {
                 }
                 let arrived = self.loads[index].arrive(&self.share);
                 if arrived.is_none() {
-                    self.loads[index].change_users(due);
+                    self.shrunk |= self.loads[index].change_users(due);
                     self.unsettled.push(load);
                 }
                 self.arm_next(load);
@@ -347,7 +350,24 @@ impl<U: Seated> Roster<U> {
     pub(crate) fn end_load(&mut self, load: u16, at: Nanos) {
         if self.load_mut(load).end(at) {
             self.unsettled.push(load);
+            self.shrunk = true;
         }
+    }
+
+    /// Whether users may have lost their seats since this was asked last: those that do something find
+    /// out by themselves when they look.
+    pub(crate) fn take_shrunk(&mut self) -> bool {
+        std::mem::take(&mut self.shrunk)
+    }
+
+    /// The time of a wait: that of the clock without pauses.
+    pub(crate) fn without_pauses(&self, now: Nanos) -> Nanos {
+        self.paused.map_or(now, |since| now.min(since)).saturating_sub(self.paused_ns)
+    }
+
+    /// Whether loads stand still.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused.is_some()
     }
 
     /// The run ends at `now`: no load begins anything more. Returns how many arrivals were due and
@@ -406,10 +426,12 @@ impl<U: Seated> Roster<U> {
             Some((at, Change::Shape { load, shape })) => {
                 let seed = self.seed_of(load);
                 self.loads[usize::from(load)].reshape(shape, &self.share, at, seed);
+                self.shrunk = true;
                 self.arm(load);
             }
             Some((at, Change::Share(share))) => {
                 let before = std::mem::replace(&mut self.share, share);
+                self.shrunk = true;
                 for load in 0..self.loads.len() as u16 {
                     let seed = self.seed_of(load);
                     self.loads[usize::from(load)].reshare(&before, &self.share, at, seed);

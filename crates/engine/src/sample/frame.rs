@@ -59,6 +59,8 @@ pub(crate) struct Frame<'w> {
     due: u64,
     /// Whether it came from a wait or is an arrival: then it has a moment at which it was due.
     waited: bool,
+    /// Whether its user may do something else at the same time.
+    is_branch: bool,
     /// From when on the deadlines of the present exchange count: squall cannot have begun it before.
     exchange_from: u64,
     phases: Phases,
@@ -93,6 +95,7 @@ impl<'w> Frame<'w> {
             begun: false,
             due: strand.due,
             waited: std::mem::take(&mut strand.waited),
+            is_branch: strand.is_branch,
             exchange_from: now.seen,
             phases: Phases::default(),
             bytes_in: 0,
@@ -325,7 +328,10 @@ impl<'w> Frame<'w> {
             let late = self.start.saturating_sub(self.due).saturating_sub(pooled);
             recorder.self_metrics(|own| own.send_delay.record(late / 1_000));
         }
-        if self.user.state.get().is_some() {
+        if self.user.state.get().is_some() && self.is_branch {
+            // Requests at the same time take more time together than their user has.
+            recorder.of_user(&Phases::default(), 0);
+        } else if self.user.state.get().is_some() {
             let delay = self.start.saturating_sub(self.ready).saturating_sub(pooled);
             recorder.of_user(&self.phases, delay + self.own_delay);
         }

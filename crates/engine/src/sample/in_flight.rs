@@ -31,6 +31,8 @@ pub(crate) struct InFlight {
     /// When the roster's timer for this entry fires.
     timer: Cell<u64>,
     cancelled: Cell<Option<Cancel>>,
+    /// Whether it waits for a time that the plan gives.
+    waits: Cell<bool>,
 }
 
 /// Why something in flight was ended from outside.
@@ -63,6 +65,7 @@ impl InFlight {
             total_deadline: Cell::new(NEVER),
             timer: Cell::new(NEVER),
             cancelled: Cell::new(None),
+            waits: Cell::new(false),
         }
     }
 
@@ -202,6 +205,8 @@ impl InFlight {
 pub(crate) struct InFlightTable {
     all: RefCell<Vec<Rc<InFlight>>>,
     free: RefCell<Vec<u32>>,
+    /// How many of them wait for a time that the plan gives.
+    waiting: Cell<usize>,
 }
 
 impl InFlightTable {
@@ -221,6 +226,14 @@ impl InFlightTable {
         self.all.borrow().get(id as usize).cloned()
     }
 
+    /// Lets all that wait look again whether they may.
+    pub(crate) fn wake_waiting(&self) {
+        if self.waiting.get() > 0 {
+            let all = self.all.borrow();
+            all.iter().filter(|entry| entry.waits.get()).for_each(|entry| entry.wake());
+        }
+    }
+
     /// Ends everything that waits.
     pub(crate) fn cancel_all(&self) {
         self.all.borrow().iter().for_each(|entry| entry.cancel(Cancel::Stop));
@@ -231,6 +244,37 @@ impl InFlightTable {
 pub(crate) struct Guard<'t> {
     table: &'t InFlightTable,
     entry: Rc<InFlight>,
+}
+
+impl Guard<'_> {
+    /// Waits until `ready` says so. It is asked now, whenever the entry is woken, and when users may
+    /// have to go ([`InFlightTable::wake_waiting`]).
+    pub(crate) async fn wait<T>(&self, mut ready: impl FnMut() -> Option<T>) -> T {
+        let _waiting = Waiting::new(self);
+        poll_fn(|cx| {
+            self.watch(cx);
+            ready().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
+}
+
+/// That an entry waits; until it is dropped.
+struct Waiting<'g>(&'g Guard<'g>);
+
+impl<'g> Waiting<'g> {
+    fn new(guard: &'g Guard<'g>) -> Self {
+        guard.table.waiting.set(guard.table.waiting.get() + 1);
+        guard.waits.set(true);
+        Waiting(guard)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waits.set(false);
+        self.0.table.waiting.set(self.0.table.waiting.get() - 1);
+    }
 }
 
 impl std::ops::Deref for Guard<'_> {

@@ -5,6 +5,7 @@
 //! steps. A strand changes the core through cells, borrowed for no longer than one look: never over a
 //! wait.
 
+mod concurrency;
 mod strand;
 
 use std::cell::{Cell, OnceCell, Ref, RefCell};
@@ -22,6 +23,7 @@ use crate::parts::data::Row;
 use crate::program::Program;
 use crate::roster::{Seat, Seated};
 use crate::sample::throttle::Bandwidths;
+pub(crate) use concurrency::Concurrency;
 pub(crate) use strand::{OpenGroup, Strand};
 
 /// A virtual user.
@@ -40,6 +42,10 @@ pub(crate) struct Core {
     pub in_iteration: Cell<bool>,
     /// It ends at the next step.
     pub stopped: Cell<bool>,
+    /// Its iteration ends at the next step of each of its strands.
+    pub iteration_over: Cell<bool>,
+    /// What its strands do at the same time.
+    pub concurrency: Concurrency,
     /// Iterations begun before this one.
     pub iteration: Cell<u64>,
     /// When the current iteration was due; the next one follows by the pacing, see
@@ -75,6 +81,8 @@ impl User {
                 state: Cell::new(None),
                 in_iteration: Cell::new(false),
                 stopped: Cell::new(false),
+                iteration_over: Cell::new(false),
+                concurrency: Concurrency::default(),
                 iteration: Cell::new(0),
                 paced: Cell::new(0),
                 random: Cell::new(Random::new(0)),
@@ -108,6 +116,16 @@ impl Core {
         let drawn = draw(&mut random);
         self.random.set(random);
         drawn
+    }
+
+    /// Puts another source of chance in the place of the present one, which it returns.
+    pub(crate) fn swap_chance(&self, random: Random) -> Random {
+        self.random.replace(random)
+    }
+
+    /// Whether no strand may begin anything more in this iteration.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.stopped.get() || self.iteration_over.get()
     }
 
     /// A random number of this iteration.

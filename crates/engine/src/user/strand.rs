@@ -1,6 +1,8 @@
 //! One flow of a user's steps: where it stands, its loops and groups, and when its next request was
 //! due. Plain data.
 
+use std::ops::Range;
+
 use crate::program::{Pc, Program, Register};
 
 /// A flow of steps.
@@ -20,6 +22,10 @@ pub(crate) struct Strand {
     registers: Vec<u64>,
     /// Groups that it is in, the innermost last.
     pub groups: Vec<OpenGroup>,
+    /// Whether it is one of several of its user at the same time.
+    pub is_branch: bool,
+    /// Whether something in it failed: what a branch tells the strand that it belongs to.
+    pub failed: bool,
 }
 
 /// A group that has begun and is not over.
@@ -48,6 +54,36 @@ impl Strand {
 
     /// Something in it failed, and with it the groups that it is in.
     pub(crate) fn fail_groups(&mut self) {
+        self.failed = true;
         self.groups.iter_mut().for_each(|group| group.failed = true);
+    }
+
+    /// The strand of a branch, which begins where this one stands: in no group of its own, with its
+    /// own copy of the loops' numbers.
+    pub(crate) fn branch(&self) -> Strand {
+        Strand {
+            pc: self.pc,
+            due: self.due,
+            waited: self.waited,
+            arrived: self.arrived,
+            registers: self.registers.clone(),
+            groups: Vec::new(),
+            is_branch: true,
+            failed: false,
+        }
+    }
+
+    /// Takes over what a branch has done: the turns of its own steps, and whether anything failed.
+    pub(crate) fn join(&mut self, branch: &Strand, registers: Range<Register>) {
+        let own = usize::from(registers.start)..usize::from(registers.end);
+        if let Some(numbers) = branch.registers.get(own.clone())
+            && !numbers.is_empty()
+        {
+            self.registers.resize(branch.registers.len(), 0);
+            self.registers[own].copy_from_slice(numbers);
+        }
+        if branch.failed {
+            self.fail_groups();
+        }
     }
 }

@@ -24,6 +24,7 @@ impl Worker {
             self.roster.borrow_mut().pause(now);
         } else {
             self.roster.borrow_mut().resume(now);
+            self.in_flight.wake_waiting();
         }
         match orders.command {
             Command::Run => {}

@@ -109,6 +109,9 @@ impl Worker {
         for _ in 0..BUDGET {
             let action = self.roster.borrow_mut().poll(now);
             let Some(action) = action else {
+                if self.roster.borrow_mut().take_shrunk() {
+                    self.in_flight.wake_waiting();
+                }
                 self.wind_down(now);
                 self.note_next();
                 return true;

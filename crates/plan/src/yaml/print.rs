@@ -370,6 +370,9 @@ fn step_value(kind: &StepKind) -> Value {
             json!({"round_robin": branches.collect::<Vec<_>>()})
         }
         StepKind::OncePerUser(steps) => json!({"once_per_user": steps_value(steps)}),
+        StepKind::Parallel { limit, steps } => {
+            json!({"parallel": {"limit": limit, "steps": steps_value(steps)}})
+        }
         StepKind::Set(values) => {
             let values = values.iter().map(|(name, value)| (name.value.clone(), json_value(value)));
             json!({"set": Value::Object(values.collect())})

@@ -61,6 +61,7 @@ impl Reader {
                 let fields = self.fields(node, &tables::ONCE_PER_USER)?;
                 Some(StepKind::OncePerUser(self.steps(fields.get("once_per_user"))))
             }
+            Some("parallel") => self.parallel(node),
             Some("set") => self.set(node),
             Some("log") => {
                 let fields = self.fields(node, &tables::LOG)?;
@@ -214,6 +215,35 @@ impl Reader {
             return None;
         }
         Some(StepKind::RoundRobin(branches))
+    }
+
+    fn parallel(&mut self, node: &Node) -> Option<StepKind> {
+        let node = self.fields(node, &tables::PARALLEL)?.get("parallel")?;
+        let (limit, list) = match node.kind {
+            Kind::Map(_) => {
+                let fields = self.fields(node, &tables::BRANCHES)?;
+                (fields.get("limit"), fields.get("steps"))
+            }
+            _ => (None, Some(node)),
+        };
+        let most = u64::from(MAX_PARALLEL);
+        let limit = match (limit, self.int(limit)) {
+            (Some(node), Some(number)) if !(1..=most).contains(&number) => {
+                self.error(
+                    node.span,
+                    format!("invalid limit {number}: expected a number from 1 to {most}"),
+                    "it is how many of the steps are made at the same time",
+                );
+                None
+            }
+            (_, number) => number.and_then(|number| u32::try_from(number).ok()),
+        };
+        let steps = self.steps(list);
+        if list.is_none_or(|list| matches!(&list.kind, Kind::List(items) if items.is_empty())) {
+            self.error(node.span, "`parallel` needs at least one step", "");
+            return None;
+        }
+        Some(StepKind::Parallel { limit: limit.unwrap_or(DEFAULT_PARALLEL), steps })
     }
 
     fn set(&mut self, node: &Node) -> Option<StepKind> {

@@ -75,6 +75,8 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("roundrobinswitch", &["round_robin"]),
     ("once", &["once_per_user"]),
     ("onceonly", &["once_per_user"]),
+    ("batch", &["parallel"]),
+    ("concurrent", &["parallel"]),
 ];
 
 /// The known word that was most likely meant: the same but for capitals, `_` and `-`; the word for

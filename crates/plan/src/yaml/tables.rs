@@ -396,6 +396,21 @@ pub(super) static ONCE_PER_USER: Table = Table {
     name: "a once_per_user step",
     keys: &[Key("once_per_user", Steps, "steps in a user's first iteration only")],
 };
+pub(super) static PARALLEL: Table = Table {
+    name: "a parallel step",
+    keys: &[Key(
+        "parallel",
+        Either(&[Steps, Of(&BRANCHES)]),
+        "steps at the same time: a list, or {limit, steps}",
+    )],
+};
+pub(super) static BRANCHES: Table = Table {
+    name: "parallel",
+    keys: &[
+        Key("limit", Int, "most steps at the same time, from 1 to 1000; default 6"),
+        Key("steps", Steps, "its steps, each a flow of its own"),
+    ],
+};
 pub(super) static SET: Table =
     Table { name: "a set step", keys: &[Key("set", Names(&Any), "variables and their values")] };
 pub(super) static LOG: Table =
@@ -418,7 +433,7 @@ pub(super) static INCLUDE: Table =
     Table { name: "an include", keys: &[Key("include", Text, "steps of another file")] };
 
 /// The kinds of steps. The first key of each, or any method of a request, decides.
-pub(super) static STEPS: [&Table; 15] = [
+pub(super) static STEPS: [&Table; 16] = [
     &REQUEST,
     &GROUP,
     &THINK,
@@ -429,6 +444,7 @@ pub(super) static STEPS: [&Table; 15] = [
     &CHOOSE,
     &ROUND_ROBIN,
     &ONCE_PER_USER,
+    &PARALLEL,
     &SET,
     &LOG,
     &STOP,

@@ -89,6 +89,8 @@ scenarios:
         steps: [{get: "/${item}"}]
       - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
       - once_per_user: [{delete: /c, response_body: discard}, {get: /c, response_body: {keep: 64KiB}}, {head: /d}, {options: /e}, {patch: /f, body: x}]
+      - parallel: [{get: /a}, {group: g, steps: [{get: /b}, {think: 1s}]}]
+      - parallel: {limit: 2, steps: [{get: /a}, {parallel: [{get: /b}]}]}
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")
@@ -178,6 +180,10 @@ fn what_is_wrong_is_shown() {
             "counted from 1",
         ),
         (scenario("      - include: nowhere.yaml"), "5:18", "cannot read"),
+        (scenario("      - parallel: {limit: 0, steps: [{get: /}]}"), "5:27", "from 1 to 1000"),
+        (scenario("      - parallel: {limit: 2}"), "5:19", "at least one step"),
+        (scenario("      - parallel: []"), "5:19", "at least one step"),
+        (scenario("      - parallel: [{gett: /}]"), "5:21", "did you mean `get`"),
         ("a: [1, 2".to_owned(), "2:1", "invalid YAML"),
         (String::new(), "1:1", "empty"),
     ] {
@@ -255,6 +261,7 @@ fn foreign_keys_are_told_ours() {
         (plan("", "", "get: /, max_ratio: 5"), "did you mean `max_decompression_ratio`?"),
         (plan("", "", "post: /, body: {file: x, unpack: true}"), "did you mean `decompress`?"),
         (plan("", "", "sleep: 1s"), "did you mean `think`?"),
+        (plan("", "", "batch: [{get: /}]"), "did you mean `parallel`?"),
     ] {
         let errors = read(&text).expect_err(&text);
         assert!(errors.contains(hint), "{text}\n{errors}");

@@ -1,0 +1,206 @@
+//! Several strands of a user at the same time. All run within the user's task; each has its own place
+//! in the program, its own loops and groups, its own entry in flight and its own chance, so that what
+//! it draws does not depend on who is answered first. What else a user has, they share.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+
+use squall_load::random::Random;
+use squall_measure::UserState;
+
+use super::join::Join;
+use super::{BUDGET, Next, Stretch, perform};
+use crate::program::{Branch, ParallelOp, Program};
+use crate::sample::Moment;
+use crate::sample::in_flight::Guard;
+use crate::user::{Core, Strand};
+use crate::worker::Worker;
+
+/// Runs the branches of an operation that `strand` came to at `now`. Returns when all had ended.
+///
+/// A branch may come to such an operation itself: hence the box.
+pub(super) fn run<'a>(
+    worker: &'a Rc<Worker>,
+    core: &'a Core,
+    strand: &'a mut Strand,
+    op: &'a ParallelOp,
+    now: Moment,
+) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
+    Box::pin(async move {
+        let is_outermost = !strand.is_branch;
+        if is_outermost {
+            worker.note(core, UserState::Think, core.concurrency.advance(now.ready));
+        }
+        let lanes = op.limit.min(op.branches.len());
+        let strands: Vec<Strand> = (0..lanes).map(|_| strand.branch()).collect();
+        let parallel = Parallel {
+            worker,
+            program: &worker.program,
+            core,
+            op,
+            next: Cell::new(0),
+            seed: core.chance(),
+            end: Cell::new(now.ready),
+            strand: RefCell::new(strand),
+        };
+        let mut join = Join::new(strands.into_iter().map(|strand| {
+            Box::pin(parallel.lane(strand, now)) as Pin<Box<dyn Future<Output = ()> + '_>>
+        }));
+        let mut ending = false;
+        poll_fn(|cx| {
+            loop {
+                let joined = join.poll(cx);
+                if joined.is_ready() || ending || !core.is_ending() {
+                    return joined;
+                }
+                // Those that wait have nothing more to wait for.
+                ending = true;
+                join.wake_all();
+            }
+        })
+        .await;
+        drop(join);
+        let Parallel { end, strand, .. } = parallel;
+        let (end, strand) = (end.get(), strand.into_inner());
+        strand.pc = op.end;
+        if core.iteration_over.get() {
+            strand.pc = worker.program.scenarios[core.scenario()].ops.len() as u32;
+        }
+        let seen = worker.clock.now().max(end);
+        if !is_outermost {
+            return Moment { ready: end, seen };
+        }
+        let ready = core.concurrency.advance(end);
+        worker.note(core, UserState::Ready, ready);
+        Moment { ready, seen }
+    })
+}
+
+/// Branches that are being run, as many at a time as there are lanes.
+struct Parallel<'a> {
+    worker: &'a Rc<Worker>,
+    program: &'a Program,
+    core: &'a Core,
+    op: &'a ParallelOp,
+    /// The next branch that nobody has begun.
+    next: Cell<usize>,
+    /// What the chance of all branches follows from.
+    seed: u64,
+    /// When the last one that has ended did so.
+    end: Cell<u64>,
+    /// The strand that they belong to.
+    strand: RefCell<&'a mut Strand>,
+}
+
+impl<'a> Parallel<'a> {
+    /// Runs one branch after the other, as long as there are any.
+    async fn lane(&self, mut strand: Strand, mut now: Moment) {
+        let in_flight = self.worker.in_flight.enter();
+        while let Some((number, branch)) = self.begin() {
+            let chance = Random::of(self.seed, number, 0, 0);
+            let run = self.branch(&mut strand, branch, &in_flight, now);
+            now = with_chance(self.core, chance, run).await;
+            self.strand.borrow_mut().join(&strand, branch.registers.clone());
+            strand.failed = false;
+        }
+        // That of its last response, or until which it waited: what comes after is squall's own time.
+        self.end.set(self.end.get().max(strand.due));
+        let mut parent = self.strand.borrow_mut();
+        parent.due = self.end.get();
+        parent.waited &= strand.waited;
+        parent.arrived &= strand.arrived;
+    }
+
+    /// The next branch, and its number.
+    fn begin(&self) -> Option<(u64, &'a Branch)> {
+        if self.core.is_ending() || self.worker.is_stopping() {
+            return None;
+        }
+        let number = self.next.replace(self.next.get() + 1);
+        Some((number as u64, self.op.branches.get(number)?))
+    }
+
+    /// Runs a branch from `now` on. Returns when it ended.
+    async fn branch(
+        &self,
+        strand: &mut Strand,
+        branch: &Branch,
+        in_flight: &Guard<'_>,
+        mut now: Moment,
+    ) -> Moment {
+        let Parallel { worker, program, core, .. } = *self;
+        let mut budget = BUDGET;
+        strand.pc = branch.ops.start;
+        loop {
+            let mut stretch =
+                Stretch { worker, program, core, strand: &mut *strand, budget: &mut budget };
+            match stretch.run_branch(branch.ops.end, now.ready) {
+                Some(Next::Go(step)) => {
+                    now = perform(worker, core, strand, in_flight, &mut budget, step, now).await;
+                }
+                Some(Next::Wait(_, due)) => match self.wait(in_flight, now.ready, due).await {
+                    Some(due) => {
+                        (strand.due, strand.waited) = (due, true);
+                        now = Moment::at(worker.clock.now());
+                    }
+                    None => {
+                        now = Moment::at(worker.clock.now());
+                        strand.due = now.ready; // and not when the wait would have been over
+                    }
+                },
+                // It ends with its user.
+                Some(Next::Gone | Next::Free) => {
+                    core.stopped.set(true);
+                    return now;
+                }
+                None => return now,
+            }
+        }
+    }
+
+    /// Waits from `now` until `due`. Returns when it was due, which a pause makes later; `None`: the
+    /// user, or its iteration, ends before.
+    async fn wait(&self, in_flight: &Guard<'_>, now: u64, due: u64) -> Option<u64> {
+        let Parallel { worker, core, .. } = *self;
+        let wait = due.saturating_sub(now);
+        let due = worker.roster.borrow().without_pauses(now).saturating_add(wait);
+        let mut timer = None;
+        let ready = || {
+            let now = worker.clock.now();
+            let (surplus, paused, time) = {
+                let roster = worker.roster.borrow();
+                let surplus = roster.is_surplus(core.seat);
+                (surplus, roster.is_paused(), roster.without_pauses(now))
+            };
+            if worker.is_stopping() || surplus {
+                core.stopped.set(true);
+            }
+            if core.is_ending() {
+                return Some(None);
+            }
+            let at = due.saturating_add(now - time);
+            if time >= due {
+                return Some(Some(at));
+            }
+            if !paused && timer.replace(at) != Some(at) {
+                worker.wake_at(in_flight, at);
+            }
+            None
+        };
+        in_flight.wait(ready).await
+    }
+}
+
+/// Runs a future with a chance of its own, which is its user's only while it is polled.
+async fn with_chance<F: Future>(core: &Core, mut chance: Random, future: F) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        let others = core.swap_chance(chance);
+        let polled = future.as_mut().poll(cx);
+        chance = core.swap_chance(others);
+        polled
+    })
+    .await
+}
