@@ -58,11 +58,16 @@ def compare(table, server, folder, users):
                   f"{median(own, 'served') / SECONDS:,.0f}", f"{median(own, 'rss'):.1f}")
 
 
-need("wrk")
-loops = built()
-with nginx() as server:
-    table = Table("connections", "client", "µs CPU a request", "of the better bare loop", "goal, at most", "",
-                  "requests/s", "peak RSS MiB")
-    for users in (64, 512):
-        compare(table, server, loops, users)
-table.end()
+def main():
+    need("wrk")
+    loops = built()
+    with nginx() as server:
+        table = Table("connections", "client", "µs CPU a request", "of the better bare loop", "goal, at most", "",
+                      "requests/s", "peak RSS MiB")
+        for users in (64, 512):
+            compare(table, server, loops, users)
+    table.end()
+
+
+if __name__ == "__main__":
+    main()
