@@ -8,7 +8,7 @@ use squall_measure::NameKind;
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
-    Bandwidth, Defaults, Load, OnError, Plan, ResponseBody, Step, StepKind, Target,
+    Bandwidth, Defaults, Load, OnError, Plan, ResponseBody, Session, Step, StepKind, Target,
 };
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
@@ -402,9 +402,16 @@ impl<'p> Compiler<'p> {
         {
             self.load(&load.value, load.span, shared, Duration::ZERO, &mut loads);
         }
-        for load in loads.iter().filter(|load| matches!(load.shape, Shape::Open(_))) {
+        for load in &loads {
+            // An arrival is somebody who was not there before; a user is the same all the time.
+            let default = match load.shape {
+                Shape::Open(_) => Session::PerIteration,
+                Shape::Closed(_) => Session::PerUser,
+            };
             for member in &load.members {
-                scenarios[member.scenario].fresh_sessions = true;
+                let session = plan.scenarios[member.scenario].session.or(plan.session);
+                let is_fresh = session.unwrap_or(default) == Session::PerIteration;
+                scenarios[member.scenario].fresh_sessions = is_fresh;
             }
         }
         (scenarios, loads)

@@ -36,8 +36,8 @@ pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, PostOp,
-    Prepared, RequestOp, UrlOp,
+    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, JsonOp,
+    NameOp, PartOp, PostOp, Prepared, RequestOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 
@@ -159,6 +159,8 @@ pub(crate) enum Op {
     OncePerUser {
         otherwise: Pc,
     },
+    ClearCookies,
+    SetCookie(Box<CookieOp>),
     Log(BoundTemplate),
     Stop(StopScope),
 }

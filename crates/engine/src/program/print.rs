@@ -98,6 +98,8 @@ impl Display for Line<'_> {
             Op::OncePerUser { otherwise } => {
                 write!(f, "after the first iteration go to {otherwise}")
             }
+            Op::ClearCookies => f.write_str("clear cookies"),
+            Op::SetCookie(_) => f.write_str("set a cookie"),
             Op::Log(_) => f.write_str("log"),
             Op::Stop(scope) => write!(f, "stop {scope:?}"),
         }
