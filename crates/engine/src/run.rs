@@ -15,6 +15,7 @@ use tokio::sync::watch;
 
 use crate::profile::Shape;
 use crate::program::Program;
+use crate::record::NameRegistry;
 use crate::trace::Trace;
 use crate::worker::{self, Assignment};
 
@@ -234,6 +235,7 @@ pub fn run(
     let (messages, inbox) = mpsc::channel();
     let of = options.workers.clamp(1, program.most_workers());
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
+    let names = Arc::new(NameRegistry::new(&program));
     for index in 0..of {
         let assignment = Assignment {
             program: program.clone(),
@@ -245,6 +247,7 @@ pub fn run(
             own_files: options.own_files,
             start,
             messages: messages.clone(),
+            names: names.clone(),
             orders: control.0.subscribe(),
             trace: trace.clone(),
             variables: variables.clone(),

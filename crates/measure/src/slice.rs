@@ -10,6 +10,9 @@ use crate::time_account::TimeAccount;
 /// and allocating them anew costs less than keeping them.
 const MAX_REUSED_ROWS: usize = 64;
 
+/// Most numbers of names: those of the names, and one for `other` of each kind.
+const MAX_NUMBERS: u32 = crate::MAX_NAMES_LIMIT as u32 + 3;
+
 /// Defines [`Counters`] once, with its names.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -67,6 +70,8 @@ counters! {
     data_exhausted,
     /// Lines that did not fit into the run's log.
     log_dropped,
+    /// Requests counted under `other`, because there were more names than the plan's `max_names`.
+    names_beyond_limit,
 }
 
 impl Counters {
@@ -237,7 +242,7 @@ impl Slice {
         for _ in 0..codec::get(bytes)? {
             let id = number(bytes)?;
             let row = RequestStats::decode(bytes)?;
-            if id > crate::MAX_NAMES as u32 * 4 || row.is_empty() {
+            if id >= MAX_NUMBERS || row.is_empty() {
                 return Err(DecodeError("the number of a name is out of range"));
             }
             *slice.row(NameId(id)) = row;
@@ -299,6 +304,17 @@ mod tests {
         #[test]
         fn decoding_anything_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = Slice::decode(&mut bytes.as_slice());
+        }
+    }
+
+    #[test]
+    fn a_slice_may_have_as_many_names_as_a_run_and_no_more() {
+        for (number, good) in [(1_326, true), (MAX_NUMBERS - 1, true), (MAX_NUMBERS, false)] {
+            let mut slice = Slice::new(0, 0);
+            slice.record(NameId(number), &sample(5, 200));
+            let mut bytes = Vec::new();
+            slice.encode(&mut bytes);
+            assert_eq!(Slice::decode(&mut bytes.as_slice()).is_ok(), good, "{number}");
         }
     }
 

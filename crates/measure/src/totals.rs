@@ -40,7 +40,7 @@ pub struct SecondStats {
 }
 
 /// Everything that was recorded in a run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Totals {
     names: Names,
     rows: Vec<RequestStats>,
@@ -84,10 +84,26 @@ impl SecondStats {
     }
 }
 
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals::new()
+    }
+}
+
 impl Totals {
     /// Empty totals.
     pub fn new() -> Totals {
-        Totals { resolution: 1, ..Totals::default() }
+        Totals {
+            // The workers keep to the plan's number of names.
+            names: Names::new(usize::MAX),
+            rows: Vec::new(),
+            numbers: HashMap::new(),
+            series: BTreeMap::new(),
+            resolution: 1,
+            counters: Counters::default(),
+            self_metrics: SelfMetrics::default(),
+            time_accounts: BTreeMap::new(),
+        }
     }
 
     /// Adds a slice. Slices of one worker come in the order of their seconds.
@@ -161,12 +177,12 @@ impl Totals {
         all
     }
 
-    /// Requests and programs by name, in the order of their first use.
+    /// Requests and programs by name, in the order of their numbers.
     pub fn requests(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.of_kind(|kind| kind != NameKind::Group)
     }
 
-    /// Groups by name, in the order of their first use.
+    /// Groups by name, in the order of their numbers.
     pub fn groups(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.of_kind(|kind| kind == NameKind::Group)
     }
@@ -218,13 +234,6 @@ impl Totals {
             sum.add_users(&account);
         }
         sum
-    }
-
-    /// Whether there were more names than are counted separately.
-    pub fn names_overflowed(&self) -> bool {
-        let other = |(name, _): (&str, &RequestStats)| name == crate::OTHER;
-        self.names.overflowed()
-            || (self.names.len() > crate::MAX_NAMES && self.requests().any(other))
     }
 
     /// Heap memory in bytes, without the series.

@@ -52,6 +52,9 @@ pub struct Plan {
     pub bandwidth: Bandwidth,
     /// How long a session lasts, unless the scenario says otherwise.
     pub session: Option<Session>,
+    /// How many names of requests, groups and programs are counted separately, above 0; those that are
+    /// known before the run always are. Default 1,000.
+    pub max_names: Option<Spanned<u64>>,
 }
 
 /// How long a user's session lasts: its cookies, what steps have set its variables to, and the

@@ -57,6 +57,8 @@ pub struct Program {
     pub(crate) loads: Vec<LoadProfile>,
     /// Names known before the run; the index is the number under which a worker records.
     pub(crate) names: Vec<(NameKind, String)>,
+    /// How many names are counted separately; at least those.
+    pub(crate) max_names: usize,
     /// Names of the variables, by slot.
     pub(crate) variables: Vec<String>,
     /// What each variable holds when a session begins, if anything, by slot.

@@ -48,6 +48,9 @@ impl Reader {
             seed: self.int(fields.get("seed")),
             bandwidth: self.bandwidths(fields.get("bandwidth")).unwrap_or_default(),
             session: self.word(fields.get("session"), &SESSION),
+            max_names: fields.get("max_names").and_then(|node| {
+                self.positive(Some(node)).map(|number| Spanned::new(number, node.span))
+            }),
         };
         if plan.scenarios.is_empty() && fields.get("scenarios").is_none() {
             self.error(

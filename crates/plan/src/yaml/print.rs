@@ -143,6 +143,7 @@ fn plan_value(plan: &Plan) -> Value {
         .maybe("seed", plan.seed)
         .some("bandwidth", bandwidth_value(plan.bandwidth))
         .maybe("session", plan.session.map(session))
+        .maybe("max_names", plan.max_names.as_ref().map(|number| number.value))
         .some("setup", steps_value(&plan.setup))
         .put("scenarios", Value::Object(scenarios.collect()))
         .some("teardown", steps_value(&plan.teardown))

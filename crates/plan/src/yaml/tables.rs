@@ -71,6 +71,11 @@ pub(super) static PLAN: Table = Table {
             "limit of each user's bytes a second",
         ),
         Key("session", OneOf(&["per_iteration", "per_user"]), SESSION),
+        Key(
+            "max_names",
+            Int,
+            "how many names of requests are counted separately, at least those known before the run; default 1000",
+        ),
     ],
 };
 

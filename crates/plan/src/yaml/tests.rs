@@ -45,6 +45,7 @@ allow_hosts: "*.example.org"
 on_error: next_iteration
 graceful_stop: 5s
 session: per_iteration
+max_names: 50
 warmup: 30s
 seed: 7
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
