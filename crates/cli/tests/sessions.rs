@@ -82,7 +82,7 @@ fn a_session_lasts_as_long_as_the_plan_says() {
     ];
     let each: Vec<String> = (1..=3)
         .flat_map(|n| {
-            [format!("/guest -"), format!("/secret sid={n}"), format!("/secret* sid={n}")]
+            ["/guest -".to_owned(), format!("/secret sid={n}"), format!("/secret* sid={n}")]
         })
         .collect();
     for (load, plan, scenario, fresh) in [

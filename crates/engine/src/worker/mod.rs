@@ -1,5 +1,6 @@
 //! A worker: one OS thread with its own event loop and its own share of the users. Workers share
-//! nothing while they run but the names that are made on the way; once a second each hands over what it has recorded.
+//! nothing while they run but the names that are made on the way; once a second each hands over what it
+//! has recorded.
 //!
 //! The roster says what is due ([`crate::roster`]); a user that does something is owned by a task
 //! ([`crate::behaviour`]). So memory follows what is in flight, not the number of users.
