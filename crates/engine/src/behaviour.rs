@@ -18,6 +18,7 @@ use crate::rows::NoRow;
 use crate::sample::in_flight::Guard;
 use crate::sample::{self, Moment, Sampled};
 use crate::scope::UserScope;
+use crate::session;
 use crate::user::{Core, OpenGroup, Strand, User};
 use crate::worker::Worker;
 
@@ -256,6 +257,9 @@ impl<'p> Stretch<'_, 'p> {
         }
         core.in_iteration.set(true);
         core.iteration_over.set(false);
+        if self.program.scenarios[core.scenario()].fresh_sessions {
+            core.begin_session();
+        }
         self.strand.pc = 0;
         let (seed, scenario) = (self.program.seed, u64::from(core.seat.scenario));
         core.draw_from(Random::of(seed, scenario, core.seat.number, core.iteration.get()));
@@ -378,6 +382,11 @@ impl<'p> Stretch<'_, 'p> {
                 if self.core.iteration.get() > 0 {
                     self.strand.pc = *otherwise;
                 }
+            }
+            Op::ClearCookies => drop(self.core.jar.take()),
+            Op::SetCookie(cookie) => {
+                let set = session::set_cookie(self.program, self.core, cookie);
+                self.or_log(set, ());
             }
             Op::Log(text) => {
                 let mut line = Vec::new();

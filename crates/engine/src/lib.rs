@@ -18,6 +18,7 @@ mod run;
 mod sample;
 mod scope;
 mod scratch;
+mod session;
 mod trace;
 mod user;
 mod worker;

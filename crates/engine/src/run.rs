@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 use crate::profile::Shape;
 use crate::program::Program;
+use crate::record::NameRegistry;
 use crate::trace::Trace;
 use crate::worker::{self, Assignment, EventLoop};
 
@@ -237,6 +238,7 @@ pub fn run(
         u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)
     });
     let (messages, inbox) = mpsc::channel();
+    let names = Arc::new(NameRegistry::new(&program));
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
     let (asked, failures, elapsed) = std::thread::scope(|scope| {
         for (index, event_loop) in (0..of).zip(&loops) {
@@ -253,6 +255,7 @@ pub fn run(
                 own_files: options.own_files,
                 start,
                 messages: messages.clone(),
+                names: names.clone(),
                 orders,
                 trace: trace.clone(),
                 variables: variables.clone(),

@@ -32,7 +32,7 @@ pub use definitions::{DEFINITIONS, Definition, definition};
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram};
 pub use host_metrics::{HostMetrics, HostSample};
-pub use names::{MAX_NAMES, NameId, NameKind, Names, OTHER};
+pub use names::{MAX_NAMES, MAX_NAMES_LIMIT, NameId, NameKind, Names, OTHER};
 pub use request_stats::{PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;
 pub use series::{Series, SeriesBuilder, SeriesRow};

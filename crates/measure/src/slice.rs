@@ -48,6 +48,8 @@ section_kinds! {
     /// Statistics of groups, likewise.
     Groups = 6,
 }
+/// Most numbers of names: those of the names, and one for `other` of each kind.
+const MAX_NUMBERS: u32 = crate::MAX_NAMES_LIMIT as u32 + 3;
 
 /// Defines [`Counters`] once, with its names.
 macro_rules! counters {
@@ -106,6 +108,8 @@ counters! {
     data_exhausted,
     /// Lines that did not fit into the run's log.
     log_dropped,
+    /// Requests counted under `other`, because there were more names than the plan's `max_names`.
+    names_beyond_limit,
 }
 
 impl Counters {
@@ -203,7 +207,7 @@ impl Rows {
         for _ in 0..codec::get(bytes)? {
             let id = codec::number(bytes)?;
             let row = RequestStats::decode(&mut codec::get_block(bytes)?)?;
-            if id > crate::MAX_NAMES as u32 * 4 || row.is_empty() {
+            if id >= MAX_NUMBERS || row.is_empty() {
                 return Err(DecodeError("the number of a name is out of range"));
             }
             *rows.row(NameId(id)) = row;
@@ -476,6 +480,17 @@ mod tests {
             read.heap_bytes(),
             bytes.len()
         );
+    }
+
+    #[test]
+    fn a_slice_may_have_as_many_names_as_a_run_and_no_more() {
+        for (number, good) in [(1_326, true), (MAX_NUMBERS - 1, true), (MAX_NUMBERS, false)] {
+            let mut slice = Slice::new(0, 0);
+            slice.record(NameId(number), &sample(5, 200));
+            let mut bytes = Vec::new();
+            slice.encode(&mut bytes);
+            assert_eq!(Slice::decode(&mut bytes.as_slice()).is_ok(), good, "{number}");
+        }
     }
 
     /// The budget: 1,000 names on 2 workers, 200 requests a name and second, within 32 MiB for what

@@ -19,7 +19,7 @@ const SECONDS_OF_USERS: usize = 128;
 const SECONDS_UNTIL_COMPLETE: u32 = 3;
 
 /// Everything that was recorded in a run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Totals {
     names: Names,
     rows: Vec<RequestStats>,
@@ -62,10 +62,31 @@ impl WorkerTime {
     }
 }
 
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals::new()
+    }
+}
+
 impl Totals {
     /// Empty totals.
     pub fn new() -> Totals {
-        Totals::default()
+        Totals {
+            // The workers keep to the plan's number of names.
+            names: Names::new(usize::MAX),
+            rows: Vec::new(),
+            numbers: HashMap::new(),
+            nameless: HashMap::new(),
+            seen: SliceSet::default(),
+            refused: 0,
+            extent: Extent::default(),
+            recent: BTreeMap::new(),
+            users: BTreeMap::new(),
+            users_active: 0,
+            counters: Counters::default(),
+            self_metrics: SelfMetrics::default(),
+            time_accounts: BTreeMap::new(),
+        }
     }
 
     /// Adds what a worker recorded in a second. Slices may come in any order. `false`: that second of that
@@ -140,12 +161,12 @@ impl Totals {
         all
     }
 
-    /// Requests and programs by name, in the order of their first use.
+    /// Requests and programs by name, in the order of their numbers.
     pub fn requests(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.of_kind(|kind| kind != NameKind::Group)
     }
 
-    /// Groups by name, in the order of their first use.
+    /// Groups by name, in the order of their numbers.
     pub fn groups(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.of_kind(|kind| kind == NameKind::Group)
     }
@@ -201,13 +222,6 @@ impl Totals {
             sum.add_users(&account);
         }
         sum
-    }
-
-    /// Whether there were more names than are counted separately.
-    pub fn names_overflowed(&self) -> bool {
-        let other = |(name, _): (&str, &RequestStats)| name == crate::OTHER;
-        self.names.overflowed()
-            || (self.names.len() > crate::MAX_NAMES && self.requests().any(other))
     }
 
     /// Heap memory in bytes, without the series.

@@ -50,6 +50,22 @@ pub struct Plan {
     pub seed: Option<u64>,
     /// Limits of a user's bytes a second, unless the scenario has its own.
     pub bandwidth: Bandwidth,
+    /// How long a session lasts, unless the scenario says otherwise.
+    pub session: Option<Session>,
+    /// How many names of requests, groups and programs are counted separately, above 0; those that are
+    /// known before the run always are. Default 1,000.
+    pub max_names: Option<Spanned<u64>>,
+}
+
+/// How long a user's session lasts: its cookies, what steps have set its variables to, and the
+/// credentials that it has negotiated. Default: of an open workload, where each arrival is somebody
+/// else, an iteration; of a closed workload the user's whole life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Session {
+    /// Each iteration begins with a fresh one.
+    PerIteration,
+    /// A user keeps it over all its iterations.
+    PerUser,
 }
 
 /// Limits of the bytes a second of one user, to be a phone.
@@ -288,6 +304,8 @@ pub struct Scenario {
     pub on_error: Option<OnError>,
     /// Limits of a user's bytes a second; `None`: the plan's.
     pub bandwidth: Option<Bandwidth>,
+    /// How long a session lasts; `None`: as the plan says.
+    pub session: Option<Session>,
     /// What a user does in one iteration.
     pub steps: Vec<Step>,
     /// Where it stands.
@@ -470,6 +488,10 @@ pub enum StepKind {
     },
     /// Give variables values.
     Set(Vec<(Spanned<String>, Json)>),
+    /// Forget all of the user's cookies.
+    ClearCookies,
+    /// Give the user a cookie, as a response might.
+    SetCookie(Box<Cookie>),
     /// Write a line to the run's log.
     Log(Template),
     /// End something, in order.
@@ -483,6 +505,20 @@ pub enum StepKind {
 pub const DEFAULT_PARALLEL: u32 = 6;
 /// Most that a plan may ask for.
 pub const MAX_PARALLEL: u32 = 1_000;
+/// A cookie that a step sets. It obeys what those of servers obey, see RFC 6265bis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cookie {
+    /// Its name, not empty.
+    pub name: Template,
+    /// Its value.
+    pub value: Template,
+    /// The page whose response would have set it; exclusive with `domain` and `path`.
+    pub url: Option<Template>,
+    /// The host that it goes to, with those below it; `None`: the target's host alone.
+    pub domain: Option<Template>,
+    /// The path that it goes to, with those below it; `None`: `/`.
+    pub path: Option<Template>,
+}
 
 /// One of the branches of `choose`.
 #[derive(Debug, Clone, PartialEq)]

@@ -168,8 +168,8 @@ impl Run {
         );
         warn(counters.log_dropped, "{} lines did not fit into the run's log");
         warn(
-            u64::from(self.totals.names_overflowed()),
-            "there are more than 1,000 request names: further ones count under `other`; give such requests a `name`",
+            counters.names_beyond_limit,
+            "{} requests count under `other`: there were more names than the plan's `max_names`; give such requests a `name`, or raise the number",
         );
         warn(
             self.totals.refused(),

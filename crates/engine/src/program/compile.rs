@@ -4,11 +4,11 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use squall_measure::NameKind;
+use squall_measure::{MAX_NAMES, MAX_NAMES_LIMIT, NameKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
-    Bandwidth, Defaults, Load, OnError, Plan, ResponseBody, Step, StepKind, Target,
+    Bandwidth, Defaults, Load, OnError, Plan, ResponseBody, Session, Step, StepKind, Target,
 };
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
@@ -110,6 +110,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         Section::Teardown => compiler.once("teardown", &plan.teardown),
         Section::Load | Section::Trial => compiler.scenarios(&merged),
     };
+    let max_names = compiler.max_names();
     if !compiler.errors.is_empty() {
         return Err(compiler.errors);
     }
@@ -118,6 +119,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         scenarios,
         loads,
         names: compiler.names,
+        max_names,
         variables: compiler.variables,
         initial: compiler.initial.into(),
         feeds: compiler.feeds,
@@ -364,6 +366,22 @@ impl<'p> Compiler<'p> {
         index as u32
     }
 
+    /// How many names are counted separately.
+    fn max_names(&mut self) -> usize {
+        let (known, most) = (self.names.len(), MAX_NAMES_LIMIT as u64);
+        if let Some(number) = self.plan.max_names.as_ref().filter(|number| number.value > most) {
+            let message = format!("`max_names` is {}: expected at most {most}", number.value);
+            self.error(number.span, message, "");
+        }
+        if known > MAX_NAMES_LIMIT {
+            let message =
+                format!("the plan has {known} names of requests: expected at most {most}");
+            self.error(Span::default(), message, "give similar requests one `name`");
+        }
+        let number = self.plan.max_names.as_ref().map_or(MAX_NAMES as u64, |number| number.value);
+        (number.min(most) as usize).max(known)
+    }
+
     /// Setup or teardown: one user, one iteration.
     fn once(&mut self, name: &str, steps: &'p [Step]) -> (Vec<Scenario>, Vec<LoadProfile>) {
         let scenario = self.scenario(name, steps, OnError::StopRun, None);
@@ -402,9 +420,16 @@ impl<'p> Compiler<'p> {
         {
             self.load(&load.value, load.span, shared, Duration::ZERO, &mut loads);
         }
-        for load in loads.iter().filter(|load| matches!(load.shape, Shape::Open(_))) {
+        for load in &loads {
+            // An arrival is somebody who was not there before; a user is the same all the time.
+            let default = match load.shape {
+                Shape::Open(_) => Session::PerIteration,
+                Shape::Closed(_) => Session::PerUser,
+            };
             for member in &load.members {
-                scenarios[member.scenario].fresh_sessions = true;
+                let session = plan.scenarios[member.scenario].session.or(plan.session);
+                let is_fresh = session.unwrap_or(default) == Session::PerIteration;
+                scenarios[member.scenario].fresh_sessions = is_fresh;
             }
         }
         (scenarios, loads)

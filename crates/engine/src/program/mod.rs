@@ -37,8 +37,8 @@ pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, PostOp,
-    Prepared, RequestOp, UrlOp,
+    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, JsonOp,
+    NameOp, PartOp, PostOp, Prepared, RequestOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 
@@ -58,6 +58,8 @@ pub struct Program {
     pub(crate) loads: Vec<LoadProfile>,
     /// Names known before the run; the index is the number under which a worker records.
     pub(crate) names: Vec<(NameKind, String)>,
+    /// How many names are counted separately; at least those.
+    pub(crate) max_names: usize,
     /// Names of the variables, by slot.
     pub(crate) variables: Vec<String>,
     /// What each variable holds when a session begins, if anything, by slot.
@@ -162,6 +164,8 @@ pub(crate) enum Op {
     },
     /// Several flows at the same time; then on at their end.
     Parallel(Box<ParallelOp>),
+    ClearCookies,
+    SetCookie(Box<CookieOp>),
     Log(BoundTemplate),
     Stop(StopScope),
 }

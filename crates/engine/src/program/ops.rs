@@ -185,6 +185,23 @@ pub(crate) struct CheckOp {
     pub warn: bool,
 }
 
+/// A cookie to set.
+#[derive(Debug)]
+pub(crate) struct CookieOp {
+    pub name: BoundTemplate,
+    pub value: BoundTemplate,
+    pub place: CookiePlace,
+}
+
+/// Where a cookie goes.
+#[derive(Debug)]
+pub(crate) enum CookiePlace {
+    /// Where one goes that the response of this URL sets.
+    Url(BoundTemplate),
+    /// To the target's host, or to a domain with what is below it; to a path with what is below it.
+    Domain { domain: Option<BoundTemplate>, path: Option<BoundTemplate> },
+}
+
 /// A program to run.
 #[derive(Debug)]
 pub(crate) struct ExecOp {

@@ -213,9 +213,6 @@ impl Worker {
     fn arrive(self: &Rc<Self>, seat: Seat, due: u64, user: Option<Box<User>>) {
         let same = user.filter(|user| user.core.seat == seat);
         let mut user = same.unwrap_or_else(|| Box::new(User::new(seat)));
-        if self.program.scenarios[user.core.scenario()].fresh_sessions {
-            user.core.begin_session();
-        }
         (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
         self.note_users();
         self.spawn(user);

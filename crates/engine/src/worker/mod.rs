@@ -1,5 +1,6 @@
 //! A worker: one OS thread with its own event loop and its own share of the users. Workers share
-//! nothing while they run; once a second each hands over what it has recorded.
+//! nothing while they run but the names that are made on the way; once a second each hands over what it
+//! has recorded.
 //!
 //! The roster says what is due ([`crate::roster`]); a user that does something is owned by a task
 //! ([`crate::behaviour`]). So memory follows what is in flight, not the number of users.
@@ -24,7 +25,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::LocalSet;
 
 use crate::program::Program;
-use crate::record::Recorder;
+use crate::record::{NameRegistry, Recorder};
 use crate::roster::Roster;
 use crate::rows::Rows;
 use crate::run::{Message, Orders};
@@ -54,6 +55,7 @@ pub(crate) struct Assignment {
     /// When the load starts, on the run's clock.
     pub start: u64,
     pub messages: Sender<Message>,
+    pub names: Arc<NameRegistry>,
     pub orders: watch::Receiver<Orders>,
     /// Told of every request and response (`squall try`).
     pub trace: Option<Trace>,
@@ -153,7 +155,7 @@ pub(crate) fn run(assignment: Assignment, event_loop: &EventLoop) -> io::Result<
 impl Worker {
     fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
         let Assignment { program, shared, clock, index, share, start, .. } = assignment;
-        let recorder = Recorder::new(&program, index, start, assignment.messages);
+        let recorder = Recorder::new(&program, index, start, assignment.messages, assignment.names);
         recorder.expect_users(program.most_closed_users(&share));
         let roster = Roster::new(&program.loads, share, start, program.seed);
         Ok(Worker {

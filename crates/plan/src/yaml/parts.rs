@@ -16,6 +16,9 @@ const ON_ERROR: [(&str, OnError); 4] = [
     ("stop_run", OnError::StopRun),
 ];
 
+const SESSION: [(&str, Session); 2] =
+    [("per_iteration", Session::PerIteration), ("per_user", Session::PerUser)];
+
 /// Most users of an open load, where the plan does not say: enough for a second's arrivals that take
 /// 10 seconds each.
 const MAX_USERS_SECONDS: f64 = 10.0;
@@ -44,6 +47,10 @@ impl Reader {
             thresholds: self.texts(fields.get("thresholds")),
             seed: self.int(fields.get("seed")),
             bandwidth: self.bandwidths(fields.get("bandwidth")).unwrap_or_default(),
+            session: self.word(fields.get("session"), &SESSION),
+            max_names: fields.get("max_names").and_then(|node| {
+                self.positive(Some(node)).map(|number| Spanned::new(number, node.span))
+            }),
         };
         if plan.scenarios.is_empty() && fields.get("scenarios").is_none() {
             self.error(
@@ -287,6 +294,7 @@ impl Reader {
                 defaults: self.defaults(fields.get("defaults")),
                 on_error: self.word(fields.get("on_error"), &ON_ERROR),
                 bandwidth: self.bandwidths(fields.get("bandwidth")),
+                session: self.word(fields.get("session"), &SESSION),
                 steps: self.steps(fields.get("steps")),
                 span: name.span,
                 name,

@@ -142,6 +142,8 @@ fn plan_value(plan: &Plan) -> Value {
         .some("thresholds", texts(&plan.thresholds))
         .maybe("seed", plan.seed)
         .some("bandwidth", bandwidth_value(plan.bandwidth))
+        .maybe("session", plan.session.map(session))
+        .maybe("max_names", plan.max_names.as_ref().map(|number| number.value))
         .some("setup", steps_value(&plan.setup))
         .put("scenarios", Value::Object(scenarios.collect()))
         .some("teardown", steps_value(&plan.teardown))
@@ -154,6 +156,13 @@ fn bandwidth_value(bandwidth: Bandwidth) -> Value {
         .maybe("down", bandwidth.down.map(text))
         .maybe("up", bandwidth.up.map(text))
         .done()
+}
+
+fn session(session: Session) -> &'static str {
+    match session {
+        Session::PerIteration => "per_iteration",
+        Session::PerUser => "per_user",
+    }
 }
 
 fn on_error(on_error: OnError) -> &'static str {
@@ -288,6 +297,7 @@ fn scenario_value(scenario: &Scenario) -> Value {
         .some("defaults", defaults_value(&scenario.defaults))
         .maybe("on_error", scenario.on_error.map(on_error))
         .maybe("bandwidth", scenario.bandwidth.map(bandwidth_value))
+        .maybe("session", scenario.session.map(session))
         .put("steps", steps_value(&scenario.steps))
         .done()
 }
@@ -376,6 +386,16 @@ fn step_value(kind: &StepKind) -> Value {
         StepKind::Set(values) => {
             let values = values.iter().map(|(name, value)| (name.value.clone(), json_value(value)));
             json!({"set": Value::Object(values.collect())})
+        }
+        StepKind::ClearCookies => json!({"clear_cookies": true}),
+        StepKind::SetCookie(cookie) => {
+            let entries = Entries::default()
+                .put("name", cookie.name.source())
+                .put("value", cookie.value.source())
+                .text("url", cookie.url.as_ref())
+                .text("domain", cookie.domain.as_ref())
+                .text("path", cookie.path.as_ref());
+            json!({"set_cookie": entries.done()})
         }
         StepKind::Log(text) => json!({"log": text.source()}),
         StepKind::Stop(scope) => json!({"stop": match scope {

@@ -63,6 +63,17 @@ impl Reader {
             }
             Some("parallel") => self.parallel(node),
             Some("set") => self.set(node),
+            Some("clear_cookies") => {
+                let fields = self.fields(node, &tables::CLEAR_COOKIES)?;
+                let node = fields.get("clear_cookies")?;
+                if !self.bool(Some(node))? {
+                    self.error(node.span, "`clear_cookies` takes `true`", "leave out the step");
+                }
+                Some(StepKind::ClearCookies)
+            }
+            Some("set_cookie") => {
+                self.cookie(node).map(|cookie| StepKind::SetCookie(Box::new(cookie)))
+            }
             Some("log") => {
                 let fields = self.fields(node, &tables::LOG)?;
                 self.template(fields.get("log")).map(StepKind::Log)
@@ -254,6 +265,28 @@ impl Reader {
             values.extend(self.json(value).map(|value| (name, value)));
         }
         Some(StepKind::Set(values))
+    }
+
+    fn cookie(&mut self, node: &Node) -> Option<Cookie> {
+        let fields = self.fields(node, &tables::SET_COOKIE)?;
+        let node = fields.get("set_cookie")?;
+        let fields = self.fields(node, &tables::COOKIE)?;
+        let (url, domain, path) = (fields.get("url"), fields.get("domain"), fields.get("path"));
+        if let (Some(node), true) = (url, domain.is_some() || path.is_some()) {
+            let help = "leave out `url`, or `domain` and `path`";
+            self.error(node.span, "a cookie has either `url`, or `domain` and `path`", help);
+        }
+        let (name, value) =
+            (self.template(fields.get("name")), self.template(fields.node.get("value")));
+        let (Some(name), Some(value)) = (name, value) else {
+            if fields.get("name").is_none() || fields.node.get("value").is_none() {
+                let help = "such as `set_cookie: {name: lang, value: en}`";
+                self.error(node.span, "a cookie needs `name` and `value`", help);
+            }
+            return None;
+        };
+        let (url, domain) = (self.template(url), self.template(domain));
+        Some(Cookie { name, value, url, domain, path: self.template(path) })
     }
 
     fn exec(&mut self, node: &Node) -> Option<Exec> {

@@ -70,8 +70,16 @@ pub(super) static PLAN: Table = Table {
             Either(&[Bandwidth, Of(&BANDWIDTH)]),
             "limit of each user's bytes a second",
         ),
+        Key("session", OneOf(&["per_iteration", "per_user"]), SESSION),
+        Key(
+            "max_names",
+            Int,
+            "how many names of requests are counted separately, at least those known before the run; default 1000",
+        ),
     ],
 };
+
+const SESSION: &str = "how long cookies, variables and negotiated credentials last; default per_iteration for arrivals at a rate, per_user for users";
 
 pub(super) static BANDWIDTH: Table = Table {
     name: "a bandwidth",
@@ -194,6 +202,7 @@ pub(super) static SCENARIO: Table = Table {
             Either(&[Bandwidth, Of(&BANDWIDTH)]),
             "limit of each user's bytes a second",
         ),
+        Key("session", OneOf(&["per_iteration", "per_user"]), SESSION),
         Key("steps", Steps, "what a user does in one iteration"),
     ],
 };
@@ -413,6 +422,28 @@ pub(super) static BRANCHES: Table = Table {
 };
 pub(super) static SET: Table =
     Table { name: "a set step", keys: &[Key("set", Names(&Any), "variables and their values")] };
+pub(super) static CLEAR_COOKIES: Table = Table {
+    name: "a clear_cookies step",
+    keys: &[Key("clear_cookies", Bool, "true: forget all of the user's cookies")],
+};
+pub(super) static SET_COOKIE: Table = Table {
+    name: "a set_cookie step",
+    keys: &[Key("set_cookie", Of(&COOKIE), "a cookie for the user, as a response might set it")],
+};
+pub(super) static COOKIE: Table = Table {
+    name: "a cookie",
+    keys: &[
+        Key("name", Text, "its name"),
+        Key("value", Text, "its value"),
+        Key("url", Text, "the page whose response would have set it"),
+        Key(
+            "domain",
+            Text,
+            "the host that it goes to, with those below; default: the target's alone",
+        ),
+        Key("path", Text, "the path that it goes to, with those below; default /"),
+    ],
+};
 pub(super) static LOG: Table =
     Table { name: "a log step", keys: &[Key("log", Text, "line for the run's log")] };
 pub(super) static STOP: Table = Table {
@@ -433,7 +464,7 @@ pub(super) static INCLUDE: Table =
     Table { name: "an include", keys: &[Key("include", Text, "steps of another file")] };
 
 /// The kinds of steps. The first key of each, or any method of a request, decides.
-pub(super) static STEPS: [&Table; 16] = [
+pub(super) static STEPS: [&Table; 18] = [
     &REQUEST,
     &GROUP,
     &THINK,
@@ -446,6 +477,8 @@ pub(super) static STEPS: [&Table; 16] = [
     &ONCE_PER_USER,
     &PARALLEL,
     &SET,
+    &CLEAR_COOKIES,
+    &SET_COOKIE,
     &LOG,
     &STOP,
     &EXEC,

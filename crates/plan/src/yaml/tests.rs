@@ -44,6 +44,8 @@ connections:
 allow_hosts: "*.example.org"
 on_error: next_iteration
 graceful_stop: 5s
+session: per_iteration
+max_names: 50
 warmup: 30s
 seed: 7
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
@@ -87,6 +89,9 @@ scenarios:
         else: [{stop: iteration}]
       - for_each: {item: two}
         steps: [{get: "/${item}"}]
+      - clear_cookies: true
+      - set_cookie: {name: a, value: "${one}", domain: example.com, path: /x}
+      - set_cookie: {name: b, value: "", url: "https://example.com/y"}
       - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
       - once_per_user: [{delete: /c, response_body: discard}, {get: /c, response_body: {keep: 64KiB}}, {head: /d}, {options: /e}, {patch: /f, body: x}]
       - parallel: [{get: /a}, {group: g, steps: [{get: /b}, {think: 1s}]}]
@@ -94,7 +99,7 @@ scenarios:
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")
-  b: {weight: 1, steps: [{repeat: "int(one)", counter: i, steps: [{stop: user}]}]}
+  b: {weight: 1, session: per_user, steps: [{repeat: "int(one)", counter: i, steps: [{stop: user}]}]}
 teardown: [{post: /done}]
 "#;
 
@@ -178,6 +183,13 @@ fn what_is_wrong_is_shown() {
             scenario("      - get: /\n        extract: {x: {regex: a, match: 0}}"),
             "6:40",
             "counted from 1",
+        ),
+        (scenario("      - clear_cookies: false"), "5:24", "takes `true`"),
+        (scenario("      - set_cookie: {name: a}"), "5:21", "needs `name` and `value`"),
+        (
+            scenario("      - set_cookie: {name: a, value: b, url: /x, path: /}"),
+            "5:46",
+            "either `url`, or `domain` and `path`",
         ),
         (scenario("      - include: nowhere.yaml"), "5:18", "cannot read"),
         (scenario("      - parallel: {limit: 0, steps: [{get: /}]}"), "5:27", "from 1 to 1000"),
