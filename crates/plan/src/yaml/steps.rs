@@ -479,7 +479,7 @@ impl Reader {
         Some(match *kind {
             "regex" => Extractor::Regex {
                 pattern: self.text(node)?,
-                group: self.int(fields.get("group")).map(|group| group as u32),
+                group: self.small_int(fields.get("group")),
             },
             "between" => {
                 let texts: Vec<_> =

@@ -161,6 +161,16 @@ fn what_is_wrong_is_shown() {
             "6:22",
             "an extract takes exactly one of",
         ),
+        (
+            scenario("      - get: /\n        redirects: 4294967297"),
+            "6:20",
+            "expected a whole number up to 4294967295",
+        ),
+        (
+            scenario("      - get: /\n        extract: {x: {regex: a, group: 4294967298}}"),
+            "6:40",
+            "expected a whole number up to 4294967295",
+        ),
         (scenario("      - include: nowhere.yaml"), "5:18", "cannot read"),
         ("a: [1, 2".to_owned(), "2:1", "invalid YAML"),
         (String::new(), "1:1", "empty"),
