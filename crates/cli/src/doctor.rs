@@ -54,7 +54,7 @@ pub fn command(args: &Doctor) -> CommandResult {
     let has = Available { us_per_request: Some(calibration.us_per_request), ..available() };
     out::print(&describe(&has, &calibration));
     let Some((name, demand)) = demand else { return Ok(Exit::Ok) };
-    let needs = demand.needs(&has);
+    let needs = demand.needs(&has, None);
     out::print(&format!("\n{name} needs\n"));
     needs.iter().for_each(|need| out::print(&format!("{need}\n")));
     Ok(if needs.iter().all(|need| need.help.is_empty()) { Exit::Ok } else { Exit::Failed })

@@ -50,14 +50,15 @@ pub fn run(job: Job) -> CommandResult {
     let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
     // Everything is compiled before anything is sent.
     let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
-    let shared = plans::network(&job.plan, &job.sources, &programs, job.output.means.io())?;
+    let shared = plans::network(&job.plan, &job.sources, &programs, job.output.runtime.io())?;
     let graceful_stop = job.plan.graceful_stop.unwrap_or(squall_engine::DEFAULT_GRACEFUL_STOP);
     let interrupts = Interrupts::watch(graceful_stop).map_err(CommandError::incomplete)?;
 
     let setup_teardown = SetupTeardown { plan: &job.plan, sources: &job.sources, shared: &shared };
+    let builtin = builtin::is_asked_for(&job.plan, &job.variables);
+    let workers = job.output.runtime.workers(&job.plan, plans::hosts(&programs), builtin)?;
     options.setup = setup_teardown.setup(&options, &interrupts)?;
-    let hosts = plans::hosts(&programs);
-    let outcome = load(&job, &options, hosts, &shared, &interrupts);
+    let outcome = load(&job, &options, &workers, &shared, &interrupts);
     setup_teardown::settle(outcome, setup_teardown.teardown(&options, &interrupts))
 }
 
@@ -65,18 +66,16 @@ pub fn run(job: Job) -> CommandResult {
 fn load(
     job: &Job,
     options: &CompileOptions,
-    hosts: usize,
+    workers: &RunOptions,
     shared: &Arc<Shared>,
     interrupts: &Interrupts,
 ) -> CommandResult {
     let program = plans::compile(&job.plan, &job.sources, Section::Load, options)?;
-    let builtin = builtin::is_asked_for(&job.plan, &job.variables);
-    let workers = job.output.means.crew(&job.plan, hosts, builtin);
     let mut collector = Collector::new(job, &program, shared, workers.workers)?;
     let Some(control) = interrupts.begin(0) else {
         return Err(CommandError::interrupted("interrupted before the load was started"));
     };
-    let ended = drive(job, &program, shared, &workers, &control, &mut collector)?;
+    let ended = drive(job, &program, shared, workers, &control, &mut collector)?;
     collect::conclude(job, collector.finish(ended, interrupts.received() > 0))
 }
 
@@ -85,7 +84,7 @@ fn drive(
     job: &Job,
     program: &Arc<Program>,
     shared: &Arc<Shared>,
-    crew: &RunOptions,
+    workers: &RunOptions,
     control: &Control,
     collector: &mut Collector,
 ) -> Result<Ended, CommandError> {
@@ -95,7 +94,7 @@ fn drive(
     let bytes = log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
     let trace = log.as_ref().map(|log| log.trace(*log_which, bytes));
     let ended =
-        squall_engine::run(program.clone(), shared.clone(), crew, control, trace, |event| {
+        squall_engine::run(program.clone(), shared.clone(), workers, control, trace, |event| {
             collector.take(event);
         })
         .map_err(CommandError::incomplete)?;

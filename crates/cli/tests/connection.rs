@@ -12,17 +12,17 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use serde_json::Value;
 use squall_target::{Server, TlsCertificate, TlsOptions};
 
-use common::peer::{Peer, Seen, answer, header};
+use common::peer::{Peer, Seen, header, response};
 use common::{Steps, all_good, counter, kinds, target, target_at};
 
 /// Sends a made-up name to the loopback address.
 const RESOLVE: &str = "resolve: {shop.test: 127.0.0.1}";
 
-/// A peer that gives all requests the same answer.
+/// A peer that gives all requests the same response.
 fn peer(at: &str, status: &'static str) -> Peer {
     Peer::start(at, move |mut client| {
         while client.request().is_some() {
-            client.send(answer(status, "hello"));
+            client.send(response(status, "hello"));
         }
     })
 }
@@ -125,7 +125,7 @@ fn a_proxy_that_refuses_the_tunnel_is_an_error_of_the_proxy() {
         let connection = format!("proxy: 'http://{}'", peer("127.0.0.1", status).address);
         let json = get("https://shop.test", 2, &connection);
         assert_eq!(kinds(&json), r#"{"proxy":2}"#, "{status}");
-        // To a request in absolute form it is an answer as any other.
+        // To a request in absolute form it is a response like any other.
         let json = get("http://shop.test", 2, &connection);
         assert_eq!(kinds(&json), r#"{"status":2}"#, "{status}");
     }
@@ -289,7 +289,7 @@ fn each_iteration_has_a_connection_of_its_own() {
 #[test]
 fn connections_of_a_pool_are_as_many_as_the_plan_says() {
     for size in [1, 3] {
-        // All connections answer for the first time only when all are there.
+        // All connections respond for the first time only when all are there.
         let all = Barrier::new(size);
         let server = Peer::start("127.0.0.1", move |mut client| {
             let mut first = true;
@@ -297,7 +297,7 @@ fn connections_of_a_pool_are_as_many_as_the_plan_says() {
                 if std::mem::take(&mut first) {
                     all.wait();
                 }
-                client.send(answer("200 OK", "hello"));
+                client.send(response("200 OK", "hello"));
             }
         });
         let head = &format!("connections: {{reuse: pool, pool_size: {size}}}");

@@ -316,3 +316,35 @@ fn a_run_folder_that_cannot_be_written_is_no_success() {
     assert!(errors.contains("run.json: No such file or directory"), "{errors}");
     assert!(folder.path().join("result.json").exists());
 }
+
+/// With so few open files that the workers' event loops can be made, and the workers cannot.
+#[test]
+fn a_worker_that_breaks_off_is_told_and_loses_nothing() {
+    let server = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    for files in 10..60 {
+        let command = format!(
+            "ulimit -n {files}; exec '{}' {} -c 2 -w 2 -d 1h -o runs-{files} --json result.json",
+            env!("CARGO_BIN_EXE_squall"),
+            server.url()
+        );
+        let mut shell = Command::new("sh");
+        let output =
+            shell.args(["-c", &command]).current_dir(folder.path()).output().expect("a shell");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{files}: {errors}");
+        if errors.contains("worker 0: ") || errors.contains("worker 1: ") {
+            assert!(errors.contains("Too many open files"), "{errors}");
+            let mut runs = std::fs::read_dir(folder.path().join(format!("runs-{files}")))
+                .expect("the run's folder");
+            let run = runs.next().expect("a run").expect("an entry").path();
+            let json = read(&run.join("run.json"));
+            assert_eq!(json["finished"], true);
+            assert_eq!(json, read(&folder.path().join("result.json")));
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(text.contains("run folder"), "{text}");
+            return;
+        }
+    }
+    panic!("no worker broke off");
+}

@@ -370,9 +370,9 @@ fn the_examples_are_good_plans() {
     }
 }
 
-/// A program that runs is not the business of whoever waits for answers, on the same worker.
+/// A program that runs is not the business of whoever waits for responses, on the same worker.
 #[test]
-fn answers_are_read_while_a_program_runs() {
+fn responses_are_read_while_a_program_runs() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!(
         "target: {}\nscenarios:\n  slow: {{load: {{users: 1, iterations: 1}}, steps: [{{exec: [sleep, '2']}}]}}\n  \

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use common::peer::{Peer, answer, header};
+use common::peer::{Peer, header, response};
 use common::{Steps, all_good, counter, kinds, result, squall};
 
 /// A peer that answers `/login` with a session's token and number, and anything else with `ok`.
@@ -18,7 +18,7 @@ fn shop() -> Peer {
         while let Some(head) = client.request() {
             let body =
                 if head.contains(" /login ") { r#"{"token": "t0k", "id": 42}"# } else { "ok" };
-            client.send(answer("200 OK", body));
+            client.send(response("200 OK", body));
         }
     })
 }
@@ -171,7 +171,7 @@ fn null_is_a_value_of_json_and_no_text() {
                 vec![0; header(&head, "content-length").map_or(0, |n| n.parse().expect("digits"))];
             std::io::Read::read_exact(&mut client.stream, &mut body).expect("a body");
             let good = null(&String::from_utf8_lossy(&body));
-            client.send(answer(if good { "200 OK" } else { "400 Bad Request" }, ""));
+            client.send(response(if good { "200 OK" } else { "400 Bad Request" }, ""));
         }
     });
     let steps = format!(

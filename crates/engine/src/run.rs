@@ -230,7 +230,7 @@ pub fn run(
     mut events: impl FnMut(Event<'_>),
 ) -> io::Result<Ended> {
     let of = options.workers.clamp(1, program.most_workers());
-    let loops: Vec<EventLoop> = (0..of).map(|_| EventLoop::new()).collect::<io::Result<_>>()?;
+    let loops = EventLoop::for_workers(of)?;
     let origin = Instant::now();
     let clock = Clock::new(origin);
     let start = options.start.map_or(clock.now() + START_AFTER, |start| {

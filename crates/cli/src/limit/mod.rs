@@ -61,7 +61,7 @@ pub fn command(args: &args::Limit) -> CommandResult {
     let destination = builtin::destination(&loaded.plan, &args.variables)?;
     let options = plans::options(&args.variables, destination.url.clone(), Vec::new());
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
-    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.means.io())?;
+    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.runtime.io())?;
     let folder = new_folder(args, &loaded.plan)?;
     let interrupts = Interrupts::watch(Duration::ZERO).map_err(CommandError::incomplete)?;
     let mut runner = Runner {
@@ -313,7 +313,7 @@ impl Runner<'_> {
         let program = plans::compile(&plan, self.sources, Section::Load, &self.options)?;
         let hosts = program.origins().len();
         let builtin = builtin::is_asked_for(&plan, &self.args.variables);
-        let workers = self.args.means.crew(&plan, hosts, builtin);
+        let workers = self.args.runtime.workers(&plan, hosts, builtin)?;
         let Some(control) = self.interrupts.begin(0) else { return Ok(host) };
         let began = Instant::now();
         let mut sampler = HostSampler::new(self.plan.connections.source_addresses.len());

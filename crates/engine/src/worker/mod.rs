@@ -112,11 +112,25 @@ pub(crate) struct EventLoop {
 }
 
 impl EventLoop {
+    /// Event loops for so many workers.
+    ///
+    /// # Errors
+    /// Out of descriptors or memory.
+    pub(crate) fn for_workers(count: u32) -> io::Result<Vec<EventLoop>> {
+        // The first of a process also makes what tokio hears of signals by, and tokio panics where there
+        // are no descriptors for that: they have to be there.
+        #[cfg(unix)]
+        let spare = (0..4).map(|_| std::os::unix::net::UnixStream::pair());
+        #[cfg(unix)]
+        drop(spare.collect::<io::Result<Vec<_>>>()?);
+        (0..count).map(|_| EventLoop::new()).collect()
+    }
+
     /// An event loop for one worker.
     ///
     /// # Errors
     /// Out of descriptors or memory.
-    pub(crate) fn new() -> io::Result<EventLoop> {
+    fn new() -> io::Result<EventLoop> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build()?;
         Ok(EventLoop { runtime, waker: LoopWaker::new()? })

@@ -172,7 +172,7 @@ impl Reader {
     }
 
     pub(super) fn redirects(&mut self, node: Option<&Node>) -> Option<u32> {
-        self.int(node).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+        self.small_int(node)
     }
 
     pub(super) fn timeouts(&mut self, node: Option<&Node>) -> Timeouts {
@@ -250,8 +250,8 @@ impl Reader {
         let size = fields.get("pool_size");
         match (reuse, size) {
             (ConnectionReuse::Pool(_), Some(_)) => {
-                let size = self.positive(size).unwrap_or(1);
-                return ConnectionReuse::Pool(u32::try_from(size).unwrap_or(u32::MAX));
+                let above_0 = self.positive(size).and_then(|_| self.small_int(size));
+                return ConnectionReuse::Pool(above_0.unwrap_or(1));
             }
             (ConnectionReuse::Pool(_), None) => {
                 let message = "a pool of connections needs a `pool_size`";

@@ -543,7 +543,7 @@ impl Reader {
         Some(match *kind {
             "regex" => Extractor::Regex {
                 pattern: self.text(node)?,
-                group: self.number_of_group(fields.get("group")),
+                group: self.small_int(fields.get("group")),
             },
             "between" => {
                 let texts: Vec<_> =
@@ -566,16 +566,6 @@ impl Reader {
             "header" => Extractor::Header(self.string(node)?),
             _ => Extractor::Cookie(self.string(node)?),
         })
-    }
-
-    fn number_of_group(&mut self, node: Option<&Node>) -> Option<u32> {
-        let number = self.int(node)?;
-        let group = u32::try_from(number).ok();
-        if let (Some(node), None) = (node, group) {
-            let message = format!("invalid group {number}: expected a number up to {}", u32::MAX);
-            self.error(node.span, message, "groups are counted from 1; 0 is the whole match");
-        }
-        group
     }
 
     fn which(&mut self, node: Option<&Node>) -> Match {

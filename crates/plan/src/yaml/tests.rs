@@ -172,7 +172,7 @@ fn what_is_wrong_is_shown() {
         (
             scenario("      - get: /\n        extract: {x: {regex: a, group: 4294967298}}"),
             "6:40",
-            "expected a number up to 4294967295",
+            "expected a whole number up to 4294967295",
         ),
         (
             scenario("      - get: /\n        extract: {x: {regex: a, match: 4294967297}}"),
@@ -190,6 +190,11 @@ fn what_is_wrong_is_shown() {
             scenario("      - set_cookie: {name: a, value: b, url: /x, path: /}"),
             "5:46",
             "either `url`, or `domain` and `path`",
+        ),
+        (
+            scenario("      - get: /\n        redirects: 4294967297"),
+            "6:20",
+            "expected a whole number up to 4294967295",
         ),
         (scenario("      - include: nowhere.yaml"), "5:18", "cannot read"),
         (scenario("      - parallel: {limit: 0, steps: [{get: /}]}"), "5:27", "from 1 to 1000"),
