@@ -6,7 +6,7 @@ mod common;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::peer::{Conversation, Peer, answer};
+use common::peer::{Conversation, Peer, response};
 use common::{Steps, all_good, counter, kinds, result, target};
 
 /// Redirects six times, each after a while that is well within the limit; all together are not.
@@ -15,7 +15,7 @@ fn redirects_slowly(mut client: Conversation) {
     while client.request().is_some() {
         sleep(Duration::from_millis(200));
         if left == 0 {
-            client.send(answer("200 OK", "there"));
+            client.send(response("200 OK", "there"));
             left = 6;
         } else {
             client.send(format!(

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::peer::{Peer, answer, header};
+use common::peer::{Peer, header, response};
 use common::{Steps, all_good, counter, kinds, result};
 
 /// A peer that gives every request without a cookie a session of its own, and asks for digest
@@ -107,7 +107,7 @@ fn a_session_lasts_as_long_as_the_plan_says() {
 fn quiet() -> Peer {
     Peer::start("127.0.0.1", |mut client| {
         while client.request().is_some() {
-            client.send(answer("200 OK", ""));
+            client.send(response("200 OK", ""));
         }
     })
 }
