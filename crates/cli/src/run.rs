@@ -59,7 +59,6 @@ pub fn run(job: Job) -> CommandResult {
     let workers = job.output.runtime.workers(&job.plan, plans::hosts(&programs), builtin)?;
     options.setup = setup_teardown.setup(&options, &interrupts)?;
     let outcome = load(&job, &options, &workers, &shared, &interrupts);
-    options.setup.clear();
     setup_teardown::settle(outcome, setup_teardown.teardown(&options, &interrupts))
 }
 

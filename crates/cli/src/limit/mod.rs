@@ -86,7 +86,6 @@ pub fn command(args: &args::Limit) -> CommandResult {
         _ => runner.search(search, &mut done),
     };
     let outcome = runner.conclude(done, end);
-    runner.options.setup.clear();
     let torn_down = setup_teardown.teardown(&runner.options, &runner.interrupts);
     setup_teardown::settle(outcome, torn_down)
 }
