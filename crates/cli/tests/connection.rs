@@ -353,7 +353,7 @@ scenarios: {{a: {{load: {{users: 10, iterations: 2, pacing: 1ms}}, steps: [{{get
 fn closes_behind_its_back() -> Peer {
     Peer::start("127.0.0.1", |mut client| {
         if client.request().is_some() {
-            client.send(answer("200 OK", "hello"));
+            client.send(response("200 OK", "hello"));
             client.end();
         }
     })

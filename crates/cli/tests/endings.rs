@@ -244,6 +244,27 @@ fn a_failed_setup_ends_everything_and_a_failed_teardown_loses_nothing() {
 }
 
 #[test]
+fn the_teardown_knows_what_setup_found() {
+    let server = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!(
+        "target: {}\nsetup: [{{set: {{code: '${{200 + 4}}'}}}}]\nteardown: [{{get: '/status/${{code}}', check: status == 204}}]\nthresholds: [p99 < 1m]\nscenarios: {{a: {{load: {{users: 2, for: 1s}}, steps: [{{get: /delay/20}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let soak =
+        ["limit", "plan.yaml", "--mode", "soak", "--to", "1", "--step", "2s", "--steps", "1"];
+    for arguments in [&["run", "plan.yaml"][..], &soak] {
+        let output = squall(folder.path(), arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!errors.contains("teardown failed"), "{arguments:?}: {errors}");
+        // What a search found depends on the machine; this is about its end.
+        let done = arguments[0] == "limit" || output.status.code() == Some(0);
+        assert!(done && !output.stdout.is_empty(), "{arguments:?}: {errors}");
+    }
+}
+
+#[test]
 fn results_go_where_they_are_asked_for() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!(

@@ -104,7 +104,7 @@ fn missing_flags_are_reported() {
 
 /// Starts a test in steps of 2 s, and waits until its folder has two of them.
 fn two_steps(folder: &Path, mode: &[&str]) -> (Child, PathBuf) {
-    let child = Command::new(env!("CARGO_BIN_EXE_squall"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_squall"))
         .args(["limit", "plan.yaml", "--step", "2s", "--steps", "10", "--json", "result.json"])
         .args(["--require", "p99 < 1s", "-w", "1"])
         .args(mode)
@@ -121,7 +121,9 @@ fn two_steps(folder: &Path, mode: &[&str]) -> (Child, PathBuf) {
             return (child, run.path());
         }
     }
-    panic!("no steps are on disk");
+    child.kill().expect("it runs");
+    let output = child.wait_with_output().expect("squall ends");
+    panic!("no steps are on disk: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// How many steps a folder has.
