@@ -308,7 +308,7 @@ fn names_that_are_known_before_the_run_all_count_by_themselves() {
         (0..1_326).map(|n| format!("\n      - {{get: /, name: sampler {n}}}")).collect();
     let steps = format!("{steps}\n      - {{get: /, name: 'made at run time ${{user}}'}}");
     let json = Steps::one(&server.url(), &steps).run(0);
-    all_good(&json, 1_327);
+    assert_eq!(json["totals"]["count"].as_u64(), Some(1_327));
     let names = names(&json);
     assert_eq!(names.len(), 1_327, "and one `other`");
     assert_eq!(names.iter().filter(|(name, _)| name.starts_with("sampler ")).count(), 1_326);
