@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json as value};
 use squall_measure::{
-    COARSE, Histogram, HostMetrics, Interval, PHASES, RequestStats, ThroughputGap, TimeAccount,
-    UserState,
+    COARSE, Histogram, HostMetrics, Interval, MetricKey, MetricKind, MetricStats, PHASES,
+    RequestStats, THOUSANDTHS, ThroughputGap, TimeAccount, UserState,
 };
 
 use crate::run::Run;
@@ -40,7 +40,9 @@ pub fn json(run: &Run) -> Value {
         "validity_reasons": validity_reasons(run),
         "totals": row(&run.totals.all(), elapsed),
         "requests": rows(&mut run.totals.requests()),
+        "programs": rows(&mut run.totals.programs()),
         "groups": rows(&mut run.totals.groups()),
+        "metrics": run.totals.metrics().map(|(key, stats)| metric(key, stats)).collect::<Vec<_>>(),
         "counters": counters,
         "steady": steady(run),
         "time_accounting": time_accounting(&account),
@@ -144,6 +146,35 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Value {
         object["corrected_latency_us"] = latency(&row.corrected_latency);
     }
     object["phases"] = Value::Object(phases);
+    object
+}
+
+/// A metric that the plan recorded itself.
+fn metric(key: &MetricKey, stats: &MetricStats) -> Value {
+    let tags: Map<String, Value> =
+        key.tags.iter().map(|(name, text)| (name.clone(), value!(text))).collect();
+    let mut object =
+        value!({"name": key.name, "kind": key.kind.label(), "tags": tags, "count": stats.count});
+    let values = match key.kind {
+        MetricKind::Counter => value!({"sum": stats.sum()}),
+        MetricKind::Gauge => stats.gauge().map_or(
+            Value::Null,
+            |gauge| value!({"last": gauge.last, "min": gauge.min, "max": gauge.max}),
+        ),
+        MetricKind::Rate => value!({"trues": stats.trues, "share": stats.share()}),
+        MetricKind::Trend => {
+            let h = &stats.trend;
+            let p = |p: f64| h.percentile(p) as f64 / THOUSANDTHS;
+            value!({
+                "mean": h.mean() / THOUSANDTHS, "sd": h.sd() / THOUSANDTHS, "min": h.min() as f64 / THOUSANDTHS,
+                "p50": p(50.0), "p75": p(75.0), "p90": p(90.0), "p95": p(95.0), "p99": p(99.0), "p999": p(99.9),
+                "max": h.max() as f64 / THOUSANDTHS,
+            })
+        }
+    };
+    if let (Value::Object(object), Value::Object(values)) = (&mut object, values) {
+        object.extend(values);
+    }
     object
 }
 

@@ -172,6 +172,10 @@ impl Run {
             "there are more than 1,000 request names: further ones count under `other`; give such requests a `name`",
         );
         warn(
+            u64::from(self.totals.metrics_overflowed()),
+            "the plan records more than 1,000 metrics, each a name with its tags: further ones count as `other`; use tags with fewer values",
+        );
+        warn(
             self.totals.refused(),
             "{} slices of a worker and second that had been counted already were left out",
         );

@@ -9,6 +9,7 @@ mod advise;
 mod compile;
 mod data;
 mod flow;
+mod metric;
 mod ops;
 mod print;
 mod request;
@@ -36,8 +37,8 @@ pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, PostOp,
-    Prepared, RequestOp, UrlOp,
+    AuthOp, BodyOp, CaptureOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, MetricOp, NameOp,
+    PartOp, PostOp, Prepared, RequestOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 
@@ -161,6 +162,7 @@ pub(crate) enum Op {
     },
     Log(BoundTemplate),
     Stop(StopScope),
+    Metric(Box<MetricOp>),
 }
 
 impl Program {
