@@ -1,6 +1,7 @@
 //! Collects the workers' records into the totals, the run folder and the progress line, and writes the
 //! result at the end.
 
+use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -281,12 +282,9 @@ pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
 
 /// Writes the result as JSON to a file, or to the standard output for `-`.
 pub fn write_json(run: &Run, target: &str) -> Result<(), CommandError> {
-    let mut text =
-        serde_json::to_vec_pretty(&squall_report::json(run)).map_err(CommandError::incomplete)?;
-    text.push(b'\n');
     let written = match target {
-        "-" => std::io::stdout().lock().write_all(&text),
-        path => std::fs::write(path, &text),
+        "-" => squall_report::write_json(run, std::io::stdout().lock()),
+        path => File::create(path).and_then(|file| squall_report::write_json(run, file)),
     };
     written.map_err(|error| CommandError::incomplete(format!("{target}: {error}")))
 }

@@ -152,6 +152,11 @@ impl Totals {
         self.refused
     }
 
+    /// Requests, programs and groups whose names have not come: the slice that has them is missing.
+    pub fn nameless(&self) -> u64 {
+        self.nameless.values().fold(0, |sum, row| sum.saturating_add(row.count))
+    }
+
     /// What computes the series from the slices that were added.
     pub fn series(&self) -> SeriesBuilder {
         SeriesBuilder::new(self.extent.clone())

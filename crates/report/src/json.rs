@@ -1,9 +1,12 @@
 //! `run.json`: a run as programs read it. `docs/run.md` documents the keys.
 
+use std::io::{self, Write as _};
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json as value};
 use squall_measure::{
     COARSE, Histogram, HostMetrics, Interval, MetricKey, MetricKind, MetricStats, PHASES,
-    RequestStats, THOUSANDTHS, ThroughputGap, TimeAccount, UserState,
+    RequestStats, SeriesRow, THOUSANDTHS, ThroughputGap, TimeAccount, UserState,
 };
 
 use crate::run::Run;
@@ -13,6 +16,48 @@ pub const SCHEMA: u64 = 1;
 
 /// The result as JSON.
 pub fn json(run: &Run) -> Value {
+    let mut json = head(run);
+    json["series"] = run.series.rows().iter().map(series_row).collect();
+    json
+}
+
+/// Writes the result as JSON with line breaks: as [`json`], in less memory, because the series of a long run
+/// is never there as a whole.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_json(run: &Run, to: impl io::Write) -> io::Result<()> {
+    let mut to = io::BufWriter::new(to);
+    serde_json::to_writer_pretty(&mut to, &Document(run))?;
+    to.write_all(b"\n")?;
+    to.flush()
+}
+
+/// A run that is serialised row by row.
+struct Document<'r>(&'r Run);
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let head = head(self.0);
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in head.as_object().into_iter().flatten() {
+            map.serialize_entry(key, value)?;
+        }
+        map.serialize_entry("series", &Rows(self.0.series.rows()))?;
+        map.end()
+    }
+}
+
+struct Rows<'r>(&'r [SeriesRow]);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(series_row))
+    }
+}
+
+/// Everything but the series.
+fn head(run: &Run) -> Value {
     let elapsed = run.elapsed_s;
     let rows = |rows: &mut dyn Iterator<Item = (&str, &RequestStats)>| {
         Value::Object(rows.map(|(name, row)| (name.to_owned(), self::row(row, elapsed))).collect())
@@ -52,7 +97,6 @@ pub fn json(run: &Run) -> Value {
         "thresholds": thresholds.collect::<Vec<_>>(),
         "warnings": run.warnings,
         "log": run.log,
-        "series": series(run),
     })
 }
 
@@ -223,17 +267,14 @@ fn phase(h: &Histogram<COARSE>) -> Value {
     })
 }
 
-fn series(run: &Run) -> Vec<Value> {
-    let rows = run.series.rows().iter().map(|row| {
-        value!({
-            "second": row.second, "seconds": row.seconds, "users": row.users,
-            "requests": row.requests, "errors": row.errors, "bytes_in": row.bytes_in, "bytes_out": row.bytes_out,
-            "mean_us": row.mean_us, "p50_us": row.p50_us, "p90_us": row.p90_us, "p99_us": row.p99_us,
-            "max_us": row.max_us, "arrivals_dropped": row.arrivals_dropped,
-            "receive_delay_p99_us": row.receive_delay_p99_us, "send_delay_p99_us": row.send_delay_p99_us,
-            "loop_iteration_max_us": row.loop_iteration_max_us, "starved_us": row.starved_ns / 1_000,
-            "busiest_worker": row.busiest_ns as f64 / 1e9,
-        })
-    });
-    rows.collect()
+fn series_row(row: &SeriesRow) -> Value {
+    value!({
+        "second": row.second, "seconds": row.seconds, "users": row.users,
+        "requests": row.requests, "errors": row.errors, "bytes_in": row.bytes_in, "bytes_out": row.bytes_out,
+        "mean_us": row.mean_us, "p50_us": row.p50_us, "p90_us": row.p90_us, "p99_us": row.p99_us,
+        "max_us": row.max_us, "arrivals_dropped": row.arrivals_dropped,
+        "receive_delay_p99_us": row.receive_delay_p99_us, "send_delay_p99_us": row.send_delay_p99_us,
+        "loop_iteration_max_us": row.loop_iteration_max_us, "starved_us": row.starved_ns / 1_000,
+        "busiest_worker": row.busiest_ns as f64 / 1e9,
+    })
 }

@@ -176,6 +176,10 @@ impl Run {
             "the plan records more than 1,000 metrics, each a name with its tags: further ones count as `other`; use tags with fewer values",
         );
         warn(
+            self.totals.nameless(),
+            "{} requests and groups are missing in the totals, because the record that has their names was lost",
+        );
+        warn(
             self.totals.refused(),
             "{} slices of a worker and second that had been counted already were left out",
         );

@@ -9,7 +9,7 @@ use squall_measure::{
     Sample, Slice, TimeAccount, TimeRecorder, Totals, UserState,
 };
 use squall_report::{
-    Generator, Live, Meta, Recording, Run, RunFolder, json, live_line, load, text,
+    Generator, Live, Meta, Recording, Run, RunFolder, json, live_line, load, text, write_json,
 };
 
 const HOME: NameId = NameId(0);
@@ -197,6 +197,9 @@ fn the_text() {
 #[test]
 fn the_json() {
     golden("run.json", &(format!("{:#}", json(&run())) + "\n"));
+    let mut written = Vec::new();
+    write_json(&run(), &mut written).expect("a Vec takes everything");
+    golden("run.json", &String::from_utf8(written).expect("JSON"));
 }
 
 #[test]

@@ -100,6 +100,12 @@ fn a_broken_record_is_said() {
     let run = load(&path).expect("a run");
     assert_eq!(run.totals.all().count, 20);
     assert!(run.warnings.iter().any(|text| text.contains("not a slice")), "{:?}", run.warnings);
+    // Without the first record, nobody knows the names of the second.
+    let mut folder = RunFolder::create(base.path(), &meta(3), "name: x\n").expect("a folder");
+    folder.slice(&slice(0, 1));
+    let nameless = load(folder.path()).expect("a run");
+    assert_eq!(nameless.totals.nameless(), 21);
+    assert!(nameless.warnings.iter().any(|text| text.contains("names was lost")));
     // A length that nothing justifies is no reason to allocate so much.
     bytes.truncate(bytes.len() - 11);
     bytes.extend_from_slice(&(255u32 << 20).to_le_bytes());
