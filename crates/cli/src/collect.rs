@@ -1,6 +1,7 @@
 //! Collects the workers' records into the totals, the run folder and the progress line, and writes the
 //! result at the end.
 
+use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -290,12 +291,12 @@ pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
 /// # Errors
 /// The file cannot be written, in a sentence with its name.
 pub fn write_json(run: &Run, target: &str) -> Result<(), String> {
-    let mut text = serde_json::to_vec_pretty(&squall_report::json(run))
-        .map_err(|error| format!("{target}: {error}"))?;
-    text.push(b'\n');
-    if target == "-" {
-        out::print_bytes(&text);
-        return Ok(());
-    }
-    std::fs::write(target, &text).map_err(|error| format!("{target}: {error}"))
+    let written = match target {
+        "-" => {
+            let mut text = Vec::new();
+            squall_report::write_json(run, &mut text).map(|()| out::print_bytes(&text))
+        }
+        path => File::create(path).and_then(|file| squall_report::write_json(run, file)),
+    };
+    written.map_err(|error| format!("{target}: {error}"))
 }

@@ -72,7 +72,12 @@ fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, 
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     for text in &plan.thresholds {
         match Threshold::parse(&text.value) {
-            Ok(threshold) => good.push((threshold, text.span)),
+            Ok(threshold) => match refused(&threshold, plan) {
+                None => good.push((threshold, text.span)),
+                Some((message, help)) => {
+                    bad.push(Diagnostic::error(text.span, message).with_help(help));
+                }
+            },
             Err(error) => bad.push(
                 Diagnostic::error(text.span, error.message)
                     .with_help(error.help.as_deref().unwrap_or_default()),
@@ -80,6 +85,20 @@ fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, 
         }
     }
     if bad.is_empty() { Ok(good) } else { Err(CommandError::in_plan(render(&bad, sources))) }
+}
+
+/// What is wrong with a threshold of this plan: a limit without a unit where there are only times.
+pub fn refused(threshold: &Threshold, plan: &Plan) -> Option<(String, &'static str)> {
+    let name = threshold.name.as_deref().filter(|_| threshold.is_of_metric())?;
+    let metric = name.split('{').next().unwrap_or(name);
+    if plan.metrics().iter().any(|own| own.name.value == metric) {
+        return None;
+    }
+    let text = format!("`{}`: the plan records no metric `{metric}`", threshold.text());
+    Some((
+        text,
+        "for a request write its limit with a unit, as in p99(login) < 300ms or rate(login) > 10/s",
+    ))
 }
 
 /// How many different origins the programs talk to.

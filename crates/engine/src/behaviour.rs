@@ -8,11 +8,13 @@ mod parallel;
 use std::rc::Rc;
 
 use squall_load::random::Random;
-use squall_measure::UserState;
+use squall_measure::{MetricKey, MetricKind, UserState};
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
-use crate::program::{ExecOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, Scenario};
+use crate::program::{
+    ExecOp, MetricOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, Scenario,
+};
 use crate::roster::{After, Begin};
 use crate::rows::NoRow;
 use crate::sample::in_flight::Guard;
@@ -396,6 +398,7 @@ impl<'p> Stretch<'_, 'p> {
                 }
                 self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
             }
+            Op::Metric(metric) => self.record_metric(metric, now),
             Op::Stop(StopScope::Iteration) => scenario.end_iteration(self.core, self.strand),
             Op::Stop(StopScope::User) => return Some(self.leave()),
             Op::Stop(StopScope::Run) => {
@@ -404,6 +407,42 @@ impl<'p> Stretch<'_, 'p> {
             }
         }
         None
+    }
+
+    /// Records a value of a metric of the plan's own. One that cannot be evaluated, or that the metric cannot
+    /// take, is left out, counted as a warning and logged.
+    fn record_metric(&mut self, metric: &MetricOp, now: u64) {
+        let value = metric.value.eval(&self.scope());
+        let mut rendered = Ok(());
+        let tags = metric.tags.iter().map(|(key, text)| {
+            let mut value = Vec::new();
+            if let Err(error) = text.render(&self.scope(), &mut value) {
+                rendered = Err(error);
+            }
+            (key.to_string(), String::from_utf8_lossy(&value).into_owned())
+        });
+        let tags: Vec<(String, String)> = tags.collect();
+        let own = (!metric.tags.is_empty())
+            .then(|| MetricKey::new(metric.key.kind, &metric.key.name, tags));
+        let value = rendered.and(value).map(Some);
+        let Some(value) = self.or_log(value, None) else { return };
+        let number = match (&value, metric.key.kind) {
+            (Value::Int(number), _) => Some(*number as f64),
+            (Value::Float(number), _) => Some(*number),
+            (Value::Bool(is), MetricKind::Rate) => Some(f64::from(u8::from(*is))),
+            // What was extracted from a text is a text.
+            (Value::Text(text), _) => text.trim().parse().ok(),
+            _ => None,
+        };
+        let key = own.as_ref().unwrap_or(&metric.key);
+        let recorded =
+            number.is_some_and(|number| self.worker.recorder.metric(key, number, now).is_ok());
+        if !recorded {
+            let recorder = &self.worker.recorder;
+            recorder.count(|counters| counters.warnings += 1);
+            let (kind, name) = (key.kind.label(), &key.name);
+            recorder.log(format!("metric {name}: a {kind} cannot take the value {value:?}"));
+        }
     }
 
     /// The next element of a list into a variable, or to the end of the loop.

@@ -12,6 +12,7 @@ mod error_kind;
 mod histogram;
 pub mod hlog;
 mod host_metrics;
+mod metrics;
 mod names;
 mod request_stats;
 mod self_metrics;
@@ -32,6 +33,10 @@ pub use definitions::{DEFINITIONS, Definition, definition};
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram};
 pub use host_metrics::{HostMetrics, HostSample};
+pub use metrics::{
+    Gauge, MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, Metrics, THOUSANDTHS,
+    WrongValue,
+};
 pub use names::{MAX_NAMES, MAX_NAMES_LIMIT, NameId, NameKind, Names, OTHER};
 pub use request_stats::{PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;

@@ -1,6 +1,7 @@
 //! What one worker recorded in one second.
 
 use crate::codec::{self, DecodeError};
+use crate::metrics::{MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, WrongValue};
 use crate::names::{NameId, NameKind};
 use crate::request_stats::{RequestStats, Sample};
 use crate::self_metrics::SelfMetrics;
@@ -47,6 +48,10 @@ section_kinds! {
     Requests = 5,
     /// Statistics of groups, likewise.
     Groups = 6,
+    /// Metrics that got a number in this second.
+    MetricKeys = 7,
+    /// What metrics recorded, by number.
+    Metrics = 8,
 }
 /// Most numbers of names: those of the names, and one for `other` of each kind.
 const MAX_NUMBERS: u32 = crate::MAX_NAMES_LIMIT as u32 + 3;
@@ -147,6 +152,10 @@ pub struct Slice {
     requests: Rows,
     /// Groups: they hold requests that count by themselves.
     groups: Rows,
+    /// Metrics of the plan to which the worker assigned numbers in this second.
+    pub metric_keys: Vec<(MetricId, MetricKey)>,
+    /// What these recorded, by number.
+    metrics: Vec<MetricStats>,
 }
 
 /// Statistics by the number of a name.
@@ -231,6 +240,8 @@ impl Slice {
         self.self_metrics.clear();
         self.requests.clear();
         self.groups.clear();
+        self.metric_keys.clear();
+        self.metrics.iter_mut().for_each(MetricStats::clear);
     }
 
     /// Assigns a number to a name, from this slice on.
@@ -257,6 +268,40 @@ impl Slice {
         self.groups.row(name).cut_off += 1;
     }
 
+    /// Assigns a number to a metric, from this slice on.
+    pub fn announce_metric(&mut self, metric: MetricId, key: &MetricKey) {
+        self.metric_keys.push((metric, key.clone()));
+    }
+
+    /// Records a value of a metric, `at` ns after the start of the run.
+    ///
+    /// # Errors
+    /// The kind takes no such value.
+    pub fn record_metric(
+        &mut self,
+        metric: MetricId,
+        kind: MetricKind,
+        value: f64,
+        at: u64,
+    ) -> Result<(), WrongValue> {
+        self.metric(metric).record(kind, value, at)
+    }
+
+    fn metric(&mut self, MetricId(metric): MetricId) -> &mut MetricStats {
+        let index = metric as usize;
+        if self.metrics.len() <= index {
+            self.metrics.resize_with(index + 1, MetricStats::default);
+        }
+        &mut self.metrics[index]
+    }
+
+    /// What the metrics of the plan recorded in this second.
+    pub fn metrics(&self) -> impl Iterator<Item = (MetricId, &MetricStats)> {
+        let numbered = self.metrics.iter().enumerate();
+        let used = numbered.filter(|(_, stats)| stats.count > 0);
+        used.map(|(number, stats)| (MetricId(number as u32), stats))
+    }
+
     /// Statistics of the requests and programs of this second.
     pub fn requests(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
         self.requests.iter()
@@ -274,7 +319,12 @@ impl Slice {
 
     /// Heap memory, in bytes.
     pub fn heap_bytes(&self) -> usize {
-        self.requests.heap_bytes() + self.groups.heap_bytes() + self.self_metrics.heap_bytes()
+        let metrics = self.metrics.capacity() * size_of::<MetricStats>()
+            + self.metrics.iter().map(MetricStats::heap_bytes).sum::<usize>();
+        self.requests.heap_bytes()
+            + self.groups.heap_bytes()
+            + self.self_metrics.heap_bytes()
+            + metrics
     }
 
     /// Appends its encoding: a head of magic bytes, version, worker, second and the number of sections;
@@ -300,6 +350,12 @@ impl Slice {
                 section(kind, &|out| rows.encode(out));
             }
         }
+        if !self.metric_keys.is_empty() {
+            section(SectionKind::MetricKeys, &|out| self.encode_metric_keys(out));
+        }
+        if self.metrics().next().is_some() {
+            section(SectionKind::Metrics, &|out| self.encode_metrics(out));
+        }
         out.extend_from_slice(MAGIC);
         for number in [VERSION, u64::from(self.worker), u64::from(self.second), count] {
             codec::put(out, number);
@@ -323,6 +379,22 @@ impl Slice {
         for (name, value) in counted() {
             codec::put_text(out, name);
             codec::put(out, value);
+        }
+    }
+
+    fn encode_metric_keys(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.metric_keys.len() as u64);
+        for (MetricId(id), key) in &self.metric_keys {
+            codec::put(out, u64::from(*id));
+            codec::put_block(out, |out| key.encode(out));
+        }
+    }
+
+    fn encode_metrics(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.metrics().count() as u64);
+        for (MetricId(id), stats) in self.metrics() {
+            codec::put(out, u64::from(id));
+            codec::put_block(out, |out| stats.encode(out));
         }
     }
 
@@ -357,6 +429,8 @@ impl Slice {
             Some(SectionKind::SelfMetrics) => self.self_metrics = SelfMetrics::decode(bytes)?,
             Some(SectionKind::Requests) => self.requests = Rows::decode(bytes)?,
             Some(SectionKind::Groups) => self.groups = Rows::decode(bytes)?,
+            Some(SectionKind::MetricKeys) => self.decode_metric_keys(bytes)?,
+            Some(SectionKind::Metrics) => self.decode_metrics(bytes)?,
             None => {}
         }
         Ok(())
@@ -368,6 +442,27 @@ impl Slice {
             let kind = NameKind::from_number(codec::get(bytes)?);
             let kind = kind.ok_or(DecodeError("unknown kind of name"))?;
             self.names.push((id, kind, codec::get_text(bytes)?));
+        }
+        Ok(())
+    }
+
+    fn decode_metric_keys(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let id = MetricId(codec::number(bytes)?);
+            self.metric_keys.push((id, MetricKey::decode(&mut codec::get_block(bytes)?)?));
+        }
+        Ok(())
+    }
+
+    fn decode_metrics(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let id = codec::number(bytes)?;
+            let stats = MetricStats::decode(&mut codec::get_block(bytes)?)?;
+            // As many as there can be, and one for the rest of each kind.
+            if id as usize >= MAX_METRICS + MetricKind::NAMES.len() || stats.count == 0 {
+                return Err(DecodeError("the number of a metric is out of range"));
+            }
+            *self.metric(MetricId(id)) = stats;
         }
         Ok(())
     }
@@ -417,6 +512,10 @@ mod tests {
             let mut slice = Slice::new(3, 7);
             slice.announce(NameId(0), NameKind::Request, "GET /ü");
             slice.counters.arrivals_dropped = dropped;
+            let tags = vec![("to".to_owned(), "ü".to_owned())];
+            let key = MetricKey::new(MetricKind::Gauge, "stock", tags);
+            slice.announce_metric(MetricId(2), &key);
+            prop_assert_eq!(slice.record_metric(MetricId(2), key.kind, -1.5, dropped), Ok(()));
             for (name, latency, status) in samples {
                 slice.record(NameId(name), &sample(latency, status));
             }
@@ -424,8 +523,10 @@ mod tests {
             slice.encode(&mut bytes);
             let read = Slice::decode(&mut bytes.as_slice()).expect("what was encoded");
             prop_assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
-            prop_assert_eq!((read.counters, read.names, read.second, read.worker), (slice.counters, slice.names, 7, 3));
+            prop_assert_eq!(read.metrics().collect::<Vec<_>>(), slice.metrics().collect::<Vec<_>>());
+            prop_assert_eq!(&read.metric_keys, &slice.metric_keys);
             prop_assert_eq!((read.time_account, read.self_metrics), (slice.time_account, slice.self_metrics));
+            prop_assert_eq!((read.counters, read.names, read.second, read.worker), (slice.counters, slice.names, 7, 3));
             // Cut anywhere, it is an error and no panic.
             for length in 0..bytes.len() {
                 prop_assert!(Slice::decode(&mut &bytes[..length]).is_err());

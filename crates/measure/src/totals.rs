@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::metrics::{MetricId, MetricKey, MetricStats, Metrics};
 use crate::names::{NameId, NameKind, Names};
 use crate::request_stats::RequestStats;
 use crate::self_metrics::SelfMetrics;
@@ -27,6 +28,13 @@ pub struct Totals {
     numbers: HashMap<(u32, NameId), NameId>,
     /// What was recorded under numbers of which the names have not come yet.
     nameless: HashMap<(u32, NameId), RequestStats>,
+    metrics: Metrics,
+    /// What each metric recorded.
+    metric_stats: Vec<MetricStats>,
+    /// The number here of each worker's number.
+    metric_numbers: HashMap<(u32, MetricId), MetricId>,
+    /// What was recorded under numbers of which the metrics have not come yet.
+    keyless: HashMap<(u32, MetricId), MetricStats>,
     /// The slices that have been added.
     seen: SliceSet,
     /// Slices that came a second time.
@@ -77,6 +85,10 @@ impl Totals {
             rows: Vec::new(),
             numbers: HashMap::new(),
             nameless: HashMap::new(),
+            metrics: Metrics::default(),
+            metric_stats: Vec::new(),
+            metric_numbers: HashMap::new(),
+            keyless: HashMap::new(),
             seen: SliceSet::default(),
             refused: 0,
             extent: Extent::default(),
@@ -102,6 +114,12 @@ impl Totals {
             match self.numbers.get(&(slice.worker, id)) {
                 Some(here) => self.rows[here.0 as usize].merge(row),
                 None => self.nameless.entry((slice.worker, id)).or_default().merge(row),
+            }
+        }
+        for (id, stats) in slice.metrics() {
+            match self.metric_numbers.get(&(slice.worker, id)) {
+                Some(here) => self.metric_stats[here.0 as usize].merge(stats),
+                None => self.keyless.entry((slice.worker, id)).or_default().merge(stats),
             }
         }
         self.self_metrics.merge(&slice.self_metrics);
@@ -142,11 +160,26 @@ impl Totals {
                 self.rows[here.0 as usize].merge(&early);
             }
         }
+        for (id, key) in &slice.metric_keys {
+            let here = self.metrics.intern(key);
+            self.metric_numbers.insert((slice.worker, *id), here);
+            if self.metric_stats.len() < self.metrics.len() {
+                self.metric_stats.resize_with(self.metrics.len(), MetricStats::default);
+            }
+            if let Some(early) = self.keyless.remove(&(slice.worker, *id)) {
+                self.metric_stats[here.0 as usize].merge(&early);
+            }
+        }
     }
 
     /// Slices that were left out because they had been added before.
     pub fn refused(&self) -> u64 {
         self.refused
+    }
+
+    /// Requests, programs and groups whose names have not come: the slice that has them is missing.
+    pub fn nameless(&self) -> u64 {
+        self.nameless.values().fold(0, |sum, row| sum.saturating_add(row.count))
     }
 
     /// What computes the series from the slices that were added.
@@ -161,9 +194,14 @@ impl Totals {
         all
     }
 
-    /// Requests and programs by name, in the order of their numbers.
+    /// Requests by name, in the order of their first use.
     pub fn requests(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
-        self.of_kind(|kind| kind != NameKind::Group)
+        self.of_kind(|kind| kind == NameKind::Request)
+    }
+
+    /// Programs by name, in the order of their first use.
+    pub fn programs(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
+        self.of_kind(|kind| kind == NameKind::Exec)
     }
 
     /// Groups by name, in the order of their numbers.
@@ -181,10 +219,23 @@ impl Totals {
         })
     }
 
-    /// Statistics of a name: of a request or program, or else of a group.
+    /// Metrics that the plan recorded, in the order of their first use.
+    pub fn metrics(&self) -> impl Iterator<Item = (&MetricKey, &MetricStats)> {
+        self.metric_stats.iter().enumerate().filter_map(|(number, stats)| {
+            let key = self.metrics.get(MetricId(number as u32))?;
+            (stats.count > 0).then_some((key, stats))
+        })
+    }
+
+    /// Whether there were more metrics than are recorded separately.
+    pub fn metrics_overflowed(&self) -> bool {
+        self.metrics.overflowed()
+    }
+
+    /// Statistics of a name: of a request, or else of a program, or else of a group.
     pub fn named(&self, name: &str) -> Option<&RequestStats> {
-        let find = |(own, row)| if own == name { Some(row) } else { None };
-        self.requests().find_map(find).or_else(|| self.groups().find_map(find))
+        let mut all = self.requests().chain(self.programs()).chain(self.groups());
+        all.find_map(|(own, row)| if own == name { Some(row) } else { None })
     }
 
     /// The last seconds, in order, at most eight. The very last ones may still lack workers.
@@ -194,7 +245,8 @@ impl Totals {
 
     /// Requests and programs that were errors.
     pub fn errors(&self) -> u64 {
-        self.requests().fold(0, |sum, (_, row)| sum.saturating_add(row.errors))
+        let all = self.requests().chain(self.programs());
+        all.fold(0, |sum, (_, row)| sum.saturating_add(row.errors))
     }
 
     /// What is counted besides requests; `users_active` is the most of any second.
@@ -308,6 +360,24 @@ mod tests {
             assert_eq!(totals.time_account(30.0), expected.time_account(30.0));
             assert_eq!(totals.time_account(30.0).users, 58);
         }
+    }
+
+    #[test]
+    fn workers_may_number_metrics_differently_and_announce_them_late() {
+        let bought = MetricKey::new(crate::MetricKind::Counter, "bought", Vec::new());
+        let mut totals = Totals::new();
+        for (worker, number) in [(0, 0), (1, 5)] {
+            let record = |slice: &mut Slice| {
+                assert_eq!(slice.record_metric(MetricId(number), bought.kind, 1.5, 0), Ok(()));
+            };
+            let (mut first, mut second) = (Slice::new(worker, 0), Slice::new(worker, 1));
+            first.announce_metric(MetricId(number), &bought);
+            record(&mut first);
+            record(&mut second);
+            assert!(totals.add(&second) && totals.add(&first));
+        }
+        let all: Vec<_> = totals.metrics().map(|(key, stats)| (key, stats.sum())).collect();
+        assert_eq!(all, [(&bought, 6.0)]);
     }
 
     /// What a run of a day holds: a few seconds with their records, and numbers of 1,200 rows at most.

@@ -496,6 +496,8 @@ pub enum StepKind {
     Log(Template),
     /// End something, in order.
     Stop(StopScope),
+    /// Record a value of a metric of the plan's own.
+    Metric(Box<Metric>),
     /// Run a program; needs `--allow-exec`.
     Exec(Box<Exec>),
 }
@@ -518,6 +520,42 @@ pub struct Cookie {
     pub domain: Option<Template>,
     /// The path that it goes to, with those below it; `None`: `/`.
     pub path: Option<Template>,
+}
+
+/// A value recorded by a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// The metric, as thresholds call it.
+    pub name: Spanned<String>,
+    /// What becomes of its values.
+    pub kind: MetricKind,
+    /// The value: a number, or for a rate also true or false.
+    pub value: Expr,
+    /// Values under different tags are recorded separately.
+    pub tags: Vec<(Spanned<String>, Template)>,
+}
+
+/// What becomes of the values of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    /// They are added up.
+    Counter,
+    /// The last, the smallest and the largest are kept.
+    Gauge,
+    /// The share of those that are true, or not 0, is kept.
+    Rate,
+    /// Their distribution is kept.
+    Trend,
+}
+
+impl MetricKind {
+    /// All, with their names in plans.
+    pub const NAMES: [(&str, MetricKind); 4] = [
+        ("counter", MetricKind::Counter),
+        ("gauge", MetricKind::Gauge),
+        ("rate", MetricKind::Rate),
+        ("trend", MetricKind::Trend),
+    ];
 }
 
 /// One of the branches of `choose`.
@@ -802,6 +840,22 @@ impl Request {
             extract: Vec::new(),
             check: Vec::new(),
         }
+    }
+}
+
+impl Plan {
+    /// The metrics that the steps of its scenarios record, in the order of the plan.
+    pub fn metrics(&self) -> Vec<&Metric> {
+        fn find<'p>(step: &'p Step, found: &mut Vec<&'p Metric>) {
+            if let StepKind::Metric(metric) = &step.kind {
+                found.push(metric);
+            }
+            step.inner().for_each(|step| find(step, found));
+        }
+        let mut found = Vec::new();
+        let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        steps.for_each(|step| find(step, &mut found));
+        found
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use squall_measure::{Histogram, HostMetrics, HostSample, Slice, hlog};
 
-use crate::json::json;
+use crate::json::write_json;
 use crate::recording::Recording;
 use crate::run::{Meta, Run};
 
@@ -137,9 +137,7 @@ impl RunFolder {
 
     fn write_json(&self, run: &Run) -> io::Result<()> {
         let (path, next) = (self.path.join("run.json"), self.path.join("run.json.new"));
-        let mut text = serde_json::to_vec_pretty(&json(run))?;
-        text.push(b'\n');
-        fs::write(&next, text)?;
+        write_json(run, File::create(&next)?)?;
         fs::rename(next, path)
     }
 

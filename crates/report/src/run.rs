@@ -172,6 +172,14 @@ impl Run {
             "{} requests count under `other`: there were more names than the plan's `max_names`; give such requests a `name`, or raise the number",
         );
         warn(
+            u64::from(self.totals.metrics_overflowed()),
+            "the plan records more than 1,000 metrics, each a name with its tags: further ones count as `other`; use tags with fewer values",
+        );
+        warn(
+            self.totals.nameless(),
+            "{} requests and groups are missing in the totals, because the record that has their names was lost",
+        );
+        warn(
             self.totals.refused(),
             "{} slices of a worker and second that had been counted already were left out",
         );

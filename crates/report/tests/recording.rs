@@ -1,5 +1,7 @@
 //! A run is evaluated from what is on disk: while it is in progress, afterwards, and by later versions.
 
+use std::path::Path;
+
 use squall_measure::{NameId, NameKind, Phases, Sample, Slice, Totals};
 use squall_report::{Meta, Recording, Run, RunFolder, json, load};
 
@@ -98,9 +100,36 @@ fn a_broken_record_is_said() {
     let run = load(&path).expect("a run");
     assert_eq!(run.totals.all().count, 20);
     assert!(run.warnings.iter().any(|text| text.contains("not a slice")), "{:?}", run.warnings);
+    // Without the first record, nobody knows the names of the second.
+    let mut folder = RunFolder::create(base.path(), &meta(3), "name: x\n").expect("a folder");
+    folder.slice(&slice(0, 1));
+    let nameless = load(folder.path()).expect("a run");
+    assert_eq!(nameless.totals.nameless(), 21);
+    assert!(nameless.warnings.iter().any(|text| text.contains("names was lost")));
     // A length that nothing justifies is no reason to allocate so much.
     bytes.truncate(bytes.len() - 11);
     bytes.extend_from_slice(&(255u32 << 20).to_le_bytes());
     std::fs::write(&file, &bytes).expect("writable");
     assert_eq!(load(&path).expect("a run").totals.all().count, 20);
+}
+
+/// The folder of a run of each released form is kept in `tests/stored`, and still says what it said.
+/// Never rewrite one: a new form gets a new folder.
+#[test]
+fn results_of_earlier_versions_are_readable() {
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stored");
+    let mut found = 0;
+    for entry in std::fs::read_dir(stored).expect("a folder") {
+        let path = entry.expect("readable").path();
+        let text = std::fs::read_to_string(path.join("run.json")).expect("a result");
+        let said: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        // Both are read as text: a float may differ from itself in its last digit when it is read.
+        let again = json(&load(&path).expect("a run")).to_string();
+        let again: serde_json::Value = serde_json::from_str(&again).expect("JSON");
+        for (key, value) in said.as_object().expect("an object") {
+            assert_eq!(&again[key], value, "{key} of {}", path.display());
+        }
+        found += 1;
+    }
+    assert!(found > 0, "nothing is stored");
 }

@@ -113,10 +113,15 @@ fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Comm
         ));
     }
     let parse = |text: &&str| {
-        Threshold::parse(text).map_err(|error| {
-            let help = error.help.unwrap_or_default();
-            CommandError::bad_input(format!("--require '{text}': {}; {help}", error.message))
-        })
+        let bad = |message: &str, help: &str| {
+            CommandError::bad_input(format!("--require '{text}': {message}; {help}"))
+        };
+        let threshold = Threshold::parse(text)
+            .map_err(|error| bad(&error.message, &error.help.unwrap_or_default()))?;
+        match plans::refused(&threshold, plan) {
+            None => Ok(threshold),
+            Some((message, help)) => Err(bad(&message, help)),
+        }
     };
     texts.iter().map(parse).collect()
 }

@@ -67,7 +67,7 @@ pub(super) struct Noticed {
 /// State of a compilation.
 pub(crate) struct Compiler<'p> {
     pub(super) options: &'p CompileOptions,
-    plan: &'p Plan,
+    pub(super) plan: &'p Plan,
     /// Defaults of the scenario being compiled, the plan's included.
     pub(super) defaults: &'p Defaults,
     pub(super) constants: HashMap<String, Value>,

@@ -113,6 +113,11 @@ impl<'c, 'p> Flow<'c, 'p> {
                 }
             }
             StepKind::Stop(scope) => self.ops.push(Op::Stop(*scope)),
+            StepKind::Metric(metric) => {
+                if let Some(op) = self.compiler.metric(metric) {
+                    self.ops.push(Op::Metric(Box::new(op)));
+                }
+            }
         }
     }
 

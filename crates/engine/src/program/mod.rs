@@ -9,6 +9,7 @@ mod advise;
 mod compile;
 mod data;
 mod flow;
+mod metric;
 mod ops;
 mod print;
 mod request;
@@ -38,7 +39,7 @@ pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, JsonOp,
-    NameOp, PartOp, PostOp, Prepared, RequestOp, UrlOp,
+    MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 
@@ -168,6 +169,7 @@ pub(crate) enum Op {
     SetCookie(Box<CookieOp>),
     Log(BoundTemplate),
     Stop(StopScope),
+    Metric(Box<MetricOp>),
 }
 
 /// Flows at the same time.

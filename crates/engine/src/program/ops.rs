@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::Extractor;
+use squall_measure::MetricKey;
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{HashAlgorithm, Match};
 use squall_plan::template::BoundTemplate;
@@ -200,6 +201,16 @@ pub(crate) enum CookiePlace {
     Url(BoundTemplate),
     /// To the target's host, or to a domain with what is below it; to a path with what is below it.
     Domain { domain: Option<BoundTemplate>, path: Option<BoundTemplate> },
+}
+
+/// A value to record.
+#[derive(Debug)]
+pub(crate) struct MetricOp {
+    /// Name and kind, with the tags where all of them are known before the run.
+    pub key: MetricKey,
+    pub value: BoundExpr,
+    /// All tags, where one of them depends on the user.
+    pub tags: Vec<(Box<str>, BoundTemplate)>,
 }
 
 /// A program to run.

@@ -109,6 +109,7 @@ impl Display for Line<'_> {
             Op::SetCookie(_) => f.write_str("set a cookie"),
             Op::Log(_) => f.write_str("log"),
             Op::Stop(scope) => write!(f, "stop {scope:?}"),
+            Op::Metric(metric) => write!(f, "{} {}", metric.key.kind.label(), metric.key.label()),
         }
     }
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use squall_measure::{
-    Counters, ErrorKind, NameId, NameKind, OTHER, Phases, Sample, SelfMetrics, Slice, TimeRecorder,
-    UserState,
+    Counters, ErrorKind, MetricKey, Metrics, NameId, NameKind, OTHER, Phases, Sample, SelfMetrics,
+    Slice, TimeRecorder, UserState, WrongValue,
 };
 use squall_plan::secrets::Secrets;
 
@@ -44,6 +44,7 @@ pub(crate) struct Recorder {
     book: RefCell<TimeRecorder>,
     effort: RefCell<Effort>,
     names: RefCell<KnownNames>,
+    metrics: RefCell<Metrics>,
     log: RefCell<Vec<LogLine>>,
     details: RefCell<HashMap<(u32, ErrorKind), u8>>,
     messages: Sender<Message>,
@@ -75,6 +76,7 @@ impl Recorder {
             book: RefCell::new(TimeRecorder::new(start)),
             effort: RefCell::new(Effort::start()),
             names: RefCell::new(names),
+            metrics: RefCell::default(),
             log: RefCell::new(Vec::new()),
             details: RefCell::new(HashMap::new()),
             messages,
@@ -131,6 +133,22 @@ impl Recorder {
         let is_other = names.get(number).is_some_and(|(_, own)| own == OTHER);
         slice.counters.names_beyond_limit += u64::from(is_other && text != OTHER);
         number.0
+    }
+
+    /// Records a value of a metric of the plan's own, at `now` on the clock.
+    pub(crate) fn metric(&self, key: &MetricKey, value: f64, now: u64) -> Result<(), WrongValue> {
+        let mut metrics = self.metrics.borrow_mut();
+        let known = metrics.len();
+        let id = metrics.intern(key);
+        let mut slice = self.slice.borrow_mut();
+        if metrics.len() > known
+            && let Some(key) = metrics.get(id)
+        {
+            let mask = |(name, text): &(String, String)| (name.clone(), self.secrets.mask(text));
+            let tags = key.tags.iter().map(mask).collect();
+            slice.announce_metric(id, &MetricKey::new(key.kind, &key.name, tags));
+        }
+        slice.record_metric(id, key.kind, value, now.saturating_sub(self.start))
     }
 
     /// The text of a name.

@@ -403,7 +403,19 @@ fn step_value(kind: &StepKind) -> Value {
             StopScope::User => "user",
             StopScope::Run => "run",
         }}),
+        StepKind::Metric(metric) => json!({"metric": metric_value(metric)}),
     }
+}
+
+fn metric_value(metric: &Metric) -> Value {
+    let kind = MetricKind::NAMES.iter().find(|(_, kind)| *kind == metric.kind);
+    let tags = metric.tags.iter().map(|(key, text)| (key.value.clone(), json!(text.source())));
+    Entries::default()
+        .put("name", metric.name.value.clone())
+        .maybe("kind", kind.map(|(name, _)| *name))
+        .put("value", metric.value.source())
+        .some("tags", Value::Object(tags.collect()))
+        .done()
 }
 
 fn think_value(think: &Think) -> Value {

@@ -4,6 +4,7 @@ use super::node::{Kind, Node};
 use super::read::{Fields, Reader};
 use super::suggest::suggest;
 use super::tables::{self, METHODS, STEPS};
+use crate::expr::Expr;
 use crate::model::*;
 use crate::template::Template;
 
@@ -87,6 +88,7 @@ impl Reader {
                 ];
                 self.word(fields.get("stop"), &words).map(StepKind::Stop)
             }
+            Some("metric") => self.metric(node).map(|metric| StepKind::Metric(Box::new(metric))),
             Some("exec") => self.exec(node).map(|exec| StepKind::Exec(Box::new(exec))),
             _ => {
                 self.unknown_step(node, entries);
@@ -287,6 +289,36 @@ impl Reader {
         };
         let (url, domain) = (self.template(url), self.template(domain));
         Some(Cookie { name, value, url, domain, path: self.template(path) })
+    }
+
+    fn metric(&mut self, node: &Node) -> Option<Metric> {
+        let outer = self.fields(node, &tables::METRIC)?;
+        let node = outer.get("metric")?;
+        let fields = self.fields(node, &tables::METRIC_VALUE)?;
+        let missing = ["name", "kind"].into_iter().find(|key| fields.get(key).is_none());
+        let kind = self.word(fields.get("kind"), &MetricKind::NAMES);
+        let is_counter = kind == Some(MetricKind::Counter);
+        let missing = missing.or((fields.get("value").is_none() && !is_counter).then_some("value"));
+        if let Some(missing) = missing {
+            self.error(
+                node.span,
+                format!("the metric has no `{missing}`"),
+                "such as `metric: {name: stock, kind: gauge, value: stock}`",
+            );
+            return None;
+        }
+        let name = self.text(fields.get("name"))?;
+        self.identifier(&name);
+        let value = match fields.get("value") {
+            Some(value) => self.expr(Some(value))?,
+            None => Expr::parse("1", node.span).ok()?,
+        };
+        let mut tags = Vec::new();
+        for (key, text) in fields.get("tags").map(|tags| self.names(tags)).unwrap_or_default() {
+            self.identifier(&key);
+            tags.push((key, self.template(Some(text))?));
+        }
+        Some(Metric { name, kind: kind?, value, tags })
     }
 
     fn exec(&mut self, node: &Node) -> Option<Exec> {

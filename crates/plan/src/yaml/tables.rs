@@ -450,6 +450,27 @@ pub(super) static STOP: Table = Table {
     name: "a stop step",
     keys: &[Key("stop", OneOf(&["iteration", "user", "run"]), "what ends")],
 };
+pub(super) static METRIC: Table = Table {
+    name: "a metric step",
+    keys: &[Key("metric", Of(&METRIC_VALUE), "a value of a metric of the plan's own")],
+};
+pub(super) static METRIC_VALUE: Table = Table {
+    name: "a metric",
+    keys: &[
+        Key("name", Text, "name, as thresholds call it"),
+        Key(
+            "kind",
+            OneOf(&["counter", "gauge", "rate", "trend"]),
+            "adds values up; keeps the last, smallest and largest; keeps the share of true ones; keeps their distribution",
+        ),
+        Key(
+            "value",
+            Text,
+            "expression: a number, or for a rate also true or false; default 1 for a counter",
+        ),
+        Key("tags", Names(&Text), "values under different tags are recorded separately"),
+    ],
+};
 pub(super) static EXEC: Table = Table {
     name: "an exec step",
     keys: &[
@@ -464,7 +485,7 @@ pub(super) static INCLUDE: Table =
     Table { name: "an include", keys: &[Key("include", Text, "steps of another file")] };
 
 /// The kinds of steps. The first key of each, or any method of a request, decides.
-pub(super) static STEPS: [&Table; 18] = [
+pub(super) static STEPS: [&Table; 19] = [
     &REQUEST,
     &GROUP,
     &THINK,
@@ -481,6 +502,7 @@ pub(super) static STEPS: [&Table; 18] = [
     &SET_COOKIE,
     &LOG,
     &STOP,
+    &METRIC,
     &EXEC,
     &INCLUDE,
 ];

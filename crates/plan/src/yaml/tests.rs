@@ -86,7 +86,7 @@ scenarios:
         steps: [{set: {one: x, list: [1, 2.5, true, null, {k: "${two}"}]}}]
       - if: size(two) > 1
         then: [{log: "many ${two}"}]
-        else: [{stop: iteration}]
+        else: [{stop: iteration}, {metric: {name: m, kind: trend, value: one, tags: {a: "${one}"}}}]
       - for_each: {item: two}
         steps: [{get: "/${item}"}]
       - clear_cookies: true
