@@ -5,7 +5,7 @@ mod malformed;
 mod streams;
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -108,7 +108,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// A server of one connection that sends fixed bytes once so many requests have come, and then reads on
-/// (`closes`: closes) until the client is gone.
+/// until the client is gone. `closes`: nothing comes after them.
 fn scripted(requests: usize, answer: Vec<u8>, closes: bool) -> Origin {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -120,7 +120,8 @@ fn scripted(requests: usize, answer: Vec<u8>, closes: bool) -> Origin {
         // The client may have given up within it.
         let _ = peer.write_all(&answer);
         if closes {
-            return;
+            // What the client sends meanwhile is read: a socket that is closed with unread bytes is reset.
+            peer.shutdown(Shutdown::Write).expect("open");
         }
         let mut buffer = [0; 4096];
         while peer.read(&mut buffer).is_ok_and(|read| read > 0) {}
