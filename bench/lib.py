@@ -94,7 +94,7 @@ class Server:
         return total
 
 
-def nginx(cpu=SERVER_CPU, workers=1, tls=False):
+def nginx(cpu=SERVER_CPU, workers=1, tls=False, http2=False):
     """nginx with 1 KiB from memory under every path. Each worker has room for 19,900 connections."""
     need("nginx")
     port, folder = free_port(), Path(tempfile.mkdtemp(prefix="squall-bench-"))
@@ -102,7 +102,7 @@ def nginx(cpu=SERVER_CPU, workers=1, tls=False):
     user = "user root;" if os.geteuid() == 0 else ""
     temps = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in
                     ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    listen = f"listen 127.0.0.1:{port} backlog=4096{' reuseport' if workers > 1 else ''}"
+    listen = f"listen 127.0.0.1:{port} backlog=4096{' reuseport' if workers > 1 else ''}{' http2' if http2 else ''}"
     if tls:
         need("openssl")
         pair = ["-keyout", f"{folder}/key.pem", "-out", f"{folder}/cert.pem"]

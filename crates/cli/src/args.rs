@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::{RunOptions, Which};
-use squall_plan::model::Plan;
+use squall_plan::model::{HttpVersion, Plan};
 use squall_wire::Io;
 
 use crate::capacity::{Demand, MAX_WORKERS};
@@ -91,11 +91,37 @@ pub struct OneLine {
     /// Open a connection for each request.
     #[arg(long)]
     pub no_keepalive: bool,
+    /// Version of HTTP: 1.1, 2 (without TLS by prior knowledge), or auto: what an https server prefers.
+    #[arg(long, value_enum, value_name = "VERSION", default_value_t = HttpFlag::V1)]
+    pub http: HttpFlag,
     /// Follow at most so many redirects.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub redirects: u32,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// The version of HTTP that connections speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HttpFlag {
+    /// HTTP/1.1.
+    #[value(name = "1.1")]
+    V1,
+    /// HTTP/2.
+    #[value(name = "2")]
+    V2,
+    /// What an https server prefers.
+    Auto,
+}
+
+impl From<HttpFlag> for HttpVersion {
+    fn from(flag: HttpFlag) -> HttpVersion {
+        match flag {
+            HttpFlag::V1 => HttpVersion::V1,
+            HttpFlag::V2 => HttpVersion::V2,
+            HttpFlag::Auto => HttpVersion::Auto,
+        }
+    }
 }
 
 /// The I/O backend: how connections are read and written.

@@ -77,6 +77,7 @@ fn plan(args: &OneLine) -> Result<Plan, CommandError> {
         scenarios: vec![scenario],
         connections: Connections {
             reuse,
+            http: args.http.into(),
             tls: Tls { insecure: args.insecure, ..Tls::default() },
             ..Connections::default()
         },

@@ -144,6 +144,7 @@ pub fn network(
         return Err(CommandError::in_plan(render(&errors, sources)));
     }
     let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
+    settings.http = programs.first().map(|program| program.http()).unwrap_or_default();
     settings.proxy = programs.iter().find_map(|program| program.proxy().cloned());
     Shared::new(settings, &origins).map_err(CommandError::bad_input)
 }

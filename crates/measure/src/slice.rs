@@ -97,6 +97,8 @@ counters! {
     arrivals_cut_off,
     /// Connections opened.
     connections_opened,
+    /// Of these, connections that speak HTTP/2.
+    http2_connections,
     /// Requests retried on a new connection because the target had closed the old one.
     stale_retries,
     /// Responses that came without a request; their connections were closed.

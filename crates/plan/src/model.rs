@@ -246,6 +246,8 @@ pub enum Auth {
 pub struct Connections {
     /// Who uses one again, and for how long.
     pub reuse: ConnectionReuse,
+    /// The version of HTTP that they speak.
+    pub http: HttpVersion,
     /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`.
     pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
     /// Local addresses that connections are made from, used in turn.
@@ -256,6 +258,18 @@ pub struct Connections {
     pub proxy: Option<Template>,
     /// TLS settings.
     pub tls: Tls,
+}
+
+/// The version of HTTP that connections speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    #[default]
+    V1,
+    /// HTTP/2: agreed on by ALPN over TLS, by prior knowledge without.
+    V2,
+    /// Over TLS what the target prefers, without it HTTP/1.1.
+    Auto,
 }
 
 /// Who uses a connection again.

@@ -8,13 +8,14 @@ use squall_measure::{MAX_NAMES, MAX_NAMES_LIMIT, NameKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
-    Bandwidth, Defaults, Load, OnError, Plan, ResponseBody, Session, Step, StepKind, Target,
+    Bandwidth, Defaults, HttpVersion, Load, OnError, Plan, ResponseBody, Session, Step, StepKind,
+    Target,
 };
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 use squall_plan::value::Value;
-use squall_wire::{Origin, Proxy};
+use squall_wire::{Http, Origin, Proxy};
 
 use super::flow::Flow;
 use super::ops::JsonOp;
@@ -128,12 +129,22 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         target: compiler.target,
         hosts: compiler.hosts,
         connections: plan.connections.reuse,
+        http: http(plan),
         proxy: compiler.proxy,
         used: compiler.used,
         secrets: compiler.secrets,
         seed: plan.seed.unwrap_or(options.seed),
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })
+}
+
+/// The version of HTTP that connections speak.
+fn http(plan: &Plan) -> Http {
+    match plan.connections.http {
+        HttpVersion::V1 => Http::V1,
+        HttpVersion::V2 => Http::V2,
+        HttpVersion::Auto => Http::Auto,
+    }
 }
 
 /// A scenario's defaults over the plan's.
@@ -353,6 +364,11 @@ impl<'p> Compiler<'p> {
             );
         }
         text
+    }
+
+    /// The version of HTTP that connections speak.
+    pub(crate) fn http(&self) -> Http {
+        http(self.plan)
     }
 
     /// The number of an origin that the plan itself names: requests may go there.

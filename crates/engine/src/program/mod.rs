@@ -27,7 +27,7 @@ use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
-use squall_wire::{Origin, Proxy};
+use squall_wire::{Http, Origin, Proxy};
 
 use crate::parts::hosts::Hosts;
 use crate::profile::{LoadProfile, Shape};
@@ -77,6 +77,8 @@ pub struct Program {
     pub(crate) hosts: Hosts,
     /// Who uses a connection again.
     pub(crate) connections: ConnectionReuse,
+    /// The version of HTTP that connections speak.
+    pub(crate) http: Http,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
     /// Names that expressions and templates look at.
@@ -204,6 +206,11 @@ impl Program {
     /// The proxy that all connections go through.
     pub fn proxy(&self) -> Option<&Proxy> {
         self.proxy.as_ref()
+    }
+
+    /// The version of HTTP that connections speak.
+    pub fn http(&self) -> Http {
+        self.http
     }
 
     /// Length of the run in seconds, if all its loads end by time.

@@ -11,6 +11,7 @@ use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{HashAlgorithm, Match};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
+use squall_wire::Fields;
 
 use crate::parts::replace::Markers;
 
@@ -62,6 +63,17 @@ pub(crate) struct Prepared {
     pub bytes: Box<[u8]>,
     /// Where the head's last, empty line begins.
     pub head_end: usize,
+    /// Where the body begins.
+    pub body_at: usize,
+    /// The head for HTTP/2, where connections may speak that.
+    pub fields: Option<Fields>,
+}
+
+impl Prepared {
+    /// The body.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.bytes[self.body_at..]
+    }
 }
 
 /// The name under which a request is counted.

@@ -5,7 +5,7 @@ use squall_extract::{Documents, Limits};
 use squall_measure::{ErrorKind, NameKind, PHASES, Phases, Sample};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
-use super::connections::Permit;
+use super::connections::Place;
 use super::copy::Copy;
 use super::in_flight::InFlight;
 use super::{Failure, Moment, Sampled, Sampler};
@@ -131,21 +131,20 @@ impl<'w> Frame<'w> {
         self.begin(self.exchange_from);
     }
 
-    /// Waits for the right to have a connection to an origin. That is the plan's doing, and nobody
-    /// else's: it is a phase of its own, no part of the latency, and its time limit is its own.
-    pub(super) async fn permit(
-        &mut self,
-        origin: u32,
-        limit: u64,
-    ) -> Result<Option<Permit>, Failure> {
-        let Some(size) = self.worker.pool() else { return Ok(None) };
+    /// Waits for the right to have a connection to an origin, or for a stream of one that is shared. That
+    /// is the plan's doing, and nobody else's: it is a phase of its own, no part of the latency, and its
+    /// time limit is its own.
+    pub(super) async fn place(&mut self, origin: u32, limit: u64) -> Result<Place, Failure> {
+        if let Some(place) = self.worker.place_of_own(self.user, origin) {
+            return Ok(place);
+        }
         let from = self.exchange_from;
         self.worker.set_deadlines(self.in_flight, from.saturating_add(limit), u64::MAX);
-        let permit = self.worker.permit(origin, self.in_flight).await;
+        let place = self.worker.place(self.user, origin, self.in_flight).await;
         let now = self.worker.clock.now();
         self.phases.add(POOL, now.saturating_sub(from));
         self.exchange_from = now;
-        permit.map_err(|cancel| Failure::in_pool(cancel, size))
+        place.map_err(|cancel| Failure::in_pool(cancel, self.worker.pool()))
     }
 
     /// Sets the deadlines of a phase that begins with the exchange.

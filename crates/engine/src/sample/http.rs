@@ -2,12 +2,13 @@
 
 use squall_measure::ErrorKind;
 use squall_wire::{
-    BodySink, BodySource, Delivery, Error, Expect, Phase, RequestBytes, Response, Times,
+    BodySink, BodySource, Delivery, Error, Expect, Phase, RequestBytes, RequestFields, Response,
+    Times,
 };
 
 use super::capture::Capture;
-use super::connections::{Borrowed, Permit};
-use super::route::{self, Route};
+use super::connections::{Borrowed, Carrier, Permit};
+use super::route::{self, Form, Message, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
 use crate::long_body::{self, FoundAhead};
@@ -120,29 +121,33 @@ async fn attempt(
     fresh: bool,
 ) -> Result<Received, Attempt> {
     let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
-    let mut bytes = worker.render(user, op, route)?;
-    let permit = frame.permit(route.origin, op.limits.pool).await?;
+    let mut message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
+    let place = frame.place(route.origin, op.limits.pool).await?;
     let throttled = Throttled::of(worker, user, in_flight);
     let window = throttled.as_ref().and_then(Throttled::window);
-    let mut borrowed = match worker.idle_connection(user, route.origin, permit, fresh) {
-        Ok(idle) => {
+    let mut borrowed = match worker.open_connection(user, route.origin, place, fresh) {
+        Ok(open) => {
             frame.set_deadlines(op.limits.first_byte, op.limits.total);
-            idle
+            open
         }
         Err(permit) => connect(frame, op, route, permit, window).await?,
     };
-    let used = borrowed.connection.used();
-    let stream = bytes.stream.take();
-    let slices = bytes.slices();
+    if borrowed.is_http2() != matches!(message.form, Form::Fields(..)) {
+        // Only now the target has said what it speaks.
+        message = worker.render(user, op, route, borrowed.is_http2())?;
+    }
+    let Message { form, mut stream } = message;
+    let used = borrowed.used();
     if let Some(copy) = frame.copy() {
         let origin = worker.origin(route.origin).origin.to_string();
-        copy.sent(origin, &slices, used);
+        match &form {
+            Form::Text(bytes) => copy.sent(origin, &bytes.slices(), used),
+            Form::Fields(fields, body) => copy.sent(origin, &[&fields.text(), body.bytes()], used),
+        }
     }
     let capture = Capture::start(worker, user, op)?;
     let mut sink = capture.as_ref();
-    let mut stream = stream;
     let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn BodySource);
-    let request = RequestBytes { is_head: route.method == "HEAD", slices, stream };
     let expect = Expect {
         keep: op.limits.keep.max(frame.copied_body()),
         sink: sink.as_mut().map(|sink| sink as &mut dyn BodySink),
@@ -155,8 +160,22 @@ async fn attempt(
     let done = |response: &Response<'_>, times: Times| {
         received(frame, op, route, challenged, response, &times, capture.as_ref())
     };
-    let exchanged = borrowed.connection.exchange(&worker.client, request, expect, progress, done);
-    match in_flight.run(exchanged).await {
+    let client = &worker.client;
+    let exchanged = match (&mut borrowed.carrier, &form) {
+        (Carrier::Connection(connection), Form::Text(bytes)) => {
+            let slices = bytes.slices();
+            let request = RequestBytes { is_head: route.method == "HEAD", slices, stream };
+            in_flight.run(connection.exchange(client, request, expect, progress, done)).await
+        }
+        (Carrier::Stream(on), Form::Fields(fields, body)) => {
+            let request = RequestFields { fields, body: body.bytes(), stream };
+            // Boxed, so that tasks of HTTP/1.1 stay small.
+            let exchange = Box::pin(on.exchange(client, request, expect, progress, done));
+            in_flight.run(exchange).await
+        }
+        _ => return Err(Failure::new(ErrorKind::Io, "the protocol has changed").into()),
+    };
+    match exchanged {
         Ok(Ok(received)) => {
             borrowed.give_back(user);
             Ok(received)
@@ -184,7 +203,8 @@ async fn connect(
 ) -> Result<Borrowed, Failure> {
     let (worker, in_flight) = (frame.worker, frame.in_flight);
     frame.set_deadlines(op.limits.connect, op.limits.total);
-    match worker.new_connection(route.origin, permit, in_flight, window).await {
+    let made = worker.new_connection(frame.user, route.origin, permit, in_flight, window).await;
+    match made {
         Ok(Ok((borrowed, times))) => {
             frame.connected(&times);
             frame.set_deadlines_from(worker.clock.now(), op.limits.first_byte, op.limits.total);

@@ -22,6 +22,7 @@ use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
 use crate::program::Program;
 use crate::roster::{Seat, Seated};
+use crate::sample::connections::Pools;
 use crate::sample::throttle::Bandwidths;
 pub(crate) use concurrency::Concurrency;
 pub(crate) use strand::{OpenGroup, Strand};
@@ -63,6 +64,8 @@ pub(crate) struct Core {
     pub digest: RefCell<Option<Box<DigestState>>>,
     /// Connections of its own that are idle, by origin.
     pub connections: RefCell<Vec<(u32, Connection)>>,
+    /// Connections of its own that its requests share.
+    pub pools: Pools,
     /// How fast its bytes may come and go, from its first request on, if there is a limit.
     pub bandwidths: OnceCell<Rc<Bandwidths>>,
 }
@@ -92,6 +95,7 @@ impl User {
                 jar: RefCell::default(),
                 digest: RefCell::default(),
                 connections: RefCell::default(),
+                pools: Pools::default(),
                 bandwidths: OnceCell::new(),
             },
             strand: Strand::default(),

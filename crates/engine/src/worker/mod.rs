@@ -181,7 +181,7 @@ impl Worker {
             pools: Pools::default(),
             rows: Rows::new(&program),
             buffers: Buffers::default(),
-            origins: Origins::new(&program.origins),
+            origins: Origins::new(&program.origins, program.http),
             samples_seen: Cell::new(0),
             alarm: Alarm::new()?,
             alarm_at: Cell::new(u64::MAX),

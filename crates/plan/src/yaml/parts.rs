@@ -9,6 +9,10 @@ use super::tables;
 use crate::model::*;
 use crate::span::Spanned;
 
+/// Versions of HTTP, as `connections.http` names them.
+pub(super) const HTTP: [(&str, HttpVersion); 3] =
+    [("1.1", HttpVersion::V1), ("2", HttpVersion::V2), ("auto", HttpVersion::Auto)];
+
 const ON_ERROR: [(&str, OnError); 4] = [
     ("continue", OnError::Continue),
     ("next_iteration", OnError::NextIteration),
@@ -232,6 +236,7 @@ impl Reader {
         }
         Connections {
             reuse,
+            http: self.word(fields.get("http"), &HTTP).unwrap_or_default(),
             resolve,
             source_addresses: self.texts(fields.get("source_addresses")),
             unix: self.path(fields.get("unix")).map(|path| path.value),

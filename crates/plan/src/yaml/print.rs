@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::parts::HTTP;
 use crate::model::*;
 use crate::secrets::Secrets;
 use crate::span::Spanned;
@@ -278,9 +279,12 @@ fn connections_value(connections: &Connections) -> Value {
         .maybe("server_name", tls.server_name.clone())
         .maybe("insecure", tls.insecure.then_some(true))
         .maybe("resume", tls.resume);
+    let http = HTTP.iter().find(|(_, version)| *version == connections.http);
+    let http = http.filter(|(_, version)| *version != HttpVersion::default());
     Entries::default()
         .maybe("reuse", reuse)
         .maybe("pool_size", pool_size)
+        .maybe("http", http.map(|(word, _)| *word))
         .some("resolve", Value::Object(resolve.collect()))
         .some("source_addresses", texts(&connections.source_addresses))
         .maybe("unix", path(&connections.unix))

@@ -166,6 +166,11 @@ pub(super) static CONNECTIONS: Table = Table {
         ),
         Key("pool_size", Int, "most connections of the pool, over all workers"),
         Key(
+            "http",
+            Either(&[OneOf(&["1.1", "2", "auto"]), Number]),
+            "version of HTTP: 1.1 (the default), 2, or auto: what the target prefers over TLS, 1.1 without",
+        ),
+        Key(
             "resolve",
             Names(&List(&Text)),
             "host or host:port to the addresses used in place of DNS",
