@@ -541,6 +541,26 @@ mod tests {
         }
     }
 
+    /// What is read from a file may be anything: its numbers saturate.
+    #[test]
+    fn counts_that_add_up_to_too_much_do_not_overflow() {
+        let mut slice = Slice::new(0, 0);
+        slice.announce(NameId(0), NameKind::Request, "GET /");
+        for value in [10, 20] {
+            slice.requests.row(NameId(0)).latency.record_n(value, u64::MAX / 2);
+        }
+        slice.requests.row(NameId(0)).count = u64::MAX;
+        let mut bytes = Vec::new();
+        slice.encode(&mut bytes);
+        let first = Slice::decode(&mut bytes.as_slice()).expect("a slice");
+        let mut totals = Totals::new();
+        assert!(totals.add(&first) && totals.add(&Slice { second: 1, ..first }));
+        let latency = totals.all().latency;
+        assert_eq!(latency.count(), u64::MAX);
+        assert!((10..=20).contains(&latency.percentile(100.0)));
+        assert!(latency.count_above(5) >= u64::MAX - 4);
+    }
+
     #[test]
     fn what_a_later_version_adds_is_skipped() {
         let mut slice = Slice::new(3, 7);

@@ -227,7 +227,9 @@ fn time_accounting(account: &TimeAccount) -> Value {
     let seconds = |ns: i64| ns as f64 / 1e9;
     let requests = account.time(UserState::Request);
     let phases = PHASES.iter().zip(account.phases()).map(|(name, time)| (*name, time as i64));
-    let other = requests - account.phases().iter().map(|time| *time as i64).sum::<i64>();
+    // Saturates: a file may contain anything.
+    let other =
+        account.phases().iter().fold(requests, |rest, time| rest.saturating_sub_unsigned(*time));
     let phases: Map<String, Value> = phases
         .chain([("other", other)])
         .map(|(name, time)| (name.to_owned(), value!(seconds(time))))

@@ -151,9 +151,9 @@ impl<const BITS: u32> Histogram<BITS> {
     /// rounded up, and at least 1). 0 when there is none.
     pub fn percentile(&self, p: f64) -> u64 {
         let rank = ((p.clamp(0.0, 100.0) / 100.0 * self.count as f64).ceil() as u64).max(1);
-        let mut seen = 0;
+        let mut seen = 0u64;
         for (low, width, count) in self.buckets() {
-            seen += count;
+            seen = count.saturating_add(seen);
             if seen >= rank {
                 return (low + width - 1).min(self.max);
             }
@@ -163,7 +163,8 @@ impl<const BITS: u32> Histogram<BITS> {
 
     /// How many values lie in buckets that begin above a value.
     pub fn count_above(&self, value: u64) -> u64 {
-        self.buckets().filter(|(low, ..)| *low > value).map(|(.., count)| count).sum()
+        let above = self.buckets().filter(|(low, ..)| *low > value);
+        above.fold(0u64, |sum, (.., count)| sum.saturating_add(count))
     }
 
     /// The buckets that hold something, in order: lowest value, width, count.
