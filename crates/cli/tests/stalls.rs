@@ -44,15 +44,11 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("sh").args(["-c", &command]).status().expect("a shell").success());
 }
 
-/// 20 users wait for responses that take 0.2 s and may take 1 s, when squall stands still for 1.6 s.
-fn stopped_while_users_wait(backend: &str) {
+/// The result of a run of a scenario that is stopped at a time after its start, for a time, so often.
+fn stopped(backend: &str, scenario: &str, at_ms: u64, for_ms: u64, times: u32) -> Value {
     let target = Target::start();
     let folder = tempfile::tempdir().expect("a folder");
-    let plan = format!(
-        "target: {}\nscenarios:\n  user:\n    load: {{users: 20, for: 4s}}\n    steps:\n      \
-         - {{get: /delay/200, timeout: {{total: 1s}}}}\n",
-        target.url
-    );
+    let plan = format!("target: {}\nscenarios:\n  user: {scenario}\n", target.url);
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     let child = Command::new(env!("CARGO_BIN_EXE_squall"))
         .args(["run", "plan.yaml", "--io", backend, "--quiet", "--json", "-"])
@@ -60,12 +56,21 @@ fn stopped_while_users_wait(backend: &str) {
         .stdout(Stdio::piped())
         .spawn()
         .expect("squall starts");
-    std::thread::sleep(Duration::from_millis(1_500));
-    signal(&child, "STOP");
-    std::thread::sleep(Duration::from_millis(1_600));
-    signal(&child, "CONT");
+    std::thread::sleep(Duration::from_millis(at_ms));
+    for _ in 0..times {
+        signal(&child, "STOP");
+        std::thread::sleep(Duration::from_millis(for_ms));
+        signal(&child, "CONT");
+        std::thread::sleep(Duration::from_millis(for_ms));
+    }
     let output = child.wait_with_output().expect("squall ends");
-    let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    serde_json::from_slice(&output.stdout).expect("a result")
+}
+
+/// 20 users wait for responses that take 0.2 s and may take 1 s, when squall stands still for 1.6 s.
+fn stopped_while_users_wait(backend: &str) {
+    let scenario = "{load: {users: 20, for: 4s}, steps: [{get: /delay/200, timeout: {total: 1s}}]}";
+    let json = stopped(backend, scenario, 1_500, 1_600, 1);
     let totals = &json["totals"];
     assert_eq!(totals["errors"], 0, "{totals}");
     assert!(totals["count"].as_u64().is_some_and(|count| count >= 20), "{totals}");
@@ -83,4 +88,16 @@ fn a_stall_is_no_error_of_the_target_with_epoll() {
 #[test]
 fn a_stall_is_no_error_of_the_target_with_io_uring() {
     stopped_while_users_wait("io_uring");
+}
+
+/// Stalls, one of them over the end of the load: every arrival of the plan is sent, dropped or cut off.
+#[test]
+fn no_arrival_is_lost_in_a_stall() {
+    let scenario = "{load: {rate: 1000/s, for: 2s, max_users: 5000}, steps: [{get: /}]}";
+    let json = stopped("auto", scenario, 500, 90, 9);
+    let counter = |name: &str| json["counters"][name].as_u64().expect("a counter");
+    assert_eq!(counter("arrivals_due"), 2_000, "{}", json["counters"]);
+    let (dropped, cut_off) = (counter("arrivals_dropped"), counter("arrivals_cut_off"));
+    assert_eq!(counter("iterations_started") + dropped + cut_off, 2_000);
+    assert_eq!((json["totals"]["count"].as_u64(), dropped), (Some(2_000 - cut_off), 0));
 }
