@@ -121,21 +121,8 @@ async fn attempt(
     fresh: bool,
 ) -> Result<Received, Attempt> {
     let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
-    let mut message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
-    let place = frame.place(route.origin, op.limits.pool).await?;
     let throttled = Throttled::of(worker, user, in_flight);
-    let window = throttled.as_ref().and_then(Throttled::window);
-    let mut borrowed = match worker.open_connection(user, route.origin, place, fresh) {
-        Ok(open) => {
-            frame.set_deadlines(op.limits.first_byte, op.limits.total);
-            open
-        }
-        Err(permit) => connect(frame, op, route, permit, window).await?,
-    };
-    if borrowed.is_http2() != matches!(message.form, Form::Fields(..)) {
-        // Only now the target has said what it speaks.
-        message = worker.render(user, op, route, borrowed.is_http2())?;
-    }
+    let (mut borrowed, message) = begin(frame, op, route, throttled.as_ref(), fresh).await?;
     let Message { form, mut stream } = message;
     let used = borrowed.used();
     if let Some(copy) = frame.copy() {
@@ -191,6 +178,36 @@ async fn attempt(
         }
         Err(cancel) => Err(Failure::cancelled(cancel, progress.phase()).into()),
     }
+}
+
+/// What carries a request, and the request as that sends it.
+async fn begin<'p, 'w>(
+    frame: &mut Frame<'w>,
+    op: &'p RequestOp,
+    route: &Route<'_, '_>,
+    throttled: Option<&Throttled<'_>>,
+    fresh: bool,
+) -> Result<(Borrowed, Message<'p, 'w>), Failure> {
+    let (worker, user) = (frame.worker, frame.user);
+    // Before the connection is there: that is no time of the target's.
+    let message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
+    let place = frame.place(route.origin, op.limits.pool).await?;
+    let borrowed = match worker.open_connection(user, route.origin, place, fresh) {
+        Ok(open) => {
+            frame.set_deadlines(op.limits.first_byte, op.limits.total);
+            open
+        }
+        Err(permit) => {
+            let window = throttled.and_then(Throttled::window);
+            connect(frame, op, route, permit, window).await?
+        }
+    };
+    if borrowed.is_http2() == matches!(message.form, Form::Fields(..)) {
+        return Ok((borrowed, message));
+    }
+    // Only now the target has said what it speaks.
+    let message = worker.render(user, op, route, borrowed.is_http2())?;
+    Ok((borrowed, message))
 }
 
 /// A new connection, within its deadline; that of the first byte begins when it is there.

@@ -86,6 +86,8 @@ impl Session {
             .initial_connection_window_size(connection)
             .max_header_list_size(MAX_HEAD)
             .initial_max_send_streams(UNTIL_SETTINGS)
+            // A malformed response is an error of its request, however many there are.
+            .max_local_error_reset_streams(None)
             .handshake(watched)
             .await
             .map_err(|error| exchange::error(&state, error, &Marks::default(), None))?;

@@ -59,6 +59,7 @@ async fn stream(session: &Session) -> Stream {
     loop {
         match session.stream() {
             Some(stream) => return stream,
+            None if !session.is_open() => panic!("the connection is closed"),
             None => tokio::task::yield_now().await,
         }
     }

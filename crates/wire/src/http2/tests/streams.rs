@@ -59,6 +59,11 @@ async fn answer(
         "/" => reply(response().header("x-method", head.method.as_str()), "ok".to_owned()),
         "/head" => reply(response().header("content-length", "12345"), String::new()),
         "/large-head" => reply(response().header("x-large", "a".repeat(300 << 10)), String::new()),
+        "/short" => {
+            let head = response().header("content-length", "5").body(()).expect("valid");
+            let mut body = respond.send_response(head, false).expect("open");
+            body.send_data("two".into(), true).expect("open");
+        }
         "/gzip" => {
             let packed = [
                 31, 139, 8, 0, 0, 0, 0, 0, 0, 255, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54,
@@ -200,6 +205,18 @@ fn a_head_that_is_too_large_is_an_error_of_its_request_only() {
     with_session(async |client, session| {
         let error = get(&client, &session, "/large-head").await.expect_err("it is too large");
         assert_eq!(error.kind(), ErrorKind::Malformed, "{error}");
+        assert_eq!(get(&client, &session, "/").await.expect("a response").status, 200);
+    });
+}
+
+#[test]
+fn many_malformed_responses_leave_the_connection_open() {
+    with_session(async |client, session| {
+        // As many as the `h2` crate bears by default, and more.
+        for _ in 0..1_100 {
+            let error = get(&client, &session, "/short").await.expect_err("it is malformed");
+            assert_eq!(error.kind(), ErrorKind::Malformed, "{error}");
+        }
         assert_eq!(get(&client, &session, "/").await.expect("a response").status, 200);
     });
 }
