@@ -19,6 +19,7 @@ mod json;
 mod limits;
 mod markup;
 mod regex;
+mod resources;
 mod xpath;
 
 use std::sync::Arc;
@@ -28,6 +29,9 @@ pub use documents::Documents;
 pub use error::{CompileError, ExtractError};
 pub use found::{Found, Item, Which};
 pub use limits::{JSON_VALUE_BYTES, Limits};
+pub use resources::{
+    PageResources, RESOURCES_LIMIT, Resource, ResourceKind, page_resources, style_resources,
+};
 
 use between::Between;
 use css::Css;
