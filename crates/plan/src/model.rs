@@ -186,6 +186,48 @@ pub struct Defaults {
     /// Whether a status of 400 and above is an error where no check of the request looks at
     /// `status`. Default true.
     pub status_errors: Option<bool>,
+    /// What pages load besides. Default: nothing.
+    pub resources: Option<Resources>,
+}
+
+/// The resources of a page (images, styles, scripts, frames, icons), loaded as a browser does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resources {
+    /// Whether they are loaded: a request may do without what the defaults ask for.
+    pub load: bool,
+    /// Most requests at the same time, from 1 to [`MAX_PARALLEL`].
+    pub limit: u32,
+    /// A regular expression that the URL of each must match.
+    pub include: Option<Spanned<String>>,
+    /// A regular expression that it must not match.
+    pub exclude: Option<Spanned<String>>,
+    /// From where they are loaded.
+    pub hosts: ResourceHosts,
+    /// Whether users have a cache for them. Default true.
+    pub cache: bool,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        Resources {
+            load: true,
+            limit: DEFAULT_PARALLEL,
+            include: None,
+            exclude: None,
+            hosts: ResourceHosts::default(),
+            cache: true,
+        }
+    }
+}
+
+/// From where resources are loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResourceHosts {
+    /// The host of the page.
+    #[default]
+    Same,
+    /// All hosts that requests may go to.
+    All,
 }
 
 /// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
@@ -551,6 +593,8 @@ pub struct Request {
     pub response_body: Option<ResponseBody>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
     pub status_errors: Option<bool>,
+    /// What the page loads besides; `None`: the defaults'.
+    pub resources: Option<Resources>,
     /// Values taken from the response, in order.
     pub extract: Vec<Extract>,
     /// Assertions about the response, in order, after the extracts.
@@ -755,6 +799,7 @@ impl Request {
             max_decompression_ratio: None,
             response_body: None,
             status_errors: None,
+            resources: None,
             extract: Vec::new(),
             check: Vec::new(),
         }

@@ -159,6 +159,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         max_body: own.max_body.or(plan.max_body),
         max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
+        resources: own.resources.clone().or_else(|| plan.resources.clone()),
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, PostOp,
-    Prepared, RequestOp, UrlOp,
+    Prepared, RequestOp, ResourcesOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 

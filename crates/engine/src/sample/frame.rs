@@ -8,6 +8,7 @@ use squall_wire::{ConnectTimes, Phase, Response, Times};
 use super::connections::Permit;
 use super::copy::Copy;
 use super::in_flight::InFlight;
+use super::resources::{Found, Wanted};
 use super::{Failure, Sampled, Sampler};
 use crate::post::{self, AssertionResult};
 use crate::program::PostOp;
@@ -73,6 +74,10 @@ pub(crate) struct Frame<'w> {
     receive_delay: Option<u64>,
     result: AssertionResult,
     copy: Option<Box<Copy>>,
+    /// What is looked for in the reply.
+    pub wanted: Wanted<'w>,
+    /// What the reply names besides.
+    pub found: Option<Box<Found>>,
 }
 
 impl<'w> Frame<'w> {
@@ -105,6 +110,8 @@ impl<'w> Frame<'w> {
             receive_delay: None,
             result: AssertionResult::default(),
             copy: worker.copy(),
+            wanted: Wanted::default(),
+            found: None,
         }
     }
 
@@ -297,7 +304,7 @@ impl<'w> Frame<'w> {
             copy.tell(worker, self.user, name, self.start, &sample, self.result);
         }
         strand.due = self.end;
-        Sampled { failed: sample.error.is_some(), end: self.end }
+        Sampled { failed: sample.error.is_some(), end: self.end, name, found: self.found }
     }
 
     /// Latency up to now, in ms.

@@ -7,6 +7,7 @@ use squall_wire::{
 
 use super::capture::Capture;
 use super::connections::{Borrowed, Permit};
+use super::resources::Wanted;
 use super::route::{self, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
@@ -29,29 +30,41 @@ impl Sampler for RequestOp {
         true
     }
 
-    async fn perform(&self, frame: &mut Frame<'_>) -> Result<(), Failure> {
-        let (mut route, name) = route::first(frame.worker, frame.user, self)?;
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
+        let (route, name) = route::first(frame.worker, frame.user, self)?;
         frame.name = Some(name);
-        let (mut redirects, mut challenged) = (0, false);
-        loop {
-            match exchange(frame, self, &route, challenged).await? {
-                Received::Reply => return Ok(()),
-                Received::Late(phase) => return Err(Failure::timeout(phase)),
-                Received::Challenge(challenge) => {
-                    challenged = true;
-                    let state = DigestState::of(challenge.iter().map(Vec::as_slice));
-                    let state = state.map_err(|reason| Failure::new(ErrorKind::Status, reason))?;
-                    frame.user.digest.replace(Some(Box::new(state)));
+        if self.resources.is_some() {
+            frame.wanted = Wanted::page();
+        }
+        follow(frame, self, route).await
+    }
+}
+
+/// Performs a request from its first exchange to where redirects and challenges lead.
+pub(super) async fn follow<'p, 'w>(
+    frame: &mut Frame<'w>,
+    op: &'p RequestOp,
+    mut route: Route<'p, 'w>,
+) -> Result<(), Failure> {
+    let (mut redirects, mut challenged) = (0, false);
+    loop {
+        match exchange(frame, op, &route, challenged).await? {
+            Received::Reply => return Ok(()),
+            Received::Late(phase) => return Err(Failure::timeout(phase)),
+            Received::Challenge(challenge) => {
+                challenged = true;
+                let state = DigestState::of(challenge.iter().map(Vec::as_slice));
+                let state = state.map_err(|reason| Failure::new(ErrorKind::Status, reason))?;
+                frame.user.digest.replace(Some(Box::new(state)));
+            }
+            Received::Redirect { status, location } => {
+                redirects += 1;
+                if redirects > op.limits.redirects {
+                    let most = format!("more than {}", op.limits.redirects);
+                    return Err(Failure::new(ErrorKind::TooManyRedirects, most));
                 }
-                Received::Redirect { status, location } => {
-                    redirects += 1;
-                    if redirects > self.limits.redirects {
-                        let most = format!("more than {}", self.limits.redirects);
-                        return Err(Failure::new(ErrorKind::TooManyRedirects, most));
-                    }
-                    frame.worker.recorder.count(|counters| counters.redirects += 1);
-                    route = route::redirected(frame.worker, &route, self, status, &location)?;
-                }
+                frame.worker.recorder.count(|counters| counters.redirects += 1);
+                route = route::redirected(frame.worker, &route, op, status, &location)?;
             }
         }
     }
@@ -219,6 +232,7 @@ fn received(
             response.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"www-authenticate"));
         return Received::Challenge(lines.map(|(_, value)| value.to_vec()).collect());
     }
+    frame.look_for_resources(op, route, response);
     let captured = capture.map(Capture::finish).unwrap_or_default();
     frame.reply(response, op.limits.keep, &captured, &op.post);
     if op.status_errors && response.status >= 400 {

@@ -27,6 +27,10 @@ pub(super) struct Route<'p, 'w> {
     pub with_body: bool,
     /// Whether credentials go along (they stay with the origin that they are for).
     pub trusted: bool,
+    /// Lines of the head besides, each with its end; of the first exchange only.
+    pub lines: &'p [u8],
+    /// Whether a redirect led there.
+    pub is_redirected: bool,
 }
 
 impl Route<'_, '_> {
@@ -111,7 +115,18 @@ pub(super) fn first<'p, 'w>(
             worker.recorder.name(NameKind::Request, &names::limited(&name))
         }
     };
-    Ok((Route { origin, path, method: &op.method, with_body: true, trusted: true }, name))
+    Ok((
+        Route {
+            origin,
+            path,
+            method: &op.method,
+            with_body: true,
+            trusted: true,
+            lines: &[],
+            is_redirected: false,
+        },
+        name,
+    ))
 }
 
 /// The exchange that a redirect asks for (RFC 9110, section 15.4): 303 turns everything but HEAD
@@ -136,6 +151,8 @@ pub(super) fn redirected<'p, 'w>(
         method: if becomes_get { "GET" } else { route.method },
         with_body: route.with_body && !becomes_get,
         trusted: route.trusted && origin == route.origin,
+        lines: &[],
+        is_redirected: true,
     })
 }
 
@@ -213,6 +230,7 @@ impl Worker {
             self.digest_line(user, [name, password], op, route, head)?;
         }
         self.cookie_line(user, op, route, head);
+        head.extend_from_slice(route.lines);
         head.extend_from_slice(END_OF_HEAD);
         head.extend_from_slice(&body);
         Ok(bytes)

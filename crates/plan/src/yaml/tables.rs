@@ -118,6 +118,26 @@ pub(super) static DEFAULTS: Table = Table {
             "most decompressed bytes for each byte of a compressed body; default 200",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error; default true"),
+        Key(
+            "resources",
+            Either(&[Bool, Of(&RESOURCES)]),
+            "images, styles, scripts, frames and icons of a page, loaded with it; default false",
+        ),
+    ],
+};
+
+pub(super) static RESOURCES: Table = Table {
+    name: "resources",
+    keys: &[
+        Key("limit", Int, "most requests at the same time, from 1 to 1000; default 6"),
+        Key("include", Text, "regular expression that the URL of each must match"),
+        Key("exclude", Text, "regular expression that it must not match"),
+        Key(
+            "hosts",
+            OneOf(&["same", "all"]),
+            "the host of the page (the default), or all that requests may go to",
+        ),
+        Key("cache", Bool, "whether users have a cache for them; default true"),
     ],
 };
 
@@ -263,6 +283,11 @@ pub(super) static REQUEST: Table = Table {
             "what becomes of the response's body; default: what checks and extracts need is kept",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error"),
+        Key(
+            "resources",
+            Either(&[Bool, Of(&RESOURCES)]),
+            "images, styles, scripts, frames and icons of a page, loaded with it; default false",
+        ),
         Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the response"),
         Key("check", List(&Either(&[Text, Of(&CHECK)])), "assertions about the response"),
     ],
