@@ -4,7 +4,7 @@
 import sys
 import tempfile
 
-from lib import Table, load, median, nginx, spread, target, wrk
+from lib import Table, counted, load, median, nginx, spread, target, wrk
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 10
@@ -27,8 +27,9 @@ def compare(table, name, users, goal, arguments, server, more=(), path="/page"):
     """Alternates wrk and squall; one row. `more`: arguments of both."""
     theirs, ours = [], []
     for _ in range(RUNS):
-        theirs.append(wrk(server.url(path), users, SECONDS, more))
-        ours.append(load([*arguments, *more]))
+        for runs, one, words in ((theirs, wrk, (server.url(path), users, SECONDS, more)), (ours, load, ([*arguments, *more],))):
+            # Only nginx counts.
+            runs.append(counted(server, one, *words) if path == "/page" else one(*words))
     errors = sum(run["json"]["totals"]["errors"] for run in ours)
     ratio = median(ours, "us") / median(theirs, "us")
     table.row(name, f"{median(theirs, 'us'):.2f} ({spread(theirs, 'us')})",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Memory and CPU a request with 1 to 1,000,000 users over shared connections: as fast as they can, and with a
-pace that makes 1,000 requests a second of up to 60,000. Usage: growth.py [SECONDS]"""
+pace that makes 1,000 requests a second of up to 60,000. Usage: growth.py [SECONDS] [MOST USERS]"""
 
 import sys
 import tempfile
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lib import Table, load, nginx
 
-SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+SECONDS, MOST = ([int(word) for word in sys.argv[1:]] + [10, 1_000_000][len(sys.argv) - 1:])[:2]
 PLAN = """
 target: {url}
 connections: {{reuse: pool, pool_size: 64}}
@@ -29,7 +29,7 @@ with nginx() as server:
     table = Table("users", "as fast as they can: requests/s", "µs CPU a request", "peak RSS MiB",
                   "a request each so long", "requests/s", "µs CPU a request", "peak RSS MiB", "bytes a user")
     one = None
-    for users in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
+    for users in (10**power for power in range(7) if 10**power <= MOST):
         fast = grown(server, users, "", SECONDS)
         # They start over one pace, and make two each.
         pace = min(max(users / 1_000, 0.001), 60)

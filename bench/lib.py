@@ -1,25 +1,33 @@
 """What the measuring scripts share: servers, runs, medians, tables."""
 
+import functools
 import json
 import os
 import platform
 import re
+import resource
 import shutil
 import signal
 import socket
+import ssl
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATOR_CPU, SERVER_CPU = 0, 1
 
 
+@functools.cache
 def squall():
-    """Path of the release binary, built if need be."""
+    """Path of the release binary, built if need be; or the one that SQUALL names, to compare versions."""
+    if "SQUALL" in os.environ:
+        return os.environ["SQUALL"]
     subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "squall"], cwd=ROOT, check=True)
     return str(ROOT / "target/release/squall")
 
@@ -69,6 +77,12 @@ class Server:
     def url(self, path="/"):
         return f"{self.scheme}://127.0.0.1:{self.port}{path}"
 
+    def served(self):
+        """Requests that nginx has answered so far, this one left out."""
+        context = ssl._create_unverified_context() if self.scheme == "https" else None
+        text = urllib.request.urlopen(self.url("/status"), context=context).read().decode()
+        return int(text.split("\n")[2].split()[2]) - 1
+
     def cpu_seconds(self):
         """CPU seconds of the server and its children so far."""
         total, tick = 0.0, os.sysconf("SC_CLK_TCK")
@@ -80,7 +94,7 @@ class Server:
         return total
 
 
-def nginx(cpu=SERVER_CPU, workers=1, tls=False):
+def nginx(cpu=SERVER_CPU, workers=1, tls=False, http2=False):
     """nginx with 1 KiB from memory under every path. Each worker has room for 19,900 connections."""
     need("nginx")
     port, folder = free_port(), Path(tempfile.mkdtemp(prefix="squall-bench-"))
@@ -88,7 +102,7 @@ def nginx(cpu=SERVER_CPU, workers=1, tls=False):
     user = "user root;" if os.geteuid() == 0 else ""
     temps = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in
                     ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    listen = f"listen 127.0.0.1:{port} backlog=4096{' reuseport' if workers > 1 else ''}"
+    listen = f"listen 127.0.0.1:{port} backlog=4096{' reuseport' if workers > 1 else ''}{' http2' if http2 else ''}"
     if tls:
         need("openssl")
         pair = ["-keyout", f"{folder}/key.pem", "-out", f"{folder}/cert.pem"]
@@ -114,18 +128,45 @@ def target(cpu=SERVER_CPU, threads=1):
     return Server(pinned(cpu, command), port)
 
 
+class Peak:
+    """The peak resident memory of a child. The kernel's own figure (`wait4`) includes the memory that a process
+    had before it became another program: at first it is a copy of this one. So it is exact where it is above
+    this process's own peak; below, the memory itself is looked at, ten times a second."""
+
+    def __init__(self, pid):
+        self.pid, self.seen, self.ended = pid, 0, threading.Event()
+        self.inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.thread = threading.Thread(target=self.look, daemon=True)
+        self.thread.start()
+
+    def look(self):
+        while not self.ended.wait(0.1):
+            try:
+                found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{self.pid}/status").read_text())
+            except OSError:
+                return
+            self.seen = int(found[1]) if found else self.seen
+
+    def mib(self, usage):
+        """In MiB, once the child has ended with this usage."""
+        self.ended.set()
+        self.thread.join()
+        return (usage.ru_maxrss if usage.ru_maxrss > self.inherited or not self.seen else self.seen) / 1024
+
+
 def run(command, cpu=GENERATOR_CPU, limit=600):
     """Runs a command; returns its output, CPU seconds, peak RSS in MiB, wall seconds."""
     with tempfile.TemporaryFile("w+") as out:
         begin = time.time()
         process = subprocess.Popen(pinned(cpu, command) if cpu is not None else command, stdout=out,
                                    stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.alarm(limit))
+        peak = Peak(process.pid)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         wall = time.time() - begin
         out.seek(0)
         return dict(text=out.read(), code=process.returncode, cpu=usage.ru_utime + usage.ru_stime,
-                    rss=usage.ru_maxrss / 1024, wall=wall)
+                    rss=peak.mib(usage), wall=wall)
 
 
 def wrk(url, connections, seconds, more=()):
@@ -139,9 +180,21 @@ def wrk(url, connections, seconds, more=()):
 def load(arguments, cpu=GENERATOR_CPU):
     """squall with these arguments and its result as JSON."""
     result = run([squall()] + arguments + ["--quiet", "--json", "-"], cpu)
+    if result["code"] not in (0, 1):
+        sys.exit(f"squall {' '.join(arguments)} ended with code {result['code']}: run it by hand to see why")
     result["json"] = json.loads(result["text"])
     result["requests"] = result["json"]["totals"]["count"]
     result["us"] = result["cpu"] / max(result["requests"], 1) * 1e6
+    return result
+
+
+def counted(server, one, *arguments):
+    """A run by `one` (of squall, wrk or any command), with CPU time for each request that nginx counted."""
+    before = server.served()
+    result = one(*arguments)
+    # The answer about the status before counts as a request too.
+    result["served"] = server.served() - before - 1
+    result["us"] = result["cpu"] / max(result["served"], 1) * 1e6
     return result
 
 

@@ -13,6 +13,8 @@ from lib import Server, Table, free_port, need, pinned, squall
 from queues import quantile_at
 
 STEP_S = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+# Where no load level met the requirement.
+NONE = {"level": 0, "low": 0, "high": 0}
 # Servers, mean service time in ms, required p99 in ms.
 QUEUES = [(1, 2.0, 40), (4, 8.0, 60), (16, 32.0, 200)]
 
@@ -58,7 +60,7 @@ for servers, service, p99 in QUEUES:
     right = analytic(servers, service, p99)
     path = f"/queue?servers={servers}&mean={service:g}"
     found = limit(PLAN.format(target="builtin", path=path), "--require", f"p99 < {p99}ms")
-    maximum, steps = found["sustained_maximum"], len(found["steps"])
+    maximum, steps = found["sustained_maximum"] or NONE, len(found["steps"])
     error = maximum["level"] / right - 1
     table.row(f"M/M/{servers}, {service:g} ms", f"p99 < {p99} ms", f"{right:.0f}/s", f"{maximum['level']:.0f}/s",
               f"{maximum['low']:.0f} to {maximum['high']:.0f}", f"{error * 100:+.1f} %", steps, "5 %, 15 steps",
@@ -67,7 +69,7 @@ with small_nginx(64) as server:
     plan = PLAN.format(target=server.url(""), path="/").replace("rate: 10/s, arrivals: poisson", "users: 1")
     plan = plan.replace("steps: [", "steps: [{think: 20ms}, ")
     found = limit(plan, "--require", "error_rate < 0.1%", "--by", "users")
-    maximum, steps = found["sustained_maximum"] or {"level": 0, "low": 0, "high": 0}, len(found["steps"])
+    maximum, steps = found["sustained_maximum"] or NONE, len(found["steps"])
     # One of the 64 is the listener's, one the cycle's channel where there is a master process.
     table.row("nginx with 64 connections", "error_rate < 0.1 %", "61 to 63 users", f"{maximum['level']:.0f} users",
               f"{maximum['low']:.0f} to {maximum['high']:.0f}", found["violated_first"], steps, "", table.goal(58 <= maximum["level"] <= 64))

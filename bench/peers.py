@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A plan of 10 requests, each answer checked and a value taken from it, with squall, k6, JMeter and Gatling: CPU
+"""A plan of 10 requests, each response checked and a value taken from it, with squall, k6, JMeter and Gatling: CPU
 time a request as the server counts them, from the start of the process to its end and in its second half alone
 (so that virtual machines are warm). Usage: peers.py [SECONDS] [TOOL ...]"""
 
@@ -9,10 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
-from lib import GENERATOR_CPU, ROOT, Table, need, nginx, pinned, squall
+from lib import GENERATOR_CPU, ROOT, Peak, Table, need, nginx, pinned, squall
 
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 30
 USERS, RUNS = 64, 3
@@ -45,12 +44,6 @@ def commands(server, folder):
     }
 
 
-def served(server):
-    """Requests that the server has answered, this one left out."""
-    text = urllib.request.urlopen(server.url("/status")).read().decode()
-    return int(text.split("\n")[2].split()[2]) - 1
-
-
 def cpu_of(pid):
     """CPU seconds of a process and of the children that it has ended, so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -59,21 +52,21 @@ def cpu_of(pid):
 
 def measure(server, command):
     """One run: µs CPU a request over the whole and in its second half, requests a second, peak RSS in MiB."""
-    before = served(server)
+    before = server.served()
     process = subprocess.Popen(pinned(GENERATOR_CPU, command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    begin = time.time()
-    while served(server) < before + 100 and process.poll() is None:
+    begin, peak = time.time(), Peak(process.pid)
+    while server.served() < before + 100 and process.poll() is None:
         time.sleep(0.1)
     first = time.time()
     time.sleep(SECONDS / 2)
-    half = served(server), cpu_of(process.pid)
+    half = server.served(), cpu_of(process.pid)
     time.sleep(SECONDS / 2 - 2)
-    late = served(server), cpu_of(process.pid)
+    late = server.served(), cpu_of(process.pid)
     _, _, usage = os.wait4(process.pid, 0)
-    whole = served(server) - before
+    whole = server.served() - before
     return {"whole": (usage.ru_utime + usage.ru_stime) / whole * 1e6,
             "warm": (late[1] - half[1]) / (late[0] - half[0]) * 1e6,
-            "rate": (late[0] - half[0]) / (SECONDS / 2 - 2), "rss": usage.ru_maxrss / 1024, "start": first - begin}
+            "rate": (late[0] - half[0]) / (SECONDS / 2 - 2), "rss": peak.mib(usage), "start": first - begin}
 
 
 wanted = sys.argv[2:]

@@ -1,56 +1,87 @@
 #!/usr/bin/env python3
-"""io_uring beside epoll, in alternated runs: CPU time a request, and how late requests are sent, which is
-where a ring that waits for several things would show. Usage: ring.py [RUNS] [SECONDS]"""
+"""io_uring beside epoll, and whether `--io auto` is right, in alternated runs: CPU time a request (counted by
+nginx where it is the target), the rate, and how late requests are sent, which is where a ring that waits for
+several things would show. The loads: as fast as they can with 64 and 512 connections; one user; even arrivals;
+bursts (64 connections, responses that take 3 ms); a plan that mixes users with one that has a bandwidth; HTTPS.
+The goals: `auto` costs at most 1.03x of the cheaper one, and io_uring sends at most 50 µs later.
+Usage: ring.py [RUNS] [SECONDS]"""
 
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
-from lib import Table, lateness, load, median, nginx, spread
+from lib import Table, counted, lateness, load, median, nginx, spread, target
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-GOAL_US = 50
-WAYS = ("epoll", "io_uring")
+RUNS, SECONDS = ([int(word) for word in sys.argv[1:]] + [5, 5][len(sys.argv) - 1:])[:2]
+LATER_US, AUTO = 50, 1.03
+BACKENDS = ("epoll", "io_uring", "auto")
 
-PLAN = """
+RATE = """
 target: {url}
 scenarios:
   user: {{load: {{rate: {rate}/s, for: {seconds}s, max_users: 2000}}, steps: [{{get: /page}}]}}
 """
+MIXED = """
+target: {url}
+scenarios:
+  fast: {{load: {{users: 64, for: {seconds}s}}, steps: [{{get: /page}}]}}
+  phone: {{load: {{users: 1, for: {seconds}s}}, bandwidth: 2Mbit/s, steps: [{{get: /page}}]}}
+"""
 
 
-def alternated(arguments):
-    """Runs of both ways."""
-    runs = {way: [] for way in WAYS}
+def alternated(arguments, one):
+    """Runs of each backend."""
+    runs = {io: [] for io in BACKENDS}
     for _ in range(RUNS):
-        for way in WAYS:
-            run = load([*arguments, "-w", "1", "--io", way])
+        for io in BACKENDS:
+            run = one([*arguments, "-w", "1", "--io", io])
             if run["json"]["totals"]["errors"] > 0:
-                sys.exit(f"errors with {way}: {run['json']['totals']['error_kinds']}")
-            runs[way].append(run)
+                sys.exit(f"errors with {io}: {run['json']['totals']['error_kinds']}")
+            runs[io].append(run)
     return runs
 
 
-def us(runs):
-    return [f"{median(runs[way], 'us'):.2f} ({spread(runs[way], 'us')})" for way in WAYS]
+def row(table, name, arguments, server=None, late=False):
+    """One load. `server`: nginx, which counts the requests; otherwise squall does."""
+    runs = alternated(arguments, (lambda words: counted(server, load, words)) if server else load)
+    us = {io: median(own, "us") for io, own in runs.items()}
+    rates = [sum(run["requests"] / run["json"]["elapsed_s"] for run in runs[io]) / RUNS for io in BACKENDS]
+    chosen = ", ".join(sorted({str(run["json"]["meta"]["io"]) for run in runs["auto"]}))
+    ratio = us["auto"] / min(us["epoll"], us["io_uring"])
+    cells = [""] * 6
+    if late:
+        sent = {io: [lateness(run, 1, SECONDS) for run in runs[io]] for io in ("epoll", "io_uring")}
+        added = median(sent["io_uring"], "second") - median(sent["epoll"], "second")
+        cells = [f"{median(own, key):.0f}" for key in ("p50", "second") for own in sent.values()]
+        cells += [f"{added:+.0f}", table.goal(added <= LATER_US)]
+    table.row(name, *[f"{us[io]:.2f} ({spread(runs[io], 'us')})" for io in BACKENDS], chosen, f"{ratio:.2f}x",
+              table.goal(ratio <= AUTO), *[f"{rate:,.0f}" for rate in rates], *cells)
 
 
-with nginx() as server, tempfile.TemporaryDirectory() as folder:
-    table = Table("load", "epoll, µs CPU a request", "io_uring", "ratio", "sent late by, µs, p50: epoll", "io_uring",
-                  "p99 of the median second: epoll", "io_uring", "io_uring adds", "goal", "")
-    for users in (64, 512):
-        runs = alternated([server.url("/page"), "-c", str(users), "-d", f"{SECONDS}s"])
-        ratio = median(runs["io_uring"], "us") / median(runs["epoll"], "us")
-        table.row(f"{users} connections, as fast as they can", *us(runs), f"{ratio:.2f}", *[""] * 7)
-    plan = Path(folder) / "plan.yaml"
-    for rate in (1_000, 5_000, 20_000):
-        plan.write_text(PLAN.format(url=server.url(""), rate=rate, seconds=SECONDS))
-        runs = alternated(["run", str(plan), "--out", folder])
-        ratio = median(runs["io_uring"], "us") / median(runs["epoll"], "us")
-        late = [[lateness(run, 1, SECONDS) for run in runs[way]] for way in WAYS]
-        p50, p99 = ([median(of, key) for of in late] for key in ("p50", "second"))
-        added = p99[1] - p99[0]
-        table.row(f"{rate:,}/s", *us(runs), f"{ratio:.2f}", *[f"{value:.0f}" for value in p50 + p99],
-                  f"{added:+.0f}", f"{GOAL_US} µs", table.goal(added <= GOAL_US))
+def rows(table, folder):
+    """All of the loads."""
+    length = ["-d", f"{SECONDS}s"]
+    plan = folder / "plan.yaml"
+    with ExitStack() as servers:
+        server = servers.enter_context(nginx())
+        for users in (64, 512):
+            row(table, f"{users} connections, as fast as they can", [server.url("/page"), "-c", str(users), *length], server)
+        row(table, "one user", [server.url("/page"), "-c", "1", *length], server)
+        for rate in (1_000, 5_000, 20_000):
+            plan.write_text(RATE.format(url=server.url(""), rate=rate, seconds=SECONDS))
+            row(table, f"{rate:,}/s", ["run", str(plan), "--out", str(folder)], server, late=True)
+        plan.write_text(MIXED.format(url=server.url(""), seconds=SECONDS))
+        row(table, "64 users and one with 2 Mbit/s", ["run", str(plan), "--out", str(folder)], server)
+        slow = servers.enter_context(target())
+        row(table, "bursts: 64 connections, responses that take 3 ms", [slow.url("/delay/3"), "-c", "64", *length])
+        secure = servers.enter_context(nginx(tls=True))
+        row(table, "HTTPS, 64 connections", ["-k", secure.url("/page"), "-c", "64", *length], secure)
+
+
+with tempfile.TemporaryDirectory() as name:
+    table = Table("load", "epoll, µs CPU a request", "io_uring", "auto", "auto chose", "auto, of the cheaper one",
+                  f"goal {AUTO}x", "requests/s: epoll", "io_uring", "auto", "sent late by, µs, p50: epoll", "io_uring",
+                  "p99 of the median second: epoll", "io_uring", "io_uring adds", f"goal {LATER_US} µs")
+    rows(table, Path(name))
 table.end()

@@ -61,7 +61,7 @@ with tempfile.TemporaryDirectory() as folder:
     try:
         print("| backend | users | system calls a request | clock reads a request |")
         print("| --- | --- | --- | --- |")
-        for io in ("uring", "epoll"):
+        for io in ("io_uring", "epoll"):
             for users in (1, 16):
                 counted = []
                 for requests in (FEW, MANY):

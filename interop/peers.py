@@ -42,11 +42,12 @@ class Process:
 
 
 class Nginx(Process):
-    """nginx with pages of several kinds, `/status`, and TLS on a second port."""
+    """nginx with pages of several kinds, `/status`, TLS (and HTTP/2 by ALPN) on a second port, and HTTP/2
+    without TLS on a third."""
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="squall-interop-"))
-        self.tls_port = free_port()
+        self.tls_port, self.http2_port, self.few_port = free_port(), free_port(), free_port()
         port = free_port()
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
@@ -67,7 +68,8 @@ class Nginx(Process):
 events {{ worker_connections 4000; }}
 http {{ access_log off; {temps} default_type text/html; root {html};
   gzip on; gzip_types text/html; gzip_min_length 1;
-  server {{ listen 127.0.0.1:{port}; listen 127.0.0.1:{self.tls_port} ssl;
+  server {{ listen 127.0.0.1:{port}; listen 127.0.0.1:{self.tls_port} ssl http2;
+    listen 127.0.0.1:{self.http2_port} http2;
     ssl_certificate {self.folder}/cert.pem; ssl_certificate_key {self.folder}/key.pem;
     location = /status {{ stub_status; }}
     location = /ok {{ return 200 "ok"; }}
@@ -75,6 +77,8 @@ http {{ access_log off; {temps} default_type text/html; root {html};
     location = /gone {{ return 410; }}
     location /kept/ {{ client_max_body_size 0; dav_methods PUT; create_full_put_path on; }}
     location = /early {{ client_max_body_size 0; return 200 "early"; }} }}
+  server {{ listen 127.0.0.1:{self.few_port} http2; keepalive_requests 3; http2_max_concurrent_streams 1;
+    location / {{ return 200 "few"; }} }}
   server {{ listen 127.0.0.1:{port + 1}; keepalive_requests 3; location / {{ return 200 "few"; }} }} }}
 """)
         super().__init__(["nginx", "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"),

@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::{RunOptions, Which};
-use squall_plan::model::Plan;
+use squall_plan::model::{HttpVersion, Plan};
 use squall_wire::Io;
 
-use crate::capacity::Demand;
+use crate::capacity::{Demand, MAX_WORKERS};
+use crate::exit::CommandError;
 use crate::host_sampler;
+
+/// Most bytes of a message in the request log.
+const MAX_LOGGED_BYTES: u64 = 16 << 20;
 
 /// A load-testing tool: generates load and reports what the target did.
 #[derive(Debug, Parser)]
@@ -87,11 +91,37 @@ pub struct OneLine {
     /// Open a connection for each request.
     #[arg(long)]
     pub no_keepalive: bool,
+    /// Version of HTTP: 1.1, 2 (without TLS by prior knowledge), or auto: what an https server prefers.
+    #[arg(long, value_enum, value_name = "VERSION", default_value_t = HttpFlag::V1)]
+    pub http: HttpFlag,
     /// Follow at most so many redirects.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub redirects: u32,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// The version of HTTP that connections speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HttpFlag {
+    /// HTTP/1.1.
+    #[value(name = "1.1")]
+    V1,
+    /// HTTP/2.
+    #[value(name = "2")]
+    V2,
+    /// What an https server prefers.
+    Auto,
+}
+
+impl From<HttpFlag> for HttpVersion {
+    fn from(flag: HttpFlag) -> HttpVersion {
+        match flag {
+            HttpFlag::V1 => HttpVersion::V1,
+            HttpFlag::V2 => HttpVersion::V2,
+            HttpFlag::Auto => HttpVersion::Auto,
+        }
+    }
 }
 
 /// The I/O backend: how connections are read and written.
@@ -116,21 +146,37 @@ impl From<IoBackend> for Io {
     }
 }
 
-/// What load is made with.
+/// What generates the load.
 #[derive(Debug, Args, Clone)]
-pub struct Means {
-    /// Threads that make load [default: one a core].
-    #[arg(short = 'w', long, value_name = "N")]
+pub struct RuntimeOptions {
+    /// Threads that generate load [default: one per CPU].
+    #[arg(short = 'w', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_WORKERS)))]
     workers: Option<u32>,
     /// I/O backend: io_uring (Linux 6.1 and later), epoll, or auto: io_uring where the machine has it.
     #[arg(long, value_enum, value_name = "BACKEND", default_value_t = IoBackend::Auto, env = "SQUALL_IO")]
     io: IoBackend,
 }
 
-impl Means {
-    /// Who makes the load of a plan. `hosts`: how many it talks to; `builtin`: the built-in target is one.
-    pub fn crew(&self, plan: &Plan, hosts: usize, builtin: bool) -> RunOptions {
-        Demand::of(plan, hosts, builtin).crew(&host_sampler::available(), self.workers)
+impl RuntimeOptions {
+    /// The workers for the load of a plan. `hosts`: how many it talks to; `builtin`: the built-in target is
+    /// one.
+    ///
+    /// # Errors
+    /// The plan's virtual users do not fit into this machine.
+    pub fn workers(
+        &self,
+        plan: &Plan,
+        hosts: usize,
+        builtin: bool,
+    ) -> Result<RunOptions, CommandError> {
+        let (demand, has) = (Demand::of(plan, hosts, builtin), host_sampler::available());
+        let needs = demand.hopeless(&has, self.workers);
+        if needs.is_empty() {
+            return Ok(demand.workers(&has, self.workers));
+        }
+        let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
+        let needs = needs.join("\n");
+        Err(CommandError::bad_input(format!("this machine cannot run this plan\n{needs}")))
     }
 
     /// How connections are read and written.
@@ -143,7 +189,7 @@ impl Means {
 #[derive(Debug, Args, Clone)]
 pub struct Output {
     #[command(flatten)]
-    pub means: Means,
+    pub runtime: RuntimeOptions,
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
@@ -156,8 +202,8 @@ pub struct Output {
     /// Which requests that log has: all, failed, or one in N, such as 1/100.
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = which, requires = "log_requests")]
     pub log_which: Which,
-    /// Log heads and bodies too, at most so many bytes of each message, such as 4KiB.
-    #[arg(long, value_name = "SIZE", value_parser = size, requires = "log_requests")]
+    /// Log heads and bodies too, at most so many bytes of each message, such as 4KiB; at most 16MiB.
+    #[arg(long, value_name = "SIZE", value_parser = logged_size, requires = "log_requests")]
     pub log_bodies: Option<u64>,
     /// Exit with code 3 if the validity of the numbers is `invalid`.
     #[arg(long)]
@@ -240,7 +286,7 @@ pub struct Limit {
     #[command(flatten)]
     pub variables: Variables,
     #[command(flatten)]
-    pub means: Means,
+    pub runtime: RuntimeOptions,
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
@@ -272,6 +318,18 @@ pub enum Mode {
     Spike,
     /// B, for all steps.
     Soak,
+}
+
+impl Mode {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            Mode::Search => "search",
+            Mode::Stress => "stress",
+            Mode::Spike => "spike",
+            Mode::Soak => "soak",
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -339,8 +397,13 @@ fn duration(text: &str) -> Result<Duration, String> {
     squall_plan::units::parse_duration(text).map_err(|error| error.to_string())
 }
 
-fn size(text: &str) -> Result<u64, String> {
-    squall_plan::units::parse_size(text).map_err(|error| error.to_string())
+/// The size of the copies in the request log: each is in memory until it is written.
+fn logged_size(text: &str) -> Result<u64, String> {
+    let size = squall_plan::units::parse_size(text).map_err(|error| error.to_string())?;
+    match size <= MAX_LOGGED_BYTES {
+        true => Ok(size),
+        false => Err("at most 16MiB of a message can be logged".to_owned()),
+    }
 }
 
 fn which(text: &str) -> Result<Which, String> {

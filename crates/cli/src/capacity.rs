@@ -10,8 +10,20 @@ use squall_plan::model::{
     ConnectionReuse, Connections, Load, Plan, Resources, Scenario, Stage, Step, StepKind,
 };
 
-/// Open files of a process besides its connections.
-const BASE_FILES: u64 = 40;
+/// Open files of a run besides its connections: 14 with a run folder and a request log, and some more for
+/// moments in which the host is looked at, names are looked up or a result is written.
+const RUN_FILES: u64 = 24;
+/// Those of a worker: its event loop (epoll and its waker twice, a socket for signals), which is in the
+/// process's table and in all that are copied of it, ...
+const EVENT_LOOP_FILES: u64 = 5;
+/// ... and its timer, ring and the ring's signals, which are only in its own.
+const WORKER_FILES: u64 = 3;
+/// Those of the built-in target, and of each of its threads, of which it has one per CPU.
+const TARGET_FILES: u64 = 4;
+const TARGET_THREAD_FILES: u64 = 5;
+/// Most workers. Each has a thread, a ring and an event loop that all tables know; more of them take more
+/// from a table than they give.
+pub const MAX_WORKERS: u32 = 128;
 /// How long a closed connection keeps its local port, in s (TIME_WAIT, which Linux fixes at
 /// 60 s: TCP_TIMEWAIT_LEN).
 const TIME_WAIT_S: f64 = 60.0;
@@ -40,9 +52,21 @@ pub struct Available {
 }
 
 impl Available {
-    /// Connections that fit into one table of open files.
-    fn room(&self) -> u64 {
-        self.files.saturating_sub(BASE_FILES)
+    /// Ends of connections that fit into the process's table of open files beside so many workers.
+    fn room(&self, workers: u32, own_files: bool, builtin: bool) -> u64 {
+        self.files.saturating_sub(self.base_files(workers, own_files, builtin))
+    }
+
+    /// Open files of the process's table besides the connections.
+    fn base_files(&self, workers: u32, own_files: bool, builtin: bool) -> u64 {
+        let worker = EVENT_LOOP_FILES + if own_files { 0 } else { WORKER_FILES };
+        let target = if builtin { TARGET_FILES + TARGET_THREAD_FILES * self.cpus } else { 0 };
+        RUN_FILES + worker * u64::from(workers) + target
+    }
+
+    /// Connections that fit into a table of a worker's own, beside so many workers.
+    fn own_room(&self, workers: u32, builtin: bool) -> u64 {
+        self.room(workers, true, builtin).saturating_sub(WORKER_FILES)
     }
 }
 
@@ -55,6 +79,8 @@ pub struct Demand {
     pub connections: u64,
     /// Those of them that users of closed workloads hold; open workloads rarely use all their users.
     pub closed_workload_connections: u64,
+    /// Users of closed workloads.
+    pub closed_workload_users: u64,
     /// New connections per second toward one host; `None`: it depends on the response times.
     pub new_connections: Option<f64>,
     /// Requests per second; `None`: it depends on the response times.
@@ -107,30 +133,64 @@ impl Demand {
         }
         let hosts = hosts.max(1) as u64;
         let most = match plan.connections.reuse {
-            ConnectionReuse::Pool(size) => u64::from(size) * hosts,
+            ConnectionReuse::Pool(size) => u64::from(size).saturating_mul(hosts),
             ConnectionReuse::PerUser | ConnectionReuse::PerIteration => u64::MAX,
         };
-        demand.connections = (demand.connections * hosts).min(most);
-        demand.closed_workload_connections = (demand.closed_workload_connections * hosts).min(most);
+        demand.connections = demand.connections.saturating_mul(hosts).min(most);
+        demand.closed_workload_connections =
+            demand.closed_workload_connections.saturating_mul(hosts).min(most);
         demand
     }
 
     /// The workers for this demand: as many as were asked for, otherwise one per CPU, or more where their
-    /// tables of open files require it.
-    pub fn crew(&self, has: &Available, asked: Option<u32>) -> RunOptions {
-        let usual = asked.unwrap_or(has.cpus as u32).max(1);
-        if !has.tables || self.files_together() <= has.files {
+    /// tables of open files require it, but at most [`MAX_WORKERS`].
+    pub fn workers(&self, has: &Available, asked: Option<u32>) -> RunOptions {
+        let cpus = u32::try_from(has.cpus).unwrap_or(MAX_WORKERS);
+        let usual = asked.unwrap_or(cpus).clamp(1, MAX_WORKERS);
+        if !has.tables || self.files_together(has, usual) <= has.files {
             return RunOptions { workers: usual, ..RunOptions::default() };
         }
-        let needed = self.closed_workload_connections.div_ceil(has.room().max(1));
-        let needed = u32::try_from(needed).unwrap_or(u32::MAX);
-        let workers = asked.unwrap_or(usual.max(needed));
+        let workers = match asked {
+            Some(asked) => asked.clamp(1, MAX_WORKERS),
+            // The target's threads have one table, which more workers do not make larger.
+            None if self.builtin => usual,
+            None => {
+                self.least_workers(has, self.closed_workload_connections).unwrap_or(MAX_WORKERS)
+            }
+        };
         RunOptions { workers, own_files: true, ..RunOptions::default() }
     }
 
+    /// The least number of workers, with tables of their own, that have room for so many connections;
+    /// `None`: there is none.
+    fn least_workers(&self, has: &Available, connections: u64) -> Option<u32> {
+        let usual = u32::try_from(has.cpus).unwrap_or(MAX_WORKERS).clamp(1, MAX_WORKERS);
+        (usual..=MAX_WORKERS).find(|workers| {
+            connections.div_ceil(u64::from(*workers)) <= has.own_room(*workers, self.builtin)
+        })
+    }
+
+    /// The resources of which there is not nearly enough: to run the plan makes no sense, as users of closed
+    /// workloads all exist, and all hold their connections.
+    pub fn hopeless(&self, has: &Available, asked: Option<u32>) -> Vec<Need> {
+        let closed = Demand { users: self.closed_workload_users, ..*self };
+        let crowded = has.tables
+            && asked.is_none()
+            && !self.builtin
+            && self.files_together(has, 1) > has.files
+            && self.least_workers(has, self.closed_workload_connections).is_none();
+        let files = if crowded { self.files(has, asked) } else { None };
+        let memory = closed.memory(has).filter(|need| !need.help.is_empty());
+        files.into_iter().chain(memory).collect()
+    }
+
     /// Open files if all workers share one table.
-    fn files_together(&self) -> u64 {
-        self.connections * self.ends() + BASE_FILES
+    fn files_together(&self, has: &Available, workers: u32) -> u64 {
+        (self.connections.saturating_mul(self.ends())).saturating_add(has.base_files(
+            workers,
+            false,
+            self.builtin,
+        ))
     }
 
     /// How many ends of each connection this process has.
@@ -145,15 +205,18 @@ impl Demand {
             Load::Closed(closed) => {
                 let users = closed.users.unwrap_or(0).max(top(&closed.stages).ceil() as u64);
                 let pacing = closed.pacing.map(|pacing| users as f64 / pacing.as_secs_f64());
-                self.closed_workload_connections += users * width;
+                self.closed_workload_users = self.closed_workload_users.saturating_add(users);
+                let held = users.saturating_mul(width);
+                self.closed_workload_connections =
+                    self.closed_workload_connections.saturating_add(held);
                 (users, pacing)
             }
             Load::Open(open) => {
                 (open.max_users, Some(open.rate.unwrap_or(0.0).max(top(&open.stages))))
             }
         };
-        self.users += users;
-        self.connections += users * width;
+        self.users = self.users.saturating_add(users);
+        self.connections = self.connections.saturating_add(users.saturating_mul(width));
         let sum = |so_far: Option<f64>, more: Option<f64>| Some(so_far? + more?);
         self.requests = sum(self.requests, iterations.map(|rate| rate * requests as f64));
         if connections.reuse == ConnectionReuse::PerIteration {
@@ -161,40 +224,37 @@ impl Demand {
         }
     }
 
-    /// The resources that are needed, with advice where one is not sufficient.
-    pub fn needs(&self, has: &Available) -> Vec<Need> {
-        [self.files(has), self.ports(has), self.memory(has), self.cpus(has)]
+    /// The resources that are needed, with advice where one is not sufficient. `asked`: the number of
+    /// workers, if one was asked for.
+    pub fn needs(&self, has: &Available, asked: Option<u32>) -> Vec<Need> {
+        [self.files(has, asked), self.ports(has), self.memory(has), self.cpus(has)]
             .into_iter()
             .flatten()
             .collect()
     }
 
-    fn files(&self, has: &Available) -> Option<Need> {
-        let needed = self.files_together();
-        let crew = self.crew(has, None);
-        let (allowed, most) = match crew.own_files {
-            false => (format!("{} allowed", count(has.files)), has.room() / self.ends()),
+    fn files(&self, has: &Available, asked: Option<u32>) -> Option<Need> {
+        let RunOptions { workers, own_files, .. } = self.workers(has, asked);
+        let needed = self.files_together(has, workers);
+        let allowed = count(has.files);
+        let (allowed, most) = match own_files {
+            false => {
+                (format!("{allowed} allowed"), has.room(workers, false, self.builtin) / self.ends())
+            }
             // The target's threads have one table.
             true if self.builtin => (
-                format!(
-                    "{} allowed in the table of each worker and of the target",
-                    count(has.files)
-                ),
-                has.room(),
+                format!("{allowed} allowed in the table of each worker and of the target"),
+                has.room(workers, true, true),
             ),
             true => (
-                format!(
-                    "{} allowed in the table of each of {} workers",
-                    count(has.files),
-                    crew.workers
-                ),
-                has.room() * u64::from(crew.workers),
+                format!("{allowed} allowed in the table of each of {workers} workers"),
+                has.own_room(workers, false).saturating_mul(u64::from(workers)),
             ),
         };
         let mut help = Vec::new();
         if has.files > 0 && self.connections > most {
-            if crew.own_files && !self.builtin {
-                let workers = self.connections.div_ceil(has.room().max(1));
+            let more = self.least_workers(has, self.connections).filter(|_| !self.builtin);
+            if let Some(workers) = more.filter(|_| own_files) {
                 help.push(format!(
                     "use more workers, each with a table of its own: `-w {workers}`"
                 ));
@@ -220,7 +280,7 @@ impl Demand {
         let range = (high + 1).saturating_sub(low);
         // Ports of open connections, and of closed ones that keep theirs for a minute.
         let waiting = (rate * TIME_WAIT_S).ceil() as u64;
-        let needed = self.connections + waiting;
+        let needed = self.connections.saturating_add(waiting);
         let there = range * self.sources;
         let mut help = Vec::new();
         if range > 0 && needed > there {
@@ -250,7 +310,7 @@ impl Demand {
     }
 
     fn memory(&self, has: &Available) -> Option<Need> {
-        let needed = BASE_BYTES + self.users * USER_BYTES;
+        let needed = BASE_BYTES.saturating_add(self.users.saturating_mul(USER_BYTES));
         let mut help = Vec::new();
         if has.memory > 0 && needed > has.memory {
             help.push(format!(
@@ -336,7 +396,7 @@ mod tests {
     fn needs(plan: &str, has: &Available) -> Vec<Need> {
         let options = squall_plan::vars::LoadOptions::default();
         let loaded = squall_plan::yaml::load_str("p", plan, Path::new(""), &options);
-        Demand::of(&loaded.expect("a good plan").plan, 1, false).needs(has)
+        Demand::of(&loaded.expect("a good plan").plan, 1, false).needs(has, None)
     }
 
     const HAS: Available = Available {
@@ -356,7 +416,7 @@ mod tests {
         )
     }
 
-    fn crew_of(workers: u32, own_files: bool) -> RunOptions {
+    fn workers_of(workers: u32, own_files: bool) -> RunOptions {
         RunOptions { workers, own_files, ..RunOptions::default() }
     }
 
@@ -417,22 +477,54 @@ mod tests {
             Demand::of(&loaded.expect("a good plan").plan, 1, builtin)
         };
         let few = demand("{users: 900, for: 1m}", false);
-        assert_eq!(few.crew(&has, None), crew_of(2, false));
+        assert_eq!(few.workers(&has, None), workers_of(2, false));
         let many = demand("{users: 9000, for: 1m}", false);
-        assert_eq!(many.crew(&has, None), crew_of(10, true));
-        assert_eq!(many.crew(&has, Some(3)), crew_of(3, true));
-        assert_eq!(many.crew(&HAS, None), crew_of(2, false));
-        let needs = many.needs(&has);
+        assert_eq!(many.workers(&has, None), workers_of(10, true));
+        assert_eq!(many.workers(&has, Some(3)), workers_of(3, true));
+        assert_eq!(many.workers(&HAS, None), workers_of(2, false));
+        let needs = many.needs(&has, None);
         assert!(needs[0].help.is_empty(), "{needs:?}");
         assert_eq!(
             needs[0].text,
-            "9,040 open files if all users are busy, 1,024 allowed in the table of each of 10 workers"
+            "9,104 open files if all users are busy, 1,024 allowed in the table of each of 10 workers"
         );
         let open = demand("{rate: 5/s, for: 1m, max_users: 9000}", false);
-        assert_eq!(open.crew(&has, None), crew_of(2, true));
-        assert!(open.needs(&has)[0].help[0].ends_with("`-w 10`"), "{:?}", open.needs(&has));
-        let builtin = demand("{users: 9000, for: 1m}", true).needs(&has);
-        assert!(builtin[0].help[0].contains("size: 984"), "{builtin:?}");
+        assert_eq!(open.workers(&has, None), workers_of(2, true));
+        assert!(
+            open.needs(&has, None)[0].help[0].ends_with("`-w 10`"),
+            "{:?}",
+            open.needs(&has, None)
+        );
+        let builtin = demand("{users: 9000, for: 1m}", true);
+        assert_eq!(builtin.workers(&has, None), workers_of(2, true));
+        let needs = builtin.needs(&has, None);
+        assert!(needs[0].help[0].contains("size: 976"), "{needs:?}");
+    }
+
+    /// There is a most of workers, and what needs more is refused with what helps.
+    #[test]
+    fn what_no_number_of_workers_can_hold_is_hopeless() {
+        let has = Available { tables: true, files_hard: 1 << 20, memory: 1 << 50, ..HAS };
+        let demand = |users: u64, connections: &str| {
+            let options = squall_plan::vars::LoadOptions::default();
+            let plan = plan(&format!("{{users: {users}, for: 1m}}"), connections);
+            let loaded = squall_plan::yaml::load_str("p", &plan, Path::new(""), &options);
+            Demand::of(&loaded.expect("a good plan").plan, 1, false)
+        };
+        let many = demand(40_000, "{}");
+        assert_eq!(many.hopeless(&has, None), []);
+        let RunOptions { workers, .. } = many.workers(&has, None);
+        assert!(workers < MAX_WORKERS && many.needs(&has, None)[0].help.is_empty(), "{workers}");
+        let too_many = demand(1_000_000_000, "{}");
+        assert_eq!(too_many.workers(&has, None), workers_of(MAX_WORKERS, true));
+        let needs = too_many.hopeless(&has, None);
+        assert_eq!((needs[0].what, needs[0].help.len()), ("files", 2), "{needs:?}");
+        assert_eq!(too_many.workers(&has, Some(3)), workers_of(3, true));
+        assert_eq!(too_many.hopeless(&has, Some(3)), []);
+        let pooled = demand(1_000_000_000, "{reuse: pool, pool_size: 10}");
+        assert_eq!(pooled.hopeless(&has, None), []);
+        let needs = pooled.hopeless(&HAS, None);
+        assert_eq!((needs[0].what, needs.len()), ("memory", 1), "{needs:?}");
     }
 
     /// Advice never asks for less than there is.

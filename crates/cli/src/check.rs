@@ -24,7 +24,7 @@ pub fn command(args: &Check) -> CommandResult {
         out::print(&describe(&loaded.plan));
         let builtin = builtin::is_asked_for(&loaded.plan, &args.variables);
         let demand = Demand::of(&loaded.plan, plans::hosts(&programs), builtin);
-        for need in demand.needs(&host_sampler::available()) {
+        for need in demand.needs(&host_sampler::available(), None) {
             out::print(&format!("{need}\n"));
         }
     }

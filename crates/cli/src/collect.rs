@@ -1,14 +1,16 @@
 //! Collects the workers' records into the totals, the run folder and the progress line, and writes the
 //! result at the end.
 
+use std::fs::File;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use squall_engine::{Ended, Event, Program};
-use squall_measure::{HostMetrics, Totals, Validity};
+use squall_measure::{HostMetrics, Slice, Totals, Validity};
 use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
-use squall_report::{Generator, Live, Meta, Run, RunFolder, live_line};
+use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder, live_line};
 use squall_wire::Shared;
 
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -23,12 +25,65 @@ const PLAIN_PROGRESS_S: u32 = 5;
 /// Most log lines in the result.
 const MAX_LOG_LINES: usize = 20;
 
+/// Where everything recorded goes.
+enum Records {
+    /// Into the run's folder.
+    Folder(Box<RunFolder>),
+    /// Into a file without a name: the run leaves nothing behind.
+    Unnamed(Recording),
+}
+
+impl Records {
+    fn new(job: &Job, meta: &Meta) -> Result<Records, CommandError> {
+        let Some(base) = &job.folder else {
+            let made = Recording::unnamed().map(Records::Unnamed);
+            return made.map_err(|error| {
+                let folder = std::env::temp_dir();
+                CommandError::incomplete(format!("{}: {error}", folder.display()))
+            });
+        };
+        let plan = squall_plan::yaml::print(&job.plan, true);
+        let made = RunFolder::create(base, meta, &plan);
+        made.map(|folder| Records::Folder(Box::new(folder)))
+            .map_err(|error| CommandError::incomplete(format!("{}: {error}", base.display())))
+    }
+
+    fn folder(&mut self) -> Option<&mut RunFolder> {
+        match self {
+            Records::Folder(folder) => Some(folder),
+            Records::Unnamed(_) => None,
+        }
+    }
+
+    fn slice(&mut self, slice: &Slice) {
+        match self {
+            Records::Folder(folder) => folder.slice(slice),
+            Records::Unnamed(recording) => recording.append(slice),
+        }
+    }
+
+    fn recording(&mut self) -> &mut Recording {
+        match self {
+            Records::Folder(folder) => folder.recording(),
+            Records::Unnamed(recording) => recording,
+        }
+    }
+
+    /// How many writes failed, and where to.
+    fn failed(&self) -> (u64, &'static str) {
+        match self {
+            Records::Folder(folder) => (folder.failed(), "the run's folder"),
+            Records::Unnamed(recording) => (recording.failed(), "a temporary file"),
+        }
+    }
+}
+
 /// Collects the records of a run.
 pub struct Collector {
     meta: Meta,
     totals: Totals,
     log: Vec<String>,
-    folder: Option<RunFolder>,
+    records: Records,
     quiet: bool,
     terminal: bool,
     length_s: Option<f64>,
@@ -39,7 +94,8 @@ pub struct Collector {
     host: HostMetrics,
     began: Instant,
     requests_logged: Option<Logged>,
-    warnings: Vec<String>,
+    /// Why a part of the result could not be written.
+    unwritten: Vec<String>,
 }
 
 impl Collector {
@@ -69,21 +125,12 @@ impl Collector {
             constant_s: program.constant_s(),
             thresholds: job.plan.thresholds.iter().map(|text| text.value.clone()).collect(),
         };
-        let folder = match &job.folder {
-            Some(base) => {
-                let plan = squall_plan::yaml::print(&job.plan, true);
-                let made = RunFolder::create(base, &meta, &plan);
-                Some(made.map_err(|error| {
-                    CommandError::incomplete(format!("{}: {error}", base.display()))
-                })?)
-            }
-            None => None,
-        };
+        let records = Records::new(job, &meta)?;
         let mut collector = Collector {
             meta,
             totals: Totals::new(),
             log: Vec::new(),
-            folder,
+            records,
             quiet: job.output.quiet,
             terminal: std::io::stderr().is_terminal(),
             length_s: program.length_s(),
@@ -93,7 +140,7 @@ impl Collector {
             host: HostMetrics::default(),
             began: Instant::now(),
             requests_logged: None,
-            warnings: Vec::new(),
+            unwritten: Vec::new(),
         };
         collector.sample_host();
         Ok(collector)
@@ -104,7 +151,7 @@ impl Collector {
         let at_s = self.began.elapsed().as_secs_f64();
         let sample = self.sampler.sample();
         self.host.add(at_s, sample);
-        if let Some(folder) = &mut self.folder {
+        if let Some(folder) = self.records.folder() {
             folder.host_sample(at_s, &sample);
         }
     }
@@ -113,9 +160,8 @@ impl Collector {
     pub fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Slice(slice) => {
-                self.totals.add(slice);
-                if let Some(folder) = &mut self.folder {
-                    folder.slice(slice);
+                if self.totals.add(slice) {
+                    self.records.slice(slice);
                 }
                 if slice.second + 1 > self.shown {
                     self.shown = slice.second + 1;
@@ -126,7 +172,7 @@ impl Collector {
             Event::Log(lines) => {
                 for line in lines {
                     let text = self.secrets.mask(&line.text);
-                    if let Some(folder) = &mut self.folder {
+                    if let Some(folder) = self.records.folder() {
                         folder.log(line.second, line.worker, &text);
                     }
                     if self.log.len() < MAX_LOG_LINES && !self.log.contains(&text) {
@@ -158,14 +204,14 @@ impl Collector {
     pub fn logged(&mut self, logged: std::io::Result<Logged>) {
         match logged {
             Ok(logged) => self.requests_logged = Some(logged),
-            Err(error) => self.warnings.push(format!("the request log is incomplete: {error}")),
+            Err(error) => self.unwritten.push(format!("the request log is incomplete: {error}")),
         }
     }
 
     /// Evaluates the finished run and writes its result.
     pub fn finish(mut self, ended: Ended, interrupted: bool) -> Finished {
         if self.terminal && !self.quiet && self.shown > 0 {
-            eprint!("\r\x1b[K");
+            out::message("\r\x1b[K");
         }
         self.sample_host();
         let mut run = Run {
@@ -182,41 +228,50 @@ impl Collector {
                 ..process_usage()
             },
             host: self.host,
-            warnings: self.warnings,
+            warnings: self.unwritten.clone(),
             ..Run::default()
         };
-        run.evaluate();
-        run.warn();
-        if let Some(folder) = &mut self.folder {
-            if folder.failed() > 0 {
-                run.warnings.push(format!("{} writes to the run's folder failed", folder.failed()));
-            }
-            if let Err(error) = folder.finish(&run) {
-                run.warnings.push(format!("run.json: {error}"));
-            }
+        let mut failures = ended.failures;
+        failures.append(&mut self.unwritten);
+        if let Err(error) = run.evaluate(self.records.recording()) {
+            failures.push(format!("the series of the run is incomplete: {error}"));
         }
-        Finished { run, failures: ended.failures, folder: self.folder }
+        run.warn();
+        let (failed, to) = self.records.failed();
+        if failed > 0 {
+            let text = format!("{to}: {failed} writes failed");
+            run.warnings.push(text.clone());
+            failures.push(text);
+        }
+        if let Some(folder) = self.records.folder()
+            && let Err(error) = folder.finish(&run)
+        {
+            failures.push(format!("{}: {error}", folder.path().join("run.json").display()));
+        }
+        let folder = self.records.folder().map(|folder| folder.path().to_owned());
+        Finished { run, failures, folder }
     }
 }
 
-/// A finished run.
+/// A finished run, which is in its folder.
 pub struct Finished {
     run: Run,
+    /// Workers that broke off, and what of the result could not be written.
     failures: Vec<String>,
-    folder: Option<RunFolder>,
+    folder: Option<PathBuf>,
 }
 
 /// Prints the result and returns the exit code.
 pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
-    let Finished { run, failures, folder } = finished;
+    let Finished { run, mut failures, folder } = finished;
     let to_stdout = job.output.json.as_deref() == Some("-");
     if let Some(target) = &job.output.json {
-        write_json(&run, target)?;
+        failures.extend(write_json(&run, target).err());
     }
     if !to_stdout {
         out::print(&squall_report::text(&run, std::io::stdout().is_terminal()));
         if let Some(folder) = &folder {
-            out::print(&format!(" run folder  {}\n", folder.path().display()));
+            out::print(&format!(" run folder  {}\n", folder.display()));
         }
     }
     if !failures.is_empty() {
@@ -232,13 +287,16 @@ pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
 }
 
 /// Writes the result as JSON to a file, or to the standard output for `-`.
-pub fn write_json(run: &Run, target: &str) -> Result<(), CommandError> {
-    let mut text =
-        serde_json::to_vec_pretty(&squall_report::json(run)).map_err(CommandError::incomplete)?;
-    text.push(b'\n');
+///
+/// # Errors
+/// The file cannot be written, in a sentence with its name.
+pub fn write_json(run: &Run, target: &str) -> Result<(), String> {
     let written = match target {
-        "-" => std::io::stdout().lock().write_all(&text),
-        path => std::fs::write(path, &text),
+        "-" => {
+            let mut text = Vec::new();
+            squall_report::write_json(run, &mut text).map(|()| out::print_bytes(&text))
+        }
+        path => File::create(path).and_then(|file| squall_report::write_json(run, file)),
     };
-    written.map_err(|error| CommandError::incomplete(format!("{target}: {error}")))
+    written.map_err(|error| format!("{target}: {error}"))
 }

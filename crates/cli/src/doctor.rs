@@ -23,6 +23,8 @@ use crate::{builtin, out, plans};
 const DEFAULT_RATE: f64 = 5_000.0;
 /// Users of the calibration for a plan without an arrival rate.
 const CALIBRATION_USERS: u64 = 32;
+/// Most users of a calibration with an arrival rate.
+const MAX_CALIBRATION_USERS: u64 = 500;
 /// Highest rate of the calibration: above it a worker never sleeps, and requests get no cheaper.
 const MAX_RATE: f64 = 20_000.0;
 
@@ -47,14 +49,18 @@ pub fn command(args: &Doctor) -> CommandResult {
         demand = Some((name, Demand::of(&loaded.plan, plans::hosts(&programs), builtin)));
     }
     let load = match demand.as_ref().map_or(Some(DEFAULT_RATE), |(_, demand)| demand.requests) {
-        Some(rate) => format!("rate: {:.0}/s, max_users: 500", rate.clamp(100.0, MAX_RATE)),
+        Some(rate) => {
+            // Both ends of all connections are in this process, which may have few open files.
+            let users = (available().files / 4).clamp(1, MAX_CALIBRATION_USERS);
+            format!("rate: {:.0}/s, max_users: {users}", rate.clamp(100.0, MAX_RATE))
+        }
         None => format!("users: {CALIBRATION_USERS}"),
     };
     let calibration = calibrate(load)?;
     let has = Available { us_per_request: Some(calibration.us_per_request), ..available() };
     out::print(&describe(&has, &calibration));
     let Some((name, demand)) = demand else { return Ok(Exit::Ok) };
-    let needs = demand.needs(&has);
+    let needs = demand.needs(&has, None);
     out::print(&format!("\n{name} needs\n"));
     needs.iter().for_each(|need| out::print(&format!("{need}\n")));
     Ok(if needs.iter().all(|need| need.help.is_empty()) { Exit::Ok } else { Exit::Failed })
@@ -63,7 +69,7 @@ pub fn command(args: &Doctor) -> CommandResult {
 /// Loads the built-in target for a second, with one worker.
 fn calibrate(load: String) -> Result<Calibration, CommandError> {
     let text = format!(
-        "target: builtin\nscenarios: {{calibration: {{load: {{{load}, for: 1s}}, steps: [{{get: /}}]}}}}\n"
+        "target: builtin\ngraceful_stop: 1s\nscenarios: {{calibration: {{load: {{{load}, for: 1s}}, steps: [{{get: /}}]}}}}\n"
     );
     let loaded = yaml::load_str("calibration", &text, Path::new(""), &LoadOptions::default())
         .map_err(|_| {

@@ -43,6 +43,11 @@ impl CommandError {
         CommandError { exit: Exit::Incomplete, text: format!("squall: {text}") }
     }
 
+    /// A signal ended it before there was a result.
+    pub fn interrupted(text: impl Display) -> CommandError {
+        CommandError { exit: Exit::Interrupted, text: format!("squall: {text}") }
+    }
+
     /// Errors in a plan, already rendered with their positions.
     pub fn in_plan(text: String) -> CommandError {
         CommandError { exit: Exit::BadInput, text }

@@ -52,11 +52,12 @@ fn main() -> ExitCode {
         Some(Command::Report(report)) => report::command(&report),
         None => one_line::command(&arguments.one_line),
     };
-    match outcome {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
-            eprintln!("{}", failure.text);
-            failure.exit.into()
-        }
-    }
+    let exit = outcome.unwrap_or_else(|failure| {
+        out::message(&format!("{}\n", failure.text));
+        failure.exit
+    });
+    let Some(reason) = out::failure() else { return exit.into() };
+    out::message(&format!("squall: the standard output could not be written: {reason}\n"));
+    // Another failure says more.
+    if exit == Exit::Ok { Exit::Incomplete.into() } else { exit.into() }
 }

@@ -65,6 +65,7 @@ fn plan(args: &OneLine) -> Result<Plan, CommandError> {
         defaults: Defaults::default(),
         on_error: None,
         bandwidth: None,
+        session: None,
         steps: vec![Step { kind: StepKind::Request(Box::new(request)), span: Span::default() }],
         span: Span::default(),
     };
@@ -76,6 +77,7 @@ fn plan(args: &OneLine) -> Result<Plan, CommandError> {
         scenarios: vec![scenario],
         connections: Connections {
             reuse,
+            http: args.http.into(),
             tls: Tls { insecure: args.insecure, ..Tls::default() },
             ..Connections::default()
         },

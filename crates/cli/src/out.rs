@@ -1,9 +1,37 @@
-//! Printing to the standard output. A reader that has gone away (`squall ... | head`) is not an error.
+//! Printing to the standard output and the standard error. Neither can stop a run: a reader that has gone
+//! away (`squall ... | head`) is not an error, and any other failure of the standard output, such as a full
+//! disk, is remembered until the command ends.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::sync::OnceLock;
+
+/// Why the standard output does not have all that was printed.
+static FAILED: OnceLock<String> = OnceLock::new();
 
 /// Prints a text as it is.
 pub fn print(text: &str) {
+    print_bytes(text.as_bytes());
+}
+
+/// Prints bytes as they are.
+pub fn print_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            // Only the first reason counts.
+            let _ = FAILED.set(error.to_string());
+        }
+        _ => {}
+    }
+}
+
+/// Prints a text to the standard error, as it is. That it cannot be read is no reason to do anything else.
+pub fn message(text: &str) {
+    let mut out = std::io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Why something that was printed did not get to the standard output, if so.
+pub fn failure() -> Option<&'static str> {
+    FAILED.get().map(String::as_str)
 }

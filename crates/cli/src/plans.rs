@@ -16,7 +16,7 @@ use squall_wire::{Io, Settings, Shared, TlsSettings};
 
 use crate::args::Variables;
 use crate::exit::CommandError;
-use crate::host_sampler;
+use crate::{host_sampler, out};
 
 /// Reads a plan, with values for its variables from flags, environment and files.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
@@ -44,7 +44,7 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
         loaded.plan.seed = Some(seed);
     }
     for warning in &loaded.warnings {
-        eprint!("{}", loaded.sources.render(warning));
+        out::message(&loaded.sources.render(warning));
     }
     Ok(loaded)
 }
@@ -62,7 +62,7 @@ pub fn compile_all(
         .collect::<Result<_, _>>()?;
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
     for warning in squall_engine::advise(plan, &all, &thresholds) {
-        eprint!("{}", sources.render(&warning));
+        out::message(&sources.render(&warning));
     }
     Ok(programs)
 }
@@ -72,7 +72,12 @@ fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, 
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     for text in &plan.thresholds {
         match Threshold::parse(&text.value) {
-            Ok(threshold) => good.push((threshold, text.span)),
+            Ok(threshold) => match refused(&threshold, plan) {
+                None => good.push((threshold, text.span)),
+                Some((message, help)) => {
+                    bad.push(Diagnostic::error(text.span, message).with_help(help));
+                }
+            },
             Err(error) => bad.push(
                 Diagnostic::error(text.span, error.message)
                     .with_help(error.help.as_deref().unwrap_or_default()),
@@ -80,6 +85,20 @@ fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, 
         }
     }
     if bad.is_empty() { Ok(good) } else { Err(CommandError::in_plan(render(&bad, sources))) }
+}
+
+/// What is wrong with a threshold of this plan: a limit without a unit where there are only times.
+pub fn refused(threshold: &Threshold, plan: &Plan) -> Option<(String, &'static str)> {
+    let name = threshold.name.as_deref().filter(|_| threshold.is_of_metric())?;
+    let metric = name.split('{').next().unwrap_or(name);
+    if plan.metrics().iter().any(|own| own.name.value == metric) {
+        return None;
+    }
+    let text = format!("`{}`: the plan records no metric `{metric}`", threshold.text());
+    Some((
+        text,
+        "for a request write its limit with a unit, as in p99(login) < 300ms or rate(login) > 10/s",
+    ))
 }
 
 /// How many different origins the programs talk to.
@@ -125,6 +144,7 @@ pub fn network(
         return Err(CommandError::in_plan(render(&errors, sources)));
     }
     let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
+    settings.http = programs.first().map(|program| program.http()).unwrap_or_default();
     settings.proxy = programs.iter().find_map(|program| program.proxy().cloned());
     Shared::new(settings, &origins).map_err(CommandError::bad_input)
 }

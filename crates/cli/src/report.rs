@@ -11,7 +11,7 @@ use crate::out;
 pub fn command(args: &Report) -> CommandResult {
     let run = squall_report::load(&args.run).map_err(CommandError::bad_input)?;
     match &args.json {
-        Some(target) => write_json(&run, target)?,
+        Some(target) => write_json(&run, target).map_err(CommandError::incomplete)?,
         None => out::print(&squall_report::text(&run, std::io::stdout().is_terminal())),
     }
     Ok(if run.passed() { Exit::Ok } else { Exit::Failed })

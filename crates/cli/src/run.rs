@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use squall_engine::{Control, Ended, Program, RunOptions, Section};
+use squall_engine::{CompileOptions, Control, Ended, Program, RunOptions, Section};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_wire::Shared;
@@ -12,11 +11,11 @@ use squall_wire::Shared;
 use crate::args::{self, Output, Variables};
 use crate::builtin;
 use crate::collect::{self, Collector};
-use crate::exit::{CommandError, CommandResult, Exit};
+use crate::exit::{CommandError, CommandResult};
 use crate::plans;
 use crate::request_log::RequestLog;
-use crate::setup_teardown::SetupTeardown;
-use crate::signals;
+use crate::setup_teardown::{self, SetupTeardown};
+use crate::signals::Interrupts;
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
@@ -51,30 +50,33 @@ pub fn run(job: Job) -> CommandResult {
     let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
     // Everything is compiled before anything is sent.
     let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
-    let shared = plans::network(&job.plan, &job.sources, &programs, job.output.means.io())?;
-    let control = Control::default();
+    let shared = plans::network(&job.plan, &job.sources, &programs, job.output.runtime.io())?;
     let graceful_stop = job.plan.graceful_stop.unwrap_or(squall_engine::DEFAULT_GRACEFUL_STOP);
-    let interrupted =
-        signals::watch(control.clone(), graceful_stop).map_err(CommandError::incomplete)?;
+    let interrupts = Interrupts::watch(graceful_stop).map_err(CommandError::incomplete)?;
 
     let setup_teardown = SetupTeardown { plan: &job.plan, sources: &job.sources, shared: &shared };
-    let setup = setup_teardown.run(&options, Section::Setup, &control);
-    if interrupted.load(Ordering::Relaxed) {
-        let text = "squall: interrupted during setup; no load was started".to_owned();
-        return Err(CommandError { exit: Exit::Interrupted, text });
-    }
-    options.setup = setup?;
-    let program = plans::compile(&job.plan, &job.sources, Section::Load, &options)?;
     let builtin = builtin::is_asked_for(&job.plan, &job.variables);
-    let crew = job.output.means.crew(&job.plan, plans::hosts(&programs), builtin);
-    let mut collector = Collector::new(&job, &program, &shared, crew.workers)?;
-    let ended = drive(&job, &program, &shared, &crew, &control, &mut collector)?;
-    options.setup.clear();
-    // An interrupted load is cleaned up as well.
-    let teardown = setup_teardown.run(&options, Section::Teardown, &Control::default());
-    let outcome =
-        collect::conclude(&job, collector.finish(ended, interrupted.load(Ordering::Relaxed)));
-    teardown.and(outcome)
+    let workers = job.output.runtime.workers(&job.plan, plans::hosts(&programs), builtin)?;
+    options.setup = setup_teardown.setup(&options, &interrupts)?;
+    let outcome = load(&job, &options, &workers, &shared, &interrupts);
+    setup_teardown::settle(outcome, setup_teardown.teardown(&options, &interrupts))
+}
+
+/// Runs the load, and writes and prints its result.
+fn load(
+    job: &Job,
+    options: &CompileOptions,
+    workers: &RunOptions,
+    shared: &Arc<Shared>,
+    interrupts: &Interrupts,
+) -> CommandResult {
+    let program = plans::compile(&job.plan, &job.sources, Section::Load, options)?;
+    let mut collector = Collector::new(job, &program, shared, workers.workers)?;
+    let Some(control) = interrupts.begin(0) else {
+        return Err(CommandError::interrupted("interrupted before the load was started"));
+    };
+    let ended = drive(job, &program, shared, workers, &control, &mut collector)?;
+    collect::conclude(job, collector.finish(ended, interrupts.received() > 0))
 }
 
 /// Runs the load, with a request log if the flags ask for one.
@@ -82,7 +84,7 @@ fn drive(
     job: &Job,
     program: &Arc<Program>,
     shared: &Arc<Shared>,
-    crew: &RunOptions,
+    workers: &RunOptions,
     control: &Control,
     collector: &mut Collector,
 ) -> Result<Ended, CommandError> {
@@ -92,7 +94,7 @@ fn drive(
     let bytes = log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
     let trace = log.as_ref().map(|log| log.trace(*log_which, bytes));
     let ended =
-        squall_engine::run(program.clone(), shared.clone(), crew, control, trace, |event| {
+        squall_engine::run(program.clone(), shared.clone(), workers, control, trace, |event| {
             collector.take(event);
         })
         .map_err(CommandError::incomplete)?;

@@ -8,8 +8,9 @@ use squall_plan::model::Plan;
 use squall_plan::value::Value;
 use squall_wire::Shared;
 
-use crate::exit::CommandError;
-use crate::plans;
+use crate::exit::{CommandError, CommandResult};
+use crate::signals::Interrupts;
+use crate::{out, plans};
 
 /// Runs the setup and the teardown of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -20,11 +21,52 @@ pub struct SetupTeardown<'a> {
 }
 
 impl SetupTeardown<'_> {
-    /// Runs setup or teardown and returns the final values of its variables.
+    /// Runs the setup and returns the final values of its variables.
     ///
     /// # Errors
-    /// A request failed: the run must not continue, as later steps would not mean what the plan says.
-    pub fn run(
+    /// A request failed: the run must not continue, as later steps would not mean what the plan says. Or a
+    /// signal ended it.
+    pub fn setup(
+        &self,
+        options: &CompileOptions,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<(String, Value)>, CommandError> {
+        let variables = match interrupts.begin(0) {
+            Some(control) => self.run(options, Section::Setup, &control),
+            None => Ok(Vec::new()),
+        };
+        match interrupts.received() {
+            0 => variables,
+            _ => Err(CommandError::interrupted("interrupted during setup; no load was started")),
+        }
+    }
+
+    /// Runs the teardown: an interrupted load is cleaned up as well, unless a second signal asked for the
+    /// end at once.
+    ///
+    /// # Errors
+    /// A request failed, or a signal ended it.
+    pub fn teardown(
+        &self,
+        options: &CompileOptions,
+        interrupts: &Interrupts,
+    ) -> Result<(), CommandError> {
+        if !has_steps(self.plan, Section::Teardown) {
+            return Ok(());
+        }
+        let before = interrupts.received();
+        let Some(control) = interrupts.begin(1) else {
+            let text = "the teardown was not run, because of the second signal";
+            return Err(CommandError::interrupted(text));
+        };
+        let done = self.run(options, Section::Teardown, &control);
+        match interrupts.received() > before {
+            true => Err(CommandError::interrupted("the teardown was interrupted")),
+            false => done.map(|_| ()),
+        }
+    }
+
+    fn run(
         &self,
         options: &CompileOptions,
         section: Section,
@@ -50,6 +92,18 @@ impl SetupTeardown<'_> {
             return Err(CommandError::incomplete(format!("{name} failed: {}", log.join("; "))));
         }
         Ok(ended.variables)
+    }
+}
+
+/// What a command comes to, whose result is printed and whose teardown may have failed since.
+pub fn settle(outcome: CommandResult, torn_down: Result<(), CommandError>) -> CommandResult {
+    match (outcome, torn_down) {
+        (outcome, Ok(())) => outcome,
+        (Ok(_), Err(failure)) => Err(failure),
+        (Err(first), Err(failure)) => {
+            out::message(&format!("{}\n", failure.text));
+            Err(first)
+        }
     }
 }
 

@@ -14,10 +14,10 @@ use common::{result, squall, target};
 fn body(address: &str, path: &str) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).expect("the target");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").expect("open");
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).expect("open");
-    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
-    answer.split_off(end)
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).expect("open");
+    let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
+    response.split_off(end)
 }
 
 fn hex(bytes: &[u8]) -> String {

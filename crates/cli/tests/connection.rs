@@ -12,17 +12,17 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use serde_json::Value;
 use squall_target::{Server, TlsCertificate, TlsOptions};
 
-use common::peer::{Peer, Seen, answer, header};
+use common::peer::{Peer, Seen, header, response};
 use common::{Steps, all_good, counter, kinds, target, target_at};
 
 /// Sends a made-up name to the loopback address.
 const RESOLVE: &str = "resolve: {shop.test: 127.0.0.1}";
 
-/// A peer that gives all requests the same answer.
+/// A peer that gives all requests the same response.
 fn peer(at: &str, status: &'static str) -> Peer {
     Peer::start(at, move |mut client| {
         while client.request().is_some() {
-            client.send(answer(status, "hello"));
+            client.send(response(status, "hello"));
         }
     })
 }
@@ -125,7 +125,7 @@ fn a_proxy_that_refuses_the_tunnel_is_an_error_of_the_proxy() {
         let connection = format!("proxy: 'http://{}'", peer("127.0.0.1", status).address);
         let json = get("https://shop.test", 2, &connection);
         assert_eq!(kinds(&json), r#"{"proxy":2}"#, "{status}");
-        // To a request in absolute form it is an answer as any other.
+        // To a request in absolute form it is a response like any other.
         let json = get("http://shop.test", 2, &connection);
         assert_eq!(kinds(&json), r#"{"status":2}"#, "{status}");
     }
@@ -289,7 +289,7 @@ fn each_iteration_has_a_connection_of_its_own() {
 #[test]
 fn connections_of_a_pool_are_as_many_as_the_plan_says() {
     for size in [1, 3] {
-        // All connections answer for the first time only when all are there.
+        // All connections respond for the first time only when all are there.
         let all = Barrier::new(size);
         let server = Peer::start("127.0.0.1", move |mut client| {
             let mut first = true;
@@ -297,7 +297,7 @@ fn connections_of_a_pool_are_as_many_as_the_plan_says() {
                 if std::mem::take(&mut first) {
                     all.wait();
                 }
-                client.send(answer("200 OK", "hello"));
+                client.send(response("200 OK", "hello"));
             }
         });
         let head = &format!("connections: {{reuse: pool, pool_size: {size}}}");
@@ -305,5 +305,74 @@ fn connections_of_a_pool_are_as_many_as_the_plan_says() {
         let json = Steps { head, users: 8, iterations: 5, ..Steps::one(url, "get: /") }.run(0);
         all_good(&json, 40);
         assert_eq!(server.connections(), size);
+    }
+}
+
+/// A body that cannot be written fails its request after the connection was borrowed, and gives it back.
+#[test]
+fn a_request_that_fails_gives_its_connection_back_to_the_pool() {
+    let server = peer("127.0.0.1", "200 OK");
+    let head = "connections: {reuse: pool, pool_size: 2}";
+    let step = "{get: /, response_body: {file: /nonexistent/x}, timeout: {pool: 2s}}";
+    let json = Steps { head, users: 6, iterations: 4, ..Steps::one(&server.url(), step) }.run(0);
+    assert_eq!(kinds(&json), r#"{"render":24}"#, "{}", json["log"]);
+    assert!(json["log"].to_string().contains("/nonexistent/x"), "{}", json["log"]);
+}
+
+#[test]
+fn who_waits_for_the_pool_waits_for_the_plan_and_not_for_the_target() {
+    let server = target();
+    let run = |pool: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let plan = format!(
+            "target: {}
+connections: {{reuse: pool, pool_size: 1}}
+scenarios: {{a: {{load: {{users: 10, iterations: 2, pacing: 1ms}}, steps: [{{get: /delay/200, timeout: {{first_byte: 300ms, pool: {pool}}}}}]}}}}
+",
+            server.url()
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        common::result(folder.path(), &["run", "plan.yaml"], 0)
+    };
+    let json = run("10s");
+    all_good(&json, 20);
+    let totals = &json["totals"];
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("no number: {totals}"));
+    let latency = number(&totals["latency_us"]["p99"]);
+    assert!((200_000.0..300_000.0).contains(&latency), "{totals}");
+    assert!(number(&totals["phases"]["pool"]["p99"]) > latency, "{totals}");
+    assert!(number(&totals["corrected_latency_us"]["p99"]) > 2.0 * latency, "{totals}");
+    let json = run("100ms");
+    let kinds = json["totals"]["error_kinds"].as_object().expect("kinds");
+    assert_eq!(kinds.keys().collect::<Vec<_>>(), ["pool_timeout"], "{}", json["totals"]);
+    let times = json["totals"]["latency_us"]["max"].as_f64().expect("a latency");
+    assert!(times < 300_000.0, "who got a connection waited for nothing else: {times}");
+}
+
+/// A peer that closes each connection behind its first answer, without saying so before.
+fn closes_behind_its_back() -> Peer {
+    Peer::start("127.0.0.1", |mut client| {
+        if client.request().is_some() {
+            client.send(response("200 OK", "hello"));
+            client.end();
+        }
+    })
+}
+
+#[test]
+fn a_plan_says_whether_a_request_is_sent_again_where_the_target_had_closed_its_connection() {
+    for (defaults, own, errors) in [
+        ("", "", 0),
+        ("defaults: {retry_stale: false}", "", 2),
+        ("", ", retry_stale: false", 2),
+        ("defaults: {retry_stale: false}", ", retry_stale: true", 0),
+    ] {
+        let server = closes_behind_its_back();
+        let steps = format!("\n      - {{get: /{own}}}\n      - {{think: 50ms}}");
+        let url = &server.url();
+        let json = Steps { head: defaults, iterations: 4, ..Steps::one(url, &steps) }.run(0);
+        let case = format!("{defaults}{own}: {} {}", kinds(&json), json["counters"]);
+        assert_eq!(json["totals"]["errors"].as_u64(), Some(errors), "{case}");
+        assert_eq!(counter(&json, "stale_retries"), if errors == 0 { 3 } else { 0 }, "{case}");
     }
 }

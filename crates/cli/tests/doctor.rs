@@ -37,10 +37,20 @@ fn what_a_plan_lacks_is_said_with_what_helps() {
         let output = with_files(folder.path(), 200, command);
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(code), "{text}");
+        let cpus = std::thread::available_parallelism().expect("a number").get();
+        // 1,000 connections, 24 files of the run, 8 of each worker, 4 and 5 a thread of the target.
+        let needed = 1_000 + 24 + 8 * cpus + 4 + 5 * cpus;
         for words in [
-            "1,040 open files if all users are busy, 200 allowed in the table of each worker and of the target: NOT ENOUGH",
-            "share connections: `connections: {reuse: pool, pool_size: 160}`",
-            "`ulimit -n 1040` (now 200; only for this shell)",
+            &format!(
+                "{},{:03} open files if all users are busy, 200 allowed in the table of each worker and of the target: NOT ENOUGH",
+                needed / 1_000,
+                needed % 1_000
+            ),
+            &format!(
+                "share connections: `connections: {{reuse: pool, pool_size: {}}}`",
+                200 - 24 - 4 - 10 * cpus
+            ),
+            &format!("`ulimit -n {needed}` (now 200; only for this shell)"),
             "180,500 local ports toward a host (3,000/s new connections",
             "reuse connections: `connections: {reuse: per_user}`",
         ] {
@@ -57,9 +67,57 @@ fn a_plan_that_fits_is_told_so() {
     let output = squall(folder.path(), &["doctor", "plan.yaml"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
+    let cpus = std::thread::available_parallelism().expect("a number").get();
     assert!(
-        text.contains("60 open files")
+        text.contains(&format!("{} open files", 20 + 24 + 4 + 13 * cpus))
             && text.contains("as many requests as the response times allow"),
         "{text}"
     );
+}
+
+/// As many open files as `check` says are enough for a run, in one table, with all that it has besides its
+/// connections.
+#[test]
+fn what_is_said_to_be_enough_is_enough() {
+    let server = common::target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let cpus = std::thread::available_parallelism().expect("a number").get();
+    for target in ["builtin", &server.url()] {
+        let plan = format!(
+            "target: {target}\nscenarios: {{a: {{load: {{users: 50, iterations: 6}}, steps: [{{get: /delay/300}}]}}}}\n"
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let output = squall(folder.path(), &["check", "plan.yaml"]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let files =
+            text.lines().find_map(|line| line.trim().strip_prefix("files")).expect("a line");
+        let needed = files.split_whitespace().next().and_then(|word| word.parse().ok());
+        let needed: u32 = needed.unwrap_or_else(|| panic!("{text}"));
+        let run = format!("run plan.yaml -w {cpus} --log-requests log.jsonl --json -");
+        let output = with_files(folder.path(), needed, &run);
+        let json: serde_json::Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(common::kinds(&json), "{}", "{needed} files");
+        assert_eq!(json["totals"]["count"], 300);
+        // Hardly more than what was open is asked for.
+        let open = json["host_metrics"]["open_files"].as_u64().expect("a number");
+        assert!(u64::from(needed) < open + 30, "{open} of {needed}");
+    }
+}
+
+#[test]
+fn what_this_machine_can_never_hold_is_refused() {
+    let (server, folder) = (common::target(), tempfile::tempdir().expect("a folder"));
+    for (connections, need) in [("{}", "files"), ("{reuse: pool, pool_size: 10}", "memory")] {
+        let plan = format!(
+            "target: {}\nconnections: {connections}\nscenarios: {{a: {{load: {{users: 1000000000, for: 1h}}, steps: [{{get: /}}]}}}}\n",
+            server.url()
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let output = with_files(folder.path(), 1_000, "run plan.yaml");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(need) && text.contains("NOT ENOUGH"), "{text}");
+    }
+    assert_eq!(server.stats().accepted, 0);
 }

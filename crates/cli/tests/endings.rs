@@ -85,18 +85,97 @@ fn an_interrupted_run_keeps_its_results() {
 }
 
 #[test]
+fn a_signal_is_obeyed_whoever_reads_the_messages() {
+    for name in ["INT", "TERM", "HUP"] {
+        let server = target();
+        let folder = endless(&server, "", "get: /");
+        let mut child = start(folder.path());
+        drop((child.stdout.take(), child.stderr.take()));
+        wait_for(&server, 50, |stats| stats.requests);
+        signal(&child, name);
+        assert_eq!(finish(child).status.code(), Some(130), "SIG{name}");
+        let json = read(&run_folder(folder.path()).join("run.json"));
+        assert_eq!((&json["finished"], &json["interrupted"]), (&true.into(), &true.into()));
+    }
+}
+
+/// A message that nobody can read changes nothing about the exit code.
+#[test]
+fn errors_have_their_exit_code_whoever_reads_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let squall = env!("CARGO_BIN_EXE_squall");
+    for ending in [">/dev/full 2>/dev/full", ">&- 2>&-", "2>&1 | true"] {
+        let command = format!("set -o pipefail; '{squall}' run nowhere.yaml {ending}");
+        let status =
+            Command::new("bash").args(["-c", &command]).current_dir(folder.path()).status();
+        assert_eq!(status.expect("a shell").code(), Some(2), "{ending}");
+    }
+}
+
+/// What `nohup` starts goes on when its terminal closes.
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let server = target();
+    let folder = endless(&server, "", "get: /");
+    let command = format!("trap '' HUP; exec '{}' run plan.yaml", env!("CARGO_BIN_EXE_squall"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &command]).current_dir(folder.path());
+    let child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell");
+    wait_for(&server, 50, |stats| stats.requests);
+    signal(&child, "HUP");
+    let before = server.stats().requests;
+    wait_for(&server, before + 50, |stats| stats.requests);
+    signal(&child, "INT");
+    assert_eq!(finish(child).status.code(), Some(130));
+}
+
+#[test]
 fn the_second_signal_waits_for_nothing() {
     let server = target();
-    let folder = endless(&server, "graceful_stop: 1h", "get: /delay/3600000");
+    let folder = endless(&server, "graceful_stop: 1h\nteardown: [{get: /}]", "get: /delay/3600000");
     let child = start(folder.path());
     wait_for(&server, 2, |stats| stats.accepted);
     signal(&child, "INT");
     std::thread::sleep(Duration::from_millis(300));
     signal(&child, "TERM");
-    assert_eq!(finish(child).status.code(), Some(130));
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(130));
     let json = read(&folder.path().join("result.json"));
     assert_eq!(json["interrupted"], true);
     assert_eq!(json["totals"]["latency_us"]["count"].as_u64(), Some(0));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("the teardown was not run"), "{errors}");
+    assert_eq!(server.stats().requests, 2);
+}
+
+/// The result is there before the teardown begins, and a signal ends that as well.
+#[test]
+fn an_interrupted_teardown_takes_nothing_from_the_result() {
+    for signals in [&["INT"][..], &["INT", "INT"]] {
+        let server = target();
+        let folder = tempfile::tempdir().expect("a folder");
+        let graceful_stop = if signals.len() == 1 { "100ms" } else { "1h" };
+        let plan = format!(
+            "target: {}\ngraceful_stop: {graceful_stop}\nteardown: [{{get: /delay/3600000}}]\nscenarios: {{a: {{load: {{users: 1, iterations: 3}}, steps: [{{get: /}}]}}}}\n",
+            server.url()
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let child = start(folder.path());
+        wait_for(&server, 2, |stats| stats.accepted);
+        wait_for(&server, 3, |stats| stats.requests);
+        let json = read(&run_folder(folder.path()).join("run.json"));
+        assert_eq!((&json["finished"], json["totals"]["count"].as_u64()), (&true.into(), Some(3)));
+        assert_eq!(json, read(&folder.path().join("result.json")));
+        for name in signals {
+            signal(&child, name);
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        let output = finish(child);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{errors}");
+        assert!(errors.contains("the teardown was interrupted"), "{errors}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("GET /"));
+    }
 }
 
 #[test]
@@ -165,6 +244,27 @@ fn a_failed_setup_ends_everything_and_a_failed_teardown_loses_nothing() {
 }
 
 #[test]
+fn the_teardown_knows_what_setup_found() {
+    let server = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!(
+        "target: {}\nsetup: [{{set: {{code: '${{200 + 4}}'}}}}]\nteardown: [{{get: '/status/${{code}}', check: status == 204}}]\nthresholds: [p99 < 1m]\nscenarios: {{a: {{load: {{users: 2, for: 1s}}, steps: [{{get: /delay/20}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let soak =
+        ["limit", "plan.yaml", "--mode", "soak", "--to", "1", "--step", "2s", "--steps", "1"];
+    for arguments in [&["run", "plan.yaml"][..], &soak] {
+        let output = squall(folder.path(), arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!errors.contains("teardown failed"), "{arguments:?}: {errors}");
+        // What a search found depends on the machine; this is about its end.
+        let done = arguments[0] == "limit" || output.status.code() == Some(0);
+        assert!(done && !output.stdout.is_empty(), "{arguments:?}: {errors}");
+    }
+}
+
+#[test]
 fn results_go_where_they_are_asked_for() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!(
@@ -183,4 +283,89 @@ fn results_go_where_they_are_asked_for() {
     let output = squall(folder.path(), &["run", "plan.yaml", "--json", "nowhere/r.json"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere/r.json"));
+}
+
+/// A plan that runs for 2 s.
+fn short(server: &Server) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!(
+        "target: {}\nscenarios: {{a: {{load: {{users: 1, for: 2s}}, steps: [{{get: /}}, {{think: 5ms}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    folder
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_no_success() {
+    let server = target();
+    let folder = short(&server);
+    for (arguments, reason) in [
+        (&["--json", "/dev/full"][..], "/dev/full: No space left on device"),
+        (&["--log-requests", "/dev/full"], "the request log is incomplete: No space left"),
+    ] {
+        let all = [&["run", "plan.yaml"], arguments].concat();
+        let output = squall(folder.path(), &all);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {errors}");
+        assert!(errors.contains(reason), "{arguments:?}: {errors}");
+        // All else that can be told is told.
+        assert!(String::from_utf8_lossy(&output.stdout).contains("run folder"), "{arguments:?}");
+    }
+    for json in [false, true] {
+        let full = std::fs::File::create("/dev/full").expect("the device");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_squall"));
+        command.args(["run", "plan.yaml", "-q"]).args(json.then_some("--json"));
+        let output = command.current_dir(folder.path()).stdout(full).output().expect("it runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{errors}");
+        assert!(errors.contains("the standard output could not be written"), "{errors}");
+    }
+}
+
+/// The run's folder is gone at the end of the run.
+#[test]
+fn a_run_folder_that_cannot_be_written_is_no_success() {
+    let server = target();
+    let folder = short(&server);
+    let child = start(folder.path());
+    wait_for(&server, 1, |stats| stats.requests);
+    std::fs::remove_dir_all(run_folder(folder.path())).expect("it is there");
+    let output = finish(child);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(errors.contains("run.json: No such file or directory"), "{errors}");
+    assert!(folder.path().join("result.json").exists());
+}
+
+/// With so few open files that the workers' event loops can be made, and the workers cannot.
+#[test]
+fn a_worker_that_breaks_off_is_told_and_loses_nothing() {
+    let server = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    for files in 10..60 {
+        let command = format!(
+            "ulimit -n {files}; exec '{}' {} -c 2 -w 2 -d 1h -o runs-{files} --json result.json",
+            env!("CARGO_BIN_EXE_squall"),
+            server.url()
+        );
+        let mut shell = Command::new("sh");
+        let output =
+            shell.args(["-c", &command]).current_dir(folder.path()).output().expect("a shell");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{files}: {errors}");
+        if errors.contains("worker 0: ") || errors.contains("worker 1: ") {
+            assert!(errors.contains("Too many open files"), "{errors}");
+            let mut runs = std::fs::read_dir(folder.path().join(format!("runs-{files}")))
+                .expect("the run's folder");
+            let run = runs.next().expect("a run").expect("an entry").path();
+            let json = read(&run.join("run.json"));
+            assert_eq!(json["finished"], true);
+            assert_eq!(json, read(&folder.path().join("result.json")));
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(text.contains("run folder"), "{text}");
+            return;
+        }
+    }
+    panic!("no worker broke off");
 }

@@ -2,6 +2,10 @@
 
 mod common;
 
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
 use serde_json::Value;
 
 use common::{squall, target};
@@ -95,5 +99,73 @@ fn missing_flags_are_reported() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {err}");
         assert!(err.contains(words), "{arguments:?}: {err}");
+    }
+}
+
+/// Starts a test in steps of 2 s, and waits until its folder has two of them.
+fn two_steps(folder: &Path, mode: &[&str]) -> (Child, PathBuf) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_squall"))
+        .args(["limit", "plan.yaml", "--step", "2s", "--steps", "10", "--json", "result.json"])
+        .args(["--require", "p99 < 1s", "-w", "1"])
+        .args(mode)
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("squall starts");
+    for _ in 0..1_200 {
+        std::thread::sleep(Duration::from_millis(50));
+        let Ok(mut runs) = std::fs::read_dir(folder.join("squall-runs")) else { continue };
+        let Some(Ok(run)) = runs.next() else { continue };
+        if steps(&run.path()) >= 2 {
+            return (child, run.path());
+        }
+    }
+    child.kill().expect("it runs");
+    let output = child.wait_with_output().expect("squall ends");
+    panic!("no steps are on disk: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// How many steps a folder has.
+fn steps(folder: &Path) -> usize {
+    let Ok(text) = std::fs::read(folder.join("limit.json")) else { return 0 };
+    let json: Value = serde_json::from_slice(&text).expect("JSON");
+    json["steps"].as_array().expect("steps").len()
+}
+
+fn signal(child: &Child, name: &str) {
+    let command = format!("kill -{name} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &command]).status().expect("a shell").success());
+}
+
+/// What was done before the end is on disk, and printed unless the process was killed.
+#[test]
+fn a_search_that_is_ended_keeps_its_steps() {
+    let stress = ["--mode", "stress", "--from", "1", "--to", "4"];
+    let soak = ["--mode", "soak", "--to", "2"];
+    for (mode, name) in
+        [(stress.as_slice(), "INT"), (&stress, "KILL"), (&soak, "TERM"), (&soak, "KILL")]
+    {
+        let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+        let plan = format!("target: {}\nteardown: [{{get: /status/204}}]\n{PLAN}\n", server.url());
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let (child, run) = two_steps(folder.path(), mode);
+        signal(&child, name);
+        let output: Output = child.wait_with_output().expect("squall ends");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let json: Value =
+            serde_json::from_slice(&std::fs::read(run.join("limit.json")).expect("a result"))
+                .expect("JSON");
+        let done = json["steps"].as_array().expect("steps").len();
+        assert!((2..10).contains(&done), "{json}");
+        assert_eq!(json["end"], "interrupted");
+        assert!(std::fs::read_to_string(run.join("limit.txt")).expect("a text").contains("met"));
+        if name == "KILL" {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(130), "{text}");
+        assert!(text.contains("interrupted") && text.contains("met"), "{text}");
+        let written = std::fs::read(folder.path().join("result.json")).expect("a result");
+        assert_eq!(serde_json::from_slice::<Value>(&written).expect("JSON"), json);
     }
 }

@@ -136,5 +136,5 @@ fn what_is_in_flight_at_the_end_may_finish_during_the_graceful_stop() {
     assert!(elapsed(&json) >= 0.9);
     let json = graceful("100ms", 30_000);
     assert_eq!(json["totals"]["latency_us"]["count"].as_u64(), Some(0), "{json}");
-    assert!(elapsed(&json) < 30.0, "the answers were not waited for: {}", elapsed(&json));
+    assert!(elapsed(&json) < 30.0, "the responses were not waited for: {}", elapsed(&json));
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier};
 
 use serde_json::Value;
 
-use common::peer::{Peer, answer};
+use common::peer::{Peer, response};
 use common::{Steps, all_good, counter, kinds, target};
 
 /// A peer that answers only when `meet` requests are there at the same time, and the most that it saw.
@@ -20,7 +20,7 @@ fn meeting(meet: usize) -> (Peer, Arc<AtomicUsize>) {
             seen.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             barrier.wait();
             now.fetch_sub(1, Ordering::SeqCst);
-            client.send(answer("200 OK", "hello"));
+            client.send(response("200 OK", "hello"));
         }
     });
     (peer, most)
@@ -31,7 +31,7 @@ fn stalling() -> Peer {
     Peer::start("127.0.0.1", |mut client| {
         while let Some(head) = client.request() {
             if !head.starts_with("GET /stall") {
-                client.send(answer("200 OK", "hello"));
+                client.send(response("200 OK", "hello"));
             }
         }
     })

@@ -221,7 +221,7 @@ fn names_stay_few() {
     let others = requests["other"]["count"].as_u64().expect("a count");
     assert_eq!(others as usize + requests.len() - 1, 1_102);
     assert!(
-        json["warnings"].to_string().contains("more than 1,000 request names"),
+        json["warnings"].to_string().contains("102 requests count under `other`"),
         "{}",
         json["warnings"]
     );
@@ -260,4 +260,126 @@ fn thresholds_judge_names_groups_and_counters() {
     let judged = json["thresholds"].as_array().expect("thresholds");
     assert_eq!(judged.len(), 6);
     assert!(judged.iter().all(|one| one["passed"] == true), "{judged:?}");
+}
+
+/// Count of each name of a run.
+fn names(json: &Value) -> Vec<(String, u64)> {
+    let requests = json["requests"].as_object().expect("requests");
+    requests
+        .iter()
+        .map(|(name, row)| (name.clone(), row["count"].as_u64().expect("a count")))
+        .collect()
+}
+
+/// Each of 8 users, on 2 workers, makes 40 names, in an order of its own. A name counts by itself
+/// wherever it is made, or nowhere.
+#[test]
+fn workers_agree_which_names_are_too_many() {
+    let server = target();
+    let plan = format!(
+        "target: {}
+max_names: 10
+scenarios: {{a: {{load: {{users: 8, iterations: 40}}, steps: [{{get: /, name: 'page ${{(user * 7 + iteration * 3) % 40}}'}}]}}}}
+",
+        server.url()
+    );
+    let folder = folder(&[("plan.yaml", &plan)]);
+    let json = result(folder.path(), &["run", "plan.yaml", "-w", "2"], 0);
+    all_good(&json, 320);
+    let names = names(&json);
+    assert_eq!(names.len(), 11, "{names:?}");
+    for (name, count) in &names {
+        assert_eq!(*count, if name == "other" { 30 * 8 } else { 8 }, "{names:?}");
+    }
+    assert_eq!(counter(&json, "names_beyond_limit"), 240);
+    assert!(json["warnings"].to_string().contains("max_names"), "{}", json["warnings"]);
+    let mut runs = std::fs::read_dir(folder.path().join("squall-runs")).expect("runs");
+    let run = runs.next().expect("a run").expect("an entry").path();
+    let run = run.display().to_string();
+    let again = squall(folder.path(), &["report", &run, "--json", "-"]);
+    let again: Value = serde_json::from_slice(&again.stdout).expect("a result");
+    assert_eq!(again["requests"], json["requests"], "as read from the slices on disk");
+}
+
+#[test]
+fn names_that_are_known_before_the_run_all_count_by_themselves() {
+    let server = target();
+    let steps: String =
+        (0..1_326).map(|n| format!("\n      - {{get: /, name: sampler {n}}}")).collect();
+    let steps = format!("{steps}\n      - {{get: /, name: 'made at run time ${{user}}'}}");
+    let json = Steps::one(&server.url(), &steps).run(0);
+    assert_eq!(json["totals"]["count"].as_u64(), Some(1_327));
+    let names = names(&json);
+    assert_eq!(names.len(), 1_327, "and one `other`");
+    assert_eq!(names.iter().filter(|(name, _)| name.starts_with("sampler ")).count(), 1_326);
+    assert_eq!(counter(&json, "names_beyond_limit"), 1);
+    let text = plan(&server.url(), "max_names: 100001", "{get: /}");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("plan.yaml:2:12") && text.contains("at most 100000"), "{text}");
+}
+
+#[test]
+fn plans_record_metrics_of_their_own() {
+    let server = target();
+    let steps = "
+      {get: /, check: status == 200},
+      {repeat: 10, counter: i, steps: [
+        {metric: {name: bought, kind: counter, value: 'i * 0.5', tags: {to: '${i % 2}', at: shop}}},
+        {metric: {name: visits, kind: counter}},
+        {metric: {name: stock, kind: gauge, value: '5 - i'}},
+        {metric: {name: cached, kind: rate, value: i < 9}},
+        {metric: {name: render, kind: trend, value: i + 0.25}}]},
+      {metric: {name: stock, kind: gauge, value: '\"much\"'}}";
+    let thresholds = "thresholds: ['count(bought) == 45', 'count(bought{at=shop,to=1}) == 25', 'count(visits) == 20', \
+        'last(stock) == -4', 'rate(cached) >= 90%', 'p95(render) < 10ms', 'max(render) == 9.25']";
+    let text = plan(&server.url(), thresholds, steps).replace("users: 1", "users: 2");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let json = result(folder.path(), &["run", "plan.yaml", "-w", "2"], 0);
+    let metrics = json["metrics"].as_array().expect("metrics");
+    let of = |name: &str| metrics.iter().find(|metric| metric["name"] == name).expect("there");
+    assert_eq!(metrics.len(), 6, "{metrics:?}");
+    assert_eq!(of("bought")["tags"], serde_json::json!({"at": "shop", "to": "0"}));
+    assert_eq!((of("stock")["min"].as_f64(), of("stock")["max"].as_f64()), (Some(-4.0), Some(5.0)));
+    assert_eq!(
+        (of("cached")["trues"].as_u64(), of("cached")["count"].as_u64()),
+        (Some(18), Some(20))
+    );
+    assert_eq!(
+        (of("render")["min"].as_f64(), of("render")["max"].as_f64()),
+        (Some(0.25), Some(9.25))
+    );
+    assert_eq!(json["counters"]["warnings"].as_u64(), Some(2));
+    assert!(logged(&json).iter().any(|line| line.contains("a gauge cannot take")), "{json}");
+
+    // What is read from the folder is what the run said.
+    let runs = folder.path().join("squall-runs");
+    let run =
+        std::fs::read_dir(runs).expect("a run").next().expect("a run").expect("readable").path();
+    let output = squall(folder.path(), &["report", &run.display().to_string(), "--json"]);
+    let again: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!(again, json);
+}
+
+#[test]
+fn metrics_that_mean_nothing_are_refused() {
+    let refused = |text: &str, word: &str| {
+        let folder = folder(&[("plan.yaml", text)]);
+        let output = squall(folder.path(), &["check", "plan.yaml"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(word), "{said}");
+    };
+    let with = |more: &str, steps: &str| plan("http://127.0.0.1:9", more, steps);
+    let counter = "{metric: {name: n, kind: counter}}";
+    refused(
+        &with("", &format!("{counter}, {{metric: {{name: n, kind: rate, value: 1}}}}")),
+        "another kind",
+    );
+    refused(&with(&format!("setup: [{counter}]"), counter), "would be lost");
+    refused(&with("thresholds: ['p99(login) < 5']", counter), "records no metric `login`");
+    refused(&with("", "{metric: {name: n, kind: gauge}}"), "has no `value`");
+    refused(&with("", "{metric: {name: n, kind: sum, value: 1}}"), "counter, gauge, rate, trend");
+    refused(&with("", "{metric: {name: n, kind: gauge, valeu: 1}}"), "did you mean `value`");
 }

@@ -93,3 +93,23 @@ fn what_cannot_be_logged_is_said() {
     assert_eq!(json["totals"]["count"].as_u64(), Some(50));
     assert!(json["warnings"].to_string().contains("the request log is incomplete"), "{json}");
 }
+
+/// What is copied of a body is all that is in memory of it.
+#[test]
+fn large_bodies_are_logged_in_little_memory() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios: {{a: {{load: {{users: 4, iterations: 1}}, steps: [{{get: /bytes/256m}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let args = ["run", "plan.yaml", "--log-requests", "log.jsonl", "--log-bodies", "4KiB"];
+    let json = result(folder.path(), &args, 0);
+    assert!(json["totals"]["bytes_in"].as_u64() > Some(1 << 30), "{}", json["totals"]);
+    let peak = json["generator"]["peak_rss_bytes"].as_u64().expect("a number");
+    assert!(peak < 60 << 20, "{peak} bytes");
+    let output = squall(folder.path(), &[&args[..5], &["17MiB"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("at most 16MiB of a message can be logged"), "{errors}");
+}

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex};
 
 use serde_json::Value;
 
-use common::peer::{Peer, answer, header};
+use common::peer::{Peer, header, response};
 use common::{Steps, all_good, counter, kinds, target};
 
 /// A peer that serves these texts by path, each with its content type and other lines of the head.
@@ -22,7 +22,7 @@ fn site(pages: &'static [(&'static str, &'static str, &'static str)]) -> Peer {
                     let length = body.len();
                     format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: {length}\r\n\r\n{body}")
                 }
-                None => answer("404 Not Found", "no"),
+                None => response("404 Not Found", "no"),
             });
         }
     })
@@ -177,7 +177,7 @@ fn as_many_as_the_limit_are_loaded_at_the_same_time() {
                 met.wait_while(count, |_| seen.load(Ordering::SeqCst) < 3).expect("no panic");
             *count -= 1;
             drop(count);
-            client.send(answer("200 OK", "x"));
+            client.send(response("200 OK", "x"));
         }
     });
     let step = "{get: /, resources: {limit: 3}}";
@@ -201,4 +201,24 @@ fn conditions_and_credentials_go_where_they_belong() {
     assert_eq!(values("x-own"), [Some("yes"); 2]);
     assert_eq!(values("x-page"), [None; 2]);
     assert_eq!(values("authorization"), [Some("Bearer secret"); 2]);
+}
+
+/// So long that another thread reads it.
+#[test]
+fn a_long_page_names_resources_too() {
+    let page = format!("<img src=/1>{}<img src=/2>", "<p>text</p>".repeat(50_000));
+    let peer = Peer::start("127.0.0.1", move |mut client| {
+        while let Some(head) = client.request() {
+            client.send(match head.starts_with("GET / ") {
+                true => format!(
+                    "HTTP/1.1 200 OK\r\n{HTML}\r\nContent-Length: {}\r\n\r\n{page}",
+                    page.len()
+                ),
+                false => response("200 OK", "x"),
+            });
+        }
+    });
+    let step = "{get: /, extract: {last: {css: 'img:last-of-type', attr: src}}, resources: true, check: last == \"/2\"}";
+    all_good(&Steps::one(&peer.url(), step).run(0), 3);
+    assert_eq!(paths(&peer), ["/", "/1", "/2"]);
 }

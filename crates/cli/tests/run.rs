@@ -120,10 +120,10 @@ fn steps_do_what_they_say() {
         ("even", 1),
         ("odd", 1),
         ("chosen", 2),
-        ("sh", 2),
     ] {
         assert_eq!(count(name), Some(expected), "{name}: {}", json["requests"]);
     }
+    assert_eq!(json["programs"]["sh"]["count"].as_u64(), Some(2), "{}", json["programs"]);
     assert_eq!(count("never"), None);
     assert_eq!(json["groups"]["loops"]["count"].as_u64(), Some(2));
 }
@@ -370,9 +370,9 @@ fn the_examples_are_good_plans() {
     }
 }
 
-/// A program that runs is not the business of whoever waits for answers, on the same worker.
+/// A program that runs is not the business of whoever waits for responses, on the same worker.
 #[test]
-fn answers_are_read_while_a_program_runs() {
+fn responses_are_read_while_a_program_runs() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!(
         "target: {}\nscenarios:\n  slow: {{load: {{users: 1, iterations: 1}}, steps: [{{exec: [sleep, '2']}}]}}\n  \

@@ -133,7 +133,7 @@ fn the_explanation_names_the_cause() {
     let text = each["throughput_gap"]["causes"][0]["text"].as_str().expect("a text");
     assert!(text.contains("users finished while others continued (the first after"), "{text}");
     let finished = |json: &Value| time(json, "finished") / time(json, "users_s");
-    // A machine that stands still for a moment just then keeps some users waiting for the last answers.
+    // A machine that stands still for a moment just then keeps some users waiting for the last responses.
     let together =
         (0..3).map(|_| load("{users: 20, iterations: 20, end: together}", delay)).find(|run| {
             adds_up(run, 20);

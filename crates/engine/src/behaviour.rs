@@ -9,17 +9,20 @@ mod resources;
 use std::rc::Rc;
 
 use squall_load::random::Random;
-use squall_measure::{NameKind, UserState};
+use squall_measure::{MetricKey, MetricKind, NameKind, UserState};
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
 use crate::program::{
-    ExecOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, ResourcesOp, Scenario,
+    ExecOp, MetricOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, ResourcesOp,
+    Scenario,
 };
 use crate::roster::{After, Begin};
 use crate::rows::NoRow;
-use crate::sample::{self, Sampled, in_flight::Guard};
+use crate::sample::in_flight::Guard;
+use crate::sample::{self, Moment, Sampled};
 use crate::scope::UserScope;
+use crate::session;
 use crate::user::{Core, OpenGroup, Strand, User};
 use crate::worker::Worker;
 
@@ -53,7 +56,7 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
     let program = worker.program.clone();
     let in_flight = worker.in_flight.enter();
     let mut budget = BUDGET;
-    let mut now = worker.clock.now();
+    let mut now = Moment::at(worker.clock.now());
     loop {
         let User { core, strand } = &mut *user;
         let mut stretch = Stretch {
@@ -63,22 +66,22 @@ pub(crate) async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
             strand: &mut *strand,
             budget: &mut budget,
         };
-        match stretch.run(now) {
+        match stretch.run(now.ready) {
             Next::Go(task) => {
                 now = perform(&worker, core, strand, &in_flight, &mut budget, task, now).await;
             }
             Next::Wait(state, due) => {
                 drop(in_flight);
-                worker.note(core, state, now);
-                return worker.park(user, due, now);
+                worker.note(core, state, now.ready);
+                return worker.park(user, due, now.ready);
             }
             Next::Free => return worker.free(user),
-            Next::Gone => return worker.leave(user, now),
+            Next::Gone => return worker.leave(user, now.ready),
         }
     }
 }
 
-/// Does what a strand could do from `now` on. Returns when it was done.
+/// Does what a strand can do from a moment on. Returns when it was done.
 async fn perform(
     worker: &Rc<Worker>,
     core: &Core,
@@ -86,8 +89,8 @@ async fn perform(
     in_flight: &Guard<'_>,
     budget: &mut u32,
     task: Task<'_>,
-    now: u64,
-) -> u64 {
+    now: Moment,
+) -> Moment {
     let end = match task {
         Task::Request(op) => {
             *budget = budget.saturating_sub(REQUEST_COST);
@@ -107,10 +110,10 @@ async fn perform(
         Task::Yield => {
             *budget = BUDGET;
             tokio::task::yield_now().await;
-            worker.clock.now()
+            Moment::at(worker.clock.now())
         }
     };
-    worker.advance_if_due(end);
+    worker.advance_if_due(end.seen);
     end
 }
 
@@ -123,48 +126,56 @@ async fn load_page(
     in_flight: &Guard<'_>,
     op: &RequestOp,
     resources: &ResourcesOp,
-    now: u64,
-) -> u64 {
+    now: Moment,
+) -> Moment {
     worker.note_begin(core, strand, now);
     // What fails in it fails it; its name is known when the page has one.
-    strand.groups.push(OpenGroup { name: 0, since: now, failed: false });
+    strand.groups.push(OpenGroup { name: 0, since: now.ready, failed: false });
     let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
     let (page, found) = (sampled.name, sampled.found.take());
     let mut end = worker.note_end(core, strand, &sampled);
-    worker.advance_if_due(end);
+    worker.advance_if_due(end.seen);
     if let Some(found) = found
         && !core.is_ending()
         && !worker.is_stopping()
     {
         end = resources::load(worker, core, strand, resources, page, &found, end).await;
-        worker.advance_if_due(end);
+        worker.advance_if_due(end.seen);
     }
     if let Some(group) = strand.groups.pop() {
         let name = worker.recorder.name(NameKind::Group, &worker.recorder.name_text(page));
         let group = OpenGroup { name, ..group };
         match core.stopped.get() || worker.is_stopping() {
             true => worker.recorder.cut_off_group(&group),
-            false => worker.recorder.group(&group, end),
+            false => worker.recorder.group(&group, end.ready),
         }
     }
     end
 }
 
 impl Worker {
+    /// A user ends within its groups.
+    pub(crate) fn cut_off_groups(&self, strand: &mut Strand) {
+        for group in strand.groups.drain(..) {
+            self.recorder.cut_off_group(&group);
+        }
+    }
+
     /// A strand begins a sample.
-    fn note_begin(&self, core: &Core, strand: &Strand, now: u64) {
+    fn note_begin(&self, core: &Core, strand: &Strand, now: Moment) {
         if !strand.is_branch {
-            self.note(core, UserState::Request, now);
-        } else if let Some(at) = core.concurrency.begin(now) {
+            self.note(core, UserState::Request, now.ready);
+        } else if let Some(at) = core.concurrency.begin(now.ready) {
             self.note(core, UserState::Request, at);
         }
     }
 
     /// A strand's sample is over. Returns when it was.
-    fn note_end(&self, core: &Core, strand: &mut Strand, sampled: &Sampled) -> u64 {
+    fn note_end(&self, core: &Core, strand: &mut Strand, sampled: &Sampled) -> Moment {
+        let end = sampled.end.ready;
         if !strand.is_branch {
-            self.note(core, UserState::Ready, sampled.end);
-        } else if let Some(at) = core.concurrency.end(sampled.end) {
+            self.note(core, UserState::Ready, end);
+        } else if let Some(at) = core.concurrency.end(end) {
             self.note(core, UserState::Think, at);
         }
         if sampled.failed {
@@ -289,6 +300,9 @@ impl<'p> Stretch<'_, 'p> {
         }
         core.in_iteration.set(true);
         core.iteration_over.set(false);
+        if self.program.scenarios[core.scenario()].fresh_sessions {
+            core.begin_session();
+        }
         self.strand.pc = 0;
         let (seed, scenario) = (self.program.seed, u64::from(core.seat.scenario));
         core.draw_from(Random::of(seed, scenario, core.seat.number, core.iteration.get()));
@@ -324,9 +338,7 @@ impl<'p> Stretch<'_, 'p> {
 
     /// The user ends within an iteration: what it was in is cut off.
     fn leave(&mut self) -> Next<'p> {
-        while let Some(group) = self.strand.groups.pop() {
-            self.worker.recorder.cut_off_group(&group);
-        }
+        self.worker.cut_off_groups(self.strand);
         Next::Gone
     }
 
@@ -357,7 +369,8 @@ impl<'p> Stretch<'_, 'p> {
             }
             Op::Set { slot, value } => {
                 let value = value.value(&self.scope());
-                let value = self.or_log(value, Value::Null);
+                // Without a value rather than with an old one, which nobody would notice.
+                let value = self.or_log(value.map(Some), None);
                 self.set(*slot, value);
             }
             Op::Repeat { times, counter, limit } => {
@@ -379,13 +392,13 @@ impl<'p> Stretch<'_, 'p> {
                     let pass = *counter;
                     *counter += 1;
                     if let Some(slot) = variable {
-                        self.set(*slot, Value::Int(pass as i64));
+                        self.set(*slot, Some(Value::Int(pass as i64)));
                     }
                 }
             }
             Op::Each { of, list, index } => {
                 let value = of.eval(&self.scope());
-                let value = self.or_log(value, Value::Null);
+                let value = self.or_log(value.map(Some), None);
                 self.set(*list, value);
                 *self.register(*index) = 0;
             }
@@ -413,12 +426,20 @@ impl<'p> Stretch<'_, 'p> {
                     self.strand.pc = *otherwise;
                 }
             }
+            Op::ClearCookies => drop(self.core.jar.take()),
+            Op::SetCookie(cookie) => {
+                let set = session::set_cookie(self.program, self.core, cookie);
+                self.or_log(set, ());
+            }
             Op::Log(text) => {
                 let mut line = Vec::new();
-                let rendered = text.render(&self.scope(), &mut line);
-                self.or_log(rendered, ());
+                let shown = text.show(&self.scope(), &mut line);
+                if !self.or_log(shown, true) {
+                    self.worker.recorder.count(|counters| counters.warnings += 1);
+                }
                 self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
             }
+            Op::Metric(metric) => self.record_metric(metric, now),
             Op::Stop(StopScope::Iteration) => scenario.end_iteration(self.core, self.strand),
             Op::Stop(StopScope::User) => return Some(self.leave()),
             Op::Stop(StopScope::Run) => {
@@ -427,6 +448,42 @@ impl<'p> Stretch<'_, 'p> {
             }
         }
         None
+    }
+
+    /// Records a value of a metric of the plan's own. One that cannot be evaluated, or that the metric cannot
+    /// take, is left out, counted as a warning and logged.
+    fn record_metric(&mut self, metric: &MetricOp, now: u64) {
+        let value = metric.value.eval(&self.scope());
+        let mut rendered = Ok(());
+        let tags = metric.tags.iter().map(|(key, text)| {
+            let mut value = Vec::new();
+            if let Err(error) = text.render(&self.scope(), &mut value) {
+                rendered = Err(error);
+            }
+            (key.to_string(), String::from_utf8_lossy(&value).into_owned())
+        });
+        let tags: Vec<(String, String)> = tags.collect();
+        let own = (!metric.tags.is_empty())
+            .then(|| MetricKey::new(metric.key.kind, &metric.key.name, tags));
+        let value = rendered.and(value).map(Some);
+        let Some(value) = self.or_log(value, None) else { return };
+        let number = match (&value, metric.key.kind) {
+            (Value::Int(number), _) => Some(*number as f64),
+            (Value::Float(number), _) => Some(*number),
+            (Value::Bool(is), MetricKind::Rate) => Some(f64::from(u8::from(*is))),
+            // What was extracted from a text is a text.
+            (Value::Text(text), _) => text.trim().parse().ok(),
+            _ => None,
+        };
+        let key = own.as_ref().unwrap_or(&metric.key);
+        let recorded =
+            number.is_some_and(|number| self.worker.recorder.metric(key, number, now).is_ok());
+        if !recorded {
+            let recorder = &self.worker.recorder;
+            recorder.count(|counters| counters.warnings += 1);
+            let (kind, name) = (key.kind.label(), &key.name);
+            recorder.log(format!("metric {name}: a {kind} cannot take the value {value:?}"));
+        }
     }
 
     /// The next element of a list into a variable, or to the end of the loop.
@@ -441,7 +498,7 @@ impl<'p> Stretch<'_, 'p> {
         let at = *self.register(index) as usize;
         let element = match Place::of(list) {
             Place::Variable(list) => match self.core.variable(program, list) {
-                Value::List(items) => items.get(at).cloned(),
+                Some(Value::List(items)) => items.get(at).cloned(),
                 _ => None,
             },
             _ => None,
@@ -449,13 +506,13 @@ impl<'p> Stretch<'_, 'p> {
         match element {
             Some(element) => {
                 *self.register(index) += 1;
-                self.set(item, element);
+                self.set(item, Some(element));
             }
             None => self.strand.pc = end,
         }
     }
 
-    fn set(&mut self, slot: squall_plan::expr::Slot, value: Value) {
+    fn set(&mut self, slot: squall_plan::expr::Slot, value: Option<Value>) {
         if let Place::Variable(index) = Place::of(slot) {
             self.core.set_variable(self.program, index, value);
         }

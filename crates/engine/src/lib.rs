@@ -5,6 +5,7 @@
 //! calls back; a [`Control`] ends a run from elsewhere.
 
 mod behaviour;
+mod long_body;
 mod parts;
 mod post;
 mod profile;
@@ -17,6 +18,7 @@ mod run;
 mod sample;
 mod scope;
 mod scratch;
+mod session;
 mod trace;
 mod user;
 mod worker;

@@ -1,11 +1,12 @@
 //! Post-processing: what a request does with its reply, in the plan's order. Extracts take values into
 //! the user's variables, checks assert. It runs while the reply still lies in the worker's read buffer.
 
-use squall_extract::{Found, Item};
+use squall_extract::{ExtractError, Found, Item};
 use squall_measure::ErrorKind;
 use squall_plan::model::Match;
 use squall_plan::value::Value;
 
+use crate::long_body::FoundAhead;
 use crate::program::{CheckOp, ExtractOp, FromOp, Place, PostOp, Program};
 use crate::scope::{Reply, UserScope, text_value};
 use crate::user::Core;
@@ -40,23 +41,27 @@ pub(crate) enum Observation<'a> {
     Checked(&'a CheckOp, Result<bool, String>),
 }
 
-/// Processes a reply, and adds to what its assertions came to. `observe` is told of each extracted value
+/// Processes a reply, and adds to what its assertions came to. `ahead` is what was found in its body
+/// before, if anything was searched for. `observe` is told of each extracted value
 /// and each check.
 pub(crate) fn process(
     program: &Program,
     user: &Core,
     reply: &Reply<'_, '_>,
     post: &[PostOp],
+    ahead: FoundAhead,
     result: &mut AssertionResult,
     mut observe: impl FnMut(Observation<'_>),
 ) {
+    let mut ahead = ahead.into_iter();
     for op in post {
+        let ahead = ahead.next().flatten();
         match op {
-            PostOp::Extract(extract) => match take(program, user, reply, extract) {
+            PostOp::Extract(extract) => match take(program, user, reply, extract, ahead) {
                 Ok(value) => {
                     observe(Observation::Extracted(&extract.variable, &value));
                     if let Place::Variable(index) = Place::of(extract.slot) {
-                        user.set_variable(program, index, value);
+                        user.set_variable(program, index, Some(value));
                     }
                 }
                 Err(reason) => {
@@ -92,6 +97,7 @@ fn take(
     user: &Core,
     reply: &Reply<'_, '_>,
     extract: &ExtractOp,
+    ahead: Option<Result<Found<'static>, ExtractError>>,
 ) -> Result<Value, String> {
     let found = match &extract.from {
         FromOp::Status => Some(Value::Int(reply.code)),
@@ -100,7 +106,8 @@ fn take(
         FromOp::Cookie(name) => user.jar.borrow().get(name).map(|value| Value::Text(value.into())),
         FromOp::Body(extractor) => {
             let which = which(extract.which);
-            match extractor.find_in(reply.documents, which, user.chance()) {
+            let find = || extractor.find_in(reply.documents, which, user.chance());
+            match ahead.unwrap_or_else(find) {
                 Ok(Found::None) => None,
                 Ok(Found::One(item)) => Some(item_value(&item)),
                 Ok(Found::Many(items)) => {
@@ -128,7 +135,7 @@ fn default(
     }
 }
 
-fn which(which: Match) -> squall_extract::Which {
+pub(crate) fn which(which: Match) -> squall_extract::Which {
     match which {
         Match::First => squall_extract::Which::First,
         Match::Nth(n) => squall_extract::Which::Nth(n),

@@ -1,5 +1,6 @@
-//! Requests to bytes: the same code renders a constant request once before the run and one with
-//! variables each time.
+//! Requests to bytes, or to the fields of HTTP/2: the same code renders a constant request once before
+//! the run and one with variables each time, and [`render_head`] alone says what a head consists of,
+//! whoever writes it.
 
 use std::io::Write as _;
 
@@ -8,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use squall_plan::expr::{EvalError, Scope};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
-use squall_wire::Proxy;
+use squall_wire::{Fields, Http, Proxy};
 
 use crate::parts::url;
 use crate::program::{AuthOp, BodyOp, Compiler, JsonOp, Prepared, RequestOp, UrlOp};
@@ -30,6 +31,8 @@ pub(crate) struct Destination<'a> {
     pub authority: &'a str,
     /// Path and query.
     pub path: &'a [u8],
+    /// Whether it goes over TLS.
+    pub tls: bool,
     /// The proxy that reads this head: it wants the absolute form, and its own credentials.
     pub proxy: Option<&'a Proxy>,
     /// Whether the body goes along: a redirect may leave it behind.
@@ -71,6 +74,7 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
         method: &op.method,
         authority: &origin.authority(),
         path: &target,
+        tls: origin.is_tls(),
         proxy: compiler.proxy.as_ref().filter(|_| !origin.is_tls()),
         with_body: true,
         trusted: true,
@@ -79,8 +83,17 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
     render_head(op, &destination, body.len() as u64, None, &scope, &mut bytes).ok()?;
     let head_end = bytes.len();
     bytes.extend_from_slice(END_OF_HEAD);
+    let body_at = bytes.len();
     bytes.extend_from_slice(&body);
-    Some(Prepared { bytes: bytes.into(), head_end })
+    let fields = if compiler.http() == Http::V1 {
+        None
+    } else {
+        let mut fields = FieldWriter::default();
+        render_head(op, &destination, body.len() as u64, None, &scope, &mut fields).ok()?;
+        // What HTTP/2 cannot say is said of each request when it is rendered.
+        Some(fields.finish().ok()?)
+    };
+    Some(Prepared { bytes: bytes.into(), head_end, body_at, fields })
 }
 
 /// Appends the request's query parameters to a path.
@@ -114,39 +127,160 @@ fn append_pair(
     Ok(())
 }
 
-/// Renders a head without the empty line at its end. `length` is the body's, where there may be one;
-/// `content_type` that of a body which makes its own.
+/// Writes a head in the form of a protocol.
+pub(crate) trait HeadWriter {
+    /// The head begins. `own_host`: the plan gives the Host header.
+    fn begin(&mut self, destination: &Destination<'_>, own_host: bool);
+
+    /// A field may come, whose name ends with `: `: `value` appends its value, and says whether there is
+    /// one. That may not end its line: what follows would be a header of somebody else's making.
+    fn field_if(
+        &mut self,
+        name: &[u8],
+        value: impl FnOnce(&mut Vec<u8>) -> Result<bool, EvalError>,
+    ) -> Result<(), EvalError>;
+
+    /// As [`HeadWriter::field_if`], of a value that there is.
+    fn field(
+        &mut self,
+        name: &[u8],
+        value: impl FnOnce(&mut Vec<u8>) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        self.field_if(name, |out| value(out).map(|()| true))
+    }
+
+    /// As [`HeadWriter::field`], of a value that is there.
+    fn line(&mut self, name: &[u8], text: &str) -> Result<(), EvalError> {
+        self.field(name, |out| {
+            out.extend_from_slice(text.as_bytes());
+            Ok(())
+        })
+    }
+}
+
+/// HTTP/1.1: lines, without the empty one at the end.
+impl HeadWriter for Vec<u8> {
+    fn begin(&mut self, destination: &Destination<'_>, own_host: bool) {
+        self.extend_from_slice(destination.method.as_bytes());
+        self.push(b' ');
+        if destination.proxy.is_some() {
+            self.extend_from_slice(b"http://");
+            self.extend_from_slice(destination.authority.as_bytes());
+        }
+        self.extend_from_slice(destination.path);
+        self.extend_from_slice(b" HTTP/1.1\r\n");
+        if !own_host {
+            self.extend_from_slice(b"Host: ");
+            self.extend_from_slice(destination.authority.as_bytes());
+            self.extend_from_slice(b"\r\n");
+        }
+    }
+
+    fn field_if(
+        &mut self,
+        name: &[u8],
+        value: impl FnOnce(&mut Vec<u8>) -> Result<bool, EvalError>,
+    ) -> Result<(), EvalError> {
+        let line = self.len();
+        self.extend_from_slice(name);
+        let from = self.len();
+        if !value(self)? {
+            self.truncate(line);
+            return Ok(());
+        }
+        keep_in_line(&mut self[from..]);
+        self.extend_from_slice(b"\r\n");
+        Ok(())
+    }
+}
+
+/// HTTP/2: fields. What that cannot say is told at the end.
+#[derive(Default)]
+pub(crate) struct FieldWriter {
+    fields: Option<Fields>,
+    refused: Option<String>,
+    value: Vec<u8>,
+}
+
+impl FieldWriter {
+    /// Goes on with a head that was written before.
+    pub(crate) fn onto(fields: Fields) -> Self {
+        FieldWriter { fields: Some(fields), ..FieldWriter::default() }
+    }
+
+    /// The head.
+    ///
+    /// # Errors
+    /// Why HTTP/2 cannot say it.
+    pub(crate) fn finish(self) -> Result<Fields, String> {
+        match (self.refused, self.fields) {
+            (None, Some(fields)) => Ok(fields),
+            (why, _) => Err(why.unwrap_or_default()),
+        }
+    }
+
+    fn refuse(&mut self, why: String) {
+        self.refused.get_or_insert(why);
+    }
+}
+
+impl HeadWriter for FieldWriter {
+    fn begin(&mut self, to: &Destination<'_>, _: bool) {
+        match Fields::new(to.method, to.tls, to.authority, to.path) {
+            Ok(fields) => self.fields = Some(fields),
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    fn field_if(
+        &mut self,
+        name: &[u8],
+        value: impl FnOnce(&mut Vec<u8>) -> Result<bool, EvalError>,
+    ) -> Result<(), EvalError> {
+        self.value.clear();
+        if !value(&mut self.value)? {
+            return Ok(());
+        }
+        keep_in_line(&mut self.value);
+        let name = name.strip_suffix(b": ").unwrap_or(name);
+        let pushed = self.fields.as_mut().map_or(Ok(()), |fields| fields.push(name, &self.value));
+        pushed.unwrap_or_else(|why| self.refuse(why));
+        Ok(())
+    }
+}
+
+/// Replaces what would end a header's line.
+fn keep_in_line(value: &mut [u8]) {
+    for byte in value {
+        if matches!(byte, b'\r' | b'\n' | 0) {
+            *byte = b' ';
+        }
+    }
+}
+
+/// Renders a head. `length` is the body's, where there may be one; `content_type` that of a body which
+/// makes its own.
 pub(crate) fn render_head(
     op: &RequestOp,
     destination: &Destination<'_>,
     length: u64,
     content_type: Option<&str>,
     scope: &dyn Scope,
-    out: &mut Vec<u8>,
+    out: &mut impl HeadWriter,
 ) -> Result<(), EvalError> {
     let has = |name: &[u8]| op.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
-    out.extend_from_slice(destination.method.as_bytes());
-    out.push(b' ');
-    if destination.proxy.is_some() {
-        out.extend_from_slice(b"http://");
-        out.extend_from_slice(destination.authority.as_bytes());
-    }
-    out.extend_from_slice(destination.path);
-    out.extend_from_slice(b" HTTP/1.1\r\n");
-    if !has(b"host: ") {
-        line(out, "Host: ", destination.authority);
-    }
+    out.begin(destination, has(b"host: "));
     if let Some(value) = destination.proxy.and_then(Proxy::authorization) {
-        line(out, "Proxy-Authorization: ", &value);
+        out.line(b"Proxy-Authorization: ", &value)?;
     }
     if !has(b"user-agent: ") {
-        line(out, "User-Agent: ", USER_AGENT);
+        out.line(b"User-Agent: ", USER_AGENT)?;
     }
     if !has(b"accept: ") {
-        line(out, "Accept: ", "*/*");
+        out.line(b"Accept: ", "*/*")?;
     }
     if op.limits.compression && !has(b"accept-encoding: ") {
-        line(out, "Accept-Encoding: ", ENCODINGS);
+        out.line(b"Accept-Encoding: ", ENCODINGS)?;
     }
     for (name, value) in &op.headers {
         let of_body = name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-");
@@ -155,28 +289,22 @@ pub(crate) fn render_head(
         if (of_body && !destination.with_body) || (secret && !destination.trusted) {
             continue;
         }
-        out.extend_from_slice(name);
-        let from = out.len();
-        value.render(scope, out)?;
-        // A value may not end its line: what follows would be a header of somebody else's making.
-        for byte in &mut out[from..] {
-            if matches!(byte, b'\r' | b'\n' | 0) {
-                *byte = b' ';
-            }
-        }
-        out.extend_from_slice(b"\r\n");
+        out.field(name, |out| value.render(scope, out))?;
     }
     if let Some(content_type) = content_type
         && !has(b"content-type: ")
     {
-        line(out, "Content-Type: ", content_type);
+        out.line(b"Content-Type: ", content_type)?;
     }
     if destination.trusted {
         authorize(op, scope, out)?;
     }
     if expects_body(destination.method, length) && !has(b"content-length: ") {
-        // Writing to a Vec cannot fail.
-        let _ = write!(out, "Content-Length: {length}\r\n");
+        out.field(b"Content-Length: ", |out| {
+            // Writing to a Vec cannot fail.
+            let _ = write!(out, "{length}");
+            Ok(())
+        })?;
     }
     Ok(())
 }
@@ -186,31 +314,29 @@ fn expects_body(method: &str, length: u64) -> bool {
     length > 0 || matches!(method, "POST" | "PUT" | "PATCH")
 }
 
-fn authorize(op: &RequestOp, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
+fn authorize(
+    op: &RequestOp,
+    scope: &dyn Scope,
+    out: &mut impl HeadWriter,
+) -> Result<(), EvalError> {
     match &op.auth {
         // Digest is added by the caller, who knows the server's challenge.
-        AuthOp::None | AuthOp::Digest { .. } => {}
+        AuthOp::None | AuthOp::Digest { .. } => Ok(()),
         AuthOp::Basic { user, password } => {
             let mut credentials = Vec::new();
             user.render(scope, &mut credentials)?;
             credentials.push(b':');
             password.render(scope, &mut credentials)?;
-            line(out, "Authorization: Basic ", &STANDARD.encode(credentials));
+            let value = format!("Basic {}", STANDARD.encode(credentials));
+            out.line(b"Authorization: ", &value)
         }
         AuthOp::Bearer(token) => {
             let mut text = Vec::new();
             token.render(scope, &mut text)?;
             text.retain(|byte| !matches!(byte, b'\r' | b'\n'));
-            line(out, "Authorization: Bearer ", &String::from_utf8_lossy(&text));
+            out.line(b"Authorization: ", &format!("Bearer {}", String::from_utf8_lossy(&text)))
         }
     }
-    Ok(())
-}
-
-fn line(out: &mut Vec<u8>, name: &str, value: &str) {
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(value.as_bytes());
-    out.extend_from_slice(b"\r\n");
 }
 
 /// Renders a body that is made in memory; files and multipart are streams, and render to nothing.
@@ -288,5 +414,22 @@ impl JsonOp {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_ends_its_line() {
+        let mut text = Vec::new();
+        text.line(b"A: ", "x\r\nB:\0y").expect("nothing to evaluate");
+        assert_eq!(text, b"A: x  B: y\r\n");
+        let fields = Fields::new("GET", false, "localhost", b"/").expect("fields");
+        let mut writer = FieldWriter::onto(fields);
+        writer.line(b"A: ", "x\r\nB:\0y").expect("nothing to evaluate");
+        let text = writer.finish().expect("fields").text();
+        assert!(text.ends_with(b"\r\na: x  B: y\r\n\r\n"), "{}", String::from_utf8_lossy(&text));
     }
 }

@@ -2,6 +2,7 @@
 //! place that knows of all workers; what becomes of the records is the caller's business.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,8 +16,9 @@ use tokio::sync::watch;
 
 use crate::profile::Shape;
 use crate::program::Program;
+use crate::record::NameRegistry;
 use crate::trace::Trace;
-use crate::worker::{self, Assignment};
+use crate::worker::{self, Assignment, EventLoop};
 
 /// What workers say.
 pub(crate) enum Message {
@@ -215,8 +217,10 @@ pub struct Ended {
 
 /// Runs a program until its load is done or it is stopped. `events` is called on this thread.
 ///
+/// A worker that breaks off, or whose thread cannot be started, ends the run ([`Ended::failures`]).
+///
 /// # Errors
-/// No thread could be started.
+/// Out of descriptors or memory before anything was sent.
 pub fn run(
     program: Arc<Program>,
     shared: Arc<Shared>,
@@ -225,6 +229,8 @@ pub fn run(
     trace: Option<Trace>,
     mut events: impl FnMut(Event<'_>),
 ) -> io::Result<Ended> {
+    let of = options.workers.clamp(1, program.most_workers());
+    let loops = EventLoop::for_workers(of)?;
     let origin = Instant::now();
     let clock = Clock::new(origin);
     let start = options.start.map_or(clock.now() + START_AFTER, |start| {
@@ -232,50 +238,60 @@ pub fn run(
         u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)
     });
     let (messages, inbox) = mpsc::channel();
-    let of = options.workers.clamp(1, program.most_workers());
+    let names = Arc::new(NameRegistry::new(&program));
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
-    for index in 0..of {
-        let assignment = Assignment {
-            program: program.clone(),
-            shared: shared.clone(),
-            clock,
-            index,
-            of,
-            share: options.share.worker_of(index, of),
-            own_files: options.own_files,
-            start,
-            messages: messages.clone(),
-            orders: control.0.subscribe(),
-            trace: trace.clone(),
-            variables: variables.clone(),
-        };
-        let messages = messages.clone();
-        let started =
-            std::thread::Builder::new().name(format!("worker-{index}")).spawn(move || {
-                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    worker::run(assignment)
-                }));
-                let reason = match outcome {
-                    Ok(Ok(())) => return,
-                    Ok(Err(error)) => error.to_string(),
-                    Err(_) => {
-                        "its thread panicked: this is a bug in squall, please report it".to_owned()
-                    }
-                };
+    let (asked, failures, elapsed) = std::thread::scope(|scope| {
+        for (index, event_loop) in (0..of).zip(&loops) {
+            let mut orders = control.0.subscribe();
+            // What was ordered before is to be obeyed too.
+            orders.mark_changed();
+            let assignment = Assignment {
+                program: program.clone(),
+                shared: shared.clone(),
+                clock,
+                index,
+                of,
+                share: options.share.worker_of(index, of),
+                own_files: options.own_files,
+                start,
+                messages: messages.clone(),
+                names: names.clone(),
+                orders,
+                trace: trace.clone(),
+                variables: variables.clone(),
+            };
+            let failed = messages.clone();
+            let thread = std::thread::Builder::new().name(format!("worker-{index}"));
+            let started = thread.spawn_scoped(scope, move || work(assignment, event_loop, &failed));
+            if let Err(error) = started {
+                // The others end at once; what they have recorded by then is kept.
+                control.abort();
+                let reason = format!("its thread could not be started: {error}");
                 let _ = messages.send(Message::Failed { worker: index, reason });
-            });
-        if let Err(error) = started {
-            control.abort();
-            return Err(error);
+                break;
+            }
         }
-    }
-    drop(messages);
-    let (asked, failures) = collect(&inbox, &program, control, &mut events);
+        drop((messages, trace));
+        let (asked, failures) = collect(&inbox, &program, control, &mut events);
+        (asked, failures, Duration::from_nanos(clock.now().saturating_sub(start)))
+    });
+    loops.into_iter().for_each(EventLoop::close);
     let variables =
         variables.and_then(|kept| kept.lock().map(|mut kept| std::mem::take(&mut *kept)).ok());
     let variables = variables.unwrap_or_default();
-    let elapsed = Duration::from_nanos(clock.now().saturating_sub(start));
     Ok(Ended { elapsed, asked, failures, variables })
+}
+
+/// A worker's thread, which reports why if it breaks off.
+fn work(assignment: Assignment, event_loop: &EventLoop, messages: &Sender<Message>) {
+    let worker = assignment.index;
+    let outcome = catch_unwind(AssertUnwindSafe(|| worker::run(assignment, event_loop)));
+    let reason = match outcome {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "its thread panicked: this is a bug in squall, please report it".to_owned(),
+    };
+    let _ = messages.send(Message::Failed { worker, reason });
 }
 
 /// Passes on what workers say until the last of them has ended.

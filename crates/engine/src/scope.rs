@@ -31,6 +31,10 @@ impl Scope for Before {
         ValueRef::Null
     }
 
+    fn is_set(&self, _: Slot) -> bool {
+        false
+    }
+
     fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {
         Err(EvalError::new("there is no response to look at before the run"))
     }
@@ -49,7 +53,7 @@ impl Scope for Before {
 pub(crate) struct UserScope<'a, 'b> {
     program: &'a Program,
     user: &'a Core,
-    variables: Ref<'a, Vec<Value>>,
+    variables: Ref<'a, Vec<Option<Value>>>,
     rows: Ref<'a, Vec<Option<Arc<Row>>>>,
     reply: Option<&'a Reply<'a, 'b>>,
 }
@@ -100,14 +104,23 @@ impl<'b> Reply<'_, 'b> {
 impl Scope for UserScope<'_, '_> {
     fn variable(&self, slot: Slot) -> ValueRef<'_> {
         match Place::of(slot) {
-            Place::Variable(index) => {
-                self.variables.get(index).unwrap_or(&self.program.initial[index]).as_ref()
-            }
+            Place::Variable(index) => match self.value(index) {
+                Some(value) => value.as_ref(),
+                None => ValueRef::Null,
+            },
             Place::Cell { feed, column } => match self.rows.get(feed) {
                 Some(Some(row)) => row.cell(column),
                 _ => ValueRef::Null,
             },
             Place::Intrinsic(which) => self.intrinsic(which),
+        }
+    }
+
+    fn is_set(&self, slot: Slot) -> bool {
+        match Place::of(slot) {
+            Place::Variable(index) => self.value(index).is_some(),
+            Place::Cell { feed, .. } => matches!(self.rows.get(feed), Some(Some(_))),
+            Place::Intrinsic(_) => true,
         }
     }
 
@@ -152,6 +165,10 @@ impl Scope for UserScope<'_, '_> {
 }
 
 impl UserScope<'_, '_> {
+    fn value(&self, variable: usize) -> Option<&Value> {
+        self.variables.get(variable).unwrap_or(&self.program.initial[variable]).as_ref()
+    }
+
     fn intrinsic(&self, which: Intrinsic) -> ValueRef<'_> {
         match (which, self.reply) {
             (Intrinsic::User, _) => ValueRef::Int(self.user.seat.number as i64),

@@ -2,11 +2,16 @@
 //! styles, scripts, frames, icons. References are given as they stand; what they mean is the caller's
 //! to find out. A page is read once, in linear time.
 
+use std::time::Duration;
+
 use crate::markup::{self, NodeId, Tree};
-use crate::{ExtractError, Limits};
+use crate::{ExtractError, Limits, MARKUP_PICOSECONDS, cost_of};
 
 /// The most resources that are taken of one page or style sheet.
 pub const RESOURCES_LIMIT: usize = 1_000;
+
+/// What it takes to go through a style sheet, for each byte.
+const STYLE_PICOSECONDS: u64 = 4_000;
 
 /// What a resource is to its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -167,6 +172,16 @@ pub fn style_resources(css: &[u8]) -> Vec<Resource> {
     let mut resources = Vec::new();
     add_style(&String::from_utf8_lossy(css), &mut resources);
     resources
+}
+
+/// How long [`page_resources`] usually takes, as [`crate::Extractor::cost_estimate`] has it.
+pub fn page_cost_estimate(body_bytes: usize) -> Duration {
+    cost_of(body_bytes, MARKUP_PICOSECONDS)
+}
+
+/// How long [`style_resources`] usually takes, as [`crate::Extractor::cost_estimate`] has it.
+pub fn style_cost_estimate(body_bytes: usize) -> Duration {
+    cost_of(body_bytes, STYLE_PICOSECONDS)
 }
 
 /// What comes next in a style sheet, as far as references care.

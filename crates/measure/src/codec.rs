@@ -70,3 +70,26 @@ pub(crate) fn get_text(bytes: &mut &[u8]) -> Result<String, DecodeError> {
     *bytes = rest;
     String::from_utf8(text.to_vec()).map_err(|_| DecodeError("a text is not UTF-8"))
 }
+
+/// Takes a number of 32 bits.
+pub(crate) fn number(bytes: &mut &[u8]) -> Result<u32, DecodeError> {
+    u32::try_from(get(bytes)?).map_err(|_| DecodeError("a number is out of range"))
+}
+
+/// Appends what `write` appends, with its length before it.
+pub(crate) fn put_block(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    write(out);
+    let mut length = Vec::with_capacity(4);
+    put(&mut length, (out.len() - start) as u64);
+    out.splice(start..start, length);
+}
+
+/// Takes what [`put_block`] wrote. Its end is the end of what is read from it: a later version may have
+/// added more to it.
+pub(crate) fn get_block<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], DecodeError> {
+    let length = usize::try_from(get(bytes)?).map_err(|_| TRUNCATED)?;
+    let (block, rest) = bytes.split_at_checked(length).ok_or(TRUNCATED)?;
+    *bytes = rest;
+    Ok(block)
+}

@@ -6,7 +6,10 @@
 //! follows from how much the batches differ, corrected for the correlation that neighbours still have.
 
 use crate::histogram::Histogram;
-use crate::totals::SecondStats;
+use crate::series::{Series, SeriesRow};
+use crate::slice::Slice;
+use crate::slice_set::SliceSet;
+use crate::steady::Steady;
 
 /// Most batches (Schmeiser, "Batch size effects in the analysis of simulation output", Operations
 /// Research 30, 1982: more than 30 gain next to nothing, and their dependence harms).
@@ -56,7 +59,7 @@ impl Method {
 }
 
 /// The steady part of a run, in batches of whole seconds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Batches {
     batches: Vec<Batch>,
     all: Batch,
@@ -72,29 +75,73 @@ struct Batch {
 }
 
 impl Batch {
-    fn add(&mut self, row: &SecondStats) {
-        self.latency.merge(&row.latency);
+    fn add(&mut self, row: &SeriesRow) {
         self.seconds += u64::from(row.seconds);
-        self.requests += row.requests;
-        self.errors += row.errors;
+        self.requests = self.requests.saturating_add(row.requests);
+        self.errors = self.errors.saturating_add(row.errors);
+    }
+}
+
+/// Computes [`Batches`] from all slices of a run, in any order. Only the batch that was added to last takes
+/// more memory than it needs.
+#[derive(Debug, Clone)]
+pub struct BatchesBuilder<'s> {
+    series: &'s Series,
+    /// Position of the first of the rows that count, ...
+    first: usize,
+    /// ... how many there are, ...
+    rows: usize,
+    /// ... and how many belong to one batch; the rest after the last whole one belongs to the last one.
+    size: usize,
+    seen: SliceSet,
+    /// The batch that was added to last.
+    open: usize,
+    batches: Batches,
+}
+
+impl<'s> BatchesBuilder<'s> {
+    /// Groups those rows of the series that begin within the steady part.
+    pub fn new(series: &'s Series, steady: Steady) -> BatchesBuilder<'s> {
+        let first = series.rows().partition_point(|row| row.second < steady.from);
+        let rest = &series.rows()[first..];
+        let rows = &rest[..rest.partition_point(|row| row.second < steady.to)];
+        let size = rows.len().div_ceil(MAX_BATCHES).max(1);
+        let count = (rows.len() / size).max(1);
+        let mut batches = Batches { batches: vec![Batch::default(); count], all: Batch::default() };
+        for (at, row) in rows.iter().enumerate() {
+            batches.batches[(at / size).min(count - 1)].add(row);
+            batches.all.add(row);
+        }
+        let (rows, seen, open) = (rows.len(), SliceSet::default(), 0);
+        BatchesBuilder { series, first, rows, size, seen, open, batches }
+    }
+
+    /// Adds a slice. One that was added already is left out, and so is one of another part of the run.
+    pub fn add(&mut self, slice: &Slice) {
+        let position = self.series.position(slice.second);
+        let at = position.and_then(|at| at.checked_sub(self.first)).filter(|at| *at < self.rows);
+        let Some(at) = at else { return };
+        if !self.seen.insert(slice.worker, slice.second) {
+            return;
+        }
+        let of = (at / self.size).min(self.batches.batches.len() - 1);
+        if of != self.open {
+            self.batches.batches[self.open].latency.compact();
+            self.open = of;
+        }
+        for (_, row) in slice.requests() {
+            self.batches.batches[of].latency.merge(&row.latency);
+            self.batches.all.latency.merge(&row.latency);
+        }
+    }
+
+    /// The batches.
+    pub fn finish(self) -> Batches {
+        self.batches
     }
 }
 
 impl Batches {
-    /// Groups rows of the series, in order; the rest after the last whole batch belongs to the last one.
-    pub fn of<'a>(rows: impl Iterator<Item = &'a SecondStats>) -> Batches {
-        let rows: Vec<&SecondStats> = rows.collect();
-        let size = rows.len().div_ceil(MAX_BATCHES).max(1);
-        let count = (rows.len() / size).max(1);
-        let mut batches = vec![Batch::default(); count];
-        let mut all = Batch::default();
-        for (at, row) in rows.iter().enumerate() {
-            batches[(at / size).min(count - 1)].add(row);
-            all.add(row);
-        }
-        Batches { batches, all }
-    }
-
     /// All latencies together.
     pub fn all(&self) -> &Histogram {
         &self.all.latency
@@ -213,6 +260,7 @@ pub fn student(freedom: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{NameId, Sample, Totals};
 
     #[test]
     fn quantiles_of_student() {
@@ -242,15 +290,22 @@ mod tests {
         }
     }
 
-    /// Latencies in µs, a second's in each row.
+    /// Latencies in µs, each with its second.
     fn batches(latencies: impl Iterator<Item = (u32, f64)>, seconds: u32) -> Batches {
-        let row = |second| SecondStats { second, seconds: 1, ..SecondStats::default() };
-        let mut rows: Vec<SecondStats> = (0..seconds).map(row).collect();
+        let mut slices: Vec<Slice> = (0..seconds).map(|second| Slice::new(0, second)).collect();
         for (second, latency) in latencies {
-            rows[second as usize].latency.record(latency as u64);
-            rows[second as usize].requests += 1;
+            slices[second as usize].record(NameId(0), &Sample::ok(latency as u64));
         }
-        Batches::of(rows.iter())
+        let mut totals = Totals::new();
+        slices.iter().for_each(|slice| assert!(totals.add(slice)));
+        let mut series = totals.series();
+        slices.iter().for_each(|slice| series.add(slice));
+        let series = series.finish();
+        let steady = Steady { from: 0, to: seconds, unsteady: None };
+        let mut batches = BatchesBuilder::new(&series, steady);
+        // The order of slices, and a slice that comes twice, make no difference.
+        slices.iter().rev().chain(&slices).for_each(|slice| batches.add(slice));
+        batches.finish()
     }
 
     /// Exponential latencies, independent: mean 1,000 µs, p99 4,605 µs.

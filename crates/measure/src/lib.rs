@@ -12,10 +12,13 @@ mod error_kind;
 mod histogram;
 pub mod hlog;
 mod host_metrics;
+mod metrics;
 mod names;
 mod request_stats;
 mod self_metrics;
+mod series;
 mod slice;
+mod slice_set;
 mod steady;
 mod threshold;
 mod throughput_gap;
@@ -25,18 +28,23 @@ pub mod units;
 mod validity;
 
 pub use codec::DecodeError;
-pub use confidence::{Batches, Interval, Method, student};
+pub use confidence::{Batches, BatchesBuilder, Interval, Method, student};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram};
 pub use host_metrics::{HostMetrics, HostSample};
-pub use names::{MAX_NAMES, NameId, NameKind, Names, OTHER};
+pub use metrics::{
+    Gauge, MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, Metrics, THOUSANDTHS,
+    WrongValue,
+};
+pub use names::{MAX_NAMES, MAX_NAMES_LIMIT, NameId, NameKind, Names, OTHER};
 pub use request_stats::{PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;
+pub use series::{Series, SeriesBuilder, SeriesRow};
 pub use slice::{Counters, Slice};
 pub use steady::{Shape, Steady, Warmup, steady};
 pub use threshold::{SyntaxError, Threshold, ThresholdResult};
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use time_account::{TimeAccount, TimeRecorder, UserState};
-pub use totals::{SecondStats, Totals};
+pub use totals::Totals;
 pub use validity::{Facts, Reason, Validity, assess, samples_needed, worst};

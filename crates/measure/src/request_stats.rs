@@ -46,6 +46,23 @@ pub struct Sample {
     pub phases: Phases,
 }
 
+#[cfg(test)]
+impl Sample {
+    /// A complete response.
+    pub(crate) fn ok(latency_us: u64) -> Sample {
+        Sample {
+            latency_us,
+            corrected_latency_us: None,
+            complete: true,
+            status: 200,
+            error: None,
+            bytes_in: 0,
+            bytes_out: 0,
+            phases: Phases::default(),
+        }
+    }
+}
+
 /// What was recorded of the requests of one name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RequestStats {
@@ -161,6 +178,7 @@ impl RequestStats {
         }
         self.latency.encode(out);
         self.corrected_latency.encode(out);
+        codec::put(out, self.phases.len() as u64);
         self.phases.iter().for_each(|phase| phase.encode(out));
     }
 
@@ -185,7 +203,9 @@ impl RequestStats {
         }
         row.latency = Histogram::decode(bytes)?;
         row.corrected_latency = Histogram::decode(bytes)?;
-        for phase in &mut row.phases {
+        // An earlier version may know fewer.
+        let phases = usize::try_from(codec::get(bytes)?).unwrap_or(usize::MAX);
+        for phase in row.phases.iter_mut().take(phases) {
             *phase = Histogram::decode(bytes)?;
         }
         Ok(row)

@@ -1,6 +1,7 @@
 //! What one worker recorded in one second.
 
 use crate::codec::{self, DecodeError};
+use crate::metrics::{MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, WrongValue};
 use crate::names::{NameId, NameKind};
 use crate::request_stats::{RequestStats, Sample};
 use crate::self_metrics::SelfMetrics;
@@ -9,6 +10,51 @@ use crate::time_account::TimeAccount;
 /// Rows above which a slice frees its memory each second: so many names are rarely used again at once,
 /// and allocating them anew costs less than keeping them.
 const MAX_REUSED_ROWS: usize = 64;
+
+/// The first bytes of a slice.
+const MAGIC: &[u8; 4] = b"SQSL";
+/// Version of the encoding. A new kind of section needs no new one.
+const VERSION: u64 = 1;
+
+/// Defines [`SectionKind`] with its numbers, which files keep for ever.
+macro_rules! section_kinds {
+    ($($(#[$doc:meta])* $name:ident = $number:literal,)*) => {
+        /// What a section of an encoded slice holds.
+        #[derive(Debug, Clone, Copy)]
+        enum SectionKind { $($(#[$doc])* $name = $number,)* }
+
+        impl SectionKind {
+            /// The kind of a number; `None`: this version does not know it.
+            fn from_number(number: u64) -> Option<SectionKind> {
+                match number {
+                    $($number => Some(SectionKind::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+section_kinds! {
+    /// Names that got a number in this second.
+    Names = 1,
+    /// [`Counters`], by name.
+    Counters = 2,
+    /// The [`TimeAccount`].
+    TimeAccount = 3,
+    /// [`SelfMetrics`].
+    SelfMetrics = 4,
+    /// Statistics of requests and programs, by the number of their name.
+    Requests = 5,
+    /// Statistics of groups, likewise.
+    Groups = 6,
+    /// Metrics that got a number in this second.
+    MetricKeys = 7,
+    /// What metrics recorded, by number.
+    Metrics = 8,
+}
+/// Most numbers of names: those of the names, and one for `other` of each kind.
+const MAX_NUMBERS: u32 = crate::MAX_NAMES_LIMIT as u32 + 3;
 
 /// Defines [`Counters`] once, with its names.
 macro_rules! counters {
@@ -51,6 +97,8 @@ counters! {
     arrivals_cut_off,
     /// Connections opened.
     connections_opened,
+    /// Of these, connections that speak HTTP/2.
+    http2_connections,
     /// Requests retried on a new connection because the target had closed the old one.
     stale_retries,
     /// Responses that came without a request; their connections were closed.
@@ -69,6 +117,8 @@ counters! {
     data_exhausted,
     /// Lines that did not fit into the run's log.
     log_dropped,
+    /// Requests counted under `other`, because there were more names than the plan's `max_names`.
+    names_beyond_limit,
 }
 
 impl Counters {
@@ -102,10 +152,81 @@ pub struct Slice {
     pub time_account: TimeAccount,
     /// The worker's self-metrics.
     pub self_metrics: SelfMetrics,
-    /// Statistics by number of the name.
+    /// Requests and programs.
+    requests: Rows,
+    /// Groups: they hold requests that count by themselves.
+    groups: Rows,
+    /// Metrics of the plan to which the worker assigned numbers in this second.
+    pub metric_keys: Vec<(MetricId, MetricKey)>,
+    /// What these recorded, by number.
+    metrics: Vec<MetricStats>,
+}
+
+/// Statistics by the number of a name.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Rows {
     rows: Vec<Option<Box<RequestStats>>>,
     /// Numbers of the names that were used in this second, in the order of their first use.
     touched: Vec<u32>,
+}
+
+impl Rows {
+    fn row(&mut self, NameId(name): NameId) -> &mut RequestStats {
+        let index = name as usize;
+        if self.rows.len() <= index {
+            self.rows.resize_with(index + 1, || None);
+        }
+        let row = self.rows[index].get_or_insert_with(Box::default);
+        if row.is_empty() {
+            self.touched.push(name);
+        }
+        row
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
+        self.touched.iter().filter_map(|name| {
+            let row = self.rows.get(*name as usize)?.as_deref()?;
+            Some((NameId(*name), row))
+        })
+    }
+
+    fn clear(&mut self) {
+        if self.touched.len() > MAX_REUSED_ROWS {
+            self.rows.clear();
+        }
+        for name in self.touched.drain(..) {
+            if let Some(Some(row)) = self.rows.get_mut(name as usize) {
+                row.clear();
+            }
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let rows =
+            self.rows.iter().flatten().map(|row| size_of::<RequestStats>() + row.heap_bytes());
+        self.rows.capacity() * 8 + self.touched.capacity() * 4 + rows.sum::<usize>()
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.touched.len() as u64);
+        for (NameId(id), row) in self.iter() {
+            codec::put(out, u64::from(id));
+            codec::put_block(out, |out| row.encode(out));
+        }
+    }
+
+    fn decode(bytes: &mut &[u8]) -> Result<Rows, DecodeError> {
+        let mut rows = Rows::default();
+        for _ in 0..codec::get(bytes)? {
+            let id = codec::number(bytes)?;
+            let row = RequestStats::decode(&mut codec::get_block(bytes)?)?;
+            if id >= MAX_NUMBERS || row.is_empty() {
+                return Err(DecodeError("the number of a name is out of range"));
+            }
+            *rows.row(NameId(id)) = row;
+        }
+        Ok(rows)
+    }
 }
 
 impl Slice {
@@ -121,14 +242,10 @@ impl Slice {
         self.counters = Counters::default();
         self.time_account = TimeAccount::default();
         self.self_metrics.clear();
-        if self.touched.len() > MAX_REUSED_ROWS {
-            self.rows.clear();
-        }
-        for name in self.touched.drain(..) {
-            if let Some(Some(row)) = self.rows.get_mut(name as usize) {
-                row.clear();
-            }
-        }
+        self.requests.clear();
+        self.groups.clear();
+        self.metric_keys.clear();
+        self.metrics.iter_mut().for_each(MetricStats::clear);
     }
 
     /// Assigns a number to a name, from this slice on.
@@ -139,12 +256,12 @@ impl Slice {
     /// Records a request.
     #[inline]
     pub fn record(&mut self, name: NameId, sample: &Sample) {
-        self.row(name).record(sample);
+        self.requests.row(name).record(sample);
     }
 
     /// Records a group that took `latency_us`.
     pub fn record_group(&mut self, name: NameId, latency_us: u64, failed: bool) {
-        let row = self.row(name);
+        let row = self.groups.row(name);
         row.count += 1;
         row.errors += u64::from(failed);
         row.latency.record(latency_us);
@@ -152,104 +269,219 @@ impl Slice {
 
     /// Records a group that the end of its load cut off.
     pub fn record_cut_off_group(&mut self, name: NameId) {
-        self.row(name).cut_off += 1;
+        self.groups.row(name).cut_off += 1;
     }
 
-    fn row(&mut self, NameId(name): NameId) -> &mut RequestStats {
-        let index = name as usize;
-        if self.rows.len() <= index {
-            self.rows.resize_with(index + 1, || None);
+    /// Assigns a number to a metric, from this slice on.
+    pub fn announce_metric(&mut self, metric: MetricId, key: &MetricKey) {
+        self.metric_keys.push((metric, key.clone()));
+    }
+
+    /// Records a value of a metric, `at` ns after the start of the run.
+    ///
+    /// # Errors
+    /// The kind takes no such value.
+    pub fn record_metric(
+        &mut self,
+        metric: MetricId,
+        kind: MetricKind,
+        value: f64,
+        at: u64,
+    ) -> Result<(), WrongValue> {
+        self.metric(metric).record(kind, value, at)
+    }
+
+    fn metric(&mut self, MetricId(metric): MetricId) -> &mut MetricStats {
+        let index = metric as usize;
+        if self.metrics.len() <= index {
+            self.metrics.resize_with(index + 1, MetricStats::default);
         }
-        let row = self.rows[index].get_or_insert_with(Box::default);
-        if row.is_empty() {
-            self.touched.push(name);
-        }
-        row
+        &mut self.metrics[index]
+    }
+
+    /// What the metrics of the plan recorded in this second.
+    pub fn metrics(&self) -> impl Iterator<Item = (MetricId, &MetricStats)> {
+        let numbered = self.metrics.iter().enumerate();
+        let used = numbered.filter(|(_, stats)| stats.count > 0);
+        used.map(|(number, stats)| (MetricId(number as u32), stats))
+    }
+
+    /// Statistics of the requests and programs of this second.
+    pub fn requests(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
+        self.requests.iter()
+    }
+
+    /// Statistics of the groups of this second.
+    pub fn groups(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
+        self.groups.iter()
     }
 
     /// Statistics of the names that were used in this second.
     pub fn rows(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
-        self.touched.iter().filter_map(|name| {
-            let row = self.rows.get(*name as usize)?.as_deref()?;
-            Some((NameId(*name), row))
-        })
+        self.requests().chain(self.groups())
     }
 
     /// Heap memory, in bytes.
     pub fn heap_bytes(&self) -> usize {
-        let rows =
-            self.rows.iter().flatten().map(|row| size_of::<RequestStats>() + row.heap_bytes());
-        self.rows.capacity() * 8
-            + self.touched.capacity() * 4
-            + rows.sum::<usize>()
+        let metrics = self.metrics.capacity() * size_of::<MetricStats>()
+            + self.metrics.iter().map(MetricStats::heap_bytes).sum::<usize>();
+        self.requests.heap_bytes()
+            + self.groups.heap_bytes()
             + self.self_metrics.heap_bytes()
+            + metrics
     }
 
-    /// Appends its encoding: version 1, all numbers varints.
+    /// Appends its encoding: a head of magic bytes, version, worker, second and the number of sections;
+    /// then each section with its kind and its length in bytes. All numbers are varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        codec::put(out, 1);
-        codec::put(out, u64::from(self.second));
-        codec::put(out, u64::from(self.worker));
+        let mut sections = Vec::new();
+        let mut count = 0;
+        let mut section = |kind: SectionKind, write: &dyn Fn(&mut Vec<u8>)| {
+            codec::put(&mut sections, kind as u64);
+            codec::put_block(&mut sections, |out| write(out));
+            count += 1;
+        };
+        if !self.names.is_empty() {
+            section(SectionKind::Names, &|out| self.encode_names(out));
+        }
+        section(SectionKind::Counters, &|out| self.encode_counters(out));
+        section(SectionKind::TimeAccount, &|out| self.time_account.encode(out));
+        section(SectionKind::SelfMetrics, &|out| self.self_metrics.encode(out));
+        for (kind, rows) in
+            [(SectionKind::Requests, &self.requests), (SectionKind::Groups, &self.groups)]
+        {
+            if !rows.touched.is_empty() {
+                section(kind, &|out| rows.encode(out));
+            }
+        }
+        if !self.metric_keys.is_empty() {
+            section(SectionKind::MetricKeys, &|out| self.encode_metric_keys(out));
+        }
+        if self.metrics().next().is_some() {
+            section(SectionKind::Metrics, &|out| self.encode_metrics(out));
+        }
+        out.extend_from_slice(MAGIC);
+        for number in [VERSION, u64::from(self.worker), u64::from(self.second), count] {
+            codec::put(out, number);
+        }
+        out.extend_from_slice(&sections);
+    }
+
+    fn encode_names(&self, out: &mut Vec<u8>) {
         codec::put(out, self.names.len() as u64);
         for (NameId(id), kind, text) in &self.names {
             codec::put(out, u64::from(*id));
             codec::put(out, *kind as u64);
             codec::put_text(out, text);
         }
-        codec::put(out, self.counters.named().count() as u64);
-        for (name, value) in self.counters.named() {
+    }
+
+    /// Counters that are 0 are left out.
+    fn encode_counters(&self, out: &mut Vec<u8>) {
+        let counted = || self.counters.named().filter(|(_, value)| *value > 0);
+        codec::put(out, counted().count() as u64);
+        for (name, value) in counted() {
             codec::put_text(out, name);
             codec::put(out, value);
         }
-        self.time_account.encode(out);
-        self.self_metrics.encode(out);
-        codec::put(out, self.touched.len() as u64);
-        for (NameId(id), row) in self.rows() {
-            codec::put(out, u64::from(id));
-            row.encode(out);
+    }
+
+    fn encode_metric_keys(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.metric_keys.len() as u64);
+        for (MetricId(id), key) in &self.metric_keys {
+            codec::put(out, u64::from(*id));
+            codec::put_block(out, |out| key.encode(out));
         }
     }
 
-    /// Reads what [`Slice::encode`] wrote. Counters that this version does not know are ignored.
+    fn encode_metrics(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.metrics().count() as u64);
+        for (MetricId(id), stats) in self.metrics() {
+            codec::put(out, u64::from(id));
+            codec::put_block(out, |out| stats.encode(out));
+        }
+    }
+
+    /// Reads what [`Slice::encode`] wrote, of this version or an earlier one. Sections and counters that
+    /// this version does not know are skipped. It takes no more memory than a small multiple of the
+    /// bytes that it reads, and a constant.
     ///
     /// # Errors
-    /// The bytes are not a slice.
+    /// The bytes are not a slice, or of a later version.
     pub fn decode(bytes: &mut &[u8]) -> Result<Slice, DecodeError> {
-        if codec::get(bytes)? != 1 {
+        if &codec::take(bytes)? != MAGIC {
+            return Err(DecodeError("these bytes are not a slice"));
+        }
+        if codec::get(bytes)? > VERSION {
             return Err(DecodeError("the slice was written by a later version of squall"));
         }
-        let mut slice = Slice::new(0, number(bytes)?);
-        slice.worker = number(bytes)?;
+        let worker = codec::number(bytes)?;
+        let mut slice = Slice::new(worker, codec::number(bytes)?);
         for _ in 0..codec::get(bytes)? {
-            let id = NameId(number(bytes)?);
-            let kind = NameKind::from_number(codec::get(bytes)?);
-            let kind = kind.ok_or(DecodeError("unknown kind of name"))?;
-            slice.names.push((id, kind, codec::get_text(bytes)?));
-        }
-        for _ in 0..codec::get(bytes)? {
-            let name = codec::get_text(bytes)?;
-            let value = codec::get(bytes)?;
-            let index = slice.counters.named().position(|(own, _)| own == name);
-            if let Some(counter) = index.and_then(|index| slice.counters.all_mut().nth(index)) {
-                *counter = value;
-            }
-        }
-        slice.time_account = TimeAccount::decode(bytes)?;
-        slice.self_metrics = SelfMetrics::decode(bytes)?;
-        for _ in 0..codec::get(bytes)? {
-            let id = number(bytes)?;
-            let row = RequestStats::decode(bytes)?;
-            if id > crate::MAX_NAMES as u32 * 4 || row.is_empty() {
-                return Err(DecodeError("the number of a name is out of range"));
-            }
-            *slice.row(NameId(id)) = row;
+            let kind = codec::get(bytes)?;
+            slice.decode_section(kind, codec::get_block(bytes)?)?;
         }
         Ok(slice)
     }
-}
 
-fn number(bytes: &mut &[u8]) -> Result<u32, DecodeError> {
-    u32::try_from(codec::get(bytes)?).map_err(|_| DecodeError("a number is out of range"))
+    fn decode_section(&mut self, kind: u64, mut bytes: &[u8]) -> Result<(), DecodeError> {
+        let bytes = &mut bytes;
+        match SectionKind::from_number(kind) {
+            Some(SectionKind::Names) => self.decode_names(bytes)?,
+            Some(SectionKind::Counters) => self.decode_counters(bytes)?,
+            Some(SectionKind::TimeAccount) => self.time_account = TimeAccount::decode(bytes)?,
+            Some(SectionKind::SelfMetrics) => self.self_metrics = SelfMetrics::decode(bytes)?,
+            Some(SectionKind::Requests) => self.requests = Rows::decode(bytes)?,
+            Some(SectionKind::Groups) => self.groups = Rows::decode(bytes)?,
+            Some(SectionKind::MetricKeys) => self.decode_metric_keys(bytes)?,
+            Some(SectionKind::Metrics) => self.decode_metrics(bytes)?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn decode_names(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let id = NameId(codec::number(bytes)?);
+            let kind = NameKind::from_number(codec::get(bytes)?);
+            let kind = kind.ok_or(DecodeError("unknown kind of name"))?;
+            self.names.push((id, kind, codec::get_text(bytes)?));
+        }
+        Ok(())
+    }
+
+    fn decode_metric_keys(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let id = MetricId(codec::number(bytes)?);
+            self.metric_keys.push((id, MetricKey::decode(&mut codec::get_block(bytes)?)?));
+        }
+        Ok(())
+    }
+
+    fn decode_metrics(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let id = codec::number(bytes)?;
+            let stats = MetricStats::decode(&mut codec::get_block(bytes)?)?;
+            // As many as there can be, and one for the rest of each kind.
+            if id as usize >= MAX_METRICS + MetricKind::NAMES.len() || stats.count == 0 {
+                return Err(DecodeError("the number of a metric is out of range"));
+            }
+            *self.metric(MetricId(id)) = stats;
+        }
+        Ok(())
+    }
+
+    fn decode_counters(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let name = codec::get_text(bytes)?;
+            let value = codec::get(bytes)?;
+            let index = self.counters.named().position(|(own, _)| own == name);
+            if let Some(counter) = index.and_then(|index| self.counters.all_mut().nth(index)) {
+                *counter = value;
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -284,6 +516,10 @@ mod tests {
             let mut slice = Slice::new(3, 7);
             slice.announce(NameId(0), NameKind::Request, "GET /ü");
             slice.counters.arrivals_dropped = dropped;
+            let tags = vec![("to".to_owned(), "ü".to_owned())];
+            let key = MetricKey::new(MetricKind::Gauge, "stock", tags);
+            slice.announce_metric(MetricId(2), &key);
+            prop_assert_eq!(slice.record_metric(MetricId(2), key.kind, -1.5, dropped), Ok(()));
             for (name, latency, status) in samples {
                 slice.record(NameId(name), &sample(latency, status));
             }
@@ -291,6 +527,9 @@ mod tests {
             slice.encode(&mut bytes);
             let read = Slice::decode(&mut bytes.as_slice()).expect("what was encoded");
             prop_assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
+            prop_assert_eq!(read.metrics().collect::<Vec<_>>(), slice.metrics().collect::<Vec<_>>());
+            prop_assert_eq!(&read.metric_keys, &slice.metric_keys);
+            prop_assert_eq!((read.time_account, read.self_metrics), (slice.time_account, slice.self_metrics));
             prop_assert_eq!((read.counters, read.names, read.second, read.worker), (slice.counters, slice.names, 7, 3));
             // Cut anywhere, it is an error and no panic.
             for length in 0..bytes.len() {
@@ -301,6 +540,81 @@ mod tests {
         #[test]
         fn decoding_anything_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = Slice::decode(&mut bytes.as_slice());
+        }
+    }
+
+    /// What is read from a file may be anything: its numbers saturate.
+    #[test]
+    fn counts_that_add_up_to_too_much_do_not_overflow() {
+        let mut slice = Slice::new(0, 0);
+        slice.announce(NameId(0), NameKind::Request, "GET /");
+        for value in [10, 20] {
+            slice.requests.row(NameId(0)).latency.record_n(value, u64::MAX / 2);
+        }
+        slice.requests.row(NameId(0)).count = u64::MAX;
+        let mut bytes = Vec::new();
+        slice.encode(&mut bytes);
+        let first = Slice::decode(&mut bytes.as_slice()).expect("a slice");
+        let mut totals = Totals::new();
+        assert!(totals.add(&first) && totals.add(&Slice { second: 1, ..first }));
+        let latency = totals.all().latency;
+        assert_eq!(latency.count(), u64::MAX);
+        assert!((10..=20).contains(&latency.percentile(100.0)));
+        assert!(latency.count_above(5) >= u64::MAX - 4);
+    }
+
+    #[test]
+    fn what_a_later_version_adds_is_skipped() {
+        let mut slice = Slice::new(3, 7);
+        slice.announce(NameId(0), NameKind::Request, "GET /");
+        slice.record(NameId(0), &sample(500, 200));
+        let mut bytes = Vec::new();
+        slice.encode(&mut bytes);
+        // The head is the magic bytes, then one byte each: version, worker, second, sections.
+        let (head, sections) = bytes.split_at(8);
+        let mut later = head.to_vec();
+        later[7] += 1;
+        codec::put(&mut later, 9_999);
+        codec::put_block(&mut later, |out| out.extend_from_slice(b"what is this"));
+        later.extend_from_slice(sections);
+        let read = Slice::decode(&mut later.as_slice()).expect("a slice");
+        assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
+        later[4] = 2;
+        assert!(Slice::decode(&mut later.as_slice()).is_err(), "a later form of the head");
+    }
+
+    /// The largest that a few bytes can claim to be: many buckets, a high number of a name.
+    #[test]
+    fn decoding_takes_no_more_memory_than_the_input_justifies() {
+        let mut slice = Slice::new(0, 0);
+        for name in (0..4_000).step_by(400) {
+            for octave in 0..20 {
+                slice.requests.row(NameId(name)).latency.record_n(3 << octave, 1 << 40);
+            }
+            slice.requests.row(NameId(name)).count = 20;
+        }
+        slice.requests.touched = (0..4_000).step_by(400).collect();
+        let mut bytes = Vec::new();
+        slice.encode(&mut bytes);
+        let read = Slice::decode(&mut bytes.as_slice()).expect("a slice");
+        assert_eq!(read.rows().count(), 10);
+        let constant = 4_000 * size_of::<usize>() * 2;
+        assert!(
+            read.heap_bytes() <= constant + 8 * bytes.len(),
+            "{} {}",
+            read.heap_bytes(),
+            bytes.len()
+        );
+    }
+
+    #[test]
+    fn a_slice_may_have_as_many_names_as_a_run_and_no_more() {
+        for (number, good) in [(1_326, true), (MAX_NUMBERS - 1, true), (MAX_NUMBERS, false)] {
+            let mut slice = Slice::new(0, 0);
+            slice.record(NameId(number), &sample(5, 200));
+            let mut bytes = Vec::new();
+            slice.encode(&mut bytes);
+            assert_eq!(Slice::decode(&mut bytes.as_slice()).is_ok(), good, "{number}");
         }
     }
 
@@ -331,7 +645,7 @@ mod tests {
                 }
             }
             let in_slices: usize = slices.iter().map(Slice::heap_bytes).sum();
-            slices.iter().for_each(|slice| totals.add(slice));
+            slices.iter().for_each(|slice| assert!(totals.add(slice)));
             worst = worst.max(in_slices + totals.heap_bytes());
             slices.iter_mut().for_each(|slice| slice.restart(second + 1));
             assert!(slices.iter().all(|slice| slice.heap_bytes() < 64 << 10));

@@ -1,7 +1,8 @@
 //! The steady part of a run: what remains without its beginning, while caches were cold and the load rose,
 //! and without its ragged end.
 
-use crate::totals::{SecondStats, Totals};
+use crate::series::{Series, SeriesRow};
+use crate::totals::Totals;
 
 /// How the beginning of a run is cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -62,20 +63,21 @@ const MIN_SECONDS: usize = 5;
 
 /// Finds the steady part of a run of `elapsed_s` seconds. `None`: there is none, because the load changes
 /// all the time or the run is too short.
-pub fn steady(totals: &Totals, elapsed_s: f64, shape: Shape) -> Option<Steady> {
+pub fn steady(totals: &Totals, series: &Series, elapsed_s: f64, shape: Shape) -> Option<Steady> {
     let constant = shape.constant_from_s?.ceil() as u32;
     let account = totals.time_account(elapsed_s);
     let first_done = account.first_finished_ns.map_or(elapsed_s, |ns| ns as f64 / 1e9);
     // The last second is not a whole one.
     let end = elapsed_s.min(first_done).min(shape.constant_to_s.unwrap_or(f64::INFINITY));
     let to = end.floor() as u32;
-    let whole = |row: &&SecondStats| row.second >= constant && row.second + row.seconds <= to;
-    let rows: Vec<&SecondStats> = totals.series().filter(whole).collect();
+    let whole =
+        |row: &&SeriesRow| row.second >= constant && row.second.saturating_add(row.seconds) <= to;
+    let rows: Vec<&SeriesRow> = series.rows().iter().filter(whole).collect();
     if rows.len() < MIN_SECONDS {
         return None;
     }
     let rates: Vec<f64> = rows.iter().map(|row| rate(row)).collect();
-    let means: Vec<f64> = rows.iter().map(|row| row.latency.mean()).collect();
+    let means: Vec<f64> = rows.iter().map(|row| row.mean_us).collect();
     let (cut, unsteady) = match shape.warmup {
         Warmup::None => (0, None),
         Warmup::Fixed(seconds) => {
@@ -97,7 +99,7 @@ pub fn steady(totals: &Totals, elapsed_s: f64, shape: Shape) -> Option<Steady> {
     Some(Steady { from, to, unsteady: unsteady.or_else(drift) })
 }
 
-fn rate(row: &SecondStats) -> f64 {
+fn rate(row: &SeriesRow) -> f64 {
     row.requests as f64 / f64::from(row.seconds.max(1))
 }
 

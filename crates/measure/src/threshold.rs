@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use crate::metrics::{MetricKey, MetricKind, MetricStats, THOUSANDTHS};
 use crate::request_stats::RequestStats;
 use crate::totals::Totals;
-use crate::{Counters, ErrorKind, units};
+use crate::{Counters, ErrorKind, Histogram, units};
 
 /// A limit for one number of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Threshold {
     op: Op,
     /// In the unit of the metric: µs, per second, or a plain number.
     limit: f64,
+    /// What the limit is a number of.
+    unit: Unit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +28,12 @@ enum Metric {
     Errors,
     ErrorRate,
     Rate,
-    Latency { corrected: bool, statistic: Statistic },
+    /// The last value of a gauge.
+    Last,
+    Latency {
+        corrected: bool,
+        statistic: Statistic,
+    },
     Counter(&'static str),
     Kind(ErrorKind),
 }
@@ -41,6 +49,8 @@ enum Statistic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Number,
+    /// A number that need not be whole or positive.
+    Plain,
     Share,
     PerSecond,
     Time,
@@ -82,7 +92,8 @@ pub struct ThresholdResult {
 
 const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10; \
                      the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, \
-                     corrected_mean, corrected_max, corrected_p99, errors_<kind>, and the run's counters";
+                     corrected_mean, corrected_max, corrected_p99, errors_<kind>, and the run's counters; \
+                     of what the plan records with `metric` also last(stock) > 5, p95(render) < 10, rate(cached) > 90%";
 
 impl Threshold {
     /// Parses a threshold.
@@ -119,8 +130,22 @@ impl Threshold {
         let op = ops.iter().find_map(|(sign, op)| Some((*op, rest.strip_prefix(sign)?)));
         let (op, limit) =
             op.ok_or_else(|| fail(at, "expected one of <, <=, >, >=, == and !=".to_owned()))?;
-        let limit = metric.unit().parse(limit.trim()).map_err(|message| fail(at, message))?;
-        Ok(Threshold { text: body.to_owned(), metric, name, op, limit })
+        if name.is_none() && metric == Metric::Last {
+            return Err(fail(end, "`last` needs the name of a gauge".to_owned()));
+        }
+        // What a plan records itself may be in any unit.
+        let own = name.iter().flat_map(|_| metric.units_of_own()).copied();
+        let limit = limit.trim();
+        let read = std::iter::once(metric.unit())
+            .chain(own)
+            .find_map(|unit| Some((unit, unit.parse(limit).ok()?)));
+        let (unit, limit) = match read {
+            Some(read) => read,
+            None => {
+                (metric.unit(), metric.unit().parse(limit).map_err(|message| fail(at, message))?)
+            }
+        };
+        Ok(Threshold { text: body.to_owned(), metric, name, op, limit, unit })
     }
 
     /// Evaluates it on a run that took `elapsed_s` seconds.
@@ -128,7 +153,7 @@ impl Threshold {
         let value = self.value(totals, elapsed_s);
         let passed = value.is_some_and(|value| self.op.holds(value, self.limit));
         let shown = match value {
-            Some(value) => self.metric.unit().show(value),
+            Some(value) => self.shown_in(totals).show(value),
             None => match &self.name {
                 Some(name) => format!("nothing was counted under `{name}`"),
                 None => "no complete response was counted".to_owned(),
@@ -164,10 +189,34 @@ impl Threshold {
             if corrected { row.corrected_latency.count() } else { row.latency.count() }
         };
         let count = match &self.name {
-            Some(name) => totals.named(name).map_or(0, count),
+            Some(name) => match self.row(totals, name) {
+                Some(row) => count(row),
+                None => metric_of(totals, name).map_or(0, |(_, stats)| stats.trend.count()),
+            },
             None => count(&totals.all()),
         };
         Some((percentile, count))
+    }
+
+    /// Whether only a metric that the plan records itself can have this limit: one without a unit, where
+    /// requests have times, or the last value.
+    pub fn is_of_metric(&self) -> bool {
+        self.unit != self.metric.unit() || self.metric == Metric::Last
+    }
+
+    /// The request, program or group that it is about.
+    fn row<'t>(&self, totals: &'t Totals, name: &str) -> Option<&'t RequestStats> {
+        if self.is_of_metric() { None } else { totals.named(name) }
+    }
+
+    /// The unit in which its value is shown: a rate of the plan's own is a share, whatever its limit is.
+    fn shown_in(&self, totals: &Totals) -> Unit {
+        let metric = self.name.as_deref().filter(|name| self.row(totals, name).is_none());
+        match metric.and_then(|name| metric_of(totals, name)) {
+            Some((MetricKind::Rate, _)) if self.metric == Metric::Rate => Unit::Share,
+            Some((MetricKind::Counter, _)) if self.metric == Metric::Count => Unit::Plain,
+            _ => self.unit,
+        }
     }
 
     fn value(&self, totals: &Totals, elapsed_s: f64) -> Option<f64> {
@@ -175,7 +224,13 @@ impl Threshold {
             return totals.counters().get(name).map(|value| value as f64);
         }
         match &self.name {
-            Some(name) => self.metric.of(totals.named(name)?, elapsed_s),
+            Some(name) => match self.row(totals, name) {
+                Some(row) => self.metric.of(row, elapsed_s),
+                None => {
+                    let (kind, stats) = metric_of(totals, name)?;
+                    self.metric.of_own(kind, &stats, self.unit, elapsed_s)
+                }
+            },
             None => self.metric.of(&totals.all(), elapsed_s),
         }
     }
@@ -188,6 +243,7 @@ impl Metric {
             "errors" => Metric::Errors,
             "error_rate" => Metric::ErrorRate,
             "rate" => Metric::Rate,
+            "last" => Metric::Last,
             _ => {
                 if let Some(kind) = word.strip_prefix("errors_") {
                     return ErrorKind::from_label(kind).map(Metric::Kind);
@@ -210,8 +266,50 @@ impl Metric {
             Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_) => Unit::Number,
             Metric::ErrorRate => Unit::Share,
             Metric::Rate => Unit::PerSecond,
+            Metric::Last => Unit::Plain,
             Metric::Latency { .. } => Unit::Time,
         }
+    }
+
+    /// Units in which metrics that the plan records itself may be given as well.
+    fn units_of_own(self) -> &'static [Unit] {
+        match self {
+            Metric::Count | Metric::Latency { corrected: false, .. } => &[Unit::Plain],
+            Metric::Rate => &[Unit::Share],
+            _ => &[],
+        }
+    }
+
+    /// The value of a metric that the plan records itself; `None`: its kind has none. Trends with a limit that
+    /// is a time are taken to be in ms.
+    fn of_own(
+        self,
+        kind: MetricKind,
+        stats: &MetricStats,
+        unit: Unit,
+        elapsed_s: f64,
+    ) -> Option<f64> {
+        Some(match (self, kind) {
+            (Metric::Count, MetricKind::Counter) => stats.sum(),
+            (Metric::Count, _) => stats.count as f64,
+            (Metric::Rate, MetricKind::Rate) => stats.share(),
+            (Metric::Rate, _) if elapsed_s <= 0.0 => 0.0,
+            (Metric::Rate, MetricKind::Counter) => stats.sum() / elapsed_s,
+            (Metric::Rate, _) => stats.count as f64 / elapsed_s,
+            (Metric::Last, MetricKind::Gauge) => stats.gauge()?.last,
+            (Metric::Latency { corrected: false, statistic }, MetricKind::Trend) => {
+                // Thousandths of ms are µs.
+                let factor = if unit == Unit::Time { 1.0 } else { THOUSANDTHS };
+                statistic.of(&stats.trend)? / factor
+            }
+            (Metric::Latency { statistic: Statistic::Min, .. }, MetricKind::Gauge) => {
+                stats.gauge()?.min
+            }
+            (Metric::Latency { statistic: Statistic::Max, .. }, MetricKind::Gauge) => {
+                stats.gauge()?.max
+            }
+            _ => return None,
+        })
     }
 
     fn of(self, row: &RequestStats, elapsed_s: f64) -> Option<f64> {
@@ -229,23 +327,25 @@ impl Metric {
                 .map_or(0.0, |(_, count)| *count as f64),
             Metric::Latency { corrected, statistic } => {
                 let histogram = if corrected { &row.corrected_latency } else { &row.latency };
-                if histogram.is_empty() {
-                    return None;
-                }
-                match statistic {
-                    Statistic::Mean => histogram.mean(),
-                    Statistic::Min => histogram.min() as f64,
-                    Statistic::Max => histogram.max() as f64,
-                    Statistic::Percentile(p) => histogram.percentile(p) as f64,
-                }
+                statistic.of(histogram)?
             }
-            // `Threshold::value` reads it from the totals.
-            Metric::Counter(_) => return None,
+            // `Threshold::value` reads counters from the totals, and requests have no last value.
+            Metric::Counter(_) | Metric::Last => return None,
         })
     }
 }
 
 impl Statistic {
+    /// `None`: there is no value.
+    fn of(self, histogram: &Histogram) -> Option<f64> {
+        (!histogram.is_empty()).then(|| match self {
+            Statistic::Mean => histogram.mean(),
+            Statistic::Min => histogram.min() as f64,
+            Statistic::Max => histogram.max() as f64,
+            Statistic::Percentile(p) => histogram.percentile(p) as f64,
+        })
+    }
+
     fn parse(word: &str) -> Option<Statistic> {
         Some(match word {
             "mean" => Statistic::Mean,
@@ -268,7 +368,7 @@ impl Unit {
         let bad = || format!("expected a {}, found `{text}`", self.expected());
         let number: f64 = number.trim().parse().map_err(|_| bad())?;
         let factor = match (self, unit.trim()) {
-            (Unit::Number, "") => 1.0,
+            (Unit::Number | Unit::Plain, "") => 1.0,
             (Unit::Share, "") => 1.0,
             (Unit::Share, "%") => 0.01,
             (Unit::PerSecond, "/s" | "") => 1.0,
@@ -286,7 +386,7 @@ impl Unit {
 
     fn expected(self) -> &'static str {
         match self {
-            Unit::Number => "number",
+            Unit::Number | Unit::Plain => "number",
             Unit::Share => "share, such as 0.1% or 0.001",
             Unit::PerSecond => "rate, such as 100/s or 30/min",
             Unit::Time => "time, such as 300ms or 1.5s",
@@ -296,6 +396,8 @@ impl Unit {
     fn show(self, value: f64) -> String {
         match self {
             Unit::Number => units::count(value as u64),
+            // At most three digits behind the point, and none that say nothing.
+            Unit::Plain => ((value * THOUSANDTHS).round() / THOUSANDTHS).to_string(),
             Unit::Share => units::percent(value),
             Unit::PerSecond => units::rate(value),
             Unit::Time => units::time(value),
@@ -314,6 +416,17 @@ impl Op {
             Op::NotEqual => value != limit,
         }
     }
+}
+
+/// What the plan recorded itself under a name, of all its tags together, or under a name with tags as
+/// [`MetricKey::label`] writes them. Of several kinds with the same name, the first that was used.
+fn metric_of(totals: &Totals, name: &str) -> Option<(MetricKind, MetricStats)> {
+    let is_meant = |key: &MetricKey| key.name == name || key.label() == name;
+    let kind = totals.metrics().find(|(key, _)| is_meant(key))?.0.kind;
+    let mut all = MetricStats::default();
+    let same = totals.metrics().filter(|(key, _)| key.kind == kind && is_meant(key));
+    same.for_each(|(_, stats)| all.merge(stats));
+    Some((kind, all))
 }
 
 /// `(name)` or `("name")`, and what follows.
@@ -402,6 +515,54 @@ mod tests {
     }
 
     #[test]
+    fn metrics_of_the_plan_have_thresholds() {
+        let mut slice = Slice::new(0, 0);
+        let mut record = |kind, name: &str, tag: &str, values: &[f64]| {
+            let number = crate::MetricId(slice.metric_keys.len() as u32);
+            let tags = vec![("to".to_owned(), tag.to_owned())];
+            slice.announce_metric(number, &MetricKey::new(kind, name, tags));
+            for (at, value) in values.iter().enumerate() {
+                assert_eq!(slice.record_metric(number, kind, *value, at as u64), Ok(()));
+            }
+        };
+        record(MetricKind::Counter, "bought", "at", &[2.5, 2.0]);
+        record(MetricKind::Counter, "bought", "de", &[1.0]);
+        record(MetricKind::Gauge, "stock", "at", &[7.0, -2.0, 3.5]);
+        record(MetricKind::Rate, "cached", "at", &[1.0, 1.0, 1.0, 0.0]);
+        record(MetricKind::Trend, "render", "at", &[4.0, 8.0]);
+        let mut totals = Totals::new();
+        assert!(totals.add(&slice));
+        for (text, passed) in [
+            ("count(bought) > 5", true),
+            ("count(bought) == 5.5", true),
+            ("count(bought{to=de}) == 1", true),
+            ("rate(bought) >= 0.55/s", true),
+            ("count(stock) == 3", true),
+            ("last(stock) == 3.5", true),
+            ("min(stock) == -2", true),
+            ("max(stock) < 7", false),
+            ("rate(cached) > 0.7", true),
+            ("rate(cached) > 80%", false),
+            ("p95(render) < 10ms", true),
+            ("max(render) < 8ms", false),
+            ("max(render) <= 8", true),
+            ("mean(render) == 6", true),
+            ("last(bought) > 0", false),
+            ("p95(nothing) < 5", false),
+        ] {
+            let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
+            assert_eq!(result.passed, passed, "{text}: {}", result.shown);
+        }
+        let shown = |text| Threshold::parse(text).expect(text).evaluate(&totals, 10.0).shown;
+        assert_eq!(shown("count(bought) > 5"), "5.5");
+        assert_eq!(shown("rate(cached) > 0.7"), "75%");
+        assert_eq!(
+            Threshold::parse("p95(render) < 3").expect("good").percentile_of(&totals),
+            Some((95.0, 2))
+        );
+    }
+
+    #[test]
     fn errors_say_what_is_wrong() {
         for (text, word) in [
             ("p101 < 1s", "p101"),
@@ -413,6 +574,9 @@ mod tests {
             ("arrivals_dropped(login) == 0", "takes no name"),
             ("", "unknown metric"),
             ("p99() < 1s", "empty"),
+            ("p99 < 5", "time"),
+            ("last < 5", "gauge"),
+            ("corrected_p99(login) < 5", "time"),
         ] {
             let error = Threshold::parse(text).expect_err(text);
             assert!(error.message.contains(word), "{text}: {}", error.message);

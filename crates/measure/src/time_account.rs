@@ -132,7 +132,9 @@ impl TimeAccount {
         for number in [self.users, self.covered_ns, self.requests, finished] {
             codec::put(out, number);
         }
+        codec::put(out, self.states.len() as u64);
         self.states.iter().for_each(|time| codec::put_signed(out, *time));
+        codec::put(out, self.phases.len() as u64);
         self.phases.iter().for_each(|time| codec::put(out, *time));
     }
 
@@ -144,10 +146,13 @@ impl TimeAccount {
             first_finished_ns: codec::get(bytes)?.checked_sub(1),
             ..TimeAccount::default()
         };
-        for time in &mut account.states {
+        // An earlier version may know fewer states and phases.
+        let states = usize::try_from(codec::get(bytes)?).unwrap_or(usize::MAX);
+        for time in account.states.iter_mut().take(states) {
             *time = codec::get_signed(bytes)?;
         }
-        for time in &mut account.phases {
+        let phases = usize::try_from(codec::get(bytes)?).unwrap_or(usize::MAX);
+        for time in account.phases.iter_mut().take(phases) {
             *time = codec::get(bytes)?;
         }
         Ok(account)

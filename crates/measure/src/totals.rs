@@ -2,124 +2,149 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::histogram::Histogram;
+use crate::metrics::{MetricId, MetricKey, MetricStats, Metrics};
 use crate::names::{NameId, NameKind, Names};
 use crate::request_stats::RequestStats;
 use crate::self_metrics::SelfMetrics;
+use crate::series::{Extent, OpenRow, SeriesBuilder, SeriesRow};
 use crate::slice::{Counters, Slice};
+use crate::slice_set::SliceSet;
 use crate::time_account::TimeAccount;
 
-/// Most rows of the series; in longer runs, neighbouring rows are merged.
-const MAX_SERIES: usize = 1_200;
-/// A row is complete when this many later rows exist.
-const ROWS_UNTIL_COMPLETE: u32 = 3;
-
-/// One second of a run, all workers and names together; in long runs, several seconds.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct SecondStats {
-    /// The first second, from 0.
-    pub second: u32,
-    /// How many seconds it covers; the last row may cover fewer.
-    pub seconds: u32,
-    /// Requests that have ended.
-    pub requests: u64,
-    /// Those of them that were errors.
-    pub errors: u64,
-    /// Bytes read.
-    pub bytes_in: u64,
-    /// Bytes written.
-    pub bytes_out: u64,
-    /// Latency of complete responses, in µs.
-    pub latency: Histogram,
-    /// What is counted besides requests.
-    pub counters: Counters,
-    /// Self-metrics of the workers.
-    pub self_metrics: SelfMetrics,
-    /// CPU time of the busiest worker in any of the seconds, in ns per second.
-    pub busiest_ns: u64,
-}
+/// Seconds of which the records are held, for those who watch a run.
+const RECENT_SECONDS: usize = 8;
+/// Seconds of which the users are known by second. A slice that comes later than that counts in everything
+/// but the most users active at once.
+const SECONDS_OF_USERS: usize = 128;
+/// A second is complete, or nearly, when this many later ones exist.
+const SECONDS_UNTIL_COMPLETE: u32 = 3;
 
 /// Everything that was recorded in a run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Totals {
     names: Names,
     rows: Vec<RequestStats>,
     /// The number here of each worker's number.
     numbers: HashMap<(u32, NameId), NameId>,
-    /// By first second divided by the resolution.
-    series: BTreeMap<u32, SecondStats>,
-    /// Seconds per row of the series.
-    resolution: u32,
+    /// What was recorded under numbers of which the names have not come yet.
+    nameless: HashMap<(u32, NameId), RequestStats>,
+    metrics: Metrics,
+    /// What each metric recorded.
+    metric_stats: Vec<MetricStats>,
+    /// The number here of each worker's number.
+    metric_numbers: HashMap<(u32, MetricId), MetricId>,
+    /// What was recorded under numbers of which the metrics have not come yet.
+    keyless: HashMap<(u32, MetricId), MetricStats>,
+    /// The slices that have been added.
+    seen: SliceSet,
+    /// Slices that came a second time.
+    refused: u64,
+    extent: Extent,
+    /// The last seconds.
+    recent: BTreeMap<u32, OpenRow>,
+    /// Users active, of all workers, by second.
+    users: BTreeMap<u32, u64>,
+    /// Most users active in any second.
+    users_active: u64,
     counters: Counters,
     self_metrics: SelfMetrics,
     /// By worker.
-    time_accounts: BTreeMap<u32, TimeAccount>,
+    time_accounts: BTreeMap<u32, WorkerTime>,
 }
 
-impl SecondStats {
-    fn add(&mut self, row: &RequestStats) {
-        self.requests = self.requests.saturating_add(row.count);
-        self.errors = self.errors.saturating_add(row.errors);
-        self.bytes_in = self.bytes_in.saturating_add(row.bytes_in);
-        self.bytes_out = self.bytes_out.saturating_add(row.bytes_out);
-        self.latency.merge(&row.latency);
-    }
+/// The time account of a worker.
+#[derive(Debug, Clone, Copy, Default)]
+struct WorkerTime {
+    account: TimeAccount,
+    /// The latest second that it covers.
+    last: u32,
+}
 
-    /// Frees memory: the row is complete, or nearly.
-    fn compact(&mut self) {
-        self.latency.compact();
-        self.self_metrics.compact();
+impl WorkerTime {
+    /// Adds the account of a second, whenever it comes: how many users there are is what the latest says.
+    fn add(&mut self, second: u32, account: &TimeAccount) {
+        let users = if second < self.last { self.account.users } else { account.users };
+        self.account.add_later(account);
+        self.account.users = users;
+        self.last = self.last.max(second);
     }
+}
 
-    /// Adds the next row.
-    fn add_later(&mut self, later: &SecondStats) {
-        self.requests = self.requests.saturating_add(later.requests);
-        self.errors = self.errors.saturating_add(later.errors);
-        self.bytes_in = self.bytes_in.saturating_add(later.bytes_in);
-        self.bytes_out = self.bytes_out.saturating_add(later.bytes_out);
-        self.latency.merge(&later.latency);
-        self.counters.add_later(&later.counters);
-        self.self_metrics.merge(&later.self_metrics);
-        self.busiest_ns = self.busiest_ns.max(later.busiest_ns);
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals::new()
     }
 }
 
 impl Totals {
     /// Empty totals.
     pub fn new() -> Totals {
-        Totals { resolution: 1, ..Totals::default() }
+        Totals {
+            // The workers keep to the plan's number of names.
+            names: Names::new(usize::MAX),
+            rows: Vec::new(),
+            numbers: HashMap::new(),
+            nameless: HashMap::new(),
+            metrics: Metrics::default(),
+            metric_stats: Vec::new(),
+            metric_numbers: HashMap::new(),
+            keyless: HashMap::new(),
+            seen: SliceSet::default(),
+            refused: 0,
+            extent: Extent::default(),
+            recent: BTreeMap::new(),
+            users: BTreeMap::new(),
+            users_active: 0,
+            counters: Counters::default(),
+            self_metrics: SelfMetrics::default(),
+            time_accounts: BTreeMap::new(),
+        }
     }
 
-    /// Adds a slice. Slices of one worker come in the order of their seconds.
-    pub fn add(&mut self, slice: &Slice) {
-        self.learn(slice);
-        let second = slice.second / self.resolution;
-        let is_new = !self.series.contains_key(&second);
-        if let Some(done) = second.checked_sub(ROWS_UNTIL_COMPLETE).filter(|_| is_new) {
-            // A worker that hands over its slice later still finds its row.
-            self.series.get_mut(&done).map(SecondStats::compact);
+    /// Adds what a worker recorded in a second. Slices may come in any order. `false`: that second of that
+    /// worker was added before, and the slice is left out.
+    pub fn add(&mut self, slice: &Slice) -> bool {
+        if !self.seen.insert(slice.worker, slice.second) {
+            self.refused += 1;
+            return false;
         }
-        let of_second = self.series.entry(second).or_insert_with(|| SecondStats {
-            second: second * self.resolution,
-            seconds: self.resolution,
-            ..SecondStats::default()
-        });
-        of_second.counters.merge(&slice.counters);
-        of_second.self_metrics.merge(&slice.self_metrics);
-        of_second.busiest_ns = of_second.busiest_ns.max(slice.self_metrics.cpu_ns);
-        self.self_metrics.merge(&slice.self_metrics);
+        self.learn(slice);
+        self.extent.add(slice.second);
         for (id, row) in slice.rows() {
-            let Some(here) = self.numbers.get(&(slice.worker, id)) else { continue };
-            self.rows[here.0 as usize].merge(row);
-            // Groups hold requests that count by themselves.
-            if self.names.get(*here).is_some_and(|(kind, _)| kind != NameKind::Group) {
-                of_second.add(row);
+            match self.numbers.get(&(slice.worker, id)) {
+                Some(here) => self.rows[here.0 as usize].merge(row),
+                None => self.nameless.entry((slice.worker, id)).or_default().merge(row),
             }
         }
+        for (id, stats) in slice.metrics() {
+            match self.metric_numbers.get(&(slice.worker, id)) {
+                Some(here) => self.metric_stats[here.0 as usize].merge(stats),
+                None => self.keyless.entry((slice.worker, id)).or_default().merge(stats),
+            }
+        }
+        self.self_metrics.merge(&slice.self_metrics);
         self.counters.merge(&slice.counters);
-        self.time_accounts.entry(slice.worker).or_default().add_later(&slice.time_account);
-        if self.series.len() > MAX_SERIES {
-            self.halve();
+        self.time_accounts.entry(slice.worker).or_default().add(slice.second, &slice.time_account);
+        self.remember(slice);
+        true
+    }
+
+    /// Adds a slice to the last seconds.
+    fn remember(&mut self, slice: &Slice) {
+        let users = self.users.entry(slice.second).or_default();
+        *users = users.saturating_add(slice.counters.users_active);
+        self.users_active = self.users_active.max(*users);
+        if self.users.len() > SECONDS_OF_USERS {
+            self.users.pop_first();
+        }
+        let is_new = !self.recent.contains_key(&slice.second);
+        if let Some(done) = slice.second.checked_sub(SECONDS_UNTIL_COMPLETE).filter(|_| is_new) {
+            // A worker that hands over its slice later still finds its row.
+            self.recent.get_mut(&done).map(OpenRow::compact);
+        }
+        self.recent.entry(slice.second).or_default().add(slice);
+        if self.recent.len() > RECENT_SECONDS {
+            self.recent.pop_first();
         }
     }
 
@@ -131,27 +156,35 @@ impl Totals {
             if self.rows.len() < self.names.len() {
                 self.rows.resize_with(self.names.len(), RequestStats::default);
             }
+            if let Some(early) = self.nameless.remove(&(slice.worker, *id)) {
+                self.rows[here.0 as usize].merge(&early);
+            }
+        }
+        for (id, key) in &slice.metric_keys {
+            let here = self.metrics.intern(key);
+            self.metric_numbers.insert((slice.worker, *id), here);
+            if self.metric_stats.len() < self.metrics.len() {
+                self.metric_stats.resize_with(self.metrics.len(), MetricStats::default);
+            }
+            if let Some(early) = self.keyless.remove(&(slice.worker, *id)) {
+                self.metric_stats[here.0 as usize].merge(&early);
+            }
         }
     }
 
-    /// Merges neighbouring rows of the series.
-    fn halve(&mut self) {
-        self.resolution *= 2;
-        let rows = std::mem::take(&mut self.series);
-        for (_, mut row) in rows {
-            row.seconds = self.resolution;
-            let key = row.second / self.resolution;
-            match self.series.get_mut(&key) {
-                Some(first) => {
-                    first.add_later(&row);
-                    // At once: a thousand rows that are not compacted would briefly take much more memory.
-                    first.compact();
-                }
-                None => {
-                    self.series.insert(key, row);
-                }
-            }
-        }
+    /// Slices that were left out because they had been added before.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Requests, programs and groups whose names have not come: the slice that has them is missing.
+    pub fn nameless(&self) -> u64 {
+        self.nameless.values().fold(0, |sum, row| sum.saturating_add(row.count))
+    }
+
+    /// What computes the series from the slices that were added.
+    pub fn series(&self) -> SeriesBuilder {
+        SeriesBuilder::new(self.extent.clone())
     }
 
     /// All requests and programs together.
@@ -161,12 +194,17 @@ impl Totals {
         all
     }
 
-    /// Requests and programs by name, in the order of their first use.
+    /// Requests by name, in the order of their first use.
     pub fn requests(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
-        self.of_kind(|kind| kind != NameKind::Group)
+        self.of_kind(|kind| kind == NameKind::Request)
     }
 
-    /// Groups by name, in the order of their first use.
+    /// Programs by name, in the order of their first use.
+    pub fn programs(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
+        self.of_kind(|kind| kind == NameKind::Exec)
+    }
+
+    /// Groups by name, in the order of their numbers.
     pub fn groups(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.of_kind(|kind| kind == NameKind::Group)
     }
@@ -177,25 +215,43 @@ impl Totals {
     ) -> impl Iterator<Item = (&str, &RequestStats)> {
         self.rows.iter().enumerate().filter_map(move |(index, row)| {
             let (kind, text) = self.names.get(NameId(index as u32))?;
-            (wanted(kind) && row.count > 0).then_some((text, row))
+            (wanted(kind) && !row.is_empty()).then_some((text, row))
         })
     }
 
-    /// Statistics of a name: of a request or program, or else of a group.
-    pub fn named(&self, name: &str) -> Option<&RequestStats> {
-        let find = |(own, row)| if own == name { Some(row) } else { None };
-        self.requests().find_map(find).or_else(|| self.groups().find_map(find))
+    /// Metrics that the plan recorded, in the order of their first use.
+    pub fn metrics(&self) -> impl Iterator<Item = (&MetricKey, &MetricStats)> {
+        self.metric_stats.iter().enumerate().filter_map(|(number, stats)| {
+            let key = self.metrics.get(MetricId(number as u32))?;
+            (stats.count > 0).then_some((key, stats))
+        })
     }
 
-    /// One row per second, in order. While a run is in progress, the last rows may still lack workers.
-    pub fn series(&self) -> impl DoubleEndedIterator<Item = &SecondStats> {
-        self.series.values()
+    /// Whether there were more metrics than are recorded separately.
+    pub fn metrics_overflowed(&self) -> bool {
+        self.metrics.overflowed()
+    }
+
+    /// Statistics of a name: of a request, or else of a program, or else of a group.
+    pub fn named(&self, name: &str) -> Option<&RequestStats> {
+        let mut all = self.requests().chain(self.programs()).chain(self.groups());
+        all.find_map(|(own, row)| if own == name { Some(row) } else { None })
+    }
+
+    /// The last seconds, in order, at most eight. The very last ones may still lack workers.
+    pub fn recent(&self) -> impl DoubleEndedIterator<Item = SeriesRow> {
+        self.recent.iter().map(|(second, row)| row.row(*second, 1))
+    }
+
+    /// Requests and programs that were errors.
+    pub fn errors(&self) -> u64 {
+        let all = self.requests().chain(self.programs());
+        all.fold(0, |sum, (_, row)| sum.saturating_add(row.errors))
     }
 
     /// What is counted besides requests; `users_active` is the most of any second.
     pub fn counters(&self) -> Counters {
-        let most = self.series.values().map(|row| row.counters.users_active).max();
-        Counters { users_active: most.unwrap_or(0), ..self.counters }
+        Counters { users_active: self.users_active, ..self.counters }
     }
 
     /// How many workers have recorded anything.
@@ -213,18 +269,11 @@ impl Totals {
     pub fn time_account(&self, elapsed_s: f64) -> TimeAccount {
         let mut sum = TimeAccount::default();
         for account in self.time_accounts.values() {
-            let mut account = *account;
+            let mut account = account.account;
             account.extend((elapsed_s * 1e9) as u64);
             sum.add_users(&account);
         }
         sum
-    }
-
-    /// Whether there were more names than are counted separately.
-    pub fn names_overflowed(&self) -> bool {
-        let other = |(name, _): (&str, &RequestStats)| name == crate::OTHER;
-        self.names.overflowed()
-            || (self.names.len() > crate::MAX_NAMES && self.requests().any(other))
     }
 
     /// Heap memory in bytes, without the series.
@@ -236,20 +285,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request_stats::{Phases, Sample};
-
-    fn sample(latency_us: u64) -> Sample {
-        Sample {
-            latency_us,
-            corrected_latency_us: None,
-            complete: true,
-            status: 200,
-            error: None,
-            bytes_in: 0,
-            bytes_out: 0,
-            phases: Phases::default(),
-        }
-    }
+    use crate::request_stats::Sample;
 
     #[test]
     fn workers_may_number_names_differently() {
@@ -258,9 +294,9 @@ mod tests {
             let mut slice = Slice::new(worker, 0);
             slice.announce(NameId(0), NameKind::Request, first);
             slice.announce(NameId(1), NameKind::Request, second);
-            slice.record(NameId(0), &sample(10));
-            slice.record(NameId(0), &sample(10));
-            slice.record(NameId(1), &sample(10));
+            slice.record(NameId(0), &Sample::ok(10));
+            slice.record(NameId(0), &Sample::ok(10));
+            slice.record(NameId(1), &Sample::ok(10));
             totals.add(&slice);
         }
         assert_eq!(totals.named("a").map(|row| row.count), Some(3));
@@ -273,55 +309,97 @@ mod tests {
         let mut slice = Slice::new(0, 0);
         slice.announce(NameId(0), NameKind::Request, "a");
         slice.announce(NameId(1), NameKind::Group, "a");
-        slice.record(NameId(0), &sample(10));
+        slice.record(NameId(0), &Sample::ok(10));
         slice.record_group(NameId(1), 30, false);
         let mut totals = Totals::new();
         totals.add(&slice);
         assert_eq!(totals.all().count, 1);
         assert_eq!(totals.groups().map(|(_, row)| row.latency.max()).collect::<Vec<_>>(), [30]);
-        assert_eq!(totals.series().map(|row| row.requests).sum::<u64>(), 1);
+        assert_eq!(totals.recent().map(|row| row.requests).sum::<u64>(), 1);
     }
 
-    /// Rows that are complete take three bytes for each latency that was seen in them, and say the same.
+    /// Whatever the order in which slices come, and how often: totals and series are the same.
     #[test]
-    fn rows_of_the_series_are_small() {
-        let (mut totals, mut whole) = (Totals::new(), crate::Histogram::<{ crate::FINE }>::new());
-        let mut chance = 1u64;
-        for second in 0..10 {
-            let mut slice = Slice::new(0, second);
-            if second == 0 {
-                slice.announce(NameId(0), NameKind::Request, "a");
-            }
-            for _ in 0..20_000 {
-                chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                // 50 µs to 50 ms, each octave as often.
-                let value = 50 << ((chance >> 40) % 10);
-                let value = value + (chance >> 50) % value;
-                slice.record(NameId(0), &sample(value));
-                whole.record(value);
-            }
-            totals.add(&slice);
+    fn slices_merge_in_any_order_and_once() {
+        let slices: Vec<Slice> = (0..30u32)
+            .flat_map(|second| [(0, second), (1, second)])
+            .map(|(worker, second)| {
+                let mut slice = Slice::new(worker, second);
+                if second == 0 {
+                    slice.announce(NameId(0), NameKind::Request, "a");
+                    slice.announce(NameId(1), NameKind::Group, "g");
+                }
+                slice.record(NameId(0), &Sample::ok(u64::from(10 + second)));
+                slice.record_group(NameId(1), 5, false);
+                slice.counters.users_active = u64::from(40 - second);
+                slice.time_account.users = u64::from(second);
+                slice
+            })
+            .collect();
+        let evaluate = |order: &[usize]| {
+            let mut totals = Totals::new();
+            let added = order.iter().filter(|at| totals.add(&slices[**at])).count();
+            let mut series = totals.series();
+            order.iter().for_each(|at| series.add(&slices[*at]));
+            let rows = series.finish().rows().to_vec();
+            (totals, rows, added)
+        };
+        let forward: Vec<usize> = (0..60).collect();
+        let (expected, rows, added) = evaluate(&forward);
+        assert_eq!((added, rows.len(), rows[0].users, rows[7].requests), (60, 30, 80, 2));
+        assert_eq!(expected.counters().users_active, 80);
+        // Late by a few seconds; from the end to the beginning; everything twice.
+        let late: Vec<usize> = (0..60).map(|at| at / 10 * 10 + (at * 7) % 10).collect();
+        let backward: Vec<usize> = (0..60).rev().collect();
+        for order in [late, backward, [forward.clone(), forward].concat()] {
+            let (totals, same, added) = evaluate(&order);
+            assert_eq!((added, totals.refused()), (60, order.len() as u64 - 60));
+            assert_eq!(same, rows);
+            assert_eq!((totals.all(), totals.requests().count()), (expected.all(), 1));
+            assert_eq!(totals.named("g"), expected.named("g"));
+            assert_eq!(totals.time_account(30.0), expected.time_account(30.0));
+            assert_eq!(totals.time_account(30.0).users, 58);
         }
-        for row in totals.series().take(7) {
-            let (size, buckets) = (row.latency.heap_bytes(), row.latency.buckets().count());
-            assert!(buckets > 1_000 && size <= 3 * buckets, "{size} for {buckets}");
-        }
-        let mut merged = crate::Histogram::<{ crate::FINE }>::new();
-        totals.series().for_each(|row| merged.merge(&row.latency));
-        assert_eq!((merged.count(), merged.percentile(99.0)), (200_000, whole.percentile(99.0)));
     }
 
     #[test]
-    fn the_series_of_a_long_run_stays_short() {
+    fn workers_may_number_metrics_differently_and_announce_them_late() {
+        let bought = MetricKey::new(crate::MetricKind::Counter, "bought", Vec::new());
         let mut totals = Totals::new();
+        for (worker, number) in [(0, 0), (1, 5)] {
+            let record = |slice: &mut Slice| {
+                assert_eq!(slice.record_metric(MetricId(number), bought.kind, 1.5, 0), Ok(()));
+            };
+            let (mut first, mut second) = (Slice::new(worker, 0), Slice::new(worker, 1));
+            first.announce_metric(MetricId(number), &bought);
+            record(&mut first);
+            record(&mut second);
+            assert!(totals.add(&second) && totals.add(&first));
+        }
+        let all: Vec<_> = totals.metrics().map(|(key, stats)| (key, stats.sum())).collect();
+        assert_eq!(all, [(&bought, 6.0)]);
+    }
+
+    /// What a run of a day holds: a few seconds with their records, and numbers of 1,200 rows at most.
+    #[test]
+    fn a_long_run_takes_no_more_memory_than_a_short_one() {
+        let (mut totals, mut seconds) = (Totals::new(), Vec::new());
         for second in 0..10_000 {
             let mut slice = Slice::new(0, second);
             slice.announce(NameId(0), NameKind::Request, "a");
-            slice.record(NameId(0), &sample(5));
-            totals.add(&slice);
+            slice.record(NameId(0), &Sample::ok(u64::from(second % 100)));
+            slice.counters.users_active = 3;
+            assert!(totals.add(&slice));
+            assert!(totals.recent().count() <= RECENT_SECONDS);
+            seconds.push(slice);
         }
-        assert!(totals.series().count() <= MAX_SERIES);
-        assert_eq!(totals.series().map(|row| row.requests).sum::<u64>(), 10_000);
-        assert!(totals.series().map(|row| row.seconds).sum::<u32>() >= 10_000);
+        let mut builder = totals.series();
+        seconds.iter().for_each(|slice| builder.add(slice));
+        let series = builder.finish();
+        let rows = series.rows();
+        assert!((600..=1_200).contains(&rows.len()), "{}", rows.len());
+        assert_eq!(rows.iter().map(|row| row.requests).sum::<u64>(), 10_000);
+        assert!(rows.iter().all(|row| row.users == 3 && row.second % row.seconds == 0));
+        assert!(rows.iter().map(|row| row.seconds).sum::<u32>() >= 10_000);
     }
 }

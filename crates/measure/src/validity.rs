@@ -3,12 +3,12 @@
 //! `docs/measurement.md` lists them.
 
 use crate::error_kind::ErrorKind;
-use crate::histogram::Histogram;
 use crate::host_metrics::HostMetrics;
 use crate::request_stats::RequestStats;
+use crate::series::{Series, SeriesRow};
 use crate::steady::{Steady, Unsteady};
 use crate::threshold::Threshold;
-use crate::totals::{SecondStats, Totals};
+use crate::totals::Totals;
 use crate::units::{count, percent, time};
 
 /// How far the numbers of a run can be trusted.
@@ -51,6 +51,8 @@ pub struct Reason {
 pub struct Facts<'a> {
     /// What was recorded.
     pub totals: &'a Totals,
+    /// The same second by second.
+    pub series: &'a Series,
     /// All its requests together.
     pub all: &'a RequestStats,
     /// Samples of the host that squall ran on.
@@ -95,8 +97,8 @@ const BUSY_SHARE: f64 = 0.95;
 const MIN_BUSY_SECONDS: f64 = 0.1;
 
 fn cpu_bound(facts: &Facts<'_>) -> Option<Reason> {
-    let busy = |row: &SecondStats| row.busiest_ns as f64 / 1e9 >= BUSY_SHARE;
-    let (seconds, all) = (seconds(facts, busy), facts.totals.series().count());
+    let busy = |row: &SeriesRow| row.busiest_ns as f64 / 1e9 >= BUSY_SHARE;
+    let (seconds, all) = (seconds(facts, busy), facts.series.rows().len());
     if seconds.is_empty() || (seconds.len() as f64) < MIN_BUSY_SECONDS * all as f64 {
         return None;
     }
@@ -120,18 +122,17 @@ const MAX_STARVED_QUESTIONABLE: f64 = 0.25;
 
 fn starved(facts: &Facts<'_>) -> Option<Reason> {
     let waited = facts.totals.self_metrics().starved_ns as f64;
-    let seconds_all: f64 = facts.totals.series().map(|row| f64::from(row.seconds)).sum();
+    let seconds_all: f64 = facts.series.rows().iter().map(|row| f64::from(row.seconds)).sum();
     let share = waited / (seconds_all * facts.totals.workers() as f64 * 1e9).max(1.0);
     if share < MAX_STARVED {
         return None;
     }
-    let worst = |row: &SecondStats| {
-        row.self_metrics.starved_ns as f64 > MAX_STARVED * 1e9 * f64::from(row.seconds.max(1))
-    };
+    let worst =
+        |row: &SeriesRow| row.starved_ns as f64 > MAX_STARVED * 1e9 * f64::from(row.seconds.max(1));
     let seconds = seconds(facts, worst);
     let at = match seconds.is_empty() {
         true => String::new(),
-        false => format!(", worst {}", when(&seconds, facts.totals.series().count())),
+        false => format!(", worst {}", when(&seconds, facts.series.rows().len())),
     };
     Some(Reason {
         rule: "starved",
@@ -155,16 +156,11 @@ fn starved(facts: &Facts<'_>) -> Option<Reason> {
 const MAX_STALL_US: u64 = 100_000;
 
 fn stalled(facts: &Facts<'_>) -> Option<Reason> {
-    let longest = |row: &SecondStats| {
-        let own = &row.self_metrics;
-        let delays = [&own.receive_delay, &own.send_delay, &own.loop_iteration, &own.timer_delay];
-        delays.into_iter().map(Histogram::max).max().unwrap_or(0)
-    };
-    let worst = facts.totals.series().map(longest).max().unwrap_or(0);
+    let worst = facts.series.rows().iter().map(|row| row.longest_delay_us).max().unwrap_or(0);
     if worst < MAX_STALL_US {
         return None;
     }
-    let seconds = seconds(facts, |row| longest(row) >= MAX_STALL_US);
+    let seconds = seconds(facts, |row| row.longest_delay_us >= MAX_STALL_US);
     Some(Reason {
         rule: "stalled",
         validity: Validity::Questionable,
@@ -172,7 +168,7 @@ fn stalled(facts: &Facts<'_>) -> Option<Reason> {
             "squall stood still for up to {} (limit {}) {}",
             time(worst as f64),
             time(MAX_STALL_US as f64),
-            when(&seconds, facts.totals.series().count())
+            when(&seconds, facts.series.rows().len())
         ),
         advice: "squall was stopped, had no CPU, or the machine was suspended: run it on a machine that does nothing else".to_owned(),
     })
@@ -196,7 +192,7 @@ fn send_delay(facts: &Facts<'_>) -> Option<Reason> {
     }
     let very = MAX_DELAY_US.max(0.5 * median);
     let very_late = delays.count_above(very as u64) as f64 / all.count.max(1) as f64;
-    let seconds = seconds(facts, |row| row.self_metrics.send_delay.percentile(99.0) as f64 > limit);
+    let seconds = seconds(facts, |row| row.send_delay_p99_us as f64 > limit);
     Some(Reason {
         rule: "send_delay",
         validity: if very_late > 0.1 { Validity::Invalid } else { Validity::Questionable },
@@ -206,7 +202,7 @@ fn send_delay(facts: &Facts<'_>) -> Option<Reason> {
             time(limit),
             percent(MAX_LATE_REQUESTS),
             time(delays.percentile(99.0) as f64),
-            when(&seconds, facts.totals.series().count())
+            when(&seconds, facts.series.rows().len())
         ),
         advice: "the load was not the plan's: use more workers or machines, a lower rate, or a longer ramp".to_owned(),
     })
@@ -243,7 +239,7 @@ fn arrivals_dropped(facts: &Facts<'_>) -> Option<Reason> {
     if share <= MAX_DROPPED {
         return None;
     }
-    let seconds = seconds(facts, |row| row.counters.arrivals_dropped > 0);
+    let seconds = seconds(facts, |row| row.arrivals_dropped > 0);
     Some(Reason {
         rule: "arrivals_dropped",
         validity: if share > MAX_DROPPED_QUESTIONABLE {
@@ -257,7 +253,7 @@ fn arrivals_dropped(facts: &Facts<'_>) -> Option<Reason> {
             count(counters.arrivals_due),
             percent(share),
             percent(MAX_DROPPED),
-            when(&seconds, facts.totals.series().count())
+            when(&seconds, facts.series.rows().len())
         ),
         advice: "the load was not the plan's: raise max_users, unless the target is too slow for this rate".to_owned(),
     })
@@ -464,8 +460,8 @@ fn too_short<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = Reason> + 'a {
 }
 
 /// The seconds for which a condition is true.
-fn seconds(facts: &Facts<'_>, is: impl Fn(&SecondStats) -> bool) -> Vec<u32> {
-    facts.totals.series().filter(|row| is(row)).map(|row| row.second).collect()
+fn seconds(facts: &Facts<'_>, is: impl Fn(&SeriesRow) -> bool) -> Vec<u32> {
+    facts.series.rows().iter().filter(|row| is(row)).map(|row| row.second).collect()
 }
 
 /// Seconds in words.

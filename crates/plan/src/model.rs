@@ -50,6 +50,22 @@ pub struct Plan {
     pub seed: Option<u64>,
     /// Limits of a user's bytes a second, unless the scenario has its own.
     pub bandwidth: Bandwidth,
+    /// How long a session lasts, unless the scenario says otherwise.
+    pub session: Option<Session>,
+    /// How many names of requests, groups and programs are counted separately, above 0; those that are
+    /// known before the run always are. Default 1,000.
+    pub max_names: Option<Spanned<u64>>,
+}
+
+/// How long a user's session lasts: its cookies, what steps have set its variables to, and the
+/// credentials that it has negotiated. Default: of an open workload, where each arrival is somebody
+/// else, an iteration; of a closed workload the user's whole life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Session {
+    /// Each iteration begins with a fresh one.
+    PerIteration,
+    /// A user keeps it over all its iterations.
+    PerUser,
 }
 
 /// Limits of the bytes a second of one user, to be a phone.
@@ -186,6 +202,9 @@ pub struct Defaults {
     /// Whether a status of 400 and above is an error where no check of the request looks at
     /// `status`. Default true.
     pub status_errors: Option<bool>,
+    /// Whether a request is repeated on a new connection where the target had closed the old one before
+    /// it was delivered. Default true.
+    pub retry_stale: Option<bool>,
     /// What pages load besides. Default: nothing.
     pub resources: Option<Resources>,
 }
@@ -233,6 +252,8 @@ pub enum ResourceHosts {
 /// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timeouts {
+    /// Waiting for one of the plan's own pool of connections. Default 60 s.
+    pub pool: Option<Duration>,
     /// Name look-up, connect and TLS handshake.
     pub connect: Option<Duration>,
     /// From the send to the first byte of the response.
@@ -267,6 +288,8 @@ pub enum Auth {
 pub struct Connections {
     /// Who uses one again, and for how long.
     pub reuse: ConnectionReuse,
+    /// The version of HTTP that they speak.
+    pub http: HttpVersion,
     /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`.
     pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
     /// Local addresses that connections are made from, used in turn.
@@ -277,6 +300,18 @@ pub struct Connections {
     pub proxy: Option<Template>,
     /// TLS settings.
     pub tls: Tls,
+}
+
+/// The version of HTTP that connections speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    #[default]
+    V1,
+    /// HTTP/2: agreed on by ALPN over TLS, by prior knowledge without.
+    V2,
+    /// Over TLS what the target prefers, without it HTTP/1.1.
+    Auto,
 }
 
 /// Who uses a connection again.
@@ -325,6 +360,8 @@ pub struct Scenario {
     pub on_error: Option<OnError>,
     /// Limits of a user's bytes a second; `None`: the plan's.
     pub bandwidth: Option<Bandwidth>,
+    /// How long a session lasts; `None`: as the plan says.
+    pub session: Option<Session>,
     /// What a user does in one iteration.
     pub steps: Vec<Step>,
     /// Where it stands.
@@ -507,10 +544,16 @@ pub enum StepKind {
     },
     /// Give variables values.
     Set(Vec<(Spanned<String>, Json)>),
+    /// Forget all of the user's cookies.
+    ClearCookies,
+    /// Give the user a cookie, as a response might.
+    SetCookie(Box<Cookie>),
     /// Write a line to the run's log.
     Log(Template),
     /// End something, in order.
     Stop(StopScope),
+    /// Record a value of a metric of the plan's own.
+    Metric(Box<Metric>),
     /// Run a program; needs `--allow-exec`.
     Exec(Box<Exec>),
 }
@@ -520,6 +563,56 @@ pub enum StepKind {
 pub const DEFAULT_PARALLEL: u32 = 6;
 /// Most that a plan may ask for.
 pub const MAX_PARALLEL: u32 = 1_000;
+/// A cookie that a step sets. It obeys what those of servers obey, see RFC 6265bis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cookie {
+    /// Its name, not empty.
+    pub name: Template,
+    /// Its value.
+    pub value: Template,
+    /// The page whose response would have set it; exclusive with `domain` and `path`.
+    pub url: Option<Template>,
+    /// The host that it goes to, with those below it; `None`: the target's host alone.
+    pub domain: Option<Template>,
+    /// The path that it goes to, with those below it; `None`: `/`.
+    pub path: Option<Template>,
+}
+
+/// A value recorded by a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// The metric, as thresholds call it.
+    pub name: Spanned<String>,
+    /// What becomes of its values.
+    pub kind: MetricKind,
+    /// The value: a number, or for a rate also true or false.
+    pub value: Expr,
+    /// Values under different tags are recorded separately.
+    pub tags: Vec<(Spanned<String>, Template)>,
+}
+
+/// What becomes of the values of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    /// They are added up.
+    Counter,
+    /// The last, the smallest and the largest are kept.
+    Gauge,
+    /// The share of those that are true, or not 0, is kept.
+    Rate,
+    /// Their distribution is kept.
+    Trend,
+}
+
+impl MetricKind {
+    /// All, with their names in plans.
+    pub const NAMES: [(&str, MetricKind); 4] = [
+        ("counter", MetricKind::Counter),
+        ("gauge", MetricKind::Gauge),
+        ("rate", MetricKind::Rate),
+        ("trend", MetricKind::Trend),
+    ];
+}
 
 /// One of the branches of `choose`.
 #[derive(Debug, Clone, PartialEq)]
@@ -593,6 +686,8 @@ pub struct Request {
     pub response_body: Option<ResponseBody>,
     /// Whether a status of 400 and above is an error where no check looks at `status`.
     pub status_errors: Option<bool>,
+    /// Whether it is repeated on a new connection where the target had closed the old one.
+    pub retry_stale: Option<bool>,
     /// What the page loads besides; `None`: the defaults'.
     pub resources: Option<Resources>,
     /// Values taken from the response, in order.
@@ -799,10 +894,27 @@ impl Request {
             max_decompression_ratio: None,
             response_body: None,
             status_errors: None,
+            retry_stale: None,
             resources: None,
             extract: Vec::new(),
             check: Vec::new(),
         }
+    }
+}
+
+impl Plan {
+    /// The metrics that the steps of its scenarios record, in the order of the plan.
+    pub fn metrics(&self) -> Vec<&Metric> {
+        fn find<'p>(step: &'p Step, found: &mut Vec<&'p Metric>) {
+            if let StepKind::Metric(metric) = &step.kind {
+                found.push(metric);
+            }
+            step.inner().for_each(|step| find(step, found));
+        }
+        let mut found = Vec::new();
+        let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        steps.for_each(|step| find(step, &mut found));
+        found
     }
 }
 

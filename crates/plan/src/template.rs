@@ -110,7 +110,8 @@ impl Template {
                 TemplatePart::Expr(expr) => {
                     let program = expr.bind(binder)?;
                     match program.constant() {
-                        Some(value) if self.parts.len() > 1 => {
+                        // Null has no text: rendering it is an error, of who renders it.
+                        Some(value) if self.parts.len() > 1 && *value != Value::Null => {
                             BoundPart::Text(value.to_string().into())
                         }
                         _ => BoundPart::Expr(program, label(expr.source())),
@@ -195,7 +196,9 @@ impl BoundTemplate {
         match &*self.parts {
             [] => Some(String::new()),
             [BoundPart::Text(text)] => Some(text.to_string()),
-            [BoundPart::Expr(program, _)] => program.constant().map(Value::to_string),
+            [BoundPart::Expr(program, _)] => {
+                program.constant().filter(|value| **value != Value::Null).map(Value::to_string)
+            }
             _ => None,
         }
     }
@@ -213,7 +216,7 @@ impl BoundTemplate {
     /// Appends the text.
     ///
     /// # Errors
-    /// An expression cannot be evaluated.
+    /// An expression cannot be evaluated, or is null.
     pub fn render(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
         for part in &*self.parts {
             match part {
@@ -224,10 +227,26 @@ impl BoundTemplate {
         Ok(())
     }
 
-    /// The value: a single `${...}` keeps the type of its value, all else is a text.
+    /// Appends the text for a person to read, with `null` for what has no value. Returns whether all has.
     ///
     /// # Errors
     /// An expression cannot be evaluated.
+    pub fn show(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<bool, EvalError> {
+        let mut all = true;
+        for part in &*self.parts {
+            match part {
+                BoundPart::Text(text) => out.extend_from_slice(text.as_bytes()),
+                BoundPart::Expr(program, _) => all &= program.show(scope, out)?,
+            }
+        }
+        Ok(all)
+    }
+
+    /// The value: a single `${...}` keeps the type of its value, all else is a text.
+    ///
+    /// # Errors
+    /// An expression cannot be evaluated, needs a variable that was never given a value, or is null
+    /// where it is a part of a text.
     pub fn value(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
         if let [BoundPart::Expr(program, _)] = &*self.parts {
             return program.eval(scope);

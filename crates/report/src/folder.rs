@@ -12,19 +12,15 @@ use std::path::{Path, PathBuf};
 
 use squall_measure::{Histogram, HostMetrics, HostSample, Slice, hlog};
 
-use crate::json::json;
+use crate::json::write_json;
+use crate::recording::Recording;
 use crate::run::{Meta, Run};
-
-/// The first bytes of `slices.bin`: name and version.
-const MAGIC: &[u8; 8] = b"squall\x00\x01";
-/// Largest record, in bytes.
-const MAX_RECORD: usize = 256 << 20;
 
 /// The folder of a run in progress.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    slices: File,
+    recording: Recording,
     timeline: File,
     log: File,
     host: File,
@@ -45,11 +41,11 @@ impl RunFolder {
         let path = new_folder(base, meta.started_unix as u64, &meta.plan)?;
         fs::write(path.join("plan.yaml"), plan)?;
         let open = |name: &str| OpenOptions::new().create(true).append(true).open(path.join(name));
-        let (mut slices, mut timeline) = (open("slices.bin")?, open("timeline.hlog")?);
-        slices.write_all(MAGIC)?;
+        let recording = Recording::create(&path.join("slices.bin"))?;
+        let mut timeline = open("timeline.hlog")?;
         timeline.write_all(hlog::header(meta.started_unix).as_bytes())?;
         let folder = RunFolder {
-            slices,
+            recording,
             timeline,
             log: open("log.jsonl")?,
             host: open("host.jsonl")?,
@@ -69,17 +65,17 @@ impl RunFolder {
 
     /// How many writes failed, for example on a full disk; the run continues.
     pub fn failed(&self) -> u64 {
-        self.failed
+        self.failed + self.recording.failed()
+    }
+
+    /// Everything recorded so far.
+    pub fn recording(&mut self) -> &mut Recording {
+        &mut self.recording
     }
 
     /// Adds what a worker recorded in a second.
     pub fn slice(&mut self, slice: &Slice) {
-        let mut record = vec![0; 4];
-        slice.encode(&mut record);
-        let length = (record.len() - 4) as u32;
-        record[..4].copy_from_slice(&length.to_le_bytes());
-        let written = self.slices.write_all(&record);
-        self.count_failure(written);
+        self.recording.append(slice);
         for (id, _, text) in &slice.names {
             self.names.insert((slice.worker, id.0), text.clone());
         }
@@ -123,22 +119,25 @@ impl RunFolder {
         self.count_failure(written);
     }
 
+    /// Writes all that is still open into the timeline: no slice comes any more.
+    pub fn close_seconds(&mut self) {
+        while !self.open.is_empty() {
+            self.close_second();
+        }
+    }
+
     /// Writes the result of the finished run.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn finish(&mut self, run: &Run) -> io::Result<()> {
-        while !self.open.is_empty() {
-            self.close_second();
-        }
+        self.close_seconds();
         self.write_json(run)
     }
 
     fn write_json(&self, run: &Run) -> io::Result<()> {
         let (path, next) = (self.path.join("run.json"), self.path.join("run.json.new"));
-        let mut text = serde_json::to_vec_pretty(&json(run))?;
-        text.push(b'\n');
-        fs::write(&next, text)?;
+        write_json(run, File::create(&next)?)?;
         fs::rename(next, path)
     }
 
@@ -223,16 +222,23 @@ pub fn load(path: &Path) -> Result<Run, LoadError> {
         log: serde_json::from_value(of("log")).map_err(part)?,
         ..Run::default()
     };
-    run.totals = squall_measure::Totals::new();
-    let bytes = fs::read(folder.join("slices.bin")).map_err(|error| wrong("slices.bin", &error))?;
-    let last = replay(&bytes, &mut run).map_err(|reason| wrong("slices.bin", &reason))?;
+    let broken = |error: io::Error| wrong("slices.bin", &error);
+    let mut recording = Recording::open(&folder.join("slices.bin")).map_err(broken)?;
+    let mut seconds = 0;
+    let unread = recording.replay(|slice| {
+        seconds = seconds.max(slice.second.saturating_add(1));
+        run.totals.add(slice);
+    });
+    if let Some(reason) = unread.map_err(broken)? {
+        run.warnings.push(format!("slices.bin: {reason}; what follows it is left out"));
+    }
     if !run.finished {
-        run.elapsed_s = f64::from(last);
+        run.elapsed_s = f64::from(seconds);
     }
     // A generator that was killed at once may not have written it.
     let samples = fs::read_to_string(folder.join("host.jsonl")).unwrap_or_default();
     run.host = host_metrics(&samples);
-    run.evaluate();
+    run.evaluate(&mut recording).map_err(broken)?;
     run.warn();
     Ok(run)
 }
@@ -250,27 +256,6 @@ fn host_metrics(lines: &str) -> HostMetrics {
         host.add(second, sample);
     }
     host
-}
-
-/// Adds all complete records and returns how many seconds they cover. A killed generator may leave an
-/// incomplete record at the end.
-fn replay(bytes: &[u8], run: &mut Run) -> Result<u32, &'static str> {
-    let mut rest =
-        bytes.strip_prefix(MAGIC).ok_or("this is not a squall run that this version can read")?;
-    let mut seconds = 0;
-    while let Some((length, after)) = rest.split_first_chunk::<4>() {
-        let length = u32::from_le_bytes(*length) as usize;
-        let Some((mut record, after)) =
-            after.split_at_checked(length).filter(|_| length <= MAX_RECORD)
-        else {
-            break;
-        };
-        let Ok(slice) = Slice::decode(&mut record) else { break };
-        seconds = seconds.max(slice.second + 1);
-        run.totals.add(&slice);
-        rest = after;
-    }
-    Ok(seconds)
 }
 
 #[cfg(test)]
@@ -313,7 +298,7 @@ mod tests {
         let mut totals = Totals::new();
         for second in 0..2 {
             folder.slice(&slice(second));
-            totals.add(&slice(second));
+            assert!(totals.add(&slice(second)));
         }
         folder.log(1, 0, "a line");
         let path = folder.path().to_owned();

@@ -1,9 +1,12 @@
 //! `run.json`: a run as programs read it. `docs/run.md` documents the keys.
 
+use std::io::{self, Write as _};
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json as value};
 use squall_measure::{
-    COARSE, Histogram, HostMetrics, Interval, PHASES, RequestStats, ThroughputGap, TimeAccount,
-    UserState,
+    COARSE, Histogram, HostMetrics, Interval, MetricKey, MetricKind, MetricStats, PHASES,
+    RequestStats, SeriesRow, THOUSANDTHS, ThroughputGap, TimeAccount, UserState,
 };
 
 use crate::run::Run;
@@ -13,6 +16,48 @@ pub const SCHEMA: u64 = 1;
 
 /// The result as JSON.
 pub fn json(run: &Run) -> Value {
+    let mut json = head(run);
+    json["series"] = run.series.rows().iter().map(series_row).collect();
+    json
+}
+
+/// Writes the result as JSON with line breaks: as [`json`], in less memory, because the series of a long run
+/// is never there as a whole.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_json(run: &Run, to: impl io::Write) -> io::Result<()> {
+    let mut to = io::BufWriter::new(to);
+    serde_json::to_writer_pretty(&mut to, &Document(run))?;
+    to.write_all(b"\n")?;
+    to.flush()
+}
+
+/// A run that is serialised row by row.
+struct Document<'r>(&'r Run);
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let head = head(self.0);
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in head.as_object().into_iter().flatten() {
+            map.serialize_entry(key, value)?;
+        }
+        map.serialize_entry("series", &Rows(self.0.series.rows()))?;
+        map.end()
+    }
+}
+
+struct Rows<'r>(&'r [SeriesRow]);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(series_row))
+    }
+}
+
+/// Everything but the series.
+fn head(run: &Run) -> Value {
     let elapsed = run.elapsed_s;
     let rows = |rows: &mut dyn Iterator<Item = (&str, &RequestStats)>| {
         Value::Object(rows.map(|(name, row)| (name.to_owned(), self::row(row, elapsed))).collect())
@@ -40,7 +85,9 @@ pub fn json(run: &Run) -> Value {
         "validity_reasons": validity_reasons(run),
         "totals": row(&run.totals.all(), elapsed),
         "requests": rows(&mut run.totals.requests()),
+        "programs": rows(&mut run.totals.programs()),
         "groups": rows(&mut run.totals.groups()),
+        "metrics": run.totals.metrics().map(|(key, stats)| metric(key, stats)).collect::<Vec<_>>(),
         "counters": counters,
         "steady": steady(run),
         "time_accounting": time_accounting(&account),
@@ -50,13 +97,12 @@ pub fn json(run: &Run) -> Value {
         "thresholds": thresholds.collect::<Vec<_>>(),
         "warnings": run.warnings,
         "log": run.log,
-        "series": series(run),
     })
 }
 
 /// The steady part, with intervals that hold the true values with 95 % confidence.
 fn steady(run: &Run) -> Value {
-    let (Some(steady), Some(batches)) = (run.steady, run.batches()) else { return Value::Null };
+    let (Some(steady), Some(batches)) = (run.steady, &run.batches) else { return Value::Null };
     let interval = |value: f64, interval: Option<Interval>| match interval {
         Some(own) => value!({
             "value": value, "low": own.low, "high": own.high, "method": own.method.label(),
@@ -147,12 +193,43 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Value {
     object
 }
 
+/// A metric that the plan recorded itself.
+fn metric(key: &MetricKey, stats: &MetricStats) -> Value {
+    let tags: Map<String, Value> =
+        key.tags.iter().map(|(name, text)| (name.clone(), value!(text))).collect();
+    let mut object =
+        value!({"name": key.name, "kind": key.kind.label(), "tags": tags, "count": stats.count});
+    let values = match key.kind {
+        MetricKind::Counter => value!({"sum": stats.sum()}),
+        MetricKind::Gauge => stats.gauge().map_or(
+            Value::Null,
+            |gauge| value!({"last": gauge.last, "min": gauge.min, "max": gauge.max}),
+        ),
+        MetricKind::Rate => value!({"trues": stats.trues, "share": stats.share()}),
+        MetricKind::Trend => {
+            let h = &stats.trend;
+            let p = |p: f64| h.percentile(p) as f64 / THOUSANDTHS;
+            value!({
+                "mean": h.mean() / THOUSANDTHS, "sd": h.sd() / THOUSANDTHS, "min": h.min() as f64 / THOUSANDTHS,
+                "p50": p(50.0), "p75": p(75.0), "p90": p(90.0), "p95": p(95.0), "p99": p(99.0), "p999": p(99.9),
+                "max": h.max() as f64 / THOUSANDTHS,
+            })
+        }
+    };
+    if let (Value::Object(object), Value::Object(values)) = (&mut object, values) {
+        object.extend(values);
+    }
+    object
+}
+
 /// Time accounting, in user-seconds.
 fn time_accounting(account: &TimeAccount) -> Value {
     let seconds = |ns: i64| ns as f64 / 1e9;
     let requests = account.time(UserState::Request);
     let phases = PHASES.iter().zip(account.phases()).map(|(name, time)| (*name, time as i64));
-    let other = requests - account.phases().iter().map(|time| *time as i64).sum::<i64>();
+    // Saturates: a file may contain anything.
+    let other =
+        account.phases().iter().fold(requests, |rest, time| rest.saturating_sub_unsigned(*time));
     let phases: Map<String, Value> = phases
         .chain([("other", other)])
         .map(|(name, time)| (name.to_owned(), value!(seconds(time))))
@@ -192,19 +269,14 @@ fn phase(h: &Histogram<COARSE>) -> Value {
     })
 }
 
-fn series(run: &Run) -> Vec<Value> {
-    let rows = run.totals.series().map(|row| {
-        value!({
-            "second": row.second, "seconds": row.seconds, "users": row.counters.users_active,
-            "requests": row.requests, "errors": row.errors, "bytes_in": row.bytes_in, "bytes_out": row.bytes_out,
-            "mean_us": row.latency.mean(), "p50_us": row.latency.percentile(50.0),
-            "p90_us": row.latency.percentile(90.0), "p99_us": row.latency.percentile(99.0), "max_us": row.latency.max(),
-            "arrivals_dropped": row.counters.arrivals_dropped,
-            "receive_delay_p99_us": row.self_metrics.receive_delay.percentile(99.0),
-            "send_delay_p99_us": row.self_metrics.send_delay.percentile(99.0),
-            "loop_iteration_max_us": row.self_metrics.loop_iteration.max(), "starved_us": row.self_metrics.starved_ns / 1_000,
-            "busiest_worker": row.busiest_ns as f64 / 1e9,
-        })
-    });
-    rows.collect()
+fn series_row(row: &SeriesRow) -> Value {
+    value!({
+        "second": row.second, "seconds": row.seconds, "users": row.users,
+        "requests": row.requests, "errors": row.errors, "bytes_in": row.bytes_in, "bytes_out": row.bytes_out,
+        "mean_us": row.mean_us, "p50_us": row.p50_us, "p90_us": row.p90_us, "p99_us": row.p99_us,
+        "max_us": row.max_us, "arrivals_dropped": row.arrivals_dropped,
+        "receive_delay_p99_us": row.receive_delay_p99_us, "send_delay_p99_us": row.send_delay_p99_us,
+        "loop_iteration_max_us": row.loop_iteration_max_us, "starved_us": row.starved_ns / 1_000,
+        "busiest_worker": row.busiest_ns as f64 / 1e9,
+    })
 }

@@ -1,16 +1,19 @@
 //! A run as people and programs read it: text, JSON, a folder on disk. Each output is a pure function of
-//! a [`Run`], one source file per format; only the folder is written while the run is in progress.
+//! a [`Run`], one source file per format; only the folder and the [`Recording`] are written while the run
+//! is in progress.
 
 mod folder;
 mod json;
 mod limit;
 mod live;
+mod recording;
 mod run;
 mod text;
 
 pub use folder::{LoadError, RunFolder, load, new_folder};
-pub use json::{SCHEMA, json};
+pub use json::{SCHEMA, json, write_json};
 pub use limit::{LIMIT_SCHEMA, limit_json, limit_text};
 pub use live::{Live, live_line};
+pub use recording::Recording;
 pub use run::{Generator, Meta, Run};
 pub use text::text;

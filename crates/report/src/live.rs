@@ -30,15 +30,14 @@ pub fn live_line(live: &Live<'_>) -> String {
         _ => format!("{:>3.0}s", live.elapsed_s),
     };
     // The last second may still lack workers; the one before it is complete.
-    let row = live.totals.series().rev().nth(1).or_else(|| live.totals.series().next_back());
+    let row = live.totals.recent().rev().nth(1).or_else(|| live.totals.recent().next_back());
     let Some(row) = row else { return progress };
-    let errors: u64 = live.totals.series().map(|row| row.errors).sum();
     format!(
         "{progress}  {} users  {}  p50 {}  p99 {}  {} errors",
-        count(row.counters.users_active),
+        count(row.users),
         rate(row.requests as f64 / f64::from(row.seconds.max(1))),
-        time(row.latency.percentile(50.0) as f64),
-        time(row.latency.percentile(99.0) as f64),
-        count(errors),
+        time(row.p50_us as f64),
+        time(row.p99_us as f64),
+        count(live.totals.errors()),
     )
 }

@@ -1,11 +1,15 @@
 //! A run, finished or broken off, with everything that outputs are made of.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 use squall_measure::units;
 use squall_measure::{
-    Batches, Facts, HostMetrics, Reason, SecondStats, Shape, Steady, Threshold, ThresholdResult,
-    TimeAccount, Totals, Validity, Warmup,
+    Batches, BatchesBuilder, Facts, HostMetrics, Reason, Series, Shape, Steady, Threshold,
+    ThresholdResult, TimeAccount, Totals, Validity, Warmup,
 };
+
+use crate::recording::Recording;
 
 /// What is known about a run before it starts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -94,29 +98,51 @@ pub struct Run {
     pub generator: Generator,
     /// Metrics of the host that squall ran on.
     pub host: HostMetrics,
+    /// It second by second.
+    pub series: Series,
     /// Its steady part.
     pub steady: Option<Steady>,
+    /// The latencies of its steady part, in batches.
+    pub batches: Option<Batches>,
     /// Why its numbers are questionable or invalid, the most severe reason first.
     pub reasons: Vec<Reason>,
 }
 
 impl Run {
-    /// Evaluates its thresholds and the validity of its numbers. Thresholds that cannot be parsed are
-    /// ignored: they were reported when the plan was read.
-    pub fn evaluate(&mut self) {
-        self.steady = squall_measure::steady(&self.totals, self.elapsed_s, self.meta.shape());
+    /// Evaluates it from its totals and from everything recorded, which is read twice and of which little is
+    /// held: the series, the steady part, thresholds, and the validity of its numbers. Thresholds that cannot
+    /// be parsed are ignored: they were reported when the plan was read.
+    ///
+    /// # Errors
+    /// The recording cannot be read. Everything that needs no series is there nevertheless.
+    pub fn evaluate(&mut self, recording: &mut Recording) -> io::Result<()> {
+        let mut series = self.totals.series();
+        let read = recording.replay(|slice| series.add(slice));
+        self.series = series.finish();
+        let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
+        self.steady = squall_measure::steady(totals, &self.series, elapsed_s, self.meta.shape());
+        let batches = match self.steady {
+            Some(steady) => {
+                let mut batches = BatchesBuilder::new(&self.series, steady);
+                let read = recording.replay(|slice| batches.add(slice));
+                self.batches = Some(batches.finish());
+                read
+            }
+            None => Ok(None),
+        };
         let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
         let thresholds: Vec<Threshold> = thresholds.collect();
-        let threshold_results =
-            thresholds.iter().map(|threshold| threshold.evaluate(&self.totals, self.elapsed_s));
-        self.threshold_results = threshold_results.collect();
+        let results = thresholds.iter().map(|threshold| threshold.evaluate(totals, elapsed_s));
+        self.threshold_results = results.collect();
         self.reasons = squall_measure::assess(&Facts {
-            totals: &self.totals,
-            all: &self.totals.all(),
+            totals,
+            series: &self.series,
+            all: &totals.all(),
             host: &self.host,
             steady: self.steady,
             thresholds: &thresholds,
         });
+        read.and(batches).map(drop)
     }
 
     /// How far its numbers can be trusted.
@@ -142,8 +168,20 @@ impl Run {
         );
         warn(counters.log_dropped, "{} lines did not fit into the run's log");
         warn(
-            u64::from(self.totals.names_overflowed()),
-            "there are more than 1,000 request names: further ones count under `other`; give such requests a `name`",
+            counters.names_beyond_limit,
+            "{} requests count under `other`: there were more names than the plan's `max_names`; give such requests a `name`, or raise the number",
+        );
+        warn(
+            u64::from(self.totals.metrics_overflowed()),
+            "the plan records more than 1,000 metrics, each a name with its tags: further ones count as `other`; use tags with fewer values",
+        );
+        warn(
+            self.totals.nameless(),
+            "{} requests and groups are missing in the totals, because the record that has their names was lost",
+        );
+        warn(
+            self.totals.refused(),
+            "{} slices of a worker and second that had been counted already were left out",
         );
         if !self.finished {
             self.warnings.push(
@@ -156,13 +194,6 @@ impl Run {
     /// Time accounting of its virtual users.
     pub fn time_account(&self) -> TimeAccount {
         self.totals.time_account(self.elapsed_s)
-    }
-
-    /// The latencies of its steady part, in batches.
-    pub fn batches(&self) -> Option<Batches> {
-        let steady = self.steady?;
-        let within = |row: &&SecondStats| (steady.from..steady.to).contains(&row.second);
-        Some(Batches::of(self.totals.series().filter(within)))
     }
 
     /// Why it failed, a sentence each; none: it passed.

@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 
 use squall_measure::units::{bytes, count, percent, rate, time};
-use squall_measure::{RequestStats, TimeAccount, UserState, Validity, definition};
+use squall_measure::{
+    Counters, MetricKind, RequestStats, THOUSANDTHS, TimeAccount, UserState, Validity, definition,
+};
 
 use crate::run::Run;
 
 const NAME: usize = 30;
+/// Most metrics of the plan's own that are shown.
+const MAX_METRICS_SHOWN: usize = 30;
 
 /// The result as a person reads it, with colours for a terminal if `color` is set.
 pub fn text(run: &Run, color: bool) -> String {
@@ -27,11 +31,13 @@ pub fn text(run: &Run, color: bool) -> String {
     table(&mut out, run);
     phases(&mut out, &run.totals.all());
     time_accounting(&mut out, &run.time_account());
+    metrics(&mut out, run);
     generator(&mut out, run);
     steady(&mut out, run);
     thresholds(&mut out, run, color);
     validity(&mut out, run, color);
     errors(&mut out, run);
+    retries(&mut out, &counters);
     if counters.checks_failed + counters.checks_passed > 0 {
         let _ = writeln!(
             out,
@@ -46,7 +52,7 @@ pub fn text(run: &Run, color: bool) -> String {
     outcome(&mut out, run, color);
     let latency = definition("latency").unwrap_or_default();
     paragraph(&mut out, " latency     ", latency);
-    if run.totals.requests().any(|(_, row)| !row.corrected_latency.is_empty()) {
+    if !run.totals.all().corrected_latency.is_empty() {
         paragraph(&mut out, " corrected   ", definition("corrected_latency").unwrap_or_default());
     }
     out
@@ -63,11 +69,12 @@ fn table(out: &mut String, run: &Run) {
         " {:NAME$} {:>10} {:>8} {:>7} {:>8} {:>8} {:>8} {:>8}",
         "request", "count", "rate", "errors", "mean", "p50", "p99", "max"
     );
-    for (name, row) in run.totals.requests() {
+    let requests = || run.totals.requests().chain(run.totals.programs());
+    for (name, row) in requests() {
         line(out, name, row, run.elapsed_s);
     }
     let all = run.totals.all();
-    if run.totals.requests().count() != 1 {
+    if requests().count() != 1 {
         line(out, "all", &all, run.elapsed_s);
     }
     if run.totals.groups().next().is_some() {
@@ -75,6 +82,9 @@ fn table(out: &mut String, run: &Run) {
     }
     for (name, row) in run.totals.groups() {
         line(out, name, row, run.elapsed_s);
+        if row.cut_off > 0 {
+            let _ = writeln!(out, " {:NAME$} {:>10}", "  cut off by the end", count(row.cut_off));
+        }
     }
     let _ = writeln!(out);
 }
@@ -157,6 +167,39 @@ fn time_accounting(out: &mut String, account: &TimeAccount) {
     paragraph(out, " throughput  ", &gap.text());
 }
 
+/// The metrics that the plan records itself.
+fn metrics(out: &mut String, run: &Run) {
+    let number = |value: f64| ((value * THOUSANDTHS).round() / THOUSANDTHS).to_string();
+    for (key, stats) in run.totals.metrics().take(MAX_METRICS_SHOWN) {
+        let h = &stats.trend;
+        let p = |p: f64| number(h.percentile(p) as f64 / THOUSANDTHS);
+        let values = match (key.kind, stats.gauge()) {
+            (MetricKind::Counter, _) => number(stats.sum()),
+            (MetricKind::Rate, _) => {
+                format!("{} of {} true", percent(stats.share()), count(stats.count))
+            }
+            (MetricKind::Gauge, Some(gauge)) => {
+                let (last, min, max) = (number(gauge.last), number(gauge.min), number(gauge.max));
+                format!("{last} (min {min}, max {max})")
+            }
+            (MetricKind::Gauge, None) => "no value".to_owned(),
+            (MetricKind::Trend, _) => format!(
+                "mean {}, p50 {}, p99 {}, max {}, of {}",
+                number(h.mean() / THOUSANDTHS),
+                p(50.0),
+                p(99.0),
+                number(h.max() as f64 / THOUSANDTHS),
+                count(stats.count)
+            ),
+        };
+        paragraph(out, " metric      ", &format!("{}: {values}", shorten(&key.label(), 40)));
+    }
+    let more = run.totals.metrics().count().saturating_sub(MAX_METRICS_SHOWN);
+    if more > 0 {
+        let _ = writeln!(out, "             and {more} more in run.json");
+    }
+}
+
 /// The generator's own delays and the resources that it used.
 fn generator(out: &mut String, run: &Run) {
     let own = run.totals.self_metrics();
@@ -196,7 +239,7 @@ fn thresholds(out: &mut String, run: &Run, color: bool) {
 
 /// The steady part, with 95% confidence intervals.
 fn steady(out: &mut String, run: &Run) {
-    let (Some(steady), Some(batches)) = (run.steady, run.batches()) else { return };
+    let (Some(steady), Some(batches)) = (run.steady, &run.batches) else { return };
     let all = batches.all();
     if all.is_empty() {
         return;
@@ -272,6 +315,23 @@ fn errors(out: &mut String, run: &Run) {
     }
     for line in run.log.iter().take(10) {
         let _ = writeln!(out, "             {}", shorten(line, 86));
+    }
+}
+
+/// What the target did to connections while they were idle: closed them, or sent something.
+fn retries(out: &mut String, counters: &Counters) {
+    let mut parts = Vec::new();
+    let (stale, unsolicited) = (counters.stale_retries, counters.unsolicited_responses);
+    if stale > 0 {
+        let text = "sent again on a new connection, as the target had closed the old one";
+        parts.push(format!("{} request{} {text}", count(stale), plural(stale)));
+    }
+    if unsolicited > 0 {
+        let text = "without a request: connection closed";
+        parts.push(format!("{} response{} {text}", count(unsolicited), plural(unsolicited)));
+    }
+    if !parts.is_empty() {
+        paragraph(out, " retries     ", &parts.join("; "));
     }
 }
 

@@ -5,10 +5,12 @@ mod common;
 
 use common::golden;
 use squall_measure::{
-    ErrorKind, HostMetrics, HostSample, NameId, NameKind, Phases, Sample, Slice, TimeAccount,
-    TimeRecorder, Totals, UserState,
+    ErrorKind, HostMetrics, HostSample, MetricId, MetricKey, MetricKind, NameId, NameKind, Phases,
+    Sample, Slice, TimeAccount, TimeRecorder, Totals, UserState,
 };
-use squall_report::{Generator, Live, Meta, Run, RunFolder, json, live_line, load, text};
+use squall_report::{
+    Generator, Live, Meta, Recording, Run, RunFolder, json, live_line, load, text, write_json,
+};
 
 const HOME: NameId = NameId(0);
 const PAY: NameId = NameId(1);
@@ -85,12 +87,36 @@ fn slice(second: u32) -> Slice {
     }
     (slice.self_metrics.cpu_ns, slice.self_metrics.starved_ns, slice.self_metrics.preempted) =
         (SECOND / 2, SECOND / 100, 3);
+    record_metrics(&mut slice);
     slice.counters.users_active = 20 + u64::from(second);
     slice.counters.arrivals_due = 105;
     slice.counters.arrivals_dropped = 5;
+    slice.counters.stale_retries = 4;
+    slice.counters.unsolicited_responses = u64::from(second == 0);
     slice.counters.checks_passed = 98;
     slice.counters.checks_failed = 2;
     slice
+}
+
+/// Metrics of each kind, of which one has tags.
+fn record_metrics(slice: &mut Slice) {
+    let tags = vec![("country".to_owned(), "at".to_owned()), ("a".to_owned(), "b c".to_owned())];
+    let metrics = [
+        (MetricKey::new(MetricKind::Counter, "bought", tags), [2.5, 1.0, 0.125]),
+        (MetricKey::new(MetricKind::Gauge, "stock", Vec::new()), [7.0, -2.0, 3.5]),
+        (MetricKey::new(MetricKind::Rate, "cached", Vec::new()), [1.0, 0.0, 1.0]),
+        (MetricKey::new(MetricKind::Trend, "render", Vec::new()), [4.0, 8.25, 5.5]),
+    ];
+    for (number, (key, values)) in metrics.iter().enumerate() {
+        let id = MetricId(number as u32);
+        if slice.second == 0 {
+            slice.announce_metric(id, key);
+        }
+        for value in values {
+            let at = u64::from(slice.second) * SECOND;
+            assert_eq!(slice.record_metric(id, key.kind, *value, at), Ok(()));
+        }
+    }
 }
 
 /// What the machine looked like: files go up and down, counts go up.
@@ -114,8 +140,11 @@ fn host_sample(second: u64) -> HostSample {
 }
 
 fn run() -> Run {
-    let mut totals = Totals::new();
-    (0..3).for_each(|second| totals.add(&slice(second)));
+    let (mut totals, mut recording) = (Totals::new(), Recording::unnamed().expect("a file"));
+    for second in 0..3 {
+        assert!(totals.add(&slice(second)));
+        recording.append(&slice(second));
+    }
     let mut run = Run {
         meta: Meta {
             squall: "0.0.0".to_owned(),
@@ -153,7 +182,7 @@ fn run() -> Run {
         },
         ..Run::default()
     };
-    run.evaluate();
+    run.evaluate(&mut recording).expect("readable");
     run.warn();
     run
 }
@@ -170,6 +199,9 @@ fn the_text() {
 #[test]
 fn the_json() {
     golden("run.json", &(format!("{:#}", json(&run())) + "\n"));
+    let mut written = Vec::new();
+    write_json(&run(), &mut written).expect("a Vec takes everything");
+    golden("run.json", &String::from_utf8(written).expect("JSON"));
 }
 
 #[test]

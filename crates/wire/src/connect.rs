@@ -12,12 +12,13 @@ use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::exchange::Connection;
 use crate::h1::{Parsed, ResponseParser};
+use crate::http2::Session;
+use crate::link::{Link, Plain, Tcp};
 use crate::origin::Origin;
 use crate::progress::{Phase, Progress};
 #[cfg(target_os = "linux")]
 use crate::ring::Socket;
-use crate::settings::{Proxy, unique};
-use crate::stream::{Plain, Stream, Tcp};
+use crate::settings::{Http, Proxy, unique};
 use crate::tls;
 
 /// How long the parts of making a connection took, in nanoseconds; `None`: there was no such part.
@@ -41,8 +42,17 @@ pub struct ConnectTimes {
     pub tls_ns: Option<u64>,
 }
 
+/// A new connection, in the protocol that it speaks.
+#[derive(Debug)]
+pub enum Opened {
+    /// HTTP/1.1: one request at a time.
+    Exclusive(Connection),
+    /// HTTP/2: as many as the other side takes.
+    Multiplexed(Session),
+}
+
 /// A connection and what it took, or why there is none.
-pub type Connected = Result<(Connection, ConnectTimes), Error>;
+pub type Connected = Result<(Opened, ConnectTimes), Error>;
 
 /// Largest response of a proxy to CONNECT.
 const MAX_PROXY_RESPONSE: usize = 64 << 10;
@@ -69,8 +79,10 @@ pub fn connect<'a>(
         let _in_tokio = in_tokio.then(|| client.in_tokio());
         let mut times = ConnectTimes::default();
         let plain = reach(client, origin, progress, window, &mut times).await?;
+        let http = client.shared.settings.http;
         if !origin.is_tls() {
-            return Ok((Connection::new(Stream::from(plain)), times));
+            let opened = open(client, Link::from(plain), http == Http::V2, window).await?;
+            return Ok((opened, times));
         }
         progress.set(Phase::Tls);
         let begin = client.clock().now();
@@ -78,7 +90,25 @@ pub fn connect<'a>(
         let stream =
             client.shared.tls.connect(name, plain).await.map_err(|error| tls::failed(&error))?;
         times.tls_ns = Some(client.clock().now() - begin);
-        Ok((Connection::new(Stream::Tls(Box::new(stream))), times))
+        let agreed = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
+        if http == Http::V2 && !agreed {
+            let why = format!("{origin} does not speak HTTP/2 (it chose no `h2` by ALPN)");
+            return Err(Error::new(ErrorKind::Tls, why));
+        }
+        Ok((open(client, Link::Tls(Box::new(stream)), agreed, window).await?, times))
+    })
+}
+
+/// Begins the protocol on a link.
+async fn open(
+    client: &Client,
+    link: Link,
+    http2: bool,
+    window: Option<u32>,
+) -> Result<Opened, Error> {
+    Ok(match http2 {
+        true => Opened::Multiplexed(Session::begin(client, link, window).await?),
+        false => Opened::Exclusive(Connection::new(link)),
     })
 }
 

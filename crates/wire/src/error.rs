@@ -64,6 +64,8 @@ pub struct Error {
     /// Whether the connection had carried a request before.
     used: bool,
     unsolicited: bool,
+    /// Whether the other side has said that it did not take the request.
+    refused: bool,
 }
 
 #[derive(Debug)]
@@ -82,7 +84,14 @@ impl Error {
     }
 
     fn with(kind: ErrorKind, detail: Detail) -> Self {
-        Error { kind, detail, delivery: Delivery::NotSent, used: false, unsolicited: false }
+        Error {
+            kind,
+            detail,
+            delivery: Delivery::NotSent,
+            used: false,
+            unsolicited: false,
+            refused: false,
+        }
     }
 
     /// An error of the operating system while reading or writing, or of what is sent.
@@ -158,6 +167,39 @@ impl Error {
         Error { unsolicited: true, ..Error::fixed(ErrorKind::ClosedEarly, detail) }
     }
 
+    /// The body of a request could not be read.
+    pub(crate) fn body_source(error: &io::Error) -> Self {
+        Error::new(ErrorKind::BodySource, error.to_string())
+    }
+
+    /// What came is not HTTP/2.
+    pub(crate) fn not_http2(why: &str) -> Self {
+        Error::new(ErrorKind::Malformed, format!("HTTP/2: {why}"))
+    }
+
+    /// The `h2` crate could not do what it was asked for.
+    pub(crate) fn http2(why: &str) -> Self {
+        Error::new(ErrorKind::Io, format!("HTTP/2: {why}"))
+    }
+
+    /// The other side has reset the stream, with a code. `refused`: before it looked at the request (RFC
+    /// 9113, section 8.7).
+    pub(crate) fn stream_reset(code: &str, refused: bool) -> Self {
+        let error = Error::new(ErrorKind::Reset, format!("the stream was reset: {code}"));
+        Error { refused, ..error }
+    }
+
+    /// The other side has ended the connection, with a code, and did not take the request.
+    pub(crate) fn going_away(code: &str) -> Self {
+        let detail = format!("the other side takes no more requests here: GOAWAY, {code}");
+        Error { refused: true, ..Error::new(ErrorKind::ClosedEarly, detail) }
+    }
+
+    /// The other side closed a new connection before a request could begin on it.
+    pub fn closed_at_once() -> Self {
+        Error::fixed(ErrorKind::ClosedEarly, "closed before a request could begin")
+    }
+
     /// Tells how far the request had got, and whether the connection had carried another before.
     pub(crate) fn after(self, delivery: Delivery, used: bool) -> Self {
         Error { delivery, used, ..self }
@@ -175,11 +217,17 @@ impl Error {
 
     /// Whether a connection that had carried a request before was closed before this one could reach the
     /// other side: it was closed before the request was sent, or nothing of the request was
-    /// acknowledged. The request was not carried out, and another connection may do better.
+    /// acknowledged. Or the other side has said that it did not take the request. The request was not
+    /// carried out, and another try may do better.
     pub fn is_stale(&self) -> bool {
-        self.used
+        (self.used || self.refused)
             && self.delivery != Delivery::Acknowledged
             && matches!(self.kind, ErrorKind::ClosedEarly | ErrorKind::Reset)
+    }
+
+    /// Whether the other side has said that it did not take the request.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused
     }
 
     /// Whether the connection was given up because of unsolicited bytes: a response to no

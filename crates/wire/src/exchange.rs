@@ -7,12 +7,12 @@ use std::task::{Context, Poll, ready};
 
 use crate::body::SourceFailed;
 use crate::client::Client;
-use crate::decompress::{Bounds, Decompressor};
 use crate::error::{Delivery, Error};
 use crate::h1::{self, Head, Parsed, ResponseParser};
+use crate::intake::Intake;
+use crate::link::{Idle, Link};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
-use crate::stream::{Idle, Stream};
 use crate::throttle::Throttle;
 
 /// Bytes of a streamed body that are read at a time.
@@ -22,7 +22,7 @@ const DISCARD_FROM: u64 = 64 << 10;
 
 /// An open connection. Between exchanges it holds no buffer.
 pub struct Connection {
-    pub(crate) stream: Stream,
+    pub(crate) stream: Link,
     exchanges: u64,
     reusable: bool,
 }
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Stream) -> Self {
+    pub(crate) fn new(stream: Link) -> Self {
         Connection { stream, exchanges: 0, reusable: true }
     }
 
@@ -86,7 +86,7 @@ impl Connection {
 struct Exchange<'a> {
     client: &'a Client,
     request: RequestBytes<'a>,
-    expect: Expect<'a>,
+    intake: Intake<'a>,
     progress: &'a Progress,
     /// Bytes of the slices that have been written.
     written: usize,
@@ -99,10 +99,6 @@ struct Exchange<'a> {
     parser: ResponseParser,
     /// The head, and the beginning of one that is not complete; empty while all is in one read.
     head: Vec<u8>,
-    /// Kept body, of responses that come in more than one read.
-    body: Vec<u8>,
-    decompressor: Option<Decompressor>,
-    body_bytes: u64,
     bytes_in: u64,
     bytes_out: u64,
     /// How often bytes were read: one read has one time.
@@ -113,7 +109,7 @@ struct Exchange<'a> {
 impl<'a> Exchange<'a> {
     fn new(
         client: &'a Client,
-        stream: &Stream,
+        stream: &Link,
         request: RequestBytes<'a>,
         expect: Expect<'a>,
         progress: &'a Progress,
@@ -125,7 +121,7 @@ impl<'a> Exchange<'a> {
             client,
             parser: ResponseParser::new(request.is_head),
             request,
-            expect,
+            intake: Intake::new(expect),
             progress,
             written: 0,
             piece: Vec::new(),
@@ -133,9 +129,6 @@ impl<'a> Exchange<'a> {
             sending: true,
             idle: true,
             head: Vec::new(),
-            body: Vec::new(),
-            decompressor: None,
-            body_bytes: 0,
             bytes_in: 0,
             bytes_out: 0,
             reads: 0,
@@ -146,7 +139,7 @@ impl<'a> Exchange<'a> {
     fn poll<R>(
         &mut self,
         cx: &mut Context<'_>,
-        stream: &mut Stream,
+        stream: &mut Link,
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Poll<Result<(R, bool), Error>> {
         if std::mem::take(&mut self.idle) {
@@ -174,7 +167,7 @@ impl<'a> Exchange<'a> {
             }
         }
         loop {
-            let most = ready!(receive_budget(self.expect.throttle, cx));
+            let most = ready!(receive_budget(self.intake.expect.throttle, cx));
             if let Some(result) = ready!(self.poll_discard(cx, stream, most)) {
                 result?;
                 if self.parser.is_done() {
@@ -232,7 +225,7 @@ impl<'a> Exchange<'a> {
 impl Exchange<'_> {
     /// How far the request had got when the exchange failed; `before`: what had been written on the
     /// connection when it began.
-    fn delivery(&self, stream: &Stream, before: Option<u64>) -> Delivery {
+    fn delivery(&self, stream: &Link, before: Option<u64>) -> Delivery {
         let Some(before) = before else {
             return if self.bytes_out == 0 { Delivery::NotSent } else { Delivery::Acknowledged };
         };
@@ -247,7 +240,7 @@ impl Exchange<'_> {
 
     /// So many bytes were read.
     fn on_received(&mut self, bytes: usize) {
-        if let Some(throttle) = self.expect.throttle {
+        if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_received(bytes);
             // They had to wait until they were let in: it does not matter how long they sat there.
             self.times.delay_ns = None;
@@ -257,7 +250,7 @@ impl Exchange<'_> {
     /// So many bytes were written.
     fn on_sent(&mut self, bytes: usize) {
         self.bytes_out += bytes as u64;
-        if let Some(throttle) = self.expect.throttle {
+        if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_sent(bytes);
         }
     }
@@ -337,32 +330,23 @@ impl Exchange<'_> {
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Result<Option<(R, bool)>, Error> {
         let (head, rest) = bytes.split_at(length);
-        let encoding = facts.encoding;
         let plain = self.parser.plain_rest();
-        if plain > self.expect.max_body && plain != u64::MAX {
-            return Err(Error::body_too_large(self.expect.max_body));
+        if plain != u64::MAX {
+            self.intake.announce(plain)?;
         }
-        let looks = self.expect.keep > 0 || self.expect.sink.is_some();
-        let decompresses = looks && self.expect.decompress && !self.parser.is_done();
-        let encoding = encoding.filter(|_| decompresses);
+        let encoding = self.intake.undoes(facts.encoding).filter(|_| !self.parser.is_done());
         // The usual case: the whole body follows the head in the same read, and is used in place.
         if encoding.is_none() && plain <= rest.len() as u64 && self.parser.skip_whole() {
-            let body = &rest[..plain as usize];
-            self.body_bytes = plain;
-            if let Some(sink) = &mut self.expect.sink {
-                sink.write(body).map_err(|error| Error::sink(&error))?;
-            }
-            let kept = &body[..self.expect.keep.min(plain) as usize];
-            return self.finish(Some((head, kept)), rest.len() - body.len(), done).map(Some);
+            let (body, behind) = rest.split_at(plain as usize);
+            let kept = self.intake.take_whole(body)?;
+            return self.finish(Some((head, kept)), behind.len(), done).map(Some);
         }
         if let Some(encoding) = encoding {
-            let bounds =
-                Bounds { bytes: self.expect.max_body, ratio: self.expect.max_decompression_ratio };
-            self.decompressor = Some(Decompressor::new(encoding, bounds)?);
+            self.intake.decompress(encoding)?;
         }
         let used = self.take_body(rest)?;
         if self.parser.is_done() {
-            let body = std::mem::take(&mut self.body);
+            let body = self.intake.take_kept();
             return self.finish(Some((head, &body)), rest.len() - used, done).map(Some);
         }
         self.head = head.to_vec();
@@ -371,19 +355,11 @@ impl Exchange<'_> {
 
     /// Reads from the body; returns how many bytes were used.
     fn take_body(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        let Exchange { parser, expect, decompressor, body, body_bytes, .. } = self;
+        let Exchange { parser, intake, .. } = self;
         let mut taken = Ok(());
         let step = parser.feed(bytes, &mut |piece| {
-            *body_bytes += piece.len() as u64;
-            if *body_bytes > expect.max_body {
-                taken = Err(Error::body_too_large(expect.max_body));
-            } else if taken.is_ok() {
-                taken = match decompressor {
-                    Some(decompressor) => {
-                        decompressor.push(piece, &mut |piece| expect.take(piece, body))
-                    }
-                    None => expect.take(piece, body),
-                };
+            if taken.is_ok() {
+                taken = intake.take(piece);
             }
         });
         let step = step.map_err(Error::malformed)?;
@@ -406,18 +382,16 @@ impl Exchange<'_> {
             1 => self.times.first_byte_ns,
             _ => self.arrived(),
         };
-        let (head, body) = parts.unwrap_or((&self.head, &self.body));
+        let (head, body) = parts.unwrap_or((&self.head, self.intake.kept()));
         let Some(facts) = self.parser.head() else {
             return Err(Error::closed(self.bytes_in, false));
         };
-        if let Some(decompressor) = &self.decompressor {
-            decompressor.finish()?;
-        }
+        self.intake.finish()?;
         let response = Response {
             status: facts.status,
             head,
             body,
-            body_bytes: self.body_bytes,
+            body_bytes: self.intake.bytes(),
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
             sets_cookies: facts.sets_cookies,
@@ -431,10 +405,10 @@ impl Exchange<'_> {
     }
 
     /// Sends what is left to send.
-    fn poll_send(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+    fn poll_send(&mut self, cx: &mut Context<'_>, stream: &mut Link) -> Poll<io::Result<()>> {
         let total: usize = self.request.slices.iter().map(|slice| slice.len()).sum();
         while self.written < total {
-            let most = ready!(send_budget(self.expect.throttle, cx));
+            let most = ready!(send_budget(self.intake.expect.throttle, cx));
             let sent = ready!(self.poll_slices(cx, stream, most))?;
             self.written += sent;
             self.on_sent(sent);
@@ -446,7 +420,7 @@ impl Exchange<'_> {
     fn poll_slices(
         &mut self,
         cx: &mut Context<'_>,
-        stream: &mut Stream,
+        stream: &mut Link,
         mut most: usize,
     ) -> Poll<io::Result<usize>> {
         let [first, second, third] = self.request.slices;
@@ -467,10 +441,10 @@ impl Exchange<'_> {
     }
 
     /// Sends a streamed body, a piece at a time.
-    fn poll_stream(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+    fn poll_stream(&mut self, cx: &mut Context<'_>, stream: &mut Link) -> Poll<io::Result<()>> {
         loop {
             let Some(source) = &mut self.request.stream else { return stream.poll_flush(cx) };
-            let most = ready!(send_budget(self.expect.throttle, cx));
+            let most = ready!(send_budget(self.intake.expect.throttle, cx));
             if self.piece_at == self.piece.len() {
                 if let Some((file, left)) = source.file()
                     && let Some(sent) =
@@ -504,14 +478,11 @@ impl Exchange<'_> {
     fn poll_discard(
         &mut self,
         cx: &mut Context<'_>,
-        stream: &mut Stream,
+        stream: &mut Link,
         most: usize,
     ) -> Poll<Option<Result<(), Error>>> {
         let rest = self.parser.plain_rest();
-        let looks = self.expect.sink.is_some()
-            || self.decompressor.is_some()
-            || (self.body.len() as u64) < self.expect.keep;
-        if looks || rest < DISCARD_FROM || rest == u64::MAX {
+        if self.intake.looks() || rest < DISCARD_FROM || rest == u64::MAX {
             return Poll::Ready(None);
         }
         let discarded = match ready!(stream.poll_discard(cx, rest.min(most as u64))) {
@@ -524,7 +495,7 @@ impl Exchange<'_> {
         self.on_received(discarded as usize);
         self.times.delay_ns = None;
         self.bytes_in += discarded;
-        self.body_bytes += discarded;
+        self.intake.skip(discarded);
         self.parser.skip(discarded);
         Poll::Ready(Some(Ok(())))
     }

@@ -1,8 +1,8 @@
 //! What an exchange is given, and what it gives.
 
 use crate::body::{BodySink, BodySource};
-use crate::error::Error;
 use crate::h1;
+use crate::http2::Fields;
 use crate::throttle::Throttle;
 
 /// A request in bytes.
@@ -12,6 +12,16 @@ pub struct RequestBytes<'a> {
     /// Head, and body where it was made in memory, in the order of sending; empty ones are skipped.
     pub slices: [&'a [u8]; 3],
     /// A body that is read while it is sent.
+    pub stream: Option<&'a mut dyn BodySource>,
+}
+
+/// A request as HTTP/2 has it.
+pub struct RequestFields<'a> {
+    /// Its head.
+    pub fields: &'a Fields,
+    /// The body, where it was made in memory.
+    pub body: &'a [u8],
+    /// A body that is read while it is sent, in place of that.
     pub stream: Option<&'a mut dyn BodySource>,
 }
 
@@ -29,18 +39,6 @@ pub struct Expect<'a> {
     pub decompress: bool,
     /// Bounds how fast bytes come and go. A response has then arrived when it could be read.
     pub throttle: Option<&'a dyn Throttle>,
-}
-
-impl Expect<'_> {
-    /// Takes a piece of the body: into the sink, and into what is kept.
-    pub(crate) fn take(&mut self, piece: &[u8], kept: &mut Vec<u8>) -> Result<(), Error> {
-        if let Some(sink) = &mut self.sink {
-            sink.write(piece).map_err(|error| Error::sink(&error))?;
-        }
-        let room = usize::try_from(self.keep).unwrap_or(usize::MAX).saturating_sub(kept.len());
-        kept.extend_from_slice(&piece[..piece.len().min(room)]);
-        Ok(())
-    }
 }
 
 /// Moments of an exchange, in nanoseconds of the run's clock.
@@ -62,7 +60,7 @@ pub struct Times {
 pub struct Response<'a> {
     /// Status code.
     pub status: u16,
-    /// The head's bytes, interim heads before it left out.
+    /// The head's bytes, interim heads before it left out. One of HTTP/2 is written as HTTP/1 has it.
     pub head: &'a [u8],
     /// The body, if it was asked to be kept; decompressed, if that was asked for.
     pub body: &'a [u8],

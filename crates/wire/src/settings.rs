@@ -37,6 +37,19 @@ impl Io {
     }
 }
 
+/// The version of HTTP that connections speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Http {
+    /// HTTP/1.1.
+    #[default]
+    V1,
+    /// HTTP/2: over TLS the other side must agree to it (ALPN), without TLS it must know it before
+    /// (RFC 9113, section 3.3).
+    V2,
+    /// Over TLS what the other side prefers of HTTP/2 and HTTP/1.1; without TLS HTTP/1.1.
+    Auto,
+}
+
 /// What the user asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -55,6 +68,8 @@ pub struct Settings {
     pub proxy: Option<Proxy>,
     /// TLS.
     pub tls: TlsSettings,
+    /// The version of HTTP.
+    pub http: Http,
     /// The I/O backend.
     pub io: Io,
 }
@@ -142,9 +157,18 @@ impl Shared {
     ///
     /// # Errors
     /// A certificate or key cannot be read; no name server answers; there is no io_uring, and nothing
-    /// else may be used.
+    /// else may be used; HTTP/2 without TLS is to go through a proxy.
     pub fn new(settings: Settings, origins: &[Origin]) -> Result<Arc<Shared>, SetupError> {
-        let tls = tls::connector(&settings.tls, origins.iter().any(Origin::is_tls))?;
+        if settings.proxy.is_some() && settings.http == Http::V2 {
+            // Such a proxy reads the requests itself, and is spoken to in HTTP/1.1.
+            if let Some(origin) = origins.iter().find(|origin| !origin.is_tls()) {
+                return Err(SetupError(format!(
+                    "HTTP/2 to {origin} cannot go through a proxy: use https, or leave out `http: 2`"
+                )));
+            }
+        }
+        let needed = origins.iter().any(Origin::is_tls);
+        let tls = tls::connector(&settings.tls, settings.http, needed)?;
         let io = choose(settings.io)?;
         let mut shared = Shared { settings, tls, addresses: HashMap::new(), io };
         if shared.settings.unix.is_some() {

@@ -13,13 +13,20 @@ use tokio_rustls::TlsConnector;
 
 use crate::error::{Error, ErrorKind};
 use crate::origin::Origin;
-use crate::settings::{SetupError, TlsSettings};
+use crate::settings::{Http, SetupError, TlsSettings};
 
 /// Sessions kept for resumption.
 const SESSIONS: usize = 1_024;
 
+/// HTTP/2 as ALPN names it (RFC 9113, section 3.2).
+pub(crate) const HTTP2: &[u8] = b"h2";
+
 /// Makes what shakes hands. The system's roots are read only if they are `needed`.
-pub(crate) fn connector(settings: &TlsSettings, needed: bool) -> Result<TlsConnector, SetupError> {
+pub(crate) fn connector(
+    settings: &TlsSettings,
+    http: Http,
+    needed: bool,
+) -> Result<TlsConnector, SetupError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -45,7 +52,12 @@ pub(crate) fn connector(settings: &TlsSettings, needed: bool) -> Result<TlsConne
     } else {
         rustls::client::Resumption::disabled()
     };
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let protocols: &[&[u8]] = match http {
+        Http::V1 => &[b"http/1.1"],
+        Http::V2 => &[HTTP2],
+        Http::Auto => &[HTTP2, b"http/1.1"],
+    };
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     Ok(TlsConnector::from(Arc::new(config)))
 }
 

@@ -40,9 +40,17 @@ pub fn run(name: &str, bytes: &[u8]) {
     (case.expect("a case of that name").run)(bytes);
 }
 
-/// Any bytes as a slice read from disk.
+/// Any bytes as a slice read from disk: it is refused, or counts once, and is the same when it is written
+/// and read again.
 fn slice(bytes: &[u8]) {
-    if let Ok(slice) = squall_measure::Slice::decode(&mut &*bytes) {
-        squall_measure::Totals::new().add(&slice);
-    }
+    let Ok(slice) = squall_measure::Slice::decode(&mut &*bytes) else { return };
+    let mut totals = squall_measure::Totals::new();
+    assert!(totals.add(&slice) && !totals.add(&slice));
+    let mut series = totals.series();
+    series.add(&slice);
+    assert_eq!(series.finish().rows().len(), 1);
+    let mut written = Vec::new();
+    slice.encode(&mut written);
+    let again = squall_measure::Slice::decode(&mut written.as_slice()).expect("what was encoded");
+    assert!(slice.rows().eq(again.rows()));
 }

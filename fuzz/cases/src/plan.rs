@@ -62,6 +62,10 @@ impl Scope for World {
         ValueRef::Text("42")
     }
 
+    fn is_set(&self, _: Slot) -> bool {
+        true
+    }
+
     fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {
         Ok(Value::Null)
     }

@@ -6,13 +6,12 @@ mod windows;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use squall_engine::{CompileOptions, Control, Event, Section};
+use squall_engine::{CompileOptions, Event, Section};
 use squall_limit::{LevelKind, Limit, LoadStep, Next, Recovery, Search, SearchEnd, StepOutcome};
 use squall_measure::units::{count, rate};
-use squall_measure::{HostMetrics, Threshold};
+use squall_measure::{HostMetrics, Slice, Threshold};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_wire::Shared;
@@ -21,8 +20,9 @@ use crate::args::{self, Mode, Raised};
 use crate::builtin;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::host_sampler::HostSampler;
-use crate::setup_teardown::SetupTeardown;
-use crate::{out, plans, signals};
+use crate::setup_teardown::{self, SetupTeardown};
+use crate::signals::Interrupts;
+use crate::{out, plans};
 use windows::{RecoveryDetector, Windows};
 
 /// Share of a step that is not measured, while connections are opened and the previous step dies away.
@@ -61,35 +61,44 @@ pub fn command(args: &args::Limit) -> CommandResult {
     let destination = builtin::destination(&loaded.plan, &args.variables)?;
     let options = plans::options(&args.variables, destination.url.clone(), Vec::new());
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
-    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.means.io())?;
-    let control = Control::default();
-    let interrupted =
-        signals::watch(control.clone(), Duration::ZERO).map_err(CommandError::incomplete)?;
+    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.runtime.io())?;
+    let folder = new_folder(args, &loaded.plan)?;
+    let interrupts = Interrupts::watch(Duration::ZERO).map_err(CommandError::incomplete)?;
     let mut runner = Runner {
         args,
         plan: &loaded.plan,
         sources: &loaded.sources,
         options,
-        shared,
+        shared: shared.clone(),
         by,
         requirements,
-        interrupted,
+        interrupts,
+        folder,
     };
-    let shared = runner.shared.clone();
     let setup_teardown =
         SetupTeardown { plan: &loaded.plan, sources: &loaded.sources, shared: &shared };
-    runner.options.setup = setup_teardown.run(&runner.options, Section::Setup, &control)?;
-    let limit = match (args.mode, to) {
-        (Mode::Soak, Some(to)) => runner.soak(to),
-        (Mode::Spike, Some(to)) => runner.through("spike", &[from, to]),
-        (Mode::Stress, Some(to)) => runner.through("stress", &even(from, to, search.max_steps)),
-        _ => runner.search(search),
+    runner.options.setup = setup_teardown.setup(&runner.options, &runner.interrupts)?;
+    let mut done = Done::default();
+    let end = match (args.mode, to) {
+        (Mode::Soak, Some(to)) => runner.soak(to, &mut done),
+        (Mode::Spike, Some(to)) => runner.through(&[from, to], &mut done),
+        (Mode::Stress, Some(to)) => runner.through(&even(from, to, search.max_steps), &mut done),
+        _ => runner.search(search, &mut done),
     };
-    runner.options.setup.clear();
-    let torn_down = setup_teardown.run(&runner.options, Section::Teardown, &Control::default());
-    let limit = limit?;
-    torn_down?;
-    runner.conclude(&limit)
+    let outcome = runner.conclude(done, end);
+    let torn_down = setup_teardown.teardown(&runner.options, &runner.interrupts);
+    setup_teardown::settle(outcome, torn_down)
+}
+
+/// Creates the folder of a search, with its plan.
+fn new_folder(args: &args::Limit, plan: &Plan) -> Result<PathBuf, CommandError> {
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let name = format!("{}-limit", plan.name);
+    let made = squall_report::new_folder(&args.out, started, &name).and_then(|folder| {
+        std::fs::write(folder.join("plan.yaml"), squall_plan::yaml::print(plan, true))?;
+        Ok(folder)
+    });
+    made.map_err(|error| CommandError::incomplete(format!("{}: {error}", args.out.display())))
 }
 
 /// The requirements: those of `--require`, or else the plan's thresholds.
@@ -104,10 +113,15 @@ fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Comm
         ));
     }
     let parse = |text: &&str| {
-        Threshold::parse(text).map_err(|error| {
-            let help = error.help.unwrap_or_default();
-            CommandError::bad_input(format!("--require '{text}': {}; {help}", error.message))
-        })
+        let bad = |message: &str, help: &str| {
+            CommandError::bad_input(format!("--require '{text}': {message}; {help}"))
+        };
+        let threshold = Threshold::parse(text)
+            .map_err(|error| bad(&error.message, &error.help.unwrap_or_default()))?;
+        match plans::refused(&threshold, plan) {
+            None => Ok(threshold),
+            Some((message, help)) => Err(bad(&message, help)),
+        }
     };
     texts.iter().map(parse).collect()
 }
@@ -138,118 +152,158 @@ struct Runner<'a> {
     shared: Arc<Shared>,
     by: LevelKind,
     requirements: Vec<Threshold>,
-    interrupted: Arc<AtomicBool>,
+    interrupts: Interrupts,
+    /// Where the steps that are done are written after each of them: a search that is killed loses only the
+    /// step that it was at.
+    folder: PathBuf,
 }
+
+/// What is done of a search.
+#[derive(Debug, Clone, Default)]
+struct Done {
+    steps: Vec<LoadStep>,
+    recoveries: Vec<Recovery>,
+}
+
+/// How a search ends, unless an error of the generator ends it.
+type Ending = Result<SearchEnd, CommandError>;
 
 impl Runner<'_> {
     /// Raises the load until a requirement is violated, then narrows down the sustained maximum.
-    fn search(&self, search: Search) -> Result<Limit, CommandError> {
-        let (mut steps, mut recoveries) = (Vec::new(), Vec::new());
-        let end = loop {
-            match search.next(&steps) {
-                Next::Try(level) => {
-                    let step = self.step(level, steps.len(), search.max_steps)?;
-                    let violated = step.outcome() != StepOutcome::Met;
-                    steps.push(step);
-                    if violated && !self.is_interrupted() {
-                        recoveries.extend(self.watch(&steps, level)?);
-                    }
-                }
-                Next::Done(end) => break end,
+    fn search(&self, search: Search, done: &mut Done) -> Ending {
+        loop {
+            let level = match search.next(&done.steps) {
+                Next::Try(level) => level,
+                Next::Done(end) => return Ok(end),
+            };
+            let Some(outcome) = self.step(level, search.max_steps, done)? else {
+                return Ok(SearchEnd::Interrupted);
+            };
+            if outcome != StepOutcome::Met {
+                self.watch(level, done)?;
             }
             if self.is_interrupted() {
-                break SearchEnd::Interrupted;
+                return Ok(SearchEnd::Interrupted);
             }
-        };
-        let limit = Limit::new(self.plan.name.clone(), self.by, "search", steps, end);
-        Ok(Limit { recoveries, ..limit })
+        }
     }
 
     /// Runs through given levels, watches the target recover, and after a spike repeats the first level.
-    fn through(&self, mode: &'static str, levels: &[f64]) -> Result<Limit, CommandError> {
-        let (mut steps, mut recoveries) = (Vec::new(), Vec::new());
-        let again = levels.first().filter(|_| mode == "spike");
+    fn through(&self, levels: &[f64], done: &mut Done) -> Ending {
+        let again = levels.first().filter(|_| self.args.mode == Mode::Spike);
         let count = levels.len() + usize::from(again.is_some());
         for level in levels {
-            steps.push(self.step(*level, steps.len(), count)?);
-            if self.is_interrupted() {
-                break;
+            if self.step(*level, count, done)?.is_none() {
+                return Ok(SearchEnd::Interrupted);
             }
         }
-        if let Some(highest) = levels.last().filter(|_| !self.is_interrupted()) {
-            recoveries.extend(self.watch(&steps, *highest)?);
-            if let Some(level) = again {
-                steps.push(self.step(*level, steps.len(), count)?);
-            }
+        if let Some(highest) = levels.last() {
+            self.watch(*highest, done)?;
         }
-        let end =
-            if self.is_interrupted() { SearchEnd::Interrupted } else { SearchEnd::OutOfSteps };
-        Ok(Limit { recoveries, ..Limit::new(self.plan.name.clone(), self.by, mode, steps, end) })
+        if let Some(level) = again
+            && self.step(*level, count, done)?.is_none()
+        {
+            return Ok(SearchEnd::Interrupted);
+        }
+        Ok(if self.is_interrupted() { SearchEnd::Interrupted } else { SearchEnd::OutOfSteps })
     }
 
     /// Runs all steps at one level, in one run.
-    fn soak(&self, level: f64) -> Result<Limit, CommandError> {
+    fn soak(&self, level: f64, done: &mut Done) -> Ending {
         let length = whole(self.args.step);
         let first = unmeasured(self.args.step);
-        let mut windows = Windows::new(first, length, self.args.steps);
+        let mut windows =
+            Windows::new(first, length, self.args.steps).map_err(CommandError::incomplete)?;
         let total = Duration::from_secs(u64::from(first + length * self.args.steps));
-        let host = self.run(level, total, |slice| {
+        let host = self.run(level, total, |slice, host| {
             windows.add(slice);
+            let complete = windows.complete(slice.second);
+            if complete > done.steps.len() {
+                // What cannot be read now may be at the end, which says so if it cannot.
+                if let Ok(mut steps) = windows.steps(self.by, level, &self.requirements, host) {
+                    steps.truncate(complete);
+                    done.steps = steps;
+                    self.save_done(done);
+                }
+            }
             true
         })?;
-        let steps = windows.steps(self.by, level, &self.requirements, &host);
-        let end =
-            if self.is_interrupted() { SearchEnd::Interrupted } else { SearchEnd::OutOfSteps };
-        Ok(Limit::new(self.plan.name.clone(), self.by, "soak", steps, end))
+        if self.is_interrupted() {
+            return Ok(SearchEnd::Interrupted);
+        }
+        done.steps = windows
+            .steps(self.by, level, &self.requirements, &host)
+            .map_err(CommandError::incomplete)?;
+        Ok(SearchEnd::OutOfSteps)
     }
 
-    /// Runs one step.
-    fn step(&self, level: f64, number: usize, of: usize) -> Result<LoadStep, CommandError> {
+    /// Runs one step; `None`: it was interrupted, and counts for nothing.
+    fn step(
+        &self,
+        level: f64,
+        of: usize,
+        done: &mut Done,
+    ) -> Result<Option<StepOutcome>, CommandError> {
         let first = unmeasured(self.args.step);
-        let mut windows = Windows::new(first, whole(self.args.step) - first, 1);
-        let host = self.run(level, self.args.step, |slice| {
+        let mut windows = Windows::new(first, whole(self.args.step) - first, 1)
+            .map_err(CommandError::incomplete)?;
+        let host = self.run(level, self.args.step, |slice, _| {
             windows.add(slice);
             true
         })?;
-        let mut steps = windows.steps(self.by, level, &self.requirements, &host);
+        if self.is_interrupted() {
+            return Ok(None);
+        }
+        let mut steps = windows
+            .steps(self.by, level, &self.requirements, &host)
+            .map_err(CommandError::incomplete)?;
         // There is exactly one window.
         let Some(step) = steps.pop() else {
             return Err(CommandError::incomplete("no step was measured"));
         };
+        let outcome = step.outcome();
         if !self.args.quiet {
-            let results: Vec<String> = step
-                .requirements
-                .iter()
-                .map(|result| format!("{} ({})", result.text, result.shown))
-                .collect();
-            eprintln!(
-                " step {} of at most {of}: {}, {}: {}",
-                number + 1,
-                match self.by {
-                    LevelKind::Rate => rate(level),
-                    LevelKind::Users => format!("{} users", count(level as u64)),
-                },
-                results.join(", "),
-                step.outcome().label()
-            );
+            out::message(&self.line(&step, done.steps.len() + 1, of));
         }
-        Ok(step)
+        done.steps.push(step);
+        self.save_done(done);
+        Ok(Some(outcome))
+    }
+
+    /// What is shown of a step when it is done.
+    fn line(&self, step: &LoadStep, number: usize, of: usize) -> String {
+        let results: Vec<String> = step
+            .requirements
+            .iter()
+            .map(|result| format!("{} ({})", result.text, result.shown))
+            .collect();
+        let level = match self.by {
+            LevelKind::Rate => rate(step.level),
+            LevelKind::Users => format!("{} users", count(step.level as u64)),
+        };
+        let outcome = step.outcome().label();
+        format!(" step {number} of at most {of}: {level}, {}: {outcome}\n", results.join(", "))
     }
 
     /// Watches the target at a level that met the requirements, until its latency is back to normal.
-    fn watch(&self, steps: &[LoadStep], from: f64) -> Result<Option<Recovery>, CommandError> {
-        let met =
-            steps.iter().filter(|step| step.outcome() == StepOutcome::Met && step.mean_us > 0.0);
-        let Some(normal) = met.min_by(|a, b| a.level.total_cmp(&b.level)) else { return Ok(None) };
-        let mut detector = RecoveryDetector::new(normal);
+    fn watch(&self, from: f64, done: &mut Done) -> Result<(), CommandError> {
+        let met = done
+            .steps
+            .iter()
+            .filter(|step| step.outcome() == StepOutcome::Met && step.mean_us > 0.0);
+        let Some(normal) = met.min_by(|a, b| a.level.total_cmp(&b.level)) else { return Ok(()) };
+        let (at, mut detector) = (normal.level, RecoveryDetector::new(normal));
         let mut seconds = None;
         let length = self.args.step * MAX_RECOVERY_STEPS;
-        self.run(normal.level, length, |slice| {
+        self.run(at, length, |slice, _| {
             seconds = seconds.or(detector.add(slice));
             seconds.is_none()
         })?;
-        let at = normal.level;
-        Ok(Some(Recovery { from, at, seconds, watched_s: length.as_secs_f64() }))
+        if !self.is_interrupted() {
+            done.recoveries.push(Recovery { from, at, seconds, watched_s: length.as_secs_f64() });
+            self.save_done(done);
+        }
+        Ok(())
     }
 
     /// Runs the plan at a level; `take` says whether to continue.
@@ -257,24 +311,25 @@ impl Runner<'_> {
         &self,
         level: f64,
         length: Duration,
-        mut take: impl FnMut(&squall_measure::Slice) -> bool,
+        mut take: impl FnMut(&Slice, &HostMetrics) -> bool,
     ) -> Result<HostMetrics, CommandError> {
+        let mut host = HostMetrics::default();
         let plan = level::at(self.plan, self.by, level, length);
         let program = plans::compile(&plan, self.sources, Section::Load, &self.options)?;
         let hosts = program.origins().len();
         let builtin = builtin::is_asked_for(&plan, &self.args.variables);
-        let crew = self.args.means.crew(&plan, hosts, builtin);
-        let (control, began) = (Control::default(), Instant::now());
-        let mut host = HostMetrics::default();
+        let workers = self.args.runtime.workers(&plan, hosts, builtin)?;
+        let Some(control) = self.interrupts.begin(0) else { return Ok(host) };
+        let began = Instant::now();
         let mut sampler = HostSampler::new(self.plan.connections.source_addresses.len());
         host.add(0.0, sampler.sample());
         let ended =
-            squall_engine::run(program, self.shared.clone(), &crew, &control, None, |event| {
+            squall_engine::run(program, self.shared.clone(), &workers, &control, None, |event| {
                 let Event::Slice(slice) = event else { return };
                 host.add(began.elapsed().as_secs_f64(), sampler.sample());
-                let on = take(slice);
+                let on = take(slice, &host);
                 // Requests in flight at the end of a step no longer matter.
-                if !on || self.is_interrupted() || began.elapsed() >= length {
+                if !on || began.elapsed() >= length {
                     control.stop(Duration::ZERO);
                 }
             })
@@ -286,51 +341,76 @@ impl Runner<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        self.interrupts.received() > 0
     }
 
-    /// Writes the result to its folder, and where the flags ask for it.
-    fn conclude(&self, limit: &Limit) -> CommandResult {
-        let (text, json) = (squall_report::limit_text(limit), squall_report::limit_json(limit));
-        let mut json = serde_json::to_string_pretty(&json).map_err(CommandError::incomplete)?;
-        json.push('\n');
-        let folder = self.folder(&text, &json)?;
+    /// What follows from what is done.
+    fn limit(&self, done: Done, end: SearchEnd) -> Limit {
+        let mode = self.args.mode.label();
+        let limit = Limit::new(self.plan.name.clone(), self.by, mode, done.steps, end);
+        Limit { recoveries: done.recoveries, ..limit }
+    }
+
+    /// Writes what is done so far. If that fails, so will the result, which says so.
+    fn save_done(&self, done: &Done) {
+        let limit = self.limit(done.clone(), SearchEnd::Interrupted);
+        let _ = self.save(&squall_report::limit_text(&limit), &json_text(&limit));
+    }
+
+    /// Writes a result into the folder; whoever reads it meanwhile sees this one or the one before.
+    fn save(&self, text: &str, json: &str) -> Result<(), String> {
+        for (name, content) in [("limit.txt", text), ("limit.json", json)] {
+            let (path, next) = (self.folder.join(name), self.folder.join(format!("{name}.new")));
+            std::fs::write(&next, content)
+                .and_then(|()| std::fs::rename(&next, &path))
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes and prints the result.
+    fn conclude(&self, done: Done, ending: Ending) -> CommandResult {
+        let (end, failure) = match ending {
+            Ok(end) => (end, None),
+            Err(failure) => (SearchEnd::Interrupted, Some(failure)),
+        };
+        let limit = self.limit(done, end);
+        let (text, json) = (squall_report::limit_text(&limit), json_text(&limit));
+        let mut unwritten = Vec::from_iter(self.save(&text, &json).err());
         match self.args.json.as_deref() {
             Some("-") => out::print(&json),
-            Some(path) => std::fs::write(path, &json)
-                .map_err(|error| CommandError::incomplete(format!("{path}: {error}")))?,
+            Some(path) => {
+                let written = std::fs::write(path, &json);
+                unwritten.extend(written.err().map(|error| format!("{path}: {error}")));
+            }
             None => {}
         }
         if self.args.json.as_deref() != Some("-") {
             out::print(&text);
-            out::print(&format!(" folder         {}\n", folder.display()));
+            out::print(&format!(" folder         {}\n", self.folder.display()));
+        }
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        if !unwritten.is_empty() {
+            return Err(CommandError::incomplete(unwritten.join("; ")));
         }
         Ok(match limit.end {
             SearchEnd::Interrupted => Exit::Interrupted,
             SearchEnd::Generator => Exit::Incomplete,
             SearchEnd::NeverMet => Exit::Failed,
-            _ if limit.mode != "search" => {
+            _ if self.args.mode != Mode::Search => {
                 let met = limit.steps.iter().all(|step| step.outcome() == StepOutcome::Met);
                 if met { Exit::Ok } else { Exit::Failed }
             }
             _ => Exit::Ok,
         })
     }
+}
 
-    fn folder(&self, text: &str, json: &str) -> Result<PathBuf, CommandError> {
-        let failed = |error: std::io::Error| {
-            CommandError::incomplete(format!("{}: {error}", self.args.out.display()))
-        };
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-        let name = format!("{}-limit", self.plan.name);
-        let folder = squall_report::new_folder(&self.args.out, started, &name).map_err(failed)?;
-        let plan = squall_plan::yaml::print(self.plan, true);
-        let files = [("plan.yaml", plan.as_str()), ("limit.txt", text), ("limit.json", json)];
-        for (name, content) in files {
-            std::fs::write(folder.join(name), content).map_err(failed)?;
-        }
-        Ok(folder)
-    }
+/// The result as JSON.
+fn json_text(limit: &Limit) -> String {
+    format!("{:#}\n", squall_report::limit_json(limit))
 }
 
 /// The levels of a stress test.

@@ -2,8 +2,10 @@
 
 use squall_limit::{LevelKind, LoadStep, RequirementResult};
 use squall_measure::{
-    Facts, HostMetrics, Reason, Slice, Threshold, Totals, Validity, assess, samples_needed,
+    Facts, HostMetrics, Reason, Series, SeriesBuilder, Slice, Threshold, Totals, Validity, assess,
+    samples_needed,
 };
+use squall_report::Recording;
 
 /// Rules of the validity that say that the generator was the bottleneck.
 const GENERATOR_RULES: [&str; 7] =
@@ -22,41 +24,71 @@ pub struct Windows {
     first: u32,
     length: u32,
     totals: Vec<Totals>,
+    recording: Recording,
 }
 
 impl Windows {
     /// `count` windows of `length` seconds each, the first of which begins at second `first`.
-    pub fn new(first: u32, length: u32, count: u32) -> Windows {
+    ///
+    /// # Errors
+    /// There can be no temporary file.
+    pub fn new(first: u32, length: u32, count: u32) -> std::io::Result<Windows> {
         let totals = (0..count).map(|_| Totals::new()).collect();
-        Windows { first, length: length.max(1), totals }
+        Ok(Windows { first, length: length.max(1), totals, recording: Recording::unnamed()? })
     }
 
     /// Adds a worker's slice.
     pub fn add(&mut self, slice: &Slice) {
-        let at = slice.second.checked_sub(self.first).map(|since| (since / self.length) as usize);
+        let at = window(slice.second, self.first, self.length);
         for (index, totals) in self.totals.iter_mut().enumerate() {
-            match at == Some(index) {
-                true => totals.add(slice),
-                false => totals.learn(slice),
+            if at != Some(index) {
+                totals.learn(slice);
+            } else if totals.add(slice) {
+                self.recording.append(slice);
             }
         }
     }
 
+    /// How many windows are over when the seconds before this one are.
+    pub fn complete(&self, second: u32) -> usize {
+        let complete = second.saturating_sub(self.first) / self.length;
+        self.totals.len().min(complete as usize)
+    }
+
     /// The results, one step per window.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
     pub fn steps(
-        &self,
+        &mut self,
         by: LevelKind,
         level: f64,
         requirements: &[Threshold],
         host: &HostMetrics,
-    ) -> Vec<LoadStep> {
-        let step = |totals| step(totals, f64::from(self.length), by, level, requirements, host);
-        self.totals.iter().map(step).collect()
+    ) -> std::io::Result<Vec<LoadStep>> {
+        let mut series: Vec<SeriesBuilder> = self.totals.iter().map(Totals::series).collect();
+        self.recording.replay(|slice| {
+            let at = window(slice.second, self.first, self.length);
+            if let Some(series) = at.and_then(|at| series.get_mut(at)) {
+                series.add(slice);
+            }
+        })?;
+        let seconds = f64::from(self.length);
+        let step = |(totals, series): (_, SeriesBuilder)| {
+            step(totals, &series.finish(), seconds, by, level, requirements, host)
+        };
+        Ok(self.totals.iter().zip(series).map(step).collect())
     }
+}
+
+/// The window that a second belongs to; `None`: it lies before the first.
+fn window(second: u32, first: u32, length: u32) -> Option<usize> {
+    Some((second.checked_sub(first)? / length) as usize)
 }
 
 fn step(
     totals: &Totals,
+    series: &Series,
     seconds: f64,
     by: LevelKind,
     level: f64,
@@ -68,7 +100,7 @@ fn step(
     let requests = all.count as f64 / seconds;
     let requirements =
         requirements.iter().map(|requirement| result(requirement, totals, seconds)).collect();
-    let facts = Facts { totals, all: &all, host, steady: None, thresholds: &[] };
+    let facts = Facts { totals, series, all: &all, host, steady: None, thresholds: &[] };
     // A few late requests change no response of the target; many may.
     let by_generator = |reason: &Reason| {
         GENERATOR_RULES.contains(&reason.rule)
@@ -132,12 +164,12 @@ impl RecoveryDetector {
         // A second is complete when all workers have started the one after the next.
         let recovered: Vec<(u32, bool)> = self
             .totals
-            .series()
+            .recent()
             .filter(|row| row.second + 1 < slice.second)
             .map(|row| {
                 let errors = row.errors as f64 / row.requests.max(1) as f64;
-                let normal = row.latency.mean()
-                    <= MAX_RECOVERED_FACTOR * self.normal_us + MAX_RECOVERED_EXTRA_US;
+                let normal =
+                    row.mean_us <= MAX_RECOVERED_FACTOR * self.normal_us + MAX_RECOVERED_EXTRA_US;
                 (row.second, row.requests > 0 && normal && errors <= self.errors + 0.01)
             })
             .collect();

@@ -89,7 +89,7 @@ pub fn counter(result: &Value, name: &str) -> u64 {
     result["counters"][name].as_u64().unwrap_or_else(|| panic!("no counter {name}: {result}"))
 }
 
-/// Checks that a run made so many requests, each with a good answer.
+/// Checks that a run made so many requests, each with a good response.
 pub fn all_good(result: &Value, count: u64) {
     assert_eq!(kinds(result), "{}", "{}", result["log"]);
     assert_eq!(result["totals"]["count"].as_u64(), Some(count), "{result}");

@@ -57,7 +57,7 @@ impl Peer {
         format!("http://{}", self.address)
     }
 
-    /// The requests read since the last call. They are noted before they are answered.
+    /// The requests read since the last call. They are noted before they are responded to.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.try_iter().collect()
     }
@@ -119,7 +119,7 @@ pub fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value.trim())
 }
 
-/// An answer with a body.
-pub fn answer(status: &str, body: &str) -> String {
+/// A response with a body.
+pub fn response(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }

@@ -13,6 +13,7 @@ use squall_measure::UserState;
 use super::join::Join;
 use super::{BUDGET, Next, Stretch, perform};
 use crate::program::{Branch, ParallelOp, Pc, Program};
+use crate::sample::Moment;
 use crate::sample::in_flight::Guard;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -25,8 +26,8 @@ pub(super) fn run<'a>(
     core: &'a Core,
     strand: &'a mut Strand,
     op: &'a ParallelOp,
-    now: u64,
-) -> Pin<Box<dyn Future<Output = u64> + 'a>> {
+    now: Moment,
+) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
     Box::pin(async move {
         open(worker, core, strand, now);
         let lanes = op.limit.min(op.branches.len());
@@ -38,7 +39,7 @@ pub(super) fn run<'a>(
             op,
             next: Cell::new(0),
             seed: core.chance(),
-            end: Cell::new(now),
+            end: Cell::new(now.ready),
             strand: RefCell::new(strand),
         };
         let run =
@@ -52,9 +53,9 @@ pub(super) fn run<'a>(
 }
 
 /// Several strands begin, in place of one.
-pub(super) fn open(worker: &Worker, core: &Core, strand: &Strand, now: u64) {
+pub(super) fn open(worker: &Worker, core: &Core, strand: &Strand, now: Moment) {
     if !strand.is_branch {
-        worker.note(core, UserState::Think, core.concurrency.advance(now));
+        worker.note(core, UserState::Think, core.concurrency.advance(now.ready));
     }
 }
 
@@ -80,16 +81,17 @@ pub(super) async fn join<'f>(
 }
 
 /// Several strands have ended, the last at `end`; the one that they belong to goes on. Returns when.
-pub(super) fn close(worker: &Worker, core: &Core, strand: &mut Strand, end: u64) -> u64 {
+pub(super) fn close(worker: &Worker, core: &Core, strand: &mut Strand, end: u64) -> Moment {
     if core.iteration_over.get() {
         strand.pc = worker.program.scenarios[core.scenario()].ops.len() as Pc;
     }
+    let seen = worker.clock.now().max(end);
     if strand.is_branch {
-        return end;
+        return Moment { ready: end, seen };
     }
-    let end = core.concurrency.advance(end);
-    worker.note(core, UserState::Ready, end);
-    end
+    let ready = core.concurrency.advance(end);
+    worker.note(core, UserState::Ready, ready);
+    Moment { ready, seen }
 }
 
 /// Branches that are being run, as many at a time as there are lanes.
@@ -110,7 +112,7 @@ struct Parallel<'a> {
 
 impl<'a> Parallel<'a> {
     /// Runs one branch after the other, as long as there are any.
-    async fn lane(&self, mut strand: Strand, mut now: u64) {
+    async fn lane(&self, mut strand: Strand, mut now: Moment) {
         let in_flight = self.worker.in_flight.enter();
         while let Some((number, branch)) = self.begin() {
             let chance = Random::of(self.seed, number, 0, 0);
@@ -142,26 +144,26 @@ impl<'a> Parallel<'a> {
         strand: &mut Strand,
         branch: &Branch,
         in_flight: &Guard<'_>,
-        mut now: u64,
-    ) -> u64 {
+        mut now: Moment,
+    ) -> Moment {
         let Parallel { worker, program, core, .. } = *self;
         let mut budget = BUDGET;
         strand.pc = branch.ops.start;
         loop {
             let mut stretch =
                 Stretch { worker, program, core, strand: &mut *strand, budget: &mut budget };
-            match stretch.run_branch(branch.ops.end, now) {
+            match stretch.run_branch(branch.ops.end, now.ready) {
                 Some(Next::Go(step)) => {
                     now = perform(worker, core, strand, in_flight, &mut budget, step, now).await;
                 }
-                Some(Next::Wait(_, due)) => match self.wait(in_flight, now, due).await {
+                Some(Next::Wait(_, due)) => match self.wait(in_flight, now.ready, due).await {
                     Some(due) => {
                         (strand.due, strand.waited) = (due, true);
-                        now = worker.clock.now();
+                        now = Moment::at(worker.clock.now());
                     }
                     None => {
-                        now = worker.clock.now();
-                        strand.due = now; // and not when the wait would have been over
+                        now = Moment::at(worker.clock.now());
+                        strand.due = now.ready; // and not when the wait would have been over
                     }
                 },
                 // It ends with its user.

@@ -17,7 +17,7 @@ use crate::parts::cache::Lookup;
 use crate::program::ResourcesOp;
 use crate::sample::in_flight::Guard;
 use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
-use crate::sample::{self, Sampled};
+use crate::sample::{self, Moment, Sampled};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
@@ -32,8 +32,8 @@ pub(super) fn load<'a>(
     op: &'a ResourcesOp,
     page: u32,
     found: &'a Found,
-    now: u64,
-) -> Pin<Box<dyn Future<Output = u64> + 'a>> {
+    now: Moment,
+) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
     Box::pin(async move {
         parallel::open(worker, core, strand, now);
         let strands: Vec<Strand> =
@@ -50,7 +50,7 @@ pub(super) fn load<'a>(
             busy: Cell::new(0),
             more: Notify::new(),
             failed: Cell::new(false),
-            end: Cell::new(now),
+            end: Cell::new(now.ready),
         };
         loading.add(found, Depth::default());
         let lanes = strands.into_iter().map(|strand| {
@@ -116,12 +116,12 @@ impl Loading<'_> {
         };
         let near = item.origin == self.page_origin || host(item.origin) == host(self.page_origin);
         (near || !self.op.same_host)
-            && self.op.include.as_ref().is_none_or(&matches)
-            && !self.op.exclude.as_ref().is_some_and(&matches)
+            && self.op.include.as_deref().is_none_or(&matches)
+            && !self.op.exclude.as_deref().is_some_and(&matches)
     }
 
     /// Loads one after the other, until there is nothing more, and nobody who may find more.
-    async fn lane(&self, mut strand: Strand, mut now: u64) {
+    async fn lane(&self, mut strand: Strand, mut now: Moment) {
         let in_flight = self.worker.in_flight.enter();
         while !self.is_over() {
             let Some((item, depth)) = self.take() else {
@@ -129,7 +129,7 @@ impl Loading<'_> {
                     break;
                 }
                 self.more.notified().await;
-                now = self.worker.clock.now();
+                now = Moment::at(self.worker.clock.now());
                 continue;
             };
             self.busy.set(self.busy.get() + 1);
@@ -161,8 +161,8 @@ impl Loading<'_> {
         in_flight: &Guard<'_>,
         item: &Item,
         depth: Depth,
-        now: u64,
-    ) -> u64 {
+        now: Moment,
+    ) -> Moment {
         let Loading { worker, core, op, .. } = *self;
         let is_read = match item.kind {
             ResourceKind::Frame => true,
@@ -198,9 +198,9 @@ impl Loading<'_> {
             sample::sample(worker, core, strand, in_flight, &sampler, now).await;
         let found = sampled.found.take();
         let end = worker.note_end(core, strand, &sampled);
-        self.end.set(self.end.get().max(end));
+        self.end.set(self.end.get().max(end.ready));
         found.iter().for_each(|found| self.add(found, below));
-        worker.advance_if_due(end);
+        worker.advance_if_due(end.seen);
         end
     }
 

@@ -57,16 +57,17 @@ impl Jar {
     }
 
     /// Keeps, replaces or removes a cookie as a Set-Cookie line says; one that may not be set there is
-    /// passed over.
-    pub(crate) fn set(&mut self, line: &[u8], site: Site<'_>) {
+    /// passed over. Returns whether it was not.
+    pub(crate) fn set(&mut self, line: &[u8], site: Site<'_>) -> bool {
         let Some(cookie) = SetCookie::parse(line).and_then(|line| Stored::new(line, site)) else {
-            return;
+            return false;
         };
         let jar = self.0.get_or_insert_default();
-        jar.insert(cookie, site);
+        let taken = jar.insert(cookie, site);
         if jar.all.is_empty() {
             self.0 = None;
         }
+        taken
     }
 
     /// Appends `name=value; name=value` of the cookies that go there; whether there is any.
@@ -101,7 +102,8 @@ impl Cookies {
         self.clock.get()
     }
 
-    fn insert(&mut self, mut cookie: Stored, site: Site<'_>) {
+    /// Returns whether the cookie may be set.
+    fn insert(&mut self, mut cookie: Stored, site: Site<'_>) -> bool {
         // A page that came in the clear may not replace what came over TLS.
         let guarded = |own: &Stored| {
             own.secure
@@ -111,7 +113,7 @@ impl Cookies {
                 && matches_path(&cookie.path, &own.path)
         };
         if !site.secure && !cookie.secure && self.all.iter().any(guarded) {
-            return;
+            return false;
         }
         self.all.retain(|own| !own.is_over(site.now) || own.is_same(&cookie));
         cookie.set = self.tick();
@@ -129,6 +131,7 @@ impl Cookies {
                 self.shrink(MAX_IN_ALL, |_| true);
             }
         }
+        true
     }
 
     /// Removes the least recently used of some cookies if there are more than `most`.

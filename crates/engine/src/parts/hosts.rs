@@ -40,7 +40,8 @@ impl Hosts {
     /// Why requests may not go there, and what to do.
     pub(crate) fn explain(&self, host: &str, port: u16) -> String {
         format!(
-            "the plan does not name {host}:{port}: if it is yours to load, add it to `allow_hosts`"
+            "the plan does not name {host}:{port}, and a host that only setup or a response names has to be \
+             allowed: if it is yours to load, add it to `allow_hosts`"
         )
     }
 }

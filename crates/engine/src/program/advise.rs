@@ -33,9 +33,13 @@ pub fn advise(
             .flat_map(|program| &program.names)
             .map(|(_, name)| name.as_str())
             .collect();
+        let metrics = plan.metrics();
         found.extend(thresholds.iter().filter_map(|(threshold, span)| {
             let name = threshold.name.as_deref()?;
-            (!known.contains(&name)).then(|| strange(name, &known, *span))
+            // With tags it is `name{key=value}`.
+            let metric = name.split('{').next().unwrap_or(name);
+            let is_metric = metrics.iter().any(|own| own.name.value == metric);
+            (!is_metric && !known.contains(&name)).then(|| strange(name, &known, *span))
         }));
     }
     found

@@ -4,17 +4,18 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use squall_measure::NameKind;
+use squall_measure::{MAX_NAMES, MAX_NAMES_LIMIT, NameKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
-    Bandwidth, Defaults, Load, OnError, Plan, ResponseBody, Step, StepKind, Target,
+    Bandwidth, Defaults, HttpVersion, Load, OnError, Plan, ResponseBody, Session, Step, StepKind,
+    Target,
 };
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 use squall_plan::value::Value;
-use squall_wire::{Origin, Proxy};
+use squall_wire::{Http, Origin, Proxy};
 
 use super::flow::Flow;
 use super::ops::JsonOp;
@@ -67,12 +68,12 @@ pub(super) struct Noticed {
 /// State of a compilation.
 pub(crate) struct Compiler<'p> {
     pub(super) options: &'p CompileOptions,
-    plan: &'p Plan,
+    pub(super) plan: &'p Plan,
     /// Defaults of the scenario being compiled, the plan's included.
     pub(super) defaults: &'p Defaults,
     pub(super) constants: HashMap<String, Value>,
     pub(super) variables: Vec<String>,
-    initial: Vec<Value>,
+    initial: Vec<Option<Value>>,
     pub(super) feeds: Vec<Feed>,
     pub(super) names: Vec<(NameKind, String)>,
     pub(super) functions: Vec<Function>,
@@ -110,6 +111,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         Section::Teardown => compiler.once("teardown", &plan.teardown),
         Section::Load | Section::Trial => compiler.scenarios(&merged),
     };
+    let max_names = compiler.max_names();
     if !compiler.errors.is_empty() {
         return Err(compiler.errors);
     }
@@ -118,6 +120,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         scenarios,
         loads,
         names: compiler.names,
+        max_names,
         variables: compiler.variables,
         initial: compiler.initial.into(),
         feeds: compiler.feeds,
@@ -126,12 +129,22 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         target: compiler.target,
         hosts: compiler.hosts,
         connections: plan.connections.reuse,
+        http: http(plan),
         proxy: compiler.proxy,
         used: compiler.used,
         secrets: compiler.secrets,
         seed: plan.seed.unwrap_or(options.seed),
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })
+}
+
+/// The version of HTTP that connections speak.
+fn http(plan: &Plan) -> Http {
+    match plan.connections.http {
+        HttpVersion::V1 => Http::V1,
+        HttpVersion::V2 => Http::V2,
+        HttpVersion::Auto => Http::Auto,
+    }
 }
 
 /// A scenario's defaults over the plan's.
@@ -149,6 +162,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
     Defaults {
         headers,
         timeout: squall_plan::model::Timeouts {
+            pool: own.timeout.pool.or(plan.timeout.pool),
             connect: own.timeout.connect.or(plan.timeout.connect),
             first_byte: own.timeout.first_byte.or(plan.timeout.first_byte),
             total: own.timeout.total.or(plan.timeout.total),
@@ -159,6 +173,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         max_body: own.max_body.or(plan.max_body),
         max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
+        retry_stale: own.retry_stale.or(plan.retry_stale),
         resources: own.resources.clone().or_else(|| plan.resources.clone()),
     }
 }
@@ -220,15 +235,16 @@ impl<'p> Compiler<'p> {
         for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
             written(step, &mut set);
         }
-        for (part, steps) in [(Section::Setup, &plan.setup), (Section::Teardown, &plan.teardown)] {
-            // What setup finds is a constant of the load, but a variable of setup itself; before
-            // the run it is a variable of which the value is not known yet.
-            if self.options.section == part
-                || (part == Section::Setup && self.options.setup.is_empty())
-            {
-                steps.iter().for_each(|step| written(step, &mut set));
-            }
+        if self.options.section == Section::Teardown {
+            plan.teardown.iter().for_each(|step| written(step, &mut set));
         }
+        // What setup found is a constant of the load and of teardown. To setup itself it is a variable;
+        // so it is to the others while setup has not run, or if it found nothing.
+        let mut of_setup = Vec::new();
+        plan.setup.iter().for_each(|step| written(step, &mut of_setup));
+        let found = |name: &String| self.options.setup.iter().any(|(known, _)| known == name);
+        let is_setup = self.options.section == Section::Setup;
+        set.extend(of_setup.into_iter().filter(|name| is_setup || !found(name)));
         for (name, value) in &self.options.setup {
             if sounds_secret(name)
                 || plan.vars.iter().any(|var| var.secret && var.name.value == *name)
@@ -249,15 +265,35 @@ impl<'p> Compiler<'p> {
             if var.secret {
                 self.secrets.add_value(&value);
             }
+            self.allow_urls(&value);
             self.constants.insert(var.name.value.clone(), value);
         }
         for name in set {
             if self.known_slot(&name).is_none() {
-                let initial = self.constants.remove(&name).unwrap_or(Value::Null);
+                let initial = self.constants.remove(&name);
                 self.variables.push(name);
                 self.initial.push(initial);
             }
         }
+    }
+
+    /// A URL in a variable of the plan names its host, whatever becomes of the variable.
+    fn allow_urls(&mut self, value: &Value) {
+        match value {
+            Value::Text(text) => {
+                if let Ok(url::Location { origin, .. }) = url::parse(text) {
+                    self.hosts.allow_origin(&origin.host, origin.port);
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.allow_urls(item)),
+            Value::Map(map) => map.values().for_each(|value| self.allow_urls(value)),
+            _ => {}
+        }
+    }
+
+    /// Whether a variable's value is one that setup has found.
+    pub(super) fn is_of_setup(&self, name: &str) -> bool {
+        self.options.setup.iter().any(|(known, _)| known == name)
     }
 
     /// The value of something that may only depend on what is known before the run.
@@ -331,6 +367,11 @@ impl<'p> Compiler<'p> {
         text
     }
 
+    /// The version of HTTP that connections speak.
+    pub(crate) fn http(&self) -> Http {
+        http(self.plan)
+    }
+
     /// The number of an origin that the plan itself names: requests may go there.
     pub(super) fn origin(&mut self, origin: Origin) -> u32 {
         self.hosts.allow_origin(&origin.host, origin.port);
@@ -340,6 +381,22 @@ impl<'p> Compiler<'p> {
             self.origins.len() - 1
         });
         index as u32
+    }
+
+    /// How many names are counted separately.
+    fn max_names(&mut self) -> usize {
+        let (known, most) = (self.names.len(), MAX_NAMES_LIMIT as u64);
+        if let Some(number) = self.plan.max_names.as_ref().filter(|number| number.value > most) {
+            let message = format!("`max_names` is {}: expected at most {most}", number.value);
+            self.error(number.span, message, "");
+        }
+        if known > MAX_NAMES_LIMIT {
+            let message =
+                format!("the plan has {known} names of requests: expected at most {most}");
+            self.error(Span::default(), message, "give similar requests one `name`");
+        }
+        let number = self.plan.max_names.as_ref().map_or(MAX_NAMES as u64, |number| number.value);
+        (number.min(most) as usize).max(known)
     }
 
     /// Setup or teardown: one user, one iteration.
@@ -380,9 +437,16 @@ impl<'p> Compiler<'p> {
         {
             self.load(&load.value, load.span, shared, Duration::ZERO, &mut loads);
         }
-        for load in loads.iter().filter(|load| matches!(load.shape, Shape::Open(_))) {
+        for load in &loads {
+            // An arrival is somebody who was not there before; a user is the same all the time.
+            let default = match load.shape {
+                Shape::Open(_) => Session::PerIteration,
+                Shape::Closed(_) => Session::PerUser,
+            };
             for member in &load.members {
-                scenarios[member.scenario].fresh_sessions = true;
+                let session = plan.scenarios[member.scenario].session.or(plan.session);
+                let is_fresh = session.unwrap_or(default) == Session::PerIteration;
+                scenarios[member.scenario].fresh_sessions = is_fresh;
             }
         }
         (scenarios, loads)
@@ -467,7 +531,7 @@ impl<'p> Compiler<'p> {
 
     fn new_slot(&mut self, name: String) -> Slot {
         self.variables.push(name);
-        self.initial.push(Value::Null);
+        self.initial.push(None);
         Place::Variable(self.variables.len() - 1).slot()
     }
 

@@ -101,12 +101,23 @@ impl<'c, 'p> Flow<'c, 'p> {
                     }
                 }
             }
+            StepKind::ClearCookies => self.ops.push(Op::ClearCookies),
+            StepKind::SetCookie(cookie) => {
+                if let Some(op) = self.compiler.cookie(cookie) {
+                    self.ops.push(Op::SetCookie(Box::new(op)));
+                }
+            }
             StepKind::Log(text) => {
                 if let Some(text) = self.compiler.template(text) {
                     self.ops.push(Op::Log(text));
                 }
             }
             StepKind::Stop(scope) => self.ops.push(Op::Stop(*scope)),
+            StepKind::Metric(metric) => {
+                if let Some(op) = self.compiler.metric(metric) {
+                    self.ops.push(Op::Metric(Box::new(op)));
+                }
+            }
         }
     }
 

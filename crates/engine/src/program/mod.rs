@@ -9,6 +9,7 @@ mod advise;
 mod compile;
 mod data;
 mod flow;
+mod metric;
 mod ops;
 mod print;
 mod request;
@@ -26,7 +27,7 @@ use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
-use squall_wire::{Origin, Proxy};
+use squall_wire::{Http, Origin, Proxy};
 
 use crate::parts::hosts::Hosts;
 use crate::profile::{LoadProfile, Shape};
@@ -37,8 +38,8 @@ pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, ExecOp, ExtractOp, FromOp, JsonOp, NameOp, PartOp, PostOp,
-    Prepared, RequestOp, ResourcesOp, UrlOp,
+    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, JsonOp,
+    MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 
@@ -58,10 +59,12 @@ pub struct Program {
     pub(crate) loads: Vec<LoadProfile>,
     /// Names known before the run; the index is the number under which a worker records.
     pub(crate) names: Vec<(NameKind, String)>,
+    /// How many names are counted separately; at least those.
+    pub(crate) max_names: usize,
     /// Names of the variables, by slot.
     pub(crate) variables: Vec<String>,
-    /// What each variable holds when a user starts, by slot.
-    pub(crate) initial: Arc<[Value]>,
+    /// What each variable holds when a session begins, if anything, by slot.
+    pub(crate) initial: Arc<[Option<Value>]>,
     /// The data files in use.
     pub(crate) feeds: Vec<Feed>,
     /// What expressions call beside the plan's own functions.
@@ -74,6 +77,8 @@ pub struct Program {
     pub(crate) hosts: Hosts,
     /// Who uses a connection again.
     pub(crate) connections: ConnectionReuse,
+    /// The version of HTTP that connections speak.
+    pub(crate) http: Http,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
     /// Names that expressions and templates look at.
@@ -162,8 +167,11 @@ pub(crate) enum Op {
     },
     /// Several flows at the same time; then on at their end.
     Parallel(Box<ParallelOp>),
+    ClearCookies,
+    SetCookie(Box<CookieOp>),
     Log(BoundTemplate),
     Stop(StopScope),
+    Metric(Box<MetricOp>),
 }
 
 /// Flows at the same time.
@@ -198,6 +206,11 @@ impl Program {
     /// The proxy that all connections go through.
     pub fn proxy(&self) -> Option<&Proxy> {
         self.proxy.as_ref()
+    }
+
+    /// The version of HTTP that connections speak.
+    pub fn http(&self) -> Http {
+        self.http
     }
 
     /// Length of the run in seconds, if all its loads end by time.

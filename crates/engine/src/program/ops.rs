@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::Extractor;
+use squall_measure::MetricKey;
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{HashAlgorithm, Match};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
+use squall_wire::Fields;
 
 use crate::parts::replace::Markers;
 
@@ -49,9 +51,9 @@ pub(crate) struct ResourcesOp {
     /// Most at the same time, at least 1.
     pub limit: usize,
     /// What their URLs must match.
-    pub include: Option<Extractor>,
+    pub include: Option<Arc<Extractor>>,
     /// What they must not match.
-    pub exclude: Option<Extractor>,
+    pub exclude: Option<Arc<Extractor>>,
     /// Whether they are loaded from the host of the page alone.
     pub same_host: bool,
     /// Whether users have a cache for them.
@@ -82,6 +84,17 @@ pub(crate) struct Prepared {
     pub bytes: Box<[u8]>,
     /// Where the head's last, empty line begins.
     pub head_end: usize,
+    /// Where the body begins.
+    pub body_at: usize,
+    /// The head for HTTP/2, where connections may speak that.
+    pub fields: Option<Fields>,
+}
+
+impl Prepared {
+    /// The body.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.bytes[self.body_at..]
+    }
 }
 
 /// The name under which a request is counted.
@@ -188,7 +201,8 @@ pub(crate) struct ExtractOp {
 /// Where it comes from.
 #[derive(Debug)]
 pub(crate) enum FromOp {
-    Body(Extractor),
+    /// Shared with the threads that search long bodies.
+    Body(Arc<Extractor>),
     Header(Box<str>),
     Cookie(Box<str>),
     Status,
@@ -203,6 +217,33 @@ pub(crate) struct CheckOp {
     /// What it is called in reports.
     pub text: Box<str>,
     pub warn: bool,
+}
+
+/// A cookie to set.
+#[derive(Debug)]
+pub(crate) struct CookieOp {
+    pub name: BoundTemplate,
+    pub value: BoundTemplate,
+    pub place: CookiePlace,
+}
+
+/// Where a cookie goes.
+#[derive(Debug)]
+pub(crate) enum CookiePlace {
+    /// Where one goes that the response of this URL sets.
+    Url(BoundTemplate),
+    /// To the target's host, or to a domain with what is below it; to a path with what is below it.
+    Domain { domain: Option<BoundTemplate>, path: Option<BoundTemplate> },
+}
+
+/// A value to record.
+#[derive(Debug)]
+pub(crate) struct MetricOp {
+    /// Name and kind, with the tags where all of them are known before the run.
+    pub key: MetricKey,
+    pub value: BoundExpr,
+    /// All tags, where one of them depends on the user.
+    pub tags: Vec<(Box<str>, BoundTemplate)>,
 }
 
 /// A program to run.

@@ -105,8 +105,11 @@ impl Display for Line<'_> {
                 }
                 write!(f, ", then go to {}", parallel.end)
             }
+            Op::ClearCookies => f.write_str("clear cookies"),
+            Op::SetCookie(_) => f.write_str("set a cookie"),
             Op::Log(_) => f.write_str("log"),
             Op::Stop(scope) => write!(f, "stop {scope:?}"),
+            Op::Metric(metric) => write!(f, "{} {}", metric.key.kind.label(), metric.key.label()),
         }
     }
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use squall_extract::{Extractor, Spec};
 use squall_measure::NameKind;
 use squall_plan::model::{
-    Auth, Body, Check, Exec, Extract, Extractor as From, FormPartContent, Json, Request,
+    Auth, Body, Check, Cookie, Exec, Extract, Extractor as From, FormPartContent, Json, Request,
     ResourceHosts, ResponseBody,
 };
 use squall_plan::span::{Span, Spanned};
-use squall_plan::template::{BoundPart, BoundTemplate, Template};
+use squall_plan::template::{BoundPart, BoundTemplate, Template, TemplatePart};
 use squall_plan::value::Value;
 
 use super::compile::Compiler;
@@ -27,6 +27,7 @@ const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 /// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
 const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
 /// Limits of time where the plan gives none.
+const DEFAULT_POOL: Duration = Duration::from_secs(60);
 const DEFAULT_CONNECT: Duration = Duration::from_secs(10);
 const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
 /// Most redirects of a resource, unless the page may follow more: as browsers have it.
@@ -74,13 +75,18 @@ impl<'p> Compiler<'p> {
             auth,
             limits: self.limits(request, reads_body),
             capture,
-            retry_stale: true,
+            retry_stale: self.retries_stale(request),
             status_errors,
             post,
             resources,
         };
         op.prepared = render::prepare(self, &op);
         Some(op)
+    }
+
+    /// Whether it is repeated on a new connection where the target had closed the old one.
+    fn retries_stale(&self, request: &Request) -> bool {
+        request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true)
     }
 
     /// How the resources of a page are loaded; the outer `None` after an error was noted.
@@ -111,7 +117,7 @@ impl<'p> Compiler<'p> {
                 auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
                 limits,
                 capture: None,
-                retry_stale: true,
+                retry_stale: self.retries_stale(request),
                 status_errors: true,
                 post: Vec::new(),
                 resources: None,
@@ -141,12 +147,14 @@ impl<'p> Compiler<'p> {
 
     fn url(&mut self, request: &'p Request) -> Option<UrlOp> {
         let template = self.template(&request.url)?;
-        let begins = match template.parts().first() {
-            Some(BoundPart::Text(text)) => text.to_string(),
-            _ => String::new(),
+        let constant = template.constant();
+        let begins = match (&constant, template.parts().first()) {
+            (Some(text), _) => text.clone(),
+            (None, Some(BoundPart::Text(text))) => text.to_string(),
+            (None, _) => String::new(),
         };
         let on_target = begins.starts_with('/') && !begins.starts_with("//");
-        let unknown = begins.is_empty() && template.constant().is_none();
+        let unknown = begins.is_empty() && constant.is_none();
         if !on_target && !begins.contains("://") && !unknown {
             let message = format!("invalid URL `{}`", request.url.source());
             self.error(
@@ -161,7 +169,7 @@ impl<'p> Compiler<'p> {
             self.error(request.url.span(), message, "add `target: http://...`, or give --target");
             return None;
         }
-        match (template.constant(), &self.target) {
+        match (constant, &self.target) {
             (Some(text), Some((origin, prefix))) if on_target => {
                 let mut path = prefix.clone().into_bytes();
                 url::encode_path(text.split('#').next().unwrap_or_default().as_bytes(), &mut path);
@@ -172,30 +180,57 @@ impl<'p> Compiler<'p> {
                 prefix: prefix.as_bytes().into(),
                 path: template,
             }),
-            (Some(text), _) => self.absolute(&text, request),
+            (Some(text), _) => self.absolute(&text, template, request),
             (None, _) => {
-                // A host that stands before the first variable is one that the plan names.
-                if let Some((before, _)) =
-                    begins.split_once("://").and_then(|(_, rest)| rest.split_once(['/', '?']))
-                {
-                    self.hosts.allow(before);
+                if let Some(host) = self.named_host(&request.url) {
+                    self.hosts.allow(&host);
                 }
                 Some(UrlOp::Any(template))
             }
         }
     }
 
-    /// A URL that is known before the run: the plan names its host.
-    fn absolute(&mut self, text: &str, request: &Request) -> Option<UrlOp> {
-        match url::parse(text) {
-            Ok(url::Location { origin, path, .. }) => {
-                Some(UrlOp::Static { origin: self.origin(origin), path: path.into_bytes().into() })
-            }
+    /// A URL that is known before the load. A host that the plan names may be loaded; one that only setup
+    /// has found has to be allowed, which is looked at when the request is made.
+    fn absolute(
+        &mut self,
+        text: &str,
+        template: BoundTemplate,
+        request: &Request,
+    ) -> Option<UrlOp> {
+        let (origin, path) = match url::parse(text) {
+            Ok(url::Location { origin, path, .. }) => (origin, path),
             Err(error) => {
                 self.error(request.url.span(), format!("invalid URL `{text}`: {error}"), "");
-                None
+                return None;
+            }
+        };
+        if self.named_host(&request.url).is_none() && !self.hosts.allows(&origin.host, origin.port)
+        {
+            return Some(UrlOp::Any(template));
+        }
+        Some(UrlOp::Static { origin: self.origin(origin), path: path.into_bytes().into() })
+    }
+
+    /// `host` or `host:port` of a URL, where the plan itself names it: before anything that is found
+    /// only by setup or while the load runs.
+    fn named_host(&mut self, url: &Template) -> Option<String> {
+        let mut text = String::new();
+        for part in url.parts() {
+            match part {
+                TemplatePart::Text(part) => text.push_str(part),
+                TemplatePart::Expr(expr) => {
+                    let of_setup = |(path, _): &(Vec<String>, Span)| self.is_of_setup(&path[0]);
+                    let value = (!expr.names().iter().any(of_setup))
+                        .then(|| self.formula(expr))
+                        .flatten()
+                        .and_then(|expr| expr.constant().cloned());
+                    let Some(value) = value else { return authority(&text, false) };
+                    text.push_str(&value.to_string());
+                }
             }
         }
+        authority(&text, true)
     }
 
     fn limits(&self, request: &Request, reads_body: bool) -> Limits {
@@ -211,7 +246,7 @@ impl<'p> Compiler<'p> {
             _ => 0,
         };
         Limits {
-            pool: nanos(None, Some(DEFAULT_TOTAL)),
+            pool: nanos(own.pool.or(defaults.pool), Some(DEFAULT_POOL)),
             connect: nanos(own.connect.or(defaults.connect), Some(DEFAULT_CONNECT)),
             first_byte: nanos(own.first_byte.or(defaults.first_byte), None),
             total: nanos(own.total.or(defaults.total), Some(DEFAULT_TOTAL)),
@@ -485,7 +520,7 @@ impl<'p> Compiler<'p> {
 
     fn extractor(&mut self, spec: Spec<'_>, span: Span) -> Option<FromOp> {
         match Extractor::compile(&spec) {
-            Ok(extractor) => Some(FromOp::Body(extractor)),
+            Ok(extractor) => Some(FromOp::Body(Arc::new(extractor))),
             Err(error) => {
                 self.error(span, error.message, error.help.as_deref().unwrap_or_default());
                 None
@@ -505,6 +540,27 @@ impl<'p> Compiler<'p> {
             .collect();
         self.sees_response = false;
         ops
+    }
+
+    /// Compiles a cookie to set; `None` after an error was noted.
+    pub(super) fn cookie(&mut self, cookie: &'p Cookie) -> Option<CookieOp> {
+        let mut optional = |template: &Option<Template>| match template {
+            Some(template) => self.template(template).map(Some),
+            None => Some(None),
+        };
+        let (url, domain, path) =
+            (optional(&cookie.url)?, optional(&cookie.domain)?, optional(&cookie.path)?);
+        if url.is_none() && domain.is_none() && self.target.is_none() {
+            let message = "this cookie is for the target's host, and the plan has no target";
+            self.error(cookie.name.span(), message.to_owned(), "add `domain`, or `url`");
+            return None;
+        }
+        let place = match url {
+            Some(url) => CookiePlace::Url(url),
+            None => CookiePlace::Domain { domain, path },
+        };
+        let (name, value) = (self.template(&cookie.name)?, self.template(&cookie.value)?);
+        Some(CookieOp { name, value, place })
     }
 
     /// Compiles a program to run; `None` after an error was noted.
@@ -527,5 +583,14 @@ impl<'p> Compiler<'p> {
             timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
             post: self.post(&exec.extract, &exec.check)?,
         })
+    }
+}
+
+/// What stands between `://` and the path of a URL. A text that goes on has to have reached its path.
+fn authority(text: &str, whole: bool) -> Option<String> {
+    let (_, rest) = text.split_once("://")?;
+    match rest.split_once(['/', '?', '#']) {
+        Some((authority, _)) => Some(authority.to_owned()),
+        None => whole.then(|| rest.to_owned()),
     }
 }

@@ -3,14 +3,16 @@
 //! once it is warm.
 
 mod effort;
+mod names;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use squall_measure::{
-    Counters, ErrorKind, NameId, NameKind, Names, Phases, Sample, SelfMetrics, Slice, TimeRecorder,
-    UserState,
+    Counters, ErrorKind, MetricKey, Metrics, NameId, NameKind, OTHER, Phases, Sample, SelfMetrics,
+    Slice, TimeRecorder, UserState, WrongValue,
 };
 use squall_plan::secrets::Secrets;
 
@@ -18,6 +20,8 @@ use crate::program::Program;
 use crate::run::{LogLine, Message};
 use crate::user::OpenGroup;
 use effort::Effort;
+use names::KnownNames;
+pub(crate) use names::NameRegistry;
 
 /// Lines that a worker may write to the run's log in one second; what is above is counted.
 const LOG_LINES: usize = 200;
@@ -39,7 +43,8 @@ pub(crate) struct Recorder {
     slice: RefCell<Box<Slice>>,
     book: RefCell<TimeRecorder>,
     effort: RefCell<Effort>,
-    names: RefCell<Names>,
+    names: RefCell<KnownNames>,
+    metrics: RefCell<Metrics>,
     log: RefCell<Vec<LogLine>>,
     details: RefCell<HashMap<(u32, ErrorKind), u8>>,
     messages: Sender<Message>,
@@ -53,13 +58,13 @@ impl Recorder {
         worker: u32,
         start: u64,
         messages: Sender<Message>,
+        registry: Arc<NameRegistry>,
     ) -> Self {
         let (give_back, empty) = mpsc::channel();
-        let mut names = Names::new();
+        let names = KnownNames::new(registry);
         let mut slice = Box::new(Slice::new(worker, 0));
-        for (kind, text) in &program.names {
-            let id = names.intern(*kind, text);
-            slice.announce(id, *kind, &program.secrets.mask(text));
+        for (id, kind, text) in names.from(0) {
+            slice.announce(id, kind, &program.secrets.mask(text));
         }
         Recorder {
             secrets: program.secrets.clone(),
@@ -71,6 +76,7 @@ impl Recorder {
             book: RefCell::new(TimeRecorder::new(start)),
             effort: RefCell::new(Effort::start()),
             names: RefCell::new(names),
+            metrics: RefCell::default(),
             log: RefCell::new(Vec::new()),
             details: RefCell::new(HashMap::new()),
             messages,
@@ -119,13 +125,30 @@ impl Recorder {
     pub(crate) fn name(&self, kind: NameKind, text: &str) -> u32 {
         let mut names = self.names.borrow_mut();
         let known = names.len();
-        let NameId(id) = names.intern(kind, text);
-        if names.len() > known
-            && let Some((kind, text)) = names.get(NameId(id))
-        {
-            self.slice.borrow_mut().announce(NameId(id), kind, &self.secrets.mask(text));
+        let number = names.number(kind, text);
+        let mut slice = self.slice.borrow_mut();
+        for (id, kind, text) in names.from(known) {
+            slice.announce(id, kind, &self.secrets.mask(text));
         }
-        id
+        let is_other = names.get(number).is_some_and(|(_, own)| own == OTHER);
+        slice.counters.names_beyond_limit += u64::from(is_other && text != OTHER);
+        number.0
+    }
+
+    /// Records a value of a metric of the plan's own, at `now` on the clock.
+    pub(crate) fn metric(&self, key: &MetricKey, value: f64, now: u64) -> Result<(), WrongValue> {
+        let mut metrics = self.metrics.borrow_mut();
+        let known = metrics.len();
+        let id = metrics.intern(key);
+        let mut slice = self.slice.borrow_mut();
+        if metrics.len() > known
+            && let Some(key) = metrics.get(id)
+        {
+            let mask = |(name, text): &(String, String)| (name.clone(), self.secrets.mask(text));
+            let tags = key.tags.iter().map(mask).collect();
+            slice.announce_metric(id, &MetricKey::new(key.kind, &key.name, tags));
+        }
+        slice.record_metric(id, key.kind, value, now.saturating_sub(self.start))
     }
 
     /// The text of a name.

@@ -1,18 +1,21 @@
 //! Who owns connections: a user, an iteration of it, or a pool of its worker. What is borrowed is a
 //! guard: however a request ends, dropping it gives back what it held.
+//!
+//! A connection of HTTP/1.1 is lent to one request at a time. One of HTTP/2 stays in its pool, and
+//! requests have streams of it; a user's own is in a pool of one connection.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
 
 use squall_plan::model::ConnectionReuse;
-use squall_wire::{ConnectTimes, Connection, Error};
-use tokio::sync::Semaphore;
+use squall_wire::{ConnectTimes, Connection, Error, Http, Opened, Session, Stream};
+use tokio::sync::{Notify, Semaphore};
 
 use super::in_flight::{Cancel, InFlight};
 use crate::user::Core;
 use crate::worker::Worker;
 
-/// The connections that users of a worker share, by origin.
+/// The connections that users of a worker share, or requests of a user, by origin.
 #[derive(Default)]
 pub(crate) struct Pools {
     by_origin: RefCell<Vec<Option<Rc<Pool>>>>,
@@ -21,7 +24,15 @@ pub(crate) struct Pools {
 /// Connections to one origin, and how many more there may be.
 struct Pool {
     permits: Semaphore,
+    /// Connections of HTTP/1.1 that carry no request.
     idle: RefCell<Vec<Connection>>,
+    /// Connections of HTTP/2; and whether each counts as one of the pool's.
+    sessions: RefCell<Vec<(Session, bool)>>,
+    /// Told once for each request that may go on. While there is room and somebody waits, one of those who
+    /// wait has been told.
+    room: Notify,
+    /// Requests that wait for room.
+    waiting: Cell<usize>,
 }
 
 impl Pools {
@@ -31,13 +42,94 @@ impl Pools {
         if pools.len() <= index {
             pools.resize_with(index + 1, || None);
         }
-        let new = || Rc::new(Pool { permits: Semaphore::new(size), idle: RefCell::default() });
+        let new = || {
+            Rc::new(Pool {
+                permits: Semaphore::new(size),
+                idle: RefCell::default(),
+                sessions: RefCell::default(),
+                room: Notify::new(),
+                waiting: Cell::new(0),
+            })
+        };
         pools[index].get_or_insert_with(new).clone()
     }
 }
 
+impl Pool {
+    /// A stream of the session with the fewest, or the right to make another connection if all of them are
+    /// in use; `None`: there is no room.
+    fn take(self: &Rc<Self>) -> Option<Place> {
+        let place = {
+            let sessions = self.sessions.borrow();
+            let with_room = sessions.iter().map(|(session, _)| session).filter(|s| s.has_room());
+            let best = with_room.min_by_key(|session| session.streams());
+            let permit = match best {
+                Some(best) if best.streams() == 0 => None,
+                _ => Permit::try_acquire(self),
+            };
+            match permit {
+                Some(permit) => Some(Place::Connection(Some(permit))),
+                None => best.and_then(Session::stream).map(Place::Stream),
+            }
+        };
+        if self.waiting.get() > 0 && place.is_some() && self.has_room() {
+            self.room.notify_one();
+        }
+        place
+    }
+
+    /// As [`Pool::take`], unless others wait: they go first.
+    fn take_in_turn(self: &Rc<Self>) -> Option<Place> {
+        if self.waiting.get() > 0 { None } else { self.take() }
+    }
+
+    fn has_room(&self) -> bool {
+        self.permits.available_permits() > 0
+            || self.sessions.borrow().iter().any(|(session, _)| session.has_room())
+    }
+
+    /// There may be room now.
+    fn notify(&self) {
+        if self.waiting.get() > 0 {
+            self.room.notify_one();
+        }
+    }
+
+    /// Gives up sessions that take no more requests. Those that are still on them finish there; another
+    /// connection may take their place.
+    fn drop_closed(&self) {
+        let all = self.sessions.take();
+        let (open, closed): (Vec<_>, Vec<_>) = all.into_iter().partition(|(s, _)| s.is_open());
+        self.sessions.replace(open);
+        self.permits.add_permits(closed.iter().filter(|(_, counts)| *counts).count());
+    }
+
+    /// Takes a new connection of HTTP/2, and gives a stream of it if it is still open.
+    fn adopt(self: &Rc<Self>, session: Session, permit: Option<Permit>) -> Option<Stream> {
+        let stream = session.stream()?;
+        let pool: Weak<Pool> = Rc::downgrade(self);
+        session.on_change(move |open| {
+            let Some(pool) = pool.upgrade() else { return };
+            if !open {
+                pool.drop_closed();
+            }
+            pool.notify();
+        });
+        let counts = permit.is_some();
+        if let Some(permit) = permit {
+            permit.spend();
+        }
+        self.sessions.borrow_mut().push((session, counts));
+        Some(stream)
+    }
+}
+
 /// The right to have one of a pool's connections.
-pub(super) struct Permit(Rc<Pool>);
+pub(super) struct Permit {
+    pool: Rc<Pool>,
+    /// It belongs to a connection that stays in the pool.
+    spent: bool,
+}
 
 impl Permit {
     async fn acquire(pool: Rc<Pool>) -> Permit {
@@ -45,33 +137,91 @@ impl Permit {
         if let Ok(permit) = pool.permits.acquire().await {
             permit.forget(); // it goes back with this guard
         }
-        Permit(pool)
+        Permit { pool, spent: false }
+    }
+
+    fn try_acquire(pool: &Rc<Pool>) -> Option<Permit> {
+        pool.permits.try_acquire().ok()?.forget(); // it goes back with this guard
+        Some(Permit { pool: pool.clone(), spent: false })
+    }
+
+    fn spend(mut self) {
+        self.spent = true;
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.permits.add_permits(1);
+        if !self.spent {
+            self.pool.permits.add_permits(1);
+            self.pool.notify();
+        }
     }
 }
 
-/// A connection that a request has for itself. Dropped, it is closed.
+/// A request that waits for room, counted while it lives.
+struct Waiting<'p>(&'p Cell<usize>);
+
+impl<'p> Waiting<'p> {
+    fn enter(count: &'p Cell<usize>) -> Self {
+        count.set(count.get() + 1);
+        Waiting(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// What a request may have.
+pub(super) enum Place {
+    /// A connection for itself, of a pool if there is a permit.
+    Connection(Option<Permit>),
+    /// A stream of a connection that is open.
+    Stream(Stream),
+}
+
+/// What carries a request.
+pub(super) enum Carrier {
+    /// HTTP/1.1.
+    Connection(Connection),
+    /// HTTP/2.
+    Stream(Stream),
+}
+
+/// What carries a request that has it for itself. Dropped, a connection is closed, and a stream reset.
 pub(super) struct Borrowed {
-    pub connection: Connection,
+    pub carrier: Carrier,
     origin: u32,
     /// Dropped last: the connection is gone, or idle in the pool, before another may take its place.
     permit: Option<Permit>,
 }
 
 impl Borrowed {
+    pub(super) fn is_http2(&self) -> bool {
+        matches!(self.carrier, Carrier::Stream(_))
+    }
+
+    /// Whether the connection has carried a request before.
+    pub(super) fn used(&self) -> bool {
+        match &self.carrier {
+            Carrier::Connection(connection) => connection.used(),
+            Carrier::Stream(stream) => stream.used(),
+        }
+    }
+
     /// The request is over: the connection waits for the next one, or is closed if it cannot carry one.
     pub(super) fn give_back(self, user: &Core) {
-        let Borrowed { connection, origin, permit } = self;
+        let Borrowed { carrier: Carrier::Connection(connection), origin, permit } = self else {
+            return;
+        };
         if !connection.reusable() {
             return;
         }
         match &permit {
-            Some(Permit(pool)) => pool.idle.borrow_mut().push(connection),
+            Some(permit) => permit.pool.idle.borrow_mut().push(connection),
             None => user.connections.borrow_mut().push((origin, connection)),
         }
     }
@@ -92,30 +242,81 @@ impl Worker {
         }
     }
 
-    /// Waits for the right to have a connection to an origin, where users share them; `None` where
-    /// they do not.
-    pub(super) async fn permit(
-        &self,
-        origin: u32,
-        in_flight: &InFlight,
-    ) -> Result<Option<Permit>, Cancel> {
-        let Some(size) = self.pool() else { return Ok(None) };
-        let pool = self.pools.of(origin, self.pool_size(size));
-        in_flight.run(Permit::acquire(pool)).await.map(Some)
+    /// Whether connections to an origin speak HTTP/2, as far as is known.
+    pub(super) fn speaks_http2(&self, origin: u32) -> bool {
+        self.program.http != Http::V1 && self.origin(origin).http2.get()
     }
 
-    /// A connection to an origin that is idle. `fresh`: none will do, and one of the user's own is
-    /// closed.
-    pub(super) fn idle_connection(
+    /// What a request may have at once where users share no connections: a connection for itself, of
+    /// which its user has as many as it needs, or a stream. `None`: it has to wait.
+    pub(super) fn place_of_own(&self, user: &Core, origin: u32) -> Option<Place> {
+        if self.pool().is_some() {
+            return None;
+        }
+        if !self.speaks_http2(origin) {
+            return Some(Place::Connection(None));
+        }
+        self.pool_of(user, origin).take_in_turn()
+    }
+
+    /// The pool that a user's requests to an origin use, if they share connections at all.
+    fn pool_of(&self, user: &Core, origin: u32) -> Rc<Pool> {
+        match self.pool() {
+            Some(size) => self.pools.of(origin, self.pool_size(size)),
+            None => user.pools.of(origin, 1),
+        }
+    }
+
+    /// Waits for the right to have a connection to an origin, or for a stream of one.
+    pub(super) async fn place(
         &self,
         user: &Core,
         origin: u32,
-        permit: Option<Permit>,
+        in_flight: &InFlight,
+    ) -> Result<Place, Cancel> {
+        let pool = self.pool_of(user, origin);
+        let known = self.origin(origin);
+        if known.http2.get() {
+            if let Some(place) = pool.take_in_turn() {
+                return Ok(place);
+            }
+            let _waiting = Waiting::enter(&pool.waiting);
+            loop {
+                in_flight.run(pool.room.notified()).await?;
+                if !known.http2.get() {
+                    // It has turned out to speak HTTP/1.1: the others are told as well.
+                    pool.room.notify_one();
+                    break;
+                }
+                if let Some(place) = pool.take() {
+                    return Ok(place);
+                }
+            }
+        }
+        if self.pool().is_none() {
+            return Ok(Place::Connection(None));
+        }
+        in_flight.run(Permit::acquire(pool)).await.map(|permit| Place::Connection(Some(permit)))
+    }
+
+    /// A connection to an origin that is open. `fresh`: none of HTTP/1.1 that was used before will do,
+    /// and one of the user's own is closed. HTTP/2 tells by itself what is stale.
+    pub(super) fn open_connection(
+        &self,
+        user: &Core,
+        origin: u32,
+        place: Place,
         fresh: bool,
     ) -> Result<Borrowed, Option<Permit>> {
+        let permit = match place {
+            Place::Stream(stream) => {
+                return Ok(Borrowed { carrier: Carrier::Stream(stream), origin, permit: None });
+            }
+            Place::Connection(permit) => permit,
+        };
         let idle = match &permit {
             Some(_) if fresh => None,
-            Some(Permit(pool)) => pool.idle.borrow_mut().pop(),
+            Some(permit) => permit.pool.idle.borrow_mut().pop(),
             None => {
                 let mut connections = user.connections.borrow_mut();
                 let at = connections.iter().position(|(own, _)| *own == origin);
@@ -123,7 +324,9 @@ impl Worker {
             }
         };
         match idle {
-            Some(connection) => Ok(Borrowed { connection, origin, permit }),
+            Some(connection) => {
+                Ok(Borrowed { carrier: Carrier::Connection(connection), origin, permit })
+            }
             None => Err(permit),
         }
     }
@@ -131,6 +334,7 @@ impl Worker {
     /// A new connection to an origin, and what it took to make it. `window`: see [`squall_wire::connect`].
     pub(super) async fn new_connection(
         &self,
+        user: &Core,
         origin: u32,
         permit: Option<Permit>,
         in_flight: &InFlight,
@@ -138,17 +342,40 @@ impl Worker {
     ) -> Result<Result<(Borrowed, ConnectTimes), Error>, Cancel> {
         let to = self.origin(origin);
         let connect = squall_wire::connect(&self.client, &to.origin, &in_flight.progress, window);
-        let made = in_flight.run(connect).await?;
-        Ok(made.map(|(connection, times)| {
-            self.recorder.count(|counters| counters.connections_opened += 1);
-            (Borrowed { connection, origin, permit }, times)
-        }))
+        let (opened, times) = match in_flight.run(connect).await? {
+            Ok(made) => made,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.recorder.count(|counters| counters.connections_opened += 1);
+        let borrowed = match opened {
+            Opened::Exclusive(connection) => {
+                if to.http2.replace(false) {
+                    // Who waits for a stream there waits in vain.
+                    self.pool_of(user, origin).room.notify_one();
+                }
+                // A user has as many of these as it needs.
+                let permit = permit.filter(|_| self.pool().is_some());
+                Borrowed { carrier: Carrier::Connection(connection), origin, permit }
+            }
+            Opened::Multiplexed(session) => {
+                to.http2.set(true);
+                self.recorder.count(|counters| counters.http2_connections += 1);
+                match self.pool_of(user, origin).adopt(session, permit) {
+                    Some(stream) => {
+                        Borrowed { carrier: Carrier::Stream(stream), origin, permit: None }
+                    }
+                    None => return Ok(Err(Error::closed_at_once())),
+                }
+            }
+        };
+        Ok(Ok((borrowed, times)))
     }
 
     /// Closes what a user may not keep over its iterations.
     pub(crate) fn end_connections(&self, user: &Core) {
         if self.program.connections == ConnectionReuse::PerIteration {
             user.connections.borrow_mut().clear();
+            user.pools.by_origin.borrow_mut().clear();
         }
     }
 }

@@ -23,11 +23,17 @@ impl Failure {
         Failure::new(ErrorKind::Interrupted, "")
     }
 
-    /// A sample that was cancelled while it waited for a connection of the plan's pool.
-    pub(super) fn in_pool(cancel: Cancel, size: u32) -> Self {
-        match cancel {
-            Cancel::Stop => Failure::interrupted(),
-            Cancel::Timeout => Failure::new(ErrorKind::PoolTimeout, format!("pool_size: {size}")),
+    /// A sample that was cancelled while it waited for a connection of the plan's pool, or for a stream
+    /// of its user's connection.
+    pub(super) fn in_pool(cancel: Cancel, size: Option<u32>) -> Self {
+        match (cancel, size) {
+            (Cancel::Stop, _) => Failure::interrupted(),
+            (Cancel::Timeout, Some(size)) => {
+                Failure::new(ErrorKind::PoolTimeout, format!("pool_size: {size}"))
+            }
+            (Cancel::Timeout, None) => {
+                Failure::new(ErrorKind::PoolTimeout, "the user's connection has no free stream")
+            }
         }
     }
 
@@ -54,7 +60,8 @@ impl Failure {
 
 impl From<EvalError> for Failure {
     fn from(error: EvalError) -> Self {
-        Failure::new(ErrorKind::Render, error.to_string())
+        let kind = if error.lacks_value() { ErrorKind::Variable } else { ErrorKind::Render };
+        Failure::new(kind, error.to_string())
     }
 }
 

@@ -5,11 +5,12 @@ use squall_extract::{Documents, Limits};
 use squall_measure::{ErrorKind, NameKind, PHASES, Phases, Sample};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
-use super::connections::Permit;
+use super::connections::Place;
 use super::copy::Copy;
 use super::in_flight::InFlight;
 use super::resources::{Found, Wanted};
-use super::{Failure, Sampled, Sampler};
+use super::{Failure, Moment, Sampled, Sampler};
+use crate::long_body::FoundAhead;
 use crate::post::{self, AssertionResult};
 use crate::program::PostOp;
 use crate::scope::Reply;
@@ -61,7 +62,7 @@ pub(crate) struct Frame<'w> {
     waited: bool,
     /// Whether its user may do something else at the same time.
     is_branch: bool,
-    /// From when on the deadlines of the present exchange count.
+    /// From when on the deadlines of the present exchange count: squall cannot have begun it before.
     exchange_from: u64,
     phases: Phases,
     bytes_in: u64,
@@ -81,26 +82,26 @@ pub(crate) struct Frame<'w> {
 }
 
 impl<'w> Frame<'w> {
-    /// A frame for what a user could begin at `ready`.
+    /// A frame for what a user can begin at a moment.
     pub(super) fn new(
         worker: &'w Worker,
         user: &'w Core,
         in_flight: &'w InFlight,
         strand: &mut Strand,
-        ready: u64,
+        now: Moment,
     ) -> Self {
         Frame {
             worker,
             user,
             in_flight,
             name: None,
-            ready,
-            start: ready,
+            ready: now.ready,
+            start: now.ready,
             begun: false,
             due: strand.due,
             waited: std::mem::take(&mut strand.waited),
             is_branch: strand.is_branch,
-            exchange_from: ready,
+            exchange_from: now.seen,
             phases: Phases::default(),
             bytes_in: 0,
             bytes_out: 0,
@@ -137,21 +138,20 @@ impl<'w> Frame<'w> {
         self.begin(self.exchange_from);
     }
 
-    /// Waits for the right to have a connection to an origin. That is the plan's doing, and nobody
-    /// else's: it is a phase of its own, no part of the latency, and its time limit is its own.
-    pub(super) async fn permit(
-        &mut self,
-        origin: u32,
-        limit: u64,
-    ) -> Result<Option<Permit>, Failure> {
-        let Some(size) = self.worker.pool() else { return Ok(None) };
+    /// Waits for the right to have a connection to an origin, or for a stream of one that is shared. That
+    /// is the plan's doing, and nobody else's: it is a phase of its own, no part of the latency, and its
+    /// time limit is its own.
+    pub(super) async fn place(&mut self, origin: u32, limit: u64) -> Result<Place, Failure> {
+        if let Some(place) = self.worker.place_of_own(self.user, origin) {
+            return Ok(place);
+        }
         let from = self.exchange_from;
         self.worker.set_deadlines(self.in_flight, from.saturating_add(limit), u64::MAX);
-        let permit = self.worker.permit(origin, self.in_flight).await;
+        let place = self.worker.place(self.user, origin, self.in_flight).await;
         let now = self.worker.clock.now();
         self.phases.add(POOL, now.saturating_sub(from));
         self.exchange_from = now;
-        permit.map_err(|cancel| Failure::in_pool(cancel, size))
+        place.map_err(|cancel| Failure::in_pool(cancel, self.worker.pool()))
     }
 
     /// Sets the deadlines of a phase that begins with the exchange.
@@ -165,6 +165,11 @@ impl<'w> Frame<'w> {
     pub(super) fn set_deadlines_from(&self, now: u64, phase: u64, total: u64) {
         let total = self.exchange_from.saturating_add(total);
         self.worker.set_deadlines(self.in_flight, now.saturating_add(phase), total);
+    }
+
+    /// squall has worked on a reply for a while: what comes next begins now.
+    pub(super) fn catch_up(&mut self) {
+        self.exchange_from = self.worker.clock.now();
     }
 
     /// A connection was made.
@@ -191,7 +196,7 @@ impl<'w> Frame<'w> {
         self.phases.add(BODY, times.end_ns.saturating_sub(times.first_byte_ns));
         self.end = times.end_ns;
         self.receive_delay = times.delay_ns;
-        self.exchange_from = times.end_ns;
+        self.exchange_from = times.end_ns + times.delay_ns.unwrap_or(0);
         if response.unsolicited_bytes > 0 {
             self.worker.recorder.count(|counters| counters.unsolicited_responses += 1);
         }
@@ -212,6 +217,7 @@ impl<'w> Frame<'w> {
         kept: u64,
         captured: &str,
         post: &[PostOp],
+        ahead: FoundAhead,
     ) {
         if post.is_empty() {
             return;
@@ -230,6 +236,7 @@ impl<'w> Frame<'w> {
                 documents: &documents,
             },
             post,
+            ahead,
         );
     }
 
@@ -249,13 +256,14 @@ impl<'w> Frame<'w> {
                 documents: &documents,
             },
             post,
+            FoundAhead::new(),
         );
     }
 
     /// Extracts and checks look at the reply.
-    fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp]) {
+    fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp], ahead: FoundAhead) {
         let Frame { worker, user, copy, result, .. } = self;
-        post::process(&worker.program, user, reply, post, result, |observation| {
+        post::process(&worker.program, user, reply, post, ahead, result, |observation| {
             if let Some(copy) = copy {
                 copy.observed(observation);
             }
@@ -278,7 +286,7 @@ impl<'w> Frame<'w> {
         let name = self.name.unwrap_or_else(|| {
             worker.recorder.name(NameKind::Request, &format!("{} (no URL)", sampler.kind()))
         });
-        let replied = result.is_ok();
+        let complete = result.is_ok();
         if let Err(Failure { kind, detail }) = result {
             self.end = worker.clock.now();
             // What assertions saw of a reply that then came to nothing is not asked for any more.
@@ -290,7 +298,7 @@ impl<'w> Frame<'w> {
         let sample = Sample {
             latency_us: self.latency(self.start + self.own_delay),
             corrected_latency_us: scheduled.then(|| self.latency(self.due)),
-            complete: replied,
+            complete,
             status: u16::try_from(self.code).unwrap_or(0),
             error: self.result.error,
             bytes_in: self.bytes_in,
@@ -304,7 +312,8 @@ impl<'w> Frame<'w> {
             copy.tell(worker, self.user, name, self.start, &sample, self.result);
         }
         strand.due = self.end;
-        Sampled { failed: sample.error.is_some(), end: self.end, name, found: self.found }
+        let end = Moment { ready: self.end, seen: self.end.max(self.exchange_from) };
+        Sampled { failed: sample.error.is_some(), end, name, found: self.found }
     }
 
     /// Latency up to now, in ms.

@@ -2,15 +2,17 @@
 
 use squall_measure::ErrorKind;
 use squall_wire::{
-    BodySink, BodySource, Delivery, Error, Expect, Phase, RequestBytes, Response, Times,
+    BodySink, BodySource, Delivery, Error, Expect, Phase, RequestBytes, RequestFields, Response,
+    Times,
 };
 
 use super::capture::Capture;
-use super::connections::{Borrowed, Permit};
-use super::resources::Wanted;
-use super::route::{self, Route};
+use super::connections::{Borrowed, Carrier, Permit};
+use super::resources::{Wanted, Within};
+use super::route::{self, Form, Message, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
+use crate::long_body::{self, FoundAhead};
 use crate::parts::auth::DigestState;
 use crate::program::{AuthOp, NameOp, RequestOp};
 
@@ -50,6 +52,7 @@ pub(super) async fn follow<'p, 'w>(
     loop {
         match exchange(frame, op, &route, challenged).await? {
             Received::Reply => return Ok(()),
+            Received::Long(long) => return long.reply(frame, op, &route).await,
             Received::Late(phase) => return Err(Failure::timeout(phase)),
             Received::Challenge(challenge) => {
                 challenged = true;
@@ -74,6 +77,8 @@ pub(super) async fn follow<'p, 'w>(
 enum Received {
     /// It is the reply, and was processed.
     Reply,
+    /// It is the reply, and its body is long: it is processed once another thread has searched it.
+    Long(Box<LongReply>),
     /// It arrived, but later than it was allowed to.
     Late(Phase),
     Redirect {
@@ -129,29 +134,33 @@ async fn attempt(
     fresh: bool,
 ) -> Result<Received, Attempt> {
     let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
-    let mut bytes = worker.render(user, op, route)?;
-    let permit = frame.permit(route.origin, op.limits.pool).await?;
+    let mut message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
+    let place = frame.place(route.origin, op.limits.pool).await?;
     let throttled = Throttled::of(worker, user, in_flight);
     let window = throttled.as_ref().and_then(Throttled::window);
-    let mut borrowed = match worker.idle_connection(user, route.origin, permit, fresh) {
-        Ok(idle) => {
+    let mut borrowed = match worker.open_connection(user, route.origin, place, fresh) {
+        Ok(open) => {
             frame.set_deadlines(op.limits.first_byte, op.limits.total);
-            idle
+            open
         }
         Err(permit) => connect(frame, op, route, permit, window).await?,
     };
-    let used = borrowed.connection.used();
-    let stream = bytes.stream.take();
-    let slices = bytes.slices();
+    if borrowed.is_http2() != matches!(message.form, Form::Fields(..)) {
+        // Only now the target has said what it speaks.
+        message = worker.render(user, op, route, borrowed.is_http2())?;
+    }
+    let Message { form, mut stream } = message;
+    let used = borrowed.used();
     if let Some(copy) = frame.copy() {
         let origin = worker.origin(route.origin).origin.to_string();
-        copy.sent(origin, &slices, used);
+        match &form {
+            Form::Text(bytes) => copy.sent(origin, &bytes.slices(), used),
+            Form::Fields(fields, body) => copy.sent(origin, &[&fields.text(), body.bytes()], used),
+        }
     }
     let capture = Capture::start(worker, user, op)?;
     let mut sink = capture.as_ref();
-    let mut stream = stream;
     let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn BodySource);
-    let request = RequestBytes { is_head: route.method == "HEAD", slices, stream };
     let expect = Expect {
         keep: op.limits.keep.max(frame.copied_body()),
         sink: sink.as_mut().map(|sink| sink as &mut dyn BodySink),
@@ -164,8 +173,22 @@ async fn attempt(
     let done = |response: &Response<'_>, times: Times| {
         received(frame, op, route, challenged, response, &times, capture.as_ref())
     };
-    let exchanged = borrowed.connection.exchange(&worker.client, request, expect, progress, done);
-    match in_flight.run(exchanged).await {
+    let client = &worker.client;
+    let exchanged = match (&mut borrowed.carrier, &form) {
+        (Carrier::Connection(connection), Form::Text(bytes)) => {
+            let slices = bytes.slices();
+            let request = RequestBytes { is_head: route.method == "HEAD", slices, stream };
+            in_flight.run(connection.exchange(client, request, expect, progress, done)).await
+        }
+        (Carrier::Stream(on), Form::Fields(fields, body)) => {
+            let request = RequestFields { fields, body: body.bytes(), stream };
+            // Boxed, so that tasks of HTTP/1.1 stay small.
+            let exchange = Box::pin(on.exchange(client, request, expect, progress, done));
+            in_flight.run(exchange).await
+        }
+        _ => return Err(Failure::new(ErrorKind::Io, "the protocol has changed").into()),
+    };
+    match exchanged {
         Ok(Ok(received)) => {
             borrowed.give_back(user);
             Ok(received)
@@ -193,7 +216,8 @@ async fn connect(
 ) -> Result<Borrowed, Failure> {
     let (worker, in_flight) = (frame.worker, frame.in_flight);
     frame.set_deadlines(op.limits.connect, op.limits.total);
-    match worker.new_connection(route.origin, permit, in_flight, window).await {
+    let made = worker.new_connection(frame.user, route.origin, permit, in_flight, window).await;
+    match made {
         Ok(Ok((borrowed, times))) => {
             frame.connected(&times);
             frame.set_deadlines_from(worker.clock.now(), op.limits.first_byte, op.limits.total);
@@ -232,13 +256,86 @@ fn received(
             response.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"www-authenticate"));
         return Received::Challenge(lines.map(|(_, value)| value.to_vec()).collect());
     }
-    frame.look_for_resources(op, route, response);
     let captured = capture.map(Capture::finish).unwrap_or_default();
-    frame.reply(response, op.limits.keep, &captured, &op.post);
+    let within = frame.within(response);
+    let besides = within.cost_estimate(response.body.len());
+    if long_body::is_long(&op.post, besides, response.body.len()) {
+        return Received::Long(Box::new(LongReply::copy(response, captured, within)));
+    }
+    frame.look_for_resources(op, route, response, within.read(response.body));
+    reply(frame, op, response, &captured, FoundAhead::new());
+    Received::Reply
+}
+
+/// Shows the reply to the frame.
+fn reply(
+    frame: &mut Frame<'_>,
+    op: &RequestOp,
+    response: &Response<'_>,
+    captured: &str,
+    ahead: FoundAhead,
+) {
+    frame.reply(response, op.limits.keep, captured, &op.post, ahead);
     if op.status_errors && response.status >= 400 {
         frame.fail(ErrorKind::Status, || format!("status {}", response.status));
     }
-    Received::Reply
+}
+
+/// A reply that does not lie in the worker's buffer any more.
+struct LongReply {
+    status: u16,
+    head: Vec<u8>,
+    body: Vec<u8>,
+    body_bytes: u64,
+    captured: String,
+    /// In what resources are looked for.
+    within: Within,
+}
+
+impl LongReply {
+    fn copy(response: &Response<'_>, captured: String, within: Within) -> Self {
+        LongReply {
+            status: response.status,
+            head: response.head.to_vec(),
+            body: response.body.to_vec(),
+            body_bytes: response.body_bytes,
+            captured,
+            within,
+        }
+    }
+
+    /// Has its body searched, and shows it to the frame. The target has done its part: no deadline
+    /// counts any more.
+    async fn reply(
+        self,
+        frame: &mut Frame<'_>,
+        op: &RequestOp,
+        route: &Route<'_, '_>,
+    ) -> Result<(), Failure> {
+        frame.in_flight.lift_deadlines();
+        let within = self.within;
+        let search =
+            long_body::search(&op.post, frame.user, self.body, move |body| within.read(body));
+        let (body, ahead, resources) = match frame.in_flight.run(search).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return Err(Failure::new(ErrorKind::Extract, "the search broke off")),
+            Err(cancel) => return Err(Failure::cancelled(cancel, Phase::Body)),
+        };
+        let response = Response {
+            status: self.status,
+            head: &self.head,
+            body: &body,
+            body_bytes: self.body_bytes,
+            bytes_in: 0,
+            bytes_out: 0,
+            sets_cookies: false,
+            unsolicited_bytes: 0,
+        };
+        frame.look_for_resources(op, route, &response, resources);
+        reply(frame, op, &response, &self.captured, ahead);
+        frame.catch_up();
+        Ok(())
+    }
 }
 
 fn keep_cookies(frame: &Frame<'_>, op: &RequestOp, route: &Route<'_, '_>, response: &Response<'_>) {

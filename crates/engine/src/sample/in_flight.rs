@@ -80,6 +80,7 @@ impl InFlight {
     /// Sets the deadlines of what comes now. Returns the time for a timer if the one that is set, if
     /// any, fires too late.
     pub(crate) fn set_deadlines(&self, phase: u64, total: u64) -> Option<u64> {
+        self.forget_timeout();
         self.phase_deadline.set(phase);
         self.total_deadline.set(total);
         self.timer_for(phase.min(total))
@@ -95,8 +96,16 @@ impl InFlight {
 
     /// Lifts all deadlines.
     pub(crate) fn lift_deadlines(&self) {
+        self.forget_timeout();
         self.phase_deadline.set(NEVER);
         self.total_deadline.set(NEVER);
+    }
+
+    /// What had arrived after all has met the deadline that had seemed to be missed.
+    fn forget_timeout(&self) {
+        if self.cancelled.get() == Some(Cancel::Timeout) {
+            self.cancelled.set(None);
+        }
     }
 
     /// Puts all deadlines off: squall itself, or the plan, holds the exchange up for so long.
@@ -320,8 +329,13 @@ mod tests {
         entry.expire(5_000);
         assert_eq!(entry.run(async { "arrived" }).await, Ok("arrived"));
         assert_eq!(entry.missed(800, 900), None, "and it had met its deadline");
+        entry.set_deadlines(NEVER, 7_000);
+        let next = async { tokio::task::yield_now().await };
+        assert_eq!(entry.run(next).await, Ok(()), "what comes next has deadlines of its own");
+        entry.set_deadlines(NEVER, 1_000);
         assert_eq!(entry.missed(1_001, 1_001), Some(Phase::FirstByte));
         assert_eq!(entry.missed(900, 1_001), Some(Phase::Body));
+        entry.expire(5_000);
         assert_eq!(entry.run(std::future::pending::<()>()).await, Err(Cancel::Timeout));
     }
 

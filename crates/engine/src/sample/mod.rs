@@ -40,25 +40,41 @@ pub(crate) trait Sampler {
     async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure>;
 }
 
+/// A moment at which a user can go on, on the run's clock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    /// When it could: a response has arrived then, for instance.
+    pub ready: u64,
+    /// When squall saw that, which is later: what it does from now on it does at that time.
+    pub seen: u64,
+}
+
+impl Moment {
+    /// A moment that squall has not missed.
+    pub(crate) fn at(now: u64) -> Self {
+        Moment { ready: now, seen: now }
+    }
+}
+
 /// What became of a sample, for the user.
 pub(crate) struct Sampled {
     pub failed: bool,
-    /// When it was over, on the run's clock.
-    pub end: u64,
+    /// When it was over.
+    pub end: Moment,
     /// The name under which it was counted.
     pub name: u32,
     /// The resources that its reply names.
     pub found: Option<Box<Found>>,
 }
 
-/// Takes a sample that a user could begin at `now`, and records it.
+/// Takes a sample that a user can begin at a moment, and records it.
 pub(crate) async fn sample(
     worker: &Worker,
     user: &Core,
     strand: &mut Strand,
     in_flight: &InFlight,
     sampler: &impl Sampler,
-    now: u64,
+    now: Moment,
 ) -> Sampled {
     let mut frame = Frame::new(worker, user, in_flight, strand, now);
     frame.name = sampler.name();

@@ -2,16 +2,17 @@
 //! requested as a sample of its own, with what its user's cache knows of it.
 
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use squall_extract::{
-    Limits, PageResources, Resource, ResourceKind, page_resources, style_resources,
+    ExtractError, Limits, PageResources, Resource, ResourceKind, page_cost_estimate,
+    page_resources, style_cost_estimate, style_resources,
 };
 use squall_wire::Response;
 
 use super::route::{self, Route};
 use super::{Failure, Frame, Sampler, http};
-use crate::parts::cache::{Fields, Lookup, Moments};
+use crate::parts::cache::{Condition, Fields, Lookup, Moments};
 use crate::parts::url;
 use crate::program::RequestOp;
 use crate::scope::UserScope;
@@ -29,11 +30,33 @@ pub(crate) struct Wanted<'w> {
 
 /// In what references are looked for.
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Within {
+pub(super) enum Within {
     #[default]
     Nothing,
     Page,
     Style,
+}
+
+impl Within {
+    /// What it takes to look, as a rule.
+    pub(super) fn cost_estimate(self, body_bytes: usize) -> Duration {
+        match self {
+            Within::Nothing => Duration::ZERO,
+            Within::Page => page_cost_estimate(body_bytes),
+            Within::Style => style_cost_estimate(body_bytes),
+        }
+    }
+
+    /// The references in a body.
+    pub(super) fn read(self, body: &[u8]) -> Option<Result<PageResources, ExtractError>> {
+        match self {
+            Within::Nothing => None,
+            Within::Page => Some(page_resources(body, Limits::default())),
+            Within::Style => {
+                Some(Ok(PageResources { base: None, resources: style_resources(body) }))
+            }
+        }
+    }
 }
 
 impl Wanted<'_> {
@@ -93,17 +116,36 @@ impl Found {
 }
 
 impl Frame<'_> {
-    /// Looks for resources in a response, or remembers those of the last one if it has not changed.
+    /// In what resources are looked for, given a response.
+    pub(super) fn within(&self, response: &Response<'_>) -> Within {
+        let is_page = || {
+            let content_type = response.header("content-type").unwrap_or_default();
+            let kind = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
+            let kind = kind.trim_ascii().to_ascii_lowercase();
+            matches!(&*kind, b"text/html" | b"application/xhtml+xml")
+        };
+        match self.wanted.within {
+            _ if !(200..300).contains(&response.status) => Within::Nothing,
+            Within::Page if !is_page() => Within::Nothing,
+            Within::Style if is_page() => Within::Nothing,
+            within => within,
+        }
+    }
+
+    /// Takes the resources that were read in a response, or remembers those of the last one if it has
+    /// not changed.
     pub(super) fn look_for_resources(
         &mut self,
         op: &RequestOp,
         route: &Route<'_, '_>,
         response: &Response<'_>,
+        read: Option<Result<PageResources, ExtractError>>,
     ) {
-        let Wanted { within, cached } = self.wanted;
-        if within == Within::Nothing && cached.is_none() {
+        let cached = self.wanted.cached;
+        if read.is_none() && cached.is_none() {
             return;
         }
+        let page = self.page(read);
         let known = match cached {
             Some((url, requested)) => {
                 let moments = Moments { requested, received: now() };
@@ -113,7 +155,6 @@ impl Frame<'_> {
                 if response.status == 304 {
                     cache.revalidate(url, header, fields, moments).flatten()
                 } else {
-                    let page = self.read_resources(within, response);
                     // What a redirect led to is not what the URL stands for.
                     if !route.is_redirected {
                         cache.store(url, header, response.status, fields, moments, page.clone());
@@ -121,7 +162,7 @@ impl Frame<'_> {
                     page
                 }
             }
-            None => self.read_resources(within, response),
+            None => page,
         };
         self.found = known.map(|page| {
             let path = String::from_utf8_lossy(route.target(op)).into_owned();
@@ -129,22 +170,9 @@ impl Frame<'_> {
         });
     }
 
-    fn read_resources(&self, within: Within, response: &Response<'_>) -> Option<Rc<PageResources>> {
-        let content_type = response.header("content-type").unwrap_or_default();
-        let kind = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
-        let kind = kind.trim_ascii().to_ascii_lowercase();
-        let is_page = matches!(&*kind, b"text/html" | b"application/xhtml+xml");
-        if !(200..300).contains(&response.status) {
-            return None;
-        }
-        let page = match within {
-            Within::Page if is_page => page_resources(response.body, Limits::default()),
-            Within::Style if !is_page => {
-                Ok(PageResources { base: None, resources: style_resources(response.body) })
-            }
-            _ => return None,
-        };
-        match page {
+    /// What was read, unless that failed, which is told.
+    fn page(&self, read: Option<Result<PageResources, ExtractError>>) -> Option<Rc<PageResources>> {
+        match read? {
             Ok(page) => Some(Rc::new(page)),
             Err(error) => {
                 self.worker.recorder.count(|counters| counters.warnings += 1);
@@ -166,7 +194,7 @@ pub(crate) fn look_up(
     let header = |name: &str| header(worker, user, op, &route, name);
     match user.cache.borrow_mut().look_up(&item.url, header, now()) {
         Lookup::Absent => Lookup::Absent,
-        Lookup::Stale(lines) => Lookup::Stale(lines),
+        Lookup::Stale(conditions) => Lookup::Stale(conditions),
         Lookup::Fresh(page) => Lookup::Fresh(
             page.map(|page| Box::new(Found { origin: item.origin, path: item.path.clone(), page })),
         ),
@@ -176,7 +204,7 @@ pub(crate) fn look_up(
 fn route_of<'p, 'w>(
     worker: &'w Worker,
     item: &Item,
-    lines: &'p [u8],
+    conditions: &'p [Condition],
     trusted: bool,
 ) -> Route<'p, 'w> {
     Route {
@@ -185,7 +213,7 @@ fn route_of<'p, 'w>(
         method: "GET",
         with_body: false,
         trusted,
-        lines,
+        conditions,
         is_redirected: false,
     }
 }
@@ -230,7 +258,7 @@ pub(crate) struct ResourceSampler<'a> {
     /// Whether the user's cache keeps what there is to know of it.
     pub cached: bool,
     /// What it is asked for with.
-    pub conditions: Vec<u8>,
+    pub conditions: Vec<Condition>,
 }
 
 impl Sampler for ResourceSampler<'_> {

@@ -1,17 +1,20 @@
 //! The route of an exchange, and the bytes that it carries: from the operation, or from a redirect.
 
+use std::borrow::Cow;
+
 use squall_measure::{ErrorKind, NameKind};
 use squall_plan::template::BoundTemplate;
-use squall_wire::Origin;
+use squall_wire::{Fields, Origin};
 
 use super::failure::Failure;
 use crate::parts::auth::Asking;
+use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
 use crate::parts::multipart::{Content, Part, Pieces};
 use crate::parts::replace::Replaced;
 use crate::parts::{names, url};
 use crate::program::{AuthOp, BodyOp, NameOp, PartOp, Prepared, RequestOp, UrlOp};
-use crate::render::{self, Destination, END_OF_HEAD};
+use crate::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
 use crate::user::Core;
@@ -27,8 +30,8 @@ pub(super) struct Route<'p, 'w> {
     pub with_body: bool,
     /// Whether credentials go along (they stay with the origin that they are for).
     pub trusted: bool,
-    /// Lines of the head besides, each with its end; of the first exchange only.
-    pub lines: &'p [u8],
+    /// What it is asked for with; in the first exchange only.
+    pub conditions: &'p [Condition],
     /// Whether a redirect led there.
     pub is_redirected: bool,
 }
@@ -50,18 +53,46 @@ impl Route<'_, '_> {
     }
 }
 
+/// A request as one protocol sends it.
+pub(super) struct Message<'p, 'w> {
+    pub form: Form<'p, 'w>,
+    /// A body that is read while it is sent.
+    pub stream: Option<Box<dyn squall_wire::BodySource>>,
+}
+
+/// What a request is made of, but for a body that is read while it is sent.
+pub(super) enum Form<'p, 'w> {
+    /// HTTP/1.1.
+    Text(Bytes<'p, 'w>),
+    /// HTTP/2: head, and body where it was made in memory.
+    Fields(Cow<'p, Fields>, Body<'p, 'w>),
+}
+
+/// A body that was made in memory.
+pub(super) enum Body<'p, 'w> {
+    Prepared(&'p [u8]),
+    Rendered(Buffer<'w>),
+}
+
+impl Body<'_, '_> {
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Body::Prepared(bytes) => bytes,
+            Body::Rendered(bytes) => bytes,
+        }
+    }
+}
+
 /// A request in bytes.
 pub(super) struct Bytes<'p, 'w> {
     prepared: Option<&'p Prepared>,
     /// Lines that go between a prepared head and its empty line; otherwise the whole request.
     own: Buffer<'w>,
-    /// A body that is read while it is sent.
-    pub stream: Option<Box<dyn squall_wire::BodySource>>,
 }
 
 impl Bytes<'_, '_> {
     /// Head, and body where it was made in memory, in the order of sending.
-    pub fn slices(&self) -> [&[u8]; 3] {
+    pub(super) fn slices(&self) -> [&[u8]; 3] {
         match self.prepared {
             Some(prepared) if self.own.is_empty() => [&prepared.bytes, &[], &[]],
             Some(prepared) => {
@@ -122,7 +153,7 @@ pub(super) fn first<'p, 'w>(
             method: &op.method,
             with_body: true,
             trusted: true,
-            lines: &[],
+            conditions: &[],
             is_redirected: false,
         },
         name,
@@ -151,7 +182,7 @@ pub(super) fn redirected<'p, 'w>(
         method: if becomes_get { "GET" } else { route.method },
         with_body: route.with_body && !becomes_get,
         trusted: route.trusted && origin == route.origin,
-        lines: &[],
+        conditions: &[],
         is_redirected: true,
     })
 }
@@ -189,28 +220,28 @@ impl Worker {
         Ok((number, self.buffer(location.path.as_bytes())))
     }
 
-    /// The bytes of an exchange.
+    /// What an exchange sends, in the form that the origin's connections take.
     pub(super) fn render<'p>(
         &self,
         user: &Core,
         op: &'p RequestOp,
         route: &Route<'_, '_>,
-    ) -> Result<Bytes<'p, '_>, Failure> {
-        let mut bytes = Bytes { prepared: None, own: self.buffers.take(), stream: None };
+        http2: bool,
+    ) -> Result<Message<'p, '_>, Failure> {
         if let (None, Some(prepared)) = (&route.path, &op.prepared) {
-            bytes.prepared = Some(prepared);
-            self.cookie_line(user, op, route, &mut bytes.own);
-            return Ok(bytes);
+            let form = self.prepared(user, op, prepared, route, http2)?;
+            return Ok(Message { form, stream: None });
         }
         let scope = UserScope::new(&self.program, user);
         let mut body = self.buffers.take();
+        let mut stream = None;
         let (mut length, mut content_type) = (0, None);
         if route.with_body {
             render::render_body(op, &scope, &mut body)?;
             length = body.len() as u64;
             if let Some(streamed) = self.stream(op, user, &scope)? {
                 (length, content_type) = (streamed.length, streamed.content_type);
-                bytes.stream = Some(streamed.source);
+                stream = Some(streamed.source);
             }
         }
         let origin = self.origin(route.origin);
@@ -218,38 +249,98 @@ impl Worker {
             method: route.method,
             authority: &origin.authority,
             path: route.target(op),
+            tls: origin.origin.is_tls(),
             proxy: self.program.proxy.as_ref().filter(|_| !origin.origin.is_tls()),
             with_body: route.with_body,
             trusted: route.trusted,
         };
-        let head = &mut bytes.own;
-        render::render_head(op, &destination, length, content_type.as_deref(), &scope, head)?;
+        let length = (length, content_type.as_deref());
+        let form = if http2 {
+            let mut fields = FieldWriter::default();
+            self.head(user, op, route, &destination, length, &mut fields)?;
+            Form::Fields(Cow::Owned(finished(fields)?), Body::Rendered(body))
+        } else {
+            let mut own = self.buffers.take();
+            self.head(user, op, route, &destination, length, &mut *own)?;
+            own.extend_from_slice(END_OF_HEAD);
+            own.extend_from_slice(&body);
+            Form::Text(Bytes { prepared: None, own })
+        };
+        Ok(Message { form, stream })
+    }
+
+    /// A request that was rendered before the run, with what its user adds.
+    fn prepared<'p>(
+        &self,
+        user: &Core,
+        op: &RequestOp,
+        prepared: &'p Prepared,
+        route: &Route<'_, '_>,
+        http2: bool,
+    ) -> Result<Form<'p, '_>, Failure> {
+        if !http2 {
+            let mut own = self.buffers.take();
+            self.cookie_line(user, op, route, &mut *own)?;
+            return Ok(Form::Text(Bytes { prepared: Some(prepared), own }));
+        }
+        let Some(fields) = &prepared.fields else {
+            return Err(Failure::new(ErrorKind::Render, "it is not prepared for HTTP/2"));
+        };
+        let mut fields = Cow::Borrowed(fields);
+        if self.sends_cookies(user, op) {
+            let mut writer = FieldWriter::onto(fields.into_owned());
+            self.cookie_line(user, op, route, &mut writer)?;
+            fields = Cow::Owned(finished(writer)?);
+        }
+        Ok(Form::Fields(fields, Body::Prepared(prepared.body())))
+    }
+
+    /// The head of an exchange, with what its user adds. `length`: of the body, and the type of one that
+    /// makes its own.
+    fn head(
+        &self,
+        user: &Core,
+        op: &RequestOp,
+        route: &Route<'_, '_>,
+        destination: &Destination<'_>,
+        (length, content_type): (u64, Option<&str>),
+        out: &mut impl HeadWriter,
+    ) -> Result<(), Failure> {
+        let scope = UserScope::new(&self.program, user);
+        render::render_head(op, destination, length, content_type, &scope, out)?;
         if let AuthOp::Digest { user: name, password } = &op.auth
             && route.trusted
         {
-            self.digest_line(user, [name, password], op, route, head)?;
+            self.digest_line(user, [name, password], op, route, out)?;
         }
-        self.cookie_line(user, op, route, head);
-        head.extend_from_slice(route.lines);
-        head.extend_from_slice(END_OF_HEAD);
-        head.extend_from_slice(&body);
-        Ok(bytes)
+        for (name, value) in route.conditions {
+            out.field(name, |line| {
+                line.extend_from_slice(value);
+                Ok(())
+            })?;
+        }
+        self.cookie_line(user, op, route, out)
     }
 
-    fn cookie_line(&self, user: &Core, op: &RequestOp, route: &Route<'_, '_>, out: &mut Vec<u8>) {
-        let jar = user.jar.borrow();
-        if jar.is_empty() || op.own_cookie {
-            return;
+    /// Whether a user has cookies of its own that go along.
+    fn sends_cookies(&self, user: &Core, op: &RequestOp) -> bool {
+        !op.own_cookie && !user.jar.borrow().is_empty()
+    }
+
+    fn cookie_line(
+        &self,
+        user: &Core,
+        op: &RequestOp,
+        route: &Route<'_, '_>,
+        out: &mut impl HeadWriter,
+    ) -> Result<(), Failure> {
+        if !self.sends_cookies(user, op) {
+            return Ok(());
         }
         let origin = self.origin(route.origin);
         let site = site(&origin.origin, route.path(op));
-        let from = out.len();
-        out.extend_from_slice(b"Cookie: ");
-        if jar.header(site, out) {
-            out.extend_from_slice(b"\r\n");
-        } else {
-            out.truncate(from);
-        }
+        out.field_if(b"Cookie: ", |value| Ok(user.jar.borrow().header(site, value)))?;
+        Ok(())
     }
 
     fn digest_line(
@@ -258,7 +349,7 @@ impl Worker {
         [name, password]: [&BoundTemplate; 2],
         op: &RequestOp,
         route: &Route<'_, '_>,
-        out: &mut Vec<u8>,
+        out: &mut impl HeadWriter,
     ) -> Result<(), Failure> {
         let mut digest = user.digest.borrow_mut();
         let Some(digest) = digest.as_mut() else { return Ok(()) };
@@ -271,9 +362,7 @@ impl Worker {
             uri: &String::from_utf8_lossy(route.target(op)),
             chance: user.chance(),
         });
-        out.extend_from_slice(b"Authorization: ");
-        out.extend_from_slice(value.as_bytes());
-        out.extend_from_slice(b"\r\n");
+        out.line(b"Authorization: ", &value)?;
         Ok(())
     }
 
@@ -305,6 +394,11 @@ impl Worker {
         let length = pieces.len();
         Ok(Some(Streamed { source: Box::new(pieces), length, content_type: kind }))
     }
+}
+
+/// The head that was written, if HTTP/2 can say it.
+fn finished(writer: FieldWriter) -> Result<Fields, Failure> {
+    writer.finish().map_err(|why| Failure::new(ErrorKind::Render, why))
 }
 
 /// A body that is read while it is sent.

@@ -24,6 +24,7 @@ use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
 use crate::program::Program;
 use crate::roster::{Seat, Seated};
+use crate::sample::connections::Pools;
 use crate::sample::throttle::Bandwidths;
 pub(crate) use concurrency::Concurrency;
 pub(crate) use strand::{OpenGroup, Strand};
@@ -56,7 +57,7 @@ pub(crate) struct Core {
     /// Chance of this iteration: it follows from the seed, the scenario, the user, the iteration.
     random: Cell<Random>,
     /// Variables that steps set; empty until the first one is, and then as long as the program's.
-    variables: RefCell<Vec<Value>>,
+    variables: RefCell<Vec<Option<Value>>>,
     /// The row of each feed of the scenario in this iteration.
     pub rows: RefCell<Vec<Option<Arc<Row>>>>,
     /// How many rows it took of each feed that it does not share.
@@ -67,6 +68,8 @@ pub(crate) struct Core {
     pub digest: RefCell<Option<Box<DigestState>>>,
     /// Connections of its own that are idle, by origin.
     pub connections: RefCell<Vec<(u32, Connection)>>,
+    /// Connections of its own that its requests share.
+    pub pools: Pools,
     /// How fast its bytes may come and go, from its first request on, if there is a limit.
     pub bandwidths: OnceCell<Rc<Bandwidths>>,
 }
@@ -97,6 +100,7 @@ impl User {
                 cache: RefCell::default(),
                 digest: RefCell::default(),
                 connections: RefCell::default(),
+                pools: Pools::default(),
                 bandwidths: OnceCell::new(),
             },
             strand: Strand::default(),
@@ -139,16 +143,17 @@ impl Core {
     }
 
     /// The variables that steps set; none while no step has.
-    pub(crate) fn variables(&self) -> Ref<'_, Vec<Value>> {
+    pub(crate) fn variables(&self) -> Ref<'_, Vec<Option<Value>>> {
         self.variables.borrow()
     }
 
-    /// A variable's value; what the plan gives it until a step sets it.
-    pub(crate) fn variable(&self, program: &Program, index: usize) -> Value {
+    /// A variable's value, if it has one; what the plan gives it until a step sets it.
+    pub(crate) fn variable(&self, program: &Program, index: usize) -> Option<Value> {
         self.variables.borrow().get(index).unwrap_or(&program.initial[index]).clone()
     }
 
-    pub(crate) fn set_variable(&self, program: &Program, index: usize, value: Value) {
+    /// Gives a variable a value; `None`: takes it away.
+    pub(crate) fn set_variable(&self, program: &Program, index: usize, value: Option<Value>) {
         let mut variables = self.variables.borrow_mut();
         if variables.is_empty() {
             *variables = program.initial.to_vec();

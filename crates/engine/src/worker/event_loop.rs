@@ -145,7 +145,8 @@ impl Worker {
                 self.note(&user.core, UserState::Ready, due);
                 self.spawn(user);
             }
-            Action::Dismiss { user, at } => {
+            Action::Dismiss { mut user, at } => {
+                self.cut_off_groups(&mut user.strand);
                 self.note(&user.core, UserState::Finished, at);
                 self.note_users();
             }
@@ -193,7 +194,7 @@ impl Worker {
 
     pub(super) fn set_timer(&self, timer: Timer, due: u64) {
         self.roster.borrow_mut().set_timer(timer.id(), due);
-        self.note_next();
+        self.note_due(due);
     }
 
     /// A user of a closed workload begins.
@@ -212,9 +213,6 @@ impl Worker {
     fn arrive(self: &Rc<Self>, seat: Seat, due: u64, user: Option<Box<User>>) {
         let same = user.filter(|user| user.core.seat == seat);
         let mut user = same.unwrap_or_else(|| Box::new(User::new(seat)));
-        if self.program.scenarios[user.core.scenario()].fresh_sessions {
-            user.core.begin_session();
-        }
         (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
         self.note_users();
         self.spawn(user);
@@ -267,11 +265,17 @@ impl Worker {
     /// When the loop has to go on though nothing has happened.
     pub(super) fn note_next(&self) {
         let due = self.roster.borrow().next().unwrap_or(u64::MAX);
-        let next = due.min(self.recorder.second_ends());
-        let earlier = next < self.next.get();
-        self.next.set(next);
-        if earlier && next < self.alarm_at.get() {
-            self.set_alarm();
+        self.next.set(u64::MAX);
+        self.note_due(due.min(self.recorder.second_ends()));
+    }
+
+    /// Something is due then.
+    fn note_due(&self, due: u64) {
+        if due < self.next.get() {
+            self.next.set(due);
+            if due < self.alarm_at.get() {
+                self.set_alarm();
+            }
         }
     }
 

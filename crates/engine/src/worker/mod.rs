@@ -1,5 +1,6 @@
 //! A worker: one OS thread with its own event loop and its own share of the users. Workers share
-//! nothing while they run; once a second each hands over what it has recorded.
+//! nothing while they run but the names that are made on the way; once a second each hands over what it
+//! has recorded.
 //!
 //! The roster says what is due ([`crate::roster`]); a user that does something is owned by a task
 //! ([`crate::behaviour`]). So memory follows what is in flight, not the number of users.
@@ -24,7 +25,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::LocalSet;
 
 use crate::program::Program;
-use crate::record::Recorder;
+use crate::record::{NameRegistry, Recorder};
 use crate::roster::Roster;
 use crate::rows::Rows;
 use crate::run::{Message, Orders};
@@ -54,6 +55,7 @@ pub(crate) struct Assignment {
     /// When the load starts, on the run's clock.
     pub start: u64,
     pub messages: Sender<Message>,
+    pub names: Arc<NameRegistry>,
     pub orders: watch::Receiver<Orders>,
     /// Told of every request and response (`squall try`).
     pub trace: Option<Trace>,
@@ -101,40 +103,73 @@ pub(crate) struct Worker {
     variables: Option<LastVariables>,
 }
 
+/// What a worker sleeps in, and what other threads wake it by, which know it by the numbers of its
+/// descriptors. So the thread that starts the workers makes it, and closes it when they have ended: a worker
+/// with a table of open files of its own could close it only there.
+pub(crate) struct EventLoop {
+    runtime: tokio::runtime::Runtime,
+    waker: Arc<LoopWaker>,
+}
+
+impl EventLoop {
+    /// Event loops for so many workers.
+    ///
+    /// # Errors
+    /// Out of descriptors or memory.
+    pub(crate) fn for_workers(count: u32) -> io::Result<Vec<EventLoop>> {
+        // The first of a process also makes what tokio hears of signals by, and tokio panics where there
+        // are no descriptors for that: they have to be there.
+        #[cfg(unix)]
+        let spare = (0..4).map(|_| std::os::unix::net::UnixStream::pair());
+        #[cfg(unix)]
+        drop(spare.collect::<io::Result<Vec<_>>>()?);
+        (0..count).map(|_| EventLoop::new()).collect()
+    }
+
+    /// An event loop for one worker.
+    ///
+    /// # Errors
+    /// Out of descriptors or memory.
+    fn new() -> io::Result<EventLoop> {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build()?;
+        Ok(EventLoop { runtime, waker: LoopWaker::new()? })
+    }
+
+    /// Closes it. A name that is still looked up is waited for by nobody.
+    pub(crate) fn close(self) {
+        self.runtime.shutdown_background();
+    }
+}
+
 /// Runs a worker on this thread until its share of the load is done.
 ///
 /// # Errors
-/// The event loop could not be made (out of descriptors or memory), or a task broke off.
-pub(crate) fn run(assignment: Assignment) -> io::Result<()> {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().build()?;
+/// The worker could not be made (out of descriptors or memory), or a task broke off.
+pub(crate) fn run(assignment: Assignment, event_loop: &EventLoop) -> io::Result<()> {
+    let EventLoop { runtime, waker } = event_loop;
     let orders = assignment.orders.clone();
-    // Other threads know it by the number of its descriptor.
-    let waker = LoopWaker::new()?;
     if assignment.own_files {
         open_files::own_table()?;
     }
     let worker = {
         let _within = runtime.enter();
-        Rc::new(Worker::new(assignment, &waker)?)
+        Rc::new(Worker::new(assignment, waker)?)
     };
     let local = LocalSet::new();
     let work = local.run_until(async {
         worker.event_loop(orders).await;
         worker.recorder.finish(worker.clock.now());
     });
-    squall_wire::run_loop(&runtime, &worker.client, &waker, &*worker, work);
+    squall_wire::run_loop(runtime, &worker.client, waker, &*worker, work);
     let broken = worker.broken.take();
-    // A name that is still looked up is waited for by nobody.
-    drop((local, worker));
-    runtime.shutdown_background();
     broken.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
 }
 
 impl Worker {
     fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
         let Assignment { program, shared, clock, index, share, start, .. } = assignment;
-        let recorder = Recorder::new(&program, index, start, assignment.messages);
+        let recorder = Recorder::new(&program, index, start, assignment.messages, assignment.names);
         recorder.expect_users(program.most_closed_users(&share));
         let roster = Roster::new(&program.loads, share, start, program.seed);
         Ok(Worker {
@@ -146,7 +181,7 @@ impl Worker {
             pools: Pools::default(),
             rows: Rows::new(&program),
             buffers: Buffers::default(),
-            origins: Origins::new(&program.origins),
+            origins: Origins::new(&program.origins, program.http),
             samples_seen: Cell::new(0),
             alarm: Alarm::new()?,
             alarm_at: Cell::new(u64::MAX),
@@ -210,15 +245,16 @@ impl Worker {
         self.note_users();
     }
 
-    /// Leaves the variables of a user where the caller of a run of one user finds them.
+    /// Leaves the variables of a user that have a value where the caller of a run of one user finds them.
     fn leave_variables(&self, user: &Core) {
         let Some(Ok(mut left)) = self.variables.as_ref().map(|variables| variables.lock()) else {
             return;
         };
         let names = self.program.variables.iter().enumerate().filter(|(_, name)| !name.is_empty());
-        let value =
-            |(index, name): (usize, &String)| (name.clone(), user.variable(&self.program, index));
-        *left = names.map(value).collect();
+        let value = |(index, name): (usize, &String)| {
+            Some((name.clone(), user.variable(&self.program, index)?))
+        };
+        *left = names.filter_map(value).collect();
     }
 
     /// Sets the deadlines of something in flight, and a timer if it needs one.

@@ -1,10 +1,10 @@
 //! The origins that requests of a worker go to, by number: those that the plan names, and those that
 //! are known only since the run began.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use squall_wire::Origin;
+use squall_wire::{Http, Origin};
 
 use super::Worker;
 
@@ -13,19 +13,29 @@ pub(crate) struct KnownOrigin {
     pub origin: Origin,
     /// `host` or `host:port`, see [`Origin::authority`].
     pub authority: Box<str>,
+    /// Whether its connections speak HTTP/2, as far as is known: as the plan has it, and then as the last
+    /// connection did.
+    pub http2: Cell<bool>,
 }
 
 pub(super) struct Origins(RefCell<Vec<Rc<KnownOrigin>>>);
 
 impl Origins {
-    pub(super) fn new(origins: &[Origin]) -> Self {
-        Origins(RefCell::new(origins.iter().cloned().map(KnownOrigin::new).collect()))
+    pub(super) fn new(origins: &[Origin], http: Http) -> Self {
+        let known = origins.iter().cloned().map(|origin| KnownOrigin::new(origin, http));
+        Origins(RefCell::new(known.collect()))
     }
 }
 
 impl KnownOrigin {
-    fn new(origin: Origin) -> Rc<Self> {
-        Rc::new(KnownOrigin { authority: origin.authority().into(), origin })
+    fn new(origin: Origin, http: Http) -> Rc<Self> {
+        let http2 = match http {
+            Http::V1 => false,
+            Http::V2 => true,
+            Http::Auto => origin.is_tls(),
+        };
+        let authority = origin.authority().into();
+        Rc::new(KnownOrigin { origin, authority, http2: Cell::new(http2) })
     }
 }
 
@@ -40,7 +50,7 @@ impl Worker {
         let mut origins = self.origins.0.borrow_mut();
         let found = origins.iter().position(|known| known.origin == origin);
         let index = found.unwrap_or_else(|| {
-            origins.push(KnownOrigin::new(origin));
+            origins.push(KnownOrigin::new(origin, self.program.http));
             origins.len() - 1
         });
         index as u32

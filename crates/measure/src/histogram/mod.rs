@@ -151,9 +151,9 @@ impl<const BITS: u32> Histogram<BITS> {
     /// rounded up, and at least 1). 0 when there is none.
     pub fn percentile(&self, p: f64) -> u64 {
         let rank = ((p.clamp(0.0, 100.0) / 100.0 * self.count as f64).ceil() as u64).max(1);
-        let mut seen = 0;
+        let mut seen = 0u64;
         for (low, width, count) in self.buckets() {
-            seen += count;
+            seen = count.saturating_add(seen);
             if seen >= rank {
                 return (low + width - 1).min(self.max);
             }
@@ -163,7 +163,8 @@ impl<const BITS: u32> Histogram<BITS> {
 
     /// How many values lie in buckets that begin above a value.
     pub fn count_above(&self, value: u64) -> u64 {
-        self.buckets().filter(|(low, ..)| *low > value).map(|(.., count)| count).sum()
+        let above = self.buckets().filter(|(low, ..)| *low > value);
+        above.fold(0u64, |sum, (.., count)| sum.saturating_add(count))
     }
 
     /// The buckets that hold something, in order: lowest value, width, count.
@@ -211,16 +212,18 @@ impl<const BITS: u32> Histogram<BITS> {
         }
         let (min, max, sum) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
         let squares = f64::from_le_bytes(codec::take(bytes)?);
-        let mut index = 0u64;
-        for _ in 0..buckets {
-            index = index.saturating_add(codec::get(bytes)?);
+        let (packed, mut index) = (*bytes, 0u64);
+        for at in 0..buckets {
+            let distance = codec::get(bytes)?;
+            index = index.saturating_add(distance);
             let count = codec::get(bytes)?;
-            if index > index_of::<BITS>(HIGHEST) as u64 || count == 0 {
+            let in_order = at == 0 || distance > 0;
+            if !in_order || index > index_of::<BITS>(HIGHEST) as u64 || count == 0 {
                 return Err(DecodeError("a histogram's bucket is out of range"));
             }
-            histogram.store.add(index as usize, count);
             histogram.count = histogram.count.saturating_add(count);
         }
+        histogram.store = Store::packed(&packed[..packed.len() - bytes.len()]);
         (histogram.min, histogram.max, histogram.sum, histogram.squares) = (min, max, sum, squares);
         Ok(histogram)
     }

@@ -92,8 +92,16 @@ impl Store {
         }
     }
 
+    /// What [`Store::pack`] wrote, with each index above the one before and no count of 0.
+    pub(super) fn packed(bytes: &[u8]) -> Store {
+        Store::Packed(bytes.into())
+    }
+
     /// Takes as little memory as there is, until something is added.
     pub(super) fn compact(&mut self) {
+        if matches!(self, Store::Packed(_)) {
+            return;
+        }
         let mut bytes = Vec::new();
         self.pack(&mut bytes);
         *self = Store::Packed(bytes.into_boxed_slice());

@@ -67,7 +67,9 @@ impl Binding<'_> {
             None => {
                 let parts: Vec<&str> = path.iter().map(String::as_str).collect();
                 match self.binder.variable(&parts).map_err(|error| error.at(self.span.later(at)))? {
-                    Bound::Slot(slot, covered) => (Tree::Slot(slot), covered),
+                    Bound::Slot(slot, covered) => {
+                        (Tree::Slot(slot, path[..covered].join(".").into()), covered)
+                    }
                     Bound::Constant(value, covered) => (Tree::Constant(value), covered),
                 }
             }
@@ -76,13 +78,18 @@ impl Binding<'_> {
         Ok(fold(fields.fold(tree, |tree, name| Tree::Field(Box::new(tree), name.as_str().into()))))
     }
 
-    /// `has(a.b)`: the last field is looked for, and not read.
+    /// `has(a.b)`: the last field is looked for, and not read. `has(a)`: whether a variable, or a cell
+    /// of a row, has a value.
     fn has(&mut self, node: &Node) -> Result<Tree, Diagnostic> {
-        match self.node(node)? {
-            Tree::Field(inner, name) => Ok(Tree::Has(inner, name)),
-            // A constant field that could be read is there; a whole variable always is.
-            _ => Ok(Tree::Constant(Value::Bool(true))),
-        }
+        Ok(match self.node(node)? {
+            Tree::Field(inner, name) => Tree::Has(inner, name),
+            Tree::Slot(slot, _) => Tree::HasSlot(slot),
+            Tree::Constant(Value::Null) if matches!(&node.kind, NodeKind::Path(path) if path.len() == 1) => {
+                Tree::Constant(Value::Bool(false))
+            }
+            // A constant field that could be read is there, and so is what a macro goes over.
+            _ => Tree::Constant(Value::Bool(true)),
+        })
     }
 
     fn call(&mut self, name: &str, args: &[Node], at: usize) -> Result<Tree, Diagnostic> {
@@ -130,6 +137,10 @@ struct Nothing;
 impl Scope for Nothing {
     fn variable(&self, _: Slot) -> ValueRef<'_> {
         ValueRef::Null
+    }
+
+    fn is_set(&self, _: Slot) -> bool {
+        true // constants have no variables
     }
 
     fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {

@@ -16,7 +16,10 @@ use crate::value::{MAX_DEPTH, MAX_WEIGHT, Value, ValueRef};
 #[derive(Debug)]
 pub(super) enum Tree {
     Constant(Value),
-    Slot(Slot),
+    /// A variable, and its name.
+    Slot(Slot, Arc<str>),
+    /// Whether a variable has a value.
+    HasSlot(Slot),
     /// A parameter of the macros around, 0 the innermost one.
     Parameter(usize),
     Field(Box<Tree>, Arc<str>),
@@ -99,6 +102,8 @@ impl Macro {
 pub(super) enum Evaluated<'a> {
     Ref(ValueRef<'a>),
     Own(Value),
+    /// That of a variable of this name which was never given one: null to all operations.
+    Unset(&'a str),
 }
 
 impl Evaluated<'_> {
@@ -107,6 +112,7 @@ impl Evaluated<'_> {
         match self {
             Evaluated::Ref(value) => *value,
             Evaluated::Own(value) => value.as_ref(),
+            Evaluated::Unset(_) => ValueRef::Null,
         }
     }
 
@@ -114,6 +120,15 @@ impl Evaluated<'_> {
         match self {
             Evaluated::Ref(value) => value.to_value(),
             Evaluated::Own(value) => value,
+            Evaluated::Unset(_) => Value::Null,
+        }
+    }
+
+    /// The value, to keep or to hand out: it has to be one that was given.
+    pub(super) fn given(self) -> Result<Value> {
+        match self {
+            Evaluated::Unset(name) => Err(EvalError::unset(name)),
+            value => Ok(value.into_value()),
         }
     }
 }
@@ -174,7 +189,8 @@ impl Tree {
     pub(super) fn is_pure(&self) -> bool {
         match self {
             Tree::Constant(_) => true,
-            Tree::Slot(_) | Tree::Parameter(_) | Tree::Extern(..) | Tree::Over(..) => false,
+            Tree::Slot(..) | Tree::HasSlot(_) => false,
+            Tree::Parameter(_) | Tree::Extern(..) | Tree::Over(..) => false,
             Tree::Field(inner, _) | Tree::Has(inner, _) | Tree::Not(inner) | Tree::Minus(inner) => {
                 inner.is_pure()
             }
@@ -188,10 +204,38 @@ impl Tree {
         }
     }
 
+    /// The name of a variable in it that was never given a value.
+    pub(super) fn unset(&self, scope: &dyn Scope) -> Option<&str> {
+        match self {
+            Tree::Slot(slot, name) => (!scope.is_set(*slot)).then_some(name),
+            Tree::Constant(_) | Tree::HasSlot(_) | Tree::Parameter(_) => None,
+            Tree::Field(inner, _) | Tree::Has(inner, _) | Tree::Not(inner) | Tree::Minus(inner) => {
+                inner.unset(scope)
+            }
+            Tree::Index(a, b) | Tree::Binary(_, a, b) | Tree::Over(_, a, b) => {
+                a.unset(scope).or_else(|| b.unset(scope))
+            }
+            Tree::If(a, b, c) => [a, b, c].into_iter().find_map(|tree| tree.unset(scope)),
+            Tree::Call(_, trees) | Tree::Extern(_, trees) | Tree::List(trees) => {
+                trees.iter().find_map(|tree| tree.unset(scope))
+            }
+            Tree::Map(entries) => entries
+                .iter()
+                .find_map(|(key, value)| key.unset(scope).or_else(|| value.unset(scope))),
+        }
+    }
+
     pub(super) fn eval<'a>(&'a self, cx: Context<'a, '_>) -> Result<Evaluated<'a>> {
         Ok(match self {
             Tree::Constant(value) => Evaluated::Ref(value.as_ref()),
-            Tree::Slot(slot) => Evaluated::Ref(cx.scope.variable(*slot)),
+            Tree::Slot(slot, name) => match cx.scope.variable(*slot) {
+                ValueRef::Null if !cx.scope.is_set(*slot) => Evaluated::Unset(name),
+                value => Evaluated::Ref(value),
+            },
+            Tree::HasSlot(slot) => {
+                let is_null = matches!(cx.scope.variable(*slot), ValueRef::Null);
+                Evaluated::Own(Value::Bool(!is_null))
+            }
             Tree::Parameter(depth) => Evaluated::Own(parameter(cx.frame, *depth)),
             Tree::Field(inner, name) => match field(inner.eval(cx)?, name) {
                 Some(value) => value,
@@ -207,7 +251,7 @@ impl Tree {
                 Evaluated::Own(call.run(&args, cx.scope, cx.budget)?)
             }
             Tree::Extern(id, args) => {
-                let args = args.iter().map(|arg| Ok(arg.eval(cx)?.into_value()));
+                let args = args.iter().map(|arg| arg.eval(cx)?.given());
                 Evaluated::Own(cx.scope.call(*id, &args.collect::<Result<Vec<_>>>()?)?)
             }
             Tree::Not(inner) => Evaluated::Own(Value::Bool(!truth(&inner.eval(cx)?)?)),
@@ -233,14 +277,14 @@ impl Tree {
                 return if truth(&a.eval(cx)?)? { b } else { c }.eval(cx);
             }
             Tree::List(items) => {
-                let items = items.iter().map(|item| Ok(item.eval(cx)?.into_value()));
+                let items = items.iter().map(|item| item.eval(cx)?.given());
                 Evaluated::Own(checked(Value::List(items.collect::<Result<Vec<_>>>()?.into()))?)
             }
             Tree::Map(entries) => {
                 let mut map = BTreeMap::new();
                 for (key, value) in entries {
                     let key = key.eval(cx)?.into_value().to_string();
-                    map.insert(key.into(), value.eval(cx)?.into_value());
+                    map.insert(key.into(), value.eval(cx)?.given()?);
                 }
                 Evaluated::Own(checked(Value::Map(Arc::new(map)))?)
             }
@@ -452,7 +496,7 @@ fn over(which: Macro, list: &Evaluated<'_>, body: &Tree, cx: Context<'_, '_>) ->
         let value = body.eval(Context { frame: Some(&frame), ..cx })?;
         match which {
             Macro::Map => {
-                let value = value.into_value();
+                let value = value.given()?;
                 weight_left = value.weigh(weight_left, MAX_DEPTH - 1).ok_or_else(too_large)?;
                 kept.push(value);
             }

@@ -66,7 +66,7 @@ functions! {
             _ => text(&a[0])?.trim().parse().map_err(|_| no_number(&a[0]))?,
         }))
     };
-    "string" 1..=1, true, "a value as a string: string(5) is \"5\"", |a, _| Ok(Value::text(shown(&a[0])));
+    "string" 1..=1, true, "a value as a string: string(5) is \"5\"", |a, _| Ok(Value::text(of_value(&a[0])?));
     "bool" 1..=1, true, "a bool from \"true\" or \"false\"", |a, _| match a[0].as_ref() {
         ValueRef::Bool(value) => Ok(Value::Bool(value)),
         _ => text(&a[0])?.trim().parse().map(Value::Bool).map_err(|_| EvalError::new("expected \"true\" or \"false\"")),
@@ -88,6 +88,9 @@ functions! {
         let ValueRef::List(items) = a[0].as_ref() else { return Err(EvalError::new("join() expects a list")) };
         let between = text(&a[1])?;
         fitting(items.len().saturating_mul(between.len()))?;
+        if items.contains(&Value::Null) {
+            return Err(EvalError::new("join() expects texts, and null has none"));
+        }
         let texts: Vec<String> = items.iter().map(Value::to_string).collect();
         Ok(Value::text(texts.join(&between)))
     };
@@ -100,7 +103,7 @@ functions! {
         let chars = text(&a[0])?;
         Ok(Value::text(chars.chars().skip(from).take(to.saturating_sub(from)).collect::<String>()))
     };
-    "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| Ok(Value::text(percent_encode(&shown(&a[0]))));
+    "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| Ok(Value::text(percent_encode(&of_value(&a[0])?)));
     "base64" 1..=1, true, "base64 of a text: base64(\"a\") is \"YQ==\"", |a, _| Ok(Value::text(STANDARD.encode(bytes(&a[0])?)));
     "base64_decode" 1..=1, true, "the text of a base64: base64_decode(\"YQ==\")", |a, _| {
         let decoded = STANDARD.decode(bytes(&a[0])?).map_err(|error| EvalError::new(error.to_string()))?;
@@ -211,6 +214,14 @@ fn bytes<'a>(value: &'a Evaluated<'_>) -> Result<&'a [u8]> {
 
 fn text<'a>(value: &'a Evaluated<'_>) -> Result<std::borrow::Cow<'a, str>> {
     bytes(value).map(String::from_utf8_lossy)
+}
+
+/// The text of a value; null has none.
+fn of_value(value: &Evaluated<'_>) -> Result<String> {
+    match value.as_ref() {
+        ValueRef::Null => Err(EvalError::new("expected a value, found null")),
+        _ => Ok(shown(value)),
+    }
 }
 
 fn shown(value: &Evaluated<'_>) -> String {

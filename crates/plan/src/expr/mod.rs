@@ -64,8 +64,10 @@ pub trait Binder {
 
 /// Gives values while an expression is evaluated.
 pub trait Scope {
-    /// The value of a variable.
+    /// The value of a variable; null where it has none.
     fn variable(&self, slot: Slot) -> ValueRef<'_>;
+    /// Whether a variable was ever given a value, which may be null.
+    fn is_set(&self, slot: Slot) -> bool;
     /// Calls a function of the binder.
     fn call(&self, function: FunctionId, args: &[Value]) -> Result<Value, EvalError>;
     /// 64 random bits.
@@ -120,18 +122,42 @@ impl BindError {
 
 /// An expression that could not be evaluated, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EvalError(String);
+pub struct EvalError {
+    message: String,
+    lacks_value: bool,
+}
 
 impl EvalError {
     /// An error with this text.
     pub fn new(message: impl Into<String>) -> EvalError {
-        EvalError(message.into())
+        EvalError { message: message.into(), lacks_value: false }
+    }
+
+    /// A variable that is needed was never given a value.
+    fn unset(name: &str) -> EvalError {
+        let message = format!("variable `{name}` has no value: {DEFAULTS}");
+        EvalError { message, lacks_value: true }
+    }
+
+    /// What has to be a text is null.
+    fn null(source: &str) -> EvalError {
+        let message = format!("`{source}` is null, and null has no text: {DEFAULTS}");
+        EvalError { message, lacks_value: true }
+    }
+
+    /// Whether it could not be evaluated because something that is needed has no value.
+    pub fn lacks_value(&self) -> bool {
+        self.lacks_value
     }
 }
 
+/// What helps where there is no value.
+const DEFAULTS: &str =
+    "give a default, such as `vars: {x: \"\"}`, or `default: \"\"` in an `extract`";
+
 impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -176,18 +202,23 @@ impl Expr {
     /// # Errors
     /// A name or function is not known.
     pub fn bind(&self, binder: &mut dyn Binder) -> Result<BoundExpr, Diagnostic> {
-        bind::bind(&self.tree, binder, self.span).map(|tree| BoundExpr(Arc::new(tree)))
+        let tree = Arc::new(bind::bind(&self.tree, binder, self.span)?);
+        Ok(BoundExpr { tree, source: self.source.as_str().into() })
     }
 }
 
 /// An expression bound to slots. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct BoundExpr(Arc<eval::Tree>);
+pub struct BoundExpr {
+    tree: Arc<eval::Tree>,
+    /// As it was written, for messages.
+    source: Arc<str>,
+}
 
 impl BoundExpr {
     /// Its value, if it does not depend on anything.
     pub fn constant(&self) -> Option<&Value> {
-        match &*self.0 {
+        match &*self.tree {
             eval::Tree::Constant(value) => Some(value),
             _ => None,
         }
@@ -195,18 +226,19 @@ impl BoundExpr {
 
     /// The slot, if it is nothing but a variable.
     pub fn slot(&self) -> Option<Slot> {
-        match &*self.0 {
-            eval::Tree::Slot(slot) => Some(*slot),
+        match &*self.tree {
+            eval::Tree::Slot(slot, _) => Some(*slot),
             _ => None,
         }
     }
 
-    /// Its value.
+    /// Its value; null only if something was given that value.
     ///
     /// # Errors
-    /// Values do not fit the operations; the evaluation takes too long, or makes too large a value.
+    /// Values do not fit the operations, or a variable was never given one; the evaluation takes too
+    /// long, or makes too large a value.
     pub fn eval(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
-        Ok(self.evaluated(scope, &Budget::new())?.into_value())
+        self.evaluated(scope, &Budget::new())?.given()
     }
 
     /// Whether it is true.
@@ -214,12 +246,15 @@ impl BoundExpr {
     /// # Errors
     /// As [`BoundExpr::eval`], or the value is no bool.
     pub fn test(&self, scope: &dyn Scope) -> Result<bool, EvalError> {
-        match self.evaluated(scope, &Budget::new())?.as_ref() {
-            ValueRef::Bool(value) => Ok(value),
-            other => Err(EvalError::new(format!(
-                "expected the condition to be a bool, found {}",
-                other.kind()
-            ))),
+        match self.evaluated(scope, &Budget::new())? {
+            Evaluated::Unset(name) => Err(EvalError::unset(name)),
+            value => match value.as_ref() {
+                ValueRef::Bool(value) => Ok(value),
+                other => Err(EvalError::new(format!(
+                    "expected the condition to be a bool, found {}",
+                    other.kind()
+                ))),
+            },
         }
     }
 
@@ -228,16 +263,43 @@ impl BoundExpr {
         scope: &'a dyn Scope,
         budget: &Budget,
     ) -> Result<Evaluated<'a>, EvalError> {
-        self.0.eval(Context { scope, budget, frame: None })
+        let value = self.tree.eval(Context { scope, budget, frame: None });
+        // What does not fit an operation often is what has no value: that is the better message.
+        value.map_err(|error| match self.tree.unset(scope) {
+            Some(name) if !error.lacks_value => EvalError::unset(name),
+            _ => error,
+        })
     }
 
     /// Appends its value as it stands in a text.
     ///
     /// # Errors
-    /// As [`BoundExpr::eval`].
+    /// As [`BoundExpr::eval`], or the value is null.
     pub fn render(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
-        self.evaluated(scope, &Budget::new())?.as_ref().render(out);
-        Ok(())
+        match self.evaluated(scope, &Budget::new())? {
+            Evaluated::Unset(name) => Err(EvalError::unset(name)),
+            value => match value.as_ref() {
+                ValueRef::Null => Err(EvalError::null(&self.source)),
+                value => {
+                    value.render(out);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// Appends its value for a person to read: null, and what has no value, as `null`. Returns whether
+    /// it has a value.
+    ///
+    /// # Errors
+    /// As [`BoundExpr::eval`], but for a variable without a value.
+    pub fn show(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<bool, EvalError> {
+        let value = self.evaluated(scope, &Budget::new())?;
+        match value.as_ref() {
+            ValueRef::Null => out.extend_from_slice(b"null"),
+            value => value.render(out),
+        }
+        Ok(!matches!(value.as_ref(), ValueRef::Null))
     }
 }
 

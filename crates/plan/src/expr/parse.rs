@@ -33,7 +33,7 @@ pub(super) enum NodeKind {
     If(Box<Node>, Box<Node>, Box<Node>),
     List(Vec<Node>),
     Map(Vec<(Node, Node)>),
-    /// `has(a.b)`: whether the field is there.
+    /// `has(a.b)`: whether the field is there. `has(a)`: whether the variable has a value.
     Has(Box<Node>),
     /// A macro over a list: its name, the list, the parameter, the body.
     Over(&'static str, Box<Node>, String, Box<Node>),
@@ -290,13 +290,10 @@ impl Parser {
             return self.node(at, NodeKind::Call(name, args));
         }
         match <[Node; 1]>::try_from(args) {
-            Ok([node])
-                if matches!(&node.kind, NodeKind::Field(..))
-                    || matches!(&node.kind, NodeKind::Path(path) if path.len() > 1) =>
-            {
+            Ok([node]) if matches!(&node.kind, NodeKind::Field(..) | NodeKind::Path(_)) => {
                 self.node(at, NodeKind::Has(Box::new(node)))
             }
-            _ => Err(SyntaxError::new(at, "has() takes a field: has(a.b)")),
+            _ => Err(SyntaxError::new(at, "has() takes a variable or a field: has(a.b)")),
         }
     }
 

@@ -1,7 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Knows `status`, `body`, `list`, `map`, the constant `k`, and the function `json`.
+/// Knows `status`, `body`, `list`, `map`, `unset` without a value, the constants `k` and `nil`, and the
+/// function `json`.
 struct World {
     status: Value,
     body: Vec<u8>,
@@ -23,8 +24,9 @@ impl Default for World {
 
 impl Binder for World {
     fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError> {
-        let known = ["status", "body", "list", "map"];
+        let known = ["status", "body", "list", "map", "unset"];
         match path[0] {
+            "nil" => Ok(Bound::Constant(Value::Null, 1)),
             "k" => Ok(Bound::Constant(Value::Int(7), 1)),
             name => match known.iter().position(|own| *own == name) {
                 Some(slot) => Ok(Bound::Slot(Slot(slot as u32), 1)),
@@ -44,8 +46,13 @@ impl Scope for World {
             0 => self.status.as_ref(),
             1 => ValueRef::Bytes(&self.body),
             2 => self.list.as_ref(),
-            _ => self.map.as_ref(),
+            3 => self.map.as_ref(),
+            _ => ValueRef::Null,
         }
+    }
+
+    fn is_set(&self, Slot(slot): Slot) -> bool {
+        slot < 4
     }
 
     fn call(&self, FunctionId(id): FunctionId, args: &[Value]) -> Result<Value, EvalError> {
@@ -116,6 +123,64 @@ fn expressions_have_their_values() {
             "{source}"
         );
     }
+}
+
+/// What was never given a value can be asked for, and used for nothing else; null is a value, but no text.
+#[test]
+fn a_variable_without_a_value_is_an_error_where_a_value_is_needed() {
+    for (source, expected) in [
+        ("has(unset) ? unset : 'none'", "none"),
+        ("unset == null ? 'none' : unset", "none"),
+        ("has(status) && !has(nil) && has(map.n) && !has(unset.a)", "true"),
+        ("unset == 5 || unset != null", "false"),
+        ("unset in list", "false"),
+    ] {
+        assert_eq!(
+            eval(source).map(|value| value.to_string()),
+            Ok(expected.to_owned()),
+            "{source}"
+        );
+    }
+    for source in [
+        "unset",
+        "unset + 1",
+        "unset.a",
+        "unset[0]",
+        "'a' + unset",
+        "string(unset)",
+        "unset.startsWith('a')",
+        "[1, unset]",
+        "{'a': unset}",
+        "list.map(x, unset)",
+        "true ? unset : 1",
+        "json(unset)",
+        "unset < 5",
+    ] {
+        let error = eval(source).expect_err(source);
+        assert!(error.contains("variable `unset` has no value"), "{source}: {error}");
+        assert!(error.contains("default"), "{source}: {error}");
+    }
+    assert_eq!(eval("map.n"), Ok(Value::Null), "it was given");
+    let rendered = |source: &str| {
+        let template = crate::template::Template::parse(source, Span::default()).expect(source);
+        let bound = template.bind(&mut World::default()).expect(source);
+        let mut out = Vec::new();
+        let rendered = bound.render(&World::default(), &mut out);
+        rendered.map(|()| String::from_utf8(out).expect("text")).map_err(|error| {
+            assert!(error.lacks_value(), "{source}: {error}");
+            error.to_string()
+        })
+    };
+    assert_eq!(rendered("a${status}b${'c'}"), Ok("a200bc".to_owned()));
+    for source in ["${map.n}", "a${map.n}", "${nil}", "a${nil}", "${unset}", "a${unset}b"] {
+        let error = rendered(source).expect_err(source);
+        assert!(error.contains("no text") || error.contains("no value"), "{source}: {error}");
+    }
+    let template = crate::template::Template::parse("a ${unset} ${nil}", Span::default());
+    let bound = template.expect("a text").bind(&mut World::default()).expect("known names");
+    let mut out = Vec::new();
+    assert_eq!(bound.show(&World::default(), &mut out), Ok(false));
+    assert_eq!(out, b"a null null");
 }
 
 #[test]

@@ -9,12 +9,19 @@ use super::tables;
 use crate::model::*;
 use crate::span::Spanned;
 
+/// Versions of HTTP, as `connections.http` names them.
+pub(super) const HTTP: [(&str, HttpVersion); 3] =
+    [("1.1", HttpVersion::V1), ("2", HttpVersion::V2), ("auto", HttpVersion::Auto)];
+
 const ON_ERROR: [(&str, OnError); 4] = [
     ("continue", OnError::Continue),
     ("next_iteration", OnError::NextIteration),
     ("stop_user", OnError::StopUser),
     ("stop_run", OnError::StopRun),
 ];
+
+const SESSION: [(&str, Session); 2] =
+    [("per_iteration", Session::PerIteration), ("per_user", Session::PerUser)];
 
 /// Most users of an open load, where the plan does not say: enough for a second's arrivals that take
 /// 10 seconds each.
@@ -44,6 +51,10 @@ impl Reader {
             thresholds: self.texts(fields.get("thresholds")),
             seed: self.int(fields.get("seed")),
             bandwidth: self.bandwidths(fields.get("bandwidth")).unwrap_or_default(),
+            session: self.word(fields.get("session"), &SESSION),
+            max_names: fields.get("max_names").and_then(|node| {
+                self.positive(Some(node)).map(|number| Spanned::new(number, node.span))
+            }),
         };
         if plan.scenarios.is_empty() && fields.get("scenarios").is_none() {
             self.error(
@@ -148,6 +159,7 @@ impl Reader {
             max_body: self.size(fields.get("max_body")),
             max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),
             status_errors: self.bool(fields.get("status_errors")),
+            retry_stale: self.bool(fields.get("retry_stale")),
             resources: self.resources(fields.get("resources")),
         }
     }
@@ -200,7 +212,7 @@ impl Reader {
     }
 
     pub(super) fn redirects(&mut self, node: Option<&Node>) -> Option<u32> {
-        self.int(node).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+        self.small_int(node)
     }
 
     pub(super) fn timeouts(&mut self, node: Option<&Node>) -> Timeouts {
@@ -210,6 +222,7 @@ impl Reader {
                     return Timeouts::default();
                 };
                 Timeouts {
+                    pool: self.duration(fields.get("pool")),
                     connect: self.duration(fields.get("connect")),
                     first_byte: self.duration(fields.get("first_byte")),
                     total: self.duration(fields.get("total")),
@@ -259,6 +272,7 @@ impl Reader {
         }
         Connections {
             reuse,
+            http: self.word(fields.get("http"), &HTTP).unwrap_or_default(),
             resolve,
             source_addresses: self.texts(fields.get("source_addresses")),
             unix: self.path(fields.get("unix")).map(|path| path.value),
@@ -277,8 +291,8 @@ impl Reader {
         let size = fields.get("pool_size");
         match (reuse, size) {
             (ConnectionReuse::Pool(_), Some(_)) => {
-                let size = self.positive(size).unwrap_or(1);
-                return ConnectionReuse::Pool(u32::try_from(size).unwrap_or(u32::MAX));
+                let above_0 = self.positive(size).and_then(|_| self.small_int(size));
+                return ConnectionReuse::Pool(above_0.unwrap_or(1));
             }
             (ConnectionReuse::Pool(_), None) => {
                 let message = "a pool of connections needs a `pool_size`";
@@ -321,6 +335,7 @@ impl Reader {
                 defaults: self.defaults(fields.get("defaults")),
                 on_error: self.word(fields.get("on_error"), &ON_ERROR),
                 bandwidth: self.bandwidths(fields.get("bandwidth")),
+                session: self.word(fields.get("session"), &SESSION),
                 steps: self.steps(fields.get("steps")),
                 span: name.span,
                 name,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::parts::HTTP;
 use crate::model::*;
 use crate::secrets::Secrets;
 use crate::span::Spanned;
@@ -142,6 +143,8 @@ fn plan_value(plan: &Plan) -> Value {
         .some("thresholds", texts(&plan.thresholds))
         .maybe("seed", plan.seed)
         .some("bandwidth", bandwidth_value(plan.bandwidth))
+        .maybe("session", plan.session.map(session))
+        .maybe("max_names", plan.max_names.as_ref().map(|number| number.value))
         .some("setup", steps_value(&plan.setup))
         .put("scenarios", Value::Object(scenarios.collect()))
         .some("teardown", steps_value(&plan.teardown))
@@ -154,6 +157,13 @@ fn bandwidth_value(bandwidth: Bandwidth) -> Value {
         .maybe("down", bandwidth.down.map(text))
         .maybe("up", bandwidth.up.map(text))
         .done()
+}
+
+fn session(session: Session) -> &'static str {
+    match session {
+        Session::PerIteration => "per_iteration",
+        Session::PerUser => "per_user",
+    }
 }
 
 fn on_error(on_error: OnError) -> &'static str {
@@ -228,6 +238,7 @@ fn defaults_value(defaults: &Defaults) -> Value {
         .maybe("max_body", defaults.max_body)
         .maybe("max_decompression_ratio", defaults.max_decompression_ratio)
         .maybe("status_errors", defaults.status_errors)
+        .maybe("retry_stale", defaults.retry_stale)
         .maybe("resources", defaults.resources.as_ref().map(resources_value))
         .done()
 }
@@ -248,6 +259,7 @@ fn resources_value(resources: &Resources) -> Value {
 
 fn timeouts_value(timeout: &Timeouts) -> Value {
     Entries::default()
+        .time("pool", timeout.pool)
         .time("connect", timeout.connect)
         .time("first_byte", timeout.first_byte)
         .time("total", timeout.total)
@@ -282,9 +294,12 @@ fn connections_value(connections: &Connections) -> Value {
         .maybe("server_name", tls.server_name.clone())
         .maybe("insecure", tls.insecure.then_some(true))
         .maybe("resume", tls.resume);
+    let http = HTTP.iter().find(|(_, version)| *version == connections.http);
+    let http = http.filter(|(_, version)| *version != HttpVersion::default());
     Entries::default()
         .maybe("reuse", reuse)
         .maybe("pool_size", pool_size)
+        .maybe("http", http.map(|(word, _)| *word))
         .some("resolve", Value::Object(resolve.collect()))
         .some("source_addresses", texts(&connections.source_addresses))
         .maybe("unix", path(&connections.unix))
@@ -301,6 +316,7 @@ fn scenario_value(scenario: &Scenario) -> Value {
         .some("defaults", defaults_value(&scenario.defaults))
         .maybe("on_error", scenario.on_error.map(on_error))
         .maybe("bandwidth", scenario.bandwidth.map(bandwidth_value))
+        .maybe("session", scenario.session.map(session))
         .put("steps", steps_value(&scenario.steps))
         .done()
 }
@@ -390,13 +406,35 @@ fn step_value(kind: &StepKind) -> Value {
             let values = values.iter().map(|(name, value)| (name.value.clone(), json_value(value)));
             json!({"set": Value::Object(values.collect())})
         }
+        StepKind::ClearCookies => json!({"clear_cookies": true}),
+        StepKind::SetCookie(cookie) => {
+            let entries = Entries::default()
+                .put("name", cookie.name.source())
+                .put("value", cookie.value.source())
+                .text("url", cookie.url.as_ref())
+                .text("domain", cookie.domain.as_ref())
+                .text("path", cookie.path.as_ref());
+            json!({"set_cookie": entries.done()})
+        }
         StepKind::Log(text) => json!({"log": text.source()}),
         StepKind::Stop(scope) => json!({"stop": match scope {
             StopScope::Iteration => "iteration",
             StopScope::User => "user",
             StopScope::Run => "run",
         }}),
+        StepKind::Metric(metric) => json!({"metric": metric_value(metric)}),
     }
+}
+
+fn metric_value(metric: &Metric) -> Value {
+    let kind = MetricKind::NAMES.iter().find(|(_, kind)| *kind == metric.kind);
+    let tags = metric.tags.iter().map(|(key, text)| (key.value.clone(), json!(text.source())));
+    Entries::default()
+        .put("name", metric.name.value.clone())
+        .maybe("kind", kind.map(|(name, _)| *name))
+        .put("value", metric.value.source())
+        .some("tags", Value::Object(tags.collect()))
+        .done()
 }
 
 fn think_value(think: &Think) -> Value {
@@ -447,6 +485,7 @@ fn request_value(request: &Request) -> Value {
         .maybe("max_decompression_ratio", request.max_decompression_ratio)
         .maybe("response_body", request.response_body.as_ref().map(response_body_value))
         .maybe("status_errors", request.status_errors)
+        .maybe("retry_stale", request.retry_stale)
         .maybe("resources", request.resources.as_ref().map(resources_value))
         .some("extract", extracts_value(&request.extract))
         .some("check", checks_value(&request.check))

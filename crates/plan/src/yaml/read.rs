@@ -234,6 +234,16 @@ impl Reader {
         number
     }
 
+    /// A whole number that has to fit into 32 bits.
+    pub(super) fn small_int(&mut self, node: Option<&Node>) -> Option<u32> {
+        let number = self.int(node)?;
+        let small = u32::try_from(number).ok();
+        if let (Some(node), None) = (node, small) {
+            self.wrong(node, "a whole number up to 4294967295");
+        }
+        small
+    }
+
     /// A whole number above 0.
     pub(super) fn positive(&mut self, node: Option<&Node>) -> Option<u64> {
         let number = self.int(node);

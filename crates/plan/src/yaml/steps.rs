@@ -4,6 +4,7 @@ use super::node::{Kind, Node};
 use super::read::{Fields, Reader};
 use super::suggest::suggest;
 use super::tables::{self, METHODS, STEPS};
+use crate::expr::Expr;
 use crate::model::*;
 use crate::template::Template;
 
@@ -63,6 +64,17 @@ impl Reader {
             }
             Some("parallel") => self.parallel(node),
             Some("set") => self.set(node),
+            Some("clear_cookies") => {
+                let fields = self.fields(node, &tables::CLEAR_COOKIES)?;
+                let node = fields.get("clear_cookies")?;
+                if !self.bool(Some(node))? {
+                    self.error(node.span, "`clear_cookies` takes `true`", "leave out the step");
+                }
+                Some(StepKind::ClearCookies)
+            }
+            Some("set_cookie") => {
+                self.cookie(node).map(|cookie| StepKind::SetCookie(Box::new(cookie)))
+            }
             Some("log") => {
                 let fields = self.fields(node, &tables::LOG)?;
                 self.template(fields.get("log")).map(StepKind::Log)
@@ -76,6 +88,7 @@ impl Reader {
                 ];
                 self.word(fields.get("stop"), &words).map(StepKind::Stop)
             }
+            Some("metric") => self.metric(node).map(|metric| StepKind::Metric(Box::new(metric))),
             Some("exec") => self.exec(node).map(|exec| StepKind::Exec(Box::new(exec))),
             _ => {
                 self.unknown_step(node, entries);
@@ -245,6 +258,58 @@ impl Reader {
         Some(StepKind::Set(values))
     }
 
+    fn cookie(&mut self, node: &Node) -> Option<Cookie> {
+        let fields = self.fields(node, &tables::SET_COOKIE)?;
+        let node = fields.get("set_cookie")?;
+        let fields = self.fields(node, &tables::COOKIE)?;
+        let (url, domain, path) = (fields.get("url"), fields.get("domain"), fields.get("path"));
+        if let (Some(node), true) = (url, domain.is_some() || path.is_some()) {
+            let help = "leave out `url`, or `domain` and `path`";
+            self.error(node.span, "a cookie has either `url`, or `domain` and `path`", help);
+        }
+        let (name, value) =
+            (self.template(fields.get("name")), self.template(fields.node.get("value")));
+        let (Some(name), Some(value)) = (name, value) else {
+            if fields.get("name").is_none() || fields.node.get("value").is_none() {
+                let help = "such as `set_cookie: {name: lang, value: en}`";
+                self.error(node.span, "a cookie needs `name` and `value`", help);
+            }
+            return None;
+        };
+        let (url, domain) = (self.template(url), self.template(domain));
+        Some(Cookie { name, value, url, domain, path: self.template(path) })
+    }
+
+    fn metric(&mut self, node: &Node) -> Option<Metric> {
+        let outer = self.fields(node, &tables::METRIC)?;
+        let node = outer.get("metric")?;
+        let fields = self.fields(node, &tables::METRIC_VALUE)?;
+        let missing = ["name", "kind"].into_iter().find(|key| fields.get(key).is_none());
+        let kind = self.word(fields.get("kind"), &MetricKind::NAMES);
+        let is_counter = kind == Some(MetricKind::Counter);
+        let missing = missing.or((fields.get("value").is_none() && !is_counter).then_some("value"));
+        if let Some(missing) = missing {
+            self.error(
+                node.span,
+                format!("the metric has no `{missing}`"),
+                "such as `metric: {name: stock, kind: gauge, value: stock}`",
+            );
+            return None;
+        }
+        let name = self.text(fields.get("name"))?;
+        self.identifier(&name);
+        let value = match fields.get("value") {
+            Some(value) => self.expr(Some(value))?,
+            None => Expr::parse("1", node.span).ok()?,
+        };
+        let mut tags = Vec::new();
+        for (key, text) in fields.get("tags").map(|tags| self.names(tags)).unwrap_or_default() {
+            self.identifier(&key);
+            tags.push((key, self.template(Some(text))?));
+        }
+        Some(Metric { name, kind: kind?, value, tags })
+    }
+
     fn exec(&mut self, node: &Node) -> Option<Exec> {
         let fields = self.fields(node, &tables::EXEC)?;
         let parts = self.items(fields.get("exec"));
@@ -346,6 +411,7 @@ impl Reader {
             max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),
             response_body: self.response_body(fields.get("response_body")),
             status_errors: self.bool(fields.get("status_errors")),
+            retry_stale: self.bool(fields.get("retry_stale")),
             resources: self.resources(fields.get("resources")),
             extract: self.extracts(fields.get("extract")),
             check: self.checks(fields.get("check")),
@@ -499,7 +565,7 @@ impl Reader {
         Some(match *kind {
             "regex" => Extractor::Regex {
                 pattern: self.text(node)?,
-                group: self.int(fields.get("group")).map(|group| group as u32),
+                group: self.small_int(fields.get("group")),
             },
             "between" => {
                 let texts: Vec<_> =
@@ -526,9 +592,18 @@ impl Reader {
 
     fn which(&mut self, node: Option<&Node>) -> Match {
         let Some(text) = self.text(node) else { return Match::First };
-        match text.value.parse::<u32>() {
-            Ok(n) if n > 0 => return Match::Nth(n),
-            _ => {}
+        let is_number = text.value.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && !text.value.is_empty() {
+            return match text.value.parse::<u32>() {
+                Ok(n) if n > 0 => Match::Nth(n),
+                _ => {
+                    let most = u32::MAX;
+                    let message =
+                        format!("invalid match {}: expected a number from 1 to {most}", text.value);
+                    self.error(text.span, message, "matches are counted from 1");
+                    Match::First
+                }
+            };
         }
         let words = [
             ("first", Match::First),

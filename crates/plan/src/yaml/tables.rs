@@ -70,8 +70,16 @@ pub(super) static PLAN: Table = Table {
             Either(&[Bandwidth, Of(&BANDWIDTH)]),
             "limit of each user's bytes a second",
         ),
+        Key("session", OneOf(&["per_iteration", "per_user"]), SESSION),
+        Key(
+            "max_names",
+            Int,
+            "how many names of requests are counted separately, at least those known before the run; default 1000",
+        ),
     ],
 };
+
+const SESSION: &str = "how long cookies, variables and negotiated credentials last; default per_iteration for arrivals at a rate, per_user for users";
 
 pub(super) static BANDWIDTH: Table = Table {
     name: "a bandwidth",
@@ -118,6 +126,7 @@ pub(super) static DEFAULTS: Table = Table {
             "most decompressed bytes for each byte of a compressed body; default 200",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error; default true"),
+        Key("retry_stale", Bool, RETRY_STALE),
         Key(
             "resources",
             Either(&[Bool, Of(&RESOURCES)]),
@@ -141,9 +150,12 @@ pub(super) static RESOURCES: Table = Table {
     ],
 };
 
+const RETRY_STALE: &str = "whether a request is repeated on a new connection where the target had closed the old one before it was delivered; default true";
+
 pub(super) static TIMEOUT: Table = Table {
     name: "a timeout",
     keys: &[
+        Key("pool", Duration, "waiting for a connection of the plan's own pool; default 60s"),
         Key("connect", Duration, "name look-up, connect, TLS; default 10s"),
         Key("first_byte", Duration, "from the send to the first byte"),
         Key("total", Duration, "the whole request; default 60s"),
@@ -173,6 +185,11 @@ pub(super) static CONNECTIONS: Table = Table {
             "who uses a connection again: a user over all its iterations (the default), a user within one iteration, or all users those of a pool",
         ),
         Key("pool_size", Int, "most connections of the pool, over all workers"),
+        Key(
+            "http",
+            Either(&[OneOf(&["1.1", "2", "auto"]), Number]),
+            "version of HTTP: 1.1 (the default), 2, or auto: what the target prefers over TLS, 1.1 without",
+        ),
         Key(
             "resolve",
             Names(&List(&Text)),
@@ -210,6 +227,7 @@ pub(super) static SCENARIO: Table = Table {
             Either(&[Bandwidth, Of(&BANDWIDTH)]),
             "limit of each user's bytes a second",
         ),
+        Key("session", OneOf(&["per_iteration", "per_user"]), SESSION),
         Key("steps", Steps, "what a user does in one iteration"),
     ],
 };
@@ -283,6 +301,7 @@ pub(super) static REQUEST: Table = Table {
             "what becomes of the response's body; default: what checks and extracts need is kept",
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error"),
+        Key("retry_stale", Bool, RETRY_STALE),
         Key(
             "resources",
             Either(&[Bool, Of(&RESOURCES)]),
@@ -433,11 +452,54 @@ pub(super) static BRANCHES: Table = Table {
 };
 pub(super) static SET: Table =
     Table { name: "a set step", keys: &[Key("set", Names(&Any), "variables and their values")] };
+pub(super) static CLEAR_COOKIES: Table = Table {
+    name: "a clear_cookies step",
+    keys: &[Key("clear_cookies", Bool, "true: forget all of the user's cookies")],
+};
+pub(super) static SET_COOKIE: Table = Table {
+    name: "a set_cookie step",
+    keys: &[Key("set_cookie", Of(&COOKIE), "a cookie for the user, as a response might set it")],
+};
+pub(super) static COOKIE: Table = Table {
+    name: "a cookie",
+    keys: &[
+        Key("name", Text, "its name"),
+        Key("value", Text, "its value"),
+        Key("url", Text, "the page whose response would have set it"),
+        Key(
+            "domain",
+            Text,
+            "the host that it goes to, with those below; default: the target's alone",
+        ),
+        Key("path", Text, "the path that it goes to, with those below; default /"),
+    ],
+};
 pub(super) static LOG: Table =
     Table { name: "a log step", keys: &[Key("log", Text, "line for the run's log")] };
 pub(super) static STOP: Table = Table {
     name: "a stop step",
     keys: &[Key("stop", OneOf(&["iteration", "user", "run"]), "what ends")],
+};
+pub(super) static METRIC: Table = Table {
+    name: "a metric step",
+    keys: &[Key("metric", Of(&METRIC_VALUE), "a value of a metric of the plan's own")],
+};
+pub(super) static METRIC_VALUE: Table = Table {
+    name: "a metric",
+    keys: &[
+        Key("name", Text, "name, as thresholds call it"),
+        Key(
+            "kind",
+            OneOf(&["counter", "gauge", "rate", "trend"]),
+            "adds values up; keeps the last, smallest and largest; keeps the share of true ones; keeps their distribution",
+        ),
+        Key(
+            "value",
+            Text,
+            "expression: a number, or for a rate also true or false; default 1 for a counter",
+        ),
+        Key("tags", Names(&Text), "values under different tags are recorded separately"),
+    ],
 };
 pub(super) static EXEC: Table = Table {
     name: "an exec step",
@@ -453,7 +515,7 @@ pub(super) static INCLUDE: Table =
     Table { name: "an include", keys: &[Key("include", Text, "steps of another file")] };
 
 /// The kinds of steps. The first key of each, or any method of a request, decides.
-pub(super) static STEPS: [&Table; 16] = [
+pub(super) static STEPS: [&Table; 19] = [
     &REQUEST,
     &GROUP,
     &THINK,
@@ -466,8 +528,11 @@ pub(super) static STEPS: [&Table; 16] = [
     &ONCE_PER_USER,
     &PARALLEL,
     &SET,
+    &CLEAR_COOKIES,
+    &SET_COOKIE,
     &LOG,
     &STOP,
+    &METRIC,
     &EXEC,
     &INCLUDE,
 ];

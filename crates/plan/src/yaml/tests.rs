@@ -44,6 +44,8 @@ connections:
 allow_hosts: "*.example.org"
 on_error: next_iteration
 graceful_stop: 5s
+session: per_iteration
+max_names: 50
 warmup: 30s
 seed: 7
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
@@ -54,11 +56,12 @@ scenarios:
   a:
     weight: 3
     start_after: 1s
-    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
+    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
-        timeout: {connect: 1s, first_byte: 2s}
+        timeout: {pool: 3s, connect: 1s, first_byte: 2s}
+        retry_stale: true
         extract:
           one: {regex: 'x(\d+)', group: 1, match: 2, default: "none"}
           two: {between: ["<a>", "</a>"], match: all}
@@ -83,9 +86,12 @@ scenarios:
         steps: [{set: {one: x, list: [1, 2.5, true, null, {k: "${two}"}]}}]
       - if: size(two) > 1
         then: [{log: "many ${two}"}]
-        else: [{stop: iteration}]
+        else: [{stop: iteration}, {metric: {name: m, kind: trend, value: one, tags: {a: "${one}"}}}]
       - for_each: {item: two}
         steps: [{get: "/${item}"}]
+      - clear_cookies: true
+      - set_cookie: {name: a, value: "${one}", domain: example.com, path: /x}
+      - set_cookie: {name: b, value: "", url: "https://example.com/y"}
       - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
       - once_per_user: [{delete: /c, response_body: discard}, {get: /c, response_body: {keep: 64KiB}}, {head: /d}, {options: /e}, {patch: /f, body: x}]
       - {get: /page, resources: true}
@@ -95,7 +101,7 @@ scenarios:
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")
-  b: {weight: 1, steps: [{repeat: "int(one)", counter: i, steps: [{stop: user}]}]}
+  b: {weight: 1, session: per_user, steps: [{repeat: "int(one)", counter: i, steps: [{stop: user}]}]}
 teardown: [{post: /done}]
 "#;
 
@@ -164,6 +170,33 @@ fn what_is_wrong_is_shown() {
             scenario("      - get: /\n        extract: {x: {regex: a, css: b}}"),
             "6:22",
             "an extract takes exactly one of",
+        ),
+        (
+            scenario("      - get: /\n        extract: {x: {regex: a, group: 4294967298}}"),
+            "6:40",
+            "expected a whole number up to 4294967295",
+        ),
+        (
+            scenario("      - get: /\n        extract: {x: {regex: a, match: 4294967297}}"),
+            "6:40",
+            "expected a number from 1 to 4294967295",
+        ),
+        (
+            scenario("      - get: /\n        extract: {x: {regex: a, match: 0}}"),
+            "6:40",
+            "counted from 1",
+        ),
+        (scenario("      - clear_cookies: false"), "5:24", "takes `true`"),
+        (scenario("      - set_cookie: {name: a}"), "5:21", "needs `name` and `value`"),
+        (
+            scenario("      - set_cookie: {name: a, value: b, url: /x, path: /}"),
+            "5:46",
+            "either `url`, or `domain` and `path`",
+        ),
+        (
+            scenario("      - get: /\n        redirects: 4294967297"),
+            "6:20",
+            "expected a whole number up to 4294967295",
         ),
         (scenario("      - include: nowhere.yaml"), "5:18", "cannot read"),
         (scenario("      - parallel: {limit: 0, steps: [{get: /}]}"), "5:27", "from 1 to 1000"),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::{
-    Clock, Connection, Expect, Io, Origin, Progress, RequestBytes, Scheme, Settings, Shared,
+    Clock, Connection, Expect, Io, Opened, Origin, Progress, RequestBytes, Scheme, Settings, Shared,
 };
 
 /// Long enough for hundreds of looks of a loop that polls.
@@ -168,7 +168,10 @@ fn connections_in_the_ring_and_in_tokio_work_side_by_side() {
             async move {
                 let progress = Progress::default();
                 let connected = crate::connect(&client, &origin, &progress, window).await;
-                let (mut connection, _) = connected.expect("a connection");
+                let (Opened::Exclusive(mut connection), _) = connected.expect("a connection")
+                else {
+                    panic!("nobody asked for HTTP/2");
+                };
                 for _ in 0..REQUESTS {
                     assert_eq!(get(&client, &mut connection).await, 200);
                 }

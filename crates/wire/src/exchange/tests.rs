@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::{
-    Clock, Delivery, ErrorKind, Io, LoopOwner, LoopWaker, Origin, Scheme, Settings, Shared,
+    Clock, Delivery, ErrorKind, Io, LoopOwner, LoopWaker, Opened, Origin, Scheme, Settings, Shared,
 };
 
 struct NoDeadline;
@@ -25,8 +25,16 @@ impl LoopOwner for NoDeadline {
 
 /// Runs `work` with each backend that the system has.
 pub(crate) fn with_each_backend<F: Future<Output = ()>>(work: impl Fn(Rc<Client>) -> F) {
+    with_each_backend_and(&Settings::default(), work);
+}
+
+/// As [`with_each_backend`], with other settings.
+pub(crate) fn with_each_backend_and<F: Future<Output = ()>>(
+    settings: &Settings,
+    work: impl Fn(Rc<Client>) -> F,
+) {
     for io in [Io::Epoll, Io::Uring] {
-        let shared = match Shared::new(Settings { io, ..Settings::default() }, &[]) {
+        let shared = match Shared::new(Settings { io, ..settings.clone() }, &[]) {
             Ok(shared) => shared,
             Err(error) => {
                 println!("not tested: {error}");
@@ -86,7 +94,10 @@ fn server(acts: Vec<Act>) -> (Origin, Sender<()>, Receiver<()>) {
 
 async fn open(client: &Client, origin: &Origin) -> Connection {
     let progress = Progress::default();
-    crate::connect(client, origin, &progress, None).await.expect("a connection").0
+    match crate::connect(client, origin, &progress, None).await.expect("a connection").0 {
+        Opened::Exclusive(connection) => connection,
+        Opened::Multiplexed(_) => panic!("nobody asked for HTTP/2"),
+    }
 }
 
 /// Status and bytes behind the response.

@@ -15,7 +15,7 @@ use rustix::net::{SendFlags, Shutdown, send, shutdown};
 use super::outbox::SMALL;
 use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
 use crate::direct::{Read, send_file};
-use crate::stream::Sent;
+use crate::link::Sent;
 use crate::sys::TcpInfo;
 use crate::{discard, stamp};
 

@@ -1,25 +1,25 @@
-//! What squall makes of answers, through the binary against real sockets: every form of HTTP/1.1,
-//! early answers, connections that the server closed, packed bodies.
+//! What squall makes of responses, through the binary against real sockets: every form of HTTP/1.1,
+//! early responses, connections that the server closed, compressed bodies.
 
 mod common;
 
 use std::sync::Arc;
 
-use common::peer::{Conversation, Peer, answer};
+use common::peer::{Conversation, Peer, response};
 use common::{Steps, all_good, counter, kinds, target, target_at};
 use serde_json::Value;
 use squall_target::{TlsCertificate, TlsOptions};
 
-// Forms of answers
+// Forms of responses
 
-/// How a server ends an answer.
+/// How a server ends a response.
 #[derive(Clone, Copy, PartialEq)]
 enum After {
     Keep,
     Close,
 }
 
-/// Asks three times for an answer, which is sent once whole and once byte by byte; checks its body,
+/// Asks three times for a response, which is sent once whole and once byte by byte; checks its body,
 /// and on how many connections it came.
 fn comes_well(step: &str, bytes: impl Into<Vec<u8>>, body: &str, after: After, connections: usize) {
     let bytes: Arc<[u8]> = bytes.into().into();
@@ -43,14 +43,14 @@ fn comes_well(step: &str, bytes: impl Into<Vec<u8>>, body: &str, after: After, c
 }
 
 #[test]
-fn interim_answers_are_passed_over() {
+fn interim_responses_are_passed_over() {
     let bytes = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nX-Interim: a\r\n\r\n\
                  HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nhello world";
     comes_well("get: /", bytes, "hello world", After::Keep, 1);
 }
 
 #[test]
-fn answers_without_a_body_leave_the_connection_usable() {
+fn responses_without_a_body_leave_the_connection_usable() {
     comes_well("get: /", "HTTP/1.1 204 No Content\r\n\r\n", "", After::Keep, 1);
     comes_well(
         "get: /",
@@ -115,14 +115,14 @@ fn bytes_that_nobody_asked_for_end_the_connection() {
     assert_eq!(server.connections(), 3);
 }
 
-// Answers that come before the request is out
+// Responses that come before the request is out
 
 /// A file of 10 MiB, more than what sockets hold.
 fn upload() -> Vec<u8> {
     vec![b'x'; 10 << 20]
 }
 
-/// Uploads 10 MiB twice to a server that answers and closes when it has read the head.
+/// Uploads 10 MiB twice to a server that responds and closes when it has read the head.
 fn early(status: &str, body: &str) -> Value {
     let early = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 3\r\n\r\nyes");
     let server = Peer::start("127.0.0.1", move |mut client| {
@@ -136,7 +136,7 @@ fn early(status: &str, body: &str) -> Value {
 }
 
 #[test]
-fn an_early_answer_to_an_upload_counts_as_that_answer() {
+fn an_early_response_to_an_upload_counts_as_that_response() {
     let text = String::from_utf8(upload()).expect("ASCII");
     for (status, code) in [("200 OK", "200"), ("413 Content Too Large", "413")] {
         for body in ["{file: big.bin}", &text] {
@@ -149,7 +149,7 @@ fn an_early_answer_to_an_upload_counts_as_that_answer() {
 }
 
 #[test]
-fn an_early_answer_over_tls_counts_as_that_answer() {
+fn an_early_response_over_tls_counts_as_that_response() {
     let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
     let server = target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }));
     let upload = upload();
@@ -172,16 +172,16 @@ fn an_early_answer_over_tls_counts_as_that_answer() {
 /// have carried it out.
 const GET_AND_THINK: &str = "\n      - get: /\n      - think: 200ms";
 
-/// Answers one request, says nothing of closing, and closes.
-fn answers_once(mut client: Conversation) {
+/// Responds to one request, says nothing of closing, and closes.
+fn responds_once(mut client: Conversation) {
     client.request();
-    client.send(answer("200 OK", "hello"));
+    client.send(response("200 OK", "hello"));
     client.end();
 }
 
 #[test]
 fn a_get_on_a_closed_connection_is_repeated_once_on_a_fresh_one() {
-    let server = Peer::start("127.0.0.1", answers_once);
+    let server = Peer::start("127.0.0.1", responds_once);
     let json = Steps { iterations: 3, ..Steps::one(&server.url(), GET_AND_THINK) }.run(0);
     all_good(&json, 3);
     assert_eq!((counter(&json, "stale_retries"), counter(&json, "connections_opened")), (2, 3));
@@ -190,9 +190,9 @@ fn a_get_on_a_closed_connection_is_repeated_once_on_a_fresh_one() {
 
 #[test]
 fn a_get_is_not_repeated_twice() {
-    // The first connection carries one answer, all others none.
+    // The first connection carries one response, all others none.
     let server = Peer::start("127.0.0.1", |mut client| match client.number {
-        0 => answers_once(client),
+        0 => responds_once(client),
         _ => {
             client.request();
             client.end();
@@ -206,7 +206,7 @@ fn a_get_is_not_repeated_twice() {
 /// The close is seen before anything is sent: nothing can be carried out twice.
 #[test]
 fn a_post_that_was_not_sent_is_sent_on_a_fresh_connection() {
-    let server = Peer::start("127.0.0.1", answers_once);
+    let server = Peer::start("127.0.0.1", responds_once);
     let step = "\n      - {post: /, body: hello}\n      - think: 200ms";
     let json = Steps { iterations: 3, ..Steps::one(&server.url(), step) }.run(0);
     all_good(&json, 3);
@@ -221,7 +221,7 @@ fn what_dies_after_it_was_acknowledged_is_an_error() {
     let server = Peer::start("127.0.0.1", |mut client| {
         for _ in 0..9 {
             client.request();
-            client.send(answer("200 OK", "hello"));
+            client.send(response("200 OK", "hello"));
         }
         client.request();
         client.end();
@@ -232,10 +232,10 @@ fn what_dies_after_it_was_acknowledged_is_an_error() {
 }
 
 #[test]
-fn an_answer_that_has_begun_is_not_asked_for_again() {
+fn a_response_that_has_begun_is_not_asked_for_again() {
     let server = Peer::start("127.0.0.1", |mut client| {
         client.request();
-        client.send(answer("200 OK", "hello"));
+        client.send(response("200 OK", "hello"));
         client.request();
         client.send("HTTP/1.1 200");
         client.end();
@@ -280,8 +280,8 @@ fn a_body_may_be_packed_in_every_way() {
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Encoding: {name}\r\nContent-Length: {length}\r\n\r\n"
         );
-        let answer = [head.as_bytes(), &bytes].concat();
-        comes_well("get: /, compression: true", answer, "hello world", After::Keep, 1);
+        let response = [head.as_bytes(), &bytes].concat();
+        comes_well("get: /, compression: true", response, "hello world", After::Keep, 1);
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) enum Idle {
 }
 
 /// A byte stream.
-pub(crate) enum Stream {
+pub(crate) enum Link {
     Tcp(Tcp),
     #[cfg(target_os = "linux")]
     Ring(Socket),
@@ -76,18 +76,18 @@ pub(crate) enum Plain {
     Unix(UnixStream),
 }
 
-impl From<Plain> for Stream {
+impl From<Plain> for Link {
     fn from(plain: Plain) -> Self {
         match plain {
-            Plain::Tcp(tcp) => Stream::Tcp(tcp),
+            Plain::Tcp(tcp) => Link::Tcp(tcp),
             #[cfg(target_os = "linux")]
-            Plain::Ring(stream, _) => Stream::Ring(stream),
-            Plain::Unix(stream) => Stream::Unix(stream),
+            Plain::Ring(stream, _) => Link::Ring(stream),
+            Plain::Unix(stream) => Link::Unix(stream),
         }
     }
 }
 
-impl Stream {
+impl Link {
     /// Reads what there is.
     pub(crate) fn poll_read(
         &mut self,
@@ -95,14 +95,14 @@ impl Stream {
         buffer: &mut [u8],
     ) -> Poll<io::Result<Read>> {
         match self {
-            Stream::Tcp(Tcp { stream, .. }) => direct::poll_read(stream, cx, buffer),
+            Link::Tcp(Tcp { stream, .. }) => direct::poll_read(stream, cx, buffer),
             #[cfg(target_os = "linux")]
-            Stream::Ring(stream) => stream.poll_read(cx, buffer),
-            Stream::Unix(stream) => {
+            Link::Ring(stream) => stream.poll_read(cx, buffer),
+            Link::Unix(stream) => {
                 let bytes = ready!(read(Pin::new(stream), cx, buffer))?;
                 Poll::Ready(Ok(Read { bytes, ago_ns: None }))
             }
-            Stream::Tls(stream) => {
+            Link::Tls(stream) => {
                 stream.get_mut().0.forget_age();
                 let bytes = ready!(read(Pin::new(&mut **stream), cx, buffer))?;
                 Poll::Ready(Ok(Read { bytes, ago_ns: stream.get_ref().0.age() }))
@@ -118,7 +118,7 @@ impl Stream {
     ) -> Poll<io::Result<Read>> {
         match self {
             #[cfg(target_os = "linux")]
-            Stream::Ring(stream) => stream.poll_read_large(cx, buffer),
+            Link::Ring(stream) => stream.poll_read_large(cx, buffer),
             _ => self.poll_read(cx, buffer),
         }
     }
@@ -130,15 +130,15 @@ impl Stream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self {
-            Stream::Tcp(tcp) => {
+            Link::Tcp(tcp) => {
                 let Tcp { stream, .. } = tcp;
                 let sent = direct::poll_write(stream, cx, bytes);
                 tcp.count(sent)
             }
             #[cfg(target_os = "linux")]
-            Stream::Ring(stream) => stream.poll_write(cx, &[IoSlice::new(bytes)]),
-            Stream::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Stream::Tls(stream) => Pin::new(&mut **stream).poll_write(cx, bytes),
+            Link::Ring(stream) => stream.poll_write(cx, &[IoSlice::new(bytes)]),
+            Link::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Link::Tls(stream) => Pin::new(&mut **stream).poll_write(cx, bytes),
         }
     }
 
@@ -149,14 +149,30 @@ impl Stream {
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match self {
-            Stream::Tcp(tcp) => {
+            Link::Tcp(tcp) => {
                 let sent = Pin::new(&mut tcp.stream).poll_write_vectored(cx, pieces);
                 tcp.count(sent)
             }
             #[cfg(target_os = "linux")]
-            Stream::Ring(stream) => stream.poll_write(cx, pieces),
-            Stream::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
-            Stream::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, pieces),
+            Link::Ring(stream) => stream.poll_write(cx, pieces),
+            Link::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+            Link::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, pieces),
+        }
+    }
+
+    /// Whether several pieces are better written at once than put together first.
+    pub(crate) fn is_write_vectored(&self) -> bool {
+        !matches!(self, Link::Tls(_))
+    }
+
+    /// Sends no more.
+    pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Link::Tcp(tcp) => Pin::new(&mut tcp.stream).poll_shutdown(cx),
+            #[cfg(target_os = "linux")]
+            Link::Ring(socket) => Poll::Ready(socket.shutdown()),
+            Link::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Link::Tls(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
         }
     }
 
@@ -170,11 +186,11 @@ impl Stream {
         most: u64,
     ) -> Poll<Option<io::Result<usize>>> {
         match self {
-            Stream::Tcp(tcp) => {
+            Link::Tcp(tcp) => {
                 let sent = direct::poll_send_file(&tcp.stream, cx, file, most);
                 tcp.count(sent).map(Some)
             }
-            Stream::Ring(stream) => stream.poll_send_file(cx, file, most).map(Some),
+            Link::Ring(stream) => stream.poll_send_file(cx, file, most).map(Some),
             _ => Poll::Ready(None),
         }
     }
@@ -193,7 +209,7 @@ impl Stream {
     /// Sends what TLS may still hold back.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            Stream::Tls(stream) => Pin::new(&mut **stream).poll_flush(cx),
+            Link::Tls(stream) => Pin::new(&mut **stream).poll_flush(cx),
             _ => Poll::Ready(Ok(())),
         }
     }
@@ -202,8 +218,8 @@ impl Stream {
     pub(crate) fn begin(&self) {
         #[cfg(target_os = "linux")]
         match self {
-            Stream::Ring(stream) => stream.begin(),
-            Stream::Tls(stream) => {
+            Link::Ring(stream) => stream.begin(),
+            Link::Tls(stream) => {
                 if let Plain::Ring(stream, _) = stream.get_ref().0 {
                     stream.begin();
                 }
@@ -216,8 +232,8 @@ impl Stream {
     pub(crate) fn sent(&self) -> Option<Sent> {
         #[cfg(target_os = "linux")]
         match self {
-            Stream::Ring(stream) => return stream.sent(),
-            Stream::Tls(stream) => {
+            Link::Ring(stream) => return stream.sent(),
+            Link::Tls(stream) => {
                 if let Plain::Ring(stream, _) = stream.get_ref().0 {
                     return stream.sent();
                 }
@@ -227,7 +243,7 @@ impl Stream {
         None
     }
 
-    /// Whether [`Stream::sent`] will tell when something was sent.
+    /// Whether [`Link::sent`] will tell when something was sent.
     pub(crate) fn tells_sent(&self) -> bool {
         !self.needs_tokio()
     }
@@ -236,8 +252,8 @@ impl Stream {
     pub(crate) fn idle(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> io::Result<Idle> {
         let read = match self {
             #[cfg(target_os = "linux")]
-            Stream::Ring(stream) => stream.try_read(buffer),
-            Stream::Tcp(tcp) => match tcp.stream.try_read(buffer) {
+            Link::Ring(stream) => stream.try_read(buffer),
+            Link::Tcp(tcp) => match tcp.stream.try_read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
                 read => Some(read),
             },
@@ -256,11 +272,11 @@ impl Stream {
     /// Bytes that it was given to send over TCP, TLS records and all; `None`: it is no TCP connection.
     pub(crate) fn written(&self) -> Option<u64> {
         match self {
-            Stream::Tcp(tcp) => Some(tcp.written),
+            Link::Tcp(tcp) => Some(tcp.written),
             #[cfg(target_os = "linux")]
-            Stream::Ring(socket) => Some(socket.written()),
-            Stream::Unix(_) => None,
-            Stream::Tls(stream) => match stream.get_ref().0 {
+            Link::Ring(socket) => Some(socket.written()),
+            Link::Unix(_) => None,
+            Link::Tls(stream) => match stream.get_ref().0 {
                 Plain::Tcp(tcp) => Some(tcp.written),
                 #[cfg(target_os = "linux")]
                 Plain::Ring(socket, _) => Some(socket.written()),
@@ -273,10 +289,10 @@ impl Stream {
     #[cfg(target_os = "linux")]
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
         match self {
-            Stream::Tcp(tcp) => TcpInfo::of(&tcp.stream),
-            Stream::Ring(socket) => socket.tcp_info(),
-            Stream::Unix(_) => None,
-            Stream::Tls(stream) => stream.get_ref().0.tcp_info(),
+            Link::Tcp(tcp) => TcpInfo::of(&tcp.stream),
+            Link::Ring(socket) => socket.tcp_info(),
+            Link::Unix(_) => None,
+            Link::Tls(stream) => stream.get_ref().0.tcp_info(),
         }
     }
 
@@ -296,8 +312,8 @@ impl Stream {
     pub(crate) fn needs_tokio(&self) -> bool {
         #[cfg(target_os = "linux")]
         match self {
-            Stream::Ring(_) => return false,
-            Stream::Tls(stream) => return !matches!(stream.get_ref().0, Plain::Ring(..)),
+            Link::Ring(_) => return false,
+            Link::Tls(stream) => return !matches!(stream.get_ref().0, Plain::Ring(..)),
             _ => {}
         }
         true
@@ -311,8 +327,8 @@ impl Stream {
         most: u64,
     ) -> Poll<Option<io::Result<usize>>> {
         let stream = match self {
-            Stream::Tcp(tcp) => &tcp.stream,
-            Stream::Ring(stream) => return stream.poll_discard(cx, most),
+            Link::Tcp(tcp) => &tcp.stream,
+            Link::Ring(stream) => return stream.poll_discard(cx, most),
             _ => return Poll::Ready(None),
         };
         loop {
@@ -350,7 +366,7 @@ fn read(
 }
 
 impl Plain {
-    /// As [`Stream::tcp_info`].
+    /// As [`Link::tcp_info`].
     #[cfg(target_os = "linux")]
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
         match self {

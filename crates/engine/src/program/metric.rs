@@ -1,0 +1,42 @@
+//! Steps that record a metric: names, kinds and tags, as far as they are known before the run.
+
+use squall_measure::{MetricKey, MetricKind};
+use squall_plan::model;
+
+use super::compile::{Compiler, Section};
+use super::ops::MetricOp;
+
+impl<'p> Compiler<'p> {
+    pub(super) fn metric(&mut self, metric: &'p model::Metric) -> Option<MetricOp> {
+        let (name, span) = (&metric.name.value, metric.name.span);
+        if matches!(self.options.section, Section::Setup | Section::Teardown) {
+            let message = format!("the metric `{name}` would be lost: it is not part of the load");
+            self.error(span, message, "metrics are recorded by the steps of scenarios");
+        }
+        let plan = self.plan;
+        let same = |own: &&model::Metric| own.name.value == *name;
+        if plan.metrics().into_iter().find(same).is_some_and(|first| first.kind != metric.kind) {
+            let message = format!("the metric `{name}` has another kind in an earlier step");
+            self.error(span, message, "give one of them another name");
+        }
+        let kind = match metric.kind {
+            model::MetricKind::Counter => MetricKind::Counter,
+            model::MetricKind::Gauge => MetricKind::Gauge,
+            model::MetricKind::Rate => MetricKind::Rate,
+            model::MetricKind::Trend => MetricKind::Trend,
+        };
+        let value = self.formula(&metric.value);
+        let mut tags = Vec::new();
+        for (key, text) in &metric.tags {
+            tags.push((key.value.as_str().into(), self.template(text)?));
+        }
+        let constant = |(key, text): &(Box<str>, _)| {
+            let text: &squall_plan::template::BoundTemplate = text;
+            Some((key.to_string(), text.constant()?))
+        };
+        let known: Option<Vec<(String, String)>> = tags.iter().map(constant).collect();
+        let tags = if known.is_some() { Vec::new() } else { tags };
+        let key = MetricKey::new(kind, name, known.unwrap_or_default());
+        Some(MetricOp { key, value: value?, tags })
+    }
+}

@@ -1,0 +1,364 @@
+//! Metrics that a plan records itself: counters, gauges, rates and trends, by name and tags. They merge
+//! exactly, in any order, over seconds and workers.
+
+use std::collections::HashMap;
+
+use crate::OTHER;
+use crate::codec::{self, DecodeError};
+use crate::histogram::{HIGHEST, Histogram};
+
+/// Most metrics of a run, each a name with its tags; further ones are recorded as [`OTHER`].
+pub const MAX_METRICS: usize = 1_000;
+/// Values of counters and trends are kept in thousandths. So a trend of milliseconds is a histogram in µs,
+/// and a sum of decimal fractions does not depend on the order of its additions.
+pub const THOUSANDTHS: f64 = 1_000.0;
+
+/// What a metric does with its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MetricKind {
+    /// Adds them up.
+    Counter = 0,
+    /// Keeps the last, the smallest and the largest.
+    Gauge = 1,
+    /// Counts how many of them are true.
+    Rate = 2,
+    /// Counts them in a histogram.
+    Trend = 3,
+}
+
+impl MetricKind {
+    /// All, with their names in plans and results.
+    pub const NAMES: [(&str, MetricKind); 4] = [
+        ("counter", MetricKind::Counter),
+        ("gauge", MetricKind::Gauge),
+        ("rate", MetricKind::Rate),
+        ("trend", MetricKind::Trend),
+    ];
+
+    /// Its name in plans and results.
+    pub fn label(self) -> &'static str {
+        MetricKind::NAMES[self as usize].0
+    }
+
+    fn from_number(number: u64) -> Option<MetricKind> {
+        MetricKind::NAMES.iter().map(|(_, kind)| *kind).find(|kind| *kind as u64 == number)
+    }
+}
+
+/// What identifies a metric.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MetricKey {
+    /// What it does with its values.
+    pub kind: MetricKind,
+    /// Its name.
+    pub name: String,
+    /// Its tags, in the order of their keys.
+    pub tags: Vec<(String, String)>,
+}
+
+impl MetricKey {
+    /// The key of a metric; tags in any order.
+    pub fn new(kind: MetricKind, name: &str, mut tags: Vec<(String, String)>) -> MetricKey {
+        tags.sort();
+        tags.dedup_by(|later, first| later.0 == first.0);
+        MetricKey { kind, name: name.to_owned(), tags }
+    }
+
+    /// Where metrics of a kind are recorded that are too many.
+    fn other(kind: MetricKind) -> MetricKey {
+        MetricKey::new(kind, OTHER, Vec::new())
+    }
+
+    /// Its name, with its tags as in `bought{country=at,plan=free}`.
+    pub fn label(&self) -> String {
+        if self.tags.is_empty() {
+            return self.name.clone();
+        }
+        let tags: Vec<String> =
+            self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        format!("{}{{{}}}", self.name, tags.join(","))
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.kind as u64);
+        codec::put_text(out, &self.name);
+        codec::put(out, self.tags.len() as u64);
+        for (key, value) in &self.tags {
+            codec::put_text(out, key);
+            codec::put_text(out, value);
+        }
+    }
+
+    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<MetricKey, DecodeError> {
+        let kind = MetricKind::from_number(codec::get(bytes)?);
+        let kind = kind.ok_or(DecodeError("unknown kind of metric"))?;
+        let name = codec::get_text(bytes)?;
+        let mut tags = Vec::new();
+        for _ in 0..codec::get(bytes)? {
+            tags.push((codec::get_text(bytes)?, codec::get_text(bytes)?));
+        }
+        Ok(MetricKey::new(kind, &name, tags))
+    }
+}
+
+/// The number of a metric, within one worker or within the totals of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MetricId(pub u32);
+
+/// Metrics by number, at most [`MAX_METRICS`] and one [`OTHER`] for each kind.
+#[derive(Debug, Clone, Default)]
+pub struct Metrics {
+    keys: Vec<MetricKey>,
+    numbers: HashMap<MetricKey, MetricId>,
+}
+
+impl Metrics {
+    /// The number of a metric, assigned now if it is new; that of `other` if there are too many.
+    pub fn intern(&mut self, key: &MetricKey) -> MetricId {
+        if let Some(id) = self.numbers.get(key) {
+            return *id;
+        }
+        let other = MetricKey::other(key.kind);
+        if self.keys.len() >= MAX_METRICS && *key != other {
+            return self.intern(&other);
+        }
+        let id = MetricId(self.keys.len() as u32);
+        self.keys.push(key.clone());
+        self.numbers.insert(key.clone(), id);
+        id
+    }
+
+    /// The key of a number.
+    pub fn get(&self, MetricId(id): MetricId) -> Option<&MetricKey> {
+        self.keys.get(id as usize)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Whether there were too many, and some are recorded as `other`.
+    pub fn overflowed(&self) -> bool {
+        let is_rest = |key: &MetricKey| *key == MetricKey::other(key.kind);
+        self.keys.len() > MAX_METRICS && self.keys.iter().any(is_rest)
+    }
+}
+
+/// What a metric has recorded. Which of its fields mean something depends on its kind.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MetricStats {
+    /// How many values were recorded.
+    pub count: u64,
+    /// Of a counter: their sum, in thousandths.
+    sum: u64,
+    /// Of a rate: how many were true.
+    pub trues: u64,
+    /// Of a gauge.
+    gauge: Option<Gauge>,
+    /// Of a trend: its values, in thousandths.
+    pub trend: Histogram,
+}
+
+/// The values of a gauge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gauge {
+    /// When the last value was recorded, in ns after the start of the run.
+    at: u64,
+    /// The last one.
+    pub last: f64,
+    /// The smallest one.
+    pub min: f64,
+    /// The largest one.
+    pub max: f64,
+}
+
+impl Gauge {
+    /// Adds what was recorded elsewhere or later. Of values of the same moment the larger one is the last.
+    fn merge(self, other: Gauge) -> Gauge {
+        let later = self.at.cmp(&other.at).then(self.last.total_cmp(&other.last)).is_lt();
+        let (at, last) = if later { (other.at, other.last) } else { (self.at, self.last) };
+        Gauge { at, last, min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+}
+
+/// A value for a metric that cannot take it: counters and trends take numbers from 0, and nothing takes NaN
+/// or infinity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrongValue;
+
+impl MetricStats {
+    /// Records a value at a time in ns after the start of the run. For a rate, any value but 0 is true.
+    ///
+    /// # Errors
+    /// The kind takes no such value.
+    pub fn record(&mut self, kind: MetricKind, value: f64, at: u64) -> Result<(), WrongValue> {
+        let negative = matches!(kind, MetricKind::Counter | MetricKind::Trend) && value < 0.0;
+        if !value.is_finite() || negative {
+            return Err(WrongValue);
+        }
+        self.count += 1;
+        // Too large numbers become the largest one.
+        let thousandths = (value * THOUSANDTHS).round() as u64;
+        match kind {
+            MetricKind::Counter => self.sum = self.sum.saturating_add(thousandths),
+            MetricKind::Gauge => {
+                let new = Gauge { at, last: value, min: value, max: value };
+                // In one worker, what comes later is later.
+                self.gauge = Some(match self.gauge {
+                    Some(own) => Gauge { at, last: value, ..own.merge(new) },
+                    None => new,
+                });
+            }
+            MetricKind::Rate => self.trues += u64::from(value != 0.0),
+            MetricKind::Trend => self.trend.record(thousandths.min(HIGHEST)),
+        }
+        Ok(())
+    }
+
+    /// Of a counter: the sum of its values.
+    pub fn sum(&self) -> f64 {
+        self.sum as f64 / THOUSANDTHS
+    }
+
+    /// Of a rate: the share of values that were true; 0 if there is none.
+    pub fn share(&self) -> f64 {
+        self.trues as f64 / self.count.max(1) as f64
+    }
+
+    /// Of a gauge: its values.
+    pub fn gauge(&self) -> Option<Gauge> {
+        self.gauge
+    }
+
+    /// Adds what was recorded elsewhere. Saturates: a file may contain anything.
+    pub fn merge(&mut self, other: &MetricStats) {
+        self.count = self.count.saturating_add(other.count);
+        self.sum = self.sum.saturating_add(other.sum);
+        self.trues = self.trues.saturating_add(other.trues);
+        self.gauge = match (self.gauge, other.gauge) {
+            (Some(own), Some(theirs)) => Some(own.merge(theirs)),
+            (own, theirs) => own.or(theirs),
+        };
+        self.trend.merge(&other.trend);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        (self.count, self.sum, self.trues, self.gauge) = (0, 0, 0, None);
+        self.trend.clear();
+    }
+
+    /// Heap memory, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.trend.heap_bytes()
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        [self.count, self.sum, self.trues].into_iter().for_each(|number| codec::put(out, number));
+        codec::put(out, u64::from(self.gauge.is_some()));
+        if let Some(gauge) = self.gauge {
+            codec::put(out, gauge.at);
+            for value in [gauge.last, gauge.min, gauge.max] {
+                out.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+        self.trend.encode(out);
+    }
+
+    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<MetricStats, DecodeError> {
+        let (count, sum, trues) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
+        let mut gauge = None;
+        if codec::get(bytes)? != 0 {
+            let at = codec::get(bytes)?;
+            let mut value = || codec::take(bytes).map(f64::from_le_bytes);
+            let (last, min, max) = (value()?, value()?, value()?);
+            if ![last, min, max].iter().all(|value| value.is_finite()) {
+                return Err(DecodeError("the value of a gauge is not a number"));
+            }
+            gauge = Some(Gauge { at, last, min, max });
+        }
+        Ok(MetricStats { count, sum, trues, gauge, trend: Histogram::decode(bytes)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KINDS: [MetricKind; 4] =
+        [MetricKind::Counter, MetricKind::Gauge, MetricKind::Rate, MetricKind::Trend];
+
+    #[test]
+    fn each_kind_keeps_what_it_is_for() {
+        let stats = |kind, values: &[f64]| {
+            let mut stats = MetricStats::default();
+            for (at, value) in values.iter().enumerate() {
+                assert_eq!(stats.record(kind, *value, at as u64), Ok(()));
+            }
+            stats
+        };
+        assert_eq!(stats(MetricKind::Counter, &[0.1; 10]).sum(), 1.0);
+        let gauge = stats(MetricKind::Gauge, &[5.0, -1.0, 3.0]).gauge().expect("a value");
+        assert_eq!((gauge.last, gauge.min, gauge.max), (3.0, -1.0, 5.0));
+        assert_eq!(stats(MetricKind::Rate, &[1.0, 0.0, 1.0, 1.0]).share(), 0.75);
+        assert_eq!(stats(MetricKind::Trend, &[1.5, 2.5]).trend.mean(), 2_000.0);
+        for (kind, value) in
+            [(MetricKind::Counter, -1.0), (MetricKind::Trend, -0.1), (MetricKind::Gauge, f64::NAN)]
+        {
+            assert_eq!(MetricStats::default().record(kind, value, 0), Err(WrongValue));
+        }
+    }
+
+    #[test]
+    fn metrics_stay_few() {
+        let mut metrics = Metrics::default();
+        for number in 0..3_000 {
+            let tags = vec![("n".to_owned(), number.to_string())];
+            metrics.intern(&MetricKey::new(MetricKind::Counter, "bought", tags.clone()));
+            metrics.intern(&MetricKey::new(MetricKind::Trend, OTHER, tags));
+        }
+        assert!(metrics.len() <= MAX_METRICS + KINDS.len() && metrics.overflowed());
+    }
+
+    #[test]
+    fn tags_have_no_order() {
+        let tag = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let key = |tags| MetricKey::new(MetricKind::Rate, "ok", tags);
+        assert_eq!(
+            key(vec![tag("b", "2"), tag("a", "1")]),
+            key(vec![tag("a", "1"), tag("b", "2")])
+        );
+        assert_eq!(key(vec![tag("b", "2"), tag("a", "1")]).label(), "ok{a=1,b=2}");
+    }
+
+    proptest! {
+        /// However values are divided among workers and seconds, the sum is the same.
+        #[test]
+        fn merging_is_exact_in_any_order(
+            kind in 0usize..4,
+            values in prop::collection::vec((0f64..1e6, 0u64..50, 0usize..4), 1..60),
+        ) {
+            let mut parts = vec![MetricStats::default(); 4];
+            let mut values = values;
+            values.sort_by_key(|(_, at, _)| *at);
+            for (value, at, part) in values {
+                prop_assert_eq!(parts[part].record(KINDS[kind], value, at), Ok(()));
+            }
+            let merged = |order: [usize; 4]| order.iter().fold(MetricStats::default(), |mut sum, at| {
+                sum.merge(&parts[*at]);
+                sum
+            });
+            let all = merged([0, 1, 2, 3]);
+            prop_assert_eq!(&merged([3, 1, 0, 2]), &all);
+            let mut bytes = Vec::new();
+            all.encode(&mut bytes);
+            prop_assert_eq!(MetricStats::decode(&mut bytes.as_slice()), Ok(all));
+        }
+    }
+}

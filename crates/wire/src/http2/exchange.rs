@@ -1,0 +1,320 @@
+//! One request and its response on a stream of an HTTP/2 connection.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use h2::client::ResponseFuture;
+use h2::{Reason, RecvStream, SendStream};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
+
+use super::fields::{Fields, lines};
+use super::state::{Marks, State};
+use super::{Inner, Stream};
+use crate::body::BodySource;
+use crate::client::Client;
+use crate::decompress::Encoding;
+use crate::error::{Delivery, Error};
+use crate::intake::Intake;
+use crate::message::{Expect, RequestFields, Response, Times};
+use crate::progress::{Phase, Progress};
+use crate::throttle::Throttle;
+
+/// Bytes of a streamed body that are read at a time.
+const PIECE: usize = 64 << 10;
+
+impl Stream {
+    /// Sends a request and reads its response, which `done` looks at. The stream carries no other.
+    ///
+    /// Dropping the future resets the stream; the connection goes on.
+    ///
+    /// # Errors
+    /// The stream was reset, the connection broke, or what came is no response. [`Error::delivery`] tells
+    /// how far the request had got.
+    pub async fn exchange<'x, R>(
+        &'x self,
+        client: &'x Client,
+        request: RequestFields<'x>,
+        expect: Expect<'x>,
+        progress: &'x Progress,
+        done: impl FnOnce(&Response<'_>, Times) -> R,
+    ) -> Result<R, Error> {
+        let inner = &*self.0.0;
+        let _in_tokio = inner.needs_tokio.then(|| client.in_tokio());
+        progress.set(Phase::Send);
+        let used = self.used();
+        inner.state.begun.set(inner.state.begun.get() + 1);
+        let mut exchange = match Exchange::begin(inner, request, expect, progress) {
+            Ok(exchange) => exchange,
+            Err(why) => {
+                let error = error(&inner.state, why, &Marks::default(), None);
+                return Err(error.after(Delivery::NotSent, used));
+            }
+        };
+        let result = poll_fn(|cx| exchange.poll(cx)).await;
+        let marks = inner.state.marks(exchange.id);
+        let result = result.and_then(|()| exchange.intake.finish());
+        if let Err(error) = result {
+            let refused = error.is_refused() || inner.state.refuses(exchange.id);
+            let delivery = if refused { Delivery::NotSent } else { marks.delivery() };
+            return Err(error.after(delivery, used));
+        }
+        progress.set(Phase::Idle);
+        Ok(exchange.show(&marks, client.clock().now(), done))
+    }
+}
+
+/// State of an exchange.
+struct Exchange<'a> {
+    state: &'a State,
+    /// Its stream's number.
+    id: u32,
+    upload: Option<Upload<'a>>,
+    response: Option<ResponseFuture>,
+    receive: Option<RecvStream>,
+    intake: Intake<'a>,
+    progress: &'a Progress,
+    status: u16,
+    /// The response's head as lines.
+    head: Vec<u8>,
+    sets_cookies: bool,
+    is_head: bool,
+}
+
+impl Drop for Exchange<'_> {
+    fn drop(&mut self) {
+        self.state.streams.borrow_mut().remove(&self.id);
+    }
+}
+
+impl<'a> Exchange<'a> {
+    fn begin(
+        inner: &'a Inner,
+        request: RequestFields<'a>,
+        expect: Expect<'a>,
+        progress: &'a Progress,
+    ) -> Result<Self, h2::Error> {
+        let RequestFields { fields, body, stream } = request;
+        let empty = body.is_empty() && stream.is_none();
+        // A clone has a place of its own among those that wait to begin.
+        let (response, send) = inner.requests.clone().send_request(fields.request(), empty)?;
+        let id = response.stream_id().as_u32();
+        inner.state.streams.borrow_mut().insert(id, Marks::default());
+        let upload =
+            (!empty).then(|| Upload { send, piece: Bytes::copy_from_slice(body), source: stream });
+        Ok(Exchange {
+            state: &inner.state,
+            id,
+            upload,
+            response: Some(response),
+            receive: None,
+            intake: Intake::new(expect),
+            progress,
+            status: 0,
+            head: Vec::new(),
+            sets_cookies: false,
+            is_head: Fields::is_head(fields),
+        })
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        if let Some(upload) = &mut self.upload {
+            match upload.poll(cx, self.intake.expect.throttle) {
+                Poll::Ready(Ok(())) => self.upload = None,
+                Poll::Ready(Err(Stopped::Source(error))) => return Poll::Ready(Err(error)),
+                // The response, or what it says of the stream, counts for more.
+                Poll::Ready(Err(Stopped::Stream)) => self.upload = None,
+                Poll::Pending => {}
+            }
+        }
+        if self.progress.phase() == Phase::Send
+            && self.upload.is_none()
+            && self.state.marks(self.id).sent_ns > 0
+        {
+            self.progress.set(Phase::FirstByte);
+        }
+        if let Some(response) = &mut self.response {
+            let response = match ready!(Pin::new(response).poll(cx)) {
+                Ok(response) => response,
+                Err(error) => return Poll::Ready(Err(self.error(error))),
+            };
+            self.response = None;
+            self.progress.set(Phase::Body);
+            let (head, receive) = response.into_parts();
+            self.take_head(&head, receive.is_end_stream())?;
+            self.receive = Some(receive);
+        }
+        self.poll_body(cx)
+    }
+
+    /// Reads the body and what follows it.
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let throttle = self.intake.expect.throttle;
+        let Some(receive) = &mut self.receive else { return Poll::Pending };
+        loop {
+            if let Some(throttle) = throttle {
+                ready!(throttle.poll_receive_budget(cx));
+            }
+            let result = match ready!(receive.poll_data(cx)) {
+                Some(Ok(piece)) => {
+                    if let Some(throttle) = throttle {
+                        throttle.on_received(piece.len());
+                    }
+                    self.intake.take(&piece)?;
+                    receive.flow_control().release_capacity(piece.len())
+                }
+                Some(Err(error)) => Err(error),
+                None => match ready!(receive.poll_trailers(cx)) {
+                    Ok(_) => return Poll::Ready(Ok(())),
+                    Err(error) => Err(error),
+                },
+            };
+            if let Err(why) = result {
+                return Poll::Ready(Err(self.error(why)));
+            }
+        }
+    }
+
+    fn take_head(&mut self, head: &http::response::Parts, ends: bool) -> Result<(), Error> {
+        self.status = head.status.as_u16();
+        self.sets_cookies = head.headers.contains_key(SET_COOKIE);
+        self.head = format!("HTTP/2 {}\r\n", self.status).into_bytes();
+        lines(&head.headers, &mut self.head);
+        if ends || self.is_head {
+            return Ok(());
+        }
+        let length = head.headers.get(CONTENT_LENGTH).and_then(|text| text.to_str().ok());
+        if let Some(length) = length.and_then(|length| length.parse().ok()) {
+            self.intake.announce(length)?;
+        }
+        let encoding = head.headers.get(CONTENT_ENCODING);
+        let encoding = encoding.and_then(|text| Encoding::of(text.as_bytes()));
+        if let Some(encoding) = self.intake.undoes(encoding) {
+            self.intake.decompress(encoding)?;
+        }
+        Ok(())
+    }
+
+    fn error(&self, why: h2::Error) -> Error {
+        error(self.state, why, &self.state.marks(self.id), Some(self.id))
+    }
+
+    /// The response is complete: shows it to `done`.
+    fn show<R>(&self, marks: &Marks, now: u64, done: impl FnOnce(&Response<'_>, Times) -> R) -> R {
+        // The frames that it was made of have passed: the other cases do not come.
+        let end_ns = if marks.end_ns == 0 { now } else { marks.end_ns };
+        let response = Response {
+            status: self.status,
+            head: &self.head,
+            body: self.intake.kept(),
+            body_bytes: self.intake.bytes(),
+            bytes_in: marks.bytes_in,
+            bytes_out: marks.bytes_out,
+            sets_cookies: self.sets_cookies,
+            unsolicited_bytes: 0,
+        };
+        // Who reads slowly has a response when it could be read.
+        let slow = self.intake.expect.throttle.is_some();
+        let times = Times {
+            sent_ns: marks.sent_ns,
+            first_byte_ns: marks.first_byte_ns,
+            end_ns: if slow { now } else { end_ns },
+            delay_ns: marks.delay_ns.filter(|_| !slow),
+        };
+        done(&response, times)
+    }
+}
+
+/// The body of a request on its way.
+struct Upload<'a> {
+    send: SendStream<Bytes>,
+    /// What was read and not yet handed over.
+    piece: Bytes,
+    source: Option<&'a mut dyn BodySource>,
+}
+
+/// Why a body was not sent to its end.
+enum Stopped {
+    /// It could not be read.
+    Source(Error),
+    /// The stream takes no more.
+    Stream,
+}
+
+impl Upload<'_> {
+    /// Sends what is left, as far as the other side's windows go.
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        throttle: Option<&dyn Throttle>,
+    ) -> Poll<Result<(), Stopped>> {
+        loop {
+            if self.piece.is_empty() {
+                self.fill().map_err(Stopped::Source)?;
+            }
+            if self.piece.is_empty() {
+                let ended = self.send.send_data(Bytes::new(), true);
+                return Poll::Ready(ended.map_err(|_| Stopped::Stream));
+            }
+            let most = match throttle {
+                Some(throttle) => ready!(throttle.poll_send_budget(cx)),
+                None => usize::MAX,
+            };
+            self.send.reserve_capacity(self.piece.len().min(most));
+            while self.send.capacity() == 0 {
+                match ready!(self.send.poll_capacity(cx)) {
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) | None => return Poll::Ready(Err(Stopped::Stream)),
+                }
+            }
+            let length = self.send.capacity().min(most).min(self.piece.len());
+            let piece = self.piece.split_to(length);
+            let last = self.piece.is_empty() && self.source.is_none();
+            if self.send.send_data(piece, last).is_err() {
+                return Poll::Ready(Err(Stopped::Stream));
+            }
+            if let Some(throttle) = throttle {
+                throttle.on_sent(length);
+            }
+            if last {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    /// Reads the next piece of a streamed body.
+    fn fill(&mut self) -> Result<(), Error> {
+        let Some(source) = &mut self.source else { return Ok(()) };
+        let mut piece = vec![0; PIECE];
+        let read = source.read(&mut piece).map_err(|error| Error::body_source(&error))?;
+        piece.truncate(read);
+        self.piece = piece.into();
+        Ok(())
+    }
+}
+
+/// What an error of the `h2` crate means for a request, whose stream it is known on.
+pub(super) fn error(state: &State, why: h2::Error, marks: &Marks, stream: Option<u32>) -> Error {
+    if state.is_text.get() {
+        return Error::not_http2("it speaks HTTP/1");
+    }
+    let reason = why.reason().unwrap_or(Reason::NO_ERROR);
+    if why.is_reset() && why.is_remote() {
+        return Error::stream_reset(&format!("{reason:?}"), reason == Reason::REFUSED_STREAM);
+    }
+    if why.is_library() && (why.is_reset() || why.is_go_away()) {
+        return Error::not_http2(&why.to_string());
+    }
+    if stream.is_some_and(|stream| state.refuses(stream)) || stream.is_none() && why.is_go_away() {
+        return Error::going_away(&format!("{reason:?}"));
+    }
+    if why.is_go_away() {
+        return Error::stream_reset(&format!("{reason:?}, with the connection"), false);
+    }
+    match why.get_io() {
+        Some(_) if state.closed.get() => Error::closed(marks.bytes_in, marks.first_byte_ns > 0),
+        Some(error) => Error::io(error),
+        None => Error::http2(&why.to_string()),
+    }
+}

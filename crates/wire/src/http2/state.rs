@@ -1,0 +1,102 @@
+//! What is known of an HTTP/2 connection, shared by its driver, its byte stream and its exchanges: one
+//! thread, borrowed for no longer than one look.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::task::Waker;
+
+use crate::error::Delivery;
+
+/// Most streams that a connection ever has: their numbers are odd, and end at 2^31.
+const MAX_STREAMS: u64 = 1 << 30;
+
+/// What passed of one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Marks {
+    /// When its HEADERS were given to the link, in ns on the client's clock; 0: not yet.
+    pub sent_ns: u64,
+    /// When the first HEADERS of the response had arrived; 0: not yet.
+    pub first_byte_ns: u64,
+    /// When the frame had arrived that ended the response; 0: not yet.
+    pub end_ns: u64,
+    /// From the arrival of what was read last until it was read, where the kernel said so.
+    pub delay_ns: Option<u64>,
+    /// Bytes of its frames, heads of frames included.
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+    /// What had been written on the connection when its HEADERS were, if the link counts that.
+    pub before: Option<u64>,
+    /// Whether the other side's kernel had acknowledged some of it when the connection broke.
+    pub acknowledged: Option<bool>,
+}
+
+impl Marks {
+    /// Bytes arrived `delay` ago, which is now. A stamp from before the request was sent means that the
+    /// system clock was set back, and is ignored.
+    pub(super) fn arrived(&mut self, now: u64, delay: Option<u64>) -> u64 {
+        let before = self.sent_ns.max(self.first_byte_ns);
+        let stamped = delay.and_then(|delay| now.checked_sub(delay)).filter(|at| *at >= before);
+        self.delay_ns = stamped.and(delay);
+        stamped.unwrap_or(now)
+    }
+
+    /// How far the request had got when its connection or stream broke.
+    pub(super) fn delivery(&self) -> Delivery {
+        match (self.sent_ns, self.bytes_in, self.acknowledged) {
+            (0, ..) => Delivery::NotSent,
+            (_, 0, Some(false)) => Delivery::Unacknowledged,
+            _ => Delivery::Acknowledged,
+        }
+    }
+}
+
+/// A connection.
+#[derive(Default)]
+pub(super) struct State {
+    /// The streams that have an exchange.
+    pub streams: RefCell<HashMap<u32, Marks>>,
+    /// The other side takes no stream above this one.
+    pub last_stream: Cell<Option<u32>>,
+    /// The other side has closed.
+    pub closed: Cell<bool>,
+    /// What comes is HTTP/1.
+    pub is_text: Cell<bool>,
+    /// The driver has ended: no stream can be begun.
+    pub over: Cell<bool>,
+    /// Nobody has the session any more.
+    pub abandoned: Cell<bool>,
+    /// Settings or GOAWAY came that nobody was told of yet.
+    pub news: Cell<bool>,
+    pub driver: Cell<Option<Waker>>,
+    /// Streams begun so far.
+    pub begun: Cell<u64>,
+    /// Most streams that the other side takes at a time.
+    pub capacity: Cell<usize>,
+    /// Told when there may be room for another stream, or the connection takes no more.
+    pub on_change: OnceCell<Box<dyn Fn(bool)>>,
+}
+
+impl State {
+    /// Whether requests may be begun: it has not ended, the other side has not sent GOAWAY, and numbers
+    /// are left.
+    pub(super) fn is_open(&self) -> bool {
+        !self.over.get() && self.last_stream.get().is_none() && self.begun.get() < MAX_STREAMS
+    }
+
+    /// Tells whoever waits for room.
+    pub(super) fn changed(&self) {
+        if let Some(told) = self.on_change.get() {
+            told(self.is_open());
+        }
+    }
+
+    /// What passed of a stream.
+    pub(super) fn marks(&self, stream: u32) -> Marks {
+        self.streams.borrow().get(&stream).copied().unwrap_or_default()
+    }
+
+    /// Whether the other side has said that it does not take this stream.
+    pub(super) fn refuses(&self, stream: u32) -> bool {
+        self.last_stream.get().is_some_and(|last| stream > last)
+    }
+}

@@ -1,0 +1,108 @@
+//! What becomes of a response's body as it comes, whatever the protocol: it is counted, bounded,
+//! decompressed, given to the sink, and its beginning kept. No I/O.
+
+use crate::decompress::{Bounds, Decompressor, Encoding};
+use crate::error::Error;
+use crate::message::Expect;
+
+/// Takes the body of one response.
+pub(crate) struct Intake<'a> {
+    pub expect: Expect<'a>,
+    decompressor: Option<Decompressor>,
+    /// Kept body, of responses that come in more than one piece.
+    kept: Vec<u8>,
+    /// Bytes of the body as sent.
+    bytes: u64,
+}
+
+impl<'a> Intake<'a> {
+    pub(crate) fn new(expect: Expect<'a>) -> Self {
+        Intake { expect, decompressor: None, kept: Vec::new(), bytes: 0 }
+    }
+
+    /// A body of so many bytes is announced.
+    pub(crate) fn announce(&self, length: u64) -> Result<(), Error> {
+        match length > self.expect.max_body {
+            true => Err(Error::body_too_large(self.expect.max_body)),
+            false => Ok(()),
+        }
+    }
+
+    /// The encoding to undo, of those that the head names: none if nobody looks at the body.
+    pub(crate) fn undoes(&self, encoding: Option<Encoding>) -> Option<Encoding> {
+        let looks = self.expect.keep > 0 || self.expect.sink.is_some();
+        encoding.filter(|_| looks && self.expect.decompress)
+    }
+
+    /// The body that comes is compressed.
+    pub(crate) fn decompress(&mut self, encoding: Encoding) -> Result<(), Error> {
+        let Expect { max_body: bytes, max_decompression_ratio: ratio, .. } = self.expect;
+        self.decompressor = Some(Decompressor::new(encoding, Bounds { bytes, ratio })?);
+        Ok(())
+    }
+
+    /// Takes the next piece.
+    pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), Error> {
+        let Intake { expect, decompressor, kept, bytes } = self;
+        *bytes += piece.len() as u64;
+        if *bytes > expect.max_body {
+            return Err(Error::body_too_large(expect.max_body));
+        }
+        match decompressor {
+            Some(decompressor) => {
+                decompressor.push(piece, &mut |piece| take_plain(expect, kept, piece))
+            }
+            None => take_plain(expect, kept, piece),
+        }
+    }
+
+    /// Takes a whole body that is not compressed; returns what of it is kept, where it lies.
+    pub(crate) fn take_whole<'b>(&mut self, body: &'b [u8]) -> Result<&'b [u8], Error> {
+        self.bytes = body.len() as u64;
+        if let Some(sink) = &mut self.expect.sink {
+            sink.write(body).map_err(|error| Error::sink(&error))?;
+        }
+        Ok(&body[..self.expect.keep.min(self.bytes) as usize])
+    }
+
+    /// Whether anybody still looks at what comes.
+    pub(crate) fn looks(&self) -> bool {
+        self.expect.sink.is_some()
+            || self.decompressor.is_some()
+            || (self.kept.len() as u64) < self.expect.keep
+    }
+
+    /// So many bytes were thrown away unseen.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// The body is complete.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        self.decompressor.as_ref().map_or(Ok(()), Decompressor::finish)
+    }
+
+    /// Bytes of the body as sent.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What was kept of it, decompressed.
+    pub(crate) fn kept(&self) -> &[u8] {
+        &self.kept
+    }
+
+    /// As [`Intake::kept`], taken out.
+    pub(crate) fn take_kept(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.kept)
+    }
+}
+
+fn take_plain(expect: &mut Expect<'_>, kept: &mut Vec<u8>, piece: &[u8]) -> Result<(), Error> {
+    if let Some(sink) = &mut expect.sink {
+        sink.write(piece).map_err(|error| Error::sink(&error))?;
+    }
+    let room = usize::try_from(expect.keep).unwrap_or(usize::MAX).saturating_sub(kept.len());
+    kept.extend_from_slice(&piece[..piece.len().min(room)]);
+    Ok(())
+}
