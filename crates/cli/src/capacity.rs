@@ -6,7 +6,9 @@ use std::fmt;
 
 use squall_engine::RunOptions;
 use squall_measure::units::{bytes, count, rate as rate_text};
-use squall_plan::model::{ConnectionReuse, Connections, Load, Plan, Stage, Step, StepKind};
+use squall_plan::model::{
+    ConnectionReuse, Connections, Load, Plan, Resources, Scenario, Stage, Step, StepKind,
+};
 
 /// Open files of a run besides its connections: 14 with a run folder and a request log, and some more for
 /// moments in which the host is looked at, names are looked up or a result is written.
@@ -120,12 +122,12 @@ impl Demand {
         };
         if let Some(load) = &plan.load {
             let most = plan.scenarios.iter().map(|scenario| requests(&scenario.steps)).max();
-            let width = plan.scenarios.iter().map(|scenario| at_once(&scenario.steps)).max();
+            let width = plan.scenarios.iter().map(|scenario| at_once(scenario, plan)).max();
             demand.add(&load.value, most.unwrap_or(0), width.unwrap_or(1), &plan.connections);
         }
         for scenario in &plan.scenarios {
             if let Some(load) = &scenario.load {
-                let (most, width) = (requests(&scenario.steps), at_once(&scenario.steps));
+                let (most, width) = (requests(&scenario.steps), at_once(scenario, plan));
                 demand.add(&load.value, most, width, &plan.connections);
             }
         }
@@ -363,15 +365,25 @@ pub fn requests(steps: &[Step]) -> u64 {
     steps.iter().map(in_one).sum()
 }
 
-/// Most requests of a user at the same time; at least 1.
-fn at_once<'s>(steps: impl IntoIterator<Item = &'s Step>) -> u64 {
+/// Most requests of a user of a scenario at the same time; at least 1.
+fn at_once(scenario: &Scenario, plan: &Plan) -> u64 {
+    let inherited = scenario.defaults.resources.as_ref().or(plan.defaults.resources.as_ref());
+    widest(&scenario.steps, inherited)
+}
+
+/// The same of some steps, whose pages load these resources unless they say otherwise.
+fn widest<'s>(steps: impl IntoIterator<Item = &'s Step>, inherited: Option<&Resources>) -> u64 {
     let in_one = |step: &Step| match &step.kind {
         StepKind::Parallel { limit, steps } => {
-            let mut widths: Vec<u64> = steps.iter().map(|step| at_once([step])).collect();
+            let mut widths: Vec<u64> = steps.iter().map(|step| widest([step], inherited)).collect();
             widths.sort_unstable_by(|a, b| b.cmp(a));
             widths.into_iter().take(*limit as usize).sum()
         }
-        _ => at_once(step.inner().collect::<Vec<_>>()),
+        StepKind::Request(request) => {
+            let resources = request.resources.as_ref().or(inherited);
+            resources.filter(|own| own.load).map_or(1, |own| u64::from(own.limit))
+        }
+        _ => widest(step.inner().collect::<Vec<_>>(), inherited),
     };
     steps.into_iter().map(in_one).max().unwrap_or(1)
 }
@@ -444,6 +456,12 @@ mod tests {
         assert_eq!(
             needs(&text, &HAS)[0].text,
             "440 open files if all users are busy, 1,024 allowed"
+        );
+        let text =
+            plan("{users: 100, for: 1m}", "{}").replacen("get: /", "get: /, resources: true", 1);
+        assert_eq!(
+            needs(&text, &HAS)[0].text,
+            "640 open files if all users are busy, 1,024 allowed"
         );
     }
 

@@ -130,6 +130,17 @@ async fn answer(request: Request<h2::RecvStream>, mut respond: SendResponse<Byte
         }
         "/reset" => return respond.send_reset(h2::Reason::INTERNAL_ERROR),
         "/large" => (response.status(200), vec![b'x'; 300_000]),
+        "/page" => {
+            let tags = "<img src=/tagged><img src='/slow?1'><img src='/slow?2'>";
+            (response.status(200).header("content-type", "text/html"), tags.into())
+        }
+        "/tagged" if head.headers.get("if-none-match").is_some_and(|tag| tag == "\"1\"") => {
+            (response.status(304), Vec::new())
+        }
+        "/tagged" => {
+            let response = response.header("etag", "\"1\"").header("cache-control", "no-cache");
+            (response.status(200), b"x".to_vec())
+        }
         "/slow" => {
             // Others get their turn meanwhile.
             for _ in 0..200 {
@@ -173,6 +184,19 @@ fn each_user_has_one_connection() {
         (20, 20)
     );
     assert_eq!(peer.accepted.load(Ordering::Relaxed), 20);
+}
+
+/// Their conditions are fields, and they are streams of their user's one connection.
+#[test]
+fn the_resources_of_a_page_share_its_connection() {
+    let peer = peer(Ways::default());
+    let head = "connections: {http: 2}";
+    let step = "{get: /page, name: page, resources: true}";
+    let json = Steps { head, iterations: 2, ..Steps::one(&peer.url, step) }.run(0);
+    all_good(&json, 8);
+    let status = &json["requests"]["page (image)"]["status"];
+    assert_eq!(status.to_string(), r#"{"200":5,"304":1}"#);
+    assert_eq!(counter(&json, "http2_connections"), 1);
 }
 
 #[test]

@@ -80,6 +80,9 @@ fn time_adds_up_on_every_shape() {
     let parallel = "{parallel: {limit: 3, steps: [{get: /delay/5}, {get: /}, {think: 3ms}, {repeat: 3, steps: [{get: /}]}, {parallel: [{get: /}, {get: /delay/9}]}]}}, {get: /}";
     adds_up(&load("{users: 3, for: 300ms}", parallel), 3);
     adds_up(&load("{users: 3, pacing: 40ms, for: 300ms}", parallel), 3);
+    let page =
+        "{get: /page/20, resources: true}, {parallel: [{get: /page/8, resources: true}, {get: /}]}";
+    adds_up(&load("{users: 3, for: 300ms}", page), 3);
     adds_up(&load("{users: 3, iterations: 30}", "{exec: [sleep, '0']}, {get: /delay/2}"), 3);
 }
 

@@ -4,16 +4,18 @@
 
 mod join;
 mod parallel;
+mod resources;
 
 use std::rc::Rc;
 
 use squall_load::random::Random;
-use squall_measure::{MetricKey, MetricKind, UserState};
+use squall_measure::{MetricKey, MetricKind, NameKind, UserState};
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
 use crate::program::{
-    ExecOp, MetricOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, Scenario,
+    ExecOp, MetricOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, ResourcesOp,
+    Scenario,
 };
 use crate::roster::{After, Begin};
 use crate::rows::NoRow;
@@ -92,14 +94,17 @@ async fn perform(
     let end = match task {
         Task::Request(op) => {
             *budget = budget.saturating_sub(REQUEST_COST);
+            if let Some(resources) = &op.resources {
+                return load_page(worker, core, strand, in_flight, op, resources, now).await;
+            }
             worker.note_begin(core, strand, now);
             let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
-            worker.note_end(core, strand, sampled)
+            worker.note_end(core, strand, &sampled)
         }
         Task::Exec(op) => {
             worker.note_begin(core, strand, now);
             let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
-            worker.note_end(core, strand, sampled)
+            worker.note_end(core, strand, &sampled)
         }
         Task::Parallel(op) => parallel::run(worker, core, strand, op, now).await,
         Task::Yield => {
@@ -109,6 +114,42 @@ async fn perform(
         }
     };
     worker.advance_if_due(end.seen);
+    end
+}
+
+/// Requests a page and loads what it names, all of which is a group of the page's name. Returns when it
+/// was done.
+async fn load_page(
+    worker: &Rc<Worker>,
+    core: &Core,
+    strand: &mut Strand,
+    in_flight: &Guard<'_>,
+    op: &RequestOp,
+    resources: &ResourcesOp,
+    now: Moment,
+) -> Moment {
+    worker.note_begin(core, strand, now);
+    // What fails in it fails it; its name is known when the page has one.
+    strand.groups.push(OpenGroup { name: 0, since: now.ready, failed: false });
+    let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
+    let (page, found) = (sampled.name, sampled.found.take());
+    let mut end = worker.note_end(core, strand, &sampled);
+    worker.advance_if_due(end.seen);
+    if let Some(found) = found
+        && !core.is_ending()
+        && !worker.is_stopping()
+    {
+        end = resources::load(worker, core, strand, resources, page, &found, end).await;
+        worker.advance_if_due(end.seen);
+    }
+    if let Some(group) = strand.groups.pop() {
+        let name = worker.recorder.name(NameKind::Group, &worker.recorder.name_text(page));
+        let group = OpenGroup { name, ..group };
+        match core.stopped.get() || worker.is_stopping() {
+            true => worker.recorder.cut_off_group(&group),
+            false => worker.recorder.group(&group, end.ready),
+        }
+    }
     end
 }
 
@@ -130,7 +171,7 @@ impl Worker {
     }
 
     /// A strand's sample is over. Returns when it was.
-    fn note_end(&self, core: &Core, strand: &mut Strand, sampled: Sampled) -> Moment {
+    fn note_end(&self, core: &Core, strand: &mut Strand, sampled: &Sampled) -> Moment {
         let end = sampled.end.ready;
         if !strand.is_branch {
             self.note(core, UserState::Ready, end);

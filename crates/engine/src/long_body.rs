@@ -26,8 +26,8 @@ struct Search {
     chance: u64,
 }
 
-/// Whether the searches in a body would hold up the worker's other users.
-pub(crate) fn is_long(post: &[PostOp], body_bytes: usize) -> bool {
+/// Whether the searches in a body, and what takes so long besides, would hold up the worker's other users.
+pub(crate) fn is_long(post: &[PostOp], besides: Duration, body_bytes: usize) -> bool {
     let estimates = post.iter().filter_map(|op| match op {
         PostOp::Extract(extract) => match &extract.from {
             FromOp::Body(extractor) => Some(extractor.cost_estimate(body_bytes)),
@@ -35,16 +35,18 @@ pub(crate) fn is_long(post: &[PostOp], body_bytes: usize) -> bool {
         },
         PostOp::Check(_) => None,
     });
-    let estimate: Duration = estimates.sum();
+    let estimate = besides + estimates.sum::<Duration>();
     estimate > LONG_SEARCH || (body_bytes > LONG_BODY && estimate > SHORT_SEARCH)
 }
 
-/// Searches a body on another thread, and gives it back. `None`: that thread broke off.
-pub(crate) async fn search(
+/// Searches a body on another thread, and gives it back with what was found, there and `besides`. `None`:
+/// that thread broke off.
+pub(crate) async fn search<T: Send + 'static>(
     post: &[PostOp],
     user: &Core,
     body: Vec<u8>,
-) -> Option<(Vec<u8>, FoundAhead)> {
+    besides: impl FnOnce(&[u8]) -> T + Send + 'static,
+) -> Option<(Vec<u8>, FoundAhead, T)> {
     let searches: Vec<Option<Search>> = post.iter().map(|op| search_of(op, user)).collect();
     let run = move || {
         let documents = Documents::new(&body, Limits::default());
@@ -54,7 +56,8 @@ pub(crate) async fn search(
         };
         let found = searches.into_iter().map(|search| search.map(find)).collect();
         drop(documents);
-        (body, found)
+        let besides = besides(&body);
+        (body, found, besides)
     };
     tokio::task::spawn_blocking(run).await.ok()
 }
@@ -90,12 +93,15 @@ mod tests {
 
     #[test]
     fn what_takes_long_is_long() {
+        const NONE: Duration = Duration::ZERO;
         let css = [extract(&Spec::Css { selector: "a", attr: None })];
         let json = [extract(&Spec::Json("$.id"))];
         let between = [extract(&Spec::Between { left: "<", right: ">" })];
-        assert!(!is_long(&css, 100_000) && is_long(&css, 1_000_000));
-        assert!(!is_long(&json, LONG_BODY) && is_long(&json, LONG_BODY + 1));
-        assert!(!is_long(&between, 2 * LONG_BODY) && !is_long(&[], usize::MAX));
+        assert!(!is_long(&css, NONE, 100_000) && is_long(&css, NONE, 1_000_000));
+        assert!(!is_long(&json, NONE, LONG_BODY) && is_long(&json, NONE, LONG_BODY + 1));
+        assert!(!is_long(&between, NONE, 2 * LONG_BODY) && !is_long(&[], NONE, usize::MAX));
+        assert!(is_long(&[], 2 * LONG_SEARCH, 1) && is_long(&[], 2 * SHORT_SEARCH, LONG_BODY + 1));
+        assert!(!is_long(&[], 2 * SHORT_SEARCH, 1));
     }
 
     #[tokio::test]
@@ -107,8 +113,9 @@ mod tests {
         ];
         let user = User::new(Seat { number: 0, load: 0, scenario: 0 });
         let body = br#"{"a":1,"b":"two"}"#.to_vec();
-        let (again, found) = search(&post, &user.core, body.clone()).await.expect("a thread");
-        assert_eq!(again, body);
+        let (again, found, besides) =
+            search(&post, &user.core, body.clone(), <[u8]>::len).await.expect("a thread");
+        assert_eq!((again, besides), (body.clone(), body.len()));
         let texts: Vec<String> = found
             .into_iter()
             .map(|found| match found.expect("a search").expect("no error") {

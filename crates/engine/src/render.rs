@@ -416,3 +416,20 @@ impl JsonOp {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_ends_its_line() {
+        let mut text = Vec::new();
+        text.line(b"A: ", "x\r\nB:\0y").expect("nothing to evaluate");
+        assert_eq!(text, b"A: x  B: y\r\n");
+        let fields = Fields::new("GET", false, "localhost", b"/").expect("fields");
+        let mut writer = FieldWriter::onto(fields);
+        writer.line(b"A: ", "x\r\nB:\0y").expect("nothing to evaluate");
+        let text = writer.finish().expect("fields").text();
+        assert!(text.ends_with(b"\r\na: x  B: y\r\n\r\n"), "{}", String::from_utf8_lossy(&text));
+    }
+}

@@ -19,6 +19,7 @@ mod json;
 mod limits;
 mod markup;
 mod regex;
+mod resources;
 mod xpath;
 
 use std::sync::Arc;
@@ -28,6 +29,10 @@ pub use documents::Documents;
 pub use error::{CompileError, ExtractError};
 pub use found::{Found, Item, Which};
 pub use limits::{JSON_VALUE_BYTES, Limits};
+pub use resources::{
+    PageResources, RESOURCES_LIMIT, Resource, ResourceKind, page_cost_estimate, page_resources,
+    style_cost_estimate, style_resources,
+};
 
 use between::Between;
 use css::Css;
@@ -78,6 +83,13 @@ pub enum Spec<'a> {
 /// From this length of a body on, in bytes, [`Extractor::cost_estimate`] may be more than some
 /// milliseconds: an event loop should hand the body to a thread.
 pub const LONG_BODY: usize = 1 << 20;
+
+/// What it takes to read markup, for each byte.
+const MARKUP_PICOSECONDS: u64 = 40_000;
+
+fn cost_of(body_bytes: usize, picoseconds: u64) -> Duration {
+    Duration::from_nanos((body_bytes as u64).saturating_mul(picoseconds) / 1000)
+}
 
 /// A compiled [`Spec`].
 ///
@@ -141,9 +153,9 @@ impl Extractor {
             Kind::Between(_) => 100,
             Kind::Regex(_) => 2_000,
             Kind::Json(_) => 4_000,
-            Kind::Css(_) | Kind::XPath(_) => 40_000,
+            Kind::Css(_) | Kind::XPath(_) => MARKUP_PICOSECONDS,
         };
-        Duration::from_nanos((body_bytes as u64).saturating_mul(picoseconds) / 1000)
+        cost_of(body_bytes, picoseconds)
     }
 
     /// Takes a value out of a body that nothing else looks at, within the default [`Limits`]; see

@@ -58,6 +58,15 @@ impl Dialect {
 
 /// Reads a body as markup. Bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn parse(body: &[u8], dialect: Dialect) -> Result<Tree, ExtractError> {
+    read(body, dialect, false)
+}
+
+/// Reads a page as a browser does that runs scripts: what is in <noscript> is a text.
+pub(crate) fn parse_scripted(body: &[u8]) -> Result<Tree, ExtractError> {
+    read(body, Dialect::Html, true)
+}
+
+fn read(body: &[u8], dialect: Dialect, scripting: bool) -> Result<Tree, ExtractError> {
     if body.len() >= u32::MAX as usize / 4 {
         return Err(ExtractError::TooLarge { what: "bytes", limit: u32::MAX as usize / 4 });
     }
@@ -68,10 +77,12 @@ pub(crate) fn parse(body: &[u8], dialect: Dialect) -> Result<Tree, ExtractError>
     }
     let text = String::from_utf8_lossy(body);
     match dialect {
-        Dialect::Html => html::parse(&text),
+        Dialect::Html => html::parse(&text, scripting),
         // Many pages claim to be XHTML that are not: browsers read them as HTML, and so do we.
         Dialect::Xml => xml::parse(&text).or_else(|error| match error {
-            ExtractError::NotMarkup { .. } if text.contains("<html") => html::parse(&text),
+            ExtractError::NotMarkup { .. } if text.contains("<html") => {
+                html::parse(&text, scripting)
+            }
             error => Err(error),
         }),
     }

@@ -105,6 +105,8 @@ counters! {
     unsolicited_responses,
     /// Redirects followed.
     redirects,
+    /// Resources that were not requested because their user's cache had them fresh.
+    cache_hits,
     /// Checks that passed.
     checks_passed,
     /// Checks that failed.

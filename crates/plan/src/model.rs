@@ -205,6 +205,48 @@ pub struct Defaults {
     /// Whether a request is repeated on a new connection where the target had closed the old one before
     /// it was delivered. Default true.
     pub retry_stale: Option<bool>,
+    /// What pages load besides. Default: nothing.
+    pub resources: Option<Resources>,
+}
+
+/// The resources of a page (images, styles, scripts, frames, icons), loaded as a browser does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resources {
+    /// Whether they are loaded: a request may do without what the defaults ask for.
+    pub load: bool,
+    /// Most requests at the same time, from 1 to [`MAX_PARALLEL`].
+    pub limit: u32,
+    /// A regular expression that the URL of each must match.
+    pub include: Option<Spanned<String>>,
+    /// A regular expression that it must not match.
+    pub exclude: Option<Spanned<String>>,
+    /// From where they are loaded.
+    pub hosts: ResourceHosts,
+    /// Whether users have a cache for them. Default true.
+    pub cache: bool,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        Resources {
+            load: true,
+            limit: DEFAULT_PARALLEL,
+            include: None,
+            exclude: None,
+            hosts: ResourceHosts::default(),
+            cache: true,
+        }
+    }
+}
+
+/// From where resources are loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResourceHosts {
+    /// The host of the page.
+    #[default]
+    Same,
+    /// All hosts that requests may go to.
+    All,
 }
 
 /// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
@@ -646,6 +688,8 @@ pub struct Request {
     pub status_errors: Option<bool>,
     /// Whether it is repeated on a new connection where the target had closed the old one.
     pub retry_stale: Option<bool>,
+    /// What the page loads besides; `None`: the defaults'.
+    pub resources: Option<Resources>,
     /// Values taken from the response, in order.
     pub extract: Vec<Extract>,
     /// Assertions about the response, in order, after the extracts.
@@ -851,6 +895,7 @@ impl Request {
             response_body: None,
             status_errors: None,
             retry_stale: None,
+            resources: None,
             extract: Vec::new(),
             check: Vec::new(),
         }

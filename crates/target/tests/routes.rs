@@ -31,6 +31,8 @@ const VISITED: &[(&str, &str)] = &[
     ("/delay/{ms}", "/delay/0.5"),
     ("/queue", "/queue?mean=0.1"),
     ("/cacheable", "/cacheable"),
+    ("/page/{n}", "/page/3"),
+    ("/resource/{kind}/{n}", "/resource/style/1"),
     ("/status/{code}", "/status/299"),
     ("/echo", "/echo"),
     ("/connection", "/connection"),
@@ -497,4 +499,34 @@ fn digest_nonces_go_stale() {
     let second = nonce(&server, target);
     std::thread::sleep(Duration::from_millis(2));
     assert!(is_stale(target, &second, 1), "too old");
+}
+
+#[test]
+fn a_page_has_resources_with_rules_of_their_own() {
+    let server = server();
+    let page = get(&server, "/page/20").text().to_owned();
+    for (tag, kind) in [
+        ("<img src=\"", "image"),
+        ("<link rel=\"stylesheet\" href=\"", "style"),
+        ("<script src=\"", "script"),
+        ("<img src=\"", "uncached"),
+    ] {
+        assert_eq!(page.matches(&format!("{tag}/resource/{kind}/")).count(), 5, "{page}");
+    }
+    let mut client = connect(&server);
+    for (kind, field, status) in [
+        ("image", "If-None-Match: \"image-4\"", 304),
+        ("image", "If-None-Match: \"image-5\"", 200),
+        ("style", "If-None-Match: \"style-4\"", 304),
+        ("script", "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", 304),
+        ("script", "If-None-Match: \"script-4\"", 200),
+        ("uncached", "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", 200),
+        ("nothing", "", 404),
+    ] {
+        let field = if field.is_empty() { String::new() } else { format!("{field}\r\n") };
+        let response = client.request("GET", &format!("/resource/{kind}/4"), &field, "");
+        assert_eq!(response.status, status, "{kind} {field}");
+    }
+    assert_eq!(client.get("/page/10001").status, 400);
+    assert_eq!(client.get("/resource/image/x").status, 400);
 }

@@ -12,7 +12,7 @@ use squall_measure::UserState;
 
 use super::join::Join;
 use super::{BUDGET, Next, Stretch, perform};
-use crate::program::{Branch, ParallelOp, Program};
+use crate::program::{Branch, ParallelOp, Pc, Program};
 use crate::sample::Moment;
 use crate::sample::in_flight::Guard;
 use crate::user::{Core, Strand};
@@ -29,10 +29,7 @@ pub(super) fn run<'a>(
     now: Moment,
 ) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
     Box::pin(async move {
-        let is_outermost = !strand.is_branch;
-        if is_outermost {
-            worker.note(core, UserState::Think, core.concurrency.advance(now.ready));
-        }
+        open(worker, core, strand, now);
         let lanes = op.limit.min(op.branches.len());
         let strands: Vec<Strand> = (0..lanes).map(|_| strand.branch()).collect();
         let parallel = Parallel {
@@ -45,37 +42,56 @@ pub(super) fn run<'a>(
             end: Cell::new(now.ready),
             strand: RefCell::new(strand),
         };
-        let mut join = Join::new(strands.into_iter().map(|strand| {
-            Box::pin(parallel.lane(strand, now)) as Pin<Box<dyn Future<Output = ()> + '_>>
-        }));
-        let mut ending = false;
-        poll_fn(|cx| {
-            loop {
-                let joined = join.poll(cx);
-                if joined.is_ready() || ending || !core.is_ending() {
-                    return joined;
-                }
-                // Those that wait have nothing more to wait for.
-                ending = true;
-                join.wake_all();
-            }
-        })
-        .await;
-        drop(join);
+        let run =
+            |strand| Box::pin(parallel.lane(strand, now)) as Pin<Box<dyn Future<Output = ()> + '_>>;
+        join(core, strands.into_iter().map(run)).await;
         let Parallel { end, strand, .. } = parallel;
-        let (end, strand) = (end.get(), strand.into_inner());
+        let strand = strand.into_inner();
         strand.pc = op.end;
-        if core.iteration_over.get() {
-            strand.pc = worker.program.scenarios[core.scenario()].ops.len() as u32;
-        }
-        let seen = worker.clock.now().max(end);
-        if !is_outermost {
-            return Moment { ready: end, seen };
-        }
-        let ready = core.concurrency.advance(end);
-        worker.note(core, UserState::Ready, ready);
-        Moment { ready, seen }
+        close(worker, core, strand, end.get())
     })
+}
+
+/// Several strands begin, in place of one.
+pub(super) fn open(worker: &Worker, core: &Core, strand: &Strand, now: Moment) {
+    if !strand.is_branch {
+        worker.note(core, UserState::Think, core.concurrency.advance(now.ready));
+    }
+}
+
+/// Runs strands until all have ended.
+pub(super) async fn join<'f>(
+    core: &Core,
+    lanes: impl IntoIterator<Item = Pin<Box<dyn Future<Output = ()> + 'f>>>,
+) {
+    let mut join = Join::new(lanes);
+    let mut ending = false;
+    poll_fn(|cx| {
+        loop {
+            let joined = join.poll(cx);
+            if joined.is_ready() || ending || !core.is_ending() {
+                return joined;
+            }
+            // Those that wait have nothing more to wait for.
+            ending = true;
+            join.wake_all();
+        }
+    })
+    .await;
+}
+
+/// Several strands have ended, the last at `end`; the one that they belong to goes on. Returns when.
+pub(super) fn close(worker: &Worker, core: &Core, strand: &mut Strand, end: u64) -> Moment {
+    if core.iteration_over.get() {
+        strand.pc = worker.program.scenarios[core.scenario()].ops.len() as Pc;
+    }
+    let seen = worker.clock.now().max(end);
+    if strand.is_branch {
+        return Moment { ready: end, seen };
+    }
+    let ready = core.concurrency.advance(end);
+    worker.note(core, UserState::Ready, ready);
+    Moment { ready, seen }
 }
 
 /// Branches that are being run, as many at a time as there are lanes.

@@ -1,6 +1,7 @@
 //! Parts of requests and data that know nothing of workers or programs.
 
 pub(crate) mod auth;
+pub(crate) mod cache;
 mod cookie_date;
 pub(crate) mod cookies;
 pub(crate) mod data;

@@ -174,6 +174,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
         retry_stale: own.retry_stale.or(plan.retry_stale),
+        resources: own.resources.clone().or_else(|| plan.resources.clone()),
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, JsonOp,
-    MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, UrlOp,
+    MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 

@@ -41,6 +41,27 @@ pub(crate) struct RequestOp {
     pub status_errors: bool,
     /// What is done with the reply, in the plan's order.
     pub post: Vec<PostOp>,
+    /// How the resources of the page are loaded.
+    pub resources: Option<Box<ResourcesOp>>,
+}
+
+/// How the resources of a page are loaded.
+#[derive(Debug)]
+pub(crate) struct ResourcesOp {
+    /// Most at the same time, at least 1.
+    pub limit: usize,
+    /// What their URLs must match.
+    pub include: Option<Arc<Extractor>>,
+    /// What they must not match.
+    pub exclude: Option<Arc<Extractor>>,
+    /// Whether they are loaded from the host of the page alone.
+    pub same_host: bool,
+    /// Whether users have a cache for them.
+    pub cache: bool,
+    /// How one is requested of which nobody reads the body, ...
+    pub file: RequestOp,
+    /// ... and one whose body names others.
+    pub document: RequestOp,
 }
 
 /// What is done with a reply.

@@ -9,7 +9,7 @@ use squall_extract::{Extractor, Spec};
 use squall_measure::NameKind;
 use squall_plan::model::{
     Auth, Body, Check, Cookie, Exec, Extract, Extractor as From, FormPartContent, Json, Request,
-    ResponseBody,
+    ResourceHosts, ResponseBody,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{BoundPart, BoundTemplate, Template, TemplatePart};
@@ -30,6 +30,8 @@ const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
 const DEFAULT_POOL: Duration = Duration::from_secs(60);
 const DEFAULT_CONNECT: Duration = Duration::from_secs(10);
 const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
+/// Most redirects of a resource, unless the page may follow more: as browsers have it.
+const RESOURCE_REDIRECTS: u32 = 20;
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
 
 impl<'p> Compiler<'p> {
@@ -48,7 +50,8 @@ impl<'p> Compiler<'p> {
         let noticed = std::mem::take(&mut self.noticed);
         let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
             && !noticed.status;
-        let reads_body = noticed.body || post.iter().any(PostOp::reads_body);
+        let resources = self.resources(request)?;
+        let reads_body = noticed.body || post.iter().any(PostOp::reads_body) || resources.is_some();
         if reads_body && request.response_body == Some(ResponseBody::Discard) {
             let message =
                 "a check or extract reads the body that `response_body: discard` throws away";
@@ -72,12 +75,74 @@ impl<'p> Compiler<'p> {
             auth,
             limits: self.limits(request, reads_body),
             capture,
-            retry_stale: request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true),
+            retry_stale: self.retries_stale(request),
             status_errors,
             post,
+            resources,
         };
         op.prepared = render::prepare(self, &op);
         Some(op)
+    }
+
+    /// Whether it is repeated on a new connection where the target had closed the old one.
+    fn retries_stale(&self, request: &Request) -> bool {
+        request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true)
+    }
+
+    /// How the resources of a page are loaded; the outer `None` after an error was noted.
+    fn resources(&mut self, request: &'p Request) -> Option<Option<Box<ResourcesOp>>> {
+        let resources = request.resources.as_ref().or(self.defaults.resources.as_ref());
+        let Some(resources) = resources.filter(|resources| resources.load) else {
+            return Some(None);
+        };
+        if let Some(ResponseBody::Discard | ResponseBody::Keep(_)) = request.response_body {
+            let message = "the resources of a page are found in its body, which `response_body` does not keep";
+            let hint = "leave out `response_body`, or write `resources: false`";
+            self.error(request.url.span(), message.to_owned(), hint);
+            return None;
+        }
+        let mut op = |reads_body| {
+            let headers = self.inherited_headers(Vec::new())?;
+            let mut limits = self.limits(request, reads_body);
+            limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
+            Some(RequestOp {
+                name: NameOp::FromUrl,
+                method: "GET".into(),
+                url: UrlOp::Any(BoundTemplate::literal("")),
+                prepared: None,
+                own_cookie: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"cookie: ")),
+                headers,
+                query: Vec::new(),
+                body: BodyOp::None,
+                auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
+                limits,
+                capture: None,
+                retry_stale: self.retries_stale(request),
+                status_errors: true,
+                post: Vec::new(),
+                resources: None,
+            })
+        };
+        let (file, document) = (op(false)?, op(true)?);
+        let mut pattern = |pattern: &Option<Spanned<String>>| match pattern {
+            None => Some(None),
+            Some(text) => {
+                let spec = Spec::Regex { pattern: &text.value, group: Some(0) };
+                match self.extractor(spec, text.span)? {
+                    FromOp::Body(extractor) => Some(Some(extractor)),
+                    _ => Some(None),
+                }
+            }
+        };
+        Some(Some(Box::new(ResourcesOp {
+            limit: resources.limit.max(1) as usize,
+            include: pattern(&resources.include)?,
+            exclude: pattern(&resources.exclude)?,
+            same_host: resources.hosts == ResourceHosts::Same,
+            cache: resources.cache,
+            file,
+            document,
+        })))
     }
 
     fn url(&mut self, request: &'p Request) -> Option<UrlOp> {
@@ -221,10 +286,18 @@ impl<'p> Compiler<'p> {
 
     fn headers(&mut self, request: &'p Request) -> Option<Vec<(Box<[u8]>, BoundTemplate)>> {
         let mut headers: Vec<(Box<[u8]>, BoundTemplate)> = Vec::new();
-        let defaults = self.defaults;
         for (name, value) in &request.headers {
             headers.push(self.header(name, value)?);
         }
+        self.inherited_headers(headers)
+    }
+
+    /// Adds the defaults' headers to those that a request has of its own.
+    fn inherited_headers(
+        &mut self,
+        mut headers: Vec<(Box<[u8]>, BoundTemplate)>,
+    ) -> Option<Vec<(Box<[u8]>, BoundTemplate)>> {
+        let defaults = self.defaults;
         for (name, value) in &defaults.headers {
             let header = self.header(name, value)?;
             if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(&header.0)) {

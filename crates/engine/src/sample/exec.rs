@@ -21,7 +21,7 @@ impl Sampler for ExecOp {
         false
     }
 
-    async fn perform(&self, frame: &mut Frame<'_>) -> Result<(), Failure> {
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
         let (worker, in_flight) = (frame.worker, frame.in_flight);
         let mut command = Vec::new();
         for part in &self.command {

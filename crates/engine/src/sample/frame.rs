@@ -8,6 +8,7 @@ use squall_wire::{ConnectTimes, Phase, Response, Times};
 use super::connections::Place;
 use super::copy::Copy;
 use super::in_flight::InFlight;
+use super::resources::{Found, Wanted};
 use super::{Failure, Moment, Sampled, Sampler};
 use crate::long_body::FoundAhead;
 use crate::post::{self, AssertionResult};
@@ -74,6 +75,10 @@ pub(crate) struct Frame<'w> {
     receive_delay: Option<u64>,
     result: AssertionResult,
     copy: Option<Box<Copy>>,
+    /// What is looked for in the reply.
+    pub wanted: Wanted<'w>,
+    /// What the reply names besides.
+    pub found: Option<Box<Found>>,
 }
 
 impl<'w> Frame<'w> {
@@ -106,6 +111,8 @@ impl<'w> Frame<'w> {
             receive_delay: None,
             result: AssertionResult::default(),
             copy: worker.copy(),
+            wanted: Wanted::default(),
+            found: None,
         }
     }
 
@@ -305,8 +312,8 @@ impl<'w> Frame<'w> {
             copy.tell(worker, self.user, name, self.start, &sample, self.result);
         }
         strand.due = self.end;
-        let seen = self.end.max(self.exchange_from);
-        Sampled { failed: sample.error.is_some(), end: Moment { ready: self.end, seen } }
+        let end = Moment { ready: self.end, seen: self.end.max(self.exchange_from) };
+        Sampled { failed: sample.error.is_some(), end, name, found: self.found }
     }
 
     /// Latency up to now, in ms.

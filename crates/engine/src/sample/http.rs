@@ -8,6 +8,7 @@ use squall_wire::{
 
 use super::capture::Capture;
 use super::connections::{Borrowed, Carrier, Permit};
+use super::resources::{Wanted, Within};
 use super::route::{self, Form, Message, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
@@ -31,30 +32,42 @@ impl Sampler for RequestOp {
         true
     }
 
-    async fn perform(&self, frame: &mut Frame<'_>) -> Result<(), Failure> {
-        let (mut route, name) = route::first(frame.worker, frame.user, self)?;
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
+        let (route, name) = route::first(frame.worker, frame.user, self)?;
         frame.name = Some(name);
-        let (mut redirects, mut challenged) = (0, false);
-        loop {
-            match exchange(frame, self, &route, challenged).await? {
-                Received::Reply => return Ok(()),
-                Received::Long(long) => return long.reply(frame, self).await,
-                Received::Late(phase) => return Err(Failure::timeout(phase)),
-                Received::Challenge(challenge) => {
-                    challenged = true;
-                    let state = DigestState::of(challenge.iter().map(Vec::as_slice));
-                    let state = state.map_err(|reason| Failure::new(ErrorKind::Status, reason))?;
-                    frame.user.digest.replace(Some(Box::new(state)));
+        if self.resources.is_some() {
+            frame.wanted = Wanted::page();
+        }
+        follow(frame, self, route).await
+    }
+}
+
+/// Performs a request from its first exchange to where redirects and challenges lead.
+pub(super) async fn follow<'p, 'w>(
+    frame: &mut Frame<'w>,
+    op: &'p RequestOp,
+    mut route: Route<'p, 'w>,
+) -> Result<(), Failure> {
+    let (mut redirects, mut challenged) = (0, false);
+    loop {
+        match exchange(frame, op, &route, challenged).await? {
+            Received::Reply => return Ok(()),
+            Received::Long(long) => return long.reply(frame, op, &route).await,
+            Received::Late(phase) => return Err(Failure::timeout(phase)),
+            Received::Challenge(challenge) => {
+                challenged = true;
+                let state = DigestState::of(challenge.iter().map(Vec::as_slice));
+                let state = state.map_err(|reason| Failure::new(ErrorKind::Status, reason))?;
+                frame.user.digest.replace(Some(Box::new(state)));
+            }
+            Received::Redirect { status, location } => {
+                redirects += 1;
+                if redirects > op.limits.redirects {
+                    let most = format!("more than {}", op.limits.redirects);
+                    return Err(Failure::new(ErrorKind::TooManyRedirects, most));
                 }
-                Received::Redirect { status, location } => {
-                    redirects += 1;
-                    if redirects > self.limits.redirects {
-                        let most = format!("more than {}", self.limits.redirects);
-                        return Err(Failure::new(ErrorKind::TooManyRedirects, most));
-                    }
-                    frame.worker.recorder.count(|counters| counters.redirects += 1);
-                    route = route::redirected(frame.worker, &route, self, status, &location)?;
-                }
+                frame.worker.recorder.count(|counters| counters.redirects += 1);
+                route = route::redirected(frame.worker, &route, op, status, &location)?;
             }
         }
     }
@@ -261,9 +274,12 @@ fn received(
         return Received::Challenge(lines.map(|(_, value)| value.to_vec()).collect());
     }
     let captured = capture.map(Capture::finish).unwrap_or_default();
-    if long_body::is_long(&op.post, response.body.len()) {
-        return Received::Long(Box::new(LongReply::copy(response, captured)));
+    let within = frame.within(response);
+    let besides = within.cost_estimate(response.body.len());
+    if long_body::is_long(&op.post, besides, response.body.len()) {
+        return Received::Long(Box::new(LongReply::copy(response, captured, within)));
     }
+    frame.look_for_resources(op, route, response, within.read(response.body));
     reply(frame, op, response, &captured, FoundAhead::new());
     Received::Reply
 }
@@ -289,25 +305,35 @@ struct LongReply {
     body: Vec<u8>,
     body_bytes: u64,
     captured: String,
+    /// In what resources are looked for.
+    within: Within,
 }
 
 impl LongReply {
-    fn copy(response: &Response<'_>, captured: String) -> Self {
+    fn copy(response: &Response<'_>, captured: String, within: Within) -> Self {
         LongReply {
             status: response.status,
             head: response.head.to_vec(),
             body: response.body.to_vec(),
             body_bytes: response.body_bytes,
             captured,
+            within,
         }
     }
 
     /// Has its body searched, and shows it to the frame. The target has done its part: no deadline
     /// counts any more.
-    async fn reply(self, frame: &mut Frame<'_>, op: &RequestOp) -> Result<(), Failure> {
+    async fn reply(
+        self,
+        frame: &mut Frame<'_>,
+        op: &RequestOp,
+        route: &Route<'_, '_>,
+    ) -> Result<(), Failure> {
         frame.in_flight.lift_deadlines();
-        let search = long_body::search(&op.post, frame.user, self.body);
-        let (body, ahead) = match frame.in_flight.run(search).await {
+        let within = self.within;
+        let search =
+            long_body::search(&op.post, frame.user, self.body, move |body| within.read(body));
+        let (body, ahead, resources) = match frame.in_flight.run(search).await {
             Ok(Some(found)) => found,
             Ok(None) => return Err(Failure::new(ErrorKind::Extract, "the search broke off")),
             Err(cancel) => return Err(Failure::cancelled(cancel, Phase::Body)),
@@ -322,6 +348,7 @@ impl LongReply {
             sets_cookies: false,
             unsolicited_bytes: 0,
         };
+        frame.look_for_resources(op, route, &response, resources);
         reply(frame, op, &response, &self.captured, ahead);
         frame.catch_up();
         Ok(())

@@ -10,6 +10,7 @@ mod failure;
 mod frame;
 mod http;
 pub(crate) mod in_flight;
+pub(crate) mod resources;
 mod route;
 pub(crate) mod throttle;
 
@@ -18,6 +19,7 @@ use crate::worker::Worker;
 pub(crate) use failure::Failure;
 use frame::Frame;
 use in_flight::InFlight;
+use resources::Found;
 
 /// Performs one kind of sample.
 pub(crate) trait Sampler {
@@ -35,7 +37,7 @@ pub(crate) trait Sampler {
     ///
     /// # Errors
     /// There was no reply.
-    async fn perform(&self, frame: &mut Frame<'_>) -> Result<(), Failure>;
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure>;
 }
 
 /// A moment at which a user can go on, on the run's clock.
@@ -59,6 +61,10 @@ pub(crate) struct Sampled {
     pub failed: bool,
     /// When it was over.
     pub end: Moment,
+    /// The name under which it was counted.
+    pub name: u32,
+    /// The resources that its reply names.
+    pub found: Option<Box<Found>>,
 }
 
 /// Takes a sample that a user can begin at a moment, and records it.

@@ -8,6 +8,7 @@ use squall_wire::{Fields, Origin};
 
 use super::failure::Failure;
 use crate::parts::auth::Asking;
+use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
 use crate::parts::multipart::{Content, Part, Pieces};
 use crate::parts::replace::Replaced;
@@ -29,6 +30,10 @@ pub(super) struct Route<'p, 'w> {
     pub with_body: bool,
     /// Whether credentials go along (they stay with the origin that they are for).
     pub trusted: bool,
+    /// What it is asked for with; in the first exchange only.
+    pub conditions: &'p [Condition],
+    /// Whether a redirect led there.
+    pub is_redirected: bool,
 }
 
 impl Route<'_, '_> {
@@ -141,7 +146,18 @@ pub(super) fn first<'p, 'w>(
             worker.recorder.name(NameKind::Request, &names::limited(&name))
         }
     };
-    Ok((Route { origin, path, method: &op.method, with_body: true, trusted: true }, name))
+    Ok((
+        Route {
+            origin,
+            path,
+            method: &op.method,
+            with_body: true,
+            trusted: true,
+            conditions: &[],
+            is_redirected: false,
+        },
+        name,
+    ))
 }
 
 /// The exchange that a redirect asks for (RFC 9110, section 15.4): 303 turns everything but HEAD
@@ -166,6 +182,8 @@ pub(super) fn redirected<'p, 'w>(
         method: if becomes_get { "GET" } else { route.method },
         with_body: route.with_body && !becomes_get,
         trusted: route.trusted && origin == route.origin,
+        conditions: &[],
+        is_redirected: true,
     })
 }
 
@@ -294,6 +312,12 @@ impl Worker {
             && route.trusted
         {
             self.digest_line(user, [name, password], op, route, out)?;
+        }
+        for (name, value) in route.conditions {
+            out.field(name, |line| {
+                line.extend_from_slice(value);
+                Ok(())
+            })?;
         }
         self.cookie_line(user, op, route, out)
     }

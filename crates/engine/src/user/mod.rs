@@ -12,12 +12,14 @@ use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use squall_extract::PageResources;
 use squall_load::random::Random;
 use squall_measure::UserState;
 use squall_plan::value::Value;
 use squall_wire::Connection;
 
 use crate::parts::auth::DigestState;
+use crate::parts::cache::Cache;
 use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
 use crate::program::Program;
@@ -61,6 +63,8 @@ pub(crate) struct Core {
     /// How many rows it took of each feed that it does not share.
     pub taken: RefCell<Vec<u64>>,
     pub jar: RefCell<Jar>,
+    /// What it knows of the resources that it has loaded.
+    pub cache: RefCell<Cache<Option<Rc<PageResources>>>>,
     pub digest: RefCell<Option<Box<DigestState>>>,
     /// Connections of its own that are idle, by origin.
     pub connections: RefCell<Vec<(u32, Connection)>>,
@@ -93,6 +97,7 @@ impl User {
                 rows: RefCell::default(),
                 taken: RefCell::default(),
                 jar: RefCell::default(),
+                cache: RefCell::default(),
                 digest: RefCell::default(),
                 connections: RefCell::default(),
                 pools: Pools::default(),
@@ -161,6 +166,7 @@ impl Core {
     pub(crate) fn begin_session(&self) {
         self.variables.borrow_mut().clear();
         self.jar.take();
+        self.cache.take();
         self.digest.take();
     }
 }

@@ -23,10 +23,9 @@ use crate::ExtractError;
 /// The parser is fed in pieces of at most this size and looked at in between.
 const PIECE: usize = 4096;
 
-/// Reads a page.
-pub(super) fn parse(html: &str) -> Result<Tree, ExtractError> {
-    // Without scripting, what is in <noscript> is part of the page.
-    let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
+/// Reads a page. Without scripting, what is in <noscript> is part of it.
+pub(super) fn parse(html: &str, scripting: bool) -> Result<Tree, ExtractError> {
+    let options = TreeBuilderOpts { scripting_enabled: scripting, ..Default::default() };
     let builder = TreeBuilder::new(Page::new(html.len()), options);
     let tokens = Counted { builder, count: Cell::new(0) };
     let tokenizer = Tokenizer::new(tokens, TokenizerOpts::default());

@@ -160,6 +160,42 @@ impl Reader {
             max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),
             status_errors: self.bool(fields.get("status_errors")),
             retry_stale: self.bool(fields.get("retry_stale")),
+            resources: self.resources(fields.get("resources")),
+        }
+    }
+
+    /// Whether resources are loaded, or how.
+    pub(super) fn resources(&mut self, node: Option<&Node>) -> Option<Resources> {
+        let node = node?;
+        let Kind::Map(_) = node.kind else {
+            let load = self.bool(Some(node))?;
+            return Some(Resources { load, ..Resources::default() });
+        };
+        let fields = self.fields(node, &tables::RESOURCES)?;
+        let hosts = [("same", ResourceHosts::Same), ("all", ResourceHosts::All)];
+        Some(Resources {
+            load: true,
+            limit: self.parallel_limit(fields.get("limit")),
+            include: self.text(fields.get("include")),
+            exclude: self.text(fields.get("exclude")),
+            hosts: self.word(fields.get("hosts"), &hosts).unwrap_or_default(),
+            cache: self.bool(fields.get("cache")).unwrap_or(true),
+        })
+    }
+
+    /// How much may be done at the same time.
+    pub(super) fn parallel_limit(&mut self, node: Option<&Node>) -> u32 {
+        let most = u64::from(MAX_PARALLEL);
+        match (node, self.int(node)) {
+            (Some(node), Some(number)) if !(1..=most).contains(&number) => {
+                self.error(
+                    node.span,
+                    format!("invalid limit {number}: expected a number from 1 to {most}"),
+                    "it is how much is done at the same time",
+                );
+                DEFAULT_PARALLEL
+            }
+            (_, number) => number.map_or(DEFAULT_PARALLEL, |number| number as u32),
         }
     }
 

@@ -239,6 +239,21 @@ fn defaults_value(defaults: &Defaults) -> Value {
         .maybe("max_decompression_ratio", defaults.max_decompression_ratio)
         .maybe("status_errors", defaults.status_errors)
         .maybe("retry_stale", defaults.retry_stale)
+        .maybe("resources", defaults.resources.as_ref().map(resources_value))
+        .done()
+}
+
+fn resources_value(resources: &Resources) -> Value {
+    if !resources.load {
+        return json!(false);
+    }
+    let text = |text: &Option<Spanned<String>>| text.as_ref().map(|text| text.value.clone());
+    Entries::default()
+        .put("limit", resources.limit)
+        .maybe("include", text(&resources.include))
+        .maybe("exclude", text(&resources.exclude))
+        .put("hosts", if resources.hosts == ResourceHosts::Same { "same" } else { "all" })
+        .put("cache", resources.cache)
         .done()
 }
 
@@ -471,6 +486,7 @@ fn request_value(request: &Request) -> Value {
         .maybe("response_body", request.response_body.as_ref().map(response_body_value))
         .maybe("status_errors", request.status_errors)
         .maybe("retry_stale", request.retry_stale)
+        .maybe("resources", request.resources.as_ref().map(resources_value))
         .some("extract", extracts_value(&request.extract))
         .some("check", checks_value(&request.check))
         .done()

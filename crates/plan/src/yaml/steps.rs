@@ -239,24 +239,13 @@ impl Reader {
             }
             _ => (None, Some(node)),
         };
-        let most = u64::from(MAX_PARALLEL);
-        let limit = match (limit, self.int(limit)) {
-            (Some(node), Some(number)) if !(1..=most).contains(&number) => {
-                self.error(
-                    node.span,
-                    format!("invalid limit {number}: expected a number from 1 to {most}"),
-                    "it is how many of the steps are made at the same time",
-                );
-                None
-            }
-            (_, number) => number.and_then(|number| u32::try_from(number).ok()),
-        };
+        let limit = self.parallel_limit(limit);
         let steps = self.steps(list);
         if list.is_none_or(|list| matches!(&list.kind, Kind::List(items) if items.is_empty())) {
             self.error(node.span, "`parallel` needs at least one step", "");
             return None;
         }
-        Some(StepKind::Parallel { limit: limit.unwrap_or(DEFAULT_PARALLEL), steps })
+        Some(StepKind::Parallel { limit, steps })
     }
 
     fn set(&mut self, node: &Node) -> Option<StepKind> {
@@ -423,6 +412,7 @@ impl Reader {
             response_body: self.response_body(fields.get("response_body")),
             status_errors: self.bool(fields.get("status_errors")),
             retry_stale: self.bool(fields.get("retry_stale")),
+            resources: self.resources(fields.get("resources")),
             extract: self.extracts(fields.get("extract")),
             check: self.checks(fields.get("check")),
         })

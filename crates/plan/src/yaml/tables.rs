@@ -127,6 +127,26 @@ pub(super) static DEFAULTS: Table = Table {
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error; default true"),
         Key("retry_stale", Bool, RETRY_STALE),
+        Key(
+            "resources",
+            Either(&[Bool, Of(&RESOURCES)]),
+            "images, styles, scripts, frames and icons of a page, loaded with it; default false",
+        ),
+    ],
+};
+
+pub(super) static RESOURCES: Table = Table {
+    name: "resources",
+    keys: &[
+        Key("limit", Int, "most requests at the same time, from 1 to 1000; default 6"),
+        Key("include", Text, "regular expression that the URL of each must match"),
+        Key("exclude", Text, "regular expression that it must not match"),
+        Key(
+            "hosts",
+            OneOf(&["same", "all"]),
+            "the host of the page (the default), or all that requests may go to",
+        ),
+        Key("cache", Bool, "whether users have a cache for them; default true"),
     ],
 };
 
@@ -282,6 +302,11 @@ pub(super) static REQUEST: Table = Table {
         ),
         Key("status_errors", Bool, "whether a status of 400 and above is an error"),
         Key("retry_stale", Bool, RETRY_STALE),
+        Key(
+            "resources",
+            Either(&[Bool, Of(&RESOURCES)]),
+            "images, styles, scripts, frames and icons of a page, loaded with it; default false",
+        ),
         Key("extract", Names(&Either(&[Text, Of(&EXTRACT)])), "values taken from the response"),
         Key("check", List(&Either(&[Text, Of(&CHECK)])), "assertions about the response"),
     ],

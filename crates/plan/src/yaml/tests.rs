@@ -56,7 +56,7 @@ scenarios:
   a:
     weight: 3
     start_after: 1s
-    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false}
+    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
@@ -94,6 +94,8 @@ scenarios:
       - set_cookie: {name: b, value: "", url: "https://example.com/y"}
       - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
       - once_per_user: [{delete: /c, response_body: discard}, {get: /c, response_body: {keep: 64KiB}}, {head: /d}, {options: /e}, {patch: /f, body: x}]
+      - {get: /page, resources: true}
+      - {get: /plain, resources: false}
       - parallel: [{get: /a}, {group: g, steps: [{get: /b}, {think: 1s}]}]
       - parallel: {limit: 2, steps: [{get: /a}, {parallel: [{get: /b}]}]}
       - exec: [echo, "${one}"]
@@ -200,6 +202,8 @@ fn what_is_wrong_is_shown() {
         (scenario("      - parallel: {limit: 0, steps: [{get: /}]}"), "5:27", "from 1 to 1000"),
         (scenario("      - parallel: {limit: 2}"), "5:19", "at least one step"),
         (scenario("      - parallel: []"), "5:19", "at least one step"),
+        (scenario("      - {get: /, resources: {limit: 1001}}"), "5:37", "from 1 to 1000"),
+        (scenario("      - {get: /, resources: {hosts: some}}"), "5:37", "same"),
         (scenario("      - parallel: [{gett: /}]"), "5:21", "did you mean `get`"),
         ("a: [1, 2".to_owned(), "2:1", "invalid YAML"),
         (String::new(), "1:1", "empty"),

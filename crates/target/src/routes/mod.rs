@@ -9,6 +9,7 @@ mod fields;
 mod hostile;
 pub(crate) mod pages;
 pub(crate) mod queue;
+mod resources;
 mod responses;
 pub(crate) mod shop;
 
@@ -208,6 +209,19 @@ pub const ROUTES: &[Route] = &[
         READ,
         Handler::Head(responses::cacheable),
         "1 KB with an ETag and a max-age, at once; 304 when If-None-Match names the ETag.",
+    ),
+    route(
+        "/page/{n}",
+        READ,
+        Handler::Head(resources::page),
+        "A page of HTML with n resources (at most 10,000), a quarter of each kind of /resource.",
+    ),
+    route(
+        "/resource/{kind}/{n}",
+        READ,
+        Handler::Head(resources::resource),
+        "1 KB that never changes. image: fresh for an hour, with an ETag; style: no-cache, with an \
+         ETag; script: stale at once, with Last-Modified; uncached: no-store. 304 as asked for.",
     ),
     route(
         "/uncacheable",

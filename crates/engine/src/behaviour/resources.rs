@@ -1,0 +1,216 @@
+//! The resources of a page, loaded at the same time as a browser does: what they name is loaded too, as
+//! far as frames and styles go. Each is a sample of its own, in a strand of its user.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashSet, VecDeque};
+use std::pin::Pin;
+use std::rc::Rc;
+
+use squall_extract::{
+    Documents, Extractor, Found as Match, Limits, RESOURCES_LIMIT, ResourceKind, Which,
+};
+use squall_measure::NameKind;
+use tokio::sync::Notify;
+
+use super::parallel;
+use crate::parts::cache::Lookup;
+use crate::program::ResourcesOp;
+use crate::sample::in_flight::Guard;
+use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
+use crate::sample::{self, Moment, Sampled};
+use crate::user::{Core, Strand};
+use crate::worker::Worker;
+
+/// Frames within frames that are loaded.
+const FRAME_DEPTH: u32 = 3;
+
+/// Loads what a page names that came at `now`. Returns when all was there.
+pub(super) fn load<'a>(
+    worker: &'a Rc<Worker>,
+    core: &'a Core,
+    strand: &'a mut Strand,
+    op: &'a ResourcesOp,
+    page: u32,
+    found: &'a Found,
+    now: Moment,
+) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
+    Box::pin(async move {
+        parallel::open(worker, core, strand, now);
+        let strands: Vec<Strand> =
+            (0..op.limit.min(RESOURCES_LIMIT)).map(|_| strand.branch()).collect();
+        let loading = Loading {
+            worker,
+            core,
+            op,
+            page_origin: found.origin(),
+            page: worker.recorder.name_text(page),
+            names: Default::default(),
+            waiting: RefCell::default(),
+            seen: RefCell::default(),
+            busy: Cell::new(0),
+            more: Notify::new(),
+            failed: Cell::new(false),
+            end: Cell::new(now.ready),
+        };
+        loading.add(found, Depth::default());
+        let lanes = strands.into_iter().map(|strand| {
+            Box::pin(loading.lane(strand, now)) as Pin<Box<dyn Future<Output = ()> + '_>>
+        });
+        parallel::join(core, lanes).await;
+        let (failed, end) = (loading.failed.get(), loading.end.get());
+        if failed {
+            strand.fail_groups();
+        }
+        strand.due = end;
+        parallel::close(worker, core, strand, end)
+    })
+}
+
+/// How far from the page something stands.
+#[derive(Debug, Clone, Copy, Default)]
+struct Depth {
+    frames: u32,
+    in_style: bool,
+}
+
+/// Resources that are being loaded, by as many lanes as are allowed.
+struct Loading<'a> {
+    worker: &'a Rc<Worker>,
+    core: &'a Core,
+    op: &'a ResourcesOp,
+    page_origin: u32,
+    /// The page's name.
+    page: String,
+    /// The names of its resources, by kind, as far as there were any.
+    names: [Cell<Option<u32>>; ResourceKind::ALL.len()],
+    waiting: RefCell<VecDeque<(Item, Depth)>>,
+    /// The URLs of all that have waited.
+    seen: RefCell<HashSet<String>>,
+    /// Lanes that are loading something, which may name more.
+    busy: Cell<usize>,
+    /// Told when a lane has nothing more in flight.
+    more: Notify,
+    failed: Cell<bool>,
+    end: Cell<u64>,
+}
+
+impl Loading<'_> {
+    /// Lets what was found wait to be loaded.
+    fn add(&self, found: &Found, depth: Depth) {
+        let (mut seen, mut waiting) = (self.seen.borrow_mut(), self.waiting.borrow_mut());
+        for item in found.items(self.worker) {
+            let wanted = seen.len() < RESOURCES_LIMIT
+                && (item.kind != ResourceKind::Frame || depth.frames < FRAME_DEPTH)
+                && self.is_wanted(&item);
+            if wanted && seen.insert(item.url.clone()) {
+                waiting.push_back((item, depth));
+            }
+        }
+    }
+
+    fn is_wanted(&self, item: &Item) -> bool {
+        let host = |origin| self.worker.origin(origin).origin.host.clone();
+        let matches = |pattern: &Extractor| {
+            let url = Documents::new(item.url.as_bytes(), Limits::default());
+            !matches!(pattern.find_in(&url, Which::First, 0), Ok(Match::None) | Err(_))
+        };
+        let near = item.origin == self.page_origin || host(item.origin) == host(self.page_origin);
+        (near || !self.op.same_host)
+            && self.op.include.as_deref().is_none_or(&matches)
+            && !self.op.exclude.as_deref().is_some_and(&matches)
+    }
+
+    /// Loads one after the other, until there is nothing more, and nobody who may find more.
+    async fn lane(&self, mut strand: Strand, mut now: Moment) {
+        let in_flight = self.worker.in_flight.enter();
+        while !self.is_over() {
+            let Some((item, depth)) = self.take() else {
+                if self.busy.get() == 0 {
+                    break;
+                }
+                self.more.notified().await;
+                now = Moment::at(self.worker.clock.now());
+                continue;
+            };
+            self.busy.set(self.busy.get() + 1);
+            now = self.fetch(&mut strand, &in_flight, &item, depth, now).await;
+            self.busy.set(self.busy.get() - 1);
+            self.more.notify_waiters();
+        }
+        self.more.notify_waiters();
+        self.failed.set(self.failed.get() || strand.failed);
+    }
+
+    /// Whether nothing more may be begun.
+    fn is_over(&self) -> bool {
+        let surplus = self.worker.roster.borrow().is_surplus(self.core.seat);
+        if surplus || self.worker.is_stopping() {
+            self.core.stopped.set(true);
+        }
+        self.core.is_ending()
+    }
+
+    fn take(&self) -> Option<(Item, Depth)> {
+        self.waiting.borrow_mut().pop_front()
+    }
+
+    /// Loads one, unless the user has it fresh. Returns when it was there.
+    async fn fetch(
+        &self,
+        strand: &mut Strand,
+        in_flight: &Guard<'_>,
+        item: &Item,
+        depth: Depth,
+        now: Moment,
+    ) -> Moment {
+        let Loading { worker, core, op, .. } = *self;
+        let is_read = match item.kind {
+            ResourceKind::Frame => true,
+            ResourceKind::Style => !depth.in_style,
+            _ => false,
+        };
+        let below = match item.kind {
+            ResourceKind::Frame => Depth { frames: depth.frames + 1, ..depth },
+            _ => Depth { in_style: true, ..depth },
+        };
+        let request = if is_read { &op.document } else { &op.file };
+        let known = if op.cache { look_up(worker, core, request, item) } else { Lookup::Absent };
+        let conditions = match known {
+            Lookup::Absent => Vec::new(),
+            Lookup::Stale(conditions) => conditions,
+            Lookup::Fresh(found) => {
+                worker.recorder.count(|counters| counters.cache_hits += 1);
+                found.iter().for_each(|found| self.add(found, below));
+                return now;
+            }
+        };
+        let sampler = ResourceSampler {
+            op: request,
+            item,
+            name: self.name(item.kind),
+            is_read,
+            trusted: item.origin == self.page_origin,
+            cached: op.cache,
+            conditions,
+        };
+        worker.note_begin(core, strand, now);
+        let mut sampled: Sampled =
+            sample::sample(worker, core, strand, in_flight, &sampler, now).await;
+        let found = sampled.found.take();
+        let end = worker.note_end(core, strand, &sampled);
+        self.end.set(self.end.get().max(end.ready));
+        found.iter().for_each(|found| self.add(found, below));
+        worker.advance_if_due(end.seen);
+        end
+    }
+
+    fn name(&self, kind: ResourceKind) -> u32 {
+        let name = &self.names[kind as usize];
+        let number = name.get().unwrap_or_else(|| {
+            let text = format!("{} ({})", self.page, kind.label());
+            self.worker.recorder.name(NameKind::Request, &text)
+        });
+        name.set(Some(number));
+        number
+    }
+}
