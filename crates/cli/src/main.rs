@@ -9,6 +9,7 @@ mod collect;
 mod doctor;
 mod exit;
 mod host_sampler;
+mod io_backend;
 mod limit;
 mod mask;
 mod network_interfaces;

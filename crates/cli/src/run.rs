@@ -12,6 +12,7 @@ use crate::args::{self, Output, Variables};
 use crate::builtin;
 use crate::collect::{self, Collector};
 use crate::exit::{CommandError, CommandResult};
+use crate::io_backend;
 use crate::plans;
 use crate::request_log::RequestLog;
 use crate::setup_teardown::{self, SetupTeardown};
@@ -50,7 +51,8 @@ pub fn run(job: Job) -> CommandResult {
     let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
     // Everything is compiled before anything is sent.
     let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
-    let shared = plans::network(&job.plan, &job.sources, &programs, job.output.runtime.io())?;
+    let io = io_backend::choose(job.output.runtime.io(), &job.plan);
+    let shared = plans::network(&job.plan, &job.sources, &programs, io)?;
     let graceful_stop = job.plan.graceful_stop.unwrap_or(squall_engine::DEFAULT_GRACEFUL_STOP);
     let interrupts = Interrupts::watch(graceful_stop).map_err(CommandError::incomplete)?;
 
