@@ -48,13 +48,11 @@ impl Flag {
 }
 
 impl<'f> Join<'f> {
-    pub(super) fn new(
-        futures: impl IntoIterator<Item = Pin<Box<dyn Future<Output = ()> + 'f>>>,
-    ) -> Self {
+    pub(super) fn new<F: Future<Output = ()> + 'f>(futures: impl IntoIterator<Item = F>) -> Self {
         let task = Waker::noop();
         let lane = |future| {
             let flag = Flag::up(task);
-            Lane { future: Some(future), waker: flag.clone().into(), flag }
+            Lane { future: Some(Box::pin(future) as _), waker: flag.clone().into(), flag }
         };
         let lanes: Vec<Lane<'f>> = futures.into_iter().map(lane).collect();
         Join { left: lanes.len(), lanes, task: task.clone() }
@@ -110,13 +108,13 @@ mod tests {
         let polls = [const { Cell::new(0) }; 3];
         let wakers = RefCell::new(Vec::new());
         let over = Cell::new(false);
-        let lane = |lane: usize| -> Pin<Box<dyn Future<Output = ()> + '_>> {
+        let lane = |lane: usize| {
             let (polls, wakers, over) = (&polls, &wakers, &over);
-            Box::pin(poll_fn(move |cx| {
+            poll_fn(move |cx| {
                 polls[lane].set(polls[lane].get() + 1);
                 wakers.borrow_mut().push(cx.waker().clone());
                 if over.get() { Poll::Ready(()) } else { Poll::Pending }
-            }))
+            })
         };
         let mut join = Join::new((0..3).map(lane));
         let seen = || polls.each_ref().map(Cell::get);
@@ -147,6 +145,7 @@ mod tests {
 
     #[test]
     fn nothing_is_over_at_once() {
-        assert!(Join::new([]).poll(&Context::from_waker(Waker::noop())).is_ready());
+        let none: [std::future::Ready<()>; 0] = [];
+        assert!(Join::new(none).poll(&Context::from_waker(Waker::noop())).is_ready());
     }
 }

@@ -42,8 +42,7 @@ pub(super) fn run<'a>(
             end: Cell::new(now.ready),
             strand: RefCell::new(strand),
         };
-        let run =
-            |strand| Box::pin(parallel.lane(strand, now)) as Pin<Box<dyn Future<Output = ()> + '_>>;
+        let run = |strand| parallel.lane(strand, now);
         join(core, strands.into_iter().map(run)).await;
         let Parallel { end, strand, .. } = parallel;
         let strand = strand.into_inner();
@@ -60,10 +59,7 @@ pub(super) fn open(worker: &Worker, core: &Core, strand: &Strand, now: Moment) {
 }
 
 /// Runs strands until all have ended.
-pub(super) async fn join<'f>(
-    core: &Core,
-    lanes: impl IntoIterator<Item = Pin<Box<dyn Future<Output = ()> + 'f>>>,
-) {
+pub(super) async fn join<F: Future<Output = ()>>(core: &Core, lanes: impl IntoIterator<Item = F>) {
     let mut join = Join::new(lanes);
     let mut ending = false;
     poll_fn(|cx| {

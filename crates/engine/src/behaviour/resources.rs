@@ -53,10 +53,8 @@ pub(super) fn load<'a>(
             end: Cell::new(now.ready),
         };
         loading.add(found, Depth::default());
-        let lanes = strands.into_iter().map(|strand| {
-            Box::pin(loading.lane(strand, now)) as Pin<Box<dyn Future<Output = ()> + '_>>
-        });
-        parallel::join(core, lanes).await;
+        let run = |strand| loading.lane(strand, now);
+        parallel::join(core, strands.into_iter().map(run)).await;
         let (failed, end) = (loading.failed.get(), loading.end.get());
         if failed {
             strand.fail_groups();
