@@ -10,9 +10,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::{
-    Clock, Connection, Expect, Io, Opened, Origin, Progress, RequestBytes, Scheme, Settings, Shared,
-};
+use crate::{Clock, Connection, Io, Opened, Origin, Progress, Scheme, Settings, Shared};
 
 /// Long enough for hundreds of looks of a loop that polls.
 const QUIET: Duration = Duration::from_millis(300);
@@ -137,22 +135,7 @@ fn server(requests: usize, wait: Duration) -> (Origin, std::thread::JoinHandle<(
 }
 
 async fn get(client: &Client, connection: &mut Connection) -> u16 {
-    let request = RequestBytes {
-        is_head: false,
-        slices: [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"", b""],
-        stream: None,
-    };
-    let expect = Expect {
-        keep: 10,
-        sink: None,
-        max_body: 10,
-        max_decompression_ratio: 10,
-        decompress: false,
-        throttle: None,
-    };
-    let progress = Progress::default();
-    let status = connection.exchange(client, request, expect, &progress, |got, _| got.status);
-    status.await.expect("a response")
+    crate::exchange::tests::get(client, connection).await.expect("a response").0
 }
 
 #[test]

@@ -101,7 +101,7 @@ async fn open(client: &Client, origin: &Origin) -> Connection {
 }
 
 /// Status and bytes behind the response.
-async fn get(client: &Client, connection: &mut Connection) -> Result<(u16, u64), Error> {
+pub(crate) async fn get(client: &Client, connection: &mut Connection) -> Result<(u16, u64), Error> {
     let slices = [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".as_slice(), b"", b""];
     let request = RequestBytes { is_head: false, slices, stream: None };
     let expect = Expect {
