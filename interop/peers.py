@@ -94,6 +94,13 @@ http {{ access_log off; {temps} default_type text/html; root {html};
         self.looks = getattr(self, "looks", 0) + 1
         return accepted - self.looks, requests - self.looks
 
+    def counted(self, *arguments):
+        """Runs squall; returns its result, and how many connections and requests came meanwhile."""
+        before = self.status()
+        result = squall(*arguments)
+        after = self.status()
+        return result, after[0] - before[0], after[1] - before[1]
+
 
 def squall(*arguments, code=0):
     """Runs squall with its JSON result on stdout; returns the result."""

@@ -17,12 +17,6 @@ class OverHttp2(unittest.TestCase):
     def tearDownClass(cls):
         cls.nginx.stop()
 
-    def counted(self, *arguments):
-        before = self.nginx.status()
-        result = squall(*arguments)
-        after = self.nginx.status()
-        return result, after[0] - before[0], after[1] - before[1]
-
     def run_plan(self, target, connections, load, steps):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file, tempfile.TemporaryDirectory() as out:
             file.write(f"""
@@ -31,11 +25,11 @@ connections: {{http: 2, tls: {{insecure: true}}, {connections}}}
 scenarios: {{user: {{load: {load}, steps: {steps}}}}}
 """)
             file.flush()
-            return self.counted("run", file.name, "--out", out)
+            return self.nginx.counted("run", file.name, "--out", out)
 
     def test_counts_agree(self):
         for url in (self.tls, self.plain):
-            result, accepted, requests = self.counted(url + "/ok", "-k", "--http", "2", "-c", "16", "-n", "5000")
+            result, accepted, requests = self.nginx.counted(url + "/ok", "-k", "--http", "2", "-c", "16", "-n", "5000")
             self.assertEqual((result["totals"]["count"], result["totals"]["errors"]), (5000, 0))
             self.assertEqual((requests, accepted), (5000, result["counters"]["http2_connections"]))
             # nginx ends a connection after 1,000 requests.
@@ -43,7 +37,7 @@ scenarios: {{user: {{load: {load}, steps: {steps}}}}}
 
     def test_alpn_decides(self):
         for version, connections in (("auto", 4), ("2", 4), ("1.1", 0)):
-            result, _, _ = self.counted(self.tls + "/ok", "-k", "--http", version, "-c", "4", "-n", "100")
+            result, _, _ = self.nginx.counted(self.tls + "/ok", "-k", "--http", version, "-c", "4", "-n", "100")
             self.assertEqual(result["totals"]["errors"], 0)
             self.assertEqual(result["counters"]["http2_connections"], connections, version)
 
@@ -64,7 +58,7 @@ scenarios: {{user: {{load: {load}, steps: {steps}}}}}
         self.assertGreaterEqual(accepted, 30)
 
     def test_large_bodies_arrive_whole(self):
-        result, _, _ = self.counted(self.tls + "/large.bin", "-k", "--http", "2", "-c", "4", "-n", "40")
+        result, _, _ = self.nginx.counted(self.tls + "/large.bin", "-k", "--http", "2", "-c", "4", "-n", "40")
         self.assertEqual(result["totals"]["errors"], 0)
         self.assertGreaterEqual(result["totals"]["bytes_in"], 40 * (8 << 20))
         self.assertLess(result["totals"]["bytes_in"], 40 * (8 << 20) * 1.01)

@@ -15,21 +15,15 @@ class AgainstNginx(unittest.TestCase):
     def tearDownClass(cls):
         cls.nginx.stop()
 
-    def counted(self, *arguments):
-        before = self.nginx.status()
-        result = squall(*arguments)
-        after = self.nginx.status()
-        return result, after[0] - before[0], after[1] - before[1]
-
     def test_counts_agree_over_kept_connections(self):
-        result, accepted, requests = self.counted(self.nginx.url("/ok"), "-c", "32", "-n", "20000")
+        result, accepted, requests = self.nginx.counted(self.nginx.url("/ok"), "-c", "32", "-n", "20000")
         self.assertEqual(result["totals"]["count"], 20000)
         self.assertEqual(result["totals"]["errors"], 0)
         self.assertEqual(requests, 20000)
         self.assertEqual(accepted, 32)
 
     def test_a_connection_for_each_request(self):
-        result, accepted, requests = self.counted(self.nginx.url("/ok"), "-c", "4", "-n", "500", "--no-keepalive")
+        result, accepted, requests = self.nginx.counted(self.nginx.url("/ok"), "-c", "4", "-n", "500", "--no-keepalive")
         self.assertEqual((result["totals"]["errors"], requests, accepted), (0, 500, 500))
 
     def test_the_server_closes_after_three(self):
@@ -38,7 +32,7 @@ class AgainstNginx(unittest.TestCase):
         self.assertEqual((result["totals"]["count"], result["totals"]["errors"]), (1000, 0))
 
     def test_large_bodies_are_counted_to_the_byte(self):
-        result, _, _ = self.counted(self.nginx.url("/large.bin"), "-c", "4", "-n", "40")
+        result, _, _ = self.nginx.counted(self.nginx.url("/large.bin"), "-c", "4", "-n", "40")
         self.assertEqual(result["totals"]["errors"], 0)
         self.assertGreaterEqual(result["totals"]["bytes_in"], 40 * (8 << 20))
         self.assertLess(result["totals"]["bytes_in"], 40 * (8 << 20) + 40 * 1000)
@@ -49,7 +43,7 @@ class AgainstNginx(unittest.TestCase):
         self.assertEqual(result["totals"]["error_kinds"], {"status": 50})
 
     def test_redirects_are_followed_when_asked(self):
-        result, _, requests = self.counted(self.nginx.url("/moved"), "-n", "50", "--redirects", "3")
+        result, _, requests = self.nginx.counted(self.nginx.url("/moved"), "-n", "50", "--redirects", "3")
         self.assertEqual((result["totals"]["status"], requests), ({"200": 50}, 100))
 
     def upload(self, path, size=3 << 20):
