@@ -251,42 +251,6 @@ mod tests {
         }
     }
 
-    /// The web platform tests' cases on pages of http and https; see interop/README.md.
-    #[test]
-    #[ignore = "needs the file of cases that SQUALL_URL_CASES names"]
-    fn references_mean_what_they_mean_to_browsers() {
-        let path = std::env::var("SQUALL_URL_CASES").expect("the path of urltestdata.json");
-        let text = std::fs::read_to_string(path).expect("a readable file");
-        let cases: Vec<serde_json::Value> = serde_json::from_str(&text).expect("a list");
-        let (mut right, mut all) = (0, 0);
-        for case in &cases {
-            let Some(page) = case["base"].as_str().filter(|base| base.starts_with("http")) else {
-                continue;
-            };
-            let page = resolve(None, page).expect("a page");
-            let reference = case["input"].as_str().expect("a text");
-            let found = resolve(Some((&page.origin, &page.path)), reference);
-            let href = case["href"].as_str().filter(|href| href.starts_with("http"));
-            let same = match href {
-                Some(href) => {
-                    let url = href.split('#').next().unwrap_or_default();
-                    let (scheme, rest) = url.split_once("://").expect("an absolute URL");
-                    let end = rest.find('/').expect("a path");
-                    let host = rest[..end].rsplit('@').next().unwrap_or_default();
-                    let expected = format!("{scheme}://{host}{}", &rest[end..]);
-                    found.as_ref().is_ok_and(|at| format!("{}{}", at.origin, at.path) == expected)
-                }
-                None => found.is_err(),
-            };
-            if !same {
-                println!("{reference:?} on {page:?}: {found:?}, not {href:?}");
-            }
-            (right, all) = (right + i32::from(same), all + 1);
-        }
-        println!("{right} of {all} references are right");
-        assert!(all > 100 && right == all, "{right} of {all}");
-    }
-
     proptest! {
         #[test]
         fn nothing_ends_the_line(text in prop::collection::vec(any::<u8>(), 0..50)) {
