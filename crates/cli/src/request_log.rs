@@ -123,7 +123,7 @@ fn line(exchange: &Exchange, secrets: &Secrets) -> Value {
         "iteration": exchange.iteration,
         "name": secrets.mask(&exchange.name),
         "status": exchange.status,
-        "latency_us": exchange.latency_us,
+        "latency_us": exchange.latency_ns as f64 / 1e3,
         "phases_us": phases,
         "bytes_in": exchange.bytes_in,
         "bytes_out": exchange.bytes_out,

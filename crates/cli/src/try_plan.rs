@@ -139,9 +139,9 @@ impl ExchangeText<'_> {
 }
 
 fn timing(exchange: &Exchange) -> String {
-    let mut words = vec![units::time(exchange.latency_us as f64)];
+    let mut words = vec![units::time(exchange.latency_ns as f64 / 1e3)];
     for (name, time) in exchange.phases.named() {
-        words.push(format!("{} {}", name.replace('_', " "), units::time(time as f64)));
+        words.push(format!("{} {}", name.replace('_', " "), units::time(time)));
     }
     if exchange.reused {
         words.push("connection reused".to_owned());

@@ -146,7 +146,7 @@ async fn load_page(
         let name = worker.recorder.name(NameKind::Group, &worker.recorder.name_text(page));
         let group = OpenGroup { name, ..group };
         match core.stopped.get() || worker.is_stopping() {
-            true => worker.recorder.cut_off_group(&group),
+            true => worker.recorder.cut_off_group(&group, end.ready),
             false => worker.recorder.group(&group, end.ready),
         }
     }
@@ -156,9 +156,11 @@ async fn load_page(
 impl Worker {
     /// A user ends within its groups.
     pub(crate) fn cut_off_groups(&self, strand: &mut Strand) {
-        for group in strand.groups.drain(..) {
-            self.recorder.cut_off_group(&group);
+        if strand.groups.is_empty() {
+            return;
         }
+        let now = self.clock.now();
+        strand.groups.drain(..).for_each(|group| self.recorder.cut_off_group(&group, now));
     }
 
     /// A strand begins a sample.

@@ -81,8 +81,8 @@ pub struct Exchange {
     pub bytes_out: u64,
     /// Whether the connection had been used before.
     pub reused: bool,
-    /// Microseconds from the start to the last byte.
-    pub latency_us: u64,
+    /// From the start to the last byte, in ns.
+    pub latency_ns: u64,
     /// Where they went.
     pub phases: Phases,
     /// What made it an error, and the detail.

@@ -170,8 +170,7 @@ impl Batches {
 
     /// The interval of the mean; `None`: too few seconds.
     pub fn mean(&self) -> Option<Interval> {
-        let half =
-            self.half(|batch| batch.latency.sum() as f64, |batch| batch.latency.count() as f64)?;
+        let half = self.half(|batch| batch.latency.sum(), |batch| batch.latency.count() as f64)?;
         Some(around(self.all().mean(), half))
     }
 

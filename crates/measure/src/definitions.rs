@@ -13,7 +13,11 @@ pub struct Definition {
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         key: "latency",
-        text: "from the start of the request (its first byte is sent, or the connection that it needs is opened) to the last byte of the response, redirects included; only requests with a complete response count",
+        text: "from the start of the request (its first byte is sent, or the connection that it needs is opened) to the last byte of the response, redirects included; only requests with a complete response have one",
+    },
+    Definition {
+        key: "latency_with_timeouts",
+        text: "latency in which a request that was given up (a timeout, or cut off by the end of the load) counts with the time that it had waited: its response would have taken at least that long. What it could raise is a lower bound, marked with ≥; thresholds use these values",
     },
     Definition {
         key: "corrected_latency",
@@ -56,7 +60,7 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         key: "cut_off",
-        text: "groups that the end of their load interrupted: they count neither as ended nor as errors, and have no latency",
+        text: "groups that the end of their load interrupted: they count neither as ended nor as errors; the time that they had taken counts as that of a request that was given up",
     },
     Definition {
         key: "time_accounting",

@@ -137,6 +137,20 @@ impl ErrorKind {
         TABLE[self as usize].2
     }
 
+    /// Whether the request was given up while it waited for the target: how long its response would have
+    /// taken is not known, but it is longer than that.
+    pub fn is_given_up(self) -> bool {
+        matches!(
+            self,
+            K::ConnectTimeout
+                | K::TlsTimeout
+                | K::TimeoutSend
+                | K::TimeoutFirstByte
+                | K::TimeoutBody
+                | K::Interrupted
+        )
+    }
+
     /// The kind with this label.
     pub fn from_label(label: &str) -> Option<ErrorKind> {
         TABLE.iter().find(|(_, own, _)| *own == label).map(|(kind, ..)| *kind)

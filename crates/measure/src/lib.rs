@@ -5,6 +5,7 @@
 //! [`Totals`], on which [`Threshold`]s are evaluated. Statistics cross threads in no other form: no
 //! percentile is ever averaged.
 
+mod censored;
 mod codec;
 mod confidence;
 mod definitions;
@@ -27,6 +28,7 @@ mod totals;
 pub mod units;
 mod validity;
 
+pub use censored::{Bounded, Durations};
 pub use codec::DecodeError;
 pub use confidence::{Batches, BatchesBuilder, Interval, Method, student};
 pub use definitions::{DEFINITIONS, Definition, definition};

@@ -1,6 +1,7 @@
 //! What is recorded of requests: a [`Sample`] per request goes in, a [`RequestStats`] per name and second
 //! comes out.
 
+use crate::censored::Durations;
 use crate::codec::{self, DecodeError};
 use crate::error_kind::ErrorKind;
 use crate::histogram::{COARSE, Histogram};
@@ -20,19 +21,20 @@ impl Phases {
     }
 
     /// The phases that the request had, each with its name, in µs.
-    pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        PHASES.into_iter().zip(self.0).filter_map(|(name, time)| Some((name, time? / 1_000)))
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        PHASES.into_iter().zip(self.0).filter_map(|(name, time)| Some((name, time? as f64 / 1e3)))
     }
 }
 
 /// What is known about a request when it has ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// From the start of the request to the last byte, in µs.
-    pub latency_us: u64,
-    /// From when it should have been sent to the last byte, in µs; `None`: it has no schedule.
-    pub corrected_latency_us: Option<u64>,
-    /// Whether a complete response was received: only then its times count.
+    /// From the start of the request to the last byte, in ns; without a complete response, until it was
+    /// given up.
+    pub latency_ns: u64,
+    /// The same from when it should have been sent, in ns; `None`: it has no schedule.
+    pub corrected_latency_ns: Option<u64>,
+    /// Whether a complete response was received: only then its times are those of a response.
     pub complete: bool,
     /// Status code; 0: none was received.
     pub status: u16,
@@ -51,8 +53,8 @@ impl Sample {
     /// A complete response.
     pub(crate) fn ok(latency_us: u64) -> Sample {
         Sample {
-            latency_us,
-            corrected_latency_us: None,
+            latency_ns: latency_us * 1_000,
+            corrected_latency_ns: None,
             complete: true,
             status: 200,
             error: None,
@@ -70,8 +72,8 @@ pub struct RequestStats {
     pub count: u64,
     /// Those of them that were errors.
     pub errors: u64,
-    /// Groups that the end of their load cut off: they count neither as ended nor as errors, and have
-    /// no latency.
+    /// Groups that the end of their load cut off: they count neither as ended nor as errors; how long they
+    /// had taken is in `waited`.
     pub cut_off: u64,
     /// Errors by kind.
     pub error_kinds: Vec<(ErrorKind, u64)>,
@@ -85,6 +87,11 @@ pub struct RequestStats {
     pub latency: Histogram,
     /// Corrected latency, in µs: from when the request should have been sent, where there is a schedule.
     pub corrected_latency: Histogram,
+    /// How long requests had waited that were given up before their response was complete (timeouts, and
+    /// what the end of the load cut off), in µs.
+    pub waited: Histogram,
+    /// The same since they should have been sent, in µs, where there is a schedule.
+    pub corrected_waited: Histogram,
     /// Phases of a request, in µs, by [`PHASES`]; all but the pool's are parts of its latency.
     pub phases: [Histogram<COARSE>; PHASES.len()],
 }
@@ -103,17 +110,42 @@ impl RequestStats {
             add(&mut self.status, sample.status, 1);
         }
         if !sample.complete {
+            self.record_incomplete(sample);
             return;
         }
-        self.latency.record(sample.latency_us);
-        if let Some(corrected) = sample.corrected_latency_us {
-            self.corrected_latency.record(corrected);
+        self.latency.record_ns(sample.latency_ns);
+        if let Some(corrected) = sample.corrected_latency_ns {
+            self.corrected_latency.record_ns(corrected);
         }
         for (histogram, time) in self.phases.iter_mut().zip(sample.phases.0) {
             if let Some(time) = time {
-                histogram.record(time / 1_000);
+                histogram.record_ns(time);
             }
         }
+    }
+
+    /// Records the times of a request without a complete response, if it was waited for in vain: an error
+    /// that came as fast as a response would have says nothing about how long that would have taken.
+    fn record_incomplete(&mut self, sample: &Sample) {
+        let Some(kind) = sample.error else { return };
+        if kind.is_given_up() {
+            self.waited.record_ns(sample.latency_ns);
+        }
+        if let Some(corrected) = sample.corrected_latency_ns
+            && (kind.is_given_up() || kind == ErrorKind::PoolTimeout)
+        {
+            self.corrected_waited.record_ns(corrected);
+        }
+    }
+
+    /// Latencies, with the time that those waited who got no response.
+    pub fn latencies(&self) -> Durations<'_> {
+        Durations { complete: &self.latency, waited: &self.waited }
+    }
+
+    /// The same, corrected.
+    pub fn corrected_latencies(&self) -> Durations<'_> {
+        Durations { complete: &self.corrected_latency, waited: &self.corrected_waited }
     }
 
     /// Whether nothing was recorded.
@@ -136,6 +168,8 @@ impl RequestStats {
         }
         self.latency.merge(&other.latency);
         self.corrected_latency.merge(&other.corrected_latency);
+        self.waited.merge(&other.waited);
+        self.corrected_waited.merge(&other.corrected_waited);
         for (own, theirs) in self.phases.iter_mut().zip(&other.phases) {
             own.merge(theirs);
         }
@@ -149,6 +183,8 @@ impl RequestStats {
         self.status.clear();
         self.latency.clear();
         self.corrected_latency.clear();
+        self.waited.clear();
+        self.corrected_waited.clear();
         self.phases.iter_mut().for_each(Histogram::clear);
     }
 
@@ -159,6 +195,8 @@ impl RequestStats {
             + self.status.capacity() * 16
             + self.latency.heap_bytes()
             + self.corrected_latency.heap_bytes()
+            + self.waited.heap_bytes()
+            + self.corrected_waited.heap_bytes()
             + phases
     }
 
@@ -178,6 +216,8 @@ impl RequestStats {
         }
         self.latency.encode(out);
         self.corrected_latency.encode(out);
+        self.waited.encode(out);
+        self.corrected_waited.encode(out);
         codec::put(out, self.phases.len() as u64);
         self.phases.iter().for_each(|phase| phase.encode(out));
     }
@@ -203,6 +243,8 @@ impl RequestStats {
         }
         row.latency = Histogram::decode(bytes)?;
         row.corrected_latency = Histogram::decode(bytes)?;
+        row.waited = Histogram::decode(bytes)?;
+        row.corrected_waited = Histogram::decode(bytes)?;
         // An earlier version may know fewer.
         let phases = usize::try_from(codec::get(bytes)?).unwrap_or(usize::MAX);
         for phase in row.phases.iter_mut().take(phases) {

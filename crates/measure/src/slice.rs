@@ -259,17 +259,19 @@ impl Slice {
         self.requests.row(name).record(sample);
     }
 
-    /// Records a group that took `latency_us`.
-    pub fn record_group(&mut self, name: NameId, latency_us: u64, failed: bool) {
+    /// Records a group that took `latency_ns`.
+    pub fn record_group(&mut self, name: NameId, latency_ns: u64, failed: bool) {
         let row = self.groups.row(name);
         row.count += 1;
         row.errors += u64::from(failed);
-        row.latency.record(latency_us);
+        row.latency.record_ns(latency_ns);
     }
 
-    /// Records a group that the end of its load cut off.
-    pub fn record_cut_off_group(&mut self, name: NameId) {
-        self.groups.row(name).cut_off += 1;
+    /// Records a group that the end of its load cut off after `waited_ns`.
+    pub fn record_cut_off_group(&mut self, name: NameId, waited_ns: u64) {
+        let row = self.groups.row(name);
+        row.cut_off += 1;
+        row.waited.record_ns(waited_ns);
     }
 
     /// Assigns a number to a metric, from this slice on.
@@ -485,171 +487,4 @@ impl Slice {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::request_stats::Phases;
-    use crate::{ErrorKind, Totals};
-    use proptest::prelude::*;
-
-    fn sample(latency_us: u64, status: u16) -> Sample {
-        let mut phases = Phases::default();
-        phases.add(3, latency_us * 900);
-        phases.add(4, latency_us * 100);
-        Sample {
-            latency_us,
-            corrected_latency_us: None,
-            complete: true,
-            status,
-            error: (status >= 400).then_some(ErrorKind::Status),
-            bytes_in: 1_000,
-            bytes_out: 100,
-            phases,
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn encoding_loses_nothing(
-            samples in prop::collection::vec((0u32..20, 1u64..1_000_000, 100u16..600), 0..100),
-            dropped in any::<u64>(),
-        ) {
-            let mut slice = Slice::new(3, 7);
-            slice.announce(NameId(0), NameKind::Request, "GET /ü");
-            slice.counters.arrivals_dropped = dropped;
-            let tags = vec![("to".to_owned(), "ü".to_owned())];
-            let key = MetricKey::new(MetricKind::Gauge, "stock", tags);
-            slice.announce_metric(MetricId(2), &key);
-            prop_assert_eq!(slice.record_metric(MetricId(2), key.kind, -1.5, dropped), Ok(()));
-            for (name, latency, status) in samples {
-                slice.record(NameId(name), &sample(latency, status));
-            }
-            let mut bytes = Vec::new();
-            slice.encode(&mut bytes);
-            let read = Slice::decode(&mut bytes.as_slice()).expect("what was encoded");
-            prop_assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
-            prop_assert_eq!(read.metrics().collect::<Vec<_>>(), slice.metrics().collect::<Vec<_>>());
-            prop_assert_eq!(&read.metric_keys, &slice.metric_keys);
-            prop_assert_eq!((read.time_account, read.self_metrics), (slice.time_account, slice.self_metrics));
-            prop_assert_eq!((read.counters, read.names, read.second, read.worker), (slice.counters, slice.names, 7, 3));
-            // Cut anywhere, it is an error and no panic.
-            for length in 0..bytes.len() {
-                prop_assert!(Slice::decode(&mut &bytes[..length]).is_err());
-            }
-        }
-
-        #[test]
-        fn decoding_anything_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Slice::decode(&mut bytes.as_slice());
-        }
-    }
-
-    /// What is read from a file may be anything: its numbers saturate.
-    #[test]
-    fn counts_that_add_up_to_too_much_do_not_overflow() {
-        let mut slice = Slice::new(0, 0);
-        slice.announce(NameId(0), NameKind::Request, "GET /");
-        for value in [10, 20] {
-            slice.requests.row(NameId(0)).latency.record_n(value, u64::MAX / 2);
-        }
-        slice.requests.row(NameId(0)).count = u64::MAX;
-        let mut bytes = Vec::new();
-        slice.encode(&mut bytes);
-        let first = Slice::decode(&mut bytes.as_slice()).expect("a slice");
-        let mut totals = Totals::new();
-        assert!(totals.add(&first) && totals.add(&Slice { second: 1, ..first }));
-        let latency = totals.all().latency;
-        assert_eq!(latency.count(), u64::MAX);
-        assert!((10..=20).contains(&latency.percentile(100.0)));
-        assert!(latency.count_above(5) >= u64::MAX - 4);
-    }
-
-    #[test]
-    fn what_a_later_version_adds_is_skipped() {
-        let mut slice = Slice::new(3, 7);
-        slice.announce(NameId(0), NameKind::Request, "GET /");
-        slice.record(NameId(0), &sample(500, 200));
-        let mut bytes = Vec::new();
-        slice.encode(&mut bytes);
-        // The head is the magic bytes, then one byte each: version, worker, second, sections.
-        let (head, sections) = bytes.split_at(8);
-        let mut later = head.to_vec();
-        later[7] += 1;
-        codec::put(&mut later, 9_999);
-        codec::put_block(&mut later, |out| out.extend_from_slice(b"what is this"));
-        later.extend_from_slice(sections);
-        let read = Slice::decode(&mut later.as_slice()).expect("a slice");
-        assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
-        later[4] = 2;
-        assert!(Slice::decode(&mut later.as_slice()).is_err(), "a later form of the head");
-    }
-
-    /// The largest that a few bytes can claim to be: many buckets, a high number of a name.
-    #[test]
-    fn decoding_takes_no_more_memory_than_the_input_justifies() {
-        let mut slice = Slice::new(0, 0);
-        for name in (0..4_000).step_by(400) {
-            for octave in 0..20 {
-                slice.requests.row(NameId(name)).latency.record_n(3 << octave, 1 << 40);
-            }
-            slice.requests.row(NameId(name)).count = 20;
-        }
-        slice.requests.touched = (0..4_000).step_by(400).collect();
-        let mut bytes = Vec::new();
-        slice.encode(&mut bytes);
-        let read = Slice::decode(&mut bytes.as_slice()).expect("a slice");
-        assert_eq!(read.rows().count(), 10);
-        let constant = 4_000 * size_of::<usize>() * 2;
-        assert!(
-            read.heap_bytes() <= constant + 8 * bytes.len(),
-            "{} {}",
-            read.heap_bytes(),
-            bytes.len()
-        );
-    }
-
-    #[test]
-    fn a_slice_may_have_as_many_names_as_a_run_and_no_more() {
-        for (number, good) in [(1_326, true), (MAX_NUMBERS - 1, true), (MAX_NUMBERS, false)] {
-            let mut slice = Slice::new(0, 0);
-            slice.record(NameId(number), &sample(5, 200));
-            let mut bytes = Vec::new();
-            slice.encode(&mut bytes);
-            assert_eq!(Slice::decode(&mut bytes.as_slice()).is_ok(), good, "{number}");
-        }
-    }
-
-    /// The budget: 1,000 names on 2 workers, 200 requests a name and second, within 32 MiB for what
-    /// the workers hold and the totals of the run.
-    #[test]
-    fn a_thousand_names_cost_little() {
-        let mut totals = Totals::new();
-        let mut worst = 0;
-        for second in 0..3 {
-            let mut slices = [Slice::new(0, second), Slice::new(1, second)];
-            for slice in &mut slices {
-                for name in 0..1_000u32 {
-                    if second == 0 {
-                        slice.announce(
-                            NameId(name),
-                            NameKind::Request,
-                            &format!("GET /page/{name}"),
-                        );
-                    }
-                    let mut random = u64::from(name) * 7_919 + u64::from(second);
-                    for _ in 0..100 {
-                        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                        let part = (random >> 33) as f64 / (1u64 << 31) as f64;
-                        let latency = 300.0 * 100f64.powf(part);
-                        slice.record(NameId(name), &sample(latency as u64, 200));
-                    }
-                }
-            }
-            let in_slices: usize = slices.iter().map(Slice::heap_bytes).sum();
-            slices.iter().for_each(|slice| assert!(totals.add(slice)));
-            worst = worst.max(in_slices + totals.heap_bytes());
-            slices.iter_mut().for_each(|slice| slice.restart(second + 1));
-            assert!(slices.iter().all(|slice| slice.heap_bytes() < 64 << 10));
-        }
-        assert!(worst < 32 << 20, "{worst} bytes");
-    }
-}
+mod tests;

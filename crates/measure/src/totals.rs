@@ -310,7 +310,7 @@ mod tests {
         slice.announce(NameId(0), NameKind::Request, "a");
         slice.announce(NameId(1), NameKind::Group, "a");
         slice.record(NameId(0), &Sample::ok(10));
-        slice.record_group(NameId(1), 30, false);
+        slice.record_group(NameId(1), 30_000, false);
         let mut totals = Totals::new();
         totals.add(&slice);
         assert_eq!(totals.all().count, 1);
@@ -330,7 +330,7 @@ mod tests {
                     slice.announce(NameId(1), NameKind::Group, "g");
                 }
                 slice.record(NameId(0), &Sample::ok(u64::from(10 + second)));
-                slice.record_group(NameId(1), 5, false);
+                slice.record_group(NameId(1), 5_000, false);
                 slice.counters.users_active = u64::from(40 - second);
                 slice.time_account.users = u64::from(second);
                 slice

@@ -272,8 +272,8 @@ mod tests {
             slice.record(
                 NameId(0),
                 &Sample {
-                    latency_us: n * 100,
-                    corrected_latency_us: None,
+                    latency_ns: n * 100_000,
+                    corrected_latency_ns: None,
                     complete: true,
                     status: 200,
                     error: None,

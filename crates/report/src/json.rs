@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json as value};
 use squall_measure::{
-    COARSE, Histogram, HostMetrics, Interval, MetricKey, MetricKind, MetricStats, PHASES,
+    Bounded, COARSE, Durations, Histogram, HostMetrics, Interval, MetricKey, MetricKind, MetricStats, PHASES,
     RequestStats, SeriesRow, THOUSANDTHS, ThroughputGap, TimeAccount, UserState,
 };
 
@@ -186,8 +186,15 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Value {
     if row.cut_off > 0 {
         object["cut_off"] = value!(row.cut_off);
     }
+    if !row.waited.is_empty() {
+        object["latency_with_timeouts_us"] = latency_with_timeouts(row.latencies());
+    }
     if !row.corrected_latency.is_empty() {
         object["corrected_latency_us"] = latency(&row.corrected_latency);
+    }
+    if !row.corrected_waited.is_empty() {
+        let corrected = latency_with_timeouts(row.corrected_latencies());
+        object["corrected_latency_with_timeouts_us"] = corrected;
     }
     object["phases"] = Value::Object(phases);
     object
@@ -260,6 +267,32 @@ fn latency(h: &Histogram) -> Value {
         "p50": h.percentile(50.0), "p75": h.percentile(75.0), "p90": h.percentile(90.0), "p95": h.percentile(95.0),
         "p99": h.percentile(99.0), "p999": h.percentile(99.9), "max": h.max(),
     })
+}
+
+/// Latencies in which what was given up counts with the time that it had waited; `at_least` names those
+/// that are lower bounds.
+fn latency_with_timeouts(durations: Durations<'_>) -> Value {
+    let p = |p: f64| durations.percentile(p);
+    let values: [(&str, Option<Bounded>); 9] = [
+        ("mean", durations.mean()),
+        ("min", durations.min()),
+        ("p50", p(50.0)),
+        ("p75", p(75.0)),
+        ("p90", p(90.0)),
+        ("p95", p(95.0)),
+        ("p99", p(99.0)),
+        ("p999", p(99.9)),
+        ("max", durations.max()),
+    ];
+    let bounds = values.iter().filter(|(_, value)| value.is_some_and(|value| value.at_least));
+    let bounds: Vec<&str> = bounds.map(|(name, _)| *name).collect();
+    let mut object = value!({
+        "count": durations.count(), "given_up": durations.waited.count(), "at_least": bounds,
+    });
+    for (name, value) in values {
+        object[name] = value!(value.map(|value| value.value));
+    }
+    object
 }
 
 fn phase(h: &Histogram<COARSE>) -> Value {

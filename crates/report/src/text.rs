@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use squall_measure::units::{bytes, count, percent, rate, time};
 use squall_measure::{
-    Counters, MetricKind, RequestStats, THOUSANDTHS, TimeAccount, UserState, Validity, definition,
+    Bounded, Counters, Durations, MetricKind, RequestStats, THOUSANDTHS, TimeAccount, UserState, Validity, definition,
 };
 
 use crate::run::Run;
@@ -52,7 +52,11 @@ pub fn text(run: &Run, color: bool) -> String {
     outcome(&mut out, run, color);
     let latency = definition("latency").unwrap_or_default();
     paragraph(&mut out, " latency     ", latency);
-    if !run.totals.all().corrected_latency.is_empty() {
+    let all = run.totals.all();
+    if !all.waited.is_empty() || run.totals.groups().any(|(_, row)| !row.waited.is_empty()) {
+        paragraph(&mut out, " ≥           ", definition("latency_with_timeouts").unwrap_or_default());
+    }
+    if !all.corrected_latencies().is_empty() {
         paragraph(&mut out, " corrected   ", definition("corrected_latency").unwrap_or_default());
     }
     out
@@ -99,32 +103,36 @@ fn line(out: &mut String, name: &str, row: &RequestStats, elapsed_s: f64) {
         rate(per_second),
         count(row.errors)
     );
-    let _ = writeln!(out, "{}", times(&row.latency));
-    if !row.corrected_latency.is_empty() {
+    let _ = writeln!(out, "{}", times(row.latencies()));
+    let mut more = |label: &str, durations: Durations<'_>| {
         let _ = writeln!(
             out,
-            " {:NAME$} {:>10} {:>8} {:>7}{}",
-            "  corrected latency",
+            " {label:NAME$} {:>10} {:>8} {:>7}{}",
             "",
             "",
             "",
-            times(&row.corrected_latency)
+            times(durations)
         );
+    };
+    if !row.waited.is_empty() && !row.latency.is_empty() {
+        let none = squall_measure::Histogram::new();
+        more("  responses alone", Durations { complete: &row.latency, waited: &none });
+    }
+    if !row.corrected_latencies().is_empty() {
+        more("  corrected latency", row.corrected_latencies());
     }
 }
 
-fn times(histogram: &squall_measure::Histogram) -> String {
-    if histogram.is_empty() {
-        return format!(" {:>8} {:>8} {:>8} {:>8}", "-", "-", "-", "-");
-    }
-    let p = |p: f64| time(histogram.percentile(p) as f64);
-    format!(
-        " {:>8} {:>8} {:>8} {:>8}",
-        time(histogram.mean()),
-        p(50.0),
-        p(99.0),
-        time(histogram.max() as f64)
-    )
+/// Mean, median, p99 and the largest value.
+fn times(durations: Durations<'_>) -> String {
+    let shown = |value: Option<Bounded>| match value {
+        None => "-".to_owned(),
+        Some(Bounded { value, at_least: true }) => format!("≥{}", time(value)),
+        Some(Bounded { value, at_least: false }) => time(value),
+    };
+    let (p50, p99) = (durations.percentile(50.0), durations.percentile(99.0));
+    let [mean, p50, p99, max] = [durations.mean(), p50, p99, durations.max()].map(shown);
+    format!(" {mean:>8} {p50:>8} {p99:>8} {max:>8}")
 }
 
 fn phases(out: &mut String, all: &RequestStats) {

@@ -51,8 +51,8 @@ fn slice(second: u32) -> Slice {
             phases.add(1, 150_000);
         }
         let sample = Sample {
-            latency_us: n * 1_000,
-            corrected_latency_us: None,
+            latency_ns: n * 1_000_000,
+            corrected_latency_ns: None,
             complete: true,
             status: 200,
             error: None,
@@ -63,12 +63,12 @@ fn slice(second: u32) -> Slice {
         slice.record(HOME, &sample);
         let status = if n % 25 == 0 { 503 } else { 201 };
         let error = (n % 25 == 0).then_some(ErrorKind::Status);
-        let corrected_latency_us = Some(n * 3_000);
-        slice.record(PAY, &Sample { status, error, corrected_latency_us, ..sample });
+        let corrected_latency_ns = Some(n * 3_000_000);
+        slice.record(PAY, &Sample { status, error, corrected_latency_ns, ..sample });
     }
     let lost = Sample {
-        latency_us: 5_000_000,
-        corrected_latency_us: None,
+        latency_ns: 5_000_000_000,
+        corrected_latency_ns: None,
         complete: false,
         status: 0,
         error: Some(ErrorKind::TimeoutFirstByte),
@@ -77,8 +77,8 @@ fn slice(second: u32) -> Slice {
         phases: Phases::default(),
     };
     slice.record(HOME, &lost);
-    slice.record_group(CHECKOUT, 250_000, false);
-    slice.record_group(CHECKOUT, 350_000, true);
+    slice.record_group(CHECKOUT, 250_000_000, false);
+    slice.record_group(CHECKOUT, 350_000_000, true);
     slice.time_account = account(u64::from(second) * SECOND);
     for delay in 1..=100 {
         slice.self_metrics.receive_delay.record(delay);

@@ -13,8 +13,8 @@ fn slice(worker: u32, second: u32) -> Slice {
     }
     for n in 0..20 {
         let sample = Sample {
-            latency_us: 1_000 + u64::from(second * 7_919 + worker * 31 + n * 17) % 500,
-            corrected_latency_us: None,
+            latency_ns: 1_000_000 + u64::from(second * 7_919 + worker * 31 + n * 17) % 500 * 1_000,
+            corrected_latency_ns: None,
             complete: true,
             status: 200,
             error: None,
@@ -24,7 +24,7 @@ fn slice(worker: u32, second: u32) -> Slice {
         };
         slice.record(NameId(worker), &sample);
     }
-    slice.record_group(NameId(1 - worker), 70, false);
+    slice.record_group(NameId(1 - worker), 70_000, false);
     slice.counters.users_active = 5;
     slice.self_metrics.cpu_ns = u64::from(second);
     slice

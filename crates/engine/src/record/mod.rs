@@ -106,13 +106,14 @@ impl Recorder {
 
     /// Records a group that ends at `now`.
     pub(crate) fn group(&self, group: &OpenGroup, now: u64) {
-        let latency_us = now.saturating_sub(group.since) / 1_000;
-        self.slice.borrow_mut().record_group(NameId(group.name), latency_us, group.failed);
+        let latency_ns = now.saturating_sub(group.since);
+        self.slice.borrow_mut().record_group(NameId(group.name), latency_ns, group.failed);
     }
 
-    /// Records a group that the end of its load has cut off.
-    pub(crate) fn cut_off_group(&self, group: &OpenGroup) {
-        self.slice.borrow_mut().record_cut_off_group(NameId(group.name));
+    /// Records a group that the end of its load cuts off at `now`.
+    pub(crate) fn cut_off_group(&self, group: &OpenGroup, now: u64) {
+        let waited_ns = now.saturating_sub(group.since);
+        self.slice.borrow_mut().record_cut_off_group(NameId(group.name), waited_ns);
     }
 
     /// Changes the counters of the present second.

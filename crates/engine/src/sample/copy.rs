@@ -97,7 +97,7 @@ impl Copy {
         (self.exchange.bytes_in, self.exchange.bytes_out) = (sample.bytes_in, sample.bytes_out);
         self.exchange.name = worker.recorder.name_text(name);
         self.exchange.status = i64::from(sample.status);
-        self.exchange.latency_us = sample.latency_us;
+        self.exchange.latency_ns = sample.latency_ns;
         self.exchange.phases = sample.phases;
         self.exchange.error = result.error.map(|kind| (kind, result.detail));
         self.trace.tell(self.exchange);

@@ -296,8 +296,8 @@ impl<'w> Frame<'w> {
         let load = &worker.program.loads[usize::from(self.user.seat.load)];
         let scheduled = sampler.is_scheduled() && load.has_schedule();
         let sample = Sample {
-            latency_us: self.latency(self.start + self.own_delay),
-            corrected_latency_us: scheduled.then(|| self.latency(self.due)),
+            latency_ns: self.latency(self.start + self.own_delay),
+            corrected_latency_ns: scheduled.then(|| self.latency(self.due)),
             complete,
             status: u16::try_from(self.code).unwrap_or(0),
             error: self.result.error,
@@ -321,9 +321,9 @@ impl<'w> Frame<'w> {
         self.end.saturating_sub(self.start + self.own_delay) as f64 / 1e6
     }
 
-    /// From a moment to the end, in µs.
+    /// From a moment to the end, in ns.
     fn latency(&self, from: u64) -> u64 {
-        self.end.saturating_sub(from) / 1_000
+        self.end.saturating_sub(from)
     }
 
     /// Where the time went that was squall's own.
@@ -332,7 +332,7 @@ impl<'w> Frame<'w> {
         let pooled = self.phases.0[POOL].unwrap_or(0);
         if self.waited {
             let late = self.start.saturating_sub(self.due).saturating_sub(pooled);
-            recorder.self_metrics(|own| own.send_delay.record(late / 1_000));
+            recorder.self_metrics(|own| own.send_delay.record_ns(late));
         }
         if self.user.state.get().is_some() && self.is_branch {
             // Requests at the same time take more time together than their user has.
@@ -342,7 +342,7 @@ impl<'w> Frame<'w> {
             recorder.of_user(&self.phases, delay + self.own_delay);
         }
         if let Some(delay) = self.receive_delay {
-            recorder.self_metrics(|own| own.receive_delay.record(delay / 1_000));
+            recorder.self_metrics(|own| own.receive_delay.record_ns(delay));
         }
     }
 

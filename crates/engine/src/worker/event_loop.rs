@@ -55,7 +55,7 @@ impl LoopOwner for Worker {
     }
 
     fn on_iteration(&self, took_ns: u64) {
-        self.recorder.self_metrics(|own| own.loop_iteration.record(took_ns / 1_000));
+        self.recorder.self_metrics(|own| own.loop_iteration.record_ns(took_ns));
     }
 }
 
@@ -189,7 +189,7 @@ impl Worker {
 
     /// How late a timer fired.
     fn note_timer(&self, due: u64, now: u64) {
-        self.recorder.self_metrics(|own| own.timer_delay.record(now.saturating_sub(due) / 1_000));
+        self.recorder.self_metrics(|own| own.timer_delay.record_ns(now.saturating_sub(due)));
     }
 
     pub(super) fn set_timer(&self, timer: Timer, due: u64) {

@@ -23,8 +23,9 @@ pub struct Histogram<const BITS: u32 = FINE> {
     count: u64,
     min: u64,
     max: u64,
-    sum: u64,
-    /// Sum of squares, for the standard deviation; as a float it cannot overflow.
+    /// Their sum, in ns: a mean keeps the fractions of µs that buckets do not.
+    sum_ns: u64,
+    /// Sum of squares in µs², for the standard deviation; as a float it cannot overflow.
     squares: f64,
 }
 
@@ -63,18 +64,31 @@ impl<const BITS: u32> Histogram<BITS> {
         self.record_n(value, 1);
     }
 
+    /// Counts a value that is known in ns. Its bucket is that of its whole µs; mean and deviation keep the
+    /// rest.
+    #[inline]
+    pub fn record_ns(&mut self, ns: u64) {
+        self.add(ns / 1_000, ns, 1);
+    }
+
     /// Counts a value several times.
     #[inline]
     pub fn record_n(&mut self, value: u64, count: u64) {
-        if count == 0 {
-            return;
+        if count > 0 {
+            self.add(value, value.saturating_mul(1_000), count);
         }
-        let value = value.min(HIGHEST);
+    }
+
+    /// Counts a value of whole µs, exactly so many ns, several times, at least once.
+    #[inline]
+    fn add(&mut self, value: u64, ns: u64, count: u64) {
+        let (value, ns) = (value.min(HIGHEST), ns.min(HIGHEST * 1_000));
         self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
         self.count += count;
-        self.sum = self.sum.saturating_add(value.saturating_mul(count));
-        self.squares += (value as f64) * (value as f64) * count as f64;
+        self.sum_ns = self.sum_ns.saturating_add(ns.saturating_mul(count));
+        let exact = ns as f64 / 1e3;
+        self.squares += exact * exact * count as f64;
         self.store.add(index_of::<BITS>(value), count);
     }
 
@@ -86,7 +100,7 @@ impl<const BITS: u32> Histogram<BITS> {
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.count = self.count.saturating_add(other.count);
-        self.sum = self.sum.saturating_add(other.sum);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.squares += other.squares;
         for (index, count) in other.store.touched() {
             self.store.add(index, count);
@@ -117,14 +131,14 @@ impl<const BITS: u32> Histogram<BITS> {
         self.count == 0
     }
 
-    /// Their sum, in µs.
-    pub fn sum(&self) -> u64 {
-        self.sum
+    /// Their sum, in µs, exact to the ns where they were.
+    pub fn sum(&self) -> f64 {
+        self.sum_ns as f64 / 1e3
     }
 
     /// Their mean, in µs, exact; 0 when there is none.
     pub fn mean(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+        if self.count == 0 { 0.0 } else { self.sum() / self.count as f64 }
     }
 
     /// Their standard deviation, in µs, from exact sums; 0 below two values.
@@ -150,7 +164,12 @@ impl<const BITS: u32> Histogram<BITS> {
     /// no more than the largest value (HdrHistogram's definition; the rank is p/100 of the count,
     /// rounded up, and at least 1). 0 when there is none.
     pub fn percentile(&self, p: f64) -> u64 {
-        let rank = ((p.clamp(0.0, 100.0) / 100.0 * self.count as f64).ceil() as u64).max(1);
+        self.at_rank(((p.clamp(0.0, 100.0) / 100.0 * self.count as f64).ceil() as u64).max(1))
+    }
+
+    /// The highest value of the bucket in which the value of a rank lies, but no more than the largest
+    /// value; 0: there are fewer.
+    pub(crate) fn at_rank(&self, rank: u64) -> u64 {
         let mut seen = 0u64;
         for (low, width, count) in self.buckets() {
             seen = count.saturating_add(seen);
@@ -185,15 +204,15 @@ impl<const BITS: u32> Histogram<BITS> {
         self.store.heap_bytes()
     }
 
-    /// Appends it in squall's own form: the count of touched buckets, then min, max, sum, squares (8
-    /// bytes), then for each bucket the distance from the one before and its count; numbers are
+    /// Appends it in squall's own form: the count of touched buckets, then min and max (µs), the sum (ns),
+    /// the squares (µs², 8 bytes), then for each bucket the distance from the one before and its count; numbers are
     /// varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
         codec::put(out, self.touched().count() as u64);
         if self.count == 0 {
             return;
         }
-        for number in [self.min, self.max, self.sum] {
+        for number in [self.min, self.max, self.sum_ns] {
             codec::put(out, number);
         }
         out.extend_from_slice(&self.squares.to_le_bytes());
@@ -210,7 +229,7 @@ impl<const BITS: u32> Histogram<BITS> {
         if buckets == 0 {
             return Ok(histogram);
         }
-        let (min, max, sum) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
+        let (min, max, sum_ns) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
         let squares = f64::from_le_bytes(codec::take(bytes)?);
         let (packed, mut index) = (*bytes, 0u64);
         for at in 0..buckets {
@@ -224,7 +243,8 @@ impl<const BITS: u32> Histogram<BITS> {
             histogram.count = histogram.count.saturating_add(count);
         }
         histogram.store = Store::packed(&packed[..packed.len() - bytes.len()]);
-        (histogram.min, histogram.max, histogram.sum, histogram.squares) = (min, max, sum, squares);
+        (histogram.min, histogram.max, histogram.sum_ns) = (min, max, sum_ns);
+        histogram.squares = squares;
         Ok(histogram)
     }
 }
@@ -233,8 +253,8 @@ impl<const BITS: u32> Histogram<BITS> {
 /// of additions, and are left out.
 impl<const BITS: u32> PartialEq for Histogram<BITS> {
     fn eq(&self, other: &Self) -> bool {
-        (self.count, self.min, self.max, self.sum) == (other.count, other.min, other.max, other.sum)
-            && self.touched().eq(other.touched())
+        let numbers = |own: &Self| (own.count, own.min, own.max, own.sum_ns);
+        numbers(self) == numbers(other) && self.touched().eq(other.touched())
     }
 }
 
@@ -287,6 +307,16 @@ mod tests {
     fn mean_and_deviation() {
         let histogram = of(&[2, 4, 4, 4, 5, 5, 7, 9]);
         assert_eq!((histogram.mean(), histogram.sd()), (5.0, 2.0));
+    }
+
+    #[test]
+    fn a_mean_keeps_fractions_of_a_microsecond() {
+        let mut histogram: Histogram = Histogram::new();
+        [10_400, 10_500, 10_900].into_iter().for_each(|ns| histogram.record_ns(ns));
+        assert_eq!((histogram.mean(), histogram.min(), histogram.max()), (10.6, 10, 10));
+        assert!((histogram.sd() - 0.216).abs() < 0.001, "{}", histogram.sd());
+        histogram.record_ns(u64::MAX);
+        assert_eq!((histogram.max(), histogram.sum()), (HIGHEST, HIGHEST as f64 + 31.8));
     }
 
     proptest! {
