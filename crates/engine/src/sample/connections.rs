@@ -222,7 +222,14 @@ impl Borrowed {
         }
         match &permit {
             Some(permit) => permit.pool.idle.borrow_mut().push(connection),
-            None => user.connections.borrow_mut().push((origin, connection)),
+            None => {
+                let mut connections = user.connections.borrow_mut();
+                if connections.capacity() == 0 {
+                    // Most users have one: a list that grows by itself begins with room for four.
+                    connections.reserve_exact(1);
+                }
+                connections.push((origin, connection));
+            }
         }
     }
 }

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
 
-/// How many; a power of two. Each use touches the next of them, so all of them are resident soon; a worker takes
-/// what has arrived long before so many connections have something.
-const COUNT: u16 = 256;
+/// Most of them; a power of two.
+const MOST: u16 = 1024;
+/// How many are allocated at a time: as many as a worker starts with, and more when they were all in use.
+const BLOCK: u16 = 128;
 /// Bytes of each. Most responses fit into one, and each touches a page of its own.
 const SIZE: usize = 4096;
 /// The group by which requests name them: a ring has no other.
@@ -19,46 +20,67 @@ pub(super) const GROUP: u16 = 0;
 
 /// Some buffers, of which each belongs to the kernel or to this program.
 pub(super) struct Buffers {
-    /// What is given to the kernel: `COUNT` entries, and their end in the first one's spare field.
+    /// What is given to the kernel: `MOST` entries, and their end in the first one's spare field.
     entries: NonNull<BufRingEntry>,
-    /// `COUNT` times `SIZE` bytes.
-    bytes: NonNull<u8>,
+    /// Each of `BLOCK` times `SIZE` bytes.
+    blocks: Vec<NonNull<u8>>,
     tail: u16,
 }
 
+/// Of the entries, and of a block.
 fn layouts() -> (Layout, Layout) {
     let page = rustix::param::page_size();
-    let entries = Layout::array::<BufRingEntry>(usize::from(COUNT));
-    let bytes = Layout::from_size_align(usize::from(COUNT) * SIZE, page);
-    match (entries.and_then(|layout| layout.align_to(page)), bytes) {
-        (Ok(entries), Ok(bytes)) => (entries, bytes),
+    let entries = Layout::array::<BufRingEntry>(usize::from(MOST));
+    let block = Layout::from_size_align(usize::from(BLOCK) * SIZE, page);
+    match (entries.and_then(|layout| layout.align_to(page)), block) {
+        (Ok(entries), Ok(block)) => (entries, block),
         // Sizes are constants far below `isize::MAX`, and pages are powers of two.
         _ => unreachable!("constant layouts"),
     }
 }
 
 impl Buffers {
-    /// Gives all to the kernel. They must not be dropped before it has let go of them.
+    /// Gives a first block to the kernel. They must not be dropped before it has let go of them.
     pub(super) fn new(ring: &IoUring) -> io::Result<Buffers> {
-        let (entries, bytes) = layouts();
-        // The bytes are zero for `filled`: the kernel says how many it has written, so nothing relies
-        // on that for memory to be initialised. Pages that are never used stay untouched.
-        // SAFETY: neither layout is of size zero.
-        let (entries, bytes) =
-            unsafe { (alloc::alloc_zeroed(entries), alloc::alloc_zeroed(bytes)) };
-        let (Some(entries), Some(bytes)) = (NonNull::new(entries.cast()), NonNull::new(bytes))
-        else {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        };
-        let mut buffers = Buffers { entries, bytes, tail: 0 };
-        // SAFETY: the address is that of `COUNT` entries, which live until `buffers` is dropped; the
+        let (entries, _) = layouts();
+        // SAFETY: the layout is not of size zero.
+        let entries = NonNull::new(unsafe { alloc::alloc_zeroed(entries) }.cast())
+            .ok_or(io::ErrorKind::OutOfMemory)?;
+        let mut buffers = Buffers { entries, blocks: Vec::new(), tail: 0 };
+        // SAFETY: the address is that of `MOST` entries, which live until `buffers` is dropped; the
         // caller sees to it that the kernel is done with them by then.
         unsafe {
             let address = entries.as_ptr().addr() as u64;
-            ring.submitter().register_buf_ring_with_flags(address, COUNT, GROUP, 0)?;
+            ring.submitter().register_buf_ring_with_flags(address, MOST, GROUP, 0)?;
         }
-        (0..COUNT).for_each(|id| buffers.give(id));
-        Ok(buffers)
+        match buffers.grow() {
+            true => Ok(buffers),
+            false => Err(io::ErrorKind::OutOfMemory.into()),
+        }
+    }
+
+    /// Gives another block to the kernel; `false`: there are as many as there may be, or there is no memory.
+    pub(super) fn grow(&mut self) -> bool {
+        let first = self.blocks.len() as u16 * BLOCK;
+        if first >= MOST {
+            return false;
+        }
+        // The bytes are zero for `filled`: the kernel says how many it has written, so nothing relies
+        // on that for memory to be initialised.
+        // SAFETY: the layout is not of size zero.
+        let Some(block) = NonNull::new(unsafe { alloc::alloc_zeroed(layouts().1) }) else {
+            return false;
+        };
+        self.blocks.push(block);
+        (first..first + BLOCK).for_each(|id| self.give(id));
+        true
+    }
+
+    /// Where a buffer begins.
+    fn at(&self, id: u16) -> *mut u8 {
+        let block = self.blocks[usize::from(id / BLOCK)];
+        // SAFETY: the block has `BLOCK` buffers of `SIZE` bytes.
+        unsafe { block.as_ptr().add(usize::from(id % BLOCK) * SIZE) }
     }
 
     /// What the kernel has put into a buffer: its first `length` bytes.
@@ -67,23 +89,21 @@ impl Buffers {
     /// The kernel has said, in a completion, that it has filled the buffer with so many bytes, and the
     /// buffer has not been given back since.
     pub(super) unsafe fn filled(&self, id: u16, length: usize) -> &[u8] {
-        let from = usize::from(id % COUNT) * SIZE;
-        // SAFETY: the range lies within the bytes, which were zeroed, and the kernel, which has filled
-        // it, does not touch it until it is given back, for which `self` would have to be borrowed for
-        // writing.
-        unsafe { std::slice::from_raw_parts(self.bytes.as_ptr().add(from), length.min(SIZE)) }
+        // SAFETY: the range lies within a block, which was zeroed, and the kernel, which has filled it, does
+        // not touch it until it is given back, for which `self` would have to be borrowed for writing.
+        unsafe { std::slice::from_raw_parts(self.at(id), length.min(SIZE)) }
     }
 
     /// Gives a buffer back to the kernel.
     pub(super) fn give(&mut self, id: u16) {
-        let id = id % COUNT;
-        let at = usize::from(self.tail % COUNT);
-        // SAFETY: the entry and the buffer lie within what was allocated. The kernel reads an entry
+        let at = usize::from(self.tail % MOST);
+        let address = self.at(id).addr() as u64;
+        // SAFETY: the entry lies within what was allocated, and so does the buffer. The kernel reads an entry
         // only once the tail, which is written after it (release), has gone beyond it. The tail lies
         // in the first entry, is aligned, and written by nobody else.
         unsafe {
             let entry = &mut *self.entries.as_ptr().add(at);
-            entry.set_addr(self.bytes.as_ptr().add(usize::from(id) * SIZE).addr() as u64);
+            entry.set_addr(address);
             entry.set_len(SIZE as u32);
             entry.set_bid(id);
             self.tail = self.tail.wrapping_add(1);
@@ -95,11 +115,11 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        let (entries, bytes) = layouts();
-        // SAFETY: allocated in `new` with these layouts, and dropped once.
+        let (entries, block) = layouts();
+        // SAFETY: allocated with these layouts, and dropped once.
         unsafe {
             alloc::dealloc(self.entries.as_ptr().cast(), entries);
-            alloc::dealloc(self.bytes.as_ptr(), bytes);
+            self.blocks.iter().for_each(|own| alloc::dealloc(own.as_ptr(), block));
         }
     }
 }

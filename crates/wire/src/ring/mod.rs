@@ -53,6 +53,8 @@ pub(crate) struct Ring {
     message: Box<libc::msghdr>,
     /// Sockets that something is to be sent on with the next system call.
     unsent: RefCell<Vec<u32>>,
+    /// A receive has found no buffer.
+    short_of_buffers: Cell<bool>,
     /// Completions on their way from the ring to the sockets; kept for its memory.
     done: RefCell<Vec<cqueue::Entry>>,
     /// Wakes the worker from other threads; `None`: none does.
@@ -128,6 +130,7 @@ impl Ring {
             slots: RefCell::default(),
             message,
             unsent: RefCell::default(),
+            short_of_buffers: Cell::new(false),
             done: RefCell::default(),
             timer: Cell::new(u64::MAX),
             times: RefCell::default(),
@@ -292,6 +295,9 @@ impl Ring {
             }
         }
         self.done.replace(done);
+        if self.short_of_buffers.take() {
+            self.buffers.borrow_mut().grow();
+        }
         any
     }
 
@@ -366,8 +372,10 @@ impl Ring {
         let result = entry.result();
         let Some(buffer) = cqueue::buffer_select(entry.flags()) else {
             match -result {
-                // No buffer was free, or this program has called it off: it may be asked again.
-                libc::ENOBUFS | libc::ECANCELED | libc::EINTR => {}
+                // It may be asked again, ...
+                libc::ENOBUFS => self.short_of_buffers.set(true),
+                // ... as it may if this program has called it off.
+                libc::ECANCELED | libc::EINTR => {}
                 code if code > 0 => slot.end = slot.end.or(Some(End::Broken(code))),
                 _ => slot.end = slot.end.or(Some(End::Closed)),
             }
@@ -384,7 +392,7 @@ impl Ring {
             Piece { buffer, from: from as u16, to: (from + payload.len()) as u16, stamp_ns }
         });
         match piece {
-            Some(piece) if piece.to > piece.from => slot.arrived.push_back(piece),
+            Some(piece) if piece.to > piece.from => slot.take_in(piece),
             _ => {
                 slot.end = slot.end.or(Some(End::Closed));
                 buffers.give(buffer);

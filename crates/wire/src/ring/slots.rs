@@ -92,6 +92,15 @@ impl Slot {
         }
     }
 
+    /// Something has arrived. Most sockets never hold more than one piece: room for more is made when it is
+    /// needed.
+    pub(super) fn take_in(&mut self, piece: Piece) {
+        if self.arrived.capacity() == 0 {
+            self.arrived.reserve_exact(1);
+        }
+        self.arrived.push_back(piece);
+    }
+
     /// The end as a read says it.
     pub(super) fn end(&self) -> Option<io::Result<usize>> {
         self.end.map(|end| match end {
