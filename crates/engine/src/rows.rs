@@ -8,7 +8,7 @@ use squall_plan::model::Share as SharedBy;
 use crate::parts::data::Reader;
 use crate::parts::row_selection::RowSelection;
 use crate::program::Program;
-use crate::user::Core;
+use crate::user::{Core, UserFeed};
 
 /// A worker's place in each data file.
 pub(crate) struct Rows {
@@ -41,8 +41,9 @@ impl Rows {
         if feeds.is_empty() {
             return Ok(());
         }
-        user.rows.borrow_mut().resize(program.feeds.len(), None);
-        user.taken.borrow_mut().resize(program.feeds.len(), 0);
+        if user.feeds.borrow().is_empty() {
+            user.feeds.replace(vec![UserFeed::default(); program.feeds.len()].into());
+        }
         feeds.iter().try_for_each(|&feed| self.take_one(program, share, user, usize::from(feed)))
     }
 
@@ -68,14 +69,14 @@ impl Rows {
         let number = {
             let mut by_worker = self.taken.borrow_mut();
             let by_worker = &mut by_worker[index * (program.scenarios.len() + 1) + counter];
-            let by_user = &mut user.taken.borrow_mut()[index];
+            let by_user = &mut user.feeds.borrow_mut()[index].taken;
             selection.next(user.seat.number, by_user, by_worker, user.chance())
         };
         let number = number.ok_or(NoRow::Exhausted)?;
         let row = self.readers.borrow_mut()[index].row(number);
         let row =
             row.map_err(|error| NoRow::Unreadable(format!("data `{}`: {error}", feed.name)))?;
-        user.rows.borrow_mut()[index] = Some(row);
+        user.feeds.borrow_mut()[index].row = Some(row);
         Ok(())
     }
 }

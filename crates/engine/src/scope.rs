@@ -2,7 +2,6 @@
 //! about it and about the answer in hand. Borrows everything, copies nothing.
 
 use std::cell::{Ref, RefCell};
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_extract::{Documents, Found, Which};
@@ -13,7 +12,7 @@ use squall_wire::Response;
 
 use crate::parts::data::Row;
 use crate::program::{Function, Intrinsic, Place, Program};
-use crate::user::Core;
+use crate::user::{Core, UserFeed};
 
 /// What is known before the run: nothing but constants and chance.
 pub(crate) struct Before {
@@ -53,8 +52,8 @@ impl Scope for Before {
 pub(crate) struct UserScope<'a, 'b> {
     program: &'a Program,
     user: &'a Core,
-    variables: Ref<'a, Vec<Option<Value>>>,
-    rows: Ref<'a, Vec<Option<Arc<Row>>>>,
+    variables: Ref<'a, Box<[Option<Value>]>>,
+    feeds: Ref<'a, Box<[UserFeed]>>,
     reply: Option<&'a Reply<'a, 'b>>,
 }
 
@@ -65,9 +64,13 @@ impl<'a, 'b> UserScope<'a, 'b> {
             program,
             user,
             variables: user.variables(),
-            rows: user.rows.borrow(),
+            feeds: user.feeds.borrow(),
             reply: None,
         }
+    }
+
+    fn row(&self, feed: usize) -> Option<&Row> {
+        self.feeds.get(feed)?.row.as_deref()
     }
 
     /// What a user sees that looks at a reply.
@@ -108,9 +111,9 @@ impl Scope for UserScope<'_, '_> {
                 Some(value) => value.as_ref(),
                 None => ValueRef::Null,
             },
-            Place::Cell { feed, column } => match self.rows.get(feed) {
-                Some(Some(row)) => row.cell(column),
-                _ => ValueRef::Null,
+            Place::Cell { feed, column } => match self.row(feed) {
+                Some(row) => row.cell(column),
+                None => ValueRef::Null,
             },
             Place::Intrinsic(which) => self.intrinsic(which),
         }
@@ -119,7 +122,7 @@ impl Scope for UserScope<'_, '_> {
     fn is_set(&self, slot: Slot) -> bool {
         match Place::of(slot) {
             Place::Variable(index) => self.value(index).is_some(),
-            Place::Cell { feed, .. } => matches!(self.rows.get(feed), Some(Some(_))),
+            Place::Cell { feed, .. } => self.row(feed).is_some(),
             Place::Intrinsic(_) => true,
         }
     }

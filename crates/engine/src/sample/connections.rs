@@ -4,7 +4,7 @@
 //! A connection of HTTP/1.1 is lent to one request at a time. One of HTTP/2 stays in its pool, and
 //! requests have streams of it; a user's own is in a pool of one connection.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
 use squall_plan::model::ConnectionReuse;
@@ -16,10 +16,9 @@ use crate::user::Core;
 use crate::worker::Worker;
 
 /// The connections that users of a worker share, or requests of a user, by origin.
+/// Until there is one it is one word: most users have none.
 #[derive(Default)]
-pub(crate) struct Pools {
-    by_origin: RefCell<Vec<Option<Rc<Pool>>>>,
-}
+pub(crate) struct Pools(OnceCell<Box<RefCell<Vec<Option<Rc<Pool>>>>>>);
 
 /// Connections to one origin, and how many more there may be.
 struct Pool {
@@ -37,7 +36,7 @@ struct Pool {
 
 impl Pools {
     fn of(&self, origin: u32, size: usize) -> Rc<Pool> {
-        let mut pools = self.by_origin.borrow_mut();
+        let mut pools = self.0.get_or_init(Box::default).borrow_mut();
         let index = origin as usize;
         if pools.len() <= index {
             pools.resize_with(index + 1, || None);
@@ -52,6 +51,12 @@ impl Pools {
             })
         };
         pools[index].get_or_insert_with(new).clone()
+    }
+
+    fn clear(&self) {
+        if let Some(pools) = self.0.get() {
+            pools.borrow_mut().clear();
+        }
     }
 }
 
@@ -382,7 +387,7 @@ impl Worker {
     pub(crate) fn end_connections(&self, user: &Core) {
         if self.program.connections == ConnectionReuse::PerIteration {
             user.connections.borrow_mut().clear();
-            user.pools.by_origin.borrow_mut().clear();
+            user.pools.clear();
         }
     }
 }

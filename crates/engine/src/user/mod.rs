@@ -57,11 +57,9 @@ pub(crate) struct Core {
     /// Chance of this iteration: it follows from the seed, the scenario, the user, the iteration.
     random: Cell<Random>,
     /// Variables that steps set; empty until the first one is, and then as long as the program's.
-    variables: RefCell<Vec<Option<Value>>>,
-    /// The row of each feed of the scenario in this iteration.
-    pub rows: RefCell<Vec<Option<Arc<Row>>>>,
-    /// How many rows it took of each feed that it does not share.
-    pub taken: RefCell<Vec<u64>>,
+    variables: RefCell<Box<[Option<Value>]>>,
+    /// What it has of each feed of the program; empty until an iteration gets a row.
+    pub feeds: RefCell<Box<[UserFeed]>>,
     pub jar: RefCell<Jar>,
     /// What it knows of the resources that it has loaded.
     pub cache: RefCell<Cache<Option<Rc<PageResources>>>>,
@@ -72,6 +70,15 @@ pub(crate) struct Core {
     pub pools: Pools,
     /// How fast its bytes may come and go, from its first request on, if there is a limit.
     pub bandwidths: OnceCell<Rc<Bandwidths>>,
+}
+
+/// What a user has of a feed.
+#[derive(Clone, Default)]
+pub(crate) struct UserFeed {
+    /// The row of this iteration.
+    pub row: Option<Arc<Row>>,
+    /// How many rows it took, if it does not share them.
+    pub taken: u64,
 }
 
 impl Seated for Box<User> {
@@ -94,8 +101,7 @@ impl User {
                 paced: Cell::new(0),
                 random: Cell::new(Random::new(0)),
                 variables: RefCell::default(),
-                rows: RefCell::default(),
-                taken: RefCell::default(),
+                feeds: RefCell::default(),
                 jar: RefCell::default(),
                 cache: RefCell::default(),
                 digest: RefCell::default(),
@@ -143,7 +149,7 @@ impl Core {
     }
 
     /// The variables that steps set; none while no step has.
-    pub(crate) fn variables(&self) -> Ref<'_, Vec<Option<Value>>> {
+    pub(crate) fn variables(&self) -> Ref<'_, Box<[Option<Value>]>> {
         self.variables.borrow()
     }
 
@@ -156,7 +162,7 @@ impl Core {
     pub(crate) fn set_variable(&self, program: &Program, index: usize, value: Option<Value>) {
         let mut variables = self.variables.borrow_mut();
         if variables.is_empty() {
-            *variables = program.initial.to_vec();
+            *variables = program.initial.iter().cloned().collect();
         }
         variables[index] = value;
     }
@@ -164,7 +170,7 @@ impl Core {
     /// What it knows of the target is as at its beginning: no cookies, no credentials found out, no
     /// variables. Its connections are the plan's `connections.reuse` to decide.
     pub(crate) fn begin_session(&self) {
-        self.variables.borrow_mut().clear();
+        self.variables.take();
         self.jar.take();
         self.cache.take();
         self.digest.take();
