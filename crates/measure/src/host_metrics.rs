@@ -74,6 +74,8 @@ host_sample! {
     /// The share of its speed that the busiest direction of the busiest network link has carried since
     /// the previous sample, in thousandths; 0 where the system knows no speed.
     link_used_permille,
+    /// By how much the system's clock has jumped against the steady one since the previous sample, in µs.
+    clock_step_us,
     }
     counters {
     /// CPU time of the whole host, idle time included, in clock ticks.

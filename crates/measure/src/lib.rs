@@ -49,4 +49,4 @@ pub use threshold::{SyntaxError, Threshold, ThresholdResult};
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use time_account::{TimeAccount, TimeRecorder, UserState};
 pub use totals::Totals;
-pub use validity::{Facts, Reason, Validity, assess, samples_needed, worst};
+pub use validity::{Effect, Facts, Reason, Validity, assess, samples_needed, worst};

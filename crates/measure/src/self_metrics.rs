@@ -14,6 +14,8 @@ pub struct SelfMetrics {
     pub send_delay: Histogram<COARSE>,
     /// Iterations of the worker's event loop, in µs: how long it worked before it polled for events again.
     pub loop_iteration: Histogram<COARSE>,
+    /// From when the kernel had a new connection until it was seen, in µs; only where the kernel says so.
+    pub connect_delay: Histogram<COARSE>,
     /// How late timers fired, in µs: ends of waits, and deadlines.
     pub timer_delay: Histogram<COARSE>,
     /// CPU time of the worker's thread, in ns.
@@ -31,6 +33,7 @@ impl SelfMetrics {
         self.send_delay.merge(&other.send_delay);
         self.loop_iteration.merge(&other.loop_iteration);
         self.timer_delay.merge(&other.timer_delay);
+        self.connect_delay.merge(&other.connect_delay);
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
         self.starved_ns = self.starved_ns.saturating_add(other.starved_ns);
         self.preempted = self.preempted.saturating_add(other.preempted);
@@ -42,6 +45,7 @@ impl SelfMetrics {
         self.send_delay.compact();
         self.loop_iteration.compact();
         self.timer_delay.compact();
+        self.connect_delay.compact();
     }
 
     /// Resets all values and keeps the memory.
@@ -50,6 +54,7 @@ impl SelfMetrics {
         self.send_delay.clear();
         self.loop_iteration.clear();
         self.timer_delay.clear();
+        self.connect_delay.clear();
         (self.cpu_ns, self.starved_ns, self.preempted) = (0, 0, 0);
     }
 
@@ -59,12 +64,19 @@ impl SelfMetrics {
             + self.send_delay.heap_bytes()
             + self.loop_iteration.heap_bytes()
             + self.timer_delay.heap_bytes()
+            + self.connect_delay.heap_bytes()
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        [&self.receive_delay, &self.send_delay, &self.loop_iteration, &self.timer_delay]
-            .into_iter()
-            .for_each(|h| h.encode(out));
+        [
+            &self.receive_delay,
+            &self.send_delay,
+            &self.loop_iteration,
+            &self.timer_delay,
+            &self.connect_delay,
+        ]
+        .into_iter()
+        .for_each(|h| h.encode(out));
         [self.cpu_ns, self.starved_ns, self.preempted].into_iter().for_each(|n| codec::put(out, n));
     }
 
@@ -74,6 +86,7 @@ impl SelfMetrics {
             send_delay: Histogram::decode(bytes)?,
             loop_iteration: Histogram::decode(bytes)?,
             timer_delay: Histogram::decode(bytes)?,
+            connect_delay: Histogram::decode(bytes)?,
             cpu_ns: codec::get(bytes)?,
             starved_ns: codec::get(bytes)?,
             preempted: codec::get(bytes)?,

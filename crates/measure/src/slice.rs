@@ -101,6 +101,8 @@ counters! {
     http2_connections,
     /// Requests retried on a new connection because the target had closed the old one.
     stale_retries,
+    /// TCP segments that squall's own connections sent again, as far as slow responses made it look.
+    segments_retransmitted,
     /// Responses that came without a request; their connections were closed.
     unsolicited_responses,
     /// Redirects followed.

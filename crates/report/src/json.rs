@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json as value};
 use squall_measure::{
-    Bounded, COARSE, Durations, Histogram, HostMetrics, Interval, MetricKey, MetricKind, MetricStats, PHASES,
-    RequestStats, SeriesRow, THOUSANDTHS, ThroughputGap, TimeAccount, UserState,
+    Bounded, COARSE, Durations, Histogram, HostMetrics, Interval, MetricKey, MetricKind,
+    MetricStats, PHASES, RequestStats, SeriesRow, THOUSANDTHS, ThroughputGap, TimeAccount,
+    UserState,
 };
 
 use crate::run::Run;
@@ -127,7 +128,12 @@ fn steady(run: &Run) -> Value {
 
 fn validity_reasons(run: &Run) -> Vec<Value> {
     let reasons = run.reasons.iter().map(|reason| {
-        value!({"rule": reason.rule, "validity": reason.validity.label(), "observed": reason.observed, "advice": reason.advice})
+        let effect =
+            reason.effect.map(|own| value!({"rate": own.rate, "mean": own.mean, "p99": own.p99}));
+        value!({
+            "rule": reason.rule, "validity": reason.validity().label(), "effect": effect,
+            "observed": reason.observed, "advice": reason.advice,
+        })
     });
     reasons.collect()
 }
@@ -154,6 +160,7 @@ fn generator(run: &Run) -> Value {
         "send_delay_us": phase(&own.send_delay),
         "loop_iteration_us": phase(&own.loop_iteration),
         "timer_delay_us": phase(&own.timer_delay),
+        "connect_delay_us": phase(&own.connect_delay),
     })
 }
 

@@ -138,6 +138,7 @@ impl Run {
             totals,
             series: &self.series,
             all: &totals.all(),
+            elapsed_s,
             host: &self.host,
             steady: self.steady,
             thresholds: &thresholds,

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use squall_measure::units::{bytes, count, percent, rate, time};
 use squall_measure::{
-    Bounded, Counters, Durations, MetricKind, RequestStats, THOUSANDTHS, TimeAccount, UserState, Validity, definition,
+    Bounded, Counters, Durations, MetricKind, RequestStats, THOUSANDTHS, TimeAccount, UserState,
+    Validity, definition,
 };
 
 use crate::run::Run;
@@ -54,7 +55,11 @@ pub fn text(run: &Run, color: bool) -> String {
     paragraph(&mut out, " latency     ", latency);
     let all = run.totals.all();
     if !all.waited.is_empty() || run.totals.groups().any(|(_, row)| !row.waited.is_empty()) {
-        paragraph(&mut out, " ≥           ", definition("latency_with_timeouts").unwrap_or_default());
+        paragraph(
+            &mut out,
+            " ≥           ",
+            definition("latency_with_timeouts").unwrap_or_default(),
+        );
     }
     if !all.corrected_latencies().is_empty() {
         paragraph(&mut out, " corrected   ", definition("corrected_latency").unwrap_or_default());
@@ -105,14 +110,7 @@ fn line(out: &mut String, name: &str, row: &RequestStats, elapsed_s: f64) {
     );
     let _ = writeln!(out, "{}", times(row.latencies()));
     let mut more = |label: &str, durations: Durations<'_>| {
-        let _ = writeln!(
-            out,
-            " {label:NAME$} {:>10} {:>8} {:>7}{}",
-            "",
-            "",
-            "",
-            times(durations)
-        );
+        let _ = writeln!(out, " {label:NAME$} {:>10} {:>8} {:>7}{}", "", "", "", times(durations));
     };
     if !row.waited.is_empty() && !row.latency.is_empty() {
         let none = squall_measure::Histogram::new();
@@ -295,7 +293,11 @@ fn validity(out: &mut String, run: &Run, color: bool) {
     };
     let _ = writeln!(out, " validity    {shown}: {meaning}");
     for reason in &run.reasons {
-        let text = format!("{}: {}; hint: {}", reason.rule, reason.observed, reason.advice);
+        let note = if reason.validity() == Validity::Valid { "note: " } else { "" };
+        let (rule, effect) = (reason.rule, reason.effect_text());
+        let (observed, advice) = (&reason.observed, &reason.advice);
+        let text =
+            format!("{note}{rule}: {observed}; effect on the numbers: {effect}; hint: {advice}");
         paragraph(out, "             ", &text);
     }
 }

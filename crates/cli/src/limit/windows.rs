@@ -100,11 +100,22 @@ fn step(
     let requests = all.count as f64 / seconds;
     let requirements =
         requirements.iter().map(|requirement| result(requirement, totals, seconds)).collect();
-    let facts = Facts { totals, series, all: &all, host, steady: None, thresholds: &[] };
+    let facts = Facts {
+        totals,
+        series,
+        all: &all,
+        elapsed_s: seconds,
+        host,
+        steady: None,
+        thresholds: &[],
+    };
     // A few late requests change no response of the target; many may.
     let by_generator = |reason: &Reason| {
-        GENERATOR_RULES.contains(&reason.rule)
-            && (reason.rule != "send_delay" || reason.validity == Validity::Invalid)
+        let least = match reason.rule {
+            "send_delay" => Validity::Invalid,
+            _ => Validity::Questionable,
+        };
+        GENERATOR_RULES.contains(&reason.rule) && reason.validity() >= least
     };
     let reasons = assess(&facts).into_iter().filter(by_generator);
     LoadStep {

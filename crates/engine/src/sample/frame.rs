@@ -176,6 +176,10 @@ impl<'w> Frame<'w> {
     pub(super) fn connected(&mut self, times: &ConnectTimes) {
         self.begin(times.begin_ns);
         self.own_delay += times.delay_ns;
+        if times.connect_ns.is_some() {
+            let recorder = &self.worker.recorder;
+            recorder.self_metrics(|own| own.connect_delay.record_ns(times.delay_ns));
+        }
         let parts = [(DNS, times.dns_ns), (CONNECT, times.connect_ns), (TLS, times.tls_ns)];
         for (phase, time) in parts {
             if let Some(time) = time {
