@@ -136,7 +136,7 @@ impl Collector {
             length_s: program.length_s(),
             shown: 0,
             secrets: program.secrets.clone(),
-            sampler: HostSampler::new(job.plan.connections.source_addresses.len()),
+            sampler: HostSampler::new(shared.source_addresses(), &shared.destinations()),
             host: HostMetrics::default(),
             began: Instant::now(),
             requests_logged: None,

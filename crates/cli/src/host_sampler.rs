@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
 use squall_measure::HostSample;
@@ -21,22 +22,27 @@ const PORT_COUNT_PAUSE: u32 = 100;
 /// Takes samples of the host.
 #[derive(Debug)]
 pub struct HostSampler {
-    /// Number of the plan's source addresses, at least 1.
-    sources: u64,
+    /// The plan's source addresses; none: the system chooses.
+    sources: Vec<String>,
+    /// Where the plan's connections go.
+    destinations: Vec<String>,
     ports: u64,
     /// When ports may be counted again.
     count_at: Instant,
     interfaces: NetworkInterfaces,
+    clock: SystemClock,
 }
 
 impl HostSampler {
-    /// A sampler for a plan with this many source addresses.
-    pub fn new(sources: usize) -> HostSampler {
+    /// A sampler for a plan with these source addresses, whose connections go to these destinations.
+    pub fn new(sources: &[IpAddr], destinations: &[SocketAddr]) -> HostSampler {
         HostSampler {
-            sources: sources.max(1) as u64,
+            sources: sources.iter().map(|own| proc_address(*own)).collect(),
+            destinations: destinations.iter().map(|to| proc_socket(*to)).collect(),
             ports: 0,
             count_at: Instant::now(),
             interfaces: NetworkInterfaces::default(),
+            clock: SystemClock::default(),
         }
     }
 
@@ -54,12 +60,13 @@ impl HostSampler {
         let network = self.interfaces.sample();
         (sample.network_bytes, sample.link_used_permille) = (network.bytes, network.used_permille);
         let (low, high) = port_range();
-        sample.ports_limit = (high + 1).saturating_sub(low) * self.sources;
+        sample.clock_step_us = self.clock.step_us(Instant::now(), SystemTime::now());
+        sample.ports_limit = (high + 1).saturating_sub(low) * self.sources.len().max(1) as u64;
         let possible = sample.time_wait + sample.tcp_in_use;
         if possible as f64 >= sample.ports_limit as f64 * MIN_PORT_USE {
             let begin = Instant::now();
             if begin >= self.count_at {
-                self.ports = ports_used(low, high);
+                self.ports = self.ports_used(low, high);
                 self.count_at = begin + begin.elapsed() * PORT_COUNT_PAUSE;
             }
         } else {
@@ -67,6 +74,63 @@ impl HostSampler {
         }
         sample.ports_used = self.ports;
         sample
+    }
+
+    /// Local ports of the range in use, in any state, toward that destination of the plan that uses the most,
+    /// from its own source addresses. What others have open toward other destinations takes none of them.
+    fn ports_used(&self, low: u64, high: u64) -> u64 {
+        let mut toward = vec![0; self.destinations.len()];
+        for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            for line in read(path).lines().skip(1) {
+                let mut words = line.split_whitespace().skip(1);
+                let (Some(local), Some(remote)) = (words.next(), words.next()) else { continue };
+                let Some(to) = self.destinations.iter().position(|own| own == remote) else {
+                    continue;
+                };
+                let Some((from, port)) = local.rsplit_once(':') else { continue };
+                let port = u64::from_str_radix(port, 16).unwrap_or(0);
+                let is_own = self.sources.is_empty() || self.sources.iter().any(|own| own == from);
+                toward[to] += u64::from(is_own && (low..=high).contains(&port));
+            }
+        }
+        toward.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// An address as `/proc/net/tcp` writes it: words of 32 bits as they lie in memory, in hexadecimal digits.
+fn proc_address(address: IpAddr) -> String {
+    let words = |bytes: &[u8]| {
+        bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| format!("{:08X}", u32::from_ne_bytes(*word)))
+            .collect()
+    };
+    match address {
+        IpAddr::V4(address) => words(&address.octets()),
+        IpAddr::V6(address) => words(&address.octets()),
+    }
+}
+
+/// An address and a port as `/proc/net/tcp` writes them.
+fn proc_socket(socket: SocketAddr) -> String {
+    format!("{}:{:04X}", proc_address(socket.ip()), socket.port())
+}
+
+/// Watches the system's clock, which can be set, against the steady one.
+#[derive(Debug, Default)]
+struct SystemClock(Option<(Instant, SystemTime)>);
+
+impl SystemClock {
+    /// By how much it has jumped since the last time it was looked at, in µs.
+    fn step_us(&mut self, steady: Instant, system: SystemTime) -> u64 {
+        let Some((steady_before, system_before)) = self.0.replace((steady, system)) else {
+            return 0;
+        };
+        let expected = system_before + (steady - steady_before);
+        let step = system.duration_since(expected).unwrap_or_else(|back| back.duration());
+        step.as_micros() as u64
     }
 }
 
@@ -185,26 +249,11 @@ fn port_range() -> (u64, u64) {
     (number(words.next()), number(words.next()))
 }
 
-/// Local ports of the range in use toward the destination that uses the most, in any state.
-fn ports_used(low: u64, high: u64) -> u64 {
-    let mut toward: HashMap<String, u64> = HashMap::new();
-    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
-        for line in read(path).lines().skip(1) {
-            let mut words = line.split_whitespace().skip(1);
-            let (Some(local), Some(remote)) = (words.next(), words.next()) else { continue };
-            let port = local.rsplit(':').next().and_then(|hex| u64::from_str_radix(hex, 16).ok());
-            let listens = remote.ends_with(":0000");
-            if !listens && port.is_some_and(|port| (low..=high).contains(&port)) {
-                *toward.entry(remote.to_owned()).or_default() += 1;
-            }
-        }
-    }
-    toward.into_values().max().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LOCALHOST: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
     #[test]
     fn tables_of_two_lines() {
@@ -217,19 +266,45 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn the_host_has_values() {
-        let sample = HostSampler::new(2).sample();
+        let sample = HostSampler::new(&[LOCALHOST, IpAddr::from([127, 0, 0, 2])], &[]).sample();
         assert!(sample.open_files > 2 && sample.open_files_limit > sample.open_files);
         assert!(sample.cpu_ticks > 0 && sample.rss_bytes > 1 << 20);
         assert!(sample.ports_limit > 1_000 && sample.ports_limit.is_multiple_of(2));
     }
 
+    /// Sockets that others have toward other destinations, or from other addresses, take none of the ports.
     #[cfg(target_os = "linux")]
     #[test]
-    fn ports_in_use_are_counted_by_destination() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let to = listener.local_addr().expect("an address");
-        let held: Vec<_> = (0..50).map(|_| std::net::TcpStream::connect(to)).collect();
+    fn ports_in_use_are_counted_toward_own_destinations() {
+        let listen = |address: &str| std::net::TcpListener::bind((address, 0)).expect("a port");
+        let (own, other) = (listen("127.0.0.1"), listen("127.0.0.1"));
+        let connect = |to: &std::net::TcpListener, count: usize| -> Vec<_> {
+            let to = to.local_addr().expect("an address");
+            (0..count).map(|_| std::net::TcpStream::connect(to).expect("it listens")).collect()
+        };
+        let held = [connect(&own, 30), connect(&other, 50)];
+        let to = [own.local_addr().expect("an address")];
         let (low, high) = port_range();
-        assert!(ports_used(low, high) >= 50, "{held:?}");
+        let used = |sources: &[IpAddr]| HostSampler::new(sources, &to).ports_used(low, high);
+        assert_eq!((used(&[]), used(&[LOCALHOST])), (30, 30), "{held:?}");
+        assert_eq!(used(&[IpAddr::from([127, 0, 0, 2])]), 0);
+    }
+
+    #[test]
+    fn addresses_are_written_as_the_kernel_does() {
+        let words = |text: &str| proc_socket(text.parse().expect("an address"));
+        assert_eq!(words("127.0.0.1:8080"), "0100007F:1F90");
+        assert_eq!(words("[::1]:80"), "00000000000000000000000001000000:0050");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_seen() {
+        let (mut clock, steady, system) =
+            (SystemClock::default(), Instant::now(), SystemTime::now());
+        let second = std::time::Duration::from_secs(1);
+        assert_eq!(clock.step_us(steady, system), 0);
+        assert_eq!(clock.step_us(steady + second, system + second), 0);
+        assert_eq!(clock.step_us(steady + 2 * second, system + 5 * second), 3_000_000);
+        assert_eq!(clock.step_us(steady + 3 * second, system + 2 * second), 4_000_000);
     }
 }

@@ -191,6 +191,22 @@ impl Shared {
         Ok(Arc::new(shared))
     }
 
+    /// The source addresses of connections; none: the system chooses.
+    pub fn source_addresses(&self) -> &[IpAddr] {
+        &self.settings.source_addresses
+    }
+
+    /// Where connections go, as far as is known before the run: the addresses of the origins, or of the proxy.
+    pub fn destinations(&self) -> Vec<SocketAddr> {
+        unique(
+            self.addresses
+                .values()
+                .flatten()
+                .chain(self.settings.resolve.values().flatten())
+                .copied(),
+        )
+    }
+
     /// The I/O backend in use: never [`Io::Auto`].
     pub fn io(&self) -> Io {
         self.io

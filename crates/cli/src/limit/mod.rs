@@ -321,7 +321,8 @@ impl Runner<'_> {
         let workers = self.args.runtime.workers(&plan, hosts, builtin)?;
         let Some(control) = self.interrupts.begin(0) else { return Ok(host) };
         let began = Instant::now();
-        let mut sampler = HostSampler::new(self.plan.connections.source_addresses.len());
+        let mut sampler =
+            HostSampler::new(self.shared.source_addresses(), &self.shared.destinations());
         host.add(0.0, sampler.sample());
         let ended =
             squall_engine::run(program, self.shared.clone(), &workers, &control, None, |event| {

@@ -60,6 +60,8 @@ pub(crate) struct Frame<'w> {
     due: u64,
     /// Whether it came from a wait or is an arrival: then it has a moment at which it was due.
     waited: bool,
+    /// When the first of those was begun that were due at the same moment.
+    burst_start: u64,
     /// Whether its user may do something else at the same time.
     is_branch: bool,
     /// From when on the deadlines of the present exchange count: squall cannot have begun it before.
@@ -100,6 +102,7 @@ impl<'w> Frame<'w> {
             begun: false,
             due: strand.due,
             waited: std::mem::take(&mut strand.waited),
+            burst_start: now.ready,
             is_branch: strand.is_branch,
             exchange_from: now.seen,
             phases: Phases::default(),
@@ -130,6 +133,9 @@ impl<'w> Frame<'w> {
     pub(super) fn begin(&mut self, at: u64) {
         if !self.begun {
             (self.begun, self.start) = (true, at);
+            if self.waited {
+                self.burst_start = self.worker.bursts.begin(self.due, at);
+            }
         }
     }
 
@@ -335,7 +341,8 @@ impl<'w> Frame<'w> {
         let recorder = &self.worker.recorder;
         let pooled = self.phases.0[POOL].unwrap_or(0);
         if self.waited {
-            let late = self.start.saturating_sub(self.due).saturating_sub(pooled);
+            // What is due at the same moment is sent one after the other: that is the plan's doing.
+            let late = self.burst_start.saturating_sub(self.due).saturating_sub(pooled);
             recorder.self_metrics(|own| own.send_delay.record_ns(late));
         }
         if self.user.state.get().is_some() && self.is_branch {

@@ -29,6 +29,7 @@ use crate::record::{NameRegistry, Recorder};
 use crate::roster::Roster;
 use crate::rows::Rows;
 use crate::run::{Message, Orders};
+use crate::sample::bursts::Bursts;
 use crate::sample::connections::Pools;
 use crate::sample::in_flight::{InFlight, InFlightTable};
 use crate::scratch::{Buffer, Buffers};
@@ -77,6 +78,7 @@ pub(crate) struct Worker {
     pub pools: Pools,
     pub rows: Rows,
     pub buffers: Buffers,
+    pub bursts: Bursts,
     origins: Origins,
     /// Samples that could have been copied for who watches.
     pub samples_seen: Cell<u64>,
@@ -180,6 +182,7 @@ impl Worker {
             in_flight: InFlightTable::default(),
             pools: Pools::default(),
             rows: Rows::new(&program),
+            bursts: Bursts::default(),
             buffers: Buffers::default(),
             origins: Origins::new(&program.origins, program.http),
             samples_seen: Cell::new(0),
