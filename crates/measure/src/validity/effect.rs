@@ -7,7 +7,7 @@ use crate::units::percent;
 /// A change of the numbers by less than this share is a note: repeated runs differ by as much.
 const MIN_EFFECT: f64 = 0.02;
 /// Numbers that may be off by more than this share say more about the generator than about the target.
-const MAX_QUESTIONABLE: f64 = 0.25;
+const MAX_QUESTIONABLE: f64 = 0.5;
 
 /// By how much the numbers of a run may be off at most, as shares of them; 0: not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -73,7 +73,7 @@ mod tests {
             (0.0, 0.0, 0.0, Validity::Valid, "none"),
             (0.019, 0.0, 0.0, Validity::Valid, "rate by up to 1.9%"),
             (0.01, 0.0, 0.02, Validity::Questionable, "rate by up to 1%, p99 by up to 2%"),
-            (0.0, 0.26, 0.0, Validity::Invalid, "mean by up to 26%"),
+            (0.0, 0.51, 0.0, Validity::Invalid, "mean by up to 51%"),
         ] {
             let effect = Effect { rate, mean, p99 };
             assert_eq!((effect.validity(), effect.text().as_str()), (validity, text));

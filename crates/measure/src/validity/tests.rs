@@ -71,7 +71,7 @@ fn users_that_wait_for_squall_cost_rate() {
     assert_eq!(reasons(closed(5)), []);
     let note = one("generator_time", Validity::Valid, "rate by up to 1.5%");
     assert_eq!(told(&reasons(closed(15))), note);
-    let pauses = one("generator_time", Validity::Invalid, "rate by up to 27%");
+    let pauses = one("generator_time", Validity::Questionable, "rate by up to 27%");
     assert_eq!(told(&reasons(closed(270))), pauses);
 }
 
@@ -141,7 +141,7 @@ fn what_runs_out_is_a_note_until_something_failed() {
         let failed = Sample { complete: false, error, ..Sample::ok(10) };
         (0..100).for_each(|_| slice.record(NameId(0), &failed));
     });
-    assert_eq!(told(&found), one("ports", Validity::Invalid, "rate by up to 50%"));
+    assert_eq!(told(&found), one("ports", Validity::Questionable, "rate by up to 50%"));
 }
 
 #[test]
