@@ -157,3 +157,71 @@ fn a_target_that_gets_slower_and_slower_is_not_steady() {
     assert!(told.iter().any(of_all), "{seen}");
     assert_eq!(json["steady"]["found"], false);
 }
+
+/// Pauses that are too short to be a stall each cost a closed load a part of its requests.
+#[test]
+fn pauses_of_squall_are_a_share_of_the_users_time() {
+    let server = target();
+    let url = format!("{}/delay/5", server.url());
+    let child = Command::new(env!("CARGO_BIN_EXE_squall"))
+        .args([&url, "-c", "20", "-d", "2s", "-q", "--json", "-"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("squall starts");
+    while server.stats().accepted == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for _ in 0..12 {
+        signal(&child, "STOP");
+        std::thread::sleep(Duration::from_millis(70));
+        signal(&child, "CONT");
+        std::thread::sleep(Duration::from_millis(70));
+    }
+    let output = child.wait_with_output().expect("squall ends");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    let share =
+        reason(&json, "generator_time").unwrap_or_else(|| panic!("{}", json["validity_reasons"]));
+    let effect = share["effect"]["rate"].as_f64().expect("a share");
+    assert!((0.1..0.95).contains(&effect), "{share}");
+    assert_ne!(json["validity"], "valid");
+}
+
+/// Percentiles above the share of what was given up are lower bounds, and no threshold below them holds.
+#[test]
+fn what_never_came_is_not_fast() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\ndefaults: {{timeout: {{first_byte: 200ms}}}}\nthresholds: [p99 < 10s, p50 < 10s]\n\
+         scenarios: {{a: {{load: {{users: 1, iterations: 10}}, steps: [\
+         {{repeat: 9, steps: [{{get: /}}]}}, {{get: /hostile/never-answers}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml"], 1);
+    let passed: Vec<_> = json["thresholds"].as_array().expect("two").iter().collect();
+    assert_eq!((&passed[0]["passed"], &passed[1]["passed"]), (&false.into(), &true.into()));
+    assert!(passed[0]["shown"].as_str().is_some_and(|shown| shown.starts_with("at least 2")));
+    let bounds = &json["totals"]["latency_with_timeouts_us"];
+    assert_eq!((&bounds["count"], &bounds["given_up"]), (&100.into(), &10.into()));
+    assert_eq!(bounds["at_least"], serde_json::json!(["mean", "p95", "p99", "p999", "max"]));
+    let noted = reason(&json, "timeouts").unwrap_or_else(|| panic!("{}", json["validity_reasons"]));
+    assert!(noted["observed"].to_string().contains("percentiles above p90"), "{noted}");
+}
+
+/// Two hundred users that are all due in the same moment: no generator sends all of them in it.
+#[test]
+fn a_burst_that_the_plan_asks_for_is_not_squalls_delay() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios: {{a: {{load: {{users: 200, iterations: 2, pacing: 300ms}}, steps: [{{get: /}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml", "-w", "1"], 0);
+    let delay = &json["generator"]["send_delay_us"];
+    // The first request of a user has no moment at which it was due.
+    assert_eq!(delay["count"].as_u64(), Some(200), "{delay}");
+    // Sent one after the other, nine of ten would be late by nearly twice as much as the one in the middle.
+    let (p50, p90) = (delay["p50"].as_f64(), delay["p90"].as_f64());
+    assert!(p50.zip(p90).is_some_and(|(p50, p90)| p90 <= 1.1 * p50 + 1.0), "{delay}");
+}
