@@ -209,6 +209,10 @@ impl<'a> Exchange<'a> {
     }
 
     fn take_head(&mut self, head: &http::response::Parts, ends: bool) -> Result<(), Error> {
+        if !head.headers.values().all(|value| is_trimmed(value.as_bytes())) {
+            let why = "a header's value begins or ends with white space";
+            return Err(Error::not_http2(why));
+        }
         self.status = head.status.as_u16();
         self.sets_cookies = head.headers.contains_key(SET_COOKIE);
         self.head.reserve(HEAD);
@@ -258,6 +262,13 @@ impl<'a> Exchange<'a> {
         };
         done(&response, times)
     }
+}
+
+/// Whether a value neither begins nor ends with white space (RFC 9113, section 8.2.1), which the `h2` crate
+/// does not look at.
+fn is_trimmed(value: &[u8]) -> bool {
+    let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    !is_space(value.first()) && !is_space(value.last())
 }
 
 /// The body of a request on its way.

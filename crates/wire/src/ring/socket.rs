@@ -326,8 +326,12 @@ impl Socket {
         self.with(|slot| slot.refused)
     }
 
-    /// Sends no more.
+    /// Sends no more than it has taken.
     pub(crate) fn shutdown(&self) -> io::Result<()> {
+        if self.with(|slot| slot.sending) {
+            // It waits for the next system call, which would come too late.
+            self.ring.submit();
+        }
         Ok(self.with(|slot| shutdown(&slot.fd, Shutdown::Write))?)
     }
 
