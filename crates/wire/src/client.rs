@@ -8,11 +8,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::event_loop::LoopWaker;
 use crate::h1::KnownHeads;
 use crate::progress::Clock;
-#[cfg(target_os = "linux")]
-use crate::ring::Ring;
+use crate::ring::{LoopWaker, Ring};
 use crate::settings::{Io, Shared};
 
 /// Bytes read at a time. Larger bodies cost fewer calls, smaller buffers stay in the cache.
@@ -29,7 +27,6 @@ pub struct Client {
     connections_begun: Cell<usize>,
     /// Addresses of names that were not known before the run.
     pub(crate) late: RefCell<HashMap<String, Rc<[SocketAddr]>>>,
-    #[cfg(target_os = "linux")]
     ring: Option<Rc<Ring>>,
     /// How much waits for tokio's event loop.
     in_tokio: Cell<u32>,
@@ -63,10 +60,7 @@ impl Client {
         worker: usize,
         waker: &Arc<LoopWaker>,
     ) -> io::Result<Rc<Client>> {
-        #[cfg(not(target_os = "linux"))]
-        let _ = waker;
         Ok(Rc::new(Client {
-            #[cfg(target_os = "linux")]
             ring: match shared.io() {
                 Io::Uring => Some(Rc::new(Ring::new(clock, Some(waker.clone()))?)),
                 _ => None,
@@ -83,13 +77,9 @@ impl Client {
 
     /// Whether its TCP connections wait in a ring.
     pub fn has_ring(&self) -> bool {
-        #[cfg(target_os = "linux")]
-        return self.ring.is_some();
-        #[cfg(not(target_os = "linux"))]
-        false
+        self.ring.is_some()
     }
 
-    #[cfg(target_os = "linux")]
     pub(crate) fn ring(&self) -> Option<&Rc<Ring>> {
         self.ring.as_ref()
     }

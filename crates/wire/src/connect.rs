@@ -1,11 +1,11 @@
 //! Makes connections: looks up the name, connects, goes through the proxy, shakes hands.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, UnixStream};
 
 use crate::client::Client;
@@ -13,13 +13,13 @@ use crate::error::{Error, ErrorKind};
 use crate::exchange::Connection;
 use crate::h1::{Parsed, ResponseParser};
 use crate::http2::Session;
-use crate::link::{Link, Plain, Tcp};
+use crate::link::Link;
 use crate::origin::Origin;
 use crate::progress::{Phase, Progress};
-#[cfg(target_os = "linux")]
 use crate::ring::Socket;
 use crate::settings::{Http, Proxy, unique};
-use crate::tls;
+use crate::transport::{Tcp, TokioIo, Transport};
+use crate::{sys, tls};
 
 /// How long the parts of making a connection took, in nanoseconds; `None`: there was no such part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,17 +78,17 @@ pub fn connect<'a>(
         let in_tokio = !client.has_ring() || window.is_some();
         let _in_tokio = in_tokio.then(|| client.in_tokio());
         let mut times = ConnectTimes::default();
-        let plain = reach(client, origin, progress, window, &mut times).await?;
+        let transport = reach(client, origin, progress, window, &mut times).await?;
         let http = client.shared.settings.http;
         if !origin.is_tls() {
-            let opened = open(client, Link::from(plain), http == Http::V2, window).await?;
+            let opened = open(client, Link::Plain(transport), http == Http::V2, window).await?;
             return Ok((opened, times));
         }
         progress.set(Phase::Tls);
         let begin = client.clock().now();
         let name = tls::server_name(&client.shared.settings.tls, origin)?;
-        let stream =
-            client.shared.tls.connect(name, plain).await.map_err(|error| tls::failed(&error))?;
+        let stream = client.shared.tls.connect(name, TokioIo::from(transport)).await;
+        let stream = stream.map_err(|error| tls::failed(&error))?;
         times.tls_ns = Some(client.clock().now() - begin);
         let agreed = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
         if http == Http::V2 && !agreed {
@@ -119,7 +119,7 @@ async fn reach(
     progress: &Progress,
     window: Option<u32>,
     times: &mut ConnectTimes,
-) -> Result<Plain, Error> {
+) -> Result<Transport, Error> {
     let settings = &client.shared.settings;
     if let Some(path) = &settings.unix {
         progress.set(Phase::Connect);
@@ -129,7 +129,7 @@ async fn reach(
         (times.begin_ns, times.connect_begin_ns) = (begin, begin);
         times.connect_ns = Some(client.clock().now() - begin);
         return stream
-            .map(Plain::Unix)
+            .map(Transport::Unix)
             .map_err(|error| Error::connect(&error, &path.display().to_string()));
     }
     let (host, port) = match &settings.proxy {
@@ -202,19 +202,9 @@ struct Handshake {
 
 impl Handshake {
     /// Of a connection that was begun at `begin_ns`, and seen to be there now.
-    fn of(stream: &Plain, begin_ns: u64, now: u64) -> Handshake {
+    fn of(stream: &Transport, begin_ns: u64, now: u64) -> Handshake {
         let elapsed = now.saturating_sub(begin_ns);
-        #[cfg(target_os = "linux")]
-        let known = stream.tcp_info().map(|info| match info.rtt_us {
-            // The SYN was sent again: what is left is the age of the SYN-ACK, in ms.
-            0 => elapsed.saturating_sub(u64::from(info.last_ack_ms) * 1_000_000),
-            rtt => u64::from(rtt) * 1_000,
-        });
-        #[cfg(not(target_os = "linux"))]
-        let known = {
-            let _ = stream;
-            None::<u64>
-        };
+        let known = stream.tcp_info().map(|info| info.handshake_ns(elapsed));
         let took_ns = known.map_or(elapsed, |known| known.min(elapsed));
         Handshake { begin_ns, took_ns, delay_ns: elapsed - took_ns }
     }
@@ -230,7 +220,7 @@ async fn dial(
     client: &Client,
     addresses: &[SocketAddr],
     window: Option<u32>,
-) -> Result<(Plain, u64, Handshake), Error> {
+) -> Result<(Transport, u64, Handshake), Error> {
     let number = client.next_connection_number();
     let mut last = Error::new(ErrorKind::Dns, "the name has no address");
     let mut first_ns = None;
@@ -254,14 +244,12 @@ async fn dial(
 /// released it: if no other is left, the ring releases closed ones now.
 fn new_socket(client: &Client, to: SocketAddr) -> io::Result<TcpSocket> {
     let socket = || if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
-    #[cfg(target_os = "linux")]
     if let Some(ring) = client.ring() {
         return socket().or_else(|error| match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE) if ring.release_closed() => socket(),
             _ => Err(error),
         });
     }
-    let _ = client;
     socket()
 }
 
@@ -270,63 +258,53 @@ async fn dial_one(
     to: SocketAddr,
     from: Option<IpAddr>,
     window: Option<u32>,
-) -> io::Result<(Plain, Handshake)> {
+) -> io::Result<(Transport, Handshake)> {
     let socket = new_socket(client, to)?;
     // Requests are sent whole: there is nothing that Nagle's algorithm could gather.
     socket.set_nodelay(true)?;
     // A socket that cannot be stamped is as good as any: its delays just stay unknown.
-    #[cfg(target_os = "linux")]
-    let _ = crate::sys::stamp_arrivals(&socket);
+    let _ = sys::stamp_arrivals(&socket);
     // Where the kernel does not know this it goes its own way.
-    #[cfg(target_os = "linux")]
-    let _ = client.shared.settings.ports.map(|range| crate::sys::ports_in_turn(&socket, range));
+    let _ = client.shared.settings.ports.map(|range| sys::ports_in_turn(&socket, range));
     if let Some(from) = from {
-        bind(&socket, from)?;
+        // The port is left to `connect`, which can use one toward each destination, and not just one a
+        // source address.
+        sys::leave_port_to_connect(&socket)?;
+        socket.bind(SocketAddr::new(from, 0))?;
     }
     if let Some(window) = window {
-        #[cfg(target_os = "linux")]
-        crate::sys::clamp_window(&socket, window)?;
-        #[cfg(not(target_os = "linux"))]
-        socket.set_recv_buffer_size(window)?;
+        sys::bound_window(&socket, window)?;
     }
     // A ring receives everything that arrives, so it cannot serve a throttled user.
-    #[cfg(target_os = "linux")]
     if let Some(ring) = client.ring().filter(|_| window.is_none()) {
-        let socket = Socket::connect(ring, crate::sys::blocking(socket)?, to).await?;
+        let socket = Socket::connect(ring, socket, to).await?;
         let now = client.clock().now();
         let begin_ns = socket.sent().map_or(now, |sent| sent.sent_ns);
-        let stream = Plain::Ring(socket, None);
+        let stream = Transport::Ring(socket);
         let handshake = Handshake::of(&stream, begin_ns, now);
         return Ok((stream, handshake));
     }
     let begin_ns = client.clock().now();
-    let stream = Plain::Tcp(Tcp::new(socket.connect(to).await?));
+    let stream = Transport::Tcp(Tcp::new(socket.connect(to).await?));
     let handshake = Handshake::of(&stream, begin_ns, client.clock().now());
     Ok((stream, handshake))
 }
 
-/// Binds to a source address. The port is left to `connect`, which can use one toward each
-/// destination, and not just one a source address (ip(7), IP_BIND_ADDRESS_NO_PORT).
-fn bind(socket: &TcpSocket, from: IpAddr) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    crate::sys::leave_port_to_connect(socket)?;
-    socket.bind(SocketAddr::new(from, 0))
-}
-
 /// Asks a proxy for a tunnel to an origin (RFC 9110, section 9.3.6).
-async fn tunnel(stream: &mut Plain, proxy: &Proxy, origin: &Origin) -> Result<(), Error> {
+async fn tunnel(stream: &mut Transport, proxy: &Proxy, origin: &Origin) -> Result<(), Error> {
     let to = origin.host_and_port();
     let mut request = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n");
     if let Some(value) = proxy.authorization() {
         request.push_str(&format!("Proxy-Authorization: {value}\r\n"));
     }
     request.push_str("\r\n");
-    stream.write_all(request.as_bytes()).await.map_err(|error| Error::io(&error))?;
+    write_all(stream, request.as_bytes()).await.map_err(|error| Error::io(&error))?;
     let (mut held, mut parser) = (Vec::new(), ResponseParser::new(true));
     loop {
         let mut piece = [0; 1024];
         // The proxy is silent after its head until it is spoken to: nothing of the tunnel is lost.
-        let read = stream.read(&mut piece).await.map_err(|error| Error::io(&error))?;
+        let read = poll_fn(|cx| stream.poll_read(cx, &mut piece)).await;
+        let read = read.map_err(|error| Error::io(&error))?.bytes;
         if read == 0 || held.len() > MAX_PROXY_RESPONSE {
             return Err(Error::new(ErrorKind::Proxy, "the proxy gave no response to CONNECT"));
         }
@@ -343,5 +321,15 @@ async fn tunnel(stream: &mut Plain, proxy: &Proxy, origin: &Origin) -> Result<()
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+async fn write_all(stream: &mut Transport, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match poll_fn(|cx| stream.poll_write(cx, bytes)).await? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            written => bytes = &bytes[written..],
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
 mod tests;

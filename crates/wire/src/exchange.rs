@@ -511,5 +511,5 @@ fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<us
     throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_send_budget(cx))
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 pub(crate) mod tests;

@@ -10,9 +10,6 @@ mod body;
 mod client;
 mod connect;
 mod decompress;
-mod direct;
-#[cfg(target_os = "linux")]
-mod discard;
 mod error;
 mod event_loop;
 mod exchange;
@@ -24,27 +21,29 @@ mod message;
 mod origin;
 mod progress;
 mod resolve;
-#[cfg(target_os = "linux")]
-mod ring;
 mod settings;
-#[cfg(target_os = "linux")]
-mod stamp;
-#[cfg(target_os = "linux")]
-mod sys;
 mod throttle;
 mod tls;
+mod transport;
+
+// What depends on the system is in these two, and nowhere else.
+#[cfg_attr(not(target_os = "linux"), path = "no_ring.rs")]
+mod ring;
+#[cfg_attr(not(target_os = "linux"), path = "sys_elsewhere.rs")]
+mod sys;
 
 pub use body::{BodySink, BodySource};
 pub use client::{Client, InTokio};
 pub use connect::{ConnectTimes, Connected, Opened, connect};
 pub use decompress::{Bounds, Decompressor, Encoding};
 pub use error::{Delivery, Error, ErrorKind};
-pub use event_loop::{LoopOwner, LoopWaker, run_loop};
+pub use event_loop::{LoopOwner, run_loop};
 pub use exchange::Connection;
 pub use h1::{Malformed, Parsed, ResponseParser};
 pub use http2::{Fields, Session, Stream};
 pub use message::{Expect, RequestBytes, RequestFields, Response, Times};
 pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
+pub use ring::LoopWaker;
 pub use settings::{Http, Io, Proxy, Settings, SetupError, Shared, TlsSettings};
 pub use throttle::Throttle;

@@ -6,12 +6,15 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tokio_rustls::TlsConnector;
 
 use crate::origin::Origin;
+use crate::progress::Clock;
+use crate::ring::Ring;
 use crate::{resolve, tls};
 
 /// The I/O backend.
@@ -229,13 +232,10 @@ impl Shared {
 
 /// What [`Io::Auto`] means on this machine.
 fn choose(wanted: Io) -> Result<Io, SetupError> {
-    #[cfg(target_os = "linux")]
     let tried = match wanted {
         Io::Epoll => return Ok(Io::Epoll),
-        _ => crate::ring::Ring::new(crate::Clock::new(std::time::Instant::now()), None).map(drop),
+        _ => Ring::new(Clock::new(Instant::now()), None).map(drop),
     };
-    #[cfg(not(target_os = "linux"))]
-    let tried: std::io::Result<()> = Err(std::io::ErrorKind::Unsupported.into());
     match (tried, wanted) {
         (Ok(()), _) => Ok(Io::Uring),
         (Err(_), Io::Auto | Io::Epoll) => Ok(Io::Epoll),

@@ -2,12 +2,13 @@
 //! one system call, and what has arrived for many comes back in one. Linux 6.1 and later.
 //!
 //! A worker has one ring, on its own thread. Sockets look to those who use them as the others do, as
-//! futures that wait; the event loop ([`crate::event_loop`]) sleeps in [`Ring::enter`].
+//! futures that wait; the event loop ([`event_loop`]) sleeps in [`Ring::enter`].
 //!
 //! The kernel reads and writes memory of this program while it works: [`outbox`] and [`buffers`] own
 //! it, and give nothing back to the system before the ring is gone.
 
 mod buffers;
+mod event_loop;
 mod outbox;
 mod slots;
 mod socket;
@@ -25,10 +26,11 @@ use io_uring::types::{CancelBuilder, Fd, RecvMsgOut, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use slab::Slab;
 
-use crate::event_loop::LoopWaker;
 use crate::progress::Clock;
-use crate::stamp;
+use crate::sys;
 use buffers::{Buffers, GROUP};
+pub use event_loop::LoopWaker;
+pub(crate) use event_loop::run_loop;
 use outbox::{Address, Outbox};
 use slots::{End, Piece, Slot};
 pub(crate) use socket::Socket;
@@ -122,7 +124,7 @@ impl Ring {
         let buffers = Buffers::new(&ring)?;
         // SAFETY: all fields are integers and pointers, for which zero is a value.
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
-        message.msg_controllen = stamp::CONTROL;
+        message.msg_controllen = sys::CONTROL;
         Ok(Ring {
             ring: RefCell::new(ring),
             buffers: RefCell::new(buffers),
@@ -388,7 +390,7 @@ impl Ring {
         let piece = RecvMsgOut::parse(bytes, &self.message).ok().map(|message| {
             let payload = message.payload_data();
             let from = payload.as_ptr().addr() - bytes.as_ptr().addr();
-            let stamp_ns = stamp::in_control(message.control_data()).unwrap_or(0);
+            let stamp_ns = sys::in_control(message.control_data()).unwrap_or(0);
             Piece { buffer, from: from as u16, to: (from + payload.len()) as u16, stamp_ns }
         });
         match piece {

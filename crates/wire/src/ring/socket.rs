@@ -4,20 +4,19 @@ use std::fs::File;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
 use rustix::net::{SendFlags, Shutdown, send, shutdown};
+use tokio::net::TcpSocket;
 
 use super::outbox::SMALL;
 use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
-use crate::direct::{Read, send_file};
-use crate::link::Sent;
-use crate::sys::TcpInfo;
-use crate::{discard, stamp};
+use crate::link::{Read, Sent};
+use crate::sys::{self, TcpInfo};
 
 /// An open socket, or one that is being connected.
 pub(crate) struct Socket {
@@ -33,9 +32,10 @@ impl Socket {
     /// Connects.
     pub(crate) async fn connect(
         ring: &Rc<Ring>,
-        fd: OwnedFd,
+        socket: TcpSocket,
         to: SocketAddr,
     ) -> io::Result<Socket> {
+        let fd = sys::blocking(socket)?;
         let socket = Socket { ring: ring.clone(), key: ring.adopt(fd) };
         let pushed = socket.request(|slot, fd| {
             let address = slot.address.insert(Address::new(to));
@@ -129,7 +129,7 @@ impl Socket {
         let bytes = &bytes[usize::from(piece.from)..];
         let length = bytes.len().min(buffer.len());
         buffer[..length].copy_from_slice(&bytes[..length]);
-        let ago_ns = stamp::ago(piece.stamp_ns);
+        let ago_ns = sys::ago(piece.stamp_ns);
         piece.from += length as u16;
         if piece.from == piece.to {
             buffers.give(piece.buffer);
@@ -229,7 +229,7 @@ impl Socket {
             }
             // The kernel knows no flag for this one call, and the ring wants a socket that blocks.
             rustix::io::ioctl_fionbio(&slot.fd, true)?;
-            let sent = send_file(&slot.fd, file, most);
+            let sent = sys::send_file(&slot.fd, file, most);
             rustix::io::ioctl_fionbio(&slot.fd, false)?;
             slot.written += *sent.as_ref().unwrap_or(&0) as u64;
             sent
@@ -249,7 +249,7 @@ impl Socket {
         if !ready!(self.poll_direct(cx))? {
             return self.poll_read(cx, buffer);
         }
-        match self.with(|slot| stamp::recv(&slot.fd, buffer)) {
+        match self.with(|slot| sys::recv(&slot.fd, buffer)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.poll_in(cx),
             result => Poll::Ready(result.map(|(bytes, ago_ns)| Read { bytes, ago_ns })),
         }
@@ -267,7 +267,7 @@ impl Socket {
             Ok(false) => return Poll::Ready(None),
             Err(error) => return Poll::Ready(Some(Err(error))),
         }
-        match self.with(|slot| discard::discard(&slot.fd, most)) {
+        match self.with(|slot| sys::discard(&slot.fd, most)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.poll_in(cx).map(Some),
             result => Poll::Ready(Some(result)),
         }
@@ -326,8 +326,12 @@ impl Socket {
         self.with(|slot| slot.refused)
     }
 
-    /// Sends no more.
+    /// Sends no more than it has taken.
     pub(crate) fn shutdown(&self) -> io::Result<()> {
+        if self.with(|slot| slot.sending) {
+            // It waits for the next system call, which would come too late.
+            self.ring.submit();
+        }
         Ok(self.with(|slot| shutdown(&slot.fd, Shutdown::Write))?)
     }
 

@@ -2,14 +2,15 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
+use tokio::net::TcpSocket;
+
 use super::*;
-use crate::direct::Read;
+use crate::link::Read;
 
 /// A ring, or none where the system forbids it (containers often do): then there is nothing to test.
 fn ring() -> Option<Rc<Ring>> {
@@ -22,9 +23,8 @@ fn ring() -> Option<Rc<Ring>> {
     }
 }
 
-fn socket() -> OwnedFd {
-    use rustix::net::{AddressFamily, SocketType, socket};
-    socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket")
+fn socket() -> TcpSocket {
+    TcpSocket::new_v4().expect("a socket")
 }
 
 /// Waits until something has arrived, for so many ns.

@@ -1,5 +1,5 @@
-//! What a client makes of a server that breaks the protocol: an error of the right kind, never a hang. The
-//! cases are those of h2spec that concern a client.
+//! What a client makes of a server that resets, closes, goes away or sends without end: an error that says
+//! so, never a hang. What breaks the protocol is in `conformance.rs`.
 
 use super::*;
 use crate::Delivery;
@@ -7,7 +7,6 @@ use crate::Delivery;
 const OK: u8 = 0x88; // :status 200, from the static table
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
-const PADDED: u8 = 8;
 
 fn headers(flags: u8, block: &[u8]) -> Vec<u8> {
     frame(1, END_HEADERS | flags, 1, block)
@@ -26,80 +25,22 @@ fn answered(answer: Vec<u8>, check: impl Fn(Result<Seen, Error>)) {
 }
 
 #[test]
-fn what_breaks_the_protocol_is_malformed() {
-    let literal = |name: &[u8], value: &[u8]| {
-        [&[0, name.len() as u8], name, &[value.len() as u8], value].concat()
-    };
-    let block = |fields: &[u8]| [&[OK], fields].concat();
-    let ok = || headers(0, &[OK]);
-    let cases: Vec<(&str, Vec<u8>)> = vec![
-        ("a frame larger than allowed", [ok(), frame(0, 0, 1, &[0; 16_385])].concat()),
-        ("DATA on stream 0", frame(0, 0, 0, b"x")),
-        ("DATA before HEADERS", frame(0, 0, 1, b"x")),
-        ("DATA on a stream that was not begun", frame(0, 0, 5, b"x")),
-        ("HEADERS on stream 0", frame(1, END_HEADERS, 0, &[OK])),
-        ("HEADERS on a stream that was not begun", frame(1, END_HEADERS, 5, &[OK])),
-        ("padding longer than HEADERS", frame(1, END_HEADERS | PADDED, 1, &[9, OK])),
-        ("padding longer than DATA", [ok(), frame(0, PADDED, 1, &[9, 0])].concat()),
-        ("a padded frame without a length", [ok(), frame(0, PADDED, 1, &[])].concat()),
-        ("PUSH_PROMISE", frame(5, END_HEADERS, 1, &[0, 0, 0, 2, 0x82, 0x86, 0x84])),
-        ("SETTINGS on a stream", frame(4, 0, 1, &[])),
-        ("SETTINGS of 5 bytes", frame(4, 0, 0, &[0; 5])),
-        ("SETTINGS that acknowledge and set", frame(4, 1, 0, &[0, 3, 0, 0, 0, 1])),
-        ("SETTINGS with a window of 2^31", frame(4, 0, 0, &[0, 4, 0x80, 0, 0, 0])),
-        ("SETTINGS with frames of 1 byte", frame(4, 0, 0, &[0, 5, 0, 0, 0, 1])),
-        ("PING of 7 bytes", frame(6, 0, 0, &[0; 7])),
-        ("PING on a stream", frame(6, 0, 1, &[0; 8])),
-        ("GOAWAY on a stream", frame(7, 0, 1, &[0; 8])),
-        ("a GOAWAY of 7 bytes", frame(7, 0, 0, &[0; 7])),
-        ("WINDOW_UPDATE by 0", frame(8, 0, 0, &[0; 4])),
-        ("WINDOW_UPDATE of 3 bytes", frame(8, 0, 0, &[0; 3])),
-        ("a window beyond 2^31", frame(8, 0, 0, &[0x7f, 0xff, 0xff, 0xff])),
-        ("RST_STREAM on stream 0", frame(3, 0, 0, &[0, 0, 0, 8])),
-        ("RST_STREAM of 3 bytes", frame(3, 0, 1, &[0; 3])),
-        ("CONTINUATION without HEADERS", frame(9, END_HEADERS, 1, &[OK])),
-        ("DATA within a head", [frame(1, 0, 1, &[OK]), frame(0, 0, 1, b"x")].concat()),
-        ("HPACK: an index that is not there", headers(0, &[0xff, 0xff, 0xff, 0x03])),
-        ("HPACK: a number without an end", headers(0, &[0xff; 12])),
-        ("HPACK: a text that is cut off", headers(0, &[OK, 0, 3, b'a'])),
-        ("no :status", headers(0, &literal(b"x-a", b"1"))),
-        (":status that is no number", headers(0, &literal(b":status", b"2x0"))),
-        ("a pseudo-header behind a field", headers(0, &[&literal(b"a", b"1")[..], &[OK]].concat())),
-        ("a name in upper case", headers(0, &block(&literal(b"X-A", b"1")))),
-        ("Connection", headers(0, &block(&literal(b"connection", b"close")))),
-        ("less DATA than Content-Length", {
-            let head = headers(0, &block(&literal(b"content-length", b"5")));
-            [head, frame(0, END_STREAM, 1, b"two")].concat()
-        }),
-        ("more DATA than Content-Length", {
-            let head = headers(0, &block(&literal(b"content-length", b"2")));
-            [head, frame(0, END_STREAM, 1, b"three")].concat()
-        }),
-        ("HTTP/1", b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".to_vec()),
-    ];
-    for (what, answer) in cases {
-        answered(answer, |result| match result {
-            Ok(seen) => panic!("{what}: {seen:?}"),
-            Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Malformed, "{what}: {error}");
-                assert!(error.to_string().starts_with("HTTP/2: "), "{what}: {error}");
-            }
+fn a_server_of_http_1_is_told() {
+    run(|client| async move {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let origin = at(listener.local_addr().expect("an address").port());
+        std::thread::spawn(move || {
+            let (mut peer, _) = listener.accept().expect("a connection");
+            peer.set_read_timeout(Some(GIVE_UP)).expect("an option of all sockets");
+            let _ = peer.read(&mut [0; 4096]);
+            let answer = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+            peer.write_all(answer).expect("open");
+            while peer.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {}
         });
-    }
-}
-
-#[test]
-fn what_is_unknown_is_passed_over() {
-    let answer = [
-        frame(0x77, 0xff, 0, b"an extension"),
-        frame(4, 0, 0, &[0x77, 0x77, 0, 0, 0, 1]),
-        headers(0, &[OK]),
-        frame(0x78, 0xff, 1, b"another"),
-        frame(0, PADDED | END_STREAM, 1, &[3, b'o', b'k', 0, 0, 0]),
-    ];
-    answered(answer.concat(), |result| {
-        let seen = result.expect("a response");
-        assert_eq!((seen.status, &seen.body[..]), (200, &b"ok"[..]));
+        let session = open(&client, &origin).await;
+        let error = get(&client, &session, "/").await.expect_err("it is no HTTP/2");
+        assert_eq!(error.kind(), ErrorKind::Malformed);
+        assert_eq!(error.to_string(), "HTTP/2: it speaks HTTP/1");
     });
 }
 
@@ -115,6 +56,33 @@ fn a_reset_names_its_code() {
         let error = result.expect_err("a reset");
         assert_eq!(error.to_string(), "the stream was reset: REFUSED_STREAM");
         assert!(error.is_stale() && error.delivery() == Delivery::NotSent, "{error:?}");
+    });
+}
+
+#[test]
+fn what_follows_a_reset_is_passed_over() {
+    let answer = [
+        frame(3, 0, 1, &[0, 0, 0, 8]),
+        headers(0, &[OK]),
+        frame(0, END_STREAM, 1, b"late"),
+        frame(1, END_HEADERS, 3, &[OK]),
+        frame(0, END_STREAM, 3, b"ok"),
+    ];
+    run(|client| {
+        let origin = scripted(2, answer.concat(), false);
+        async move {
+            let session = open(&client, &origin).await;
+            let streams = [stream(&session).await, stream(&session).await];
+            let [first, second] = streams.map(|stream| {
+                let client = client.clone();
+                tokio::task::spawn_local(
+                    async move { send(&client, &stream, "GET", "/", b"").await },
+                )
+            });
+            let error = first.await.expect("no panic").expect_err("a reset");
+            assert_eq!(error.kind(), ErrorKind::Reset, "{error}");
+            assert_eq!(second.await.expect("no panic").expect("a response").body, b"ok");
+        }
     });
 }
 

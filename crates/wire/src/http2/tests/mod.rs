@@ -1,6 +1,7 @@
 //! Exchanges with HTTP/2 servers of this process, with each I/O backend. A server that goes wrong ends
 //! its connection after a while, so that a test fails rather than hangs.
 
+mod conformance;
 mod malformed;
 mod streams;
 
@@ -130,15 +131,18 @@ fn scripted(requests: usize, answer: Vec<u8>, closes: bool) -> Origin {
     at(port)
 }
 
-fn await_requests(peer: &mut TcpStream, requests: usize) {
+/// Waits for so many heads of requests; all that was read until then.
+fn await_requests(peer: &mut TcpStream, requests: usize) -> Vec<u8> {
     let mut scanner = frames::Scanner::after(frames::PREFACE);
-    let (mut buffer, mut seen) = ([0; 4096], 0);
+    let (mut buffer, mut received, mut seen) = ([0; 4096], Vec::new(), 0);
     while seen < requests {
         let read = peer.read(&mut buffer).expect("requests");
         assert!(read > 0, "the client has closed");
+        received.extend_from_slice(&buffer[..read]);
         scanner.feed(&buffer[..read], |passed| {
             let is_request = |frame: &frames::Frame| frame.kind == frames::kind::HEADERS;
             seen += usize::from(matches!(passed, frames::Passed::End(frame) if is_request(&frame)));
         });
     }
+    received
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::mpsc;
+use std::task::Poll;
 
 use h2::server::{self, SendResponse};
 use http::{HeaderMap, HeaderValue, Request};

@@ -1,13 +1,25 @@
-//! Socket options of Linux that no library offers in a safe form.
+//! What only Linux does, or does faster than the libraries. `sys_elsewhere.rs` has the same functions for
+//! other systems, but for those that the ring alone uses. Here: options of sockets.
+
+mod discard;
+mod info;
+mod stamp;
+mod stream;
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use tokio::io::unix::AsyncFd;
+use tokio::net::TcpSocket;
+
+pub(crate) use discard::discard;
+pub(crate) use info::TcpInfo;
+pub(crate) use stamp::{CONTROL, ago, in_control, recv};
+pub(crate) use stream::{poll_discard, poll_read, poll_send_file, poll_write, send_file};
 
 /// Lets `bind` choose no port, so that `connect` can choose one that is free toward its destination
 /// (ip(7), IP_BIND_ADDRESS_NO_PORT; it serves IPv6 sockets too).
-pub(crate) fn leave_port_to_connect(socket: &impl AsRawFd) -> io::Result<()> {
+pub(crate) fn leave_port_to_connect(socket: &TcpSocket) -> io::Result<()> {
     set(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
 }
 
@@ -27,13 +39,13 @@ pub(crate) fn stamp_arrivals(socket: &impl AsRawFd) -> io::Result<()> {
 
 /// Bounds the window that a socket offers, before it is connected (tcp(7), TCP_WINDOW_CLAMP). Its buffer
 /// stays as large as it is: one that is smaller than a packet of a fast network would have it sent again.
-pub(crate) fn clamp_window(socket: &impl AsRawFd, bytes: u32) -> io::Result<()> {
+pub(crate) fn bound_window(socket: &impl AsRawFd, bytes: u32) -> io::Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
 }
 
 /// A socket whose calls block: io_uring waits by itself, unless the descriptor is non-blocking.
-pub(crate) fn blocking(socket: tokio::net::TcpSocket) -> io::Result<OwnedFd> {
+pub(crate) fn blocking(socket: TcpSocket) -> io::Result<OwnedFd> {
     // SAFETY: `into_raw_fd` gives up the ownership of an open descriptor, which is taken here at once.
     let fd = unsafe { OwnedFd::from_raw_fd(socket.into_raw_fd()) };
     rustix::io::ioctl_fionbio(&fd, false)?;
@@ -46,54 +58,6 @@ pub(crate) fn watch(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // replaced: it stays open, and the same, until the `AsyncFd` is dropped.
     unsafe { AsyncFd::register_with_interest(fd, tokio::io::Interest::READABLE) }
         .map_err(io::Error::from)
-}
-
-/// What the kernel knows of a TCP connection (tcp(7), TCP_INFO).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TcpInfo {
-    /// Smoothed round trip time in µs; right after `connect`, that of SYN and SYN-ACK. 0: none was
-    /// measured (the SYN was sent again).
-    pub rtt_us: u32,
-    /// How long ago, in ms, the last ACK came.
-    pub last_ack_ms: u32,
-    /// Bytes that the other side has acknowledged, the SYN left out.
-    pub bytes_acked: u64,
-}
-
-impl TcpInfo {
-    /// `None`: the socket is none of TCP, or the kernel is older than 4.1.
-    pub(crate) fn of(socket: &impl AsRawFd) -> Option<TcpInfo> {
-        // The fields' places in linux/tcp.h's `struct tcp_info`, which only grows at its end; the libc
-        // crate's does not have all of them.
-        const LAST_ACK_RECV: usize = 56;
-        const RTT: usize = 68;
-        const BYTES_ACKED: usize = 120;
-        const LENGTH: usize = 128;
-        let mut info = [0u8; LENGTH];
-        let mut length = LENGTH as libc::socklen_t;
-        // SAFETY: the descriptor is open as long as `socket` is borrowed; the kernel writes at most
-        // `length` bytes to `info`, which has that many, and both live over the call.
-        let result = unsafe {
-            libc::getsockopt(
-                socket.as_raw_fd(),
-                libc::IPPROTO_TCP,
-                libc::TCP_INFO,
-                info.as_mut_ptr().cast(),
-                &raw mut length,
-            )
-        };
-        if result != 0 || (length as usize) < LENGTH {
-            return None;
-        }
-        let word = |at: usize| Some(u32::from_ne_bytes(info.get(at..at + 4)?.try_into().ok()?));
-        let acked = u64::from_ne_bytes(info.get(BYTES_ACKED..LENGTH)?.try_into().ok()?);
-        Some(TcpInfo {
-            rtt_us: word(RTT)?,
-            last_ack_ms: word(LAST_ACK_RECV)?,
-            // The SYN takes a place in the sequence, and is counted as a byte.
-            bytes_acked: acked.saturating_sub(1),
-        })
-    }
 }
 
 /// Sets an option whose value is a number.
@@ -147,25 +111,8 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_counts_what_was_acknowledged() {
-        use std::io::{Read as _, Write as _};
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let to = listener.local_addr().expect("an address");
-        let mut stream = std::net::TcpStream::connect(to).expect("a connection");
-        let info = TcpInfo::of(&stream).expect("a TCP socket");
-        assert_eq!(info.bytes_acked, 0);
-        assert!(info.rtt_us > 0, "{info:?}");
-        stream.write_all(b"hello").expect("open");
-        let (mut peer, _) = listener.accept().expect("a connection");
-        peer.read_exact(&mut [0; 5]).expect("open");
-        peer.write_all(b"x").expect("open");
-        stream.read_exact(&mut [0; 1]).expect("open");
-        assert_eq!(TcpInfo::of(&stream).map(|info| info.bytes_acked), Some(5));
-    }
-
-    #[test]
-    fn a_window_can_be_clamped() {
+    fn a_window_can_be_bounded() {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
-        clamp_window(&socket, 25_000).expect("an option of all sockets");
+        bound_window(&socket, 25_000).expect("an option of all sockets");
     }
 }

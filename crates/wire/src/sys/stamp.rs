@@ -1,6 +1,6 @@
 //! The kernel's stamp of the moment at which bytes arrived (SO_TIMESTAMPING, in the kernel's
 //! `Documentation/networking/timestamping.rst`). With it the time that bytes sat in the socket until
-//! this program got round to reading them is the program's, and not the server's. Linux only.
+//! this program got round to reading them is the program's, and not the server's.
 
 use std::io;
 use std::os::fd::AsRawFd;

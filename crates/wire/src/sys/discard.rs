@@ -1,5 +1,5 @@
 //! Throwing bytes of a TCP connection away in the kernel: `recv` with MSG_TRUNC counts them and
-//! copies nothing (tcp(7)). Linux only.
+//! copies nothing (tcp(7)).
 
 use std::cell::RefCell;
 use std::io;

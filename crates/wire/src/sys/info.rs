@@ -1,0 +1,89 @@
+//! TCP_INFO, read field by field.
+
+use std::os::fd::AsRawFd;
+
+/// What the kernel knows of a TCP connection (tcp(7), TCP_INFO).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TcpInfo {
+    /// Smoothed round trip time in µs; right after `connect`, that of SYN and SYN-ACK. 0: none was
+    /// measured (the SYN was sent again).
+    rtt_us: u32,
+    /// How long ago, in ms, the last ACK came.
+    last_ack_ms: u32,
+    /// Bytes that the other side has acknowledged, the SYN left out.
+    bytes_acked: u64,
+}
+
+impl TcpInfo {
+    /// `None`: the socket is none of TCP, or the kernel is older than 4.1.
+    pub(crate) fn of(socket: &impl AsRawFd) -> Option<TcpInfo> {
+        // The fields' places in linux/tcp.h's `struct tcp_info`, which only grows at its end; the libc
+        // crate's does not have all of them.
+        const LAST_ACK_RECV: usize = 56;
+        const RTT: usize = 68;
+        const BYTES_ACKED: usize = 120;
+        const LENGTH: usize = 128;
+        let mut info = [0u8; LENGTH];
+        let mut length = LENGTH as libc::socklen_t;
+        // SAFETY: the descriptor is open as long as `socket` is borrowed; the kernel writes at most
+        // `length` bytes to `info`, which has that many, and both live over the call.
+        let result = unsafe {
+            libc::getsockopt(
+                socket.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                info.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        };
+        if result != 0 || (length as usize) < LENGTH {
+            return None;
+        }
+        let word = |at: usize| Some(u32::from_ne_bytes(info.get(at..at + 4)?.try_into().ok()?));
+        let acked = u64::from_ne_bytes(info.get(BYTES_ACKED..LENGTH)?.try_into().ok()?);
+        Some(TcpInfo {
+            rtt_us: word(RTT)?,
+            last_ack_ms: word(LAST_ACK_RECV)?,
+            // The SYN takes a place in the sequence, and is counted as a byte.
+            bytes_acked: acked.saturating_sub(1),
+        })
+    }
+
+    /// How long the handshake took of a connection that was begun `elapsed_ns` ago and has carried nothing.
+    pub(crate) fn handshake_ns(&self, elapsed_ns: u64) -> u64 {
+        match self.rtt_us {
+            // The SYN was sent again: what is left is the age of the SYN-ACK, in ms.
+            0 => elapsed_ns.saturating_sub(u64::from(self.last_ack_ms) * 1_000_000),
+            rtt => u64::from(rtt) * 1_000,
+        }
+    }
+
+    /// Bytes that the other side's kernel has acknowledged.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.bytes_acked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn the_kernel_counts_what_was_acknowledged() {
+        use std::io::{Read as _, Write as _};
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let to = listener.local_addr().expect("an address");
+        let mut stream = std::net::TcpStream::connect(to).expect("a connection");
+        let info = TcpInfo::of(&stream).expect("a TCP socket");
+        assert_eq!(info.bytes_acked, 0);
+        assert!(info.rtt_us > 0, "{info:?}");
+        stream.write_all(b"hello").expect("open");
+        let (mut peer, _) = listener.accept().expect("a connection");
+        peer.read_exact(&mut [0; 5]).expect("open");
+        peer.write_all(b"x").expect("open");
+        stream.read_exact(&mut [0; 1]).expect("open");
+        assert_eq!(TcpInfo::of(&stream).map(|info| info.bytes_acked), Some(5));
+    }
+}
