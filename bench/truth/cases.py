@@ -1,0 +1,37 @@
+"""What is run against the ground-truth server. What is asked of it is described in server.c."""
+
+from ground import Case
+
+CASES = [
+    Case("kept connections, 2 ms", "users: 16, iterations: 100", ("delay=2000",)),
+    Case("kept connections, no delay", "users: 4, iterations: 1000", ("delay=0",)),
+    Case("kept connections, 100 ms", "users: 20, iterations: 20", ("delay=100000",)),
+    Case("one user, three kinds of delay", "users: 1, iterations: 100",
+         ("exp=5000", "lognormal=5000,0.5", "bimodal=1000,20000,0.2"), fast=False),
+    Case("1,000 users, five requests each, a new connection each, 20 ms", "users: 1000, iterations: 5",
+         ("delay=20000",), reuse="per_iteration"),
+    Case("1,000 users, five requests on one connection, 20 ms", "users: 1000, iterations: 5", ("delay=20000",)),
+    Case("256 users, a new connection each time", "users: 256, iterations: 20", ("delay=0",), reuse="per_iteration"),
+    Case("64 users, a new connection each time, 5 ms", "users: 64, iterations: 20", ("delay=5000",),
+         reuse="per_iteration", fast=False),
+    Case("a pause of 300 ms each second", "rate: 200/s, for: 5s", ("delay=1000&pause=1000,300",), rate=200),
+    Case("arrivals, 1,000/s, lognormal", "rate: 1000/s, for: 5s", ("lognormal=5000,1",), rate=1000, fast=False),
+    Case("more arrivals than users", "rate: 200/s, for: 3s, max_users: 10", ("delay=100000",), rate=200),
+    Case("5 % are never answered", "users: 20, iterations: 50", ("delay=2000&fail=never&share=0.05",),
+         timeout="300ms", thresholds=("p90 < 100ms", "p99 < 100ms")),
+    Case("50 % are never answered", "users: 50, iterations: 10", ("delay=2000&fail=never&share=0.5",),
+         timeout="300ms", thresholds=("p25 < 100ms", "p99 < 100ms")),
+    Case("resets, 3 ms after 10 % of the requests", "users: 20, iterations: 50",
+         ("delay=3000&fail=reset&share=0.1",)),
+    Case("closed in place of each tenth response", "users: 10, iterations: 50", ("delay=3000&fail=close&every=10",)),
+    Case("closed in the middle of each tenth response", "users: 10, iterations: 50",
+         ("delay=3000&fail=cut&every=10&body=4000",)),
+    Case("closed after each fifth response, while idle", "users: 10, iterations: 20",
+         ("delay=1000&fail=hangup&every=5", 20)),
+    Case("slow bodies: 64 KiB in 8 pieces, 2 ms apart", "users: 8, iterations: 20", ("body=65536&pieces=8,2000",)),
+    Case("bodies of 4 MiB", "users: 2, iterations: 20", ("delay=5000&body=4194304",), fast=False),
+    Case("a wire of 10 ms", "users: 10, iterations: 30", ("delay=5000",), wire=(10, 0)),
+    Case("a wire of 10 ms, a new connection each time", "users: 10, iterations: 20", ("delay=5000",),
+         reuse="per_iteration", wire=(10, 0)),
+    Case("a wire of 10 ms that loses 1 %", "users: 20, iterations: 50", ("delay=5000",), wire=(10, 1), fast=False),
+]
