@@ -14,6 +14,8 @@ CASES = [
     Case("256 users, a new connection each time", "users: 256, iterations: 20", ("delay=0",), reuse="per_iteration"),
     Case("64 users, a new connection each time, 5 ms", "users: 64, iterations: 20", ("delay=5000",),
          reuse="per_iteration", fast=False),
+    Case("20 users share 4 connections, 5 ms", "users: 20, iterations: 20", ("delay=5000",),
+         reuse="pool, pool_size: 4", fast=False),
     Case("a pause of 300 ms each second", "rate: 200/s, for: 5s", ("delay=1000&pause=1000,300",), rate=200),
     Case("arrivals, 1,000/s, lognormal", "rate: 1000/s, for: 5s", ("lognormal=5000,1",), rate=1000, fast=False),
     Case("more arrivals than users", "rate: 200/s, for: 3s, max_users: 10", ("delay=100000",), rate=200),
@@ -34,4 +36,8 @@ CASES = [
     Case("a wire of 10 ms, a new connection each time", "users: 10, iterations: 20", ("delay=5000",),
          reuse="per_iteration", wire=(10, 0)),
     Case("a wire of 10 ms that loses 1 %", "users: 20, iterations: 50", ("delay=5000",), wire=(10, 1), fast=False),
+    Case("a wire of 10 ms that loses 1 %, a new connection each time", "users: 50, iterations: 10", ("delay=5000",),
+         reuse="per_iteration", wire=(10, 1), fast=False),
+    Case("a wire of 10 ms that loses 1 %, bodies of 256 KiB", "users: 10, iterations: 10",
+         ("delay=5000&body=262144",), wire=(10, 1), fast=False),
 ]

@@ -56,7 +56,7 @@ def time(name, truth, squall, noisy=False):
 
 def figures(run):
     """All that can be compared of a run."""
-    return [*counts(run), *latencies(run), *timeouts(run), *arrivals(run), *thresholds(run), recomputed(run)]
+    return [*counts(run), *latencies(run), *timeouts(run), *arrivals(run), recomputed(run)]
 
 
 # ---- counts: exact to the last request ----
@@ -120,12 +120,9 @@ def latencies(run):
         allowed = max(LEAST_US, SHARE * middle)
         yield Figure(f"latency, request by request: p{p} of the differences", 0, percentile(apart, p), allowed, "µs",
                      noisy)
-    # Beside timeouts, percentiles may be those of all requests: who never had a response waited so long at least.
-    if said["count"] > len(pairs):
-        true += [waited(line) for line, _ in run.joined if line["error"]]
     yield time("latency, mean", sum(true) / len(true), said["mean"], noisy=True)
     for p in (50, 90, 99):
-        yield time(f"latency, p{p}", percentile(true, p), said[f"p{p}"], noisy=p == 99)
+        yield time(f"latency, p{p}", percentile(true, p), said[f"p{p}"], noisy=p != 50)
     yield time("latency, max", max(true), said["max"], noisy=True)
     yield from phases(pairs)
 
@@ -140,22 +137,24 @@ def phases(pairs):
 
 # ---- what never came ----
 
-def waited(line):
-    return line["latency_us"]
+def waits(run):
+    """Requests that were never answered, each with how long squall waited: until the server saw that it had gone."""
+    own = [(line, rows[-1]) for line, rows in run.joined if rows and rows[-1]["outcome"] in ("never", "gone")]
+    return [(line, (row["gone"] - row["rx"]) / 1e3) for line, row in own]
 
 
 def timeouts(run):
-    """How long squall waited for what did not come: until the server saw that it had gone."""
-    own = [(line, rows[-1]) for line, rows in run.joined if rows and rows[-1]["outcome"] in ("never", "gone")]
-    if own and not run.case.wire:
-        yield time("timeouts, time waited, p50", percentile([(row["gone"] - row["rx"]) / 1e3 for _, row in own], 50),
-                   percentile([waited(line) for line, _ in own], 50))
-
-
-def thresholds(run):
-    """Whether thresholds of percentiles hold if who never had a response counts with the time that it waited."""
-    values = [known.latency(line["reused"]) for line, known in complete(run)]
-    values += [waited(line) for line, _ in run.joined if line["error"]]
+    """Percentiles and thresholds in which what never came counts with the time that it was waited for."""
+    own = waits(run)
+    if not own:
+        return
+    yield time("timeouts, time waited, p50", percentile([waited for _, waited in own], 50),
+               percentile([line["latency_us"] for line, _ in own], 50))
+    values = [known.latency(line["reused"]) for line, known in complete(run)] + [waited for _, waited in own]
+    totals = run.json["totals"]
+    # A version that does not know them shows the percentiles of responses alone.
+    said = totals.get("latency_with_timeouts_us", totals["latency_us"])
+    yield time("latency with timeouts, p99", percentile(values, 99), said["p99"])
     for found in run.json["thresholds"]:
         p, limit = re.fullmatch(r"p(\d+) < (\d+)ms", found["text"]).groups()
         holds = percentile(values, float(p)) < 1e3 * float(limit)
@@ -174,16 +173,19 @@ def arrivals(run):
     ids = len({row["id"] for row in run.rows})
     yield Figure("arrivals due", round(case.rate * seconds), counters["arrivals_due"])
     yield Figure("arrivals dropped", round(case.rate * seconds) - ids, counters["arrivals_dropped"])
-    pairs = sorted(((rows[0]["rx"], line["at_s"]) for line, rows in run.joined if rows))
+    pairs = sorted((rows[0]["rx"], line["at_s"], rows[0]["tx"]) for line, rows in run.joined if rows)
     if counters["arrivals_dropped"] or not pairs or case.wire:
         return
-    start = min(rx - at * 1e9 for rx, at in pairs)
-    late = [(rx - start) / 1e3 - n / case.rate * 1e6 for n, (rx, _) in enumerate(pairs)]
-    said = run.json["generator"]["send_delay_us"]
-    yield time("arrivals behind schedule, p50", max(percentile(late, 50), 0), said["p50"])
-    yield time("arrivals behind schedule, p99", max(percentile(late, 99), 0), said["p99"], noisy=True)
-    span = (pairs[-1][0] - pairs[0][0]) / 1e9
-    yield Figure("arrivals a second, of 1,000 planned", 1000, 1000 * (len(pairs) - 1) / span / case.rate, 5, "‰")
+    start = min(rx - at * 1e9 for rx, at, _ in pairs)
+    late = [(rx - start) / 1e3 - n / case.rate * 1e6 for n, (rx, _, _) in enumerate(pairs)]
+    corrected = [(tx - start) / 1e3 - n / case.rate * 1e6 for n, (_, _, tx) in enumerate(pairs)]
+    for name, true, said in (("arrivals behind schedule", late, run.json["generator"]["send_delay_us"]),
+                             ("corrected latency", corrected, run.json["totals"]["corrected_latency_us"])):
+        yield time(f"{name}, p50", max(percentile(true, 50), 0), said["p50"])
+        yield time(f"{name}, p99", max(percentile(true, 99), 0), said["p99"], noisy=True)
+    seconds = Counter(int((rx - start) / 1e9) for rx, _, _ in pairs)
+    worst = max(seconds.values(), key=lambda count: abs(count - case.rate))
+    yield Figure("arrivals in the second furthest off the plan", case.rate, worst, 2 + case.rate / 100, "1", noisy=True)
 
 
 # ---- run.json against the log of requests ----

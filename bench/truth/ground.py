@@ -4,7 +4,6 @@ by request. Nothing here knows what the figures should be."""
 import csv
 import functools
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -61,27 +60,29 @@ class Case:
 @functools.cache
 def compiled(name):
     """Path of a C program of this folder, compiled for this run of the script."""
-    need("cc")
+    need("cc", "chrt")
     program = Path(tempfile.mkdtemp(prefix="squall-truth-")) / name
     subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-o", program, HERE / f"{name}.c", "-lm"], check=True)
     return str(program)
 
 
-def promptly():
-    """For a child: real-time priority, if that is allowed, so that no other program makes it late."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-    except PermissionError:
-        pass
+# Real-time priority, so that no other program makes it late.
+PROMPT = ["chrt", "--fifo", "10"]
+
+
+@functools.cache
+def is_allowed():
+    """Whether real-time priority is."""
+    return subprocess.run([*PROMPT, "true"], capture_output=True).returncode == 0
 
 
 class Program:
     """A C program of this folder, from when it says that it is ready until it is told to end."""
 
     def __init__(self, prefix, name, *words):
-        command = [*prefix, *pinned(SERVER_CPU, [compiled(name), *map(str, words)])]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                                        preexec_fn=promptly)
+        prompt = PROMPT if is_allowed() else []
+        command = [*prefix, *prompt, *pinned(SERVER_CPU, [compiled(name), *map(str, words)])]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "ready\n":
             raise OSError(f"{name} did not start")
 
@@ -124,8 +125,9 @@ def join(lines, rows):
     return joined, [row for own in by_id.values() for row in own]
 
 
-def measure(case, io, wire=None):
-    """One run of a case with one I/O backend, over loopback or a wire."""
+def measure(case, io, wire=None, prompt=False):
+    """One run of a case with one I/O backend, over loopback or a wire; with real-time priority for squall too, if
+    other programs should not disturb it."""
     client, server, host = wire.ends() if wire else ([], [], "127.0.0.1")
     with tempfile.TemporaryDirectory(prefix="squall-truth-") as name:
         folder, port = Path(name), free_port()
@@ -134,7 +136,8 @@ def measure(case, io, wire=None):
         try:
             words = ["run", str(folder / "plan.yaml"), "--out", str(folder), "-w", "1", "--io", io, "--quiet",
                      "--log-requests", str(folder / "log.jsonl"), "--json", str(folder / "run.json")]
-            done = run([*client, *pinned(GENERATOR_CPU, [squall(), *words])], cpu=None, limit=120)
+            prompt = PROMPT if prompt and is_allowed() else []
+            done = run([*client, *prompt, *pinned(GENERATOR_CPU, [squall(), *words])], cpu=None, limit=120)
         finally:
             accepted = ground.end()
         if done["code"] not in (0, 1):
