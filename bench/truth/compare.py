@@ -164,8 +164,8 @@ def timeouts(run):
 # ---- arrivals of an open workload ----
 
 def arrivals(run):
-    """Arrivals against the plan: number n is due at n / rate. The run's start on the server's clock is where the
-    promptest request would have been sent at the time that squall notes."""
+    """Arrivals against the plan: number n is due at n / rate. The run's start on the server's clock is what
+    makes nine tenths of the requests arrive after squall says that it sent them."""
     case, counters = run.case, run.json["counters"]
     if not case.rate:
         return
@@ -176,13 +176,15 @@ def arrivals(run):
     pairs = sorted((rows[0]["rx"], line["at_s"], rows[0]["tx"]) for line, rows in run.joined if rows)
     if counters["arrivals_dropped"] or not pairs or case.wire:
         return
-    start = min(rx - at * 1e9 for rx, at, _ in pairs)
+    start = percentile([rx - at * 1e9 for rx, at, _ in pairs], 10)
     late = [(rx - start) / 1e3 - n / case.rate * 1e6 for n, (rx, _, _) in enumerate(pairs)]
     corrected = [(tx - start) / 1e3 - n / case.rate * 1e6 for n, (_, _, tx) in enumerate(pairs)]
     for name, true, said in (("arrivals behind schedule", late, run.json["generator"]["send_delay_us"]),
                              ("corrected latency", corrected, run.json["totals"]["corrected_latency_us"])):
         yield time(f"{name}, p50", max(percentile(true, 50), 0), said["p50"])
         yield time(f"{name}, p99", max(percentile(true, 99), 0), said["p99"], noisy=True)
+    if case.stopped:
+        return
     seconds = Counter(int((rx - start) / 1e9) for rx, _, _ in pairs)
     worst = max(seconds.values(), key=lambda count: abs(count - case.rate))
     yield Figure("arrivals in the second furthest off the plan", case.rate, worst, 2 + case.rate / 100, "1", noisy=True)

@@ -32,6 +32,8 @@ scenarios:
 """
 STEP = '{{name: "{name}", get: "/?id=${{user}}-${{iteration}}-{name}&{query}"}}'
 
+STOP = '"$@" & sleep 1; kill -STOP $!; sleep 0.5; kill -CONT $!; wait $!'
+
 
 @dataclass(frozen=True)
 class Case:
@@ -48,6 +50,8 @@ class Case:
     wire: tuple | None = None
     # Arrivals a second of an open workload, evenly spaced; and how many users may answer to them.
     rate: float | None = None
+    # Whether squall is stopped (SIGSTOP) for half a second, one second after its start.
+    stopped: bool = False
     fast: bool = True
 
     def plan(self, address):
@@ -137,7 +141,8 @@ def measure(case, io, wire=None, prompt=False):
             words = ["run", str(folder / "plan.yaml"), "--out", str(folder), "-w", "1", "--io", io, "--quiet",
                      "--log-requests", str(folder / "log.jsonl"), "--json", str(folder / "run.json")]
             prompt = PROMPT if prompt and is_allowed() else []
-            done = run([*client, *prompt, *pinned(GENERATOR_CPU, [squall(), *words])], cpu=None, limit=120)
+            stop = ["sh", "-c", STOP, "sh"] if case.stopped else []
+            done = run([*client, *stop, *prompt, *pinned(GENERATOR_CPU, [squall(), *words])], cpu=None, limit=120)
         finally:
             accepted = ground.end()
         if done["code"] not in (0, 1):
