@@ -88,6 +88,7 @@ class Program:
         command = [*prefix, *prompt, *pinned(SERVER_CPU, [compiled(name), *map(str, words)])]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "ready\n":
+            self.process.wait()
             raise OSError(f"{name} did not start")
 
     def end(self):

@@ -240,6 +240,7 @@ impl Exchange<'_> {
 
     /// So many bytes were read.
     fn on_received(&mut self, bytes: usize) {
+        self.progress.on_received(bytes);
         if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_received(bytes);
             // They had to wait until they were let in: it does not matter how long they sat there.
@@ -250,6 +251,7 @@ impl Exchange<'_> {
     /// So many bytes were written.
     fn on_sent(&mut self, bytes: usize) {
         self.bytes_out += bytes as u64;
+        self.progress.on_sent(bytes);
         if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_sent(bytes);
         }

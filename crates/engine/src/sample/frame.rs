@@ -69,8 +69,11 @@ pub(crate) struct Frame<'w> {
     bytes_out: u64,
     code: i64,
     end: u64,
-    /// Time within it that was squall's own: connections that were there before squall saw them.
+    /// Time within it that was squall's own: connections that were there before squall saw them, and from
+    /// then until it sent the request.
     own_delay: u64,
+    /// Since when squall could have sent the request on a new connection; `None`: it is none, or it was used.
+    connected: Option<u64>,
     /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
     receive_delay: Option<u64>,
     result: AssertionResult,
@@ -108,6 +111,7 @@ impl<'w> Frame<'w> {
             code: 0,
             end: 0,
             own_delay: 0,
+            connected: None,
             receive_delay: None,
             result: AssertionResult::default(),
             copy: worker.copy(),
@@ -133,8 +137,9 @@ impl<'w> Frame<'w> {
         }
     }
 
-    /// As [`Frame::begin`], with the time from which on the present exchange counts.
+    /// An exchange is tried once more: as [`Frame::begin`], with the time from which on it counts.
     pub(super) fn begin_now(&mut self) {
+        self.connected = None;
         self.begin(self.exchange_from);
     }
 
@@ -172,9 +177,10 @@ impl<'w> Frame<'w> {
         self.exchange_from = self.worker.clock.now();
     }
 
-    /// A connection was made.
-    pub(super) fn connected(&mut self, times: &ConnectTimes) {
+    /// A connection was made, and squall sees it now.
+    pub(super) fn connected(&mut self, times: &ConnectTimes, now: u64) {
         self.begin(times.begin_ns);
+        self.connected = Some(now);
         self.own_delay += times.delay_ns;
         let parts = [(DNS, times.dns_ns), (CONNECT, times.connect_ns), (TLS, times.tls_ns)];
         for (phase, time) in parts {
@@ -184,10 +190,20 @@ impl<'w> Frame<'w> {
         }
     }
 
+    /// An exchange came to nothing; what it had sent and received counts all the same.
+    pub(super) fn came_to_nothing(&mut self) {
+        let (sent, received) = self.in_flight.progress.take_bytes();
+        self.bytes_out += sent;
+        self.bytes_in += received;
+    }
+
     /// A response has arrived. `Err`: later than it was allowed to, and squall has only now got round
     /// to see it.
     pub(super) fn received(&mut self, response: &Response<'_>, times: &Times) -> Result<(), Phase> {
         self.begin(times.sent_ns);
+        if let Some(connected) = self.connected.take() {
+            self.own_delay += times.sent_ns.saturating_sub(connected);
+        }
         self.code = i64::from(response.status);
         self.bytes_in += response.bytes_in;
         self.bytes_out += response.bytes_out;

@@ -157,6 +157,7 @@ async fn attempt(
         throttle: throttled.as_ref().map(|throttled| throttled as &dyn squall_wire::Throttle),
     };
     let progress = &in_flight.progress;
+    progress.take_bytes();
     let done = |response: &Response<'_>, times: Times| {
         received(frame, op, route, challenged, response, &times, capture.as_ref())
     };
@@ -181,6 +182,7 @@ async fn attempt(
             Ok(received)
         }
         Ok(Err(error)) => {
+            frame.came_to_nothing();
             if error.is_unsolicited() {
                 worker.recorder.count(|counters| counters.unsolicited_responses += 1);
             }
@@ -189,7 +191,10 @@ async fn attempt(
             }
             Err(Failure::from(error).into())
         }
-        Err(cancel) => Err(Failure::cancelled(cancel, progress.phase()).into()),
+        Err(cancel) => {
+            frame.came_to_nothing();
+            Err(Failure::cancelled(cancel, progress.phase()).into())
+        }
     }
 }
 
@@ -236,8 +241,9 @@ async fn connect(
     let made = worker.new_connection(frame.user, route.origin, permit, in_flight, window).await;
     match made {
         Ok(Ok((borrowed, times))) => {
-            frame.connected(&times);
-            frame.set_deadlines_from(worker.clock.now(), op.limits.first_byte, op.limits.total);
+            let now = worker.clock.now();
+            frame.connected(&times, now);
+            frame.set_deadlines_from(now, op.limits.first_byte, op.limits.total);
             Ok(borrowed)
         }
         Ok(Err(error)) => Err(Failure::from(error)),
