@@ -248,6 +248,8 @@ static void send_on(struct conn *c) {
     while (c->busy && (c->head_sent < c->head_length || c->body_left)) {
         uint64_t body = c->allowed < c->body_left ? c->allowed : c->body_left;
         if (body > BLOCK) body = BLOCK;
+        /* A large response begins with a packet of its own, whose stamp is that of the first byte. */
+        if (!c->head_sent && c->body_left > BLOCK) body = 1024;
         if (c->head_sent == c->head_length && !body) return; /* the next piece has its time */
         struct iovec parts[] = {{c->head + c->head_sent, c->head_length - c->head_sent}, {block, body}};
         struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};

@@ -137,10 +137,13 @@ impl<'w> Frame<'w> {
         }
     }
 
-    /// An exchange is tried once more: as [`Frame::begin`], with the time from which on it counts.
-    pub(super) fn begin_now(&mut self) {
+    /// An exchange is tried once more. If the first attempt was sent, what the target may have seen of it
+    /// is its to answer for: then its time begins with that one.
+    pub(super) fn begin_again(&mut self, sent: bool) {
         self.connected = None;
-        self.begin(self.exchange_from);
+        if sent {
+            self.begin(self.exchange_from);
+        }
     }
 
     /// Waits for the right to have a connection to an origin, or for a stream of one that is shared. That

@@ -91,8 +91,11 @@ enum Received {
 
 /// Why an attempt gave no response.
 enum Attempt {
-    /// The target had closed the connection before it was used again.
-    Stale,
+    /// The target had closed the connection before it was used again; whether the request was sent all
+    /// the same.
+    Stale {
+        sent: bool,
+    },
     Failed(Failure),
 }
 
@@ -112,17 +115,16 @@ async fn exchange(
 ) -> Result<Received, Failure> {
     let first = attempt(frame, op, route, challenged, false).await;
     let last = match first {
-        Err(Attempt::Stale) => {
+        Err(Attempt::Stale { sent }) => {
             frame.worker.recorder.count(|counters| counters.stale_retries += 1);
-            // What the target may have seen of the first attempt is its to answer for.
-            frame.begin_now();
+            frame.begin_again(sent);
             attempt(frame, op, route, challenged, true).await
         }
         first => first,
     };
     last.map_err(|attempt| match attempt {
         Attempt::Failed(failure) => failure,
-        Attempt::Stale => Failure::new(ErrorKind::ClosedEarly, "closed before any response"),
+        Attempt::Stale { .. } => Failure::new(ErrorKind::ClosedEarly, "closed before any response"),
     })
 }
 
@@ -187,7 +189,7 @@ async fn attempt(
                 worker.recorder.count(|counters| counters.unsolicited_responses += 1);
             }
             if !fresh && op.retry_stale && may_repeat(&error, route.method) {
-                return Err(Attempt::Stale);
+                return Err(Attempt::Stale { sent: error.delivery() != Delivery::NotSent });
             }
             Err(Failure::from(error).into())
         }

@@ -110,19 +110,28 @@ async fn open(client: &Client, origin: &Origin) -> Connection {
 
 /// Status and bytes behind the response.
 pub(crate) async fn get(client: &Client, connection: &mut Connection) -> Result<(u16, u64), Error> {
+    let done = |got: &Response<'_>, _| (got.status, got.unsolicited_bytes);
+    get_and(client, connection, 10, done).await
+}
+
+/// Gets a response with a body of at most so many bytes, and what `done` makes of it.
+async fn get_and<R>(
+    client: &Client,
+    connection: &mut Connection,
+    max_body: u64,
+    done: impl FnOnce(&Response<'_>, Times) -> R,
+) -> Result<R, Error> {
     let slices = [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".as_slice(), b"", b""];
     let request = RequestBytes { is_head: false, slices, stream: None };
     let expect = Expect {
-        keep: 10,
+        keep: 0,
         sink: None,
-        max_body: 10,
+        max_body,
         max_decompression_ratio: 10,
         decompress: false,
         throttle: None,
     };
-    let progress = Progress::default();
-    let done = |got: &Response<'_>, _| (got.status, got.unsolicited_bytes);
-    connection.exchange(client, request, expect, &progress, done).await
+    connection.exchange(client, request, expect, &Progress::default(), done).await
 }
 
 #[test]
@@ -228,4 +237,25 @@ fn a_request_that_was_read_before_the_reset_may_have_been_carried_out() {
         assert_eq!(error.kind(), ErrorKind::Reset);
         assert!(!error.is_stale(), "{error:?}");
     });
+}
+
+/// Each response ends with the kernel's stamp of its last byte, also one that takes several reads of one packet,
+/// and one of which most is thrown away in the kernel.
+#[test]
+fn responses_of_any_size_end_with_a_stamp() {
+    const ROUNDS: usize = 30;
+    for length in [30_000, 300_000] {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        let response: &'static [u8] = [head.into_bytes(), vec![b'x'; length]].concat().leak();
+        with_each_backend(|client| async move {
+            let acts = (0..ROUNDS).flat_map(|_| [Act::Read, Act::Write(response)]).collect();
+            let (origin, _go, _) = server(acts);
+            let mut connection = open(&client, &origin).await;
+            for _ in 0..ROUNDS {
+                let delay = |_: &Response<'_>, times: Times| times.delay_ns;
+                let delay = get_and(&client, &mut connection, length as u64, delay).await;
+                assert!(delay.expect("a response").is_some(), "{length} bytes");
+            }
+        });
+    }
 }
