@@ -225,7 +225,7 @@ pub struct Variables {
     /// Base URL in place of the plan's target, or `builtin`.
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,
-    /// Seed of everything random, in place of the plan's.
+    /// Seed of everything random, the built-in target's too, in place of the plan's.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Let the plan run programs.
@@ -388,6 +388,9 @@ pub struct Target {
     /// Threads [default: one a core].
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
+    /// Seed of everything random that it does [default: another each time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Print what can be asked for, and end.
     #[arg(long)]
     pub routes: bool,

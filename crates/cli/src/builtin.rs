@@ -21,12 +21,16 @@ pub fn is_asked_for(plan: &Plan, variables: &Variables) -> bool {
     }
 }
 
-/// Starts the built-in target if the plan, or the flag in its place, asks for it.
-pub fn destination(plan: &Plan, variables: &Variables) -> Result<Destination, CommandError> {
+/// Starts the built-in target if the plan, or the flag in its place, asks for it; it draws from `seed`.
+pub fn destination(
+    plan: &Plan,
+    variables: &Variables,
+    seed: u64,
+) -> Result<Destination, CommandError> {
     if !is_asked_for(plan, variables) {
         return Ok(Destination { url: variables.target.clone(), _server: None });
     }
-    let options = Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0 };
+    let options = Options { seed: Some(seed), ..Options::default() };
     let server = Server::start(options).map_err(|error| {
         CommandError::incomplete(format!("the built-in target could not be started: {error}"))
     })?;

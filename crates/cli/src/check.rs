@@ -14,7 +14,12 @@ use crate::{builtin, host_sampler, out, plans};
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
-    let options = plans::options(&args.variables, args.variables.target_url(), Vec::new());
+    let options = plans::options(
+        &args.variables,
+        args.variables.target_url(),
+        Vec::new(),
+        plans::seed(&loaded.plan),
+    );
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
     if args.program {
         for program in programs.iter().filter(|program| !program.is_empty()) {

@@ -42,7 +42,12 @@ pub fn command(args: &Doctor) -> CommandResult {
     let mut demand = None;
     if let Some(path) = &args.plan {
         let loaded = plans::load(path, &args.variables)?;
-        let options = plans::options(&args.variables, args.variables.target_url(), Vec::new());
+        let options = plans::options(
+            &args.variables,
+            args.variables.target_url(),
+            Vec::new(),
+            plans::seed(&loaded.plan),
+        );
         let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
         let builtin = builtin::is_asked_for(&loaded.plan, &args.variables);
         let name = loaded.plan.name.clone();
@@ -77,8 +82,9 @@ fn calibrate(load: String) -> Result<Calibration, CommandError> {
                 "the plan of the calibration is invalid: this is a bug in squall",
             )
         })?;
-    let destination = builtin::destination(&loaded.plan, &Variables::default())?;
-    let options = plans::options(&Variables::default(), destination.url.clone(), Vec::new());
+    let seed = plans::seed(&loaded.plan);
+    let destination = builtin::destination(&loaded.plan, &Variables::default(), seed)?;
+    let options = plans::options(&Variables::default(), destination.url.clone(), Vec::new(), seed);
     let sources = Sources::default();
     let program = plans::compile(&loaded.plan, &sources, Section::Load, &options)?;
     let shared: Arc<Shared> =

@@ -195,18 +195,24 @@ pub fn options(
     variables: &Variables,
     target: Option<String>,
     setup: Vec<(String, Value)>,
+    seed: u64,
 ) -> CompileOptions {
     CompileOptions {
         target,
         setup,
         section: Section::Load,
         allow_exec: variables.allow_exec,
-        seed: fresh_seed(),
+        seed,
         feeds: Feeds::default(),
     }
 }
 
-/// A seed that differs between runs; it is reported, so that a run can be repeated.
+/// The seed of everything random, in the load and in the built-in target: the plan's, or one that differs
+/// between runs and is reported, so that a run can be repeated.
+pub fn seed(plan: &Plan) -> u64 {
+    plan.seed.unwrap_or_else(fresh_seed)
+}
+
 fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let nanos = now.map_or(0, |now| now.as_nanos() as u64);

@@ -47,8 +47,9 @@ pub fn command(args: &args::Run) -> CommandResult {
 
 /// Runs a job from setup to result.
 pub fn run(job: Job) -> CommandResult {
-    let destination = builtin::destination(&job.plan, &job.variables)?;
-    let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new());
+    let seed = plans::seed(&job.plan);
+    let destination = builtin::destination(&job.plan, &job.variables, seed)?;
+    let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new(), seed);
     // Everything is compiled before anything is sent.
     let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
     let io = io_backend::choose(job.output.runtime.io(), &job.plan);

@@ -23,7 +23,8 @@ pub fn command(args: &Target) -> CommandResult {
         _ => None,
     };
     let tls = certificate.map(|certificate| TlsOptions { certificate, client_ca: None });
-    let options = Options { listen: args.listen.clone(), tls, threads: args.threads };
+    let options =
+        Options { listen: args.listen.clone(), tls, threads: args.threads, seed: args.seed };
     let server = Server::start(options).map_err(CommandError::incomplete)?;
     for address in server.addresses() {
         out::print(&format!("listening on {address}\n"));

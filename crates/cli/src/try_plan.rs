@@ -33,8 +33,9 @@ pub fn command(args: &Try) -> CommandResult {
             return Err(CommandError::bad_input(text));
         }
     }
-    let destination = builtin::destination(&loaded.plan, &args.variables)?;
-    let mut options = plans::options(&args.variables, destination.url.clone(), Vec::new());
+    let seed = plans::seed(&loaded.plan);
+    let destination = builtin::destination(&loaded.plan, &args.variables, seed)?;
+    let mut options = plans::options(&args.variables, destination.url.clone(), Vec::new(), seed);
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
     let shared = plans::network(&loaded.plan, &loaded.sources, &programs, Io::Auto)?;
     let failed = Arc::new(AtomicUsize::new(0));

@@ -52,6 +52,19 @@ fn secure(server: &Server, host: &str, connection: &str, files: &Files, check: &
 
 type Files<'a> = [(&'a str, &'a [u8])];
 
+#[test]
+fn the_latency_of_a_new_connection_is_what_its_phases_took() {
+    let url = &target().url();
+    let head = "connections: {reuse: per_iteration}";
+    let json = Steps { head, users: 64, iterations: 50, ..Steps::one(url, "get: /page") }.run(0);
+    let totals = &json["totals"];
+    let mean = |row: &Value| row["mean"].as_f64().expect("a mean");
+    let phases = ["connect", "first_byte", "body"].map(|name| mean(&totals["phases"][name]));
+    let (latency, sum) = (mean(&totals["latency_us"]), phases.iter().sum::<f64>());
+    // Each of the phases is cut off at whole microseconds.
+    assert!(latency <= sum + 3.0, "{latency} µs, of which {phases:?}");
+}
+
 // Proxies
 
 /// A proxy whose tunnels all lead to one place.

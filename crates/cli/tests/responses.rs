@@ -228,7 +228,13 @@ fn what_dies_after_it_was_acknowledged_is_an_error() {
     });
     let json = Steps { iterations: 30, ..Steps::one(&server.url(), "get: /") }.run(0);
     assert_eq!(kinds(&json), r#"{"closed_early":3}"#);
-    assert_eq!((counter(&json, "stale_retries"), server.seen().len()), (0, 30));
+    let heads: Vec<usize> = server.seen().iter().map(|seen| seen.head.len()).collect();
+    assert_eq!((counter(&json, "stale_retries"), heads.len()), (0, 30));
+    let sent = json["totals"]["bytes_out"].as_u64().expect("a number");
+    assert!(
+        sent >= heads.iter().sum::<usize>() as u64,
+        "requests that failed were sent too: {sent}"
+    );
 }
 
 #[test]

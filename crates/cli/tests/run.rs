@@ -384,3 +384,18 @@ fn responses_are_read_while_a_program_runs() {
     let slowest = json["requests"]["GET /delay/{id}"]["latency_us"]["max"].as_u64();
     assert!(slowest.is_some_and(|slowest| slowest < 1_500_000), "{slowest:?}");
 }
+
+#[test]
+fn a_seed_seeds_the_built_in_target_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "target: builtin\nscenarios:\n  user:\n    load: {users: 1, iterations: 20}\n    steps:\n      - get: /queue?mean=0.5\n        extract: {service: {json: $.service_us}}\n      - get: /delay/0.2?dist=exponential\n        extract: {delay: {json: $.delay_ms}}\n      - metric: {name: drawn, kind: trend, value: service + 1000 * delay}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("a file");
+    let drawn = |seed: &str| {
+        let json = result(folder.path(), &["run", "plan.yaml", "--seed", seed], 0);
+        let drawn = json["metrics"][0].clone();
+        assert_eq!(drawn["count"].as_u64(), Some(20), "{drawn}");
+        drawn
+    };
+    assert_eq!(drawn("7"), drawn("7"));
+    assert_ne!(drawn("7")["mean"], drawn("8")["mean"]);
+}

@@ -47,12 +47,15 @@ pub struct Options {
     pub tls: Option<TlsOptions>,
     /// Number of threads; 0 is one per core.
     pub threads: usize,
+    /// Where its random numbers start: the n-th one that it draws is then the same in each run, and so is
+    /// the n-th service time of each queue. `None`: they are others each time.
+    pub seed: Option<u64>,
 }
 
 impl Default for Options {
-    /// Plain text on a free port of 127.0.0.1, one thread per core.
+    /// Plain text on a free port of 127.0.0.1, one thread per core, no seed.
     fn default() -> Self {
-        Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0 }
+        Options { listen: vec!["127.0.0.1:0".to_owned()], tls: None, threads: 0, seed: None }
     }
 }
 

@@ -94,7 +94,7 @@ impl Server {
             0 => thread::available_parallelism().map_err(StartError::Worker)?.get(),
             n => n,
         };
-        let site = Site::new(count).map_err(|_| {
+        let site = Site::new(count, options.seed).map_err(|_| {
             StartError::Worker(io::Error::other("the system provides no random numbers"))
         })?;
         let (orders, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded_channel()).unzip();

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::counters::Counters;
+use crate::random::{Random, mix};
 use crate::routes::queue::Queues;
 use crate::routes::shop::Cart;
 use crate::session::Signer;
@@ -19,13 +20,16 @@ const CARTS: usize = 32 * 1024;
 /// Digest nonces whose use is remembered, likewise.
 const NONCES: usize = 32 * 1024;
 
+/// What tells the site's random numbers from others of the same seed: "target" in ASCII.
+const OWN: u64 = 0x7461_7267_6574;
+
 /// The state of the site.
 pub(crate) struct Site {
     /// One set of counters a worker.
     pub(crate) counters: Box<[Counters]>,
     pub(crate) signer: Signer,
-    /// Where the workers' random numbers start.
-    pub(crate) seed: u64,
+    /// What all workers draw from.
+    pub(crate) random: Random,
     pub(crate) started: Instant,
     pub(crate) carts: Shared<Recent<u64, Cart>>,
     /// The highest count that a digest nonce was used with.
@@ -36,19 +40,22 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    pub(crate) fn new(workers: usize) -> Result<Self, ring::error::Unspecified> {
+    /// `seed`: where random numbers start, if they should be the same again. What signs is secret all the same.
+    pub(crate) fn new(workers: usize, seed: Option<u64>) -> Result<Self, ring::error::Unspecified> {
         let mut secret = [0; 40];
         SystemRandom::new().fill(&mut secret)?;
-        let (key, seed) = secret.split_at(32);
-        let seed = seed.iter().fold(0, |seed, &byte| seed << 8 | u64::from(byte));
+        let (key, chance) = secret.split_at(32);
+        let chance = chance.iter().fold(0, |chance, &byte| chance << 8 | u64::from(byte));
+        // A load that is drawn from the same seed has nothing to do with it.
+        let seed = mix(seed.unwrap_or(chance) ^ OWN);
         Ok(Site {
             counters: (0..workers).map(|_| Counters::default()).collect(),
             signer: Signer::new(key),
-            seed,
+            random: Random::new(seed),
             started: Instant::now(),
             carts: Shared::new(Recent::new(CARTS)),
             nonces: Shared::new(Recent::new(NONCES)),
-            queues: Queues::default(),
+            queues: Queues::new(seed),
             stalled_until: AtomicU64::new(0),
         })
     }
@@ -143,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_stall_begins_and_ends() {
-        let site = Site::new(1).unwrap();
+        let site = Site::new(1, None).unwrap();
         assert!(site.stall().is_none());
         site.begin_stall(Duration::from_secs(60));
         let until = site.stall().unwrap();

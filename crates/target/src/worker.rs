@@ -14,7 +14,6 @@ use crate::counters::Counters;
 use crate::http::conn::{self, Conn};
 use crate::http::response::{Persistence, Response};
 use crate::listener::Accepted;
-use crate::random::Random;
 use crate::routes::pages;
 use crate::site::Site;
 use crate::transport::{Plain, Transport};
@@ -38,7 +37,6 @@ pub(crate) enum Order {
 pub(crate) struct Worker {
     pub(crate) site: Arc<Site>,
     pub(crate) timers: Timers,
-    pub(crate) random: Random,
     pub(crate) scratch: RefCell<Scratch>,
     index: usize,
     date: Cell<(u64, [u8; DATE_LEN])>,
@@ -57,7 +55,6 @@ impl Worker {
     pub(crate) fn new(index: usize, site: Arc<Site>) -> io::Result<Self> {
         Ok(Worker {
             timers: Timers::new()?,
-            random: Random::new(site.seed.wrapping_add(index as u64)),
             scratch: RefCell::new(Scratch {
                 read: vec![0; READ_SIZE].into_boxed_slice(),
                 out: Vec::new(),

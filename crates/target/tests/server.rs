@@ -30,7 +30,7 @@ fn listens_on_ipv4_ipv6_and_a_unix_socket() {
         listen.push("[::1]:0".to_owned());
     }
     let count = listen.len();
-    let server = Server::start(Options { listen, threads: 1, tls: None }).unwrap();
+    let server = Server::start(Options { listen, threads: 1, tls: None, seed: None }).unwrap();
     assert_eq!(server.addresses().len(), count);
     for address in server.addresses() {
         match address {
@@ -49,13 +49,16 @@ fn listens_on_ipv4_ipv6_and_a_unix_socket() {
             other => panic!("{other:?}"),
         }
     }
-    let again = Server::start(Options { listen: vec![unix.clone()], threads: 1, tls: None });
+    let again =
+        Server::start(Options { listen: vec![unix.clone()], threads: 1, tls: None, seed: None });
     assert!(matches!(again, Err(StartError::Listen { .. })), "somebody listens there");
     server.stop();
     assert!(!path.exists());
     // A socket that was left behind is in nobody's way.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-    Server::start(Options { listen: vec![unix], threads: 1, tls: None }).unwrap().stop();
+    Server::start(Options { listen: vec![unix], threads: 1, tls: None, seed: None })
+        .unwrap()
+        .stop();
 }
 
 #[test]
@@ -68,7 +71,7 @@ fn a_server_may_be_shared_between_threads() {
 fn what_cannot_start_says_why() {
     let start = |listen: &[&str], tls| {
         let listen = listen.iter().map(|&address| address.to_owned()).collect();
-        Server::start(Options { listen, threads: 1, tls }).err().unwrap().to_string()
+        Server::start(Options { listen, threads: 1, tls, seed: None }).err().unwrap().to_string()
     };
     let pem = |cert: &str| {
         let certificate = TlsCertificate::Pem { cert: cert.into(), key: "/no/key.pem".into() };

@@ -170,9 +170,6 @@ impl<'a> Exchange<'a> {
             let most = ready!(receive_budget(self.intake.expect.throttle, cx));
             if let Some(result) = ready!(self.poll_discard(cx, stream, most)) {
                 result?;
-                if self.parser.is_done() {
-                    return Poll::Ready(self.finish(None, 0, done));
-                }
                 continue;
             }
             let mut buffer = self.client.buffer();
@@ -240,6 +237,7 @@ impl Exchange<'_> {
 
     /// So many bytes were read.
     fn on_received(&mut self, bytes: usize) {
+        self.progress.on_received(bytes);
         if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_received(bytes);
             // They had to wait until they were let in: it does not matter how long they sat there.
@@ -250,19 +248,20 @@ impl Exchange<'_> {
     /// So many bytes were written.
     fn on_sent(&mut self, bytes: usize) {
         self.bytes_out += bytes as u64;
+        self.progress.on_sent(bytes);
         if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_sent(bytes);
         }
     }
 
     /// When the bytes that were just read had arrived. A stamp from before the request was sent means
-    /// that the system clock was set back, and is ignored.
+    /// that the system clock was set back, and is ignored. Two reads of one packet have one stamp, which
+    /// comes out some ns apart each time that it is set against the clock.
     fn arrived(&mut self) -> u64 {
         let now = self.client.clock().now();
-        let before = self.times.first_byte_ns.max(self.times.sent_ns);
         let arrived = self.times.delay_ns.and_then(|delay| now.checked_sub(delay));
-        match arrived.filter(|arrived| *arrived >= before) {
-            Some(arrived) => arrived,
+        match arrived.filter(|arrived| *arrived >= self.times.sent_ns) {
+            Some(arrived) => arrived.max(self.times.first_byte_ns),
             None => {
                 self.times.delay_ns = None;
                 now
@@ -473,8 +472,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Throws away, in the kernel, up to `most` bytes of a large body that no consumer needs.
-    /// `None`: there is nothing to be thrown away in this way.
+    /// Throws away, in the kernel, up to `most` bytes of a large body that no consumer needs, all but its
+    /// last byte: only what is read has a stamp. `None`: there is nothing to be thrown away in this way.
     fn poll_discard(
         &mut self,
         cx: &mut Context<'_>,
@@ -485,7 +484,7 @@ impl Exchange<'_> {
         if self.intake.looks() || rest < DISCARD_FROM || rest == u64::MAX {
             return Poll::Ready(None);
         }
-        let discarded = match ready!(stream.poll_discard(cx, rest.min(most as u64))) {
+        let discarded = match ready!(stream.poll_discard(cx, (rest - 1).min(most as u64))) {
             None => return Poll::Ready(None),
             Some(Err(error)) => return Poll::Ready(Some(Err(Error::io(&error)))),
             Some(Ok(0)) => return Poll::Ready(Some(Err(Error::closed(self.bytes_in, true)))),

@@ -25,17 +25,35 @@ pub enum Phase {
 
 /// Kept by a connection or exchange, and read by the caller that gives up waiting for it.
 #[derive(Debug, Default)]
-pub struct Progress(Cell<Phase>);
+pub struct Progress {
+    phase: Cell<Phase>,
+    sent: Cell<u64>,
+    received: Cell<u64>,
+}
 
 impl Progress {
     /// What it is doing.
     pub fn phase(&self) -> Phase {
-        self.0.get()
+        self.phase.get()
     }
 
     /// It is doing this from now on.
     pub fn set(&self, phase: Phase) {
-        self.0.set(phase);
+        self.phase.set(phase);
+    }
+
+    /// Bytes that exchanges of HTTP/1.1 have sent and received since they were last taken: what one that
+    /// came to nothing had cost all the same.
+    pub fn take_bytes(&self) -> (u64, u64) {
+        (self.sent.take(), self.received.take())
+    }
+
+    pub(crate) fn on_sent(&self, bytes: usize) {
+        self.sent.set(self.sent.get() + bytes as u64);
+    }
+
+    pub(crate) fn on_received(&self, bytes: usize) {
+        self.received.set(self.received.get() + bytes as u64);
     }
 }
 

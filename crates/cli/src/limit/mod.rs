@@ -58,8 +58,9 @@ pub fn command(args: &args::Limit) -> CommandResult {
             "--mode stress, spike and soak need --to, the highest level",
         ));
     }
-    let destination = builtin::destination(&loaded.plan, &args.variables)?;
-    let options = plans::options(&args.variables, destination.url.clone(), Vec::new());
+    let seed = plans::seed(&loaded.plan);
+    let destination = builtin::destination(&loaded.plan, &args.variables, seed)?;
+    let options = plans::options(&args.variables, destination.url.clone(), Vec::new(), seed);
     let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
     let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.runtime.io())?;
     let folder = new_folder(args, &loaded.plan)?;

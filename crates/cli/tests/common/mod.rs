@@ -18,7 +18,8 @@ pub fn target() -> Server {
 
 /// A target that listens on an address (`unix:/path` too), with TLS or without.
 pub fn target_at(listen: &str, tls: Option<TlsOptions>) -> Server {
-    Server::start(Options { listen: vec![listen.to_owned()], tls, threads: 1 }).expect("a target")
+    Server::start(Options { listen: vec![listen.to_owned()], tls, threads: 1, seed: None })
+        .expect("a target")
 }
 
 /// Runs the binary in a folder.

@@ -71,8 +71,11 @@ pub(crate) struct Frame<'w> {
     bytes_out: u64,
     code: i64,
     end: u64,
-    /// Time within it that was squall's own: connections that were there before squall saw them.
+    /// Time within it that was squall's own: connections that were there before squall saw them, and from
+    /// then until it sent the request.
     own_delay: u64,
+    /// Since when squall could have sent the request on a new connection; `None`: it is none, or it was used.
+    connected: Option<u64>,
     /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
     receive_delay: Option<u64>,
     result: AssertionResult,
@@ -111,6 +114,7 @@ impl<'w> Frame<'w> {
             code: 0,
             end: 0,
             own_delay: 0,
+            connected: None,
             receive_delay: None,
             result: AssertionResult::default(),
             copy: worker.copy(),
@@ -139,9 +143,13 @@ impl<'w> Frame<'w> {
         }
     }
 
-    /// As [`Frame::begin`], with the time from which on the present exchange counts.
-    pub(super) fn begin_now(&mut self) {
-        self.begin(self.exchange_from);
+    /// An exchange is tried once more. If the first attempt was sent, what the target may have seen of it
+    /// is its to answer for: then its time begins with that one.
+    pub(super) fn begin_again(&mut self, sent: bool) {
+        self.connected = None;
+        if sent {
+            self.begin(self.exchange_from);
+        }
     }
 
     /// Waits for the right to have a connection to an origin, or for a stream of one that is shared. That
@@ -178,9 +186,10 @@ impl<'w> Frame<'w> {
         self.exchange_from = self.worker.clock.now();
     }
 
-    /// A connection was made.
-    pub(super) fn connected(&mut self, times: &ConnectTimes) {
+    /// A connection was made, and squall sees it now.
+    pub(super) fn connected(&mut self, times: &ConnectTimes, now: u64) {
         self.begin(times.begin_ns);
+        self.connected = Some(now);
         self.own_delay += times.delay_ns;
         if times.connect_ns.is_some() {
             let recorder = &self.worker.recorder;
@@ -194,10 +203,20 @@ impl<'w> Frame<'w> {
         }
     }
 
+    /// An exchange came to nothing; what it had sent and received counts all the same.
+    pub(super) fn came_to_nothing(&mut self) {
+        let (sent, received) = self.in_flight.progress.take_bytes();
+        self.bytes_out += sent;
+        self.bytes_in += received;
+    }
+
     /// A response has arrived. `Err`: later than it was allowed to, and squall has only now got round
     /// to see it.
     pub(super) fn received(&mut self, response: &Response<'_>, times: &Times) -> Result<(), Phase> {
         self.begin(times.sent_ns);
+        if let Some(connected) = self.connected.take() {
+            self.own_delay += times.sent_ns.saturating_sub(connected);
+        }
         self.code = i64::from(response.status);
         self.bytes_in += response.bytes_in;
         self.bytes_out += response.bytes_out;

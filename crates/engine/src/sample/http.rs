@@ -91,8 +91,11 @@ enum Received {
 
 /// Why an attempt gave no response.
 enum Attempt {
-    /// The target had closed the connection before it was used again.
-    Stale,
+    /// The target had closed the connection before it was used again; whether the request was sent all
+    /// the same.
+    Stale {
+        sent: bool,
+    },
     Failed(Failure),
 }
 
@@ -112,17 +115,16 @@ async fn exchange(
 ) -> Result<Received, Failure> {
     let first = attempt(frame, op, route, challenged, false).await;
     let last = match first {
-        Err(Attempt::Stale) => {
+        Err(Attempt::Stale { sent }) => {
             frame.worker.recorder.count(|counters| counters.stale_retries += 1);
-            // What the target may have seen of the first attempt is its to answer for.
-            frame.begin_now();
+            frame.begin_again(sent);
             attempt(frame, op, route, challenged, true).await
         }
         first => first,
     };
     last.map_err(|attempt| match attempt {
         Attempt::Failed(failure) => failure,
-        Attempt::Stale => Failure::new(ErrorKind::ClosedEarly, "closed before any response"),
+        Attempt::Stale { .. } => Failure::new(ErrorKind::ClosedEarly, "closed before any response"),
     })
 }
 
@@ -157,6 +159,7 @@ async fn attempt(
         throttle: throttled.as_ref().map(|throttled| throttled as &dyn squall_wire::Throttle),
     };
     let progress = &in_flight.progress;
+    progress.take_bytes();
     let done = |response: &Response<'_>, times: Times| {
         received(frame, op, route, challenged, response, &times, capture.as_ref())
     };
@@ -181,15 +184,19 @@ async fn attempt(
             Ok(received)
         }
         Ok(Err(error)) => {
+            frame.came_to_nothing();
             if error.is_unsolicited() {
                 worker.recorder.count(|counters| counters.unsolicited_responses += 1);
             }
             if !fresh && op.retry_stale && may_repeat(&error, route.method) {
-                return Err(Attempt::Stale);
+                return Err(Attempt::Stale { sent: error.delivery() != Delivery::NotSent });
             }
             Err(Failure::from(error).into())
         }
-        Err(cancel) => Err(Failure::cancelled(cancel, progress.phase()).into()),
+        Err(cancel) => {
+            frame.came_to_nothing();
+            Err(Failure::cancelled(cancel, progress.phase()).into())
+        }
     }
 }
 
@@ -236,8 +243,9 @@ async fn connect(
     let made = worker.new_connection(frame.user, route.origin, permit, in_flight, window).await;
     match made {
         Ok(Ok((borrowed, times))) => {
-            frame.connected(&times);
-            frame.set_deadlines_from(worker.clock.now(), op.limits.first_byte, op.limits.total);
+            let now = worker.clock.now();
+            frame.connected(&times, now);
+            frame.set_deadlines_from(now, op.limits.first_byte, op.limits.total);
             Ok(borrowed)
         }
         Ok(Err(error)) => Err(Failure::from(error)),

@@ -11,7 +11,7 @@ use squall_wire::{Io, Settings, Shared};
 /// A target on a port of its own.
 pub fn target() -> Server {
     let listen = vec!["127.0.0.1:0".to_owned()];
-    Server::start(Options { listen, tls: None, threads: 1 }).expect("a target")
+    Server::start(Options { listen, tls: None, threads: 1, seed: None }).expect("a target")
 }
 
 /// The program of a plan with one scenario.

@@ -151,7 +151,7 @@ pub(super) fn digest(call: &Call<'_>, response: &mut Response) {
 /// Milliseconds since the start, a random number, and our signature of both.
 fn make_nonce(call: &Call<'_>) -> String {
     let now = call.worker.site.started.elapsed().as_millis();
-    let text = format!("{now:x}.{:016x}", call.worker.random.bits());
+    let text = format!("{now:x}.{:016x}", call.worker.site.random.bits());
     let signature = call.worker.site.signer.sign("nonce", &text);
     format!("{text}.{signature}")
 }

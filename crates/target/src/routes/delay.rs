@@ -14,7 +14,7 @@ pub(super) async fn delay(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Resul
     // The clock starts when the request is there, not when its delay has been worked out.
     let arrived = Instant::now();
     let mut response = Response::new(200);
-    match choose(call, &call.worker.random) {
+    match choose(call, &call.worker.site.random) {
         Ok(delay) => {
             exchange.sleep_until(arrived + delay).await?;
             response.json(format_args!(r#"{{"delay_ms":{}}}"#, delay.as_secs_f64() * 1e3));

@@ -402,7 +402,7 @@ impl<'c> Call<'c> {
     /// The session of the request, or a new one, which the response then sets.
     pub(crate) fn session_or_new(&self, response: &mut Response) -> Session {
         self.session().unwrap_or_else(|| {
-            let session = Session { id: self.worker.random.bits(), user: String::new() };
+            let session = Session { id: self.worker.site.random.bits(), user: String::new() };
             self.set_session(&session, response);
             session
         })

@@ -51,7 +51,7 @@ pub(super) fn login(call: &Call<'_>, body: &[u8], response: &mut Response) {
     match check_login(call, body) {
         Ok(user) => {
             // A new session, so that nobody can have known its number before the login.
-            let session = Session { id: call.worker.random.bits(), user };
+            let session = Session { id: call.worker.site.random.bits(), user };
             call.set_session(&session, response);
             response.redirect(302, "/home");
         }

@@ -16,6 +16,7 @@ use super::Call;
 use super::delay::valid_ms;
 use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::Response;
+use crate::random::{Random, mix};
 use crate::site::Shared;
 
 /// Most servers of a queue, and most queues.
@@ -30,15 +31,39 @@ struct Kind {
     fixed: bool,
 }
 
+impl Kind {
+    /// Where the service times of such a queue start, in a site of this seed.
+    fn seed(self, site: u64) -> u64 {
+        mix(mix(site ^ self.servers as u64) ^ self.mean.as_nanos() as u64)
+    }
+
+    /// The next service time.
+    fn service(self, random: &Random) -> Duration {
+        match self.fixed {
+            true => self.mean,
+            false => Duration::from_secs_f64(random.exponential(self.mean.as_secs_f64())),
+        }
+    }
+}
+
 /// The queues of the site.
-#[derive(Default)]
-pub(crate) struct Queues(Shared<HashMap<Kind, Queue>>);
+pub(crate) struct Queues {
+    seed: u64,
+    all: Shared<HashMap<Kind, Queue>>,
+}
+
+/// One of them: what its service times are drawn from, so that the n-th request to it has the same one in
+/// each run of the same seed, and its servers.
+struct Queue {
+    random: Random,
+    servers: Servers,
+}
 
 /// When each server of a queue will be free, earliest first; servers never used are not in it.
 #[derive(Default)]
-struct Queue(BinaryHeap<Reverse<Instant>>);
+struct Servers(BinaryHeap<Reverse<Instant>>);
 
-impl Queue {
+impl Servers {
     /// Lets a request join: the moment at which its service starts.
     fn join(&mut self, servers: usize, now: Instant, service: Duration) -> Instant {
         let free = if self.0.len() < servers { None } else { self.0.pop() };
@@ -49,12 +74,22 @@ impl Queue {
 }
 
 impl Queues {
-    fn join(&self, kind: Kind, now: Instant, service: Duration) -> Result<Instant, String> {
-        let mut queues = self.0.lock();
+    /// No queues yet.
+    pub(crate) fn new(seed: u64) -> Self {
+        Queues { seed, all: Shared::default() }
+    }
+
+    /// Lets a request join a queue: the moment at which its service starts, and how long it takes.
+    fn join(&self, kind: Kind, now: Instant) -> Result<(Instant, Duration), String> {
+        let mut queues = self.all.lock();
         if queues.len() >= QUEUE_LIMIT && !queues.contains_key(&kind) {
             return Err(format!("the limit of {QUEUE_LIMIT} queues is reached"));
         }
-        Ok(queues.entry(kind).or_default().join(kind.servers, now, service))
+        let new =
+            || Queue { random: Random::new(kind.seed(self.seed)), servers: Servers::default() };
+        let queue = queues.entry(kind).or_insert_with(new);
+        let service = kind.service(&queue.random);
+        Ok((queue.servers.join(kind.servers, now, service), service))
     }
 }
 
@@ -85,26 +120,24 @@ fn join(call: &Call<'_>, now: Instant) -> Result<(Instant, Duration), String> {
     if !valid_ms(mean_ms) {
         return Err("mean must be a number of milliseconds from 0 to 3600000".to_owned());
     }
-    let (fixed, service_ms) = match call.query("dist").as_deref() {
-        None | Some("exponential") => (false, call.worker.random.exponential(mean_ms)),
-        Some("fixed") => (true, mean_ms),
+    let fixed = match call.query("dist").as_deref() {
+        None | Some("exponential") => false,
+        Some("fixed") => true,
         Some(_) => return Err("dist must be exponential or fixed".to_owned()),
     };
     let kind = Kind { servers, mean: Duration::from_secs_f64(mean_ms / 1e3), fixed };
-    let service = Duration::from_secs_f64(service_ms / 1e3);
-    Ok((call.worker.site.queues.join(kind, now, service)?, service))
+    call.worker.site.queues.join(kind, now)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
 
     #[test]
     fn requests_are_served_in_order_by_the_server_that_is_free_first() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
-        let mut queue = Queue::default();
+        let mut queue = Servers::default();
         let cases = [(0, 10, 0), (1, 4, 1), (2, 5, 5), (3, 1, 10), (30, 1, 30)];
         for (arrival, service, expected) in cases {
             let got = queue.join(2, at(arrival), Duration::from_millis(service));
@@ -129,7 +162,7 @@ mod tests {
     fn waits_are_those_of_theory() {
         for (servers, load) in [(1, 0.5), (2, 0.8), (8, 0.9)] {
             let random = Random::new(42);
-            let mut queue = Queue::default();
+            let mut queue = Servers::default();
             let mut now = Instant::now();
             let mut waited = 0.0;
             let count = 300_000;
@@ -145,12 +178,26 @@ mod tests {
 
     #[test]
     fn the_number_of_queues_is_bounded() {
-        let queues = Queues::default();
+        let queues = Queues::new(0);
         let kind = |servers| Kind { servers, mean: Duration::ZERO, fixed: true };
         for servers in 0..QUEUE_LIMIT {
-            queues.join(kind(servers), Instant::now(), Duration::ZERO).unwrap();
+            queues.join(kind(servers), Instant::now()).unwrap();
         }
-        assert!(queues.join(kind(QUEUE_LIMIT), Instant::now(), Duration::ZERO).is_err());
-        assert!(queues.join(kind(0), Instant::now(), Duration::ZERO).is_ok());
+        assert!(queues.join(kind(QUEUE_LIMIT), Instant::now()).is_err());
+        assert!(queues.join(kind(0), Instant::now()).is_ok());
+    }
+
+    #[test]
+    fn service_times_follow_from_seed_and_queue_whoever_else_asks() {
+        let kind = |servers| Kind { servers, mean: Duration::from_millis(5), fixed: false };
+        let draw = |queues: &Queues, servers| queues.join(kind(servers), Instant::now()).unwrap().1;
+        let alone = Queues::new(7);
+        let times: Vec<Duration> = (0..100).map(|_| draw(&alone, 1)).collect();
+        let shared = Queues::new(7);
+        let again: Vec<(Duration, Duration)> =
+            (0..100).map(|_| (draw(&shared, 1), draw(&shared, 2))).collect();
+        assert!(again.iter().map(|(first, _)| first).eq(&times));
+        assert!(again.iter().all(|(first, second)| first != second));
+        assert_ne!(draw(&Queues::new(8), 1), times[0]);
     }
 }

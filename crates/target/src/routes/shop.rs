@@ -224,7 +224,7 @@ pub(super) fn checkout(call: &Call<'_>, body: &[u8], response: &mut Response) {
     }
     let session = call.session_or_new(response);
     let cart = take_cart(call, &session);
-    let order = call.worker.random.bits();
+    let order = call.worker.site.random.bits();
     response.status = 201;
     response.json(format_args!(
         r#"{{"order":"{order:016x}","items":{},"total_cents":{}}}"#,
@@ -242,7 +242,7 @@ pub(super) fn pay(call: &Call<'_>, body: &[u8], response: &mut Response) {
         return response.error(422, format_args!("the field 'order' (or 'id') is missing"));
     };
     let order = serde_json::Value::from(order);
-    let payment = call.worker.random.bits();
+    let payment = call.worker.site.random.bits();
     response.status = 201;
     response
         .json(format_args!(r#"{{"order":{order},"payment":"{payment:016x}","status":"paid"}}"#));

@@ -4,7 +4,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::set_socket_linger;
 
 use super::*;
 use crate::{
@@ -59,6 +61,8 @@ enum Act {
     Read,
     Write(&'static [u8]),
     Close,
+    /// Closes with a reset.
+    Reset,
     /// Waits until the test says so.
     Await,
     /// Tells the test that it has come so far.
@@ -81,6 +85,10 @@ fn server(acts: Vec<Act>) -> (Origin, Sender<()>, Receiver<()>) {
                 }
                 (Act::Write(bytes), Some(peer)) => peer.write_all(bytes).expect("open"),
                 (Act::Close, peer) => *peer = None,
+                (Act::Reset, peer) => {
+                    let peer = peer.take().expect("open");
+                    set_socket_linger(&peer, Some(Duration::ZERO)).expect("an option of TCP");
+                }
                 (Act::Await, _) => drop(awaited.recv()),
                 (Act::Tell, _) => drop(tell.send(())),
                 (Act::Read | Act::Write(_), None) => panic!("it is closed"),
@@ -102,19 +110,28 @@ async fn open(client: &Client, origin: &Origin) -> Connection {
 
 /// Status and bytes behind the response.
 pub(crate) async fn get(client: &Client, connection: &mut Connection) -> Result<(u16, u64), Error> {
+    let done = |got: &Response<'_>, _| (got.status, got.unsolicited_bytes);
+    get_and(client, connection, 10, done).await
+}
+
+/// Gets a response with a body of at most so many bytes, and what `done` makes of it.
+async fn get_and<R>(
+    client: &Client,
+    connection: &mut Connection,
+    max_body: u64,
+    done: impl FnOnce(&Response<'_>, Times) -> R,
+) -> Result<R, Error> {
     let slices = [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".as_slice(), b"", b""];
     let request = RequestBytes { is_head: false, slices, stream: None };
     let expect = Expect {
-        keep: 10,
+        keep: 0,
         sink: None,
-        max_body: 10,
+        max_body,
         max_decompression_ratio: 10,
         decompress: false,
         throttle: None,
     };
-    let progress = Progress::default();
-    let done = |got: &Response<'_>, _| (got.status, got.unsolicited_bytes);
-    connection.exchange(client, request, expect, &progress, done).await
+    connection.exchange(client, request, expect, &Progress::default(), done).await
 }
 
 #[test]
@@ -203,4 +220,42 @@ fn a_request_that_was_read_before_the_close_may_have_been_carried_out() {
         assert_eq!(error.kind(), ErrorKind::ClosedEarly);
         assert!(!error.is_stale(), "{error:?}");
     });
+}
+
+#[test]
+fn a_request_that_was_read_before_the_reset_may_have_been_carried_out() {
+    with_each_backend(|client| async move {
+        // A server that has answered before delays its acknowledgements.
+        let mut acts: Vec<Act> = (0..20).flat_map(|_| [Act::Read, Act::Write(OK)]).collect();
+        acts.extend([Act::Read, Act::Reset]);
+        let (origin, _go, _) = server(acts);
+        let mut connection = open(&client, &origin).await;
+        for _ in 0..20 {
+            get(&client, &mut connection).await.expect("a response");
+        }
+        let error = get(&client, &mut connection).await.expect_err("reset");
+        assert_eq!(error.kind(), ErrorKind::Reset);
+        assert!(!error.is_stale(), "{error:?}");
+    });
+}
+
+/// Each response ends with the kernel's stamp of its last byte, also one that takes several reads of one packet,
+/// and one of which most is thrown away in the kernel.
+#[test]
+fn responses_of_any_size_end_with_a_stamp() {
+    const ROUNDS: usize = 30;
+    for length in [30_000, 300_000] {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        let response: &'static [u8] = [head.into_bytes(), vec![b'x'; length]].concat().leak();
+        with_each_backend(|client| async move {
+            let acts = (0..ROUNDS).flat_map(|_| [Act::Read, Act::Write(response)]).collect();
+            let (origin, _go, _) = server(acts);
+            let mut connection = open(&client, &origin).await;
+            for _ in 0..ROUNDS {
+                let delay = |_: &Response<'_>, times: Times| times.delay_ns;
+                let delay = get_and(&client, &mut connection, length as u64, delay).await;
+                assert!(delay.expect("a response").is_some(), "{length} bytes");
+            }
+        });
+    }
 }
