@@ -24,6 +24,8 @@ const DISCARD_FROM: u64 = 64 << 10;
 pub struct Connection {
     pub(crate) stream: Link,
     exchanges: u64,
+    /// Segments that were sent again, when it was last looked at.
+    retransmitted: u32,
     reusable: bool,
 }
 
@@ -35,7 +37,7 @@ impl std::fmt::Debug for Connection {
 
 impl Connection {
     pub(crate) fn new(stream: Link) -> Self {
-        Connection { stream, exchanges: 0, reusable: true }
+        Connection { stream, exchanges: 0, retransmitted: 0, reusable: true }
     }
 
     /// Whether it may carry another request.
@@ -46,6 +48,13 @@ impl Connection {
     /// Whether it has carried a request before.
     pub fn used(&self) -> bool {
         self.exchanges > 0
+    }
+
+    /// Segments that had to be sent again since this was last asked, those of connecting too; 0 where the
+    /// system does not tell. A system call.
+    pub fn newly_retransmitted(&mut self) -> u32 {
+        let all = self.stream.retransmitted();
+        all.saturating_sub(std::mem::replace(&mut self.retransmitted, all))
     }
 
     /// Sends a request and reads its response, which `done` reads in place.

@@ -199,6 +199,11 @@ impl Link {
     pub(crate) fn acknowledged_beyond(&self, bytes: u64) -> Option<bool> {
         self.transport().tcp_info().map(|info| info.acknowledged() > bytes)
     }
+
+    /// Segments that this side had to send again; 0 where the kernel does not tell.
+    pub(crate) fn retransmitted(&self) -> u32 {
+        self.transport().tcp_info().map_or(0, |info| info.retransmitted())
+    }
 }
 
 /// Reads what there is from a stream of tokio's.

@@ -41,6 +41,10 @@ impl TcpInfo {
         match *self {}
     }
 
+    pub(crate) fn retransmitted(&self) -> u32 {
+        match *self {}
+    }
+
     pub(crate) fn acknowledged(&self) -> u64 {
         match *self {}
     }

@@ -217,6 +217,15 @@ impl Borrowed {
         }
     }
 
+    /// Segments that had to be sent again since this was last asked; of HTTP/2 it is not known for which
+    /// request.
+    pub(super) fn newly_retransmitted(&mut self) -> u32 {
+        match &mut self.carrier {
+            Carrier::Connection(connection) => connection.newly_retransmitted(),
+            Carrier::Stream(_) => 0,
+        }
+    }
+
     /// The request is over: the connection waits for the next one, or is closed if it cannot carry one.
     pub(super) fn give_back(self, user: &Core) {
         let Borrowed { carrier: Carrier::Connection(connection), origin, permit } = self else {

@@ -17,6 +17,11 @@ use crate::scope::Reply;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
+/// How long a response takes at least for which a segment was sent again: Linux probes after twice the
+/// round trip, at least some 10 ms, and repeats after 200 ms (RFC 8985; TCP_RTO_MIN). To ask costs a system
+/// call.
+const MAY_BE_REPEATED_NS: u64 = 20_000_000;
+
 /// Places in [`PHASES`].
 const POOL: usize = phase("pool");
 const DNS: usize = phase("dns");
@@ -237,6 +242,11 @@ impl<'w> Frame<'w> {
             Some(phase) => Err(phase),
             None => Ok(()),
         }
+    }
+
+    /// Whether it took so long that a segment may have been sent again.
+    pub(super) fn was_slow(&self) -> bool {
+        self.end.saturating_sub(self.start) >= MAY_BE_REPEATED_NS
     }
 
     /// An HTTP response is the reply of the sample. Of its body `kept` bytes are the plan's to see.

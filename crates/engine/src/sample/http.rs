@@ -178,6 +178,10 @@ async fn attempt(
         }
         _ => return Err(Failure::new(ErrorKind::Io, "the protocol has changed").into()),
     };
+    if !matches!(exchanged, Ok(Ok(_))) || frame.was_slow() {
+        let again = borrowed.newly_retransmitted();
+        worker.recorder.count(|counters| counters.segments_retransmitted += u64::from(again));
+    }
     match exchanged {
         Ok(Ok(received)) => {
             borrowed.give_back(user);

@@ -10,6 +10,8 @@ pub(crate) struct TcpInfo {
     rtt_us: u32,
     /// How long ago, in ms, the last ACK came.
     last_ack_ms: u32,
+    /// Segments that were sent again, SYNs too.
+    total_retrans: u32,
     /// Bytes that the other side has acknowledged, the SYN left out.
     bytes_acked: u64,
 }
@@ -21,6 +23,7 @@ impl TcpInfo {
         // crate's does not have all of them.
         const LAST_ACK_RECV: usize = 56;
         const RTT: usize = 68;
+        const TOTAL_RETRANS: usize = 100;
         const BYTES_ACKED: usize = 120;
         const LENGTH: usize = 128;
         let mut info = [0u8; LENGTH];
@@ -44,6 +47,7 @@ impl TcpInfo {
         Some(TcpInfo {
             rtt_us: word(RTT)?,
             last_ack_ms: word(LAST_ACK_RECV)?,
+            total_retrans: word(TOTAL_RETRANS)?,
             // The SYN takes a place in the sequence, and is counted as a byte.
             bytes_acked: acked.saturating_sub(1),
         })
@@ -56,6 +60,11 @@ impl TcpInfo {
             0 => elapsed_ns.saturating_sub(u64::from(self.last_ack_ms) * 1_000_000),
             rtt => u64::from(rtt) * 1_000,
         }
+    }
+
+    /// Segments that were sent again since the connection was begun.
+    pub(crate) fn retransmitted(&self) -> u32 {
+        self.total_retrans
     }
 
     /// Bytes that the other side's kernel has acknowledged.
