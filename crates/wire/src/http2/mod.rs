@@ -8,7 +8,7 @@ mod exchange;
 mod fields;
 mod frames;
 mod state;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests;
 mod watched;
 
