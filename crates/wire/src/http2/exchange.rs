@@ -1,7 +1,6 @@
 //! One request and its response on a stream of an HTTP/2 connection.
 
 use std::future::poll_fn;
-use std::io::Write as _;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -10,7 +9,6 @@ use h2::client::ResponseFuture;
 use h2::{Reason, RecvStream, SendStream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 
-use super::driver::Driver;
 use super::fields::{Fields, lines};
 use super::state::{Marks, State};
 use super::{Inner, Stream};
@@ -25,8 +23,6 @@ use crate::throttle::Throttle;
 
 /// Bytes of a streamed body that are read at a time.
 const PIECE: usize = 64 << 10;
-/// Bytes that a response's head has room for at first.
-const HEAD: usize = 256;
 
 impl Stream {
     /// Sends a request and reads its response, which `done` looks at. The stream carries no other.
@@ -72,7 +68,6 @@ impl Stream {
 /// State of an exchange.
 struct Exchange<'a> {
     state: &'a State,
-    driver: &'a Driver,
     /// Its stream's number.
     id: u32,
     upload: Option<Upload<'a>>,
@@ -85,22 +80,11 @@ struct Exchange<'a> {
     head: Vec<u8>,
     sets_cookies: bool,
     is_head: bool,
-    /// The response has ended as it should.
-    is_complete: bool,
 }
 
 impl Drop for Exchange<'_> {
     fn drop(&mut self) {
         self.state.streams.borrow_mut().remove(&self.id);
-        // What is left of the stream goes first: where it is not complete, that resets it.
-        let complete = self.is_complete && self.upload.is_none();
-        let mut let_go = || drop((self.upload.take(), self.response.take(), self.receive.take()));
-        if complete && self.driver.is_driven_by(self.id) {
-            self.driver.quietly(let_go);
-        } else {
-            let_go();
-        }
-        self.driver.release(self.id, complete);
     }
 }
 
@@ -113,21 +97,14 @@ impl<'a> Exchange<'a> {
     ) -> Result<Self, h2::Error> {
         let RequestFields { fields, body, stream } = request;
         let empty = body.is_empty() && stream.is_none();
-        let others = inner.state.streams.borrow().len();
-        inner.driver.admit(others);
         // A clone has a place of its own among those that wait to begin.
-        let begin = || inner.requests.clone().send_request(fields.request(), empty);
-        let (response, send) = match others {
-            0 => inner.driver.quietly(begin)?,
-            _ => begin()?,
-        };
+        let (response, send) = inner.requests.clone().send_request(fields.request(), empty)?;
         let id = response.stream_id().as_u32();
         inner.state.streams.borrow_mut().insert(id, Marks::default());
         let upload =
             (!empty).then(|| Upload { send, piece: Bytes::copy_from_slice(body), source: stream });
         Ok(Exchange {
             state: &inner.state,
-            driver: &inner.driver,
             id,
             upload,
             response: Some(response),
@@ -138,16 +115,10 @@ impl<'a> Exchange<'a> {
             head: Vec::new(),
             sets_cookies: false,
             is_head: Fields::is_head(fields),
-            is_complete: false,
         })
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let (driver, alone) = (self.driver, self.state.streams.borrow().len() == 1);
-        driver.poll_request(self.id, alone, cx, |cx| self.advance(cx))
-    }
-
-    fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         if let Some(upload) = &mut self.upload {
             match upload.poll(cx, self.intake.expect.throttle) {
                 Poll::Ready(Ok(())) => self.upload = None,
@@ -195,10 +166,7 @@ impl<'a> Exchange<'a> {
                 }
                 Some(Err(error)) => Err(error),
                 None => match ready!(receive.poll_trailers(cx)) {
-                    Ok(_) => {
-                        self.is_complete = true;
-                        return Poll::Ready(Ok(()));
-                    }
+                    Ok(_) => return Poll::Ready(Ok(())),
                     Err(error) => Err(error),
                 },
             };
@@ -215,9 +183,7 @@ impl<'a> Exchange<'a> {
         }
         self.status = head.status.as_u16();
         self.sets_cookies = head.headers.contains_key(SET_COOKIE);
-        self.head.reserve(HEAD);
-        // Writing to memory cannot fail.
-        let _ = write!(self.head, "HTTP/2 {}\r\n", self.status);
+        self.head = format!("HTTP/2 {}\r\n", self.status).into_bytes();
         lines(&head.headers, &mut self.head);
         if ends || self.is_head {
             return Ok(());

@@ -2,9 +2,8 @@
 //! the `h2` crate's; here is what a load generator needs around it: how many streams there may be,
 //! times and bytes of each as the frames pass, and what an error means for a request.
 //!
-//! Who drives a connection: `driver.rs`.
+//! A connection is driven by a task of the worker's `LocalSet`; exchanges talk to it through memory.
 
-mod driver;
 mod exchange;
 mod fields;
 mod frames;
@@ -15,7 +14,9 @@ mod watched;
 
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 use bytes::Bytes;
 use h2::client::SendRequest;
@@ -23,7 +24,6 @@ use h2::client::SendRequest;
 use crate::client::Client;
 use crate::error::Error;
 use crate::link::Link;
-use driver::Driver;
 pub use fields::Fields;
 use state::{Marks, State};
 use watched::Watched;
@@ -47,7 +47,6 @@ pub struct Session(Rc<Inner>);
 struct Inner {
     requests: SendRequest<Bytes>,
     state: Rc<State>,
-    driver: Rc<Driver>,
     needs_tokio: bool,
     /// Streams that somebody has now.
     taken: Cell<usize>,
@@ -56,7 +55,9 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.state.abandoned.set(true);
-        self.driver.wake_task();
+        if let Some(driver) = self.state.driver.take() {
+            driver.wake();
+        }
     }
 }
 
@@ -91,11 +92,8 @@ impl Session {
             .await
             .map_err(|error| exchange::error(&state, error, &Marks::default(), None))?;
         state.capacity.set(UNTIL_SETTINGS);
-        let driver = Rc::new(Driver::new(connection, state.clone()));
-        let task = driver.clone();
-        tokio::task::spawn_local(async move { poll_fn(|cx| task.poll_task(cx)).await });
-        let taken = Cell::new(0);
-        Ok(Session(Rc::new(Inner { requests, state, driver, needs_tokio, taken })))
+        tokio::task::spawn_local(drive(connection, state.clone()));
+        Ok(Session(Rc::new(Inner { requests, state, needs_tokio, taken: Cell::new(0) })))
     }
 
     /// Whether requests may still be begun on it: not when it is closed, or the other side has sent
@@ -150,4 +148,21 @@ impl Drop for Stream {
         inner.taken.set(inner.taken.get() - 1);
         inner.state.changed();
     }
+}
+
+/// Reads and writes a connection until it ends, or nobody has it any more.
+async fn drive(mut connection: h2::client::Connection<Watched, Bytes>, state: Rc<State>) {
+    poll_fn(|cx| {
+        state.driver.set(Some(cx.waker().clone()));
+        let polled = Pin::new(&mut connection).poll(cx);
+        // What broke the connection is told to each of its streams.
+        state.over.set(polled.is_ready());
+        if state.news.take() || polled.is_ready() {
+            state.capacity.set(connection.max_concurrent_send_streams());
+            state.changed();
+        }
+        // One look has said goodbye, if the other side listens.
+        if state.abandoned.get() { Poll::Ready(()) } else { polled.map(drop) }
+    })
+    .await;
 }

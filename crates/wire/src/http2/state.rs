@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::task::Waker;
 
 use crate::error::Delivery;
 
@@ -50,30 +50,11 @@ impl Marks {
     }
 }
 
-/// Spreads the numbers of streams, which are this side's own choice: odd, and one after the other.
-#[derive(Default)]
-pub(super) struct StreamHasher(u64);
-
-impl Hasher for StreamHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        // 2^64 divided by the golden ratio (Knuth, The Art of Computer Programming, 6.4).
-        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
 /// A connection.
 #[derive(Default)]
 pub(super) struct State {
     /// The streams that have an exchange.
-    pub streams: RefCell<HashMap<u32, Marks, BuildHasherDefault<StreamHasher>>>,
+    pub streams: RefCell<HashMap<u32, Marks>>,
     /// The other side takes no stream above this one.
     pub last_stream: Cell<Option<u32>>,
     /// The other side has closed.
@@ -86,6 +67,7 @@ pub(super) struct State {
     pub abandoned: Cell<bool>,
     /// Settings or GOAWAY came that nobody was told of yet.
     pub news: Cell<bool>,
+    pub driver: Cell<Option<Waker>>,
     /// Streams begun so far.
     pub begun: Cell<u64>,
     /// Most streams that the other side takes at a time.
