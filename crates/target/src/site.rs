@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::counters::Counters;
+use crate::routes::leak::Leak;
 use crate::routes::queue::Queues;
 use crate::routes::shop::Cart;
 use crate::session::Signer;
@@ -31,6 +32,7 @@ pub(crate) struct Site {
     /// The highest count that a digest nonce was used with.
     pub(crate) nonces: Shared<Recent<u64, u32>>,
     pub(crate) queues: Queues,
+    pub(crate) leak: Leak,
     /// Microseconds after the start up to which nothing is answered; 0 when nothing is stalled.
     stalled_until: AtomicU64,
 }
@@ -49,6 +51,7 @@ impl Site {
             carts: Shared::new(Recent::new(CARTS)),
             nonces: Shared::new(Recent::new(NONCES)),
             queues: Queues::default(),
+            leak: Leak::default(),
             stalled_until: AtomicU64::new(0),
         })
     }
