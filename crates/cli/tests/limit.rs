@@ -48,7 +48,7 @@ fn the_highest_number_of_users_is_found() {
     let first = json["violated_first"].as_str().expect("words");
     assert!(first.starts_with("mean < 37ms ("), "{first}");
     let highest = json["scaling"]["highest"].as_f64().expect("a law");
-    assert!((190.0..215.0).contains(&highest), "4 servers do 200 a second: {highest}");
+    assert!((180.0..225.0).contains(&highest), "4 servers do 200 a second: {highest}");
     assert!(json["recoveries"][0]["seconds"].as_f64().expect("it recovers") < 3.0, "{json}");
     let folder = std::fs::read_dir(folder.path().join("squall-runs")).expect("a folder");
     let folder = folder.map(|entry| entry.expect("readable").path()).next().expect("one");
@@ -58,10 +58,29 @@ fn the_highest_number_of_users_is_found() {
     assert_eq!(serde_json::from_str::<Value>(&stored).expect("JSON"), json);
 }
 
+/// The target leaks from the first time that more than 20 users are there at once.
+#[test]
+fn a_target_that_does_not_recover_is_not_found() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, steps: [{{get: \"/leak?most=20&each=5\"}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let arguments = ["limit", "plan.yaml", "--step", "2s", "-q", "--json", "-", "-w", "1"];
+    let output = squall(folder.path(), &[&arguments[..], &["--require", "mean < 60ms"]].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    // Whoever else uses the machine can starve the generator: then it blames nobody.
+    let disturbed = json["end"] == "generator was the bottleneck";
+    assert!(json["end"] == "did not recover" || disturbed, "{json}");
+    assert_eq!(output.status.code(), Some(if disturbed { 3 } else { 1 }), "{json}");
+    assert!(json["sustained_maximum"].is_null(), "{json}");
+}
+
 #[test]
 fn a_spike_violates_and_recovers() {
     let spike =
-        ["--mode", "spike", "--from", "2", "--to", "40", "--require", "p99 < 60ms", "-w", "1"];
+        ["--mode", "spike", "--from", "2", "--to", "40", "--require", "mean < 60ms", "-w", "1"];
     let (json, _folder) = limit(&spike, 1);
     let outcomes: Vec<&Value> =
         json["steps"].as_array().expect("steps").iter().map(|step| &step["outcome"]).collect();

@@ -1,15 +1,22 @@
-//! The search for a target's sustained maximum: which load level to try next, and what follows from the
-//! levels tried so far. Pure: no clock, no sockets, no runs; those are the caller's part.
+//! The search for a target's sustained maximum: whether a step met the requirements, which load level to try next,
+//! and what follows from the levels tried so far. Pure: no clock, no sockets, no runs; those are the caller's part.
 
+pub mod failures;
+mod fit;
 mod load_step;
+mod measured;
+mod recovery;
 mod scaling;
 mod search;
 mod sustained_max;
 
 pub use load_step::{LevelKind, LoadStep, Recovery, RequirementResult, StepOutcome};
+pub use measured::Records;
+pub use recovery::RecoveryDetector;
 pub use scaling::Scaling;
 pub use search::{Next, Search, SearchEnd};
 use squall_measure::units::rate;
+use sustained_max::Bracket;
 pub use sustained_max::SustainedMax;
 
 /// The result of a search, or of a test in steps.
@@ -29,6 +36,11 @@ pub struct Limit {
     pub end: SearchEnd,
     /// The sustained maximum, if there is one.
     pub sustained_max: Option<SustainedMax>,
+    /// The highest level that met the requirements, where what lies above it is unknown: squall itself was the limit
+    /// there, or nothing higher was allowed.
+    pub at_least: Option<f64>,
+    /// Whether a level that met the requirements was measured again after the last that did not, and still met them.
+    pub confirmed: bool,
     /// How throughput scales with concurrency.
     pub scaling: Option<Scaling>,
 }
@@ -43,14 +55,37 @@ impl Limit {
         end: SearchEnd,
     ) -> Limit {
         let scaling = Scaling::fit(&steps);
+        let at_least = match end {
+            SearchEnd::Generator => {
+                let by_generator = |step: &&LoadStep| step.outcome() == StepOutcome::Generator;
+                let levels = steps.iter().filter(by_generator).map(|step| step.level);
+                let lowest = levels.fold(f64::INFINITY, f64::min);
+                Bracket::of(&steps).low.map(|low| search::held(&steps, low, lowest))
+            }
+            SearchEnd::NeverViolated => Bracket::of(&steps).low,
+            _ => None,
+        };
+        let confirmed = is_confirmed(&steps);
         let sustained_max = match end {
             SearchEnd::Found | SearchEnd::OutOfSteps => SustainedMax::of(&steps, by),
             SearchEnd::NeverMet
+            | SearchEnd::NotRecovered
             | SearchEnd::NeverViolated
             | SearchEnd::Generator
             | SearchEnd::Interrupted => None,
         };
-        Limit { plan, by, mode, steps, recoveries: Vec::new(), end, sustained_max, scaling }
+        Limit {
+            plan,
+            by,
+            mode,
+            steps,
+            recoveries: Vec::new(),
+            end,
+            sustained_max,
+            at_least,
+            confirmed,
+            scaling,
+        }
     }
 
     /// The lowest level at which throughput no longer keeps up with the load: where it falls behind an
@@ -85,4 +120,11 @@ impl Limit {
         }
         Some(words.join(", "))
     }
+}
+
+/// Whether the last step met the requirements at a level that had met them before, in a search that went beyond it.
+fn is_confirmed(steps: &[LoadStep]) -> bool {
+    let Some((last, before)) = steps.split_last() else { return false };
+    let met_before = before.iter().any(|step| step.level == last.level && step.met());
+    last.met() && met_before && before.iter().any(|step| !step.met())
 }

@@ -26,9 +26,13 @@ pub struct RequirementResult {
     pub text: String,
     /// Whether it was met.
     pub met: bool,
+    /// Whether that is certain: a value so near to its limit that chance decides, or of too few responses, is not.
+    pub certain: bool,
     /// How much of the limit was used: 1 is the limit itself, more violates it; `None`: it is not an
-    /// upper or lower limit, or nothing was measured.
+    /// upper or lower limit, or too little was measured.
     pub used: Option<f64>,
+    /// Standard error of the logarithm of `used`; `None`: unknown.
+    pub error: Option<f64>,
     /// The measured value as a person reads it.
     pub shown: String,
 }
@@ -40,6 +44,8 @@ pub enum StepOutcome {
     Met,
     /// A requirement was violated, because of the target.
     Violated,
+    /// A requirement was met or violated by so little that chance decided.
+    Borderline,
     /// A requirement was violated, and the generator was, or may have been, the cause.
     Generator,
 }
@@ -50,6 +56,7 @@ impl StepOutcome {
         match self {
             StepOutcome::Met => "met",
             StepOutcome::Violated => "violated",
+            StepOutcome::Borderline => "borderline",
             StepOutcome::Generator => "generator",
         }
     }
@@ -87,19 +94,30 @@ pub struct LoadStep {
 impl LoadStep {
     /// Its outcome.
     pub fn outcome(&self) -> StepOutcome {
-        match (
-            self.keeps_up && self.requirements.iter().all(|result| result.met),
-            self.generator.is_empty(),
-        ) {
-            (true, _) => StepOutcome::Met,
-            (false, true) => StepOutcome::Violated,
+        let violates = |result: &RequirementResult| !result.met && result.certain;
+        match (self.met(), self.generator.is_empty()) {
             (false, false) => StepOutcome::Generator,
+            _ if !self.keeps_up || self.requirements.iter().any(violates) => StepOutcome::Violated,
+            _ if self.requirements.iter().all(|result| result.certain) => StepOutcome::Met,
+            _ => StepOutcome::Borderline,
         }
+    }
+
+    /// Whether all requirements were met, for certain or not.
+    pub fn met(&self) -> bool {
+        self.keeps_up && self.requirements.iter().all(|result| result.met)
     }
 
     /// How much of its limit the requirement closest to it used.
     pub fn used(&self) -> Option<f64> {
-        self.requirements.iter().filter_map(|result| result.used).max_by(f64::total_cmp)
+        self.closest()?.used
+    }
+
+    /// The requirement that is closest to its limit, or furthest beyond it.
+    pub(crate) fn closest(&self) -> Option<&RequirementResult> {
+        let used = |result: &&RequirementResult| result.used.is_some();
+        let all = self.requirements.iter().filter(used);
+        all.max_by(|a, b| a.used.unwrap_or(0.0).total_cmp(&b.used.unwrap_or(0.0)))
     }
 
     /// Whether a throughput keeps up with an arrival rate: it may fall behind by 5%, and by what chance
@@ -132,7 +150,9 @@ pub(crate) mod tests {
         let requirement = RequirementResult {
             text: "p99 < 1s".to_owned(),
             met,
+            certain: used.ln().abs() > 0.2,
             used: Some(used),
+            error: Some(0.05),
             shown: format!("{used:.2} s"),
         };
         LoadStep {
@@ -155,6 +175,9 @@ pub(crate) mod tests {
     fn outcomes_of_steps() {
         assert_eq!(step(1.0, 0.5).outcome(), StepOutcome::Met);
         assert_eq!(step(1.0, 1.5).outcome(), StepOutcome::Violated);
+        assert_eq!(step(1.0, 0.95).outcome(), StepOutcome::Borderline);
+        assert_eq!(step(1.0, 1.05).outcome(), StepOutcome::Borderline);
+        assert!(step(1.0, 0.95).met() && !step(1.0, 1.05).met());
         let behind = LoadStep { keeps_up: false, ..step(1.0, 0.5) };
         assert_eq!(behind.outcome(), StepOutcome::Violated);
         let generator = LoadStep { generator: vec!["cpu".to_owned()], ..behind };

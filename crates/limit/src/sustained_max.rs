@@ -1,42 +1,45 @@
 //! The sustained maximum: the level at which the requirements are only just met, from the steps around it.
 
-use squall_measure::student;
-
+use crate::fit::{self, Fit, Point};
 use crate::load_step::{LevelKind, LoadStep, StepOutcome};
+use crate::measured::{TOO_FEW, logarithm};
 
 /// The highest level that meets the requirements, and how precisely it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SustainedMax {
     /// The best estimate.
     pub level: f64,
-    /// It lies between `low` and `high` with 95% confidence; where no line could be fitted, these are the
+    /// It lies between `low` and `high` with 95% confidence; where no curve could be fitted, these are the
     /// highest level that met the requirements and the lowest that did not.
     pub low: f64,
     /// See `low`.
     pub high: f64,
-    /// Whether it follows from a line through the steps near it, rather than from a bracket alone.
+    /// Whether it follows from a curve through the steps near it, rather than from a bracket alone.
     pub fitted: bool,
 }
 
-/// Ranges of levels to which a line is fitted, as shares of the maximum; the narrowest that has enough
-/// steps counts. Latency is a line only near the maximum, and with many servers only very near (they
-/// respond alike until nearly all are busy).
-const FITTED_RANGES: [(f64, f64); 2] = [(0.85, 1.12), (0.5, 1.25)];
-/// Fewest steps for a line.
-const MIN_STEPS: usize = 4;
-/// Range of the used share of the limit in which steps are fitted: above it a queue just grows and says
-/// nothing.
-const FITTED_USE: std::ops::Range<f64> = 0.01..4.0;
+/// Steps that use less of their limit, or more, are no part of a fit: above, a queue just grows and says nothing.
+const FITTED_USE: std::ops::Range<f64> = 0.1..4.0;
+
+/// Standard error of the logarithm of a used share of which nothing is known.
+const UNKNOWN_ERROR: f64 = 0.1;
 
 impl SustainedMax {
-    /// Finds it. `None`: no level met the requirements, or none violated them.
+    /// Finds it. Answer and interval never leave the bracket; a curve that would is refused. `None`: no level met
+    /// the requirements, or none violated them.
     pub fn of(steps: &[LoadStep], by: LevelKind) -> Option<SustainedMax> {
-        let (low, high) = bracket(steps)?;
+        let Bracket { low: Some(low), high: Some(high) } = Bracket::of(steps) else { return None };
         let between = SustainedMax { level: low, low, high, fitted: false };
         if by == LevelKind::Users && high - low <= 1.0 {
             return Some(between);
         }
-        Some(fit(steps, by, (low * high).sqrt()).unwrap_or(between))
+        let Some(fit) = fitted(steps, low, high) else { return Some(between) };
+        let wider = fit.low <= low && fit.high >= high;
+        if wider || fit.edge <= low || fit.edge >= high {
+            return Some(between);
+        }
+        let (low, high) = ((fit.low / fit.margin).max(low), (fit.high * fit.margin).min(high));
+        Some(SustainedMax { level: fit.edge, low, high, fitted: true })
     }
 
     /// Whether half its interval is at most this share of it, or, as users are whole, one user wide.
@@ -46,72 +49,52 @@ impl SustainedMax {
     }
 }
 
-/// The highest level below all that violated the requirements, and the lowest that did. A level with both
-/// outcomes counts as the more frequent one, and as violated in a tie.
-pub(crate) fn bracket(steps: &[LoadStep]) -> Option<(f64, f64)> {
-    let mut levels: Vec<f64> = steps.iter().map(|step| step.level).collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
-    let violated = |level: f64| {
-        let of = |outcome| {
-            let same = |step: &&LoadStep| step.level == level && step.outcome() == outcome;
-            steps.iter().filter(same).count()
-        };
-        (of(StepOutcome::Violated) + of(StepOutcome::Met) > 0)
-            .then(|| of(StepOutcome::Violated) >= of(StepOutcome::Met).max(1))
+/// The curve through the steps near a bracket.
+pub(crate) fn fitted(steps: &[LoadStep], low: f64, high: f64) -> Option<Fit> {
+    let fits = |step: &&LoadStep| step.keeps_up && step.outcome() != StepOutcome::Generator;
+    let point = |step: &LoadStep| {
+        let closest = step.closest()?;
+        let used = closest.used.filter(|used| FITTED_USE.contains(used))?;
+        let error = closest.error.unwrap_or(UNKNOWN_ERROR);
+        let (level, seconds) = (step.level, step.seconds);
+        (error < TOO_FEW).then_some(Point { level, seconds, y: logarithm(used), error })
     };
-    let high = levels.iter().copied().find(|level| violated(*level) == Some(true))?;
-    let low =
-        levels.iter().copied().rfind(|level| *level < high && violated(*level) == Some(false))?;
-    Some((low, high))
+    let points: Vec<Point> = steps.iter().filter(fits).filter_map(point).collect();
+    fit::fit(&points, low, high)
 }
 
-/// A line through the steps near the maximum, by weighted least squares. Near its limit the response time
-/// of a queue is proportional to 1 / (capacity - rate), so its inverse is a line in the rate. In a closed
-/// workload the response time itself grows linearly (asymptotic bounds; Lazowska et al.,
-/// "Quantitative System Performance", 1984, chapter 5). The noise of both is proportional to
-/// their size.
-fn fit(steps: &[LoadStep], by: LevelKind, middle: f64) -> Option<SustainedMax> {
-    let points = |near: (f64, f64)| -> Vec<(f64, f64)> {
-        let fits = |step: &&LoadStep| {
-            (middle * near.0..=middle * near.1).contains(&step.level)
-                && step.keeps_up
-                && step.outcome() != StepOutcome::Generator
+/// What the steps say for certain: the maximum lies between two levels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bracket {
+    /// The highest level that met the requirements and lies below all that violated them; where none did for
+    /// certain, the lowest of those that did.
+    pub low: Option<f64>,
+    /// The lowest level that violated the requirements.
+    pub high: Option<f64>,
+}
+
+impl Bracket {
+    /// A level with both outcomes counts as the more frequent one, and as violated in a tie.
+    pub(crate) fn of(steps: &[LoadStep]) -> Bracket {
+        let mut levels: Vec<f64> = steps.iter().map(|step| step.level).collect();
+        levels.sort_by(f64::total_cmp);
+        levels.dedup();
+        let verdict = |level: f64| {
+            let of = |outcome| {
+                let same = |step: &&LoadStep| step.level == level && step.outcome() == outcome;
+                steps.iter().filter(same).count()
+            };
+            let (met, violated) = (of(StepOutcome::Met), of(StepOutcome::Violated));
+            (met + violated > 0).then_some(violated >= met)
         };
-        let used = |step: &LoadStep| step.used().filter(|used| FITTED_USE.contains(used));
-        let points = steps.iter().filter(fits).filter_map(|step| Some((step.level, used(step)?)));
-        points
-            .map(|(level, used)| (level, if by == LevelKind::Rate { 1.0 / used } else { used }))
-            .collect()
-    };
-    let points = FITTED_RANGES.into_iter().map(points).find(|points| points.len() >= MIN_STEPS)?;
-    let weight = |value: f64| 1.0 / (value * value);
-    let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
-        points.iter().map(|(x, z)| weight(*z) * of(*x, *z)).sum()
-    };
-    let all = sum(&|_, _| 1.0);
-    let (x, z) = (sum(&|x, _| x) / all, sum(&|_, z| z) / all);
-    let spread = sum(&|at, _| (at - x).powi(2));
-    let slope = sum(&|at, value| (at - x) * (value - z)) / spread;
-    let falls = if by == LevelKind::Rate { slope < 0.0 } else { slope > 0.0 };
-    if spread <= 0.0 || !falls {
-        return None;
+        let high = levels.iter().copied().find(|level| verdict(*level) == Some(true));
+        let below = |level: &f64| high.is_none_or(|high| *level < high);
+        let low =
+            levels.iter().copied().rfind(|level| below(level) && verdict(*level) == Some(false));
+        let mut met = steps.iter().filter(|step| step.met()).map(|step| step.level).filter(below);
+        let first = met.next().map(|first| met.fold(first, f64::min));
+        Bracket { low: low.or(first), high }
     }
-    let level = x + (1.0 - z) / slope;
-    let squares = sum(&|at, value| (value - z - slope * (at - x)).powi(2));
-    let freedom = points.len() - 2;
-    let variance = squares / freedom as f64;
-    // The noise at the maximum itself, where the value is 1 and its weight too.
-    let error = (variance * (1.0 / all + (level - x).powi(2) / spread)).sqrt() / slope.abs();
-    let half = student(freedom) * error;
-    let [_, (least, most)] = FITTED_RANGES;
-    let within = (middle * least..=middle * most).contains(&level);
-    within.then_some(SustainedMax {
-        level,
-        low: (level - half).max(0.0),
-        high: level + half,
-        fitted: true,
-    })
 }
 
 #[cfg(test)]
@@ -119,19 +102,27 @@ mod tests {
     use super::*;
     use crate::load_step::tests::step;
 
+    fn bracket(steps: &[LoadStep]) -> (Option<f64>, Option<f64>) {
+        let Bracket { low, high } = Bracket::of(steps);
+        (low, high)
+    }
+
     #[test]
     fn a_bracket_lies_between_met_and_violated() {
-        let steps = [step(10.0, 0.2), step(40.0, 2.0), step(20.0, 0.5), step(30.0, 1.1)];
-        assert_eq!(bracket(&steps), Some((20.0, 30.0)));
-        // A level that is met above the lowest violated one does not count.
+        let steps = [step(10.0, 0.2), step(40.0, 2.0), step(20.0, 0.5), step(30.0, 1.5)];
+        assert_eq!(bracket(&steps), (Some(20.0), Some(30.0)));
+        // A level that is met above the lowest violated one does not count, nor does what is not certain.
         let mut steps = steps.to_vec();
-        steps.push(step(35.0, 0.9));
-        assert_eq!(bracket(&steps), Some((20.0, 30.0)));
+        steps.extend([step(35.0, 0.5), step(25.0, 0.9), step(22.0, 1.1)]);
+        assert_eq!(bracket(&steps), (Some(20.0), Some(30.0)));
         // Met twice and violated once counts as met.
-        steps.extend([step(30.0, 0.9), step(30.0, 0.95)]);
-        assert_eq!(bracket(&steps), Some((35.0, 40.0)));
-        assert_eq!(bracket(&[step(10.0, 0.2)]), None);
-        assert_eq!(bracket(&[step(10.0, 1.2)]), None);
+        steps.extend([step(30.0, 0.5), step(30.0, 0.6)]);
+        assert_eq!(bracket(&steps), (Some(35.0), Some(40.0)));
+        assert_eq!(bracket(&[step(10.0, 0.2)]), (Some(10.0), None));
+        assert_eq!(bracket(&[step(10.0, 1.5)]), (None, Some(10.0)));
+        // Where nothing is certain, the lowest that met them is.
+        let close = [step(10.0, 0.9), step(20.0, 0.92), step(40.0, 1.5)];
+        assert_eq!(bracket(&close), (Some(10.0), Some(40.0)));
     }
 
     #[test]
@@ -145,7 +136,8 @@ mod tests {
             .collect();
         let maximum = SustainedMax::of(&steps, LevelKind::Rate).expect("a maximum");
         assert!(maximum.fitted && (76.0..=84.0).contains(&maximum.level), "{maximum:?}");
-        assert!(maximum.low < 80.0 && 80.0 < maximum.high && maximum.low > 60.0, "{maximum:?}");
+        assert!(maximum.low < 80.0 && 80.0 < maximum.high, "{maximum:?}");
+        assert!(maximum.low >= 75.0 && maximum.high <= 85.0, "the bracket: {maximum:?}");
     }
 
     /// M/M/16 with 32 ms each and p99 < 200 ms: three quarters of it up to 85% of the maximum at
@@ -170,9 +162,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_line_is_a_bracket() {
+    fn what_is_no_curve_is_a_bracket() {
         let steps = [step(10.0, 0.0), step(20.0, 0.0), step(30.0, 5.0), step(25.0, 0.0)];
         let maximum = SustainedMax::of(&steps, LevelKind::Rate).expect("a maximum");
         assert_eq!(maximum, SustainedMax { level: 25.0, low: 25.0, high: 30.0, fitted: false });
+    }
+
+    /// A target that breaks with its 300th connection: whatever a curve says, no answer is above 304.
+    #[test]
+    fn no_answer_is_beyond_the_bracket() {
+        for broken in [1.5, 2.0, 3.5, 50.0] {
+            let steps: Vec<LoadStep> = [1.0, 4.0, 16.0, 64.0, 256.0, 512.0, 362.0, 304.0, 298.0]
+                .map(|level| step(level, if level < 300.0 { 0.3 } else { broken }))
+                .into();
+            let maximum = SustainedMax::of(&steps, LevelKind::Users).expect("a maximum");
+            assert!(maximum.low >= 298.0 && maximum.high <= 304.0, "{maximum:?}");
+            assert!((maximum.low..=maximum.high).contains(&maximum.level), "{maximum:?}");
+        }
     }
 }

@@ -16,7 +16,8 @@ pub const LIMIT_SCHEMA: &str = "squall-limit/1";
 pub fn limit_json(limit: &Limit) -> Value {
     let steps = limit.steps.iter().map(|step| {
         let requirements = step.requirements.iter().map(|result| {
-            value!({"text": result.text, "met": result.met, "used": result.used, "shown": result.shown})
+            value!({"text": result.text, "met": result.met, "certain": result.certain,
+                "used": result.used, "error": result.error, "shown": result.shown})
         });
         value!({
             "level": step.level, "outcome": step.outcome().label(), "measured_s": step.seconds,
@@ -35,6 +36,7 @@ pub fn limit_json(limit: &Limit) -> Value {
         "sustained_maximum": limit.sustained_max.map(|maximum| value!({
             "level": maximum.level, "low": maximum.low, "high": maximum.high, "fitted": maximum.fitted,
         })),
+        "at_least": limit.at_least, "confirmed": limit.confirmed,
         "knee": limit.knee(), "violated_first": limit.violated_first(),
         "scaling": limit.scaling.map(|law| value!({
             "lambda": law.lambda, "alpha": law.alpha, "beta": law.beta,
@@ -58,6 +60,11 @@ pub fn limit_text(limit: &Limit) -> String {
         chart(&mut out, limit, &done);
     }
     paragraph(&mut out, " result         ", &result(limit));
+    if let Some(last) = limit.steps.last().filter(|_| limit.confirmed) {
+        let words =
+            format!("{} met the requirements once more at the end", level(limit.by, last.level));
+        paragraph(&mut out, " confirmed      ", &words);
+    }
     if let Some(words) = limit.violated_first() {
         paragraph(&mut out, " violated first ", &words);
     }
@@ -88,7 +95,7 @@ pub fn limit_text(limit: &Limit) -> String {
         let at = level(limit.by, one.at);
         let words = match one.seconds {
             Some(seconds) => {
-                format!("after {after}, latency was back to normal within {seconds:.0} s at {at}")
+                format!("after {after}, latency was back to normal within {seconds:.1} s at {at}")
             }
             None => format!(
                 "after {after}, latency was not back to normal within {:.0} s at {at}",
@@ -127,10 +134,25 @@ fn result(limit: &Limit) -> String {
             level(limit.by, maximum.low),
             level(limit.by, maximum.high)
         ),
-        (SearchEnd::Generator, _) => format!(
-            "squall itself, not the target, was the bottleneck ({}): the target's maximum is unknown",
-            cause()
-        ),
+        (SearchEnd::Generator, _) => match limit.at_least {
+            Some(least) => format!(
+                "at least {}; above, squall itself was the limit ({})",
+                level(limit.by, least),
+                cause()
+            ),
+            None => format!(
+                "squall itself, not the target, was the bottleneck ({}): the target's maximum is unknown",
+                cause()
+            ),
+        },
+        (SearchEnd::NotRecovered, _) => {
+            let last = limit.steps.last().map_or(0.0, |step| step.level);
+            format!(
+                "the target got worse and did not recover: {} met the requirements at first, and no \
+                 longer afterwards; so there is no sustained maximum",
+                level(limit.by, last)
+            )
+        }
         (SearchEnd::NeverMet, _) => "not even the lowest level met the requirements".to_owned(),
         (SearchEnd::NeverViolated, _) => {
             format!(
@@ -140,7 +162,7 @@ fn result(limit: &Limit) -> String {
         }
         (SearchEnd::Interrupted, _) => "interrupted: no result".to_owned(),
         (SearchEnd::Found | SearchEnd::OutOfSteps, None) => {
-            let met = limit.steps.iter().all(|step| step.outcome() == StepOutcome::Met);
+            let met = limit.steps.iter().all(LoadStep::met);
             if met {
                 "all steps met all requirements".to_owned()
             } else {
@@ -221,7 +243,7 @@ fn chart(out: &mut String, limit: &Limit, curve: &Curve) {
     for step in &limit.steps {
         let column = (step.level / widest * (WIDTH - 1) as f64).round() as usize;
         let row = (height(of(step)) * (HEIGHT - 1) as f64).round() as usize;
-        let mark = if step.outcome() == StepOutcome::Met { '●' } else { '✗' };
+        let mark = if step.met() { '●' } else { '✗' };
         cells[HEIGHT - 1 - row.min(HEIGHT - 1)][column.min(WIDTH - 1)] = mark;
     }
     let bottom = if logarithmic { show(least) } else { show(0.0) };

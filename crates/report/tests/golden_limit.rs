@@ -14,7 +14,9 @@ fn step(level: f64) -> LoadStep {
     let requirement = RequirementResult {
         text: "p99 < 200ms".to_owned(),
         met: p99_us < 2e5,
+        certain: (p99_us / 2e5 - 1.0).abs() > 0.1,
         used: Some(p99_us / 2e5),
+        error: Some(0.03),
         shown: format!("{:.1} ms", p99_us / 1e3),
     };
     LoadStep {
@@ -34,11 +36,11 @@ fn step(level: f64) -> LoadStep {
 }
 
 fn limit() -> Limit {
-    let levels = [10.0, 40.0, 160.0, 80.0, 75.0, 78.0, 74.0, 76.0];
+    let levels = [10.0, 40.0, 160.0, 80.0, 75.0, 78.0, 85.0, 76.0, 65.0, 65.0];
     let mut steps: Vec<LoadStep> = levels.into_iter().map(step).collect();
     let disturbed =
         LoadStep { generator: vec!["squall was the bottleneck".to_owned()], ..step(120.0) };
-    steps.push(disturbed);
+    steps.insert(4, disturbed);
     let limit = Limit::new("shop".to_owned(), LevelKind::Rate, "search", steps, SearchEnd::Found);
     let one = |from, seconds| Recovery { from, at: 10.0, seconds, watched_s: 60.0 };
     Limit { recoveries: vec![one(160.0, Some(7.0)), one(80.0, Some(0.0))], ..limit }
@@ -53,6 +55,7 @@ fn the_text() {
         SearchEnd::NeverMet,
         SearchEnd::NeverViolated,
         SearchEnd::Generator,
+        SearchEnd::NotRecovered,
         SearchEnd::Interrupted,
     ];
     let short = |end| {

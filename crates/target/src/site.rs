@@ -10,6 +10,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::counters::Counters;
 use crate::random::{Random, mix};
+use crate::routes::leak::Leak;
 use crate::routes::queue::Queues;
 use crate::routes::shop::Cart;
 use crate::session::Signer;
@@ -35,6 +36,7 @@ pub(crate) struct Site {
     /// The highest count that a digest nonce was used with.
     pub(crate) nonces: Shared<Recent<u64, u32>>,
     pub(crate) queues: Queues,
+    pub(crate) leak: Leak,
     /// Microseconds after the start up to which nothing is answered; 0 when nothing is stalled.
     stalled_until: AtomicU64,
 }
@@ -56,6 +58,7 @@ impl Site {
             carts: Shared::new(Recent::new(CARTS)),
             nonces: Shared::new(Recent::new(NONCES)),
             queues: Queues::new(seed),
+            leak: Leak::default(),
             stalled_until: AtomicU64::new(0),
         })
     }

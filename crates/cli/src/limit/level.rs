@@ -21,38 +21,19 @@ pub fn kind(plan: &Plan) -> LevelKind {
     if 2 * open > loads.count() { LevelKind::Rate } else { LevelKind::Users }
 }
 
-/// The plan at this level, for this long. Each load has at least one user.
+/// The plan at this level, for this long. The level is that of all loads of its kind together; loads of the other
+/// kind are raised by the same factor. In a plan without a load of that kind, all are turned into it, one part
+/// each. Each load has at least one user.
 pub fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Plan {
     let mut plan = plan.clone();
     let mut loads = plans::loads(&mut plan);
-    let sizes: Vec<f64> = loads.iter().map(|load| size(load, by)).collect();
-    let total: f64 = sizes.iter().sum();
-    for (load, size) in loads.iter_mut().zip(sizes) {
-        let part = level * size / total;
-        **load = match by {
-            LevelKind::Users => Load::Closed(Closed {
-                users: Some((part.round() as u64).max(1)),
-                duration: Some(length),
-                pacing: match load {
-                    Load::Closed(closed) => closed.pacing,
-                    Load::Open(_) => None,
-                },
-                ..Closed::default()
-            }),
-            LevelKind::Rate => Load::Open(Open {
-                rate: Some(part),
-                max_users: match load {
-                    Load::Open(open) => open.max_users.max(least_users(part)),
-                    Load::Closed(_) => least_users(part),
-                }
-                .min(MAX_USERS),
-                arrivals: match load {
-                    Load::Open(open) => open.arrivals,
-                    Load::Closed(_) => Default::default(),
-                },
-                duration: Some(length),
-                ..Open::default()
-            }),
+    let of_kind = loads.iter().filter(|load| kind_of(load) == by);
+    let total: f64 = of_kind.map(|load| size(load)).sum();
+    let count = loads.len() as f64;
+    for load in &mut loads {
+        **load = match (kind_of(load), total > 0.0) {
+            (own, true) => sized(load, own, level * size(load) / total, length),
+            (_, false) => sized(load, by, level / count, length),
         };
     }
     for scenario in &mut plan.scenarios {
@@ -61,25 +42,61 @@ pub fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Plan {
     plan
 }
 
+/// Whether all loads are arrivals at this level, so that throughput is the rate.
+pub fn is_open(plan: &Plan, by: LevelKind) -> bool {
+    let mut plan = plan.clone();
+    let loads = plans::loads(&mut plan);
+    let open = loads.iter().filter(|load| kind_of(load) == LevelKind::Rate).count();
+    by == LevelKind::Rate && (open == 0 || open == loads.len())
+}
+
+/// A load of so many users, or arrivals per second.
+fn sized(load: &Load, kind: LevelKind, size: f64, length: Duration) -> Load {
+    match (kind, load) {
+        (LevelKind::Users, load) => Load::Closed(Closed {
+            users: Some((size.round() as u64).max(1)),
+            duration: Some(length),
+            pacing: match load {
+                Load::Closed(closed) => closed.pacing,
+                Load::Open(_) => None,
+            },
+            ..Closed::default()
+        }),
+        (LevelKind::Rate, load) => {
+            let (users, arrivals) = match load {
+                Load::Open(open) => (open.max_users, open.arrivals),
+                Load::Closed(_) => (0, Default::default()),
+            };
+            Load::Open(Open {
+                rate: Some(size),
+                max_users: users.max(least_users(size)).min(MAX_USERS),
+                arrivals,
+                duration: Some(length),
+                ..Open::default()
+            })
+        }
+    }
+}
+
 fn least_users(rate: f64) -> u64 {
     ((rate * ARRIVALS_IN_FLIGHT_S).ceil() as u64).max(MIN_USERS)
 }
 
-/// The size of a load relative to the others; loads of the other kind count as one each.
-fn size(load: &Load, by: LevelKind) -> f64 {
-    let own = match (load, by) {
-        (Load::Closed(closed), LevelKind::Users) => closed
-            .stages
-            .iter()
-            .map(|stage| stage.level)
-            .chain(closed.users.map(|users| users as f64))
-            .reduce(f64::max),
-        (Load::Open(open), LevelKind::Rate) => {
-            open.stages.iter().map(|stage| stage.level).chain(open.rate).reduce(f64::max)
-        }
-        _ => None,
+fn kind_of(load: &Load) -> LevelKind {
+    match load {
+        Load::Closed(_) => LevelKind::Users,
+        Load::Open(_) => LevelKind::Rate,
+    }
+}
+
+/// The most users of a load, or arrivals per second.
+fn size(load: &Load) -> f64 {
+    let (stages, own) = match load {
+        Load::Closed(closed) => (&closed.stages, closed.users.map(|users| users as f64)),
+        Load::Open(open) => (&open.stages, open.rate),
     };
-    own.filter(|own| *own > 0.0).unwrap_or(1.0)
+    let size = stages.iter().map(|stage| stage.level).chain(own).reduce(f64::max);
+    size.filter(|size| *size > 0.0).unwrap_or(1.0)
 }
 
 #[cfg(test)]
@@ -113,5 +130,21 @@ mod tests {
         assert_eq!(level.scenarios[1].start_after, Duration::ZERO);
         let rate = at(&two, LevelKind::Rate, 100.0, Duration::from_secs(9));
         assert_eq!(users(&rate, 0), (Some(500), Duration::ZERO, nine));
+    }
+
+    #[test]
+    fn loads_of_both_kinds_are_raised_together() {
+        let both = plan(
+            "target: builtin\nscenarios:\n  a: {load: {users: 30, for: 1m}, steps: [{get: /}]}\n  b: {load: {rate: 60/s, for: 1m}, steps: [{get: /}]}\n",
+        );
+        let sizes = |by, level| {
+            let mut plan = at(&both, by, level, Duration::from_secs(9));
+            let loads = plans::loads(&mut plan);
+            loads.iter().map(|load| (kind_of(load), size(load))).collect::<Vec<_>>()
+        };
+        let doubled = [(LevelKind::Users, 60.0), (LevelKind::Rate, 120.0)];
+        assert_eq!(sizes(LevelKind::Users, 60.0), doubled);
+        assert_eq!(sizes(LevelKind::Rate, 120.0), doubled);
+        assert!(!is_open(&both, LevelKind::Rate));
     }
 }

@@ -5,11 +5,13 @@ mod level;
 mod windows;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use squall_engine::{CompileOptions, Event, Section};
-use squall_limit::{LevelKind, Limit, LoadStep, Next, Recovery, Search, SearchEnd, StepOutcome};
+use squall_engine::{CompileOptions, Control, Event, Exchange, Section, Trace, Which};
+use squall_limit::{
+    LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
+};
 use squall_measure::units::{count, rate};
 use squall_measure::{HostMetrics, Slice, Threshold};
 use squall_plan::diagnostic::Sources;
@@ -23,7 +25,7 @@ use crate::host_sampler::HostSampler;
 use crate::setup_teardown::{self, SetupTeardown};
 use crate::signals::Interrupts;
 use crate::{out, plans};
-use windows::{RecoveryDetector, Windows};
+use windows::Windows;
 
 /// Share of a step that is not measured, while connections are opened and the previous step dies away.
 const UNMEASURED_SHARE: f64 = 0.2;
@@ -172,17 +174,17 @@ type Ending = Result<SearchEnd, CommandError>;
 impl Runner<'_> {
     /// Raises the load until a requirement is violated, then narrows down the sustained maximum.
     fn search(&self, search: Search, done: &mut Done) -> Ending {
+        let mut recovered = true;
         loop {
-            let level = match search.next(&done.steps) {
+            let level = match search.next(&done.steps, recovered) {
                 Next::Try(level) => level,
                 Next::Done(end) => return Ok(end),
             };
             let Some(outcome) = self.step(level, search.max_steps, done)? else {
                 return Ok(SearchEnd::Interrupted);
             };
-            if outcome != StepOutcome::Met {
-                self.watch(level, done)?;
-            }
+            recovered = matches!(outcome, StepOutcome::Met | StepOutcome::Borderline)
+                || self.watch(level, done)?;
             if self.is_interrupted() {
                 return Ok(SearchEnd::Interrupted);
             }
@@ -214,14 +216,16 @@ impl Runner<'_> {
         let length = whole(self.args.step);
         let first = unmeasured(self.args.step);
         let mut windows =
-            Windows::new(first, length, self.args.steps).map_err(CommandError::incomplete)?;
+            Windows::many(first, length, self.args.steps).map_err(CommandError::incomplete)?;
         let total = Duration::from_secs(u64::from(first + length * self.args.steps));
-        let host = self.run(level, total, |slice, host| {
+        let host = self.run(level, total, None, |slice, host| {
             windows.add(slice);
             let complete = windows.complete(slice.second);
             if complete > done.steps.len() {
                 // What cannot be read now may be at the end, which says so if it cannot.
-                if let Ok(mut steps) = windows.steps(self.by, level, &self.requirements, host) {
+                if let Ok(mut steps) =
+                    windows.steps(level, self.arrivals(level), &self.requirements, host)
+                {
                     steps.truncate(complete);
                     done.steps = steps;
                     self.save_done(done);
@@ -233,7 +237,7 @@ impl Runner<'_> {
             return Ok(SearchEnd::Interrupted);
         }
         done.steps = windows
-            .steps(self.by, level, &self.requirements, &host)
+            .steps(level, self.arrivals(level), &self.requirements, &host)
             .map_err(CommandError::incomplete)?;
         Ok(SearchEnd::OutOfSteps)
     }
@@ -246,9 +250,9 @@ impl Runner<'_> {
         done: &mut Done,
     ) -> Result<Option<StepOutcome>, CommandError> {
         let first = unmeasured(self.args.step);
-        let mut windows = Windows::new(first, whole(self.args.step) - first, 1)
-            .map_err(CommandError::incomplete)?;
-        let host = self.run(level, self.args.step, |slice, _| {
+        let mut windows =
+            Windows::one(first, whole(self.args.step) - first).map_err(CommandError::incomplete)?;
+        let host = self.run(level, self.args.step, None, |slice, _| {
             windows.add(slice);
             true
         })?;
@@ -256,7 +260,7 @@ impl Runner<'_> {
             return Ok(None);
         }
         let mut steps = windows
-            .steps(self.by, level, &self.requirements, &host)
+            .steps(level, self.arrivals(level), &self.requirements, &host)
             .map_err(CommandError::incomplete)?;
         // There is exactly one window.
         let Some(step) = steps.pop() else {
@@ -286,32 +290,34 @@ impl Runner<'_> {
         format!(" step {number} of at most {of}: {level}, {}: {outcome}\n", results.join(", "))
     }
 
-    /// Watches the target at a level that met the requirements, until its latency is back to normal.
-    fn watch(&self, from: f64, done: &mut Done) -> Result<(), CommandError> {
-        let met = done
-            .steps
-            .iter()
-            .filter(|step| step.outcome() == StepOutcome::Met && step.mean_us > 0.0);
-        let Some(normal) = met.min_by(|a, b| a.level.total_cmp(&b.level)) else { return Ok(()) };
-        let (at, mut detector) = (normal.level, RecoveryDetector::new(normal));
-        let mut seconds = None;
+    /// The rate of arrivals at a level, if all the load is arrivals.
+    fn arrivals(&self, level: f64) -> Option<f64> {
+        level::is_open(self.plan, self.by).then_some(level)
+    }
+
+    /// Watches the target at the lowest level that met the requirements, until its latency is back to normal.
+    /// `false`: it was not in time.
+    fn watch(&self, from: f64, done: &mut Done) -> Result<bool, CommandError> {
+        let met = done.steps.iter().filter(|step| step.met() && step.mean_us > 0.0);
+        let Some(normal) = met.min_by(|a, b| a.level.total_cmp(&b.level)) else { return Ok(true) };
+        let at = normal.level;
+        let detector = Arc::new(Mutex::new(RecoveryDetector::new(normal)));
         let length = self.args.step * MAX_RECOVERY_STEPS;
-        self.run(at, length, |slice, _| {
-            seconds = seconds.or(detector.add(slice));
-            seconds.is_none()
-        })?;
+        self.run(at, length, Some(detector.clone()), |_, _| true)?;
+        let seconds = detector.lock().unwrap_or_else(PoisonError::into_inner).recovered();
         if !self.is_interrupted() {
             done.recoveries.push(Recovery { from, at, seconds, watched_s: length.as_secs_f64() });
             self.save_done(done);
         }
-        Ok(())
+        Ok(seconds.is_some())
     }
 
-    /// Runs the plan at a level; `take` says whether to continue.
+    /// Runs the plan at a level until `take` says that it is enough, or the target has recovered.
     fn run(
         &self,
         level: f64,
         length: Duration,
+        recovery: Option<Arc<Mutex<RecoveryDetector>>>,
         mut take: impl FnMut(&Slice, &HostMetrics) -> bool,
     ) -> Result<HostMetrics, CommandError> {
         let mut host = HostMetrics::default();
@@ -325,8 +331,9 @@ impl Runner<'_> {
         let mut sampler =
             HostSampler::new(self.shared.source_addresses(), &self.shared.destinations());
         host.add(0.0, sampler.sample());
+        let trace = recovery.map(|detector| until_recovered(detector, control.clone()));
         let ended =
-            squall_engine::run(program, self.shared.clone(), &workers, &control, None, |event| {
+            squall_engine::run(program, self.shared.clone(), &workers, &control, trace, |event| {
                 let Event::Slice(slice) = event else { return };
                 host.add(began.elapsed().as_secs_f64(), sampler.sample());
                 let on = take(slice, &host);
@@ -400,14 +407,25 @@ impl Runner<'_> {
         Ok(match limit.end {
             SearchEnd::Interrupted => Exit::Interrupted,
             SearchEnd::Generator => Exit::Incomplete,
-            SearchEnd::NeverMet => Exit::Failed,
+            SearchEnd::NeverMet | SearchEnd::NotRecovered => Exit::Failed,
             _ if self.args.mode != Mode::Search => {
-                let met = limit.steps.iter().all(|step| step.outcome() == StepOutcome::Met);
+                let met = limit.steps.iter().all(LoadStep::met);
                 if met { Exit::Ok } else { Exit::Failed }
             }
             _ => Exit::Ok,
         })
     }
+}
+
+/// Watches each response, and ends the run as soon as the target has recovered.
+fn until_recovered(detector: Arc<Mutex<RecoveryDetector>>, control: Control) -> Trace {
+    Trace::new(Which::All, 0, move |exchange: Exchange| {
+        let ended_s = (exchange.at_us + exchange.latency_us) as f64 / 1e6;
+        let mut detector = detector.lock().unwrap_or_else(PoisonError::into_inner);
+        if detector.add(ended_s, exchange.latency_us as f64, exchange.error.is_some()) {
+            control.stop(Duration::ZERO);
+        }
+    })
 }
 
 /// The result as JSON.

@@ -7,6 +7,7 @@ mod control;
 mod delay;
 mod fields;
 mod hostile;
+pub(crate) mod leak;
 pub(crate) mod pages;
 pub(crate) mod queue;
 mod resources;
@@ -197,6 +198,13 @@ pub const ROUTES: &[Route] = &[
         "A first-come-first-served queue with ?servers= servers (1) and exponential service times \
          of ?mean= ms (10), or ?dist=fixed ones; shared by all requests with the same three. The body \
          names the wait and the service time in microseconds.",
+    ),
+    route(
+        "/leak",
+        ANY,
+        Handler::Stream(work!(leak::leak)),
+        "Responds after ?ms= (10). From the first time that more than ?most= requests (20) are here at once, \
+         each request makes all later ones ?each= ms (1) slower, for good.",
     ),
     route(
         "/slow",

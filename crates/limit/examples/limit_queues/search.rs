@@ -1,0 +1,41 @@
+//! A search of `squall limit` with simulated steps in the place of runs. Pure.
+
+use squall_limit::{LevelKind, Limit, LoadStep, Next, Records, Search};
+use squall_measure::Threshold;
+
+use crate::queue::{Queue, Random};
+
+/// Most steps, and the first level, as `squall limit` has them if nobody says otherwise.
+const MAX_STEPS: usize = 15;
+const FROM: f64 = 10.0;
+
+/// Searches a queue's sustained maximum with steps of so many seconds. A step begins with an empty queue, as
+/// `squall limit` waits after a step that broke until the target has recovered.
+pub fn search(queue: &Queue, seconds: u32, seed: u64) -> Limit {
+    let mut random = Random::new(seed);
+    let requirement = Threshold::parse(&format!("p99 < {}ms", queue.p99_ms)).expect("it is one");
+    let search = Search { by: LevelKind::Rate, from: FROM, to: None, max_steps: MAX_STEPS };
+    let mut steps = Vec::new();
+    let end = loop {
+        match search.next(&steps, true) {
+            Next::Try(level) => steps.push(step(queue, level, seconds, &requirement, &mut random)),
+            Next::Done(end) => break end,
+        }
+    };
+    Limit::new(queue.name.to_owned(), LevelKind::Rate, "search", steps, end)
+}
+
+fn step(
+    queue: &Queue,
+    level: f64,
+    seconds: u32,
+    requirement: &Threshold,
+    random: &mut Random,
+) -> LoadStep {
+    let first = seconds.div_ceil(5);
+    let mut records = Records::new(first, seconds - first);
+    for slice in queue.step(level, first, seconds, random) {
+        records.add(&slice);
+    }
+    records.step(level, Some(level), std::slice::from_ref(requirement))
+}
