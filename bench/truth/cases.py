@@ -28,6 +28,8 @@ CASES = [
          timeout="300ms", thresholds=("p25 < 100ms", "p99 < 100ms")),
     Case("resets, 3 ms after 10 % of the requests", "users: 20, iterations: 50",
          ("delay=3000&fail=reset&share=0.1",)),
+    Case("the same, with `retry_stale: false`", "users: 20, iterations: 50", ("delay=3000&fail=reset&share=0.1",),
+         repeat=False),
     Case("closed in place of each tenth response", "users: 10, iterations: 50", ("delay=3000&fail=close&every=10",)),
     Case("closed in the middle of each tenth response", "users: 10, iterations: 50",
          ("delay=3000&fail=cut&every=10&body=4000",)),

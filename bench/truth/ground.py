@@ -23,7 +23,7 @@ PLAN = """
 target: http://{address}
 seed: {seed}
 connections: {{reuse: {reuse}}}
-defaults: {{timeout: {{connect: 10s, total: {timeout}}}}}
+defaults: {{retry_stale: {repeat}, timeout: {{connect: 10s, total: {timeout}}}}}
 thresholds: [{thresholds}]
 scenarios:
   user:
@@ -31,7 +31,7 @@ scenarios:
     steps: {steps}
 """
 STEP = '{{name: "{name}", get: "/?id=${{user}}-${{iteration}}-{name}&{query}"}}'
-
+# A command, stopped for half a second after one.
 STOP = '"$@" & sleep 1; kill -STOP $!; sleep 0.5; kill -CONT $!; wait $!'
 
 
@@ -45,6 +45,8 @@ class Case:
     steps: tuple
     timeout: str = "10s"
     reuse: str = "per_user"
+    # Whether requests may be sent again (`retry_stale`).
+    repeat: bool = True
     thresholds: tuple = ()
     # Only over a wire, of so many ms and per cent of loss in each direction.
     wire: tuple | None = None
@@ -57,15 +59,19 @@ class Case:
     def plan(self, address):
         steps = [f"{{think: {step}ms}}" if isinstance(step, int) else STEP.format(name=f"r{n}", query=step)
                  for n, step in enumerate(self.steps)]
-        return PLAN.format(address=address, seed=SEED, reuse=self.reuse, timeout=self.timeout, load=self.load,
-                           thresholds=", ".join(self.thresholds), steps=f"[{', '.join(steps)}]")
+        return PLAN.format(address=address, seed=SEED, reuse=self.reuse, repeat=str(self.repeat).lower(),
+                           timeout=self.timeout, thresholds=", ".join(self.thresholds), load=self.load,
+                           steps=f"[{', '.join(steps)}]")
+
+
+PROGRAMS = tempfile.TemporaryDirectory(prefix="squall-truth-")
 
 
 @functools.cache
 def compiled(name):
     """Path of a C program of this folder, compiled for this run of the script."""
     need("cc", "chrt")
-    program = Path(tempfile.mkdtemp(prefix="squall-truth-")) / name
+    program = Path(PROGRAMS.name) / name
     subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-o", program, HERE / f"{name}.c", "-lm"], check=True)
     return str(program)
 

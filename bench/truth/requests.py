@@ -71,7 +71,9 @@ def line(own):
 def as_root_of_a_namespace():
     """Starts this again as the root of a user namespace, if it is not root and may be: only root makes wires."""
     inside = ["unshare", "--user", "--map-root-user"]
-    if os.geteuid() != 0 and shutil.which("unshare") and not subprocess.call([*inside, "true"], stderr=subprocess.DEVNULL):
+    if os.geteuid() == 0 or not shutil.which("unshare"):
+        return
+    if subprocess.call([*inside, "true"], stderr=subprocess.DEVNULL) == 0:
         os.execvp("unshare", [*inside, sys.executable, *sys.argv])
 
 

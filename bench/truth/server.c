@@ -143,9 +143,9 @@ static struct timer take_first(void) {
 
 static void write_record(struct conn *c, const char *outcome) {
     struct request *r = &c->r;
-    fprintf(out, "%lu,%u,%lu,%s,%s,%lu,%u,%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu\n", c->number, c->port, c->requests, r->id,
-            outcome, c->accepted, c->rtt_us, r->rx, r->read, r->delay_ns / 1000, r->due, r->sent, r->tx0, r->tx,
-            r->bytes_in, r->bytes_out, r->gone);
+    fprintf(out, "%lu,%u,%lu,%s,%s,%lu,%u,", c->number, c->port, c->requests, r->id, outcome, c->accepted, c->rtt_us);
+    fprintf(out, "%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu\n", r->rx, r->read, r->delay_ns / 1000, r->due, r->sent,
+            r->tx0, r->tx, r->bytes_in, r->bytes_out, r->gone);
 }
 
 /* Takes the stamps of what has left from the socket's error queue. */
@@ -249,7 +249,7 @@ static void send_on(struct conn *c) {
         uint64_t body = c->allowed < c->body_left ? c->allowed : c->body_left;
         if (body > BLOCK) body = BLOCK;
         /* A large response begins with a packet of its own, whose stamp is that of the first byte. */
-        if (!c->head_sent && c->body_left > BLOCK) body = 1024;
+        if (!c->head_sent && c->body_left > BLOCK && body > 1024) body = 1024;
         if (c->head_sent == c->head_length && !body) return; /* the next piece has its time */
         struct iovec parts[] = {{c->head + c->head_sent, c->head_length - c->head_sent}, {block, body}};
         struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};

@@ -1,13 +1,14 @@
-/* A wire between two network namespaces: a TUN device in each, and every packet that enters one leaves the other after a
- * fixed time, or is lost. It logs the TCP packets as they pass the client's end: what a client must have seen, by
- * an instrument that shares no code with it. Linux only, with the right to make TUN devices.
+/* A wire between two network namespaces: a TUN device in each, and every packet that enters one leaves the other
+ * after a fixed time, or is lost. It logs the TCP packets as they pass the client's end: what a client must have
+ * seen, by an instrument that shares no code with it. Linux only, with the right to make TUN devices.
  *
  * Usage: wire CLIENT_PID SERVER_PID DELAY_US LOSS SEED LOG
  *        (processes in the two namespaces; LOSS is a share of the packets in each direction; prints "ready" once the
  *        devices are there, which are called "wire", and on SIGTERM "lost N")
  *
  * The log is CSV, a line a packet: at (ns of CLOCK_REALTIME: when it came from the client, or left for it), toward
- * (server or client), port (the client's), seq, ack, flags (of TCP, as a number), bytes (of its payload), lost (0, 1) */
+ * (server or client), port (the client's), seq, ack, flags (of TCP, as a number), bytes (of its payload) and lost
+ * (0 or 1) */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-"""A wire with delay and loss between two network namespaces (wire.c). Needs the right to make namespaces and TUN devices,
-and is left out without it."""
+"""A wire with delay and loss between two network namespaces (wire.c). Needs the right to make namespaces and TUN
+devices, and is left out without it."""
 
 import shutil
 import subprocess

@@ -54,9 +54,11 @@ type Files<'a> = [(&'a str, &'a [u8])];
 
 #[test]
 fn the_latency_of_a_new_connection_is_what_its_phases_took() {
-    let url = &target().url();
+    let server = target();
     let head = "connections: {reuse: per_iteration}";
-    let json = Steps { head, users: 64, iterations: 50, ..Steps::one(url, "get: /page") }.run(0);
+    let url = server.url();
+    let one = Steps::one(&url, "get: /page");
+    let json = Steps { head, users: 64, iterations: 50, ..one }.run(0);
     let totals = &json["totals"];
     let mean = |row: &Value| row["mean"].as_f64().expect("a mean");
     let phases = ["connect", "first_byte", "body"].map(|name| mean(&totals["phases"][name]));

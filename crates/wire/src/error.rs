@@ -64,8 +64,6 @@ pub struct Error {
     /// Whether the connection had carried a request before.
     used: bool,
     unsolicited: bool,
-    /// Whether the connection was reset without having been closed before.
-    aborted: bool,
     /// Whether the other side has said that it did not take the request.
     refused: bool,
 }
@@ -92,7 +90,6 @@ impl Error {
             delivery: Delivery::NotSent,
             used: false,
             unsolicited: false,
-            aborted: false,
             refused: false,
         }
     }
@@ -110,8 +107,7 @@ impl Error {
             io::ErrorKind::TimedOut => ErrorKind::ConnectTimeout,
             _ => ErrorKind::Io,
         };
-        let aborted = error.kind() == io::ErrorKind::ConnectionReset;
-        Error { aborted, ..Error::new(kind, error.to_string()) }
+        Error::new(kind, error.to_string())
     }
 
     /// What came could not be put where it was to go.
@@ -204,15 +200,8 @@ impl Error {
         Error::fixed(ErrorKind::ClosedEarly, "closed before a request could begin")
     }
 
-    /// Tells how far the request had got, and whether the connection had carried another before. The kernel
-    /// does not look at the acknowledgement that a reset carries, so the other side may have read the
-    /// request, and reset the connection before it acknowledged it (delayed ACKs, RFC 9293, section
-    /// 3.8.6.3): only where a close came before the reset is it certain that it did not.
+    /// Tells how far the request had got, and whether the connection had carried another before.
     pub(crate) fn after(self, delivery: Delivery, used: bool) -> Self {
-        let delivery = match delivery {
-            Delivery::Unacknowledged if self.aborted => Delivery::Acknowledged,
-            delivery => delivery,
-        };
         Error { delivery, used, ..self }
     }
 

@@ -113,6 +113,10 @@ struct Exchange<'a> {
     /// How often bytes were read: one read has one time.
     reads: u32,
     times: Times,
+    /// Whether what came last was thrown away in the kernel.
+    discards: bool,
+    /// When the kernel last had nothing of a large body to throw away: what comes behind was not complete then.
+    emptied_ns: u64,
 }
 
 impl<'a> Exchange<'a> {
@@ -142,6 +146,8 @@ impl<'a> Exchange<'a> {
             bytes_out: 0,
             reads: 0,
             times,
+            discards: false,
+            emptied_ns: 0,
         }
     }
 
@@ -194,6 +200,7 @@ impl<'a> Exchange<'a> {
                 Err(error) => return Poll::Ready(Err(Error::io(&error))),
             };
             self.reads += 1;
+            self.discards = false;
             self.times.delay_ns = read.ago_ns;
             let read = read.bytes;
             self.on_received(read);
@@ -264,12 +271,14 @@ impl Exchange<'_> {
     }
 
     /// When the bytes that were just read had arrived. A stamp from before the request was sent means
-    /// that the system clock was set back, and is ignored. Two reads of one packet have one stamp, which
+    /// that the system clock was set back, and is ignored; so is one from before there was a gap in front of
+    /// the bytes, which then waited for a packet that was sent again. Two reads of one packet have one stamp, which
     /// comes out some ns apart each time that it is set against the clock.
     fn arrived(&mut self) -> u64 {
         let now = self.client.clock().now();
         let arrived = self.times.delay_ns.and_then(|delay| now.checked_sub(delay));
-        match arrived.filter(|arrived| *arrived >= self.times.sent_ns) {
+        let earliest = self.times.sent_ns.max(self.emptied_ns);
+        match arrived.filter(|arrived| *arrived >= earliest) {
             Some(arrived) => arrived.max(self.times.first_byte_ns),
             None => {
                 self.times.delay_ns = None;
@@ -490,16 +499,24 @@ impl Exchange<'_> {
         most: usize,
     ) -> Poll<Option<Result<(), Error>>> {
         let rest = self.parser.plain_rest();
-        if self.intake.looks() || rest < DISCARD_FROM || rest == u64::MAX {
+        // Once begun it goes on to the last byte, of the body or of a chunk.
+        let least = if self.discards { 2 } else { DISCARD_FROM };
+        if self.intake.looks() || rest < least || rest == u64::MAX {
             return Poll::Ready(None);
         }
-        let discarded = match ready!(stream.poll_discard(cx, (rest - 1).min(most as u64))) {
+        let now = self.client.clock().now();
+        let discarded = stream.poll_discard(cx, (rest - 1).min(most as u64));
+        if self.discards && discarded.is_pending() {
+            self.emptied_ns = now;
+        }
+        let discarded = match ready!(discarded) {
             None => return Poll::Ready(None),
             Some(Err(error)) => return Poll::Ready(Some(Err(Error::io(&error)))),
             Some(Ok(0)) => return Poll::Ready(Some(Err(Error::closed(self.bytes_in, true)))),
             Some(Ok(discarded)) => discarded as u64,
         };
         self.reads += 1;
+        self.discards = true;
         self.on_received(discarded as usize);
         self.times.delay_ns = None;
         self.bytes_in += discarded;

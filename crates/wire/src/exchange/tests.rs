@@ -4,9 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::{Duration, Instant};
-
-use rustix::net::sockopt::set_socket_linger;
+use std::time::Instant;
 
 use super::*;
 use crate::{
@@ -61,8 +59,6 @@ enum Act {
     Read,
     Write(&'static [u8]),
     Close,
-    /// Closes with a reset.
-    Reset,
     /// Waits until the test says so.
     Await,
     /// Tells the test that it has come so far.
@@ -85,10 +81,6 @@ fn server(acts: Vec<Act>) -> (Origin, Sender<()>, Receiver<()>) {
                 }
                 (Act::Write(bytes), Some(peer)) => peer.write_all(bytes).expect("open"),
                 (Act::Close, peer) => *peer = None,
-                (Act::Reset, peer) => {
-                    let peer = peer.take().expect("open");
-                    set_socket_linger(&peer, Some(Duration::ZERO)).expect("an option of TCP");
-                }
                 (Act::Await, _) => drop(awaited.recv()),
                 (Act::Tell, _) => drop(tell.send(())),
                 (Act::Read | Act::Write(_), None) => panic!("it is closed"),
@@ -218,23 +210,6 @@ fn a_request_that_was_read_before_the_close_may_have_been_carried_out() {
         let error = get(&client, &mut connection).await.expect_err("closed");
         assert_eq!(error.delivery(), Delivery::Acknowledged, "{error:?}");
         assert_eq!(error.kind(), ErrorKind::ClosedEarly);
-        assert!(!error.is_stale(), "{error:?}");
-    });
-}
-
-#[test]
-fn a_request_that_was_read_before_the_reset_may_have_been_carried_out() {
-    with_each_backend(|client| async move {
-        // A server that has answered before delays its acknowledgements.
-        let mut acts: Vec<Act> = (0..20).flat_map(|_| [Act::Read, Act::Write(OK)]).collect();
-        acts.extend([Act::Read, Act::Reset]);
-        let (origin, _go, _) = server(acts);
-        let mut connection = open(&client, &origin).await;
-        for _ in 0..20 {
-            get(&client, &mut connection).await.expect("a response");
-        }
-        let error = get(&client, &mut connection).await.expect_err("reset");
-        assert_eq!(error.kind(), ErrorKind::Reset);
         assert!(!error.is_stale(), "{error:?}");
     });
 }
