@@ -413,15 +413,24 @@ fn link(facts: &Facts<'_>) -> Option<Reason> {
 fn unsteady(facts: &Facts<'_>) -> Option<Reason> {
     let steady = facts.steady?;
     let why = match steady.unsteady? {
-        Unsteady::Late => "the rate or the latency did not become steady: MSER would cut off more than half of the run".to_owned(),
-        Unsteady::Short => format!("the warm-up ends at second {} and leaves too little of the run, which ends at second {}", steady.from, steady.to),
+        Unsteady::Short => format!(
+            "the warm-up ends at second {} and leaves too little of the run, which ends at second {}",
+            steady.from, steady.to
+        ),
+        Unsteady::Step { of, at, change } => format!(
+            "the {of} {} by {} at second {at} and stayed so until second {} (limit {})",
+            if change > 0.0 { "rose" } else { "fell" },
+            percent(change.abs()),
+            steady.to,
+            percent(crate::change::MIN_CHANGE)
+        ),
         Unsteady::Drift { of, change } => format!(
             "the {of} kept {} from second {} to {}, by {} (limit {})",
             if change > 0.0 { "rising" } else { "falling" },
             steady.from,
             steady.to,
             percent(change.abs()),
-            percent(crate::steady::MIN_DRIFT)
+            percent(crate::change::MIN_CHANGE)
         ),
     };
     Some(Reason {

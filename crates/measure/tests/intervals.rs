@@ -1,0 +1,94 @@
+//! That intervals hold what they promise, and that what changes is called unsteady: 100 or 200 runs of each
+//! synthetic series with known answers, with `warmup: auto`. `examples/series` makes 1,000 of more series.
+
+#[path = "../examples/series/changes.rs"]
+#[allow(dead_code)]
+mod changes;
+#[path = "../examples/series/intervals.rs"]
+#[allow(dead_code)]
+mod intervals;
+#[path = "../examples/series/process.rs"]
+mod process;
+#[path = "../examples/series/study.rs"]
+mod study;
+
+use intervals::{CASES, Tally, tallies};
+use process::{Process, Start};
+
+const RUNS: u64 = 200;
+
+/// Of 200 intervals 95% hold, which is 190; three standard errors (of 3) below are 181. Of fewer as many
+/// less. Lower bounds are one-sided and hold more often.
+fn check(name: &str, tally: &Tally) {
+    let least = |shown: usize| 0.95 * shown as f64 - 3.0 * (0.0475 * shown as f64).sqrt();
+    assert!(tally.hold as f64 >= least(tally.intervals), "{name}: {tally:?}");
+    assert!(tally.bounds_hold as f64 >= least(tally.bounds), "{name}: {tally:?}");
+}
+
+#[test]
+fn intervals_hold_what_they_promise() {
+    for case in CASES.iter().filter(|case| case.seconds <= 60) {
+        for (value, tally) in tallies(case, Start::Empty, RUNS) {
+            check(&format!("{} {} s {value}", case.name, case.seconds), &tally);
+        }
+    }
+}
+
+/// A p99 that is made of some two independent bad moments has no upper bound, however lucky the run; one
+/// that is made of many always has one, and no wider than it must be.
+#[test]
+fn bounds_are_shown_where_they_can_be() {
+    let p99 = |name: &str| {
+        let case = CASES.iter().find(|case| case.name == name && case.seconds == 60);
+        let mut all = tallies(case.expect("a case"), Start::Stationary, RUNS);
+        all.pop().expect("p99 comes last").1
+    };
+    for name in ["M/M/1 70%, 100/s", "M/M/1 90%, 1,000/s", "AR(1), memory 5 s"] {
+        let tally = p99(name);
+        assert!(tally.intervals <= 2 && tally.bounds >= 198, "{name}: {tally:?}");
+    }
+    for (name, widest) in
+        [("exponential", 0.055), ("lognormal", 0.095), ("M/M/1 70%, 1,000/s", 0.14)]
+    {
+        let mut tally = p99(name);
+        assert!(tally.intervals >= 195 && tally.half_width() < widest, "{name}: {tally:?}");
+    }
+}
+
+/// At most 5 of 100 steady runs are called unsteady (three standard errors above that are 11), and at least 95
+/// that change by a half, or evenly by a fifth (below that: 89).
+#[test]
+fn what_changes_is_found_and_what_is_steady_is_not() {
+    for case in changes::CASES.iter().filter(|case| case.seconds <= 60) {
+        let outcomes = changes::outcomes(case, 100);
+        let found = outcomes.iter().filter(|(unsteady, _)| *unsteady).count();
+        match case.goal() {
+            changes::Goal::Steady => assert!(found <= 11, "{found}: {case:?}"),
+            changes::Goal::Found => assert!(found >= 89, "{found}: {case:?}"),
+            changes::Goal::None => {}
+        }
+    }
+}
+
+/// The series themselves: what a long one shows is what it should.
+#[test]
+fn truths_are_true() {
+    for process in [
+        Process::Queue { load: 0.5, rate: 1_000.0 },
+        Process::Memory { seconds: 0.05 },
+        Process::Exponential,
+        Process::Bimodal,
+        Process::Lognormal,
+        Process::Pauses,
+    ] {
+        let mut all: Vec<f64> =
+            process.responses(2_000.0, Start::Stationary, 1).iter().map(|(_, us)| *us).collect();
+        all.sort_by(f64::total_cmp);
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        assert!((mean / process.mean() - 1.0).abs() < 0.03, "{process:?} {mean}");
+        for p in [50.0, 99.0] {
+            let seen = all[(all.len() as f64 * p / 100.0) as usize];
+            assert!((seen / process.percentile(p) - 1.0).abs() < 0.06, "{process:?} {p} {seen}");
+        }
+    }
+}
