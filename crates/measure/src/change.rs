@@ -13,8 +13,8 @@ const MIN_VALUES: usize = 8;
 const MIN_SIDE: usize = 2;
 /// ... and as a share of all: with many values, a few that differ are no change.
 const MIN_SHARE: usize = 30;
-/// The smallest change that matters.
-pub(crate) const MIN_CHANGE: f64 = 0.05;
+/// The smallest change that makes a run unsteady.
+pub(crate) const MIN_CHANGE: f64 = 0.1;
 /// Quantiles for a step and for a drift, in standard errors, for endless series, and by how much they grow
 /// with 1/n. Of 2,000 steady autoregressive series each, with correlations of 0 to 0.6 between neighbours
 /// and 20 to 1,000 values, at most 1 in 100 exceeds them. For the step that is about Andrews' ("Tests for

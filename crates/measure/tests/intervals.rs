@@ -1,4 +1,4 @@
-//! That intervals hold what they promise, and that what changes is called unsteady: 100 or 200 runs of each
+//! That intervals hold what they promise, and that what changes is called unsteady: 50 or 150 runs of each
 //! synthetic series with known answers, with `warmup: auto`. `examples/series` makes 1,000 of more series.
 
 #[path = "../examples/series/changes.rs"]
@@ -15,56 +15,54 @@ mod study;
 use intervals::{CASES, Tally, tallies};
 use process::{Process, Start};
 
-const RUNS: u64 = 200;
+const RUNS: u64 = 150;
+const CHANGING_RUNS: u64 = 50;
 
-/// Of 200 intervals 95% hold, which is 190; three standard errors (of 3) below are 181. Of fewer as many
-/// less. Lower bounds are one-sided and hold more often.
+/// 95% of the intervals hold; three standard errors below that is still no contradiction. Lower bounds are
+/// one-sided and hold more often.
 fn check(name: &str, tally: &Tally) {
     let least = |shown: usize| 0.95 * shown as f64 - 3.0 * (0.0475 * shown as f64).sqrt();
     assert!(tally.hold as f64 >= least(tally.intervals), "{name}: {tally:?}");
     assert!(tally.bounds_hold as f64 >= least(tally.bounds), "{name}: {tally:?}");
 }
 
+/// Some also say how often there must be an upper bound, and how wide an interval may be: a p99 that is made
+/// of some two independent bad moments has no upper bound, however lucky the run; one that is made of
+/// many always has one.
 #[test]
 fn intervals_hold_what_they_promise() {
+    let never = |tally: &Tally| tally.intervals <= 2 && tally.bounds as u64 + 2 >= RUNS;
     for case in CASES.iter().filter(|case| case.seconds <= 60) {
-        for (value, tally) in tallies(case, Start::Empty, RUNS) {
-            check(&format!("{} {} s {value}", case.name, case.seconds), &tally);
+        for (value, mut tally) in tallies(case, Start::Empty, RUNS) {
+            let name = format!("{} {} s {value}", case.name, case.seconds);
+            check(&name, &tally);
+            let widest = match (case.name, case.seconds, value) {
+                (_, 10, "p99") | ("M/M/1 70%, 100/s" | "M/M/1 90%, 1,000/s", 60, "p99") => {
+                    assert!(never(&tally), "{name}: {tally:?}");
+                    continue;
+                }
+                ("exponential", _, "p99") => 0.055,
+                ("lognormal", _, "p99") => 0.095,
+                ("M/M/1 70%, 1,000/s", _, "p99") => 0.14,
+                ("M/M/1 70%, 100/s", 60, "mean") => 0.16,
+                _ => continue,
+            };
+            let shown = tally.intervals as u64 + 5 >= RUNS;
+            assert!(shown && tally.half_width() < widest, "{name}: {tally:?}");
         }
     }
 }
 
-/// A p99 that is made of some two independent bad moments has no upper bound, however lucky the run; one
-/// that is made of many always has one, and no wider than it must be.
-#[test]
-fn bounds_are_shown_where_they_can_be() {
-    let p99 = |name: &str| {
-        let case = CASES.iter().find(|case| case.name == name && case.seconds == 60);
-        let mut all = tallies(case.expect("a case"), Start::Stationary, RUNS);
-        all.pop().expect("p99 comes last").1
-    };
-    for name in ["M/M/1 70%, 100/s", "M/M/1 90%, 1,000/s", "AR(1), memory 5 s"] {
-        let tally = p99(name);
-        assert!(tally.intervals <= 2 && tally.bounds >= 198, "{name}: {tally:?}");
-    }
-    for (name, widest) in
-        [("exponential", 0.055), ("lognormal", 0.095), ("M/M/1 70%, 1,000/s", 0.14)]
-    {
-        let mut tally = p99(name);
-        assert!(tally.intervals >= 195 && tally.half_width() < widest, "{name}: {tally:?}");
-    }
-}
-
-/// At most 5 of 100 steady runs are called unsteady (three standard errors above that are 11), and at least 95
-/// that change by a half, or evenly by a fifth (below that: 89).
+/// At most 5 of 100 steady runs are called unsteady, and at least 95 that change by a half, or evenly by a
+/// fifth: of 50 runs three standard errors beyond that are 7 and 43.
 #[test]
 fn what_changes_is_found_and_what_is_steady_is_not() {
     for case in changes::CASES.iter().filter(|case| case.seconds <= 60) {
-        let outcomes = changes::outcomes(case, 100);
+        let outcomes = changes::outcomes(case, CHANGING_RUNS);
         let found = outcomes.iter().filter(|(unsteady, _)| *unsteady).count();
         match case.goal() {
-            changes::Goal::Steady => assert!(found <= 11, "{found}: {case:?}"),
-            changes::Goal::Found => assert!(found >= 89, "{found}: {case:?}"),
+            changes::Goal::Steady => assert!(found <= 7, "{found}: {case:?}"),
+            changes::Goal::Found => assert!(found >= 43, "{found}: {case:?}"),
             changes::Goal::None => {}
         }
     }

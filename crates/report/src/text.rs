@@ -382,7 +382,23 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use squall_measure::Unknown;
+
     use super::*;
+
+    #[test]
+    fn values_say_what_is_known_of_them() {
+        let between = Interval::Between { low: 900.0, high: 1_200.0 };
+        assert_eq!(known("mean ", 1_000.0, between, time), "mean 1.00 ms (900 µs to 1.20 ms)");
+        let why = Unknown::Together;
+        let at_least = Interval::AtLeast { low: 900.0, why, longer_s: 30.0 };
+        assert_eq!(
+            known("p99 ", 1_000.0, at_least, time),
+            format!("p99 1.00 ms (at least 900 µs, with no upper bound: {})", why.text())
+        );
+        let none = Interval::None { why: Unknown::Seconds };
+        assert_eq!(known("", 5.0, none, rate), "5.00/s (no interval: fewer than 5 steady seconds)");
+    }
 
     #[test]
     fn long_names_are_shortened_in_their_middle() {

@@ -45,7 +45,7 @@ fn a_drift_is_one() {
 #[test]
 fn what_does_not_matter_or_cannot_be_told_is_none() {
     let line: Vec<f64> = (0..60).map(|at| 100.0 + 4.0 * f64::from(at) / 59.0).collect();
-    assert_eq!(change(&line), None, "4%");
+    assert_eq!(change(&line), None, "4% is too little to matter");
     assert_eq!(change(&[1.0, 1.0, 1.0, 9.0, 9.0]), None, "too few");
     assert_eq!((change(&[]), change(&[0.0; 20]), change(&[7.0; 20])), (None, None, None));
     let found = (0..500)
