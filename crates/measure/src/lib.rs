@@ -5,7 +5,9 @@
 //! [`Totals`], on which [`Threshold`]s are evaluated. Statistics cross threads in no other form: no
 //! percentile is ever averaged.
 
+mod batches;
 mod censored;
+mod change;
 mod codec;
 mod confidence;
 mod definitions;
@@ -13,6 +15,7 @@ mod error_kind;
 mod histogram;
 pub mod hlog;
 mod host_metrics;
+mod long_run;
 mod metrics;
 mod names;
 mod request_stats;
@@ -28,13 +31,15 @@ mod totals;
 pub mod units;
 mod validity;
 
+pub use batches::{Batches, BatchesBuilder};
 pub use censored::{Bounded, Durations};
 pub use codec::DecodeError;
-pub use confidence::{Batches, BatchesBuilder, Interval, Method, student};
+pub use confidence::{Interval, Latencies, Unknown};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram};
 pub use host_metrics::{HostMetrics, HostSample};
+pub use long_run::student;
 pub use metrics::{
     Gauge, MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, Metrics, THOUSANDTHS,
     WrongValue,
@@ -44,7 +49,7 @@ pub use request_stats::{PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;
 pub use series::{Series, SeriesBuilder, SeriesRow};
 pub use slice::{Counters, Slice};
-pub use steady::{Shape, Steady, Warmup, steady};
+pub use steady::{Shape, Steady, Unsteady, Warmup, steady};
 pub use threshold::{SyntaxError, Threshold, ThresholdResult};
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use time_account::{TimeAccount, TimeRecorder, UserState};

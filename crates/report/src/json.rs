@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json as value};
 use squall_measure::{
-    Bounded, COARSE, Durations, Histogram, HostMetrics, Interval, MetricKey, MetricKind,
+    Bounded, COARSE, Durations, Histogram, HostMetrics, Interval, Latencies, MetricKey, MetricKind,
     MetricStats, PHASES, RequestStats, SeriesRow, THOUSANDTHS, ThroughputGap, TimeAccount,
     UserState,
 };
@@ -104,26 +104,51 @@ fn head(run: &Run) -> Value {
 /// The steady part, with intervals that hold the true values with 95 % confidence.
 fn steady(run: &Run) -> Value {
     let (Some(steady), Some(batches)) = (run.steady, &run.batches) else { return Value::Null };
-    let interval = |value: f64, interval: Option<Interval>| match interval {
-        Some(own) => value!({
-            "value": value, "low": own.low, "high": own.high, "method": own.method.label(),
-            "longer_s": batches.longer_s(value, &own),
-        }),
-        None => value!({"value": value}),
-    };
-    let all = batches.all();
-    let mut confidence = Map::new();
-    confidence.insert("rate".to_owned(), interval(batches.rate(), batches.rate_interval()));
-    confidence.insert("mean".to_owned(), interval(all.mean(), batches.mean()));
-    for (name, p) in [("p50", 50.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p999", 99.9)] {
-        let value = all.percentile(p) as f64;
-        confidence.insert(name.to_owned(), interval(value, batches.percentile(p)));
-    }
-    value!({
+    let seconds = batches.seconds();
+    let rate = interval(batches.rate(), batches.rate_interval(), seconds);
+    let mut confidence = intervals(batches.latency(), seconds);
+    confidence.insert("rate".to_owned(), rate);
+    let mut json = value!({
         "from_s": steady.from, "to_s": steady.to, "found": steady.unsteady.is_none(),
-        "count": batches.requests(), "errors": batches.errors(),
-        "rate": batches.rate(), "latency_us": latency(all), "confidence": confidence,
-    })
+        "count": batches.requests(), "errors": batches.errors(), "rate": batches.rate(),
+        "latency_us": latency(batches.latency().all()), "confidence": confidence,
+    });
+    let corrected = batches.corrected_latency();
+    if !corrected.all().is_empty() {
+        json["corrected_latency_us"] = latency(corrected.all());
+        json["corrected_confidence"] = Value::Object(intervals(corrected, seconds));
+    }
+    json
+}
+
+/// The mean and percentiles of latencies, each with what is known about its true value.
+fn intervals(latencies: &Latencies, seconds: u64) -> Map<String, Value> {
+    let all = latencies.all();
+    let percentiles = [("p50", 50.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p999", 99.9)];
+    let percentiles = percentiles.map(|(name, p)| {
+        let value = all.percentile(p) as f64;
+        (name.to_owned(), interval(value, latencies.percentile(p), seconds))
+    });
+    let mean = interval(all.mean(), latencies.mean(), seconds);
+    [("mean".to_owned(), mean)].into_iter().chain(percentiles).collect()
+}
+
+/// A value with what is known about its true value: both ends of its interval, or why one is missing.
+fn interval(value: f64, known: Interval, seconds: u64) -> Value {
+    let mut json = Map::new();
+    json.insert("value".to_owned(), value!(value));
+    for (end, at) in [("low", known.low()), ("high", known.high())] {
+        if let Some(at) = at {
+            json.insert(end.to_owned(), value!(at));
+        }
+    }
+    if let Some(why) = known.why() {
+        json.insert("why".to_owned(), value!(why.text()));
+    }
+    if let Some(longer_s) = known.longer_s(value, seconds) {
+        json.insert("longer_s".to_owned(), value!(longer_s));
+    }
+    Value::Object(json)
 }
 
 fn validity_reasons(run: &Run) -> Vec<Value> {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use squall_measure::units::{bytes, count, percent, rate, time};
 use squall_measure::{
-    Bounded, Counters, Durations, MetricKind, RequestStats, THOUSANDTHS, TimeAccount, UserState,
-    Validity, definition,
+    Bounded, Counters, Durations, Interval, Latencies, MetricKind, RequestStats, THOUSANDTHS,
+    TimeAccount, UserState, Validity, definition,
 };
 
 use crate::run::Run;
@@ -246,36 +246,50 @@ fn thresholds(out: &mut String, run: &Run, color: bool) {
 /// The steady part, with 95% confidence intervals.
 fn steady(out: &mut String, run: &Run) {
     let (Some(steady), Some(batches)) = (run.steady, &run.batches) else { return };
-    let all = batches.all();
-    if all.is_empty() {
+    let (latency, corrected) = (batches.latency(), batches.corrected_latency());
+    if latency.all().is_empty() {
         return;
     }
-    let p99 = all.percentile(99.0) as f64;
-    let mut parts = vec![match batches.rate_interval() {
-        Some(own) => {
-            format!("{} ({} to {})", rate(batches.rate()), rate(own.low), rate(own.high))
-        }
-        None => rate(batches.rate()),
-    }];
-    let values = [
-        ("mean", all.mean(), batches.mean()),
-        ("p50", all.percentile(50.0) as f64, batches.percentile(50.0)),
-        ("p99", p99, batches.percentile(99.0)),
+    let percentile =
+        |latencies: &Latencies, p| (latencies.all().percentile(p) as f64, latencies.percentile(p));
+    let (p99, p99_known) = percentile(latency, 99.0);
+    let (p50, p50_known) = percentile(latency, 50.0);
+    let mut parts = vec![
+        known("", batches.rate(), batches.rate_interval(), rate),
+        known("mean ", latency.all().mean(), latency.mean(), time),
+        known("p50 ", p50, p50_known, time),
+        known("p99 ", p99, p99_known, time),
     ];
-    for (name, value, interval) in values {
-        parts.push(match interval {
-            Some(own) => {
-                format!("{name} {} ({} to {})", time(value), time(own.low), time(own.high))
-            }
-            None => format!("{name} {} (too few responses for an interval)", time(value)),
-        });
+    if !corrected.all().is_empty() {
+        let (value, interval) = percentile(corrected, 99.0);
+        parts.push(known("corrected p99 ", value, interval, time));
     }
-    let longer = values[2].2.map_or(0.0, |interval| batches.longer_s(p99, &interval));
-    if longer >= 1.0 {
-        parts.push(format!("run {longer:.0} s longer to know p99 to ±5%"));
+    let longer_s = p99_known.longer_s(p99, batches.seconds()).unwrap_or(0.0);
+    if longer_s >= 1.0 {
+        let what = match p99_known {
+            Interval::AtLeast { .. } => "to bound p99 above",
+            Interval::Between { .. } | Interval::None { .. } => "to know p99 to ±5%",
+        };
+        parts.push(format!("run about {longer_s:.0} s longer {what}"));
     }
-    let seconds = format!("seconds {} to {}: {}", steady.from, steady.to, parts.join(", "));
+    // What is given up has no time of its own by second.
+    let of = if run.totals.all().waited.is_empty() { "" } else { ", responses alone" };
+    let seconds = format!("seconds {} to {}{of}: {}", steady.from, steady.to, parts.join(", "));
     paragraph(out, " steady      ", &seconds);
+}
+
+/// A value with what is known about its true value.
+fn known(name: &str, value: f64, interval: Interval, show: fn(f64) -> String) -> String {
+    let value = show(value);
+    match interval {
+        Interval::Between { low, high } => {
+            format!("{name}{value} ({} to {})", show(low), show(high))
+        }
+        Interval::AtLeast { low, why, .. } => {
+            format!("{name}{value} (at least {}, with no upper bound: {})", show(low), why.text())
+        }
+        Interval::None { why } => format!("{name}{value} (no interval: {})", why.text()),
+    }
 }
 
 /// How far the numbers can be trusted, and if not, why.
@@ -379,7 +393,23 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use squall_measure::Unknown;
+
     use super::*;
+
+    #[test]
+    fn values_say_what_is_known_of_them() {
+        let between = Interval::Between { low: 900.0, high: 1_200.0 };
+        assert_eq!(known("mean ", 1_000.0, between, time), "mean 1.00 ms (900 µs to 1.20 ms)");
+        let why = Unknown::Together;
+        let at_least = Interval::AtLeast { low: 900.0, why, longer_s: 30.0 };
+        assert_eq!(
+            known("p99 ", 1_000.0, at_least, time),
+            format!("p99 1.00 ms (at least 900 µs, with no upper bound: {})", why.text())
+        );
+        let none = Interval::None { why: Unknown::Seconds };
+        assert_eq!(known("", 5.0, none, rate), "5.00/s (no interval: fewer than 5 steady seconds)");
+    }
 
     #[test]
     fn long_names_are_shortened_in_their_middle() {

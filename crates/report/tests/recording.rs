@@ -81,9 +81,9 @@ fn a_result_is_the_same_wherever_it_is_recorded() {
     assert!(rows.len() <= 1_200 && rows.iter().all(|row| row.users == 10), "{rows:?}");
     assert_eq!(rows.iter().map(|row| row.requests).sum::<u64>(), u64::from(SECONDS) * 40);
     let (steady, batches) = (again.steady.expect("a steady part"), again.batches.expect("batches"));
-    assert!(steady.to > 2_400 && batches.rate_interval().is_some());
+    assert!(steady.to > 2_400 && batches.rate_interval().high().is_some());
     assert_eq!(batches.requests(), u64::from(steady.to - steady.from) * 40);
-    assert_eq!(batches.all().count(), batches.requests());
+    assert_eq!(batches.latency().all().count(), batches.requests());
 }
 
 /// A record that is whole and wrong, as after a fault of the disk, ends what can be read, and is said.

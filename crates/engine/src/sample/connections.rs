@@ -18,7 +18,9 @@ use crate::worker::Worker;
 /// The connections that users of a worker share, or requests of a user, by origin.
 /// Until there is one it is one word: most users have none.
 #[derive(Default)]
-pub(crate) struct Pools(OnceCell<Box<RefCell<Vec<Option<Rc<Pool>>>>>>);
+pub(crate) struct Pools(OnceCell<Box<ByOrigin>>);
+
+type ByOrigin = RefCell<Vec<Option<Rc<Pool>>>>;
 
 /// Connections to one origin, and how many more there may be.
 struct Pool {

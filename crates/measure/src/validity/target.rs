@@ -116,24 +116,30 @@ fn above(latency: &Histogram, from: u64) -> (u64, f64) {
 
 pub(super) fn unsteady(facts: &Facts<'_>) -> Option<Reason> {
     let steady = facts.steady?;
-    let (why, effect) = match steady.unsteady? {
-        Unsteady::Late => ("the rate or the latency did not become steady: MSER would cut off more than half of the run".to_owned(), None),
-        Unsteady::Short => (format!("the warm-up ends at second {} and leaves too little of the run, which ends at second {}", steady.from, steady.to), None),
-        Unsteady::Drift { of, change } => (
-            format!(
-                "the {of} kept {} from second {} to {}, by {} (limit {})",
-                if change > 0.0 { "rising" } else { "falling" },
-                steady.from,
-                steady.to,
-                percent(change.abs()),
-                percent(crate::steady::MIN_DRIFT)
-            ),
-            None,
+    let why = match steady.unsteady? {
+        Unsteady::Short => format!(
+            "the warm-up ends at second {} and leaves too little of the run, which ends at second {}",
+            steady.from, steady.to
+        ),
+        Unsteady::Step { of, at, change } => format!(
+            "the {of} {} by {} at second {at} and stayed so until second {} (limit {})",
+            if change > 0.0 { "rose" } else { "fell" },
+            percent(change.abs()),
+            steady.to,
+            percent(crate::change::MIN_CHANGE)
+        ),
+        Unsteady::Drift { of, change } => format!(
+            "the {of} kept {} from second {} to {}, by {} (limit {})",
+            if change > 0.0 { "rising" } else { "falling" },
+            steady.from,
+            steady.to,
+            percent(change.abs()),
+            percent(crate::change::MIN_CHANGE)
         ),
     };
     Some(Reason {
         rule: "unsteady",
-        effect,
+        effect: None,
         observed: why,
         advice: "run longer, or find out what changes in the target (caches, garbage collection, a growing queue)".to_owned(),
     })
