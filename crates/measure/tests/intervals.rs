@@ -41,8 +41,8 @@ fn intervals_hold_what_they_promise() {
                     assert!(never(&tally), "{name}: {tally:?}");
                     continue;
                 }
-                ("exponential", _, "p99") => 0.055,
-                ("lognormal", _, "p99") => 0.095,
+                ("exponential", _, "p99") => 0.06,
+                ("lognormal", _, "p99") => 0.105,
                 ("M/M/1 70%, 1,000/s", _, "p99") => 0.14,
                 ("M/M/1 70%, 100/s", 60, "mean") => 0.16,
                 _ => continue,
