@@ -275,6 +275,8 @@ struct Together {
     own: f64,
     /// At p90: ten times as many values tell better; a lucky run shows no bad moment at p99.
     at_p90: f64,
+    /// At the median.
+    median: f64,
     /// What the median says of this percentile, better still.
     from_median: f64,
     /// Above which one is certainly more than that of independent values.
@@ -286,7 +288,7 @@ impl Together {
         let own = latencies.design_effect(share);
         let certain = 1.0 + 4.0 * (2.0 / latencies.batches.len() as f64).sqrt();
         if share >= MEDIAN {
-            return Together { own, at_p90: own, from_median: own, certain };
+            return Together { own, at_p90: own, median: own, from_median: own, certain };
         }
         let at_p90 = if share < 0.1 { latencies.design_effect(0.1) } else { own };
         let median = latencies.design_effect(MEDIAN);
@@ -294,15 +296,15 @@ impl Together {
         // the median: 2.4 times at p90, 3.3 times at p99 (measured in M/M/1 at 70% and 90%).
         let steeper = 1.0 + 2.75 * (1.0 - (share / MEDIAN).sqrt());
         let from_median = 1.0 + steeper * (median - 1.0);
-        Together { own, at_p90, from_median, certain }
+        Together { own, at_p90, median, from_median, certain }
     }
 
     /// The design effect that decides how wide an interval is: its own, and the others where they are
     /// certainly more than chance.
     fn for_width(&self) -> f64 {
-        let others =
-            [self.at_p90, self.from_median].into_iter().filter(|other| *other > self.certain);
-        others.fold(self.own, f64::max).max(MIN_DESIGN_EFFECT)
+        let seen = [(self.at_p90, self.at_p90), (self.median, self.from_median)];
+        let certain = seen.into_iter().filter(|(seen, _)| *seen > self.certain);
+        certain.map(|(_, says)| says).fold(self.own, f64::max).max(MIN_DESIGN_EFFECT)
     }
 
     /// The one that decides whether there is an upper bound: the largest, and as far as possible not from

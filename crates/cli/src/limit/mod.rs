@@ -420,9 +420,10 @@ impl Runner<'_> {
 /// Watches each response, and ends the run as soon as the target has recovered.
 fn until_recovered(detector: Arc<Mutex<RecoveryDetector>>, control: Control) -> Trace {
     Trace::new(Which::All, 0, move |exchange: Exchange| {
-        let ended_s = (exchange.at_us + exchange.latency_us) as f64 / 1e6;
+        let latency_us = exchange.latency_ns as f64 / 1e3;
+        let ended_s = (exchange.at_us as f64 + latency_us) / 1e6;
         let mut detector = detector.lock().unwrap_or_else(PoisonError::into_inner);
-        if detector.add(ended_s, exchange.latency_us as f64, exchange.error.is_some()) {
+        if detector.add(ended_s, latency_us, exchange.error.is_some()) {
             control.stop(Duration::ZERO);
         }
     })

@@ -47,8 +47,8 @@ fn slices(responses: &[Response], seconds: u32) -> Vec<Slice> {
 /// A complete response.
 fn sample(latency_us: f64) -> Sample {
     Sample {
-        latency_us: latency_us as u64,
-        corrected_latency_us: None,
+        latency_ns: (latency_us * 1e3) as u64,
+        corrected_latency_ns: None,
         complete: true,
         status: 200,
         error: None,
