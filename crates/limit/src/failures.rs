@@ -89,8 +89,8 @@ mod tests {
         for n in 1..=100u64 {
             let (late, wrong) = (n > 100 - timeouts, n <= refused);
             let sample = Sample {
-                latency_us: n * 1_000,
-                corrected_latency_us: None,
+                latency_ns: n * 1_000_000,
+                corrected_latency_ns: None,
                 complete: !late,
                 status: if late { 0 } else { 200 },
                 error: (late || wrong).then_some(ErrorKind::TimeoutFirstByte),

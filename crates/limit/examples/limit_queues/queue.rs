@@ -160,8 +160,8 @@ impl Queue {
 /// A complete response.
 fn sample(response: f64) -> Sample {
     Sample {
-        latency_us: (response * 1e6).round() as u64,
-        corrected_latency_us: None,
+        latency_ns: (response * 1e9).round() as u64,
+        corrected_latency_ns: None,
         complete: true,
         status: 200,
         error: None,

@@ -5,8 +5,8 @@ use crate::{Batches, BatchesBuilder, NameId, Sample, Slice, Steady, Totals};
 fn batches(latencies: &[(u32, u64)], seconds: u32) -> Batches {
     let mut slices: Vec<Slice> = (0..seconds).map(|second| Slice::new(0, second)).collect();
     for (second, latency) in latencies {
-        let corrected_latency_us = Some(latency * 2);
-        let sample = Sample { corrected_latency_us, ..Sample::ok(*latency) };
+        let corrected_latency_ns = Some(latency * 2_000);
+        let sample = Sample { corrected_latency_ns, ..Sample::ok(*latency) };
         slices[*second as usize].record(NameId(0), &sample);
     }
     let mut totals = Totals::new();

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TcpInfo {
     /// Smoothed round trip time in µs; right after `connect`, that of SYN and SYN-ACK. 0: none was
-    /// measured (the SYN was sent again).
+    /// measured.
     rtt_us: u32,
     /// How long ago, in ms, the last ACK came.
     last_ack_ms: u32,
@@ -55,11 +55,12 @@ impl TcpInfo {
 
     /// How long the handshake took of a connection that was begun `elapsed_ns` ago and has carried nothing.
     pub(crate) fn handshake_ns(&self, elapsed_ns: u64) -> u64 {
-        match self.rtt_us {
-            // The SYN was sent again: what is left is the age of the SYN-ACK, in ms.
-            0 => elapsed_ns.saturating_sub(u64::from(self.last_ack_ms) * 1_000_000),
-            rtt => u64::from(rtt) * 1_000,
+        // If the SYN was sent again the round trip is that of the second one, or none: what is left is the
+        // age of the SYN-ACK, in ms.
+        if self.total_retrans > 0 || self.rtt_us == 0 {
+            return elapsed_ns.saturating_sub(u64::from(self.last_ack_ms) * 1_000_000);
         }
+        u64::from(self.rtt_us) * 1_000
     }
 
     /// Segments that were sent again since the connection was begun.
@@ -78,6 +79,18 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+
+    /// A SYN that was lost costs its time too: 1,003 ms until the second one was answered, which took 3 ms.
+    #[test]
+    fn a_handshake_with_a_lost_syn_lasts_until_its_last_answer() {
+        let info = TcpInfo { rtt_us: 3_000, last_ack_ms: 0, total_retrans: 0, bytes_acked: 0 };
+        assert_eq!(info.handshake_ns(1_003_000_000), 3_000_000);
+        let again = TcpInfo { total_retrans: 1, ..info };
+        assert_eq!(again.handshake_ns(1_003_000_000), 1_003_000_000);
+        let seen_late = TcpInfo { last_ack_ms: 40, ..again };
+        assert_eq!(seen_late.handshake_ns(1_043_000_000), 1_003_000_000);
+        assert_eq!(TcpInfo { rtt_us: 0, ..info }.handshake_ns(5_000_000), 5_000_000);
+    }
 
     #[test]
     fn the_kernel_counts_what_was_acknowledged() {
