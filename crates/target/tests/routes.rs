@@ -30,6 +30,7 @@ const VISITED: &[(&str, &str)] = &[
     ("/gzip", "/gzip"),
     ("/delay/{ms}", "/delay/0.5"),
     ("/queue", "/queue?mean=0.1"),
+    ("/leak", "/leak"),
     ("/cacheable", "/cacheable"),
     ("/page/{n}", "/page/3"),
     ("/resource/{kind}/{n}", "/resource/style/1"),
