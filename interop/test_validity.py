@@ -94,7 +94,7 @@ class Validity(unittest.TestCase):
             listener.listen(0)
             threading.Thread(target=answer, args=(listener,), daemon=True).start()
             url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-            result = squall(url, "-c", "50", "-n", "50", "--no-keepalive")
+            result = squall(url, "-c", "10", "-n", "10", "--no-keepalive")
         found = reasons(result)
         self.assertIn("retransmits", found, result["validity_reasons"])
         self.assertGreater(result["counters"]["segments_retransmitted"], 0)
