@@ -44,6 +44,8 @@
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 
+#include "common.h"
+
 enum { HEAD_SIZE = 8192, BLOCK = 64 << 10, ID = 32, SPIN_NS = 30000 };
 enum fail { ANSWER, NEVER, RESET, CLOSE, CUT, HANGUP };
 static const char *OUTCOMES[] = {"answered", "never", "reset", "closed", "cut", "hangup"};
@@ -83,31 +85,12 @@ struct timer {
 
 static struct timer *heap;
 static size_t timers, room;
-static uint64_t timer_ids, accepted, first_rx, random_state;
+static uint64_t timer_ids, accepted, first_rx;
 static int poller, clock_fd;
 static struct conn *unused, **all;
 static size_t conns;
 static FILE *out;
 static char block[BLOCK];
-
-static void die(const char *what) {
-    perror(what);
-    exit(1);
-}
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-/* xorshift64* (Vigna 2016), as a number from 0 up to 1. */
-static double uniform(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return (double)((random_state * 2685821657736338717ull) >> 11) / 9007199254740992.0;
-}
 
 static double normal(void) {
     return sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform());

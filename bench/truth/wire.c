@@ -29,6 +29,8 @@
 #include <unistd.h>
 #include <linux/if_tun.h>
 
+#include "common.h"
+
 enum { MOST = 2048, ROOM = 1 << 14 };
 enum { TO_SERVER, TO_CLIENT };
 
@@ -41,27 +43,7 @@ struct packet {
 /* What is on the wire in one direction, in order: all of it takes the same time. */
 static struct packet *way[2];
 static size_t first[2], last[2];
-static uint64_t random_state;
 static FILE *out;
-
-static void die(const char *what) {
-    perror(what);
-    exit(1);
-}
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-/* xorshift64* (Vigna 2016), as a number from 0 up to 1. */
-static double uniform(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return (double)((random_state * 2685821657736338717ull) >> 11) / 9007199254740992.0;
-}
 
 /* The end of the wire in the namespace of a process. */
 static int end_at(const char *pid) {

@@ -2,7 +2,7 @@
 //! than any limit allows. Pure.
 
 use squall_measure::units::{rate, time};
-use squall_measure::{Histogram, RequestStats, Threshold, Totals};
+use squall_measure::{Histogram, RequestStats, Statistic, Threshold, Totals};
 
 /// In a mean, a request that failed counts as so many times the limit, or as the slowest response if
 /// that was slower: a tenth of the requests, failing, use up any limit of a mean.
@@ -20,24 +20,20 @@ pub fn value(requirement: &Threshold, totals: &Totals, seconds: f64) -> Option<f
         None => Some(totals.all()),
     };
     let Some(row) = row.filter(|row| row.errors > 0) else { return own };
-    let corrected = requirement.text.starts_with("corrected_");
-    let latency = if corrected { &row.corrected_latency } else { &row.latency };
-    let word = requirement.text.trim_start_matches("corrected_");
-    if let Some((percentile, _)) = requirement.percentile_of(totals) {
-        return Some(percentile_of(&row, latency, percentile));
-    }
-    if word.starts_with("mean") {
-        let limit = 1.0 / requirement.used(1.0)?;
-        return Some(mean_of(&row, latency, limit));
-    }
-    if word.starts_with("max") {
-        return Some(f64::INFINITY);
-    }
-    if word.starts_with("rate") {
+    let Some((statistic, corrected)) = requirement.of_latency() else {
         let succeeded = 1.0 - row.errors as f64 / row.count.max(1) as f64;
-        return own.map(|rate| rate * succeeded);
+        return if requirement.is_of_rate() { own.map(|rate| rate * succeeded) } else { own };
+    };
+    let latency = if corrected { &row.corrected_latency } else { &row.latency };
+    match statistic {
+        Statistic::Percentile(percentile) => Some(percentile_of(&row, latency, percentile)),
+        Statistic::Mean => {
+            let limit = 1.0 / requirement.used(1.0)?;
+            Some(mean_of(&row, latency, limit))
+        }
+        Statistic::Max => Some(f64::INFINITY),
+        Statistic::Min => own,
     }
-    own
 }
 
 /// A value of [`value`] that differs from the requirement's own, as a person reads it.
@@ -45,7 +41,7 @@ pub fn shown(requirement: &Threshold, value: f64) -> String {
     if value.is_infinite() {
         return "more requests failed than it leaves out".to_owned();
     }
-    let shown = if requirement.text.starts_with("rate") { rate(value) } else { time(value) };
+    let shown = if requirement.is_of_rate() { rate(value) } else { time(value) };
     format!("{shown} with the requests that failed")
 }
 
@@ -77,7 +73,7 @@ fn mean_of(row: &RequestStats, latency: &Histogram, limit: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use squall_measure::{ErrorKind, NameId, NameKind, Phases, Sample, Slice};
+    use squall_measure::{ErrorKind, NameId, NameKind, Sample, Slice};
 
     use super::*;
 
@@ -90,13 +86,10 @@ mod tests {
             let (late, wrong) = (n > 100 - timeouts, n <= refused);
             let sample = Sample {
                 latency_ns: n * 1_000_000,
-                corrected_latency_ns: None,
                 complete: !late,
                 status: if late { 0 } else { 200 },
                 error: (late || wrong).then_some(ErrorKind::TimeoutFirstByte),
-                bytes_in: 0,
-                bytes_out: 0,
-                phases: Phases::default(),
+                ..Sample::ok(0)
             };
             slice.record(NameId(0), &sample);
         }

@@ -107,31 +107,18 @@ impl Search {
         {
             return Next::Try(held);
         }
-        match (bracket.low, self.upper(steps, bracket)) {
+        match (bracket.low, upper(steps, bracket)) {
             (Some(low), Some(upper)) => self.between(steps, low, upper),
             (Some(_), None) => self.up(steps),
-            (None, Some(Upper::Generator(level))) => self.again(steps, level),
+            (None, Some(Upper::Generator(level))) => again(steps, level),
             (None, _) => self.down(steps),
-        }
-    }
-
-    /// What bounds the search from above.
-    fn upper(&self, steps: &[LoadStep], bracket: Bracket) -> Option<Upper> {
-        let by_generator = |step: &&LoadStep| step.outcome() == StepOutcome::Generator;
-        let levels = steps.iter().filter(by_generator).map(|step| step.level);
-        let above = levels.filter(|level| bracket.low.is_none_or(|low| *level > low));
-        let generator = above.min_by(f64::total_cmp);
-        match (bracket.high, generator) {
-            (Some(high), Some(generator)) if generator >= high => Some(Upper::Violated(high)),
-            (_, Some(generator)) => Some(Upper::Generator(generator)),
-            (high, None) => high.map(Upper::Violated),
         }
     }
 
     /// The end of a search that has no more steps.
     fn out_of_steps(&self, steps: &[LoadStep]) -> SearchEnd {
         let bracket = Bracket::of(steps);
-        match (bracket.low, self.upper(steps, bracket)) {
+        match (bracket.low, upper(steps, bracket)) {
             (_, Some(Upper::Generator(_))) => SearchEnd::Generator,
             (None, _) => SearchEnd::NeverMet,
             (Some(_), None) => SearchEnd::NeverViolated,
@@ -142,13 +129,6 @@ impl Search {
                 _ => SearchEnd::OutOfSteps,
             },
         }
-    }
-
-    /// A level at which squall itself was the limit, a second time: another process on the machine may have been
-    /// the cause of the first.
-    fn again(&self, steps: &[LoadStep], level: f64) -> Next {
-        let times = steps.iter().filter(|step| step.outcome() == StepOutcome::Generator).count();
-        if times < 2 { Next::Try(level) } else { Next::Done(SearchEnd::Generator) }
     }
 
     /// What to do while no level has met the requirements.
@@ -178,7 +158,7 @@ impl Search {
     fn between(&self, steps: &[LoadStep], low: f64, upper: Upper) -> Next {
         let high = match upper {
             Upper::Violated(level) => level,
-            Upper::Generator(level) => match self.again(steps, level) {
+            Upper::Generator(level) => match again(steps, level) {
                 Next::Try(level) => return Next::Try(level),
                 Next::Done(_) => level,
             },
@@ -256,6 +236,26 @@ enum Upper {
     Violated(f64),
     /// A lower one at which squall itself was the limit.
     Generator(f64),
+}
+
+/// What bounds the search from above.
+fn upper(steps: &[LoadStep], bracket: Bracket) -> Option<Upper> {
+    let by_generator = |step: &&LoadStep| step.outcome() == StepOutcome::Generator;
+    let levels = steps.iter().filter(by_generator).map(|step| step.level);
+    let above = levels.filter(|level| bracket.low.is_none_or(|low| *level > low));
+    let generator = above.min_by(f64::total_cmp);
+    match (bracket.high, generator) {
+        (Some(high), Some(generator)) if generator >= high => Some(Upper::Violated(high)),
+        (_, Some(generator)) => Some(Upper::Generator(generator)),
+        (high, None) => high.map(Upper::Violated),
+    }
+}
+
+/// A level at which squall itself was the limit, a second time: another process on the machine may have been
+/// the cause of the first.
+fn again(steps: &[LoadStep], level: f64) -> Next {
+    let times = steps.iter().filter(|step| step.outcome() == StepOutcome::Generator).count();
+    if times < 2 { Next::Try(level) } else { Next::Done(SearchEnd::Generator) }
 }
 
 /// A level that met the requirements and later violated them for certain, and how often it did since it last

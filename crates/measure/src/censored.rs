@@ -9,7 +9,7 @@
 //! JASA 53, 1958) says more, but assumes that what was given up would have gone on like the rest, which
 //! nobody knows of a request that got no response.
 
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, rank};
 
 /// A number, or what it is at least.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +47,7 @@ impl Durations<'_> {
         if self.is_empty() {
             return None;
         }
-        let rank = ((p.clamp(0.0, 100.0) / 100.0 * self.count() as f64).ceil() as u64).max(1);
+        let rank = rank(p, self.count());
         let (value, is_of_complete) = self.at_rank(rank);
         let if_endless = (rank <= self.complete.count()).then(|| self.complete.at_rank(rank));
         let at_least = !is_of_complete || if_endless != Some(value);

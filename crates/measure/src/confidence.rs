@@ -256,14 +256,8 @@ impl Latencies {
     /// The bounds of the bucket of the value that so many values exceed.
     fn exceeded_by(&self, many: f64) -> (f64, f64) {
         let rank = self.all.count().saturating_sub(many as u64).max(1);
-        let mut seen = 0u64;
-        for (low, width, count) in self.all.buckets() {
-            seen = seen.saturating_add(count);
-            if seen >= rank {
-                return (low as f64, (low + width) as f64);
-            }
-        }
-        (0.0, 0.0)
+        let bucket = self.all.bucket_at_rank(rank);
+        bucket.map_or((0.0, 0.0), |(low, width)| (low as f64, (low + width) as f64))
     }
 }
 

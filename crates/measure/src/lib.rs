@@ -50,7 +50,7 @@ pub use self_metrics::SelfMetrics;
 pub use series::{Series, SeriesBuilder, SeriesRow};
 pub use slice::{Counters, Slice};
 pub use steady::{Shape, Steady, Unsteady, Warmup, steady};
-pub use threshold::{SyntaxError, Threshold, ThresholdResult};
+pub use threshold::{Statistic, SyntaxError, Threshold, ThresholdResult};
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use time_account::{TimeAccount, TimeRecorder, UserState};
 pub use totals::Totals;

@@ -48,12 +48,11 @@ pub struct Sample {
     pub phases: Phases,
 }
 
-#[cfg(test)]
 impl Sample {
-    /// A complete response.
-    pub(crate) fn ok(latency_us: u64) -> Sample {
+    /// A complete response with status 200, of which nothing else is known: what simulations and tests record.
+    pub fn ok(latency_us: u64) -> Sample {
         Sample {
-            latency_ns: latency_us * 1_000,
+            latency_ns: latency_us.saturating_mul(1_000),
             corrected_latency_ns: None,
             complete: true,
             status: 200,

@@ -39,11 +39,16 @@ enum Metric {
     Kind(ErrorKind),
 }
 
+/// What a threshold asks of latencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Statistic {
+pub enum Statistic {
+    /// The mean.
     Mean,
+    /// The smallest one.
     Min,
+    /// The largest one.
     Max,
+    /// A percentile, above 0 and at most 100.
     Percentile(f64),
 }
 
@@ -189,6 +194,19 @@ impl Threshold {
     /// The threshold as it was written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What it asks of latencies, and whether of corrected ones; `None`: it is about something else.
+    pub fn of_latency(&self) -> Option<(Statistic, bool)> {
+        match self.metric {
+            Metric::Latency { corrected, statistic } => Some((statistic, corrected)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is about requests per second.
+    pub fn is_of_rate(&self) -> bool {
+        self.metric == Metric::Rate
     }
 
     /// The percentile that it asks for, and how many values that is based on; `None`: it asks for none.

@@ -261,7 +261,7 @@ fn host_metrics(lines: &str) -> HostMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use squall_measure::{NameId, NameKind, Phases, Sample, Totals};
+    use squall_measure::{NameId, NameKind, Sample, Totals};
 
     fn slice(second: u32) -> Slice {
         let mut slice = Slice::new(0, second);
@@ -269,19 +269,7 @@ mod tests {
             slice.announce(NameId(0), NameKind::Request, "GET /a b");
         }
         for n in 1..=10 {
-            slice.record(
-                NameId(0),
-                &Sample {
-                    latency_ns: n * 100_000,
-                    corrected_latency_ns: None,
-                    complete: true,
-                    status: 200,
-                    error: None,
-                    bytes_in: 10,
-                    bytes_out: 5,
-                    phases: Phases::default(),
-                },
-            );
+            slice.record(NameId(0), &Sample { bytes_in: 10, bytes_out: 5, ..Sample::ok(n * 100) });
         }
         slice
     }

@@ -50,16 +50,7 @@ fn slice(second: u32) -> Slice {
             phases.add(0, 20_000);
             phases.add(1, 150_000);
         }
-        let sample = Sample {
-            latency_ns: n * 1_000_000,
-            corrected_latency_ns: None,
-            complete: true,
-            status: 200,
-            error: None,
-            bytes_in: 1_200,
-            bytes_out: 100,
-            phases,
-        };
+        let sample = Sample { bytes_in: 1_200, bytes_out: 100, phases, ..Sample::ok(n * 1_000) };
         slice.record(HOME, &sample);
         let status = if n % 25 == 0 { 503 } else { 201 };
         let error = (n % 25 == 0).then_some(ErrorKind::Status);
@@ -67,14 +58,11 @@ fn slice(second: u32) -> Slice {
         slice.record(PAY, &Sample { status, error, corrected_latency_ns, ..sample });
     }
     let lost = Sample {
-        latency_ns: 5_000_000_000,
-        corrected_latency_ns: None,
         complete: false,
         status: 0,
         error: Some(ErrorKind::TimeoutFirstByte),
-        bytes_in: 0,
         bytes_out: 100,
-        phases: Phases::default(),
+        ..Sample::ok(5_000_000)
     };
     slice.record(HOME, &lost);
     slice.record_group(CHECKOUT, 250_000_000, false);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use squall_measure::{NameId, NameKind, Phases, Sample, Slice, Totals};
+use squall_measure::{NameId, NameKind, Sample, Slice, Totals};
 use squall_report::{Meta, Recording, Run, RunFolder, json, load};
 
 fn slice(worker: u32, second: u32) -> Slice {
@@ -14,13 +14,9 @@ fn slice(worker: u32, second: u32) -> Slice {
     for n in 0..20 {
         let sample = Sample {
             latency_ns: 1_000_000 + u64::from(second * 7_919 + worker * 31 + n * 17) % 500 * 1_000,
-            corrected_latency_ns: None,
-            complete: true,
-            status: 200,
-            error: None,
             bytes_in: 10,
             bytes_out: 5,
-            phases: Phases::default(),
+            ..Sample::ok(0)
         };
         slice.record(NameId(worker), &sample);
     }

@@ -2,7 +2,7 @@
 //! by the server that is free first (Kiefer and Wolfowitz, "On the theory of queues with many servers", 1955;
 //! with one server this is Lindley's recursion), and are recorded in slices as a worker records them. Pure.
 
-use squall_measure::{NameId, NameKind, Phases, Sample, Slice};
+use squall_measure::{NameId, NameKind, Sample, Slice};
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
 pub struct Random(u64);
@@ -157,16 +157,7 @@ impl Queue {
     }
 }
 
-/// A complete response.
+/// A complete response, which took so many seconds.
 fn sample(response: f64) -> Sample {
-    Sample {
-        latency_ns: (response * 1e9).round() as u64,
-        corrected_latency_ns: None,
-        complete: true,
-        status: 200,
-        error: None,
-        bytes_in: 0,
-        bytes_out: 0,
-        phases: Phases::default(),
-    }
+    Sample { latency_ns: (response * 1e9).round() as u64, ..Sample::ok(0) }
 }

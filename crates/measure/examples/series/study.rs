@@ -2,7 +2,7 @@
 //! intervals.
 
 use squall_measure::{
-    Batches, BatchesBuilder, NameId, Phases, Sample, Shape, Slice, Steady, Totals, Warmup, steady,
+    Batches, BatchesBuilder, NameId, Sample, Shape, Slice, Steady, Totals, Warmup, steady,
 };
 
 use crate::process::Response;
@@ -38,24 +38,11 @@ fn slices(responses: &[Response], seconds: u32) -> Vec<Slice> {
     let mut slices: Vec<Slice> = (0..seconds).map(|second| Slice::new(0, second)).collect();
     for (end_s, latency_us) in responses {
         if let Some(slice) = slices.get_mut(*end_s as usize) {
-            slice.record(NameId(0), &sample(*latency_us));
+            let sample = Sample { latency_ns: (latency_us * 1e3) as u64, ..Sample::ok(0) };
+            slice.record(NameId(0), &sample);
         }
     }
     slices
-}
-
-/// A complete response.
-fn sample(latency_us: f64) -> Sample {
-    Sample {
-        latency_ns: (latency_us * 1e3) as u64,
-        corrected_latency_ns: None,
-        complete: true,
-        status: 200,
-        error: None,
-        bytes_in: 0,
-        bytes_out: 0,
-        phases: Phases::default(),
-    }
 }
 
 /// Something for each seed from 0, on all processors.

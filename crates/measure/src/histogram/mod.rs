@@ -52,6 +52,11 @@ const fn bucket_at<const BITS: u32>(index: usize) -> (u64, u64) {
     (((index & (half - 1)) + half) << bucket, 1 << bucket)
 }
 
+/// The rank of a percentile among so many values: p/100 of them, rounded up, and at least 1.
+pub(crate) fn rank(p: f64, count: u64) -> u64 {
+    ((p.clamp(0.0, 100.0) / 100.0 * count as f64).ceil() as u64).max(1)
+}
+
 impl<const BITS: u32> Histogram<BITS> {
     /// An empty histogram; it takes no memory beside itself.
     pub fn new() -> Self {
@@ -164,20 +169,25 @@ impl<const BITS: u32> Histogram<BITS> {
     /// no more than the largest value (HdrHistogram's definition; the rank is p/100 of the count,
     /// rounded up, and at least 1). 0 when there is none.
     pub fn percentile(&self, p: f64) -> u64 {
-        self.at_rank(((p.clamp(0.0, 100.0) / 100.0 * self.count as f64).ceil() as u64).max(1))
+        self.at_rank(rank(p, self.count))
     }
 
     /// The highest value of the bucket in which the value of a rank lies, but no more than the largest
     /// value; 0: there are fewer.
     pub(crate) fn at_rank(&self, rank: u64) -> u64 {
+        let bucket = self.bucket_at_rank(rank);
+        bucket.map_or(0, |(low, width)| (low + width - 1).min(self.max))
+    }
+
+    /// The lowest value and the width of the bucket in which the value of a rank lies; `None`: there are fewer.
+    pub(crate) fn bucket_at_rank(&self, rank: u64) -> Option<(u64, u64)> {
         let mut seen = 0u64;
-        for (low, width, count) in self.buckets() {
-            seen = count.saturating_add(seen);
-            if seen >= rank {
-                return (low + width - 1).min(self.max);
-            }
-        }
-        0
+        let mut buckets = self.buckets();
+        let (low, width, _) = buckets.find(|(.., count)| {
+            seen = seen.saturating_add(*count);
+            seen >= rank
+        })?;
+        Some((low, width))
     }
 
     /// How many values lie in buckets that begin above a value.

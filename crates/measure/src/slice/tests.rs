@@ -10,14 +10,12 @@ fn sample(latency_us: u64, status: u16) -> Sample {
     phases.add(3, latency_us * 900);
     phases.add(4, latency_us * 100);
     Sample {
-        latency_ns: latency_us * 1_000,
-        corrected_latency_ns: None,
-        complete: true,
         status,
         error: (status >= 400).then_some(ErrorKind::Status),
         bytes_in: 1_000,
         bytes_out: 100,
         phases,
+        ..Sample::ok(latency_us)
     }
 }
 

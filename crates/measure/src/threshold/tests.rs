@@ -1,7 +1,7 @@
 //! Tests of thresholds.
 
 use super::*;
-use crate::{NameId, NameKind, Phases, Sample, Slice};
+use crate::{NameId, NameKind, Sample, Slice};
 
 fn totals() -> Totals {
     let mut slice = Slice::new(0, 0);
@@ -11,14 +11,10 @@ fn totals() -> Totals {
         slice.record(
             NameId(0),
             &Sample {
-                latency_ns: n * 1_000_000,
                 corrected_latency_ns: Some(n * 2_000_000),
-                complete: true,
                 status: if n == 1 { 500 } else { 200 },
                 error: (n == 1).then_some(ErrorKind::Status),
-                bytes_in: 0,
-                bytes_out: 0,
-                phases: Phases::default(),
+                ..Sample::ok(n * 1_000)
             },
         );
     }

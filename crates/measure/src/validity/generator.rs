@@ -1,6 +1,7 @@
 //! What squall's workers lacked, and what came of it.
 
 use super::{Effect, Facts, Reason, seconds, when};
+use crate::histogram::{COARSE, Histogram};
 use crate::series::SeriesRow;
 use crate::time_account::UserState;
 use crate::units::{count, percent, time};
@@ -172,44 +173,51 @@ pub(super) fn send_delay(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 pub(super) fn receive_delay(facts: &Facts<'_>) -> Option<Reason> {
-    let median = facts.all.latency.percentile(50.0) as f64;
     let delays = &facts.totals.self_metrics().receive_delay;
-    let delay = delays.percentile(50.0) as f64;
-    // Half the limit of the send delay: this concerns half of all responses, not one in a hundred.
-    if delays.is_empty() || delay <= (MAX_DELAY_SHARE * median).max(MAX_DELAY_US / 2.0) {
-        return None;
-    }
+    let observed = too_long(facts, delays, |delay| {
+        format!(
+            "half of the responses waited in the kernel for more than {delay} before squall read them"
+        )
+    })?;
     Some(Reason {
         rule: "receive_delay",
         effect: Some(Effect::on_rate(own_share(facts))),
-        observed: format!(
-            "half of the responses waited in the kernel for more than {} before squall read them, {} of the median latency (limit {})",
-            time(delay),
-            percent(delay / median.max(1.0)),
-            percent(MAX_DELAY_SHARE)
-        ),
+        observed,
         advice: "use more workers or machines, or fewer users; the latencies end at the arrival, as the kernel timestamped it, but virtual users continued late".to_owned(),
     })
 }
 
 pub(super) fn connect_delay(facts: &Facts<'_>) -> Option<Reason> {
-    let median = facts.all.latency.percentile(50.0) as f64;
     let delays = &facts.totals.self_metrics().connect_delay;
-    let delay = delays.percentile(50.0) as f64;
-    if delays.is_empty() || delay <= (MAX_DELAY_SHARE * median).max(MAX_DELAY_US / 2.0) {
-        return None;
-    }
+    let observed = too_long(facts, delays, |delay| {
+        format!("half of the new connections were there for more than {delay} before squall saw it")
+    })?;
     Some(Reason {
         rule: "connect_delay",
         effect: Some(Effect::on_rate(own_share(facts))),
-        observed: format!(
-            "half of the new connections were there for more than {} before squall saw it, {} of the median latency (limit {})",
-            time(delay),
-            percent(delay / median.max(1.0)),
-            percent(MAX_DELAY_SHARE)
-        ),
+        observed,
         advice: "many connections are opened at the same moment: use a ramp, more workers, or reuse connections; the time is no part of latencies, but virtual users continued late".to_owned(),
     })
+}
+
+/// What was observed if half of some delays were too long, against the target's median latency.
+fn too_long(
+    facts: &Facts<'_>,
+    delays: &Histogram<COARSE>,
+    words: impl Fn(String) -> String,
+) -> Option<String> {
+    let median = facts.all.latency.percentile(50.0) as f64;
+    let delay = delays.percentile(50.0) as f64;
+    // Half the limit of the send delay: this concerns half of them, not one in a hundred.
+    if delays.is_empty() || delay <= (MAX_DELAY_SHARE * median).max(MAX_DELAY_US / 2.0) {
+        return None;
+    }
+    Some(format!(
+        "{}, {} of the median latency (limit {})",
+        words(time(delay)),
+        percent(delay / median.max(1.0)),
+        percent(MAX_DELAY_SHARE)
+    ))
 }
 
 /// The share of arrivals that may be dropped.

@@ -49,15 +49,7 @@ pub(crate) fn poll_write(
     cx: &mut Context<'_>,
     bytes: &[u8],
 ) -> Poll<io::Result<usize>> {
-    loop {
-        ready!(stream.poll_write_ready(cx))?;
-        let sent =
-            stream.try_io(Interest::WRITABLE, || Ok(send(stream, bytes, SendFlags::NOSIGNAL)?));
-        match sent {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            result => return Poll::Ready(result),
-        }
-    }
+    when_writable(stream, cx, || Ok(send(stream, bytes, SendFlags::NOSIGNAL)?))
 }
 
 /// Lets the kernel send up to `most` bytes of a file from where it stands (sendfile(2)). `None`: it
@@ -68,14 +60,21 @@ pub(crate) fn poll_send_file(
     file: &File,
     most: u64,
 ) -> Poll<Option<io::Result<usize>>> {
+    when_writable(stream, cx, || send_file(stream, file, most)).map(Some)
+}
+
+/// What a system call returns that is made once the socket takes bytes.
+#[inline]
+fn when_writable(
+    stream: &TcpStream,
+    cx: &mut Context<'_>,
+    mut call: impl FnMut() -> io::Result<usize>,
+) -> Poll<io::Result<usize>> {
     loop {
-        if let Err(error) = ready!(stream.poll_write_ready(cx)) {
-            return Poll::Ready(Some(Err(error)));
-        }
-        let sent = stream.try_io(Interest::WRITABLE, || send_file(stream, file, most));
-        match sent {
+        ready!(stream.poll_write_ready(cx))?;
+        match stream.try_io(Interest::WRITABLE, &mut call) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            result => return Poll::Ready(Some(result)),
+            result => return Poll::Ready(result),
         }
     }
 }
