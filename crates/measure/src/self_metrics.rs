@@ -14,7 +14,7 @@ pub struct SelfMetrics {
     pub send_delay: Histogram<COARSE>,
     /// Iterations of the worker's event loop, in µs: how long it worked before it polled for events again.
     pub loop_iteration: Histogram<COARSE>,
-    /// From when the kernel had a new connection until it was seen, in µs; only where the kernel says so.
+    /// From when the kernel had a new connection until it was seen, in µs; 0 where the kernel does not say.
     pub connect_delay: Histogram<COARSE>,
     /// How late timers fired, in µs: ends of waits, and deadlines.
     pub timer_delay: Histogram<COARSE>,

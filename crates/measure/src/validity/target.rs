@@ -96,8 +96,9 @@ pub(super) fn hidden_stall(facts: &Facts<'_>) -> Option<Reason> {
         rule: "hidden_stall",
         effect: Some(Effect::NONE),
         observed: format!(
-            "{} requests took {} or more and {} of the time of all requests, which p99 ({}) does not show: while users wait for a target that stands still they send nothing",
+            "{} request{} took {} or more and {} of the time of all requests, which p99 ({}) does not show: while users wait for a target that stands still they send nothing",
             count(number),
+            if number == 1 { "" } else { "s" },
             time(from as f64),
             percent(share),
             time(latency.percentile(99.0) as f64)

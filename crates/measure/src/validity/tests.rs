@@ -195,7 +195,7 @@ fn timeouts_and_stalls_that_percentiles_hide_are_notes() {
     };
     let found = reasons(stall);
     assert_eq!(told(&found), one("hidden_stall", Validity::Valid, "none"));
-    assert!(found[0].observed.starts_with("1 requests took"), "{}", found[0].observed);
+    assert!(found[0].observed.starts_with("1 request took"), "{}", found[0].observed);
     // With a schedule the corrected latency shows it.
     let scheduled = reasons(|second, slice| {
         stall(second, slice);
