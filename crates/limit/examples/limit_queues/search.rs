@@ -6,7 +6,7 @@ use squall_measure::Threshold;
 use crate::queue::{Queue, Random};
 
 /// Most steps, and the first level, as `squall limit` has them if nobody says otherwise.
-const MAX_STEPS: usize = 15;
+const MAX_STEPS: usize = 40;
 const FROM: f64 = 10.0;
 
 /// Searches a queue's sustained maximum with steps of so many seconds. A step begins with an empty queue, as
