@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 11] = [
+const MAY_IMPORT: [(&str, &[&str]); 12] = [
     (
         "squall",
         &[
@@ -15,11 +15,24 @@ const MAY_IMPORT: [(&str, &[&str]); 11] = [
             "squall-measure",
             "squall-plan",
             "squall-report",
+            "squall-runner",
             "squall-target",
             "squall-wire",
         ],
     ),
     ("squall-fuzz-cases", &["squall-extract", "squall-measure", "squall-plan", "squall-wire"]),
+    (
+        "squall-runner",
+        &[
+            "squall-engine",
+            "squall-limit",
+            "squall-measure",
+            "squall-plan",
+            "squall-report",
+            "squall-target",
+            "squall-wire",
+        ],
+    ),
     ("squall-report", &["squall-limit", "squall-measure", "squall-plan"]),
     (
         "squall-engine",

@@ -10,6 +10,9 @@ use squall_plan::model::{
     ConnectionReuse, Connections, Load, Plan, Resources, Scenario, Stage, Step, StepKind,
 };
 
+use crate::error::Error;
+use crate::host_sampler;
+
 /// Open files of a run besides its connections: 14 with a run folder and a request log, and some more for
 /// moments in which the host is looked at, names are looked up or a result is written.
 const RUN_FILES: u64 = 24;
@@ -34,8 +37,9 @@ const USER_BYTES: u64 = 1_300;
 /// What the machine has available.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Available {
-    /// The process's limit of open files, and the hard limit up to which it may be raised.
+    /// The process's limit of open files, which may be raised up to the hard limit.
     pub files: u64,
+    /// The hard limit.
     pub files_hard: u64,
     /// Whether threads can have tables of open files of their own, each with that limit (Linux).
     pub tables: bool,
@@ -89,6 +93,27 @@ pub struct Demand {
     pub sources: u64,
     /// Whether the built-in target runs in this process and has the other end of each connection.
     pub builtin: bool,
+}
+
+/// The workers for the load of a plan: `asked`, or as many as it needs. `hosts`: how many it talks to;
+/// `builtin`: the built-in target is one.
+///
+/// # Errors
+/// The plan's virtual users do not fit into this machine.
+pub(crate) fn workers(
+    plan: &Plan,
+    hosts: usize,
+    builtin: bool,
+    asked: Option<u32>,
+) -> Result<RunOptions, Error> {
+    let (demand, has) = (Demand::of(plan, hosts, builtin), host_sampler::available());
+    let needs = demand.hopeless(&has, asked);
+    if needs.is_empty() {
+        return Ok(demand.workers(&has, asked));
+    }
+    let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
+    let needs = needs.join("\n");
+    Err(Error::input(format!("this machine cannot run this plan\n{needs}")))
 }
 
 /// A resource that a plan needs.

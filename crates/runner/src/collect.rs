@@ -1,27 +1,21 @@
-//! Collects the workers' records into the totals, the run folder and the progress line, and writes the
+//! Collects the workers' records into the totals and the run folder, tells of each second, and writes the
 //! result at the end.
 
-use std::fs::File;
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use squall_engine::{Ended, Event, Program};
-use squall_measure::{HostMetrics, Slice, Totals, Validity};
+use squall_measure::{HostMetrics, Slice, Totals};
 use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
-use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder, live_line};
+use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder};
 use squall_wire::Shared;
 
-use crate::exit::{CommandError, CommandResult, Exit};
+use crate::error::Error;
 use crate::host_sampler::{HostSampler, cores};
-use crate::out;
 use crate::process_usage::process_usage;
 use crate::request_log::Logged;
-use crate::run::Job;
+use crate::run::{Job, Notice, Outcome};
 
-/// Seconds between progress lines without a terminal.
-const PLAIN_PROGRESS_S: u32 = 5;
 /// Most log lines in the result.
 const MAX_LOG_LINES: usize = 20;
 
@@ -34,18 +28,18 @@ enum Records {
 }
 
 impl Records {
-    fn new(job: &Job, meta: &Meta) -> Result<Records, CommandError> {
-        let Some(base) = &job.folder else {
+    fn new(job: &Job<'_>, meta: &Meta) -> Result<Records, Error> {
+        let Some(base) = &job.options.folder else {
             let made = Recording::unnamed().map(Records::Unnamed);
             return made.map_err(|error| {
                 let folder = std::env::temp_dir();
-                CommandError::incomplete(format!("{}: {error}", folder.display()))
+                Error::incomplete(format!("{}: {error}", folder.display()))
             });
         };
-        let plan = squall_plan::yaml::print(&job.plan, true);
+        let plan = squall_plan::yaml::print(job.plan, true);
         let made = RunFolder::create(base, meta, &plan);
         made.map(|folder| Records::Folder(Box::new(folder)))
-            .map_err(|error| CommandError::incomplete(format!("{}: {error}", base.display())))
+            .map_err(|error| Error::incomplete(format!("{}: {error}", base.display())))
     }
 
     fn folder(&mut self) -> Option<&mut RunFolder> {
@@ -79,15 +73,14 @@ impl Records {
 }
 
 /// Collects the records of a run.
-pub struct Collector {
+pub struct Collector<'a> {
     meta: Meta,
     totals: Totals,
     log: Vec<String>,
     records: Records,
-    quiet: bool,
-    terminal: bool,
+    tell: &'a mut dyn FnMut(Notice<'_>),
     length_s: Option<f64>,
-    /// Seconds for which progress was shown.
+    /// Seconds that were told of.
     shown: u32,
     secrets: Secrets,
     sampler: HostSampler,
@@ -98,14 +91,15 @@ pub struct Collector {
     unwritten: Vec<String>,
 }
 
-impl Collector {
+impl<'a> Collector<'a> {
     /// A collector; creates the run's folder if the job has one.
     pub fn new(
-        job: &Job,
+        job: &Job<'_>,
         program: &Program,
         shared: &Shared,
         workers: u32,
-    ) -> Result<Collector, CommandError> {
+        tell: &'a mut dyn FnMut(Notice<'_>),
+    ) -> Result<Collector<'a>, Error> {
         let started = SystemTime::now().duration_since(UNIX_EPOCH);
         let os = std::fs::read_to_string("/proc/version").unwrap_or_default();
         let meta = Meta {
@@ -131,8 +125,7 @@ impl Collector {
             totals: Totals::new(),
             log: Vec::new(),
             records,
-            quiet: job.output.quiet,
-            terminal: std::io::stderr().is_terminal(),
+            tell,
             length_s: program.length_s(),
             shown: 0,
             secrets: program.secrets.clone(),
@@ -183,21 +176,14 @@ impl Collector {
         }
     }
 
-    /// Shows the progress of the run.
-    fn show(&self) {
-        if self.quiet || (!self.terminal && !self.shown.is_multiple_of(PLAIN_PROGRESS_S)) {
-            return;
-        }
+    /// Tells that a second is over.
+    fn show(&mut self) {
         let live = Live {
             elapsed_s: f64::from(self.shown),
             length_s: self.length_s,
             totals: &self.totals,
         };
-        let line = live_line(&live);
-        let mut out = std::io::stderr().lock();
-        // A run continues even if its progress cannot be shown.
-        let _ = if self.terminal { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
-        let _ = out.flush();
+        (self.tell)(Notice::Second(live));
     }
 
     /// Takes the result of the request log.
@@ -209,10 +195,7 @@ impl Collector {
     }
 
     /// Evaluates the finished run and writes its result.
-    pub fn finish(mut self, ended: Ended, interrupted: bool) -> Finished {
-        if self.terminal && !self.quiet && self.shown > 0 {
-            out::message("\r\x1b[K");
-        }
+    pub fn finish(mut self, ended: Ended, interrupted: bool) -> Outcome {
         self.sample_host();
         let mut run = Run {
             meta: self.meta,
@@ -249,54 +232,6 @@ impl Collector {
             failures.push(format!("{}: {error}", folder.path().join("run.json").display()));
         }
         let folder = self.records.folder().map(|folder| folder.path().to_owned());
-        Finished { run, failures, folder }
+        Outcome { run, failures, folder, teardown: None }
     }
-}
-
-/// A finished run, which is in its folder.
-pub struct Finished {
-    run: Run,
-    /// Workers that broke off, and what of the result could not be written.
-    failures: Vec<String>,
-    folder: Option<PathBuf>,
-}
-
-/// Prints the result and returns the exit code.
-pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
-    let Finished { run, mut failures, folder } = finished;
-    let to_stdout = job.output.json.as_deref() == Some("-");
-    if let Some(target) = &job.output.json {
-        failures.extend(write_json(&run, target).err());
-    }
-    if !to_stdout {
-        out::print(&squall_report::text(&run, std::io::stdout().is_terminal()));
-        if let Some(folder) = &folder {
-            out::print(&format!(" run folder  {}\n", folder.display()));
-        }
-    }
-    if !failures.is_empty() {
-        return Err(CommandError::incomplete(failures.join("; ")));
-    }
-    if run.interrupted {
-        return Ok(Exit::Interrupted);
-    }
-    if job.output.strict && run.validity() == Validity::Invalid {
-        return Ok(Exit::Incomplete);
-    }
-    Ok(if run.passed() { Exit::Ok } else { Exit::Failed })
-}
-
-/// Writes the result as JSON to a file, or to the standard output for `-`.
-///
-/// # Errors
-/// The file cannot be written, in a sentence with its name.
-pub fn write_json(run: &Run, target: &str) -> Result<(), String> {
-    let written = match target {
-        "-" => {
-            let mut text = Vec::new();
-            squall_report::write_json(run, &mut text).map(|()| out::print_bytes(&text))
-        }
-        path => File::create(path).and_then(|file| squall_report::write_json(run, file)),
-    };
-    written.map_err(|error| format!("{target}: {error}"))
 }

@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -13,8 +12,9 @@ use serde_json::{Map, Value, json};
 use squall_engine::{Exchange, Trace, Which};
 use squall_plan::secrets::Secrets;
 
-use crate::exit::CommandError;
+use crate::error::Error;
 use crate::mask;
+use crate::options::RequestLogOptions;
 
 /// Most exchanges in the queue, and most bytes of their messages.
 const MAX_QUEUED: usize = 16_384;
@@ -22,6 +22,8 @@ const MAX_QUEUED_BYTES: usize = 64 << 20;
 
 /// A request log in progress.
 pub struct RequestLog {
+    which: Which,
+    bytes: usize,
     sender: SyncSender<Exchange>,
     writer: JoinHandle<std::io::Result<u64>>,
     waiting: Arc<AtomicUsize>,
@@ -42,8 +44,9 @@ impl RequestLog {
     ///
     /// # Errors
     /// The file cannot be created, or the thread cannot be started.
-    pub fn start(path: &Path, secrets: Secrets) -> Result<RequestLog, CommandError> {
-        let wrong = |error| CommandError::incomplete(format!("{}: {error}", path.display()));
+    pub fn start(asked: &RequestLogOptions, secrets: Secrets) -> Result<RequestLog, Error> {
+        let path = &asked.path;
+        let wrong = |error| Error::incomplete(format!("{}: {error}", path.display()));
         let file = File::create(path).map_err(wrong)?;
         let (sender, inbox) = sync_channel(MAX_QUEUED);
         let waiting = Arc::new(AtomicUsize::new(0));
@@ -52,14 +55,15 @@ impl RequestLog {
             .name("request-log".to_owned())
             .spawn(move || write(file, &inbox, &taken, &secrets))
             .map_err(wrong)?;
-        Ok(RequestLog { sender, writer, waiting, dropped: Arc::default() })
+        let (which, bytes) = (asked.which, asked.bytes);
+        Ok(RequestLog { which, bytes, sender, writer, waiting, dropped: Arc::default() })
     }
 
-    /// The trace to which workers hand their copies, with at most `bytes` of each message.
-    pub fn trace(&self, which: Which, bytes: usize) -> Trace {
+    /// The trace to which workers hand their copies.
+    pub fn trace(&self) -> Trace {
         let (sender, waiting, dropped) =
             (self.sender.clone(), self.waiting.clone(), self.dropped.clone());
-        Trace::new(which, bytes, move |exchange| {
+        Trace::new(self.which, self.bytes, move |exchange| {
             let size = size(&exchange);
             let room = waiting.load(Ordering::Relaxed) + size <= MAX_QUEUED_BYTES;
             if room {

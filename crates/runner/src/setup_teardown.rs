@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use squall_engine::{CompileOptions, Control, Event, RunOptions, Section};
+use squall_engine::{CompileOptions, Control, DEFAULT_GRACEFUL_STOP, Event, RunOptions, Section};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
 use squall_wire::Shared;
 
-use crate::exit::{CommandError, CommandResult};
-use crate::signals::Interrupts;
-use crate::{out, plans};
+use crate::error::Error;
+use crate::handle::{Handle, Phase};
+use crate::plans;
 
 /// Runs the setup and the teardown of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -24,46 +24,46 @@ impl SetupTeardown<'_> {
     /// Runs the setup and returns the final values of its variables.
     ///
     /// # Errors
-    /// A request failed: the run must not continue, as later steps would not mean what the plan says. Or a
-    /// signal ended it.
+    /// A request failed: the run must not continue, as later steps would not mean what the plan says. Or it
+    /// was stopped.
     pub fn setup(
         &self,
         options: &CompileOptions,
-        interrupts: &Interrupts,
-    ) -> Result<Vec<(String, Value)>, CommandError> {
-        let variables = match interrupts.begin(0) {
+        handle: &Handle,
+    ) -> Result<Vec<(String, Value)>, Error> {
+        let variables = match handle.begin(Phase::Setup, self.graceful_stop()) {
             Some(control) => self.run(options, Section::Setup, &control),
             None => Ok(Vec::new()),
         };
-        match interrupts.received() {
-            0 => variables,
-            _ => Err(CommandError::interrupted("interrupted during setup; no load was started")),
+        match handle.is_stopped() {
+            false => variables,
+            true => Err(Error::interrupted("interrupted during setup; no load was started")),
         }
     }
 
-    /// Runs the teardown: an interrupted load is cleaned up as well, unless a second signal asked for the
-    /// end at once.
+    /// Runs the teardown: an interrupted load is cleaned up as well, unless the end at once was
+    /// asked for.
     ///
     /// # Errors
-    /// A request failed, or a signal ended it.
-    pub fn teardown(
-        &self,
-        options: &CompileOptions,
-        interrupts: &Interrupts,
-    ) -> Result<(), CommandError> {
+    /// A request failed, or it was stopped.
+    pub fn teardown(&self, options: &CompileOptions, handle: &Handle) -> Result<(), Error> {
         if !has_steps(self.plan, Section::Teardown) {
             return Ok(());
         }
-        let before = interrupts.received();
-        let Some(control) = interrupts.begin(1) else {
-            let text = "the teardown was not run, because of the second signal";
-            return Err(CommandError::interrupted(text));
+        let Some(control) = handle.begin(Phase::Teardown, self.graceful_stop()) else {
+            return Err(Error::interrupted(
+                "the teardown was not run, because the run was aborted",
+            ));
         };
         let done = self.run(options, Section::Teardown, &control);
-        match interrupts.received() > before {
-            true => Err(CommandError::interrupted("the teardown was interrupted")),
+        match handle.is_stopped_in(Phase::Teardown) {
+            true => Err(Error::interrupted("the teardown was interrupted")),
             false => done.map(|_| ()),
         }
+    }
+
+    fn graceful_stop(&self) -> std::time::Duration {
+        self.plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP)
     }
 
     fn run(
@@ -71,7 +71,7 @@ impl SetupTeardown<'_> {
         options: &CompileOptions,
         section: Section,
         control: &Control,
-    ) -> Result<Vec<(String, Value)>, CommandError> {
+    ) -> Result<Vec<(String, Value)>, Error> {
         if !has_steps(self.plan, section) {
             return Ok(Vec::new());
         }
@@ -85,25 +85,13 @@ impl SetupTeardown<'_> {
                     log.extend(lines.iter().map(|line| secrets.mask(&line.text)));
                 }
             })
-            .map_err(CommandError::incomplete)?;
+            .map_err(Error::incomplete)?;
         if ended.asked || !ended.failures.is_empty() {
             let name = if section == Section::Setup { "setup" } else { "teardown" };
             log.extend(ended.failures);
-            return Err(CommandError::incomplete(format!("{name} failed: {}", log.join("; "))));
+            return Err(Error::incomplete(format!("{name} failed: {}", log.join("; "))));
         }
         Ok(ended.variables)
-    }
-}
-
-/// What a command comes to, whose result is printed and whose teardown may have failed since.
-pub fn settle(outcome: CommandResult, torn_down: Result<(), CommandError>) -> CommandResult {
-    match (outcome, torn_down) {
-        (outcome, Ok(())) => outcome,
-        (Ok(_), Err(failure)) => Err(failure),
-        (Err(first), Err(failure)) => {
-            out::message(&format!("{}\n", failure.text));
-            Err(first)
-        }
     }
 }
 

@@ -1,10 +1,10 @@
-//! `squall limit`: runs a plan at one load level after another to find the sustained maximum. Which level
+//! The search for the limit: runs a plan at one load level after another to find the sustained maximum. Which level
 //! comes next, and what follows from the results, is decided by `squall-limit`.
 
 mod level;
 mod windows;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -12,19 +12,18 @@ use squall_engine::{CompileOptions, Control, Event, Exchange, Section, Trace, Wh
 use squall_limit::{
     LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
 };
-use squall_measure::units::{count, rate};
 use squall_measure::{HostMetrics, Slice, Threshold};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_wire::Shared;
 
-use crate::args::{self, Mode, Raised};
-use crate::builtin;
-use crate::exit::{CommandError, CommandResult, Exit};
+use crate::error::Error;
+use crate::handle::{Handle, Phase};
 use crate::host_sampler::HostSampler;
-use crate::setup_teardown::{self, SetupTeardown};
-use crate::signals::Interrupts;
-use crate::{out, plans};
+use crate::options::Options;
+use crate::setup_teardown::SetupTeardown;
+use crate::{builtin, capacity, plans};
+pub use level::kind as level_kind;
 use windows::Windows;
 
 /// Share of a step that is not measured, while connections are opened and the previous step dies away.
@@ -34,90 +33,165 @@ const MAX_STRESS_STEPS: usize = 10;
 /// How long recovery is watched at most, in lengths of a step.
 const MAX_RECOVERY_STEPS: u32 = 2;
 
-/// Finds the sustained maximum, or runs the other modes.
-pub fn command(args: &args::Limit) -> CommandResult {
-    let loaded = plans::load(&args.plan, &args.variables)?;
-    let requirements = requirements(&args.require, &loaded.plan)?;
-    let by = match args.by {
-        Some(Raised::Rate) => LevelKind::Rate,
-        Some(Raised::Users) => LevelKind::Users,
-        None => level::kind(&loaded.plan),
-    };
-    let from = match &args.from {
-        Some(text) => number(text, by, "--from")?,
-        None if by == LevelKind::Rate => 10.0,
-        None => 1.0,
-    };
-    let to = args.to.as_deref().map(|text| number(text, by, "--to")).transpose()?;
-    let search = Search { by, from, to, max_steps: args.steps as usize };
-    if args.step < Duration::from_secs(2) {
-        return Err(CommandError::bad_input(
+/// What is done about a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Find the sustained maximum.
+    #[default]
+    Search,
+    /// From the first level to the highest in even steps, whatever is violated.
+    Stress,
+    /// The first level, then the highest, then the first again.
+    Spike,
+    /// The highest level, for all steps.
+    Soak,
+}
+
+impl Mode {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            Mode::Search => "search",
+            Mode::Stress => "stress",
+            Mode::Spike => "spike",
+            Mode::Soak => "soak",
+        }
+    }
+}
+
+/// How the limit is searched for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitOptions {
+    /// Thresholds that must hold; none: the plan's.
+    pub requirements: Vec<String>,
+    /// What is raised; `None`: what the plan's loads use.
+    pub by: Option<LevelKind>,
+    /// The first level; `None`: 10/s or 1 user.
+    pub from: Option<f64>,
+    /// The highest level; modes other than a search need it.
+    pub to: Option<f64>,
+    /// Length of a step, at least 2 s; its first fifth is not measured.
+    pub step: Duration,
+    /// Most steps.
+    pub max_steps: u32,
+    /// What is done.
+    pub mode: Mode,
+}
+
+/// What a search tells while it goes on.
+#[derive(Debug)]
+pub enum LimitNotice<'a> {
+    /// Something about the plan that may not mean what was meant, as lines.
+    Warning(&'a str),
+    /// A step is over.
+    Step {
+        /// The step.
+        step: &'a LoadStep,
+        /// What its level counts.
+        by: LevelKind,
+        /// Its number, from 1.
+        number: usize,
+        /// How many there are at most.
+        most: usize,
+    },
+}
+
+/// A search that is over, or broke off.
+#[derive(Debug)]
+pub struct LimitOutcome {
+    /// What follows from the steps that were done.
+    pub limit: Limit,
+    /// Why it broke off, other than by being stopped.
+    pub broken: Option<Error>,
+    /// What could not be written, a sentence each.
+    pub failures: Vec<String>,
+    /// The folder, if the options have one.
+    pub folder: Option<PathBuf>,
+    /// Why the teardown was not run to its end.
+    pub teardown: Option<Error>,
+}
+
+/// Finds the sustained maximum of a plan, or runs the other modes; `handle` stops it, `tell` is told what
+/// happens meanwhile.
+///
+/// # Errors
+/// There is no result: the plan or an option is wrong, the setup failed, or it was stopped before its first
+/// step.
+pub fn limit(
+    plan: &Plan,
+    sources: &Sources,
+    options: &Options,
+    asked: &LimitOptions,
+    handle: &Handle,
+    tell: &mut dyn FnMut(LimitNotice<'_>),
+) -> Result<LimitOutcome, Error> {
+    let requirements = requirements(&asked.requirements, plan)?;
+    let by = asked.by.unwrap_or_else(|| level::kind(plan));
+    let from = asked.from.unwrap_or(if by == LevelKind::Rate { 10.0 } else { 1.0 });
+    if asked.step < Duration::from_secs(2) {
+        return Err(Error::input(
             "--step: expected at least 2s, because only whole seconds are measured",
         ));
     }
-    if args.mode != Mode::Search && to.is_none() {
-        return Err(CommandError::bad_input(
-            "--mode stress, spike and soak need --to, the highest level",
-        ));
+    if asked.mode != Mode::Search && asked.to.is_none() {
+        return Err(Error::input("--mode stress, spike and soak need --to, the highest level"));
     }
-    let seed = plans::seed(&loaded.plan);
-    let destination = builtin::destination(&loaded.plan, &args.variables, seed)?;
-    let options = plans::options(&args.variables, destination.url.clone(), Vec::new(), seed);
-    let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
-    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, args.runtime.io())?;
-    let folder = new_folder(args, &loaded.plan)?;
-    let interrupts = Interrupts::watch(Duration::ZERO).map_err(CommandError::incomplete)?;
+    let seed = plans::seed(plan, options.seed);
+    let destination = builtin::destination(plan, options, seed)?;
+    let compile = options.compile(destination.url.clone(), seed);
+    let programs = plans::compile_all(plan, sources, &compile)?;
+    programs.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
+    let shared = plans::network(plan, sources, &programs.all, options.io)?;
+    let folder = options.folder.as_deref().map(|base| new_folder(base, plan)).transpose()?;
     let mut runner = Runner {
-        args,
-        plan: &loaded.plan,
-        sources: &loaded.sources,
+        plan,
+        sources,
         options,
+        asked,
+        compile,
         shared: shared.clone(),
         by,
+        from,
         requirements,
-        interrupts,
+        handle,
         folder,
+        tell,
     };
-    let setup_teardown =
-        SetupTeardown { plan: &loaded.plan, sources: &loaded.sources, shared: &shared };
-    runner.options.setup = setup_teardown.setup(&runner.options, &runner.interrupts)?;
-    let mut done = Done::default();
-    let end = match (args.mode, to) {
-        (Mode::Soak, Some(to)) => runner.soak(to, &mut done),
-        (Mode::Spike, Some(to)) => runner.through(&[from, to], &mut done),
-        (Mode::Stress, Some(to)) => runner.through(&even(from, to, search.max_steps), &mut done),
-        _ => runner.search(search, &mut done),
-    };
-    let outcome = runner.conclude(done, end);
-    let torn_down = setup_teardown.teardown(&runner.options, &runner.interrupts);
-    setup_teardown::settle(outcome, torn_down)
+    let setup_teardown = SetupTeardown { plan, sources, shared: &shared };
+    let ready = setup_teardown.setup(&runner.compile, handle);
+    let outcome = ready.map(|variables| {
+        runner.compile.setup = variables;
+        runner.all_steps()
+    });
+    let torn_down = setup_teardown.teardown(&runner.compile, handle);
+    outcome.map(|outcome| LimitOutcome { teardown: torn_down.err(), ..outcome })
 }
 
 /// Creates the folder of a search, with its plan.
-fn new_folder(args: &args::Limit, plan: &Plan) -> Result<PathBuf, CommandError> {
+fn new_folder(base: &Path, plan: &Plan) -> Result<PathBuf, Error> {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let name = format!("{}-limit", plan.name);
-    let made = squall_report::new_folder(&args.out, started, &name).and_then(|folder| {
+    let made = squall_report::new_folder(base, started, &name).and_then(|folder| {
         std::fs::write(folder.join("plan.yaml"), squall_plan::yaml::print(plan, true))?;
         Ok(folder)
     });
-    made.map_err(|error| CommandError::incomplete(format!("{}: {error}", args.out.display())))
+    made.map_err(|error| Error::incomplete(format!("{}: {error}", base.display())))
 }
 
 /// The requirements: those of `--require`, or else the plan's thresholds.
-fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, CommandError> {
+fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Error> {
     let texts: Vec<&str> = match required.is_empty() {
         true => plan.thresholds.iter().map(|text| text.value.as_str()).collect(),
         false => required.iter().map(String::as_str).collect(),
     };
     if texts.is_empty() {
-        return Err(CommandError::bad_input(
+        return Err(Error::input(
             "no requirements: add --require 'p99 < 200ms' --require 'error_rate < 1%', or `thresholds:` to the plan",
         ));
     }
     let parse = |text: &&str| {
         let bad = |message: &str, help: &str| {
-            CommandError::bad_input(format!("--require '{text}': {message}; {help}"))
+            Error::input(format!("--require '{text}': {message}; {help}"))
         };
         let threshold = Threshold::parse(text)
             .map_err(|error| bad(&error.message, &error.help.unwrap_or_default()))?;
@@ -129,36 +203,22 @@ fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Comm
     texts.iter().map(parse).collect()
 }
 
-/// A level as it was typed.
-fn number(text: &str, by: LevelKind, flag: &str) -> Result<f64, CommandError> {
-    let bad = || {
-        let form = if by == LevelKind::Rate {
-            "a rate, such as 50/s"
-        } else {
-            "a number of users, such as 50"
-        };
-        CommandError::bad_input(format!("{flag} {text}: expected {form}"))
-    };
-    let number = match by {
-        LevelKind::Rate => args::rate(text).map_err(|_| bad())?,
-        LevelKind::Users => text.parse::<u32>().map(f64::from).map_err(|_| bad())?,
-    };
-    if number > 0.0 { Ok(number) } else { Err(bad()) }
-}
-
 /// Runs a plan at different load levels.
 struct Runner<'a> {
-    args: &'a args::Limit,
     plan: &'a Plan,
     sources: &'a Sources,
-    options: CompileOptions,
+    options: &'a Options,
+    asked: &'a LimitOptions,
+    compile: CompileOptions,
     shared: Arc<Shared>,
     by: LevelKind,
+    from: f64,
     requirements: Vec<Threshold>,
-    interrupts: Interrupts,
+    handle: &'a Handle,
     /// Where the steps that are done are written after each of them: a search that is killed loses only the
     /// step that it was at.
-    folder: PathBuf,
+    folder: Option<PathBuf>,
+    tell: &'a mut dyn FnMut(LimitNotice<'_>),
 }
 
 /// What is done of a search.
@@ -169,11 +229,25 @@ struct Done {
 }
 
 /// How a search ends, unless an error of the generator ends it.
-type Ending = Result<SearchEnd, CommandError>;
+type Ending = Result<SearchEnd, Error>;
 
 impl Runner<'_> {
+    /// Runs all steps, and says what follows from them.
+    fn all_steps(&mut self) -> LimitOutcome {
+        let (by, from, to) = (self.by, self.from, self.asked.to);
+        let search = Search { by, from, to, max_steps: self.asked.max_steps as usize };
+        let mut done = Done::default();
+        let end = match (self.asked.mode, to) {
+            (Mode::Soak, Some(to)) => self.soak(to, &mut done),
+            (Mode::Spike, Some(to)) => self.through(&[from, to], &mut done),
+            (Mode::Stress, Some(to)) => self.through(&even(from, to, search.max_steps), &mut done),
+            _ => self.search(search, &mut done),
+        };
+        self.conclude(done, end)
+    }
+
     /// Raises the load until a requirement is violated, then narrows down the sustained maximum.
-    fn search(&self, search: Search, done: &mut Done) -> Ending {
+    fn search(&mut self, search: Search, done: &mut Done) -> Ending {
         let mut recovered = true;
         loop {
             let level = match search.next(&done.steps, recovered) {
@@ -192,8 +266,8 @@ impl Runner<'_> {
     }
 
     /// Runs through given levels, watches the target recover, and after a spike repeats the first level.
-    fn through(&self, levels: &[f64], done: &mut Done) -> Ending {
-        let again = levels.first().filter(|_| self.args.mode == Mode::Spike);
+    fn through(&mut self, levels: &[f64], done: &mut Done) -> Ending {
+        let again = levels.first().filter(|_| self.asked.mode == Mode::Spike);
         let count = levels.len() + usize::from(again.is_some());
         for level in levels {
             if self.step(*level, count, done)?.is_none() {
@@ -213,11 +287,11 @@ impl Runner<'_> {
 
     /// Runs all steps at one level, in one run.
     fn soak(&self, level: f64, done: &mut Done) -> Ending {
-        let length = whole(self.args.step);
-        let first = unmeasured(self.args.step);
+        let length = whole(self.asked.step);
+        let first = unmeasured(self.asked.step);
         let mut windows =
-            Windows::many(first, length, self.args.steps).map_err(CommandError::incomplete)?;
-        let total = Duration::from_secs(u64::from(first + length * self.args.steps));
+            Windows::many(first, length, self.asked.max_steps).map_err(Error::incomplete)?;
+        let total = Duration::from_secs(u64::from(first + length * self.asked.max_steps));
         let host = self.run(level, total, None, |slice, host| {
             windows.add(slice);
             let complete = windows.complete(slice.second);
@@ -238,21 +312,21 @@ impl Runner<'_> {
         }
         done.steps = windows
             .steps(level, self.arrivals(level), &self.requirements, &host)
-            .map_err(CommandError::incomplete)?;
+            .map_err(Error::incomplete)?;
         Ok(SearchEnd::OutOfSteps)
     }
 
     /// Runs one step; `None`: it was interrupted, and counts for nothing.
     fn step(
-        &self,
+        &mut self,
         level: f64,
         of: usize,
         done: &mut Done,
-    ) -> Result<Option<StepOutcome>, CommandError> {
-        let first = unmeasured(self.args.step);
+    ) -> Result<Option<StepOutcome>, Error> {
+        let first = unmeasured(self.asked.step);
         let mut windows =
-            Windows::one(first, whole(self.args.step) - first).map_err(CommandError::incomplete)?;
-        let host = self.run(level, self.args.step, None, |slice, _| {
+            Windows::one(first, whole(self.asked.step) - first).map_err(Error::incomplete)?;
+        let host = self.run(level, self.asked.step, None, |slice, _| {
             windows.add(slice);
             true
         })?;
@@ -261,33 +335,17 @@ impl Runner<'_> {
         }
         let mut steps = windows
             .steps(level, self.arrivals(level), &self.requirements, &host)
-            .map_err(CommandError::incomplete)?;
+            .map_err(Error::incomplete)?;
         // There is exactly one window.
         let Some(step) = steps.pop() else {
-            return Err(CommandError::incomplete("no step was measured"));
+            return Err(Error::incomplete("no step was measured"));
         };
         let outcome = step.outcome();
-        if !self.args.quiet {
-            out::message(&self.line(&step, done.steps.len() + 1, of));
-        }
+        let number = done.steps.len() + 1;
+        (self.tell)(LimitNotice::Step { step: &step, by: self.by, number, most: of });
         done.steps.push(step);
         self.save_done(done);
         Ok(Some(outcome))
-    }
-
-    /// What is shown of a step when it is done.
-    fn line(&self, step: &LoadStep, number: usize, of: usize) -> String {
-        let results: Vec<String> = step
-            .requirements
-            .iter()
-            .map(|result| format!("{} ({})", result.text, result.shown))
-            .collect();
-        let level = match self.by {
-            LevelKind::Rate => rate(step.level),
-            LevelKind::Users => format!("{} users", count(step.level as u64)),
-        };
-        let outcome = step.outcome().label();
-        format!(" step {number} of at most {of}: {level}, {}: {outcome}\n", results.join(", "))
     }
 
     /// The rate of arrivals at a level, if all the load is arrivals.
@@ -297,12 +355,12 @@ impl Runner<'_> {
 
     /// Watches the target at the lowest level that met the requirements, until its latency is back to normal.
     /// `false`: it was not in time.
-    fn watch(&self, from: f64, done: &mut Done) -> Result<bool, CommandError> {
+    fn watch(&self, from: f64, done: &mut Done) -> Result<bool, Error> {
         let met = done.steps.iter().filter(|step| step.met() && step.mean_us > 0.0);
         let Some(normal) = met.min_by(|a, b| a.level.total_cmp(&b.level)) else { return Ok(true) };
         let at = normal.level;
         let detector = Arc::new(Mutex::new(RecoveryDetector::new(normal)));
-        let length = self.args.step * MAX_RECOVERY_STEPS;
+        let length = self.asked.step * MAX_RECOVERY_STEPS;
         self.run(at, length, Some(detector.clone()), |_, _| true)?;
         let seconds = detector.lock().unwrap_or_else(PoisonError::into_inner).recovered();
         if !self.is_interrupted() {
@@ -319,14 +377,16 @@ impl Runner<'_> {
         length: Duration,
         recovery: Option<Arc<Mutex<RecoveryDetector>>>,
         mut take: impl FnMut(&Slice, &HostMetrics) -> bool,
-    ) -> Result<HostMetrics, CommandError> {
+    ) -> Result<HostMetrics, Error> {
         let mut host = HostMetrics::default();
         let plan = level::at(self.plan, self.by, level, length);
-        let program = plans::compile(&plan, self.sources, Section::Load, &self.options)?;
+        let program = plans::compile(&plan, self.sources, Section::Load, &self.compile)?;
         let hosts = program.origins().len();
-        let builtin = builtin::is_asked_for(&plan, &self.args.variables);
-        let workers = self.args.runtime.workers(&plan, hosts, builtin)?;
-        let Some(control) = self.interrupts.begin(0) else { return Ok(host) };
+        let builtin = builtin::is_asked_for(&plan, self.options);
+        let workers = capacity::workers(&plan, hosts, builtin, self.options.workers)?;
+        let Some(control) = self.handle.begin(Phase::Load, Duration::ZERO) else {
+            return Ok(host);
+        };
         let began = Instant::now();
         let mut sampler =
             HostSampler::new(self.shared.source_addresses(), &self.shared.destinations());
@@ -342,20 +402,20 @@ impl Runner<'_> {
                     control.stop(Duration::ZERO);
                 }
             })
-            .map_err(CommandError::incomplete)?;
+            .map_err(Error::incomplete)?;
         match ended.failures.is_empty() {
             true => Ok(host),
-            false => Err(CommandError::incomplete(ended.failures.join("; "))),
+            false => Err(Error::incomplete(ended.failures.join("; "))),
         }
     }
 
     fn is_interrupted(&self) -> bool {
-        self.interrupts.received() > 0
+        self.handle.is_stopped()
     }
 
     /// What follows from what is done.
     fn limit(&self, done: Done, end: SearchEnd) -> Limit {
-        let mode = self.args.mode.label();
+        let mode = self.asked.mode.label();
         let limit = Limit::new(self.plan.name.clone(), self.by, mode, done.steps, end);
         Limit { recoveries: done.recoveries, ..limit }
     }
@@ -368,8 +428,9 @@ impl Runner<'_> {
 
     /// Writes a result into the folder; whoever reads it meanwhile sees this one or the one before.
     fn save(&self, text: &str, json: &str) -> Result<(), String> {
+        let Some(folder) = &self.folder else { return Ok(()) };
         for (name, content) in [("limit.txt", text), ("limit.json", json)] {
-            let (path, next) = (self.folder.join(name), self.folder.join(format!("{name}.new")));
+            let (path, next) = (folder.join(name), folder.join(format!("{name}.new")));
             std::fs::write(&next, content)
                 .and_then(|()| std::fs::rename(&next, &path))
                 .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -377,43 +438,16 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Writes and prints the result.
-    fn conclude(&self, done: Done, ending: Ending) -> CommandResult {
-        let (end, failure) = match ending {
+    /// Writes the result.
+    fn conclude(&self, done: Done, ending: Ending) -> LimitOutcome {
+        let (end, broken) = match ending {
             Ok(end) => (end, None),
             Err(failure) => (SearchEnd::Interrupted, Some(failure)),
         };
         let limit = self.limit(done, end);
-        let (text, json) = (squall_report::limit_text(&limit), json_text(&limit));
-        let mut unwritten = Vec::from_iter(self.save(&text, &json).err());
-        match self.args.json.as_deref() {
-            Some("-") => out::print(&json),
-            Some(path) => {
-                let written = std::fs::write(path, &json);
-                unwritten.extend(written.err().map(|error| format!("{path}: {error}")));
-            }
-            None => {}
-        }
-        if self.args.json.as_deref() != Some("-") {
-            out::print(&text);
-            out::print(&format!(" folder         {}\n", self.folder.display()));
-        }
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
-        if !unwritten.is_empty() {
-            return Err(CommandError::incomplete(unwritten.join("; ")));
-        }
-        Ok(match limit.end {
-            SearchEnd::Interrupted => Exit::Interrupted,
-            SearchEnd::Generator => Exit::Incomplete,
-            SearchEnd::NeverMet | SearchEnd::NotRecovered => Exit::Failed,
-            _ if self.args.mode != Mode::Search => {
-                let met = limit.steps.iter().all(LoadStep::met);
-                if met { Exit::Ok } else { Exit::Failed }
-            }
-            _ => Exit::Ok,
-        })
+        let saved = self.save(&squall_report::limit_text(&limit), &json_text(&limit));
+        let failures = Vec::from_iter(saved.err());
+        LimitOutcome { limit, broken, failures, folder: self.folder.clone(), teardown: None }
     }
 }
 
