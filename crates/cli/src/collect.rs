@@ -6,8 +6,9 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use squall_analysis::{Totals, Validity};
 use squall_engine::{Ended, Event, Program};
-use squall_measure::{HostMetrics, Slice, Totals, Validity};
+use squall_metrics::{HostMetrics, Slice};
 use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
 use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder, live_line};

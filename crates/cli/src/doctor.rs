@@ -5,9 +5,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use squall_analysis::Totals;
+use squall_base::units::{bytes, count, time};
 use squall_engine::{Control, Event, RunOptions, Section};
-use squall_measure::units::{bytes, count, time};
-use squall_measure::{Histogram, Totals};
+use squall_metrics::Histogram;
 use squall_plan::diagnostic::Sources;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml;
@@ -107,7 +108,7 @@ fn calibrate(load: String) -> Result<Calibration, CommandError> {
 
 fn describe(has: &Available, calibration: &Calibration) -> String {
     let metrics = calibration.totals.self_metrics();
-    let delay = |h: &Histogram<{ squall_measure::COARSE }>| match h.is_empty() {
+    let delay = |h: &Histogram<{ squall_metrics::COARSE }>| match h.is_empty() {
         true => "not measured".to_owned(),
         false => {
             format!("{} (p99 {})", time(h.percentile(50.0) as f64), time(h.percentile(99.0) as f64))

@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use squall_base::units;
 use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
-use squall_measure::units;
 use squall_plan::secrets::Secrets;
 use squall_wire::Io;
 
