@@ -386,12 +386,12 @@ pub struct Target {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    squall_plan::units::parse_duration(text).map_err(|error| error.to_string())
+    squall_base::units::parse_duration(text).map_err(|error| error.to_string())
 }
 
 /// The size of the copies in the request log: each is in memory until it is written.
 fn logged_size(text: &str) -> Result<u64, String> {
-    let size = squall_plan::units::parse_size(text).map_err(|error| error.to_string())?;
+    let size = squall_base::units::parse_size(text).map_err(|error| error.to_string())?;
     match size <= MAX_LOGGED_BYTES {
         true => Ok(size),
         false => Err("at most 16MiB of a message can be logged".to_owned()),
@@ -411,7 +411,7 @@ fn which(text: &str) -> Result<Which, String> {
 pub fn rate(text: &str) -> Result<f64, String> {
     // People type `-r 500` as well as `-r 500/s`.
     let text = if text.contains('/') { text.to_owned() } else { format!("{text}/s") };
-    squall_plan::units::parse_rate(&text).map_err(|error| error.to_string())
+    squall_base::units::parse_rate(&text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use squall_measure::units;
+use squall_base::units;
 use squall_plan::model::{Closed, End, Load, Open, Plan, Step};
 
 use crate::args::Check;
@@ -122,7 +122,7 @@ fn say_open(open: &Open) -> String {
 }
 
 fn say(time: Duration) -> String {
-    squall_plan::units::print_duration(time)
+    squall_base::units::print_duration(time)
 }
 
 /// The number of requests in the steps, in words.

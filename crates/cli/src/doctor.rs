@@ -2,8 +2,8 @@
 //! built-in target within its own process for one second and measures itself. Nothing leaves the machine,
 //! and nothing is changed.
 
-use squall_measure::Histogram;
-use squall_measure::units::{bytes, count, time};
+use squall_base::units::{bytes, count, time};
+use squall_metrics::Histogram;
 use squall_runner::{Available, Calibration, available, calibrate};
 
 use crate::args::Doctor;
@@ -32,7 +32,7 @@ pub fn command(args: &Doctor) -> CommandResult {
 
 fn describe(has: &Available, calibration: &Calibration) -> String {
     let metrics = calibration.totals.self_metrics();
-    let delay = |h: &Histogram<{ squall_measure::COARSE }>| match h.is_empty() {
+    let delay = |h: &Histogram<{ squall_metrics::COARSE }>| match h.is_empty() {
         true => "not measured".to_owned(),
         false => {
             format!("{} (p99 {})", time(h.percentile(50.0) as f64), time(h.percentile(99.0) as f64))

@@ -1,7 +1,7 @@
 //! `squall limit`: finds the highest load at which a plan's target meets its requirements, and prints it.
 
+use squall_base::units::{count, rate};
 use squall_limit::{LevelKind, LoadStep, SearchEnd};
-use squall_measure::units::{count, rate};
 use squall_runner::{Handle, LimitNotice, LimitOptions, LimitOutcome, Options};
 
 use crate::args::{self, Mode, Raised};

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 
-use squall_measure::Validity;
+use squall_analysis::Validity;
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_report::{Live, Run};

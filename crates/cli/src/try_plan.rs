@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use squall_base::units;
 use squall_engine::Exchange;
-use squall_measure::units;
 use squall_plan::secrets::Secrets;
 use squall_runner::{Tried, mask_message};
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use squall_analysis::Totals;
 use squall_engine::{Control, Event, RunOptions, Section};
-use squall_measure::Totals;
 use squall_plan::diagnostic::Sources;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml;

@@ -4,8 +4,8 @@
 
 use std::fmt;
 
+use squall_base::units::{bytes, count, rate as rate_text};
 use squall_engine::RunOptions;
-use squall_measure::units::{bytes, count, rate as rate_text};
 use squall_plan::model::{
     ConnectionReuse, Connections, Load, Plan, Resources, Scenario, Stage, Step, StepKind,
 };

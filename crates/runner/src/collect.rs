@@ -3,8 +3,9 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use squall_analysis::Totals;
 use squall_engine::{Ended, Event, Program};
-use squall_measure::{HostMetrics, Slice, Totals};
+use squall_metrics::{HostMetrics, Slice};
 use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
 use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Instant, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
-use squall_measure::HostSample;
+use squall_metrics::HostSample;
 
 use crate::capacity::Available;
 use crate::network_interfaces::NetworkInterfaces;

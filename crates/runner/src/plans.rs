@@ -4,8 +4,8 @@ use std::net::{AddrParseError, IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use squall_analysis::Threshold;
 use squall_engine::{CompileOptions, Program, Section};
-use squall_measure::Threshold;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{End, Load, Plan};
 use squall_plan::span::{Span, Spanned};
@@ -49,7 +49,9 @@ pub fn compile_all(
         .map(|section| compile(plan, sources, section, options))
         .collect::<Result<_, _>>()?;
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
-    let advice = squall_engine::advise(plan, &all, &thresholds);
+    let judged: Vec<(&str, Span)> =
+        thresholds.iter().filter_map(|(own, span)| Some((own.name.as_deref()?, *span))).collect();
+    let advice = squall_engine::advise(plan, &all, &judged);
     let warnings = advice.iter().map(|warning| sources.render(warning)).collect();
     Ok(Programs { all: programs, warnings })
 }

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use squall_analysis::Threshold;
 use squall_engine::{CompileOptions, Control, Event, Exchange, Section, Trace, Which};
 use squall_limit::{
     LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
 };
-use squall_measure::{HostMetrics, Slice, Threshold};
+use squall_metrics::{HostMetrics, Slice};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_wire::Shared;

@@ -1,9 +1,8 @@
 //! Measures a run at one load level: slices go into windows, and each window becomes a step.
 
+use squall_analysis::{Facts, Reason, SeriesBuilder, Threshold, Validity, assess};
 use squall_limit::{LoadStep, Records};
-use squall_measure::{
-    Facts, HostMetrics, Reason, SeriesBuilder, Slice, Threshold, Validity, assess,
-};
+use squall_metrics::{HostMetrics, Slice};
 use squall_report::Recording;
 
 /// Rules of the validity that say that the generator was the bottleneck.
