@@ -204,24 +204,24 @@ impl Tree {
         }
     }
 
-    /// The name of a variable in it that was never given a value.
-    pub(super) fn unset(&self, scope: &dyn Scope) -> Option<&str> {
+    /// The name of the first variable in it that is looked for.
+    pub(super) fn find_slot(&self, is: &dyn Fn(Slot) -> bool) -> Option<&str> {
         match self {
-            Tree::Slot(slot, name) => (!scope.is_set(*slot)).then_some(name),
+            Tree::Slot(slot, name) => is(*slot).then_some(name),
             Tree::Constant(_) | Tree::HasSlot(_) | Tree::Parameter(_) => None,
             Tree::Field(inner, _) | Tree::Has(inner, _) | Tree::Not(inner) | Tree::Minus(inner) => {
-                inner.unset(scope)
+                inner.find_slot(is)
             }
             Tree::Index(a, b) | Tree::Binary(_, a, b) | Tree::Over(_, a, b) => {
-                a.unset(scope).or_else(|| b.unset(scope))
+                a.find_slot(is).or_else(|| b.find_slot(is))
             }
-            Tree::If(a, b, c) => [a, b, c].into_iter().find_map(|tree| tree.unset(scope)),
+            Tree::If(a, b, c) => [a, b, c].into_iter().find_map(|tree| tree.find_slot(is)),
             Tree::Call(_, trees) | Tree::Extern(_, trees) | Tree::List(trees) => {
-                trees.iter().find_map(|tree| tree.unset(scope))
+                trees.iter().find_map(|tree| tree.find_slot(is))
             }
             Tree::Map(entries) => entries
                 .iter()
-                .find_map(|(key, value)| key.unset(scope).or_else(|| value.unset(scope))),
+                .find_map(|(key, value)| key.find_slot(is).or_else(|| value.find_slot(is))),
         }
     }
 
