@@ -5,7 +5,7 @@
 //! checks, then extracts. A login that was refused is "status 401", not "no token found".
 
 use squall_extract::{ExtractError, Found, Item};
-use squall_measure::ErrorKind;
+use squall_metrics::ErrorKind;
 use squall_plan::expr::EvalError;
 use squall_plan::model::Match;
 use squall_plan::value::Value;

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
+use squall_base::hex::hex;
 
 use super::EvalError;
 use super::eval::Evaluated;
@@ -99,10 +100,6 @@ pub(super) fn formatted(digest: &[u8], format: Option<&Evaluated<'_>>) -> Result
 pub(super) fn decode(engine: &impl Engine, text: &[u8]) -> Result<Value> {
     let decoded = engine.decode(text).map_err(|error| EvalError::new(error.to_string()))?;
     Ok(Value::bytes(&decoded))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
