@@ -2,6 +2,7 @@
 
 pub mod diagnostic;
 pub mod expr;
+mod keys;
 pub mod model;
 pub mod secrets;
 pub mod span;

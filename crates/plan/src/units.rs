@@ -141,6 +141,56 @@ fn per_second(text: &str) -> Option<f64> {
     Some(number * 1e9 / nanos as f64).filter(|rate| rate.is_finite())
 }
 
+/// A whole number, 0 or more; `1_000` is 1000.
+pub(crate) fn parse_int(text: &str) -> Option<u64> {
+    let digits = text.replace('_', "");
+    let plain = text.starts_with(|c: char| c.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
+}
+
+/// A decimal number, as a pattern of JSON Schema (ECMA-262).
+const NUMBER: &str = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)";
+
+/// One of these units, as a pattern; in capital or small letters where `any_case`.
+fn pattern_of_units(units: &[(&str, u64)], any_case: bool) -> String {
+    let letter = |c: char| match any_case && c.is_ascii_alphabetic() {
+        true => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),
+        false => c.to_string(),
+    };
+    let units: Vec<String> =
+        units.iter().map(|(unit, _)| unit.chars().map(letter).collect()).collect();
+    format!("({})", units.join("|"))
+}
+
+/// What [`parse_duration`] reads.
+pub(crate) fn pattern_of_times() -> String {
+    let times = pattern_of_units(&TIMES, false);
+    format!(r"^\s*(0|({NUMBER}\s*{times}\s*)+)\s*$")
+}
+
+/// Two times with `..` between.
+pub(crate) fn pattern_of_ranges() -> String {
+    let times = pattern_of_units(&TIMES, false);
+    let time = format!(r"\s*(0|({NUMBER}\s*{times}\s*)+)\s*");
+    format!(r"^{time}\.\.{time}$")
+}
+
+/// What [`parse_size`] reads.
+pub(crate) fn pattern_of_sizes() -> String {
+    format!(r"^\s*{NUMBER}\s*{}\s*$", pattern_of_units(&SIZES, true))
+}
+
+/// What [`parse_rate`] reads.
+pub(crate) fn pattern_of_rates() -> String {
+    format!(r"^\s*{NUMBER}\s*/\s*{}\s*$", pattern_of_units(&TIMES, false))
+}
+
+/// What [`parse_bandwidth`] reads.
+pub(crate) fn pattern_of_bandwidths() -> String {
+    let (bits, sizes) = (pattern_of_units(&BITS, true), pattern_of_units(&SIZES[1..], true));
+    format!(r"^\s*{NUMBER}\s*({bits}|{sizes})\s*/\s*s\s*$")
+}
+
 /// A number and a unit, and nothing behind them; without a unit, that is empty.
 fn whole_quantity(text: &str) -> Option<(&str, &str)> {
     let (number, unit, "") = quantity(text.trim())? else { return None };

@@ -247,7 +247,7 @@ impl<'p> Compiler<'p> {
         set.extend(of_setup.into_iter().filter(|name| is_setup || !found(name)));
         for (name, value) in &self.options.setup {
             if sounds_secret(name)
-                || plan.vars.iter().any(|var| var.secret && var.name.value == *name)
+                || plan.vars.iter().any(|var| var.is_secret() && var.name.value == *name)
             {
                 self.secrets.add_value(value);
             }
@@ -262,7 +262,7 @@ impl<'p> Compiler<'p> {
             else {
                 continue;
             };
-            if var.secret {
+            if var.is_secret() {
                 self.secrets.add_value(&value);
             }
             self.allow_urls(&value);

@@ -163,6 +163,14 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
+/// `null`.
+impl Default for Expr {
+    fn default() -> Self {
+        let tree = Arc::new(parse::Node::constant(Value::Null));
+        Expr { source: "null".to_owned(), span: Span::default(), tree }
+    }
+}
+
 impl Expr {
     /// Reads an expression that begins at `span`.
     ///

@@ -13,8 +13,8 @@ const MAX_WEIGHT: usize = 400_000;
 
 /// A piece of YAML.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub kind: Kind,
+pub(crate) struct Node {
+    pub(super) kind: Kind,
     pub span: Span,
 }
 
@@ -27,12 +27,42 @@ pub(super) enum Kind {
 }
 
 impl Node {
-    pub(super) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         matches!(&self.kind, Kind::Scalar(text, true) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
+    pub fn is_map(&self) -> bool {
+        matches!(self.kind, Kind::Map(_))
+    }
+
+    /// Whether it is this text, quoted or not.
+    pub fn is_text(&self, word: &str) -> bool {
+        matches!(&self.kind, Kind::Scalar(text, _) if text == word)
+    }
+
+    /// The elements of a list.
+    pub fn list(&self) -> Option<&[Node]> {
+        match &self.kind {
+            Kind::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The elements of a list; anything else is a list of one.
+    pub fn items(&self) -> Vec<&Node> {
+        match &self.kind {
+            Kind::List(items) => items.iter().collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// Where its text begins: behind the quote of a quoted one.
+    pub fn text_span(&self) -> Span {
+        self.span.later(usize::from(matches!(self.kind, Kind::Scalar(_, false))))
+    }
+
     /// What it is, in words.
-    pub(super) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.kind {
             _ if self.is_null() => "nothing".to_owned(),
             Kind::Scalar(text, _) => format!("`{text}`"),
@@ -41,10 +71,24 @@ impl Node {
         }
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|(_, value)| value)
+    }
+
+    /// What stands behind the keys of a mapping.
+    pub fn values(&self) -> Vec<&Node> {
+        let Kind::Map(entries) = &self.kind else { return Vec::new() };
+        entries.iter().map(|(_, value)| value).collect()
+    }
+
+    /// Where a key stands.
+    pub fn key_span(&self, key: &str) -> Option<Span> {
+        self.entry(key).map(|(key, _)| key.span)
+    }
+
+    fn entry(&self, key: &str) -> Option<&(Node, Node)> {
         let Kind::Map(entries) = &self.kind else { return None };
-        let is = |node: &Node| matches!(&node.kind, Kind::Scalar(text, _) if text == key);
-        entries.iter().find(|(own, _)| is(own)).map(|(_, value)| value)
+        entries.iter().find(|(own, _)| own.is_text(key))
     }
 }
 
