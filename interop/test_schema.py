@@ -16,10 +16,10 @@ from peers import SQUALL
 
 LOAD = "{users: 1, iterations: 1}"
 
-# (what stands in the place, good or not); `{}` is the place.
+# (what stands in the place, good or not); `@` is the place.
 PLACES = {
     "plan": (
-        "{}\ntarget: http://127.0.0.1:9\nscenarios: {{a: {{load: " + LOAD + ", steps: [{{get: /}}]}}}}\n",
+        "@\ntarget: http://127.0.0.1:9\nscenarios: {a: {load: " + LOAD + ", steps: [{get: /}]}}\n",
         [
             ("name: x", True), ("name: [x]", False), ("nmae: x", False), ("seed: 5", True), ("seed: -1", False),
             ("seed: 1.5", False), ("seed: x", False), ("on_error: stop_user", True), ("on_error: stop", False),
@@ -52,7 +52,7 @@ PLACES = {
         ],
     ),
     "load": (
-        "target: http://127.0.0.1:9\nscenarios: {{a: {{{}, steps: [{{get: /}}]}}}}\n",
+        "target: http://127.0.0.1:9\nscenarios: {a: {@, steps: [{get: /}]}}\n",
         [
             ("load: {users: 1, for: 1s}", True), ("load: {users: 1}", False), ("load: {for: 1s}", False),
             ("load: {users: 1, for: 1}", False), ("load: {users: -1, for: 1s}", False), ("load: {users: '5', for: 1s}", True),
@@ -73,7 +73,7 @@ PLACES = {
         ],
     ),
     "step": (
-        "target: http://127.0.0.1:9\nscenarios: {{a: {{load: " + LOAD + ", steps: [{}]}}}}\n",
+        "target: http://127.0.0.1:9\nscenarios: {a: {load: " + LOAD + ", steps: [@]}}\n",
         [
             ("{get: /}", True), ("{gett: /}", False), ("{get: /, post: /}", False), ("get", False), ("{get: [a]}", False),
             ("{request: {method: PURGE, url: /}}", True), ("{request: {method: PURGE}}", False),
@@ -156,7 +156,7 @@ class Schema(unittest.TestCase):
         cases, differ, wrong = 0, [], []
         for place, (plan, changes) in PLACES.items():
             for change, good in changes:
-                text = plan.format(change)
+                text = plan.replace("@", change)
                 accepted, output = check(text)
                 valid = validator.is_valid(keyed(yaml.load(text, Core)))
                 cases += 1
