@@ -2,6 +2,7 @@
 
 pub mod diagnostic;
 pub mod expr;
+pub mod files;
 mod keys;
 pub mod model;
 pub mod secrets;

@@ -298,6 +298,9 @@ impl<const LEAST: usize> Form for Steps<LEAST> {
         }
         let mut steps = Vec::new();
         for node in items {
+            if !reader.counts_step(node.span) {
+                break;
+            }
             if node.get("include").is_some() {
                 let include = Of::<Include>::read(reader, node);
                 steps.extend(

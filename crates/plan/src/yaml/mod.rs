@@ -3,6 +3,7 @@
 mod constants;
 mod node;
 mod print;
+mod quoting;
 mod reader;
 mod reference;
 mod scalar;
@@ -12,6 +13,7 @@ mod suggest;
 use std::path::Path;
 
 use crate::diagnostic::{Diagnostic, Severity, Sources};
+use crate::files;
 use crate::model::Plan;
 use crate::span::Span;
 use crate::validate;
@@ -51,7 +53,7 @@ pub struct PlanErrors {
 /// It cannot be read, or is no good plan.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, PlanErrors> {
     let name = path.display().to_string();
-    match std::fs::read_to_string(path) {
+    match files::text(path) {
         Ok(text) => {
             let folder = path.parent().unwrap_or(Path::new(""));
             load_str(&name, &text, folder, options)

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::constants::Constants;
 use super::node::{self, Kind, Node};
-use super::suggest::suggest;
+use super::suggest::{home, suggest};
 use crate::diagnostic::{Diagnostic, Sources};
+use crate::files;
 use crate::keys::{ByName, Form, Of, Table};
 use crate::model::{Plan, Step, Var, Variable};
 use crate::span::{Span, Spanned};
@@ -16,6 +17,11 @@ use crate::vars::LoadOptions;
 /// Deepest nesting of included files.
 const MAX_INCLUDES: usize = 16;
 
+/// Most that is said of one plan.
+pub(super) const MAX_FOUND: usize = 100;
+/// Most steps of a plan, those of its includes and within others counted.
+const MAX_STEPS: usize = 20_000;
+
 /// Reads one plan and its includes.
 pub(crate) struct Reader {
     folder: PathBuf,
@@ -23,6 +29,8 @@ pub(crate) struct Reader {
     found: Vec<Diagnostic>,
     /// Files being included, outermost first.
     including: Vec<PathBuf>,
+    /// Steps that have been read.
+    steps: usize,
     /// Variables whose definitions are wrong.
     lost: Vec<Spanned<String>>,
     options: LoadOptions,
@@ -37,6 +45,7 @@ impl Reader {
             sources: Sources::default(),
             found: Vec::new(),
             including: Vec::new(),
+            steps: 0,
             lost: Vec::new(),
             options,
             constants: vec![Constants::default()],
@@ -80,7 +89,14 @@ impl Reader {
 
     /// Notes it.
     pub fn report(&mut self, found: Diagnostic) {
-        self.found.push(found);
+        if !self.is_full() {
+            self.found.push(found);
+        }
+    }
+
+    /// Whether so much is wrong that no more is noted.
+    fn is_full(&self) -> bool {
+        self.found.len() >= MAX_FOUND
     }
 
     /// What is good; of what is not, the error is noted.
@@ -118,9 +134,14 @@ impl Reader {
                 self.error(key.span, format!("duplicate key `{name}`"), "");
             } else if !known.contains(&name.as_str()) {
                 any = true;
+                if self.is_full() {
+                    break;
+                }
                 let help = match suggest(name, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("{title} has {}", known.join(", ")),
+                    None => {
+                        home(name).unwrap_or_else(|| format!("{title} has {}", known.join(", ")))
+                    }
                 };
                 self.error(key.span, format!("unknown key `{name}` in {title}"), &help);
             }
@@ -169,7 +190,11 @@ impl Reader {
                 self.error(span, format!("unknown step `{name}`"), &help);
             }
             None => {
-                let help = format!("steps are {}", known.join(", "));
+                let home = entries.iter().find_map(|(key, _)| match &key.kind {
+                    Kind::Scalar(name, _) => home(name),
+                    _ => None,
+                });
+                let help = home.unwrap_or_else(|| format!("steps are {}", known.join(", ")));
                 self.error(node.span, "unknown step", &help);
             }
         }
@@ -263,6 +288,16 @@ impl Reader {
         }
     }
 
+    /// Counts a step; `false`: there are too many, which has been said.
+    pub fn counts_step(&mut self, span: Span) -> bool {
+        self.steps += 1;
+        if self.steps == MAX_STEPS + 1 {
+            let message = format!("the plan has more than {MAX_STEPS} steps");
+            self.error(span, message, "steps that are alike can be a `repeat` over `data`");
+        }
+        self.steps <= MAX_STEPS
+    }
+
     /// The steps of another file.
     pub fn include(&mut self, path: Spanned<PathBuf>) -> Vec<Step> {
         if self.including.contains(&path.value) {
@@ -274,7 +309,7 @@ impl Reader {
             self.error(path.span, message, "");
             return Vec::new();
         }
-        let text = match std::fs::read_to_string(&path.value) {
+        let text = match files::text(&path.value) {
             Ok(text) => text,
             Err(error) => {
                 let message = format!("cannot read {}: {error}", path.value.display());
