@@ -2,7 +2,7 @@
 //! the user's variables, checks assert. It runs while the reply still lies in the worker's read buffer.
 
 use squall_extract::{ExtractError, Found, Item};
-use squall_measure::ErrorKind;
+use squall_metrics::ErrorKind;
 use squall_plan::model::Match;
 use squall_plan::value::Value;
 

@@ -12,7 +12,7 @@
 //! Regression Analysis and Its Applications", 1988, chapter 6; for a straight line this is Fieller's
 //! interval, JRSS B 16, 1954).
 
-use squall_measure::student;
+use squall_analysis::student;
 
 /// A step as the regression sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use squall_measure::{MAX_NAMES, MAX_NAMES_LIMIT, NameKind};
+use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, NameKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::Extractor;
-use squall_measure::MetricKey;
+use squall_metrics::MetricKey;
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{HashAlgorithm, Match};
 use squall_plan::template::BoundTemplate;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::{Extractor, Spec};
-use squall_measure::NameKind;
+use squall_metrics::NameKind;
 use squall_plan::model::{
     Auth, Body, Check, Cookie, Exec, Extract, Extractor as From, FormPartContent, Json, Request,
     ResourceHosts, ResponseBody,

@@ -2,7 +2,7 @@
 //! user and the response, and the functions that look at the response.
 
 use squall_extract::Extractor;
-use squall_measure::NameKind;
+use squall_metrics::NameKind;
 use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Slot};
 use squall_plan::model::ResponseBody;
 use squall_plan::value::Value;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use squall_measure::{
+use squall_metrics::{
     Counters, ErrorKind, MetricKey, Metrics, NameId, NameKind, OTHER, Phases, Sample, SelfMetrics,
     Slice, TimeRecorder, UserState, WrongValue,
 };

@@ -1,6 +1,6 @@
 //! A step that runs a program: timed and judged like a request.
 
-use squall_measure::ErrorKind;
+use squall_metrics::ErrorKind;
 
 use super::in_flight::Cancel;
 use super::{Failure, Frame, Sampler};

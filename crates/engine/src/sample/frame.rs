@@ -2,7 +2,7 @@
 //! the record when it is over.
 
 use squall_extract::{Documents, Limits};
-use squall_measure::{ErrorKind, NameKind, PHASES, Phases, Sample};
+use squall_metrics::{ErrorKind, NameKind, PHASES, Phases, Sample};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use super::connections::Place;

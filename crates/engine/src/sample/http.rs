@@ -1,6 +1,6 @@
 //! An HTTP request: sent, followed where it leads, its reply shown to the frame.
 
-use squall_measure::ErrorKind;
+use squall_metrics::ErrorKind;
 use squall_wire::{
     BodySink, BodySource, Delivery, Error, Expect, Phase, RequestBytes, RequestFields, Response,
     Times,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use squall_measure::{ErrorKind, NameKind};
+use squall_metrics::{ErrorKind, NameKind};
 use squall_plan::template::BoundTemplate;
 use squall_wire::{Fields, Origin};
 

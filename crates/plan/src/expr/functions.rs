@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use md5::Md5;
 use sha2::{Digest, Sha256};
+use squall_base::hex::hex;
 
 use super::eval::{Budget, Evaluated, Tree, checked, too_large};
 use super::{EvalError, Scope};
@@ -248,10 +249,6 @@ fn whole(value: &Evaluated<'_>) -> Result<i64> {
 
 fn no_number(value: &Evaluated<'_>) -> EvalError {
     EvalError::new(format!("`{}` is not a number", shown(value)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn memmem(all: &[u8], part: &[u8]) -> Option<usize> {

@@ -6,8 +6,21 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Form, Plain, Quantity, Shape};
-use crate::units::{self, UnitError};
 use crate::yaml::{Node, Reader};
+use squall_base::units::{self, UnitError};
+
+/// A whole number, 0 or more, as YAML's core schema has it; `1_000` is 1000.
+fn parse_int(text: &str) -> Option<u64> {
+    let text = text.trim();
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
+    }
+    if let Some(digits) = text.strip_prefix("0o") {
+        return u64::from_str_radix(digits, 8).ok().filter(|_| !digits.starts_with('+'));
+    }
+    let is_digit = |c: char| c.is_ascii_digit();
+    text.replace('_', "").parse().ok().filter(|_| text.starts_with(is_digit))
+}
 
 /// true or false.
 pub(crate) struct Bool;
@@ -47,7 +60,7 @@ impl<const LEAST: u64, const MOST: u64> Form for IntFrom<LEAST, MOST> {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<u64> {
         let text = reader.constant(node)?;
-        let number = units::parse_int(&text.value);
+        let number = parse_int(&text.value);
         if let Some(number) = number.filter(|number| (LEAST..=MOST).contains(number)) {
             return Some(number);
         }
@@ -79,7 +92,7 @@ impl<const LEAST: u32, const MOST: u32> Form for Small<LEAST, MOST> {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<u32> {
         let text = reader.constant(node)?;
-        let number = units::parse_int(&text.value).and_then(|number| u32::try_from(number).ok());
+        let number = parse_int(&text.value).and_then(|number| u32::try_from(number).ok());
         if let Some(number) = number.filter(|number| (LEAST..=MOST).contains(number)) {
             return Some(number);
         }

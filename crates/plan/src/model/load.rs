@@ -259,7 +259,7 @@ fn names<R: Record>() -> Vec<&'static str> {
 /// A load that ends before its ramp does never reaches what was asked for.
 fn warn_of_ramp(reader: &mut Reader, node: &Node, ramp: Duration, length: Option<Duration>) {
     let Some(length) = length.filter(|length| *length < ramp) else { return };
-    let print = crate::units::print_duration;
+    let print = squall_base::units::print_duration;
     let message = format!(
         "the ramp ({}) is longer than the load (`for: {}`), which never reaches its full size",
         print(ramp),

@@ -15,8 +15,8 @@ use crate::keys::{
 };
 use crate::span::{Span, Spanned};
 use crate::template::Template;
-use crate::units;
 use crate::yaml::{Node, Reader};
+use squall_base::units;
 
 /// One thing a user does, and where the plan says so.
 #[derive(Debug, Clone, PartialEq)]

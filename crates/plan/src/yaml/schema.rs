@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::{Entry, Form, KeyShape, Of, Quantity, Rule, Shape, Table};
 use crate::model::{Plan, step_tables};
-use crate::units;
+use squall_base::units;
 
 /// What expressions can call a variable. ECMA-262's `\w` is ASCII; other letters are let pass.
 const IDENTIFIER: &str =

@@ -1,0 +1,6 @@
+//! What every crate writes and reads in the same way: quantities with units, chance that can be repeated,
+//! hexadecimal. Pure; imports nothing.
+
+pub mod hex;
+pub mod random;
+pub mod units;
