@@ -14,7 +14,7 @@ use squall_plan::model::{
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
-use squall_plan::value::Value;
+use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Http, Origin, Proxy};
 
 use super::flow::Flow;
@@ -253,6 +253,7 @@ impl<'p> Compiler<'p> {
             }
             self.constants.insert(name.clone(), value.clone());
         }
+        let mut left = MAX_VARIABLES;
         for var in &plan.vars {
             if self.constants.contains_key(&var.name.value) {
                 continue;
@@ -262,6 +263,16 @@ impl<'p> Compiler<'p> {
             else {
                 continue;
             };
+            let Some(less) = value.left_of(left) else {
+                let message = format!(
+                    "the variables come to more than {} MiB with `{}`",
+                    MAX_VARIABLES >> 20,
+                    var.name.value
+                );
+                self.error(var.name.span, message, "");
+                break;
+            };
+            left = less;
             if var.is_secret() {
                 self.secrets.add_value(&value);
             }

@@ -200,6 +200,11 @@ impl Expr {
         self.span
     }
 
+    /// Where a name is compared with a text, and the text: `status == "200"`.
+    pub(crate) fn compared_with_text(&self, name: &str) -> Option<(String, Span)> {
+        parse::compared_with_text(&self.tree, name).map(|(text, at)| (text, self.span.later(at)))
+    }
+
     /// The dotted names in it that are no parameters of its own macros.
     pub fn names(&self) -> Vec<(Vec<String>, Span)> {
         parse::names(&self.tree).into_iter().map(|(path, at)| (path, self.span.later(at))).collect()

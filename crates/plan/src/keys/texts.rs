@@ -31,6 +31,15 @@ impl Plain for String {
     type Form = Text;
 }
 
+/// The name in `{{name}}`, as other tools write variables.
+fn in_double_braces(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("{{")?;
+    let (name, _) = rest.split_once("}}")?;
+    let name = name.trim();
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
 /// A text with `${...}` in it.
 pub(crate) struct Templated;
 
@@ -41,6 +50,11 @@ impl Form for Templated {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Template> {
         let text = reader.text(node)?;
+        if let Some(name) = in_double_braces(&text.value) {
+            let message = format!("`{{{{{name}}}}}` is sent as it stands");
+            let help = format!("a variable is written \"${{{name}}}\"");
+            reader.warning(text.span, message, &help);
+        }
         reader.good(Template::parse(&text.value, text.span))
     }
     fn print(value: &Template) -> Value {

@@ -271,7 +271,7 @@ record! {
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Check as "a check" {
         /// Must be true.
-        #[key(required)]
+        #[key(required [Assertion])]
         pub expr: Expr,
         /// What it is called in reports.
         #[key(default "its text")]
@@ -281,9 +281,31 @@ record! {
     }
 }
 
+/// An expression about a response.
+pub(crate) struct Assertion;
+
+impl Form for Assertion {
+    type Value = Expr;
+    fn shape() -> Shape {
+        Shape::Expression
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Expr> {
+        let expr = Expression::read(reader, node)?;
+        if let Some((text, span)) = expr.compared_with_text("status") {
+            let message = format!("`status` is a number, and never equal to the text \"{text}\"");
+            let help = format!("write it without quotes, as in status == {text}");
+            reader.warning(span, message, &help);
+        }
+        Some(expr)
+    }
+    fn print(value: &Expr) -> Value {
+        Expression::print(value)
+    }
+}
+
 /// The expression alone.
 impl Short for Check {
-    type Form = Expression;
+    type Form = Assertion;
     fn from_short(expr: Expr) -> Check {
         Check { expr, name: None, warn: false }
     }

@@ -1,30 +1,36 @@
 //! Variables in quantities (`users: "${n}"`): what they come to is known before the run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::expr::{BindError, Binder, Bound, FunctionId};
 use crate::model::{Json, Var};
 use crate::template::Template;
-use crate::value::Value;
+use crate::value::{MAX_VARIABLES, Value};
 
 /// The variables of a plan that are the same each time, and the names of all.
 #[derive(Default)]
 pub(super) struct Constants {
     values: HashMap<String, Value>,
     /// Variables that are not known before the run, or not the same each time.
-    others: Vec<String>,
+    others: HashSet<String>,
 }
 
 impl Constants {
     /// Of the plan's variables, in their order.
     pub fn of(vars: &[Var]) -> Constants {
         let mut constants = Constants::default();
+        let mut left = MAX_VARIABLES;
         for var in vars {
-            match constants.value(&var.value) {
-                Some(value) => {
+            let value = constants.value(&var.value);
+            // Too much of it is an error of its own, when the plan is compiled.
+            match value.and_then(|value| Some((value.left_of(left)?, value))) {
+                Some((less, value)) => {
+                    left = less;
                     constants.values.insert(var.name.value.clone(), value);
                 }
-                None => constants.others.push(var.name.value.clone()),
+                None => {
+                    constants.others.insert(var.name.value.clone());
+                }
             }
         }
         constants
@@ -74,7 +80,7 @@ impl Binder for Constants {
         if let Some(value) = self.values.get(path[0]) {
             return Ok(Bound::Constant(value.clone(), 1));
         }
-        if self.others.iter().any(|name| name == path[0]) {
+        if self.others.contains(path[0]) {
             let message = format!("`{}` is not the same each time", path[0]);
             return Err(BindError::new(message).with_help(HELP));
         }

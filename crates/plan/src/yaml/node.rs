@@ -64,6 +64,17 @@ impl Node {
         self.span.later(usize::from(matches!(self.kind, Kind::Scalar(_, false))))
     }
 
+    /// The name in `{name}` or `{{name}}` without quotes, which YAML takes for a mapping.
+    pub fn braced_name(&self) -> Option<&str> {
+        let Kind::Map(entries) = &self.kind else { return None };
+        let [(key, value)] = entries.as_slice() else { return None };
+        match &key.kind {
+            _ if !value.is_null() => None,
+            Kind::Scalar(name, _) => Some(name),
+            _ => key.braced_name(),
+        }
+    }
+
     /// What it is, in words.
     pub fn describe(&self) -> String {
         match &self.kind {

@@ -237,7 +237,12 @@ impl Reader {
         match &node.kind {
             Kind::Scalar(text, _) => Some(Spanned::new(text.clone(), node.text_span())),
             _ => {
-                self.wrong(node, "a string");
+                let help = match node.braced_name() {
+                    Some(name) => format!("a variable is written \"${{{name}}}\", in quotes"),
+                    None => String::new(),
+                };
+                let message = format!("expected a string, found {}", node.describe());
+                self.error(node.span, message, &help);
                 None
             }
         }

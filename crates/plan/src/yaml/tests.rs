@@ -1,3 +1,7 @@
+mod any_plan;
+mod bounds;
+mod hints;
+
 use std::path::Path;
 
 use super::*;
