@@ -22,7 +22,7 @@ def mix(table, server):
     with tempfile.TemporaryDirectory() as folder:
         result = load(["run", str(ROOT / "examples/mix.yaml"), "--target", server.url(""), "--out", folder, "-w", "1"])
     run = result["json"]
-    requests = run["requests"]
+    requests = {row["name"]: row for row in run["requests"]}
     count = sum(requests[name]["count"] for name in MIX)
     expected = sum(requests[name]["count"] * delay for name, delay in MIX.items()) / count
     mean = run["totals"]["latency_us"]["mean"] / 1e3

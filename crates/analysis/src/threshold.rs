@@ -1,13 +1,17 @@
 //! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
 
+mod subject;
+
 use std::fmt;
 
 use crate::censored::{Bounded, Durations};
 use crate::totals::Totals;
 use squall_base::units;
-use squall_metrics::RequestStats;
-use squall_metrics::{Counters, ErrorKind, Histogram};
-use squall_metrics::{MetricKey, MetricKind, MetricStats, THOUSANDTHS};
+use squall_metrics::{
+    Counters, ErrorKind, Histogram, MetricKey, MetricKind, MetricStats, RequestStats, Selector,
+    THOUSANDTHS,
+};
+use subject::Subject;
 
 /// A limit for one number of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,8 +19,9 @@ pub struct Threshold {
     /// As it was written.
     pub text: String,
     metric: Metric,
-    /// A request, program or group; `None`: all requests.
-    pub name: Option<String>,
+    /// The metric as it was written.
+    word: String,
+    subject: Subject,
     op: Op,
     /// In the unit of the metric: µs, per second, or a plain number.
     limit: f64,
@@ -89,15 +94,30 @@ pub struct SyntaxError {
 pub struct ThresholdResult {
     /// The threshold as it was written.
     pub text: String,
+    /// The name that it is about; `None`: it names none.
+    pub name: Option<String>,
+    /// What it is about, as it was written between the parentheses; empty: all requests.
+    pub subject: String,
+    /// The metric: `p99`, `error_rate`.
+    pub metric: String,
+    /// How the value is compared: `<`, `<=`, `>`, `>=`, `==`, `!=`.
+    pub op: String,
+    /// The limit, in `unit`.
+    pub limit: f64,
+    /// `us`, `per_second`, `share` (of 1), or `number`.
+    pub unit: String,
     /// Whether it passed.
     pub passed: bool,
-    /// The measured value, in µs, per second, or as it is; `None`: nothing was counted.
+    /// The measured value, in `unit`; `None`: nothing was counted.
     pub value: Option<f64>,
+    /// Whether the value is only known to be at least that.
+    pub at_least: bool,
     /// The measured value as a person reads it, or why there is none.
     pub shown: String,
 }
 
-const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10; \
+const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10, \
+                     p95(login, scenario: buyer) < 1s (also kind, group, phase, tag.NAME); \
                      the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, \
                      corrected_mean, corrected_max, corrected_p99, errors_<kind>, and the run's counters; \
                      of what the plan records with `metric` also last(stock) > 5, p95(render) < 10, rate(cached) > 90%";
@@ -120,9 +140,13 @@ impl Threshold {
         let (word, rest) = body.split_at(end);
         let metric =
             Metric::parse(word).ok_or_else(|| fail(0, format!("unknown metric `{word}`")))?;
-        let (name, rest) = subject(rest.trim_start()).map_err(|message| fail(end, message))?;
-        if name.is_some() && matches!(metric, Metric::Counter(_)) {
+        let (subject, rest) =
+            Subject::parse(rest.trim_start()).map_err(|message| fail(end, message))?;
+        if !subject.is_all() && matches!(metric, Metric::Counter(_)) {
             return Err(fail(end, format!("`{word}` counts for the whole run: it takes no name")));
+        }
+        if subject.phase.is_some() && !matches!(metric, Metric::Latency { corrected: false, .. }) {
+            return Err(fail(end, format!("`{word}` has no phases: only latencies do")));
         }
         let rest = rest.trim_start();
         let at = text.len() - rest.len();
@@ -137,11 +161,11 @@ impl Threshold {
         let op = ops.iter().find_map(|(sign, op)| Some((*op, rest.strip_prefix(sign)?)));
         let (op, limit) =
             op.ok_or_else(|| fail(at, "expected one of <, <=, >, >=, == and !=".to_owned()))?;
-        if name.is_none() && metric == Metric::Last {
+        if subject.selector.name.is_none() && metric == Metric::Last {
             return Err(fail(end, "`last` needs the name of a gauge".to_owned()));
         }
         // What a plan records itself may be in any unit.
-        let own = name.iter().flat_map(|_| metric.units_of_own()).copied();
+        let own = subject.selector.name.iter().flat_map(|_| metric.units_of_own()).copied();
         let limit = limit.trim();
         let read = std::iter::once(metric.unit())
             .chain(own)
@@ -152,7 +176,15 @@ impl Threshold {
                 (metric.unit(), metric.unit().parse(limit).map_err(|message| fail(at, message))?)
             }
         };
-        Ok(Threshold { text: body.to_owned(), metric, name, op, limit, unit })
+        Ok(Threshold {
+            text: body.to_owned(),
+            metric,
+            word: word.to_owned(),
+            subject,
+            op,
+            limit,
+            unit,
+        })
     }
 
     /// Evaluates it on a run that took `elapsed_s` seconds.
@@ -164,13 +196,22 @@ impl Threshold {
                 format!("at least {}", self.shown_in(totals).show(value))
             }
             Some(Bounded { value, at_least: false }) => self.shown_in(totals).show(value),
-            None => match &self.name {
-                Some(name) => format!("nothing was counted under `{name}`"),
-                None => "no complete response was counted".to_owned(),
-            },
+            None if self.subject.is_all() => "no complete response was counted".to_owned(),
+            None => format!("nothing was counted under `{}`", self.subject.text),
         };
-        let value = value.map(|value| value.value);
-        ThresholdResult { text: self.text.clone(), passed, value, shown }
+        ThresholdResult {
+            text: self.text.clone(),
+            name: self.subject.selector.name.clone(),
+            subject: self.subject.text.clone(),
+            metric: self.word.clone(),
+            op: self.op.sign().to_owned(),
+            limit: self.limit,
+            unit: self.shown_in(totals).label().to_owned(),
+            value: value.map(|value| value.value),
+            at_least: value.is_some_and(|value| value.at_least),
+            shown,
+            passed,
+        }
     }
 
     /// Whether a value is within the limit. What is only known to be at least something is not known to be
@@ -217,13 +258,10 @@ impl Threshold {
         else {
             return None;
         };
-        let count = |row: &RequestStats| latencies(row, corrected).count();
-        let count = match &self.name {
-            Some(name) => match self.row(totals, name) {
-                Some(row) => count(row),
-                None => metric_of(totals, name).map_or(0, |(_, stats)| stats.trend.count()),
-            },
-            None => count(&totals.all()),
+        let count = match (self.row(totals), self.subject.phase) {
+            (Some(row), Some(phase)) => row.phases[phase].count(),
+            (Some(row), None) => latencies(&row, corrected).count(),
+            (None, _) => self.metric_of(totals).map_or(0, |(_, stats)| stats.trend.count()),
         };
         Some((percentile, count))
     }
@@ -234,15 +272,46 @@ impl Threshold {
         self.unit != self.metric.unit() || self.metric == Metric::Last
     }
 
-    /// The request, program or group that it is about.
-    fn row<'t>(&self, totals: &'t Totals, name: &str) -> Option<&'t RequestStats> {
-        if self.is_of_metric() { None } else { totals.named(name) }
+    /// Which rows it is about.
+    pub fn selector(&self) -> &Selector {
+        &self.subject.selector
+    }
+
+    /// The rows that it is about, together.
+    fn row(&self, totals: &Totals) -> Option<RequestStats> {
+        if self.is_of_metric() || !self.subject.tags.is_empty() {
+            return None;
+        }
+        totals.select(&self.subject.selector)
+    }
+
+    /// What the plan recorded itself under its name, of all tags that it does not name together, or under a
+    /// name with tags as [`MetricKey::label`] writes them. Of several kinds with the same name, the first
+    /// that was used.
+    fn metric_of(&self, totals: &Totals) -> Option<(MetricKind, MetricStats)> {
+        let Subject { selector, tags, .. } = &self.subject;
+        let name = selector.name.as_ref()?;
+        let is_meant = |key: &MetricKey| {
+            (key.name == *name || key.label() == *name)
+                && selector.scenario.as_ref().is_none_or(|own| *own == key.scenario)
+                && tags.iter().all(|tag| key.tags.contains(tag))
+        };
+        if selector.kind.is_some() || selector.group.is_some() {
+            return None;
+        }
+        let kind = totals.metrics().find(|(key, _)| is_meant(key))?.0.kind;
+        let mut all = MetricStats::default();
+        let same = totals.metrics().filter(|(key, _)| key.kind == kind && is_meant(key));
+        same.for_each(|(_, stats)| all.merge(stats));
+        Some((kind, all))
     }
 
     /// The unit in which its value is shown: a rate of the plan's own is a share, whatever its limit is.
     fn shown_in(&self, totals: &Totals) -> Unit {
-        let metric = self.name.as_deref().filter(|name| self.row(totals, name).is_none());
-        match metric.and_then(|name| metric_of(totals, name)) {
+        if self.row(totals).is_some() {
+            return self.unit;
+        }
+        match self.metric_of(totals) {
             Some((MetricKind::Rate, _)) if self.metric == Metric::Rate => Unit::Share,
             Some((MetricKind::Counter, _)) if self.metric == Metric::Count => Unit::Plain,
             _ => self.unit,
@@ -253,15 +322,18 @@ impl Threshold {
         if let Metric::Counter(name) = self.metric {
             return totals.counters().get(name).map(|value| exact(value as f64));
         }
-        match &self.name {
-            Some(name) => match self.row(totals, name) {
-                Some(row) => self.metric.of(row, elapsed_s),
-                None => {
-                    let (kind, stats) = metric_of(totals, name)?;
-                    self.metric.of_own(kind, &stats, self.unit, elapsed_s).map(exact)
-                }
-            },
-            None => self.metric.of(&totals.all(), elapsed_s),
+        // Without any request there is still a count of them.
+        let none = || self.subject.is_all().then(RequestStats::default);
+        match (self.row(totals).or_else(none), self.subject.phase) {
+            (Some(row), Some(phase)) => {
+                let Metric::Latency { statistic, .. } = self.metric else { return None };
+                statistic.of(&row.phases[phase]).map(exact)
+            }
+            (Some(row), None) => self.metric.of(&row, elapsed_s),
+            (None, _) => {
+                let (kind, stats) = self.metric_of(totals)?;
+                self.metric.of_own(kind, &stats, self.unit, elapsed_s).map(exact)
+            }
         }
     }
 }
@@ -375,7 +447,7 @@ fn latencies(row: &RequestStats, corrected: bool) -> Durations<'_> {
 
 impl Statistic {
     /// `None`: there is no value.
-    fn of(self, histogram: &Histogram) -> Option<f64> {
+    fn of<const BITS: u32>(self, histogram: &Histogram<BITS>) -> Option<f64> {
         (!histogram.is_empty()).then(|| match self {
             Statistic::Mean => histogram.mean(),
             Statistic::Min => histogram.min() as f64,
@@ -433,6 +505,15 @@ impl Unit {
         }
     }
 
+    fn label(self) -> &'static str {
+        match self {
+            Unit::Number | Unit::Plain => "number",
+            Unit::Share => "share",
+            Unit::PerSecond => "per_second",
+            Unit::Time => "us",
+        }
+    }
+
     fn show(self, value: f64) -> String {
         match self {
             Unit::Number => units::count(value as u64),
@@ -446,6 +527,17 @@ impl Unit {
 }
 
 impl Op {
+    fn sign(self) -> &'static str {
+        match self {
+            Op::Below => "<",
+            Op::AtMost => "<=",
+            Op::Above => ">",
+            Op::AtLeast => ">=",
+            Op::Equal => "==",
+            Op::NotEqual => "!=",
+        }
+    }
+
     fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Op::Below => value < limit,
@@ -456,39 +548,6 @@ impl Op {
             Op::NotEqual => value != limit,
         }
     }
-}
-
-/// What the plan recorded itself under a name, of all its tags together, or under a name with tags as
-/// [`MetricKey::label`] writes them. Of several kinds with the same name, the first that was used.
-fn metric_of(totals: &Totals, name: &str) -> Option<(MetricKind, MetricStats)> {
-    let is_meant = |key: &MetricKey| key.name == name || key.label() == name;
-    let kind = totals.metrics().find(|(key, _)| is_meant(key))?.0.kind;
-    let mut all = MetricStats::default();
-    let same = totals.metrics().filter(|(key, _)| key.kind == kind && is_meant(key));
-    same.for_each(|(_, stats)| all.merge(stats));
-    Some((kind, all))
-}
-
-/// `(name)` or `("name")`, and what follows.
-fn subject(text: &str) -> Result<(Option<String>, &str), String> {
-    let Some(inner) = text.strip_prefix('(') else { return Ok((None, text)) };
-    let inner = inner.trim_start();
-    let (name, rest) = match inner.chars().next() {
-        Some(quote @ ('"' | '\'')) => {
-            let inner = &inner[1..];
-            let end = inner.find(quote).ok_or("the closing quote is missing")?;
-            (&inner[..end], &inner[end + 1..])
-        }
-        _ => {
-            let end = inner.find(')').ok_or("the closing parenthesis is missing")?;
-            (inner[..end].trim_end(), &inner[end..])
-        }
-    };
-    let rest = rest.trim_start().strip_prefix(')').ok_or("expected `)` after the name")?;
-    if name.is_empty() {
-        return Err("the name is empty".to_owned());
-    }
-    Ok((Some(name.to_owned()), rest))
 }
 
 impl fmt::Display for Threshold {

@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::series::{Extent, OpenRow, SeriesBuilder, SeriesRow};
-use squall_metrics::RequestStats;
-use squall_metrics::SelfMetrics;
-use squall_metrics::SliceSet;
-use squall_metrics::TimeAccount;
-use squall_metrics::{Counters, Slice};
-use squall_metrics::{MetricId, MetricKey, MetricStats, Metrics};
-use squall_metrics::{NameId, NameKind, Names};
+use squall_metrics::{
+    CheckCounts, Counters, MetricId, MetricKey, MetricStats, Metrics, NameId, Names, RequestStats,
+    RowKey, RowKind, Selector, SelfMetrics, Slice, SliceSet, TimeAccount,
+};
 
 /// Seconds of which the records are held, for those who watch a run.
 const RECENT_SECONDS: usize = 8;
@@ -23,11 +20,17 @@ const SECONDS_UNTIL_COMPLETE: u32 = 3;
 #[derive(Debug, Clone)]
 pub struct Totals {
     names: Names,
+    /// What identifies each row.
+    keys: Vec<RowKey>,
     rows: Vec<RequestStats>,
     /// The number here of each worker's number.
     numbers: HashMap<(u32, NameId), NameId>,
     /// What was recorded under numbers of which the names have not come yet.
     nameless: HashMap<(u32, NameId), RequestStats>,
+    /// What each check came to, by its number here.
+    checks: BTreeMap<NameId, CheckCounts>,
+    /// What checks came to whose names have not come yet.
+    nameless_checks: HashMap<(u32, NameId), CheckCounts>,
     metrics: Metrics,
     /// What each metric recorded.
     metric_stats: Vec<MetricStats>,
@@ -82,9 +85,12 @@ impl Totals {
         Totals {
             // The workers keep to the plan's number of names.
             names: Names::new(usize::MAX),
+            keys: Vec::new(),
             rows: Vec::new(),
             numbers: HashMap::new(),
             nameless: HashMap::new(),
+            checks: BTreeMap::new(),
+            nameless_checks: HashMap::new(),
             metrics: Metrics::default(),
             metric_stats: Vec::new(),
             metric_numbers: HashMap::new(),
@@ -114,6 +120,12 @@ impl Totals {
             match self.numbers.get(&(slice.worker, id)) {
                 Some(here) => self.rows[here.0 as usize].merge(row),
                 None => self.nameless.entry((slice.worker, id)).or_default().merge(row),
+            }
+        }
+        for (id, counts) in slice.checks() {
+            match self.numbers.get(&(slice.worker, id)) {
+                Some(here) => self.checks.entry(*here).or_default().merge(&counts),
+                None => self.nameless_checks.entry((slice.worker, id)).or_default().merge(&counts),
             }
         }
         for (id, stats) in slice.metrics() {
@@ -150,14 +162,21 @@ impl Totals {
 
     /// Learns a slice's names without counting the slice: later slices do not repeat them.
     pub fn learn(&mut self, slice: &Slice) {
-        for (id, kind, text) in &slice.names {
-            let here = self.names.intern(*kind, text);
+        for (id, key) in &slice.names {
+            let here = self.names.intern_key(key);
             self.numbers.insert((slice.worker, *id), here);
+            // Numbers are given one after the other.
+            if self.keys.len() < self.names.len() {
+                self.keys.push(key.clone());
+            }
             if self.rows.len() < self.names.len() {
                 self.rows.resize_with(self.names.len(), RequestStats::default);
             }
             if let Some(early) = self.nameless.remove(&(slice.worker, *id)) {
                 self.rows[here.0 as usize].merge(&early);
+            }
+            if let Some(early) = self.nameless_checks.remove(&(slice.worker, *id)) {
+                self.checks.entry(here).or_default().merge(&early);
             }
         }
         for (id, key) in &slice.metric_keys {
@@ -187,36 +206,67 @@ impl Totals {
         SeriesBuilder::new(self.extent.clone())
     }
 
-    /// All requests and programs together.
+    /// All requests, resources and programs together.
     pub fn all(&self) -> RequestStats {
         let mut all = RequestStats::default();
-        self.of_kind(|kind| kind != NameKind::Group).for_each(|(_, row)| all.merge(row));
+        let requests = self.rows().filter(|(key, _)| key.place.kind.is_request());
+        requests.for_each(|(_, row)| all.merge(row));
         all
     }
 
-    /// Requests by name, in the order of their first use.
-    pub fn requests(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
-        self.of_kind(|kind| kind == NameKind::Request)
+    /// All rows that recorded anything, checks aside, in the order of their numbers.
+    pub fn rows(&self) -> impl Iterator<Item = (&RowKey, &RequestStats)> {
+        self.keys.iter().zip(&self.rows).filter(|(_, row)| !row.is_empty())
     }
 
-    /// Programs by name, in the order of their first use.
-    pub fn programs(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
-        self.of_kind(|kind| kind == NameKind::Exec)
+    /// The rows of a kind, in the order of their numbers.
+    pub fn of_kind(&self, kind: RowKind) -> impl Iterator<Item = (&RowKey, &RequestStats)> {
+        self.rows().filter(move |(key, _)| key.place.kind == kind)
     }
 
-    /// Groups by name, in the order of their numbers.
-    pub fn groups(&self) -> impl Iterator<Item = (&str, &RequestStats)> {
-        self.of_kind(|kind| kind == NameKind::Group)
+    /// What checks came to, in the order of their numbers.
+    pub fn checks(&self) -> impl Iterator<Item = (&RowKey, CheckCounts)> {
+        self.checks.iter().filter_map(|(id, counts)| Some((self.keys.get(id.0 as usize)?, *counts)))
     }
 
-    fn of_kind(
-        &self,
-        wanted: impl Fn(NameKind) -> bool,
-    ) -> impl Iterator<Item = (&str, &RequestStats)> {
-        self.rows.iter().enumerate().filter_map(move |(index, row)| {
-            let (kind, text) = self.names.get(NameId(index as u32))?;
-            (wanted(kind) && !row.is_empty()).then_some((text, row))
-        })
+    /// The rows of a selector together: a name is that of all scenarios and groups that have it. A check has
+    /// a count and errors. `None`: nothing was recorded under it.
+    pub fn select(&self, selector: &Selector) -> Option<RequestStats> {
+        let counted = self.rows().map(|(key, _)| key).chain(self.checks().map(|(key, _)| key));
+        let counted: Vec<&RowKey> = counted.collect();
+        let kinds = selector.kinds(counted.iter().copied());
+        let is_meant = |key: &RowKey| kinds.contains(&key.place.kind) && selector.matches(key);
+        let mut sum = RequestStats::default();
+        self.rows().filter(|(key, _)| is_meant(key)).for_each(|(_, row)| sum.merge(row));
+        for (_, counts) in self.checks().filter(|(key, _)| is_meant(key)) {
+            sum.count = sum.count.saturating_add(counts.count());
+            sum.errors = sum.errors.saturating_add(counts.failed);
+        }
+        (!sum.is_empty()).then_some(sum)
+    }
+
+    /// The rows of a kind by name, those of all scenarios and groups together, in the order of their
+    /// first use, each with how many rows it is of.
+    pub fn by_name(&self, kind: RowKind) -> Vec<(&str, usize, RequestStats)> {
+        let mut names: Vec<(&str, usize, RequestStats)> = Vec::new();
+        for (key, row) in self.of_kind(kind) {
+            match names.iter_mut().find(|(name, ..)| *name == key.name) {
+                Some((_, rows, sum)) => {
+                    *rows += 1;
+                    sum.merge(row);
+                }
+                None => names.push((&key.name, 1, row.clone())),
+            }
+        }
+        names
+    }
+
+    /// What is known of the requests within a group: their errors by kind and their statuses.
+    pub fn within(&self, group: &RowKey) -> RequestStats {
+        let mut sum = RequestStats::default();
+        let within = self.rows().filter(|(key, _)| key.place.kind.is_request() && key.is_in(group));
+        within.for_each(|(_, row)| sum.merge_outcomes(row));
+        sum
     }
 
     /// Metrics that the plan recorded, in the order of their first use.
@@ -232,12 +282,6 @@ impl Totals {
         self.metrics.overflowed()
     }
 
-    /// Statistics of a name: of a request, or else of a program, or else of a group.
-    pub fn named(&self, name: &str) -> Option<&RequestStats> {
-        let mut all = self.requests().chain(self.programs()).chain(self.groups());
-        all.find_map(|(own, row)| if own == name { Some(row) } else { None })
-    }
-
     /// The last seconds, in order, at most eight. The very last ones may still lack workers.
     pub fn recent(&self) -> impl DoubleEndedIterator<Item = SeriesRow> {
         self.recent.iter().map(|(second, row)| row.row(*second, 1))
@@ -245,8 +289,8 @@ impl Totals {
 
     /// Requests and programs that were errors.
     pub fn errors(&self) -> u64 {
-        let all = self.requests().chain(self.programs());
-        all.fold(0, |sum, (_, row)| sum.saturating_add(row.errors))
+        let requests = self.rows().filter(|(key, _)| key.place.kind.is_request());
+        requests.fold(0, |sum, (_, row)| sum.saturating_add(row.errors))
     }
 
     /// What is counted besides requests; `users_active` is the most of any second.
@@ -285,36 +329,103 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use squall_metrics::Sample;
+    use squall_metrics::{Sample, Verdict};
+
+    fn request(name: &str) -> RowKey {
+        RowKey::new(RowKind::Request, "s", name)
+    }
+
+    fn of(totals: &Totals, name: &str) -> Option<RequestStats> {
+        totals.select(&Selector { name: Some(name.to_owned()), ..Selector::default() })
+    }
+
+    /// One name of a request, a group and a program, and of requests of two scenarios.
+    #[test]
+    fn a_row_is_more_than_its_name() {
+        let mut slice = Slice::new(0, 0);
+        let keys = [
+            RowKey::new(RowKind::Request, "buyer", "login"),
+            RowKey::new(RowKind::Program, "buyer", "login"),
+            RowKey::new(RowKind::Request, "guest", "login"),
+            RowKey::new(RowKind::Group, "buyer", "login"),
+            RowKey::new(RowKind::Check, "buyer", "login"),
+        ];
+        for (id, key) in keys.iter().enumerate() {
+            slice.announce(NameId(id as u32), key.clone());
+        }
+        for (id, times) in [(0, 1), (1, 2), (2, 4)] {
+            (0..times).for_each(|_| slice.record(NameId(id), &Sample::ok(10)));
+        }
+        slice.record_span(NameId(3), 10_000, false);
+        for verdict in [Verdict::Passed, Verdict::Passed, Verdict::Failed, Verdict::Warned] {
+            slice.record_check(NameId(4), verdict);
+        }
+        let mut totals = Totals::new();
+        assert!(totals.add(&slice));
+        let counts: Vec<u64> = totals.rows().map(|(_, row)| row.count).collect();
+        assert_eq!((counts, totals.all().count), (vec![1, 2, 4, 1], 7));
+        let name = || Selector { name: Some("login".to_owned()), ..Selector::default() };
+        let count =
+            |selector: Selector| totals.select(&selector).map(|row| (row.count, row.errors));
+        assert_eq!(count(name()), Some((5, 0)), "of both scenarios");
+        assert_eq!(count(Selector { scenario: Some("guest".to_owned()), ..name() }), Some((4, 0)));
+        assert_eq!(count(Selector { kind: Some(RowKind::Program), ..name() }), Some((2, 0)));
+        assert_eq!(count(Selector { kind: Some(RowKind::Check), ..name() }), Some((4, 1)));
+        assert_eq!(count(Selector { scenario: Some("nobody".to_owned()), ..name() }), None);
+        let names = totals.by_name(RowKind::Request);
+        let names: Vec<_> =
+            names.iter().map(|(name, rows, row)| (*name, *rows, row.count)).collect();
+        assert_eq!(names, [("login", 2, 5)]);
+    }
+
+    #[test]
+    fn a_group_knows_the_outcomes_of_what_is_within_it() {
+        let mut slice = Slice::new(0, 0);
+        let group = RowKey::new(RowKind::Group, "s", "checkout");
+        let mut inner = request("pay");
+        inner.place.group.push("checkout".to_owned());
+        for (id, key) in [group.clone(), inner, request("home")].into_iter().enumerate() {
+            slice.announce(NameId(id as u32), key);
+        }
+        slice.record_span(NameId(0), 10_000, false);
+        slice.record(NameId(1), &Sample { status: 503, ..Sample::ok(10) });
+        slice.record(NameId(2), &Sample::ok(10));
+        let mut totals = Totals::new();
+        assert!(totals.add(&slice));
+        assert_eq!(totals.within(&group).status, [(503, 1)]);
+    }
 
     #[test]
     fn workers_may_number_names_differently() {
         let mut totals = Totals::new();
         for (worker, first, second) in [(0, "a", "b"), (1, "b", "a")] {
             let mut slice = Slice::new(worker, 0);
-            slice.announce(NameId(0), NameKind::Request, first);
-            slice.announce(NameId(1), NameKind::Request, second);
+            slice.announce(NameId(0), request(first));
+            slice.announce(NameId(1), request(second));
             slice.record(NameId(0), &Sample::ok(10));
             slice.record(NameId(0), &Sample::ok(10));
             slice.record(NameId(1), &Sample::ok(10));
             totals.add(&slice);
         }
-        assert_eq!(totals.named("a").map(|row| row.count), Some(3));
-        assert_eq!(totals.named("b").map(|row| row.count), Some(3));
+        assert_eq!(of(&totals, "a").map(|row| row.count), Some(3));
+        assert_eq!(of(&totals, "b").map(|row| row.count), Some(3));
         assert_eq!(totals.all().count, 6);
     }
 
     #[test]
     fn groups_do_not_count_twice() {
         let mut slice = Slice::new(0, 0);
-        slice.announce(NameId(0), NameKind::Request, "a");
-        slice.announce(NameId(1), NameKind::Group, "a");
+        slice.announce(NameId(0), request("a"));
+        slice.announce(NameId(1), RowKey::new(RowKind::Group, "s", "a"));
         slice.record(NameId(0), &Sample::ok(10));
-        slice.record_group(NameId(1), 30_000, false);
+        slice.record_span(NameId(1), 30_000, false);
         let mut totals = Totals::new();
         totals.add(&slice);
         assert_eq!(totals.all().count, 1);
-        assert_eq!(totals.groups().map(|(_, row)| row.latency.max()).collect::<Vec<_>>(), [30]);
+        assert_eq!(
+            totals.of_kind(RowKind::Group).map(|(_, row)| row.latency.max()).collect::<Vec<_>>(),
+            [30]
+        );
         assert_eq!(totals.recent().map(|row| row.requests).sum::<u64>(), 1);
     }
 
@@ -326,11 +437,11 @@ mod tests {
             .map(|(worker, second)| {
                 let mut slice = Slice::new(worker, second);
                 if second == 0 {
-                    slice.announce(NameId(0), NameKind::Request, "a");
-                    slice.announce(NameId(1), NameKind::Group, "g");
+                    slice.announce(NameId(0), request("a"));
+                    slice.announce(NameId(1), RowKey::new(RowKind::Group, "s", "g"));
                 }
                 slice.record(NameId(0), &Sample::ok(u64::from(10 + second)));
-                slice.record_group(NameId(1), 5_000, false);
+                slice.record_span(NameId(1), 5_000, false);
                 slice.counters.users_active = u64::from(40 - second);
                 slice.time_account.users = u64::from(second);
                 slice
@@ -355,8 +466,11 @@ mod tests {
             let (totals, same, added) = evaluate(&order);
             assert_eq!((added, totals.refused()), (60, order.len() as u64 - 60));
             assert_eq!(same, rows);
-            assert_eq!((totals.all(), totals.requests().count()), (expected.all(), 1));
-            assert_eq!(totals.named("g"), expected.named("g"));
+            assert_eq!(
+                (totals.all(), totals.of_kind(RowKind::Request).count()),
+                (expected.all(), 1)
+            );
+            assert_eq!(of(&totals, "g"), of(&expected, "g"));
             assert_eq!(totals.time_account(30.0), expected.time_account(30.0));
             assert_eq!(totals.time_account(30.0).users, 58);
         }
@@ -364,7 +478,7 @@ mod tests {
 
     #[test]
     fn workers_may_number_metrics_differently_and_announce_them_late() {
-        let bought = MetricKey::new(squall_metrics::MetricKind::Counter, "bought", Vec::new());
+        let bought = MetricKey::new(squall_metrics::MetricKind::Counter, "s", "bought", Vec::new());
         let mut totals = Totals::new();
         for (worker, number) in [(0, 0), (1, 5)] {
             let record = |slice: &mut Slice| {
@@ -386,7 +500,7 @@ mod tests {
         let (mut totals, mut seconds) = (Totals::new(), Vec::new());
         for second in 0..10_000 {
             let mut slice = Slice::new(0, second);
-            slice.announce(NameId(0), NameKind::Request, "a");
+            slice.announce(NameId(0), request("a"));
             slice.record(NameId(0), &Sample::ok(u64::from(second % 100)));
             slice.counters.users_active = 3;
             assert!(totals.add(&slice));

@@ -2,7 +2,7 @@
 
 use squall_analysis::Totals;
 use squall_base::random::Random;
-use squall_metrics::{NameId, NameKind, Phases, Sample, Slice};
+use squall_metrics::{NameId, Phases, RowKey, RowKind, Sample, Slice};
 
 fn sample(latency_us: u64) -> Sample {
     let mut phases = Phases::default();
@@ -22,7 +22,8 @@ fn a_thousand_names_cost_little() {
         for slice in &mut slices {
             for name in 0..1_000u32 {
                 if second == 0 {
-                    slice.announce(NameId(name), NameKind::Request, &format!("GET /page/{name}"));
+                    let page = format!("GET /page/{name}");
+                    slice.announce(NameId(name), RowKey::new(RowKind::Request, "s", &page));
                 }
                 let mut random = Random::of(1, u64::from(name), u64::from(second), 0);
                 for _ in 0..100 {

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::Which;
 use squall_plan::diagnostic::nearest;
 use squall_plan::model::HttpVersion;
+use squall_report::Format;
 use squall_runner::{MAX_WORKERS, Options, RequestLogOptions};
 use squall_wire::Io;
 
@@ -44,10 +45,12 @@ pub enum Command {
     Check(Check),
     /// Check whether this machine can generate load, and a plan's load.
     Doctor(Doctor),
-    /// Print the JSON Schema of plans, for editors.
-    Schema,
+    /// Print the JSON Schema of plans, for editors, or of results.
+    Schema(Schema),
     /// Print the result of a run from its folder.
     Report(Report),
+    /// Write what was recorded in a run, second by second, for other programs.
+    Export(Export),
     /// Run the built-in target.
     Target(Target),
 }
@@ -206,6 +209,9 @@ pub struct Output {
     /// Exit with code 3 if the validity of the numbers is `invalid`.
     #[arg(long)]
     pub strict: bool,
+    /// Say what the numbers mean.
+    #[arg(long)]
+    pub explain: bool,
     /// Print only the result, no progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,
@@ -220,7 +226,9 @@ impl Output {
             which: self.log_which,
             bytes,
         });
-        Options { request_log, ..self.runtime.options(options) }
+        let command = std::env::args().collect();
+        let strict = self.strict;
+        Options { request_log, command, strict, ..self.runtime.options(options) }
     }
 }
 
@@ -374,9 +382,31 @@ pub struct Doctor {
 }
 
 #[derive(Debug, Args)]
+pub struct Schema {
+    /// That of run.json, in place of that of plans.
+    #[arg(long)]
+    pub run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The run's folder.
+    pub run: PathBuf,
+    /// csv, jsonl, or hlog (HdrHistogram's interval log).
+    #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = format)]
+    pub format: Format,
+    /// The file to write [default: the standard output].
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct Report {
     /// The run's folder, or its run.json.
     pub run: PathBuf,
+    /// Say what the numbers mean.
+    #[arg(long)]
+    pub explain: bool,
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
@@ -426,6 +456,15 @@ fn which(text: &str) -> Result<Which, String> {
         ("failed", _) => Ok(Which::Failed),
         (_, Some(Ok(every))) if every > 0 => Ok(Which::OneIn(every)),
         _ => Err("write all, failed, or one in N, such as 1/100".to_owned()),
+    }
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "csv" => Ok(Format::Csv),
+        "jsonl" => Ok(Format::Jsonl),
+        "hlog" => Ok(Format::Hlog),
+        _ => Err("write csv, jsonl or hlog".to_owned()),
     }
 }
 

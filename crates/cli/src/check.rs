@@ -1,10 +1,8 @@
 //! `squall check` and `squall schema`: what a plan would run, and what is wrong with it.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
-use squall_base::units;
-use squall_plan::model::{Closed, End, Load, Open, Plan, Step};
+use squall_plan::model::{Plan, Step};
 
 use crate::args::Check;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -37,6 +35,14 @@ pub fn schema() -> CommandResult {
     Ok(Exit::Ok)
 }
 
+/// Prints the JSON Schema of `run.json`.
+pub fn run_schema() -> CommandResult {
+    let schema = serde_json::to_string_pretty(&squall_report::run_schema())
+        .map_err(CommandError::incomplete)?;
+    out::print(&format!("{schema}\n"));
+    Ok(Exit::Ok)
+}
+
 /// A plan in words.
 fn describe(plan: &Plan) -> String {
     let mut text = format!("{}: plan OK\n", plan.name);
@@ -50,7 +56,7 @@ fn describe(plan: &Plan) -> String {
     };
     for scenario in &plan.scenarios {
         let load = match (&scenario.load, &scenario.weight) {
-            (Some(load), _) => say_load(&load.value),
+            (Some(load), _) => squall_runner::describe_load(&load.value),
             (None, Some(weight)) => format!("weight {}", weight.value),
             (None, None) => String::new(),
         };
@@ -59,7 +65,7 @@ fn describe(plan: &Plan) -> String {
         let _ = writeln!(text, "  scenario   {name}: {load}; {requests} per iteration");
     }
     if let Some(load) = &plan.load {
-        let _ = writeln!(text, "  load       {}", say_load(&load.value));
+        let _ = writeln!(text, "  load       {}", squall_runner::describe_load(&load.value));
     }
     for data in &plan.data {
         let _ = writeln!(text, "  data       {}: {}", data.name.value, data.file.value.display());
@@ -68,62 +74,6 @@ fn describe(plan: &Plan) -> String {
         let _ = writeln!(text, "  threshold  {}", threshold.value);
     }
     text
-}
-
-fn say_load(load: &Load) -> String {
-    match load {
-        Load::Closed(closed) => say_closed(closed),
-        Load::Open(open) => say_open(open),
-    }
-}
-
-fn say_closed(closed: &Closed) -> String {
-    let mut words = Vec::new();
-    if let Some(users) = closed.users {
-        words.push(format!("{users} virtual users"));
-    }
-    for stage in &closed.stages {
-        words.push(format!("to {} users over {}", stage.level, say(stage.over)));
-    }
-    let start = closed.start_time();
-    if closed.stages.is_empty() && !start.is_zero() {
-        words.push(format!("started over {}", say(start)));
-    }
-    if let Some(pacing) = closed.pacing {
-        words.push(format!("an iteration every {}", say(pacing)));
-    }
-    if let Some(iterations) = closed.iterations {
-        let end = if closed.end == End::Together { ", all end with the first" } else { "" };
-        words.push(format!("{iterations} iterations each{end}"));
-    }
-    if let Some(iterations) = closed.total_iterations {
-        words.push(format!("{iterations} iterations in total"));
-    }
-    words.extend(closed.duration.map(|length| format!("for {}", say(length))));
-    words.join(", ")
-}
-
-fn say_open(open: &Open) -> String {
-    let mut words = Vec::new();
-    if let Some(rate) = open.rate {
-        words.push(format!("{} arrivals", units::rate(rate)));
-    }
-    for stage in &open.stages {
-        words.push(format!("to {} over {}", units::rate(stage.level), say(stage.over)));
-    }
-    if !open.ramp.is_zero() {
-        words.push(format!("reached over {}", say(open.ramp)));
-    }
-    words.push(format!("at most {} virtual users", open.max_users));
-    if let Some(iterations) = open.total_iterations {
-        words.push(format!("{iterations} arrivals in total"));
-    }
-    words.extend(open.duration.map(|length| format!("for {}", say(length))));
-    words.join(", ")
-}
-
-fn say(time: Duration) -> String {
-    squall_base::units::print_duration(time)
 }
 
 /// The number of requests in the steps, in words.

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use squall_report::RunDocument;
 use squall_runner::ErrorKind;
 
 /// The exit code of a command.
@@ -10,14 +11,23 @@ use squall_runner::ErrorKind;
 pub enum Exit {
     /// The run passed.
     Ok = 0,
-    /// The run failed: a threshold or a check failed, or the plan stopped it.
+    /// The run failed; its result says why.
     Failed = 1,
     /// Bad plan, bad flags or bad input.
     BadInput = 2,
-    /// The run could not be completed, or with `--strict` its numbers are invalid.
+    /// The run or its result is incomplete, or with `--strict` its numbers are invalid.
     Incomplete = 3,
     /// Interrupted; the results so far are reported.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// The code of a run that has a result.
+    pub fn of_run(run: &RunDocument) -> Exit {
+        let all = [Exit::Ok, Exit::Failed, Exit::Incomplete, Exit::Interrupted];
+        let code = run.outcome.exit_code;
+        all.into_iter().find(|exit| *exit as u64 == code).unwrap_or(Exit::Failed)
+    }
 }
 
 impl From<Exit> for ExitCode {

@@ -38,9 +38,11 @@ fn main() -> ExitCode {
         Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
-        Some(Command::Schema) => check::schema(),
+        Some(Command::Schema(schema)) if schema.run => check::run_schema(),
+        Some(Command::Schema(_)) => check::schema(),
         Some(Command::Target(target)) => target::command(&target),
         Some(Command::Report(report)) => report::command(&report),
+        Some(Command::Export(export)) => report::export(&export),
         None => one_line::command(&arguments.one_line),
     };
     let exit = outcome.unwrap_or_else(|failure| {

@@ -2,8 +2,13 @@
 //! away (`squall ... | head`) is not an error, and any other failure of the standard output, such as a full
 //! disk, is remembered until the command ends.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
+
+use squall_report::Show;
+
+/// Columns of a text that goes to a file.
+const COLUMNS: usize = 100;
 
 /// Why the standard output does not have all that was printed.
 static FAILED: OnceLock<String> = OnceLock::new();
@@ -29,6 +34,15 @@ pub fn print_bytes(bytes: &[u8]) {
 pub fn message(text: &str) {
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// How a result is shown: as wide as the terminal, or as `COLUMNS` says.
+pub fn show(explain: bool) -> Show {
+    let out = std::io::stdout();
+    let columns = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
+    let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let columns = columns.filter(|columns| *columns > 0).or_else(asked).unwrap_or(COLUMNS);
+    Show { columns, color: out.is_terminal(), explain }
 }
 
 /// Why something that was printed did not get to the standard output, if so.

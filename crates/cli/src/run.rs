@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 
-use squall_analysis::Validity;
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
-use squall_report::{Live, Run};
+use squall_report::{Live, RunDocument};
 use squall_runner::{Handle, Notice, Options, Outcome};
 
 use crate::args::{self, Output};
@@ -40,12 +39,13 @@ pub fn run(plan: &Plan, sources: &Sources, options: Options, output: &Output) ->
         Notice::Evaluated(run) => {
             progress.clear();
             let target = output.json.as_deref();
-            unwritten = target.and_then(|target| write_json(run, target).err());
+            unwritten =
+                target.and_then(|target| write_json(&squall_report::document(run), target).err());
         }
     };
     let outcome = squall_runner::run(plan, sources, &options, &handle, &mut tell);
     let mut outcome = outcome?;
-    outcome.failures.extend(unwritten);
+    outcome.run.incomplete.extend(unwritten);
     conclude(output, outcome)
 }
 
@@ -82,34 +82,25 @@ impl Progress {
 
 /// Prints the result and returns the exit code.
 fn conclude(output: &Output, outcome: Outcome) -> CommandResult {
-    let Outcome { run, failures, folder, teardown } = outcome;
+    let Outcome { run, folder, teardown } = outcome;
+    let document = squall_report::document(&run);
     if output.json.as_deref() != Some("-") {
-        out::print(&squall_report::text(&run, std::io::stdout().is_terminal()));
         if let Some(folder) = &folder {
-            out::print(&format!(" run folder  {}\n", folder.display()));
+            out::print(&format!("\n run folder  {}", folder.display()));
         }
+        out::print(&squall_report::text(&document, &out::show(output.explain)));
     }
-    if !failures.is_empty() {
-        teardown.iter().for_each(|failure| out::message(&format!("squall: {failure}\n")));
-        return Err(CommandError::incomplete(failures.join("; ")));
-    }
-    if let Some(failure) = teardown {
-        return Err(failure.into());
-    }
-    if run.interrupted {
-        return Ok(Exit::Interrupted);
-    }
-    if output.strict && run.validity() == Validity::Invalid {
-        return Ok(Exit::Incomplete);
-    }
-    Ok(if run.passed() { Exit::Ok } else { Exit::Failed })
+    teardown.iter().for_each(|failure| out::message(&format!("squall: {failure}\n")));
+    let incomplete = run.incomplete.iter().filter(|own| !own.starts_with("teardown: "));
+    incomplete.for_each(|own| out::message(&format!("squall: {own}\n")));
+    Ok(Exit::of_run(&document))
 }
 
 /// Writes the result as JSON to a file, or to the standard output for `-`.
 ///
 /// # Errors
 /// The file cannot be written, in a sentence with its name.
-pub fn write_json(run: &Run, target: &str) -> Result<(), String> {
+pub fn write_json(run: &RunDocument, target: &str) -> Result<(), String> {
     let written = match target {
         "-" => {
             let mut text = Vec::new();

@@ -9,7 +9,7 @@ mod resources;
 use std::rc::Rc;
 
 use squall_base::random::Random;
-use squall_metrics::{MetricKey, MetricKind, NameKind, UserState};
+use squall_metrics::{MetricKey, MetricKind, UserState};
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
@@ -143,7 +143,7 @@ async fn load_page(
         worker.advance_if_due(end.seen);
     }
     if let Some(group) = strand.groups.pop() {
-        let name = worker.recorder.name(NameKind::Group, &worker.recorder.name_text(page));
+        let name = worker.recorder.name(resources.group, &worker.recorder.name_text(page));
         let group = OpenGroup { name, ..group };
         match core.stopped.get() || worker.is_stopping() {
             true => worker.recorder.cut_off_group(&group, end.ready),
@@ -154,13 +154,23 @@ async fn load_page(
 }
 
 impl Worker {
-    /// A user ends within its groups.
-    pub(crate) fn cut_off_groups(&self, strand: &mut Strand) {
-        if strand.groups.is_empty() {
+    /// A user ends within its groups and its iteration.
+    pub(crate) fn cut_off_spans(&self, core: &Core, strand: &mut Strand) {
+        let in_iteration = core.in_iteration.get() && !strand.is_branch;
+        if strand.groups.is_empty() && !in_iteration {
             return;
         }
         let now = self.clock.now();
         strand.groups.drain(..).for_each(|group| self.recorder.cut_off_group(&group, now));
+        if in_iteration {
+            self.recorder.cut_off_group(&self.iteration(core, strand), now);
+        }
+    }
+
+    /// The iteration of a user, which is recorded as groups are.
+    fn iteration(&self, core: &Core, strand: &Strand) -> OpenGroup {
+        let name = self.program.scenarios[core.scenario()].iteration;
+        OpenGroup { name, since: core.began.get(), failed: strand.failed }
     }
 
     /// A strand begins a sample.
@@ -223,7 +233,7 @@ impl<'p> Stretch<'_, 'p> {
         let scenario = &program.scenarios[self.core.scenario()];
         loop {
             let ends = self.core.stopped.get() || self.worker.is_stopping();
-            if !self.core.in_iteration.get() && (ends || !self.begin()) {
+            if !self.core.in_iteration.get() && (ends || !self.begin(now)) {
                 self.worker.count_arrival(self.strand, false);
                 return Next::Gone;
             }
@@ -278,7 +288,7 @@ impl<'p> Stretch<'_, 'p> {
     }
 
     /// Begins an iteration, if there is one for the user.
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, now: u64) -> bool {
         let (core, worker) = (self.core, self.worker);
         let begin = worker.roster.borrow_mut().begin(core.seat, core.iteration.get());
         match begin {
@@ -301,6 +311,8 @@ impl<'p> Stretch<'_, 'p> {
             }
         }
         core.in_iteration.set(true);
+        core.began.set(now);
+        self.strand.failed = false;
         core.iteration_over.set(false);
         if self.program.scenarios[core.scenario()].fresh_sessions {
             core.begin_session();
@@ -317,6 +329,7 @@ impl<'p> Stretch<'_, 'p> {
     fn end_iteration(&mut self, now: u64) -> Option<Next<'p>> {
         let core = self.core;
         self.end_groups(now);
+        self.worker.recorder.group(&self.worker.iteration(core, self.strand), now);
         core.in_iteration.set(false);
         core.iteration.set(core.iteration.get() + 1);
         self.worker.recorder.count(|counters| counters.iterations_done += 1);
@@ -340,7 +353,7 @@ impl<'p> Stretch<'_, 'p> {
 
     /// The user ends within an iteration: what it was in is cut off.
     fn leave(&mut self) -> Next<'p> {
-        self.worker.cut_off_groups(self.strand);
+        self.worker.cut_off_spans(self.core, self.strand);
         Next::Gone
     }
 
@@ -437,7 +450,7 @@ impl<'p> Stretch<'_, 'p> {
                 let mut line = Vec::new();
                 let shown = text.show(&self.scope(), &mut line);
                 if !self.or_log(shown, true) {
-                    self.worker.recorder.count(|counters| counters.warnings += 1);
+                    self.worker.recorder.count(|counters| counters.expressions_failed += 1);
                 }
                 self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
             }
@@ -465,8 +478,8 @@ impl<'p> Stretch<'_, 'p> {
             (key.to_string(), String::from_utf8_lossy(&value).into_owned())
         });
         let tags: Vec<(String, String)> = tags.collect();
-        let own = (!metric.tags.is_empty())
-            .then(|| MetricKey::new(metric.key.kind, &metric.key.name, tags));
+        let MetricKey { kind, scenario, name, .. } = &metric.key;
+        let own = (!metric.tags.is_empty()).then(|| MetricKey::new(*kind, scenario, name, tags));
         let value = rendered.and(value).map(Some);
         let Some(value) = self.or_log(value, None) else { return };
         let number = match (&value, metric.key.kind) {
@@ -532,7 +545,7 @@ impl<'p> Stretch<'_, 'p> {
     fn or_log<T>(&self, result: Result<T, squall_plan::expr::EvalError>, otherwise: T) -> T {
         result.unwrap_or_else(|error| {
             let name = &self.program.scenarios[self.core.scenario()].name;
-            self.worker.recorder.count(|counters| counters.warnings += 1);
+            self.worker.recorder.count(|counters| counters.expressions_failed += 1);
             self.worker.recorder.log(format!("scenario {name}: {error}"));
             otherwise
         })

@@ -26,5 +26,5 @@ mod worker;
 pub use program::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Program, Section, advise, compile,
 };
-pub use run::{Control, Ended, Event, LogLine, RunOptions, run};
+pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
 pub use trace::{Exchange, Trace, Which};

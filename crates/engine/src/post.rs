@@ -22,10 +22,6 @@ pub(crate) struct AssertionResult {
     pub error: Option<ErrorKind>,
     /// Which one: the variable or check, and what was seen instead. Made only for an error.
     pub detail: String,
-    pub checks_passed: u32,
-    pub checks_failed: u32,
-    /// Failed checks that are only counted.
-    pub warnings: u32,
 }
 
 impl AssertionResult {
@@ -79,10 +75,9 @@ pub(crate) fn process(
                 let seen = passed.as_ref().map(|passed| *passed).map_err(ToString::to_string);
                 observe(Observation::Checked(check, seen));
                 match passed {
-                    Ok(true) => result.checks_passed += 1,
-                    _ if check.warn => result.warnings += 1,
+                    Ok(true) => {}
+                    _ if check.warn => {}
                     failed => {
-                        result.checks_failed += 1;
                         if not_extracted.is_read_by(check) {
                             not_extracted.decide(result);
                         }

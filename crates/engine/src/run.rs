@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use squall_load::Share;
-use squall_metrics::Slice;
+use squall_metrics::{ErrorKind, Slice};
 use squall_plan::model::Load;
 use squall_plan::value::Value;
 use squall_wire::{Clock, Shared};
@@ -88,6 +88,23 @@ pub struct LogLine {
     pub second: u32,
     /// The text.
     pub text: String,
+    /// The error that it is an example of.
+    pub example: Option<ErrorExample>,
+}
+
+/// An example of an error: the first few of each kind and row, and then one in a thousand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorExample {
+    /// The scenario.
+    pub scenario: String,
+    /// The name of the request.
+    pub name: String,
+    /// The kind of error.
+    pub kind: ErrorKind,
+    /// The status of the response; 0: none came.
+    pub status: u16,
+    /// Which error of its kind and row it is, of those of its worker, from 1.
+    pub number: u64,
 }
 
 /// What a run hands to its caller while it goes on.

@@ -16,11 +16,9 @@ pub fn value(requirement: &Threshold, totals: &Totals, seconds: f64) -> Option<f
     if requirement.is_of_metric() {
         return own;
     }
-    let row = match &requirement.name {
-        Some(name) => totals.named(name).cloned(),
-        None => Some(totals.all()),
+    let Some(row) = totals.select(requirement.selector()).filter(|row| row.errors > 0) else {
+        return own;
     };
-    let Some(row) = row.filter(|row| row.errors > 0) else { return own };
     let Some((statistic, corrected)) = requirement.of_latency() else {
         let succeeded = 1.0 - row.errors as f64 / row.count.max(1) as f64;
         return if requirement.is_of_rate() { own.map(|rate| rate * succeeded) } else { own };
@@ -74,7 +72,7 @@ fn mean_of(row: &RequestStats, latency: &Histogram, limit: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use squall_metrics::{ErrorKind, NameId, NameKind, Sample, Slice};
+    use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice};
 
     use super::*;
 
@@ -82,7 +80,7 @@ mod tests {
     /// were answered with an error.
     fn totals(timeouts: u64, refused: u64) -> Totals {
         let mut slice = Slice::new(0, 0);
-        slice.announce(NameId(0), NameKind::Request, "a");
+        slice.announce(NameId(0), RowKey::new(RowKind::Request, "s", "a"));
         for n in 1..=100u64 {
             let (late, wrong) = (n > 100 - timeouts, n <= refused);
             let sample = Sample {

@@ -3,6 +3,7 @@
 //! across workers and time; statistics cross threads in no other form. No I/O and no clock: time comes in
 //! as a value.
 
+mod checks;
 mod codec;
 mod error_kind;
 mod histogram;
@@ -15,6 +16,7 @@ mod slice;
 mod slice_set;
 mod time_account;
 
+pub use checks::{CheckCounts, Verdict};
 pub use codec::DecodeError;
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram, rank};
@@ -23,7 +25,9 @@ pub use metrics::{
     Gauge, MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, Metrics, THOUSANDTHS,
     WrongValue,
 };
-pub use names::{MAX_NAMES, MAX_NAMES_LIMIT, NameId, NameKind, Names, OTHER};
+pub use names::{
+    MAX_NAMES, MAX_NAMES_LIMIT, NameId, Names, OTHER, Place, PlaceId, RowKey, RowKind, Selector,
+};
 pub use request_stats::{PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;
 pub use slice::{Counters, Slice};

@@ -50,6 +50,8 @@ impl MetricKind {
 pub struct MetricKey {
     /// What it does with its values.
     pub kind: MetricKind,
+    /// The scenario that records it; empty for `other`, which counts for all of them.
+    pub scenario: String,
     /// Its name.
     pub name: String,
     /// Its tags, in the order of their keys.
@@ -58,15 +60,20 @@ pub struct MetricKey {
 
 impl MetricKey {
     /// The key of a metric; tags in any order.
-    pub fn new(kind: MetricKind, name: &str, mut tags: Vec<(String, String)>) -> MetricKey {
+    pub fn new(
+        kind: MetricKind,
+        scenario: &str,
+        name: &str,
+        mut tags: Vec<(String, String)>,
+    ) -> MetricKey {
         tags.sort();
         tags.dedup_by(|later, first| later.0 == first.0);
-        MetricKey { kind, name: name.to_owned(), tags }
+        MetricKey { kind, scenario: scenario.to_owned(), name: name.to_owned(), tags }
     }
 
     /// Where metrics of a kind are recorded that are too many.
     fn other(kind: MetricKind) -> MetricKey {
-        MetricKey::new(kind, OTHER, Vec::new())
+        MetricKey::new(kind, "", OTHER, Vec::new())
     }
 
     /// Its name, with its tags as in `bought{country=at,plan=free}`.
@@ -81,6 +88,7 @@ impl MetricKey {
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         codec::put(out, self.kind as u64);
+        codec::put_text(out, &self.scenario);
         codec::put_text(out, &self.name);
         codec::put(out, self.tags.len() as u64);
         for (key, value) in &self.tags {
@@ -92,12 +100,13 @@ impl MetricKey {
     pub(crate) fn decode(bytes: &mut &[u8]) -> Result<MetricKey, DecodeError> {
         let kind = MetricKind::from_number(codec::get(bytes)?);
         let kind = kind.ok_or(DecodeError("unknown kind of metric"))?;
+        let scenario = codec::get_text(bytes)?;
         let name = codec::get_text(bytes)?;
         let mut tags = Vec::new();
         for _ in 0..codec::get(bytes)? {
             tags.push((codec::get_text(bytes)?, codec::get_text(bytes)?));
         }
-        Ok(MetricKey::new(kind, &name, tags))
+        Ok(MetricKey::new(kind, &scenario, &name, tags))
     }
 }
 
@@ -320,8 +329,8 @@ mod tests {
         let mut metrics = Metrics::default();
         for number in 0..3_000 {
             let tags = vec![("n".to_owned(), number.to_string())];
-            metrics.intern(&MetricKey::new(MetricKind::Counter, "bought", tags.clone()));
-            metrics.intern(&MetricKey::new(MetricKind::Trend, OTHER, tags));
+            metrics.intern(&MetricKey::new(MetricKind::Counter, "buyer", "bought", tags.clone()));
+            metrics.intern(&MetricKey::new(MetricKind::Trend, "buyer", OTHER, tags));
         }
         assert!(metrics.len() <= MAX_METRICS + KINDS.len() && metrics.overflowed());
     }
@@ -329,7 +338,7 @@ mod tests {
     #[test]
     fn tags_have_no_order() {
         let tag = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let key = |tags| MetricKey::new(MetricKind::Rate, "ok", tags);
+        let key = |tags| MetricKey::new(MetricKind::Rate, "buyer", "ok", tags);
         assert_eq!(
             key(vec![tag("b", "2"), tag("a", "1")]),
             key(vec![tag("a", "1"), tag("b", "2")])

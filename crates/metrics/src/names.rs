@@ -1,6 +1,12 @@
-//! The names under which requests, groups and programs are counted, and their numbers.
+//! What identifies a row of the results, and the numbers under which workers record.
+//!
+//! A row is (kind, scenario, group path, name), never the name alone. Everything but the name is known
+//! before the run: it is a [`Place`], which has a number of its own, so that a name that is made while the
+//! run goes on is looked up by a number and a text.
 
 use std::collections::HashMap;
+
+use crate::codec::{self, DecodeError};
 
 /// Most names of a run whose plan gives no number; further ones count under [`OTHER`].
 pub const MAX_NAMES: usize = 1_000;
@@ -9,88 +15,278 @@ pub const MAX_NAMES_LIMIT: usize = 100_000;
 /// The name under which the rest counts.
 pub const OTHER: &str = "other";
 
-/// What a name names.
+/// What a row counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum NameKind {
-    /// A request.
-    Request,
-    /// A group of steps.
-    Group,
-    /// A program that is run.
-    Exec,
+pub enum RowKind {
+    /// Requests of a step.
+    Request = 0,
+    /// Passes of a group of steps.
+    Group = 1,
+    /// Programs that were run.
+    Program = 2,
+    /// Requests of a page's resources.
+    Resource = 3,
+    /// A check.
+    Check = 4,
+    /// Iterations of a scenario.
+    Iteration = 5,
 }
 
-impl NameKind {
-    pub(crate) fn from_number(number: u64) -> Option<NameKind> {
-        [NameKind::Request, NameKind::Group, NameKind::Exec]
-            .get(usize::try_from(number).ok()?)
-            .copied()
+impl RowKind {
+    /// All kinds with their names in results and thresholds, in the order in which a name is looked for:
+    /// one that several kinds have means the first of them.
+    pub const ALL: [(RowKind, &str); 6] = [
+        (RowKind::Request, "request"),
+        (RowKind::Program, "program"),
+        (RowKind::Resource, "resource"),
+        (RowKind::Group, "group"),
+        (RowKind::Check, "check"),
+        (RowKind::Iteration, "iteration"),
+    ];
+
+    /// Its name in results and thresholds.
+    pub fn label(self) -> &'static str {
+        RowKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, label)| label)
+    }
+
+    /// The kind of a label.
+    pub fn from_label(label: &str) -> Option<RowKind> {
+        RowKind::ALL.iter().find(|(_, own)| *own == label).map(|(kind, _)| *kind)
+    }
+
+    /// Whether it counts as a request of the run: groups and iterations hold requests that count by
+    /// themselves, and checks are no requests.
+    pub fn is_request(self) -> bool {
+        matches!(self, RowKind::Request | RowKind::Program | RowKind::Resource)
+    }
+
+    fn from_number(number: u64) -> Option<RowKind> {
+        RowKind::ALL.iter().map(|(kind, _)| *kind).find(|kind| *kind as u64 == number)
     }
 }
 
-/// The number of a name, within one worker or within the totals of a run.
+/// What identifies a row but for its name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// What it counts.
+    pub kind: RowKind,
+    /// The scenario; empty for `other`, which counts for all of them.
+    pub scenario: String,
+    /// The groups around it, the outermost first.
+    pub group: Vec<String>,
+}
+
+/// What identifies a row.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RowKey {
+    /// Everything but its name.
+    pub place: Place,
+    /// Its name.
+    pub name: String,
+}
+
+impl RowKey {
+    /// A row outside of groups.
+    pub fn new(kind: RowKind, scenario: &str, name: &str) -> RowKey {
+        let place = Place { kind, scenario: scenario.to_owned(), group: Vec::new() };
+        RowKey { place, name: name.to_owned() }
+    }
+
+    /// Whether it is in a group, or in one within that.
+    pub fn is_in(&self, group: &RowKey) -> bool {
+        let (outer, own) = (&group.place.group, &self.place.group);
+        self.place.scenario == group.place.scenario
+            && own.starts_with(outer)
+            && own.get(outer.len()) == Some(&group.name)
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.place.kind as u64);
+        codec::put_text(out, &self.place.scenario);
+        codec::put(out, self.place.group.len() as u64);
+        self.place.group.iter().for_each(|group| codec::put_text(out, group));
+        codec::put_text(out, &self.name);
+    }
+
+    /// `None`: its kind is one that only later versions know.
+    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<Option<RowKey>, DecodeError> {
+        let Some(kind) = RowKind::from_number(codec::get(bytes)?) else { return Ok(None) };
+        let scenario = codec::get_text(bytes)?;
+        let mut group = Vec::new();
+        for _ in 0..codec::get(bytes)? {
+            group.push(codec::get_text(bytes)?);
+        }
+        let place = Place { kind, scenario, group };
+        Ok(Some(RowKey { place, name: codec::get_text(bytes)? }))
+    }
+}
+
+/// Which rows are meant: all that agree with everything that is given.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selector {
+    /// The name.
+    pub name: Option<String>,
+    /// The kind; without one, the first of [`RowKind::ALL`] that has such a name.
+    pub kind: Option<RowKind>,
+    /// The scenario.
+    pub scenario: Option<String>,
+    /// A group around it, at any depth.
+    pub group: Option<String>,
+}
+
+impl Selector {
+    /// Whether a row is meant, its kind aside.
+    pub fn matches(&self, key: &RowKey) -> bool {
+        self.name.as_ref().is_none_or(|name| *name == key.name)
+            && self.scenario.as_ref().is_none_or(|scenario| *scenario == key.place.scenario)
+            && self.group.as_ref().is_none_or(|group| key.place.group.contains(group))
+    }
+
+    /// The kinds that are meant, given all rows that there are: the one that is given, or the first that has
+    /// a row, or without a name all requests.
+    pub fn kinds<'k>(&self, keys: impl Iterator<Item = &'k RowKey> + Clone) -> Vec<RowKind> {
+        if let Some(kind) = self.kind {
+            return vec![kind];
+        }
+        let all = RowKind::ALL.iter().map(|(kind, _)| *kind);
+        if self.name.is_none() {
+            return all.filter(|kind| kind.is_request()).collect();
+        }
+        let has =
+            |kind: &RowKind| keys.clone().any(|key| key.place.kind == *kind && self.matches(key));
+        all.into_iter().find(has).into_iter().collect()
+    }
+}
+
+/// The number of a row, within one worker or within the totals of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NameId(pub u32);
 
-/// Names by number: so many as it was made for, and one `other` for each kind.
+/// The number of a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PlaceId(pub u32);
+
+/// Rows by number: so many as it was made for, and one `other` for each kind.
 #[derive(Debug, Clone)]
 pub struct Names {
     most: usize,
-    texts: Vec<(NameKind, String)>,
-    /// Numbers by kind and text.
-    numbers: [HashMap<String, NameId>; 3],
+    places: Vec<Place>,
+    place_numbers: HashMap<Place, PlaceId>,
+    rows: Vec<(PlaceId, String)>,
+    /// Numbers of the rows of each place by name.
+    numbers: Vec<HashMap<String, NameId>>,
 }
 
 impl Names {
     /// An empty list of at most so many names.
     pub fn new(most: usize) -> Names {
-        Names { most, texts: Vec::new(), numbers: Default::default() }
+        Names {
+            most,
+            places: Vec::new(),
+            place_numbers: HashMap::new(),
+            rows: Vec::new(),
+            numbers: Vec::new(),
+        }
     }
 
-    /// The number of a name, assigned now if it is new; that of `other` if there are too many.
-    pub fn intern(&mut self, kind: NameKind, text: &str) -> NameId {
-        if let Some(id) = self.find(kind, text) {
-            return id;
+    /// The same with room for so many names.
+    pub fn with_most(self, most: usize) -> Names {
+        Names { most, ..self }
+    }
+
+    /// The number of a place, assigned now if it is new.
+    pub fn place(&mut self, place: &Place) -> PlaceId {
+        if let Some(id) = self.place_numbers.get(place) {
+            return *id;
         }
-        if self.is_full() && text != OTHER {
-            return self.intern(kind, OTHER);
-        }
-        let id = NameId(self.texts.len() as u32);
-        self.texts.push((kind, text.to_owned()));
-        self.numbers[kind as usize].insert(text.to_owned(), id);
+        let id = PlaceId(self.places.len() as u32);
+        self.places.push(place.clone());
+        self.place_numbers.insert(place.clone(), id);
+        self.numbers.push(HashMap::new());
         id
     }
 
+    /// The number of a name at a place, assigned now if it is new; that of `other` if there are too many.
+    pub fn intern(&mut self, place: PlaceId, name: &str) -> NameId {
+        if let Some(id) = self.find(place, name) {
+            return id;
+        }
+        if self.is_full() {
+            let other = self.other(place);
+            if other != place || name != OTHER {
+                return self.intern(other, OTHER);
+            }
+        }
+        let id = NameId(self.rows.len() as u32);
+        self.rows.push((place, name.to_owned()));
+        self.numbers[place.0 as usize].insert(name.to_owned(), id);
+        id
+    }
+
+    /// The number of a row, assigned now if it is new; that of `other` if there are too many.
+    pub fn intern_key(&mut self, key: &RowKey) -> NameId {
+        let place = self.place(&key.place);
+        self.intern(place, &key.name)
+    }
+
+    /// Where `other` of a place's kind counts.
+    fn other(&mut self, PlaceId(place): PlaceId) -> PlaceId {
+        let kind = self.places[place as usize].kind;
+        self.place(&Place { kind, scenario: String::new(), group: Vec::new() })
+    }
+
     /// The number of a name that has one.
-    pub fn find(&self, kind: NameKind, text: &str) -> Option<NameId> {
-        self.numbers[kind as usize].get(text).copied()
+    pub fn find(&self, PlaceId(place): PlaceId, name: &str) -> Option<NameId> {
+        self.numbers.get(place as usize)?.get(name).copied()
+    }
+
+    /// The number of `other` of a place's kind, if it has one.
+    pub fn find_other(&self, PlaceId(place): PlaceId) -> Option<NameId> {
+        let kind = self.places.get(place as usize)?.kind;
+        let other = Place { kind, scenario: String::new(), group: Vec::new() };
+        self.find(*self.place_numbers.get(&other)?, OTHER)
     }
 
     /// Whether no further name gets a number, but for `other`.
     pub fn is_full(&self) -> bool {
-        self.texts.len() >= self.most
+        self.rows.len() >= self.most
     }
 
-    /// Takes over the names that `other` has beyond these, which are the first ones of it.
+    /// Takes over what `other` has beyond these, which are the first ones of it.
     pub fn follow(&mut self, other: &Names) {
-        for (kind, text) in &other.texts[self.texts.len()..] {
-            self.intern(*kind, text);
+        for place in &other.places[self.places.len()..] {
+            self.place(place);
+        }
+        for (place, name) in &other.rows[self.rows.len()..] {
+            self.intern(*place, name);
         }
     }
 
-    /// How many names there are.
+    /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.texts.len()
+        self.rows.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+        self.rows.is_empty()
     }
 
-    /// Kind and text of a name.
-    pub fn get(&self, NameId(id): NameId) -> Option<(NameKind, &str)> {
-        self.texts.get(id as usize).map(|(kind, text)| (*kind, text.as_str()))
+    /// Place and name of a row.
+    pub fn get(&self, NameId(id): NameId) -> Option<(&Place, &str)> {
+        let (PlaceId(place), name) = self.rows.get(id as usize)?;
+        Some((self.places.get(*place as usize)?, name))
+    }
+
+    /// What identifies a row.
+    pub fn key(&self, id: NameId) -> Option<RowKey> {
+        let (place, name) = self.get(id)?;
+        Some(RowKey { place: place.clone(), name: name.to_owned() })
+    }
+
+    /// All rows in the order of their numbers.
+    pub fn keys(&self) -> impl Iterator<Item = RowKey> {
+        (0..self.len()).filter_map(|id| self.key(NameId(id as u32)))
     }
 }
 
@@ -98,32 +294,73 @@ impl Names {
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_stay_few() {
-        let mut names = Names::new(MAX_NAMES);
-        for number in 0..3_000 {
-            names.intern(NameKind::Request, &format!("page {number}"));
-        }
-        assert_eq!(names.len(), MAX_NAMES + 1);
-        assert!(names.is_full());
-        assert_eq!(names.intern(NameKind::Request, "page 5"), NameId(5));
-        let other = names.intern(NameKind::Request, "page 2999");
-        assert_eq!(names.get(other), Some((NameKind::Request, OTHER)));
+    fn place(kind: RowKind, scenario: &str, group: &[&str]) -> Place {
+        let group = group.iter().map(|own| (*own).to_owned()).collect();
+        Place { kind, scenario: scenario.to_owned(), group }
     }
 
     #[test]
-    fn who_follows_agrees() {
-        let (mut all, mut own) = (Names::new(3), Names::new(3));
-        for text in ["a", "b", "c", "d"] {
-            all.intern(NameKind::Request, text);
+    fn names_stay_few() {
+        let mut names = Names::new(MAX_NAMES);
+        let [buyer, guest] =
+            ["buyer", "guest"].map(|own| names.place(&place(RowKind::Request, own, &[])));
+        for number in 0..10_000 {
+            names.intern(buyer, &format!("GET /{number}"));
         }
-        own.intern(NameKind::Request, "a");
-        own.follow(&all);
-        for text in ["a", "b", "c", "other"] {
-            assert_eq!(own.find(NameKind::Request, text), all.find(NameKind::Request, text));
-        }
-        assert_eq!((own.len(), own.find(NameKind::Request, "d")), (4, None));
-        own.follow(&all);
-        assert_eq!(own.len(), 4);
+        assert_eq!(names.len(), MAX_NAMES + 1);
+        assert_eq!(names.intern(buyer, "GET /999"), NameId(999));
+        let other = names.intern(buyer, "GET /9999");
+        assert_eq!(other, names.intern(guest, "anything"), "one for all scenarios");
+        assert_eq!(names.find_other(guest), Some(other));
+        let group = names.place(&place(RowKind::Group, "buyer", &[]));
+        assert_ne!(names.intern(group, "checkout"), other, "one for each kind");
+    }
+
+    #[test]
+    fn a_row_is_more_than_its_name() {
+        let mut names = Names::new(10);
+        let places = [
+            place(RowKind::Request, "buyer", &[]),
+            place(RowKind::Group, "buyer", &[]),
+            place(RowKind::Request, "guest", &[]),
+            place(RowKind::Request, "buyer", &["checkout"]),
+        ];
+        let numbers = places
+            .clone()
+            .map(|place| names.intern_key(&RowKey { place, name: "login".to_owned() }));
+        assert_eq!(numbers, [0, 1, 2, 3].map(NameId));
+        assert_eq!(names.keys().map(|key| key.place).collect::<Vec<_>>(), places);
+    }
+
+    #[test]
+    fn a_name_of_several_kinds_means_requests() {
+        let keys = [
+            RowKey::new(RowKind::Group, "buyer", "login"),
+            RowKey::new(RowKind::Request, "guest", "login"),
+            RowKey::new(RowKind::Group, "buyer", "checkout"),
+        ];
+        let kinds = |selector: Selector| selector.kinds(keys.iter());
+        let named = |name: &str| Selector { name: Some(name.to_owned()), ..Selector::default() };
+        assert_eq!(kinds(named("login")), [RowKind::Request]);
+        assert_eq!(kinds(named("checkout")), [RowKind::Group]);
+        assert_eq!(kinds(named("nothing")), []);
+        let of_buyer = Selector { scenario: Some("buyer".to_owned()), ..named("login") };
+        assert_eq!(kinds(of_buyer), [RowKind::Group]);
+        let group = Selector { kind: Some(RowKind::Group), ..named("login") };
+        assert_eq!(kinds(group), [RowKind::Group]);
+    }
+
+    #[test]
+    fn what_is_within_a_group() {
+        let group = RowKey::new(RowKind::Group, "buyer", "checkout");
+        let key = |scenario: &str, path: &[&str]| RowKey {
+            place: place(RowKind::Request, scenario, path),
+            name: "pay".to_owned(),
+        };
+        assert!(key("buyer", &["checkout"]).is_in(&group));
+        assert!(key("buyer", &["checkout", "card"]).is_in(&group));
+        assert!(!key("guest", &["checkout"]).is_in(&group));
+        assert!(!key("buyer", &["card", "checkout"]).is_in(&group));
+        assert!(!key("buyer", &[]).is_in(&group));
     }
 }

@@ -143,23 +143,28 @@ impl RequestStats {
 
     /// Adds the statistics of other requests. Saturates: a file may contain anything.
     pub fn merge(&mut self, other: &RequestStats) {
-        self.count = self.count.saturating_add(other.count);
-        self.errors = self.errors.saturating_add(other.errors);
+        self.merge_outcomes(other);
         self.cut_off = self.cut_off.saturating_add(other.cut_off);
         self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
         self.bytes_out = self.bytes_out.saturating_add(other.bytes_out);
-        for (kind, count) in &other.error_kinds {
-            add(&mut self.error_kinds, *kind, *count);
-        }
-        for (status, count) in &other.status {
-            add(&mut self.status, *status, *count);
-        }
         self.latency.merge(&other.latency);
         self.corrected_latency.merge(&other.corrected_latency);
         self.waited.merge(&other.waited);
         self.corrected_waited.merge(&other.corrected_waited);
         for (own, theirs) in self.phases.iter_mut().zip(&other.phases) {
             own.merge(theirs);
+        }
+    }
+
+    /// Adds counts, errors by kind and statuses of other requests, and nothing of their times.
+    pub fn merge_outcomes(&mut self, other: &RequestStats) {
+        self.count = self.count.saturating_add(other.count);
+        self.errors = self.errors.saturating_add(other.errors);
+        for (kind, count) in &other.error_kinds {
+            add(&mut self.error_kinds, *kind, *count);
+        }
+        for (status, count) in &other.status {
+            add(&mut self.status, *status, *count);
         }
     }
 
@@ -221,8 +226,11 @@ impl RequestStats {
         };
         for _ in 0..codec::get(bytes)? {
             let kind = ErrorKind::from_number(codec::get(bytes)?);
-            let kind = kind.ok_or(DecodeError("an unknown kind of error"))?;
-            add(&mut row.error_kinds, kind, codec::get(bytes)?);
+            let count = codec::get(bytes)?;
+            // Of kinds that only later versions know there is nothing to say but that they are errors.
+            if let Some(kind) = kind {
+                add(&mut row.error_kinds, kind, count);
+            }
         }
         for _ in 0..codec::get(bytes)? {
             let status = u16::try_from(codec::get(bytes)?);

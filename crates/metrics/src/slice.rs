@@ -1,8 +1,9 @@
 //! What one worker recorded in one second.
 
+use crate::checks::{CheckCounts, Checks, Verdict};
 use crate::codec::{self, DecodeError};
 use crate::metrics::{MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, WrongValue};
-use crate::names::{NameId, NameKind};
+use crate::names::{NameId, RowKey, RowKind};
 use crate::request_stats::{RequestStats, Sample};
 use crate::self_metrics::SelfMetrics;
 use crate::time_account::TimeAccount;
@@ -36,8 +37,6 @@ macro_rules! section_kinds {
 }
 
 section_kinds! {
-    /// Names that got a number in this second.
-    Names = 1,
     /// [`Counters`], by name.
     Counters = 2,
     /// The [`TimeAccount`].
@@ -46,15 +45,19 @@ section_kinds! {
     SelfMetrics = 4,
     /// Statistics of requests and programs, by the number of their name.
     Requests = 5,
-    /// Statistics of groups, likewise.
-    Groups = 6,
+    /// Statistics of groups and iterations, likewise.
+    Spans = 6,
     /// Metrics that got a number in this second.
     MetricKeys = 7,
     /// What metrics recorded, by number.
     Metrics = 8,
+    /// Rows that got a number in this second.
+    Rows = 9,
+    /// What checks came to, by number.
+    Checks = 10,
 }
 /// Most numbers of names: those of the names, and one for `other` of each kind.
-const MAX_NUMBERS: u32 = crate::MAX_NAMES_LIMIT as u32 + 3;
+pub(crate) const MAX_NUMBERS: u32 = (crate::MAX_NAMES_LIMIT + RowKind::ALL.len()) as u32;
 
 /// Defines [`Counters`] once, with its names.
 macro_rules! counters {
@@ -113,8 +116,10 @@ counters! {
     checks_passed,
     /// Checks that failed.
     checks_failed,
-    /// Failed checks that are only warnings, and expressions that could not be evaluated.
+    /// Failed checks that are only warnings, and parts of pages that could not be read.
     warnings,
+    /// Expressions of steps that could not be evaluated, for example because a variable had no value.
+    expressions_failed,
     /// Users that stopped because a data source had no more rows.
     data_exhausted,
     /// Lines that did not fit into the run's log.
@@ -146,18 +151,20 @@ pub struct Slice {
     pub second: u32,
     /// The worker.
     pub worker: u32,
-    /// Names to which the worker assigned numbers in this second.
-    pub names: Vec<(NameId, NameKind, String)>,
+    /// Rows to which the worker assigned numbers in this second.
+    pub names: Vec<(NameId, RowKey)>,
     /// What is counted besides requests.
     pub counters: Counters,
     /// How the worker's users spent their time.
     pub time_account: TimeAccount,
     /// The worker's self-metrics.
     pub self_metrics: SelfMetrics,
-    /// Requests and programs.
+    /// Requests, resources and programs.
     requests: Rows,
-    /// Groups: they hold requests that count by themselves.
-    groups: Rows,
+    /// Groups and iterations: they hold requests that count by themselves.
+    spans: Rows,
+    /// What checks came to.
+    checks: Checks,
     /// Metrics of the plan to which the worker assigned numbers in this second.
     pub metric_keys: Vec<(MetricId, MetricKey)>,
     /// What these recorded, by number.
@@ -245,14 +252,15 @@ impl Slice {
         self.time_account = TimeAccount::default();
         self.self_metrics.clear();
         self.requests.clear();
-        self.groups.clear();
+        self.spans.clear();
+        self.checks.clear();
         self.metric_keys.clear();
         self.metrics.iter_mut().for_each(MetricStats::clear);
     }
 
-    /// Assigns a number to a name, from this slice on.
-    pub fn announce(&mut self, name: NameId, kind: NameKind, text: &str) {
-        self.names.push((name, kind, text.to_owned()));
+    /// Assigns a number to a row, from this slice on.
+    pub fn announce(&mut self, name: NameId, key: RowKey) {
+        self.names.push((name, key));
     }
 
     /// Records a request.
@@ -261,17 +269,28 @@ impl Slice {
         self.requests.row(name).record(sample);
     }
 
-    /// Records a group that took `latency_ns`.
-    pub fn record_group(&mut self, name: NameId, latency_ns: u64, failed: bool) {
-        let row = self.groups.row(name);
+    /// Records what a check came to.
+    #[inline]
+    pub fn record_check(&mut self, check: NameId, verdict: Verdict) {
+        let counts = self.checks.of(check);
+        match verdict {
+            Verdict::Passed => counts.passed += 1,
+            Verdict::Failed => counts.failed += 1,
+            Verdict::Warned => counts.warned += 1,
+        }
+    }
+
+    /// Records a group or an iteration that took `latency_ns`.
+    pub fn record_span(&mut self, name: NameId, latency_ns: u64, failed: bool) {
+        let row = self.spans.row(name);
         row.count += 1;
         row.errors += u64::from(failed);
         row.latency.record_ns(latency_ns);
     }
 
-    /// Records a group that the end of its load cut off after `waited_ns`.
-    pub fn record_cut_off_group(&mut self, name: NameId, waited_ns: u64) {
-        let row = self.groups.row(name);
+    /// Records a group or an iteration that the end of its load cut off after `waited_ns`.
+    pub fn record_cut_off_span(&mut self, name: NameId, waited_ns: u64) {
+        let row = self.spans.row(name);
         row.cut_off += 1;
         row.waited.record_ns(waited_ns);
     }
@@ -310,19 +329,24 @@ impl Slice {
         used.map(|(number, stats)| (MetricId(number as u32), stats))
     }
 
-    /// Statistics of the requests and programs of this second.
+    /// Statistics of the requests, resources and programs of this second.
     pub fn requests(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
         self.requests.iter()
     }
 
-    /// Statistics of the groups of this second.
-    pub fn groups(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
-        self.groups.iter()
+    /// Statistics of the groups and iterations of this second.
+    pub fn spans(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
+        self.spans.iter()
     }
 
-    /// Statistics of the names that were used in this second.
+    /// What the checks of this second came to.
+    pub fn checks(&self) -> impl Iterator<Item = (NameId, CheckCounts)> {
+        self.checks.iter()
+    }
+
+    /// Statistics of the rows that were used in this second, checks aside.
     pub fn rows(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
-        self.requests().chain(self.groups())
+        self.requests().chain(self.spans())
     }
 
     /// Heap memory, in bytes.
@@ -330,7 +354,8 @@ impl Slice {
         let metrics = self.metrics.capacity() * size_of::<MetricStats>()
             + self.metrics.iter().map(MetricStats::heap_bytes).sum::<usize>();
         self.requests.heap_bytes()
-            + self.groups.heap_bytes()
+            + self.spans.heap_bytes()
+            + self.checks.heap_bytes()
             + self.self_metrics.heap_bytes()
             + metrics
     }
@@ -346,17 +371,20 @@ impl Slice {
             count += 1;
         };
         if !self.names.is_empty() {
-            section(SectionKind::Names, &|out| self.encode_names(out));
+            section(SectionKind::Rows, &|out| self.encode_names(out));
         }
         section(SectionKind::Counters, &|out| self.encode_counters(out));
         section(SectionKind::TimeAccount, &|out| self.time_account.encode(out));
         section(SectionKind::SelfMetrics, &|out| self.self_metrics.encode(out));
         for (kind, rows) in
-            [(SectionKind::Requests, &self.requests), (SectionKind::Groups, &self.groups)]
+            [(SectionKind::Requests, &self.requests), (SectionKind::Spans, &self.spans)]
         {
             if !rows.touched.is_empty() {
                 section(kind, &|out| rows.encode(out));
             }
+        }
+        if !self.checks.is_empty() {
+            section(SectionKind::Checks, &|out| self.checks.encode(out));
         }
         if !self.metric_keys.is_empty() {
             section(SectionKind::MetricKeys, &|out| self.encode_metric_keys(out));
@@ -373,10 +401,9 @@ impl Slice {
 
     fn encode_names(&self, out: &mut Vec<u8>) {
         codec::put(out, self.names.len() as u64);
-        for (NameId(id), kind, text) in &self.names {
+        for (NameId(id), key) in &self.names {
             codec::put(out, u64::from(*id));
-            codec::put(out, *kind as u64);
-            codec::put_text(out, text);
+            codec::put_block(out, |out| key.encode(out));
         }
     }
 
@@ -431,12 +458,13 @@ impl Slice {
     fn decode_section(&mut self, kind: u64, mut bytes: &[u8]) -> Result<(), DecodeError> {
         let bytes = &mut bytes;
         match SectionKind::from_number(kind) {
-            Some(SectionKind::Names) => self.decode_names(bytes)?,
+            Some(SectionKind::Rows) => self.decode_names(bytes)?,
             Some(SectionKind::Counters) => self.decode_counters(bytes)?,
             Some(SectionKind::TimeAccount) => self.time_account = TimeAccount::decode(bytes)?,
             Some(SectionKind::SelfMetrics) => self.self_metrics = SelfMetrics::decode(bytes)?,
             Some(SectionKind::Requests) => self.requests = Rows::decode(bytes)?,
-            Some(SectionKind::Groups) => self.groups = Rows::decode(bytes)?,
+            Some(SectionKind::Checks) => self.checks = Checks::decode(bytes)?,
+            Some(SectionKind::Spans) => self.spans = Rows::decode(bytes)?,
             Some(SectionKind::MetricKeys) => self.decode_metric_keys(bytes)?,
             Some(SectionKind::Metrics) => self.decode_metrics(bytes)?,
             None => {}
@@ -447,9 +475,9 @@ impl Slice {
     fn decode_names(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
         for _ in 0..codec::get(bytes)? {
             let id = NameId(codec::number(bytes)?);
-            let kind = NameKind::from_number(codec::get(bytes)?);
-            let kind = kind.ok_or(DecodeError("unknown kind of name"))?;
-            self.names.push((id, kind, codec::get_text(bytes)?));
+            if let Some(key) = RowKey::decode(&mut codec::get_block(bytes)?)? {
+                self.names.push((id, key));
+            }
         }
         Ok(())
     }

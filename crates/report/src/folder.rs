@@ -2,33 +2,26 @@
 //! it.
 //!
 //! `plan.yaml`, `run.json` (at the start and at the end), `slices.bin` (everything recorded, one
-//! record per worker and second), `timeline.hlog` (latencies by name and second), `log.jsonl`,
-//! `host.jsonl` (samples of the host).
+//! record per worker and second), `log.jsonl`, `host.jsonl` (samples of the host).
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::hlog;
-use squall_metrics::{Histogram, HostMetrics, HostSample, Slice};
+use squall_metrics::{HostMetrics, HostSample, Slice};
 
-use crate::json::write_json;
+use crate::document::{RunDocument, SCHEMA};
+use crate::json::{document, write_json};
 use crate::recording::Recording;
-use crate::run::{Meta, Run};
+use crate::run::{Generator, Meta, Run};
 
 /// The folder of a run in progress.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     recording: Recording,
-    timeline: File,
     log: File,
     host: File,
-    /// Request names by worker and number.
-    names: BTreeMap<(u32, u32), String>,
-    /// Latencies by name of the seconds that are not yet in the timeline.
-    open: BTreeMap<u32, BTreeMap<String, Histogram>>,
     /// How many writes failed.
     failed: u64,
 }
@@ -43,19 +36,14 @@ impl RunFolder {
         fs::write(path.join("plan.yaml"), plan)?;
         let open = |name: &str| OpenOptions::new().create(true).append(true).open(path.join(name));
         let recording = Recording::create(&path.join("slices.bin"))?;
-        let mut timeline = open("timeline.hlog")?;
-        timeline.write_all(hlog::header(meta.started_unix).as_bytes())?;
         let folder = RunFolder {
             recording,
-            timeline,
             log: open("log.jsonl")?,
             host: open("host.jsonl")?,
-            names: BTreeMap::new(),
-            open: BTreeMap::new(),
             failed: 0,
             path,
         };
-        folder.write_json(&Run { meta: meta.clone(), ..Run::default() })?;
+        write_run(&folder.path, &Run { meta: meta.clone(), ..Run::default() })?;
         Ok(folder)
     }
 
@@ -77,30 +65,6 @@ impl RunFolder {
     /// Adds what a worker recorded in a second.
     pub fn slice(&mut self, slice: &Slice) {
         self.recording.append(slice);
-        for (id, _, text) in &slice.names {
-            self.names.insert((slice.worker, id.0), text.clone());
-        }
-        let second = self.open.entry(slice.second).or_default();
-        for (id, row) in slice.rows() {
-            if let Some(name) = self.names.get(&(slice.worker, id.0)) {
-                second.entry(name.clone()).or_default().merge(&row.latency);
-            }
-        }
-        // Workers hand over the same second within moments of each other.
-        while self.open.len() > 2 {
-            self.close_second();
-        }
-    }
-
-    /// Writes the earliest open second into the timeline.
-    fn close_second(&mut self) {
-        let Some((second, names)) = self.open.pop_first() else { return };
-        let mut text = String::new();
-        for (name, histogram) in names.iter().filter(|(_, histogram)| !histogram.is_empty()) {
-            hlog::line(name, f64::from(second), 1.0, histogram, &mut text);
-        }
-        let written = self.timeline.write_all(text.as_bytes());
-        self.count_failure(written);
     }
 
     /// Adds a sample of the host, taken `at_s` seconds after the start.
@@ -113,18 +77,14 @@ impl RunFolder {
         self.count_failure(written);
     }
 
-    /// Adds a line to the log.
-    pub fn log(&mut self, second: u32, worker: u32, text: &str) {
-        let line = serde_json::json!({"second": second, "worker": worker, "text": text});
+    /// Adds a line to the log, with more that is known of it.
+    pub fn log(&mut self, second: u32, worker: u32, text: &str, more: serde_json::Value) {
+        let mut line = serde_json::json!({"second": second, "worker": worker, "text": text});
+        if let (Some(line), serde_json::Value::Object(more)) = (line.as_object_mut(), more) {
+            line.extend(more);
+        }
         let written = writeln!(self.log, "{line}");
         self.count_failure(written);
-    }
-
-    /// Writes all that is still open into the timeline: no slice comes any more.
-    pub fn close_seconds(&mut self) {
-        while !self.open.is_empty() {
-            self.close_second();
-        }
     }
 
     /// Writes the result of the finished run.
@@ -132,19 +92,22 @@ impl RunFolder {
     /// # Errors
     /// It cannot be written.
     pub fn finish(&mut self, run: &Run) -> io::Result<()> {
-        self.close_seconds();
-        self.write_json(run)
-    }
-
-    fn write_json(&self, run: &Run) -> io::Result<()> {
-        let (path, next) = (self.path.join("run.json"), self.path.join("run.json.new"));
-        write_json(run, File::create(&next)?)?;
-        fs::rename(next, path)
+        write_run(&self.path, run)
     }
 
     fn count_failure(&mut self, written: io::Result<()>) {
         self.failed += u64::from(written.is_err());
     }
+}
+
+/// Writes the `run.json` of a run into its folder, in the place of one that is there.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_run(folder: &Path, run: &Run) -> io::Result<()> {
+    let (path, next) = (folder.join("run.json"), folder.join("run.json.new"));
+    write_json(&document(run), File::create(&next)?)?;
+    fs::rename(next, path)
 }
 
 /// Creates a new folder within `base`, named after a time (seconds since 1970) and a plan, with a number
@@ -196,31 +159,52 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Reads a run, finished or broken off, from its folder or its `run.json`.
+/// Reads a run: from its folder, finished or broken off, everything that was recorded is evaluated again; a
+/// `run.json` is taken as it is.
 ///
 /// # Errors
 /// There is no run, or a later version of squall wrote it.
-pub fn load(path: &Path) -> Result<Run, LoadError> {
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+pub fn load(path: &Path) -> Result<RunDocument, LoadError> {
+    if path.is_dir() { load_folder(path).map(|(run, _)| document(&run)) } else { load_json(path) }
+}
+
+/// Reads a `run.json`.
+fn load_json(path: &Path) -> Result<RunDocument, LoadError> {
+    let wrong = |reason: &dyn std::fmt::Display| LoadError(format!("{}: {reason}", path.display()));
+    let text = fs::read(path).map_err(|error| wrong(&error))?;
+    let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+    match json["schema"].as_u64() {
+        Some(SCHEMA) => serde_json::from_value(json).map_err(|error| wrong(&error)),
+        Some(later) if later > SCHEMA => Err(wrong(&"it was written by a later version of squall")),
+        _ => Err(wrong(&"this is not the result of a run that this version can read")),
+    }
+}
+
+/// Reads a run, finished or broken off, from its folder, and what was recorded.
+///
+/// # Errors
+/// There is no run, or a later version of squall wrote it.
+pub fn load_folder(folder: &Path) -> Result<(Run, Recording), LoadError> {
     let wrong = |name: &str, reason: &dyn std::fmt::Display| {
         LoadError(format!("{}: {reason}", folder.join(name).display()))
     };
-    let text = fs::read(folder.join("run.json")).map_err(|error| wrong("run.json", &error))?;
-    let json: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|error| wrong("run.json", &error))?;
-    if json["schema"].as_u64().is_none_or(|schema| schema > crate::SCHEMA) {
-        return Err(wrong("run.json", &"it was written by a later version of squall"));
-    }
-    let of = |key: &str| json[key].clone();
-    let part = |error: serde_json::Error| wrong("run.json", &error);
+    let known = load_json(&folder.join("run.json"))?;
+    let incomplete = known.outcome.reasons.iter().filter(|own| own.kind == "incomplete");
     let mut run = Run {
-        meta: serde_json::from_value(of("meta")).map_err(part)?,
-        elapsed_s: json["elapsed_s"].as_f64().unwrap_or(0.0),
-        finished: json["finished"].as_bool().unwrap_or(false),
-        interrupted: json["interrupted"].as_bool().unwrap_or(false),
-        stopped_by_plan: json["stopped_by_plan"].as_bool().unwrap_or(false),
-        generator: serde_json::from_value(of("generator")).map_err(part)?,
-        log: serde_json::from_value(of("log")).map_err(part)?,
+        incomplete: incomplete.map(|own| own.text.clone()).collect(),
+        meta: known.meta,
+        elapsed_s: known.elapsed_s,
+        finished: known.finished,
+        interrupted: known.interrupted,
+        stopped_by_plan: known.stopped_by_plan,
+        generator: Generator {
+            cpu_user_s: known.generator.cpu_user_s,
+            cpu_sys_s: known.generator.cpu_sys_s,
+            peak_rss_bytes: known.generator.peak_rss_bytes,
+            requests_logged: known.generator.requests_logged,
+            requests_not_logged: known.generator.requests_not_logged,
+        },
+        log: known.log,
         ..Run::default()
     };
     let broken = |error: io::Error| wrong("slices.bin", &error);
@@ -241,7 +225,7 @@ pub fn load(path: &Path) -> Result<Run, LoadError> {
     run.host = host_metrics(&samples);
     run.evaluate(&mut recording).map_err(broken)?;
     run.warn();
-    Ok(run)
+    Ok((run, recording))
 }
 
 /// Samples of the host, one per line; an incomplete line is ignored.
@@ -263,12 +247,12 @@ fn host_metrics(lines: &str) -> HostMetrics {
 mod tests {
     use super::*;
     use squall_analysis::Totals;
-    use squall_metrics::{NameId, NameKind, Sample};
+    use squall_metrics::{NameId, RowKey, RowKind, Sample};
 
     fn slice(second: u32) -> Slice {
         let mut slice = Slice::new(0, second);
         if second == 0 {
-            slice.announce(NameId(0), NameKind::Request, "GET /a b");
+            slice.announce(NameId(0), RowKey::new(RowKind::Request, "s", "GET /a b"));
         }
         for n in 1..=10 {
             slice.record(NameId(0), &Sample { bytes_in: 10, bytes_out: 5, ..Sample::ok(n * 100) });
@@ -290,21 +274,22 @@ mod tests {
             folder.slice(&slice(second));
             assert!(totals.add(&slice(second)));
         }
-        folder.log(1, 0, "a line");
+        folder.log(1, 0, "a line", serde_json::Value::Null);
         let path = folder.path().to_owned();
         drop(folder);
-        let run = load(&path).expect("a run");
+        let (run, _) = load_folder(&path).expect("a run");
         assert_eq!((run.finished, run.elapsed_s, run.passed()), (false, 2.0, true));
         assert_eq!(run.totals.all(), totals.all());
 
         // Cut anywhere within the last record, the run is what was there before it.
         let file = path.join("slices.bin");
         let whole = fs::read(&file).expect("a file");
-        let mut record = Vec::new();
-        slice(1).encode(&mut record);
-        for cut in 1..record.len() {
+        let mut first = Recording::create(&base.join("first.bin")).expect("a file");
+        first.append(&slice(0));
+        let record = whole.len() as u64 - fs::metadata(base.join("first.bin")).expect("it").len();
+        for cut in 1..record as usize {
             fs::write(&file, &whole[..whole.len() - cut]).expect("writable");
-            assert_eq!(load(&path).expect("a run").totals.all().count, 10);
+            assert_eq!(load(&path).expect("a run").totals.count, 10);
         }
         fs::write(&file, b"something else").expect("writable");
         assert!(load(&path).is_err());

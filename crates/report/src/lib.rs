@@ -1,7 +1,9 @@
-//! A run as people and programs read it: text, JSON, a folder on disk. Each output is a pure function of
-//! a [`Run`], one source file per format; only the folder and the [`Recording`] are written while the run
+//! A run as people and programs read it: text, JSON, a folder on disk. A [`Run`] becomes a [`RunDocument`],
+//! which is `run.json` and of which the text is made, one source file per format; only the folder and the [`Recording`] are written while the run
 //! is in progress.
 
+mod document;
+mod export;
 mod folder;
 mod hlog;
 mod json;
@@ -9,12 +11,15 @@ mod limit;
 mod live;
 mod recording;
 mod run;
+mod schema;
 mod text;
 
-pub use folder::{LoadError, RunFolder, load, new_folder};
-pub use json::{SCHEMA, json, write_json};
+pub use document::*;
+pub use export::{Format, export};
+pub use folder::{LoadError, RunFolder, load, load_folder, new_folder, write_run};
+pub use json::{document, write_json};
 pub use limit::{LIMIT_SCHEMA, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use recording::Recording;
-pub use run::{Generator, Meta, Run};
-pub use text::text;
+pub use run::{Generator, Meta, Run, ScenarioMeta};
+pub use text::{Show, text};

@@ -59,14 +59,14 @@ pub fn limit_text(limit: &Limit) -> String {
             Curve { name: "requests", of: |step| step.requests, show: rate, logarithmic: false };
         chart(&mut out, limit, &done);
     }
-    paragraph(&mut out, " result         ", &result(limit));
+    paragraph(&mut out, " result         ", &result(limit), 99);
     if let Some(last) = limit.steps.last().filter(|_| limit.confirmed) {
         let words =
             format!("{} met the requirements once more at the end", level(limit.by, last.level));
-        paragraph(&mut out, " confirmed      ", &words);
+        paragraph(&mut out, " confirmed      ", &words, 99);
     }
     if let Some(words) = limit.violated_first() {
-        paragraph(&mut out, " violated first ", &words);
+        paragraph(&mut out, " violated first ", &words, 99);
     }
     if let Some(knee) = limit.knee() {
         let words = match limit.by {
@@ -81,12 +81,12 @@ pub fn limit_text(limit: &Limit) -> String {
                 count(knee.round() as u64)
             ),
         };
-        paragraph(&mut out, " knee           ", &words);
+        paragraph(&mut out, " knee           ", &words, 99);
     }
     scaling(&mut out, limit);
     for step in limit.steps.iter().filter(|step| step.outcome() == StepOutcome::Generator) {
         let why = format!("at {}: {}", level(limit.by, step.level), step.generator.join("; "));
-        paragraph(&mut out, " squall         ", &why);
+        paragraph(&mut out, " squall         ", &why, 99);
     }
     let took = |one: &Recovery| one.seconds.unwrap_or(f64::INFINITY);
     let longest = limit.recoveries.iter().max_by(|a, b| took(a).total_cmp(&took(b)));
@@ -102,7 +102,7 @@ pub fn limit_text(limit: &Limit) -> String {
                 one.watched_s
             ),
         };
-        paragraph(&mut out, " recovery       ", &words);
+        paragraph(&mut out, " recovery       ", &words, 99);
     }
     out
 }
@@ -209,7 +209,7 @@ fn scaling(out: &mut String, limit: &Limit) {
     if let Some(peak) = law.peak() {
         let _ = write!(words, " with {peak:.0} in flight, and less with more (crosstalk)");
     }
-    paragraph(out, " scaling        ", &format!("{words} (universal scalability law)"));
+    paragraph(out, " scaling        ", &format!("{words} (universal scalability law)"), 99);
 }
 
 /// A value that is charted over the levels.

@@ -5,10 +5,15 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use squall_metrics::Slice;
 
 /// The first bytes: name and version.
-const MAGIC: &[u8; 8] = b"squall\x00\x01";
+const MAGIC: &[u8; 8] = b"squall\x00\x02";
+/// How a record is compressed: its first byte.
+const DEFLATE: u8 = 1;
 /// Largest record, in bytes.
 const MAX_RECORD: usize = 256 << 20;
 /// Bytes read at a time.
@@ -22,8 +27,9 @@ pub struct Recording {
     end: u64,
     /// How many records could not be written.
     failed: u64,
-    /// The last record, for the sake of its memory.
+    /// The last record, and what it was before it was compressed, for the sake of their memory.
     record: Vec<u8>,
+    plain: Vec<u8>,
 }
 
 impl Recording {
@@ -45,7 +51,13 @@ impl Recording {
 
     fn begin(mut file: File) -> io::Result<Recording> {
         file.write_all(MAGIC)?;
-        Ok(Recording { file, end: MAGIC.len() as u64, failed: 0, record: Vec::new() })
+        Ok(Recording {
+            file,
+            end: MAGIC.len() as u64,
+            failed: 0,
+            record: Vec::new(),
+            plain: Vec::new(),
+        })
     }
 
     /// Opens one to be read.
@@ -55,15 +67,20 @@ impl Recording {
     pub fn open(path: &Path) -> io::Result<Recording> {
         let file = File::open(path)?;
         let end = file.metadata()?.len();
-        Ok(Recording { file, end, failed: 0, record: Vec::new() })
+        Ok(Recording { file, end, failed: 0, record: Vec::new(), plain: Vec::new() })
     }
 
     /// Adds a slice. One that cannot be written, for example to a full disk, is left out and counted: the
     /// run continues.
     pub fn append(&mut self, slice: &Slice) {
+        self.plain.clear();
+        slice.encode(&mut self.plain);
         self.record.clear();
-        self.record.extend_from_slice(&[0; 4]);
-        slice.encode(&mut self.record);
+        self.record.extend_from_slice(&[0, 0, 0, 0, DEFLATE]);
+        let mut encoder = DeflateEncoder::new(&mut self.record, Compression::fast());
+        // Writing to a Vec cannot fail.
+        let _ = encoder.write_all(&self.plain);
+        let _ = encoder.finish();
         let length = (self.record.len() - 4) as u32;
         self.record[..4].copy_from_slice(&length.to_le_bytes());
         let written = self
@@ -115,7 +132,19 @@ impl Recording {
             if self.record.len() < length {
                 return Ok(None);
             }
-            match Slice::decode(&mut self.record.as_slice()) {
+            self.plain.clear();
+            let (encoding, packed) = self.record.split_first().unwrap_or((&0, &[]));
+            let unpacked = match *encoding {
+                DEFLATE => {
+                    let mut unpacked = DeflateDecoder::new(packed).take(MAX_RECORD as u64);
+                    unpacked.read_to_end(&mut self.plain).map(drop)
+                }
+                _ => Err(io::Error::other("compressed as only later versions know")),
+            };
+            if let Err(error) = unpacked {
+                return Ok(Some(format!("the record at byte {at}: {error}")));
+            }
+            match Slice::decode(&mut self.plain.as_slice()) {
                 Ok(slice) => each(&slice),
                 Err(error) => return Ok(Some(format!("the record at byte {at}: {error}"))),
             }

@@ -1,45 +1,83 @@
 //! A run, finished or broken off, with everything that outputs are made of.
 
+use std::collections::BTreeMap;
 use std::io;
 
-use serde::{Deserialize, Serialize};
 use squall_analysis::{
-    Batches, BatchesBuilder, Facts, Reason, Series, Shape, Steady, Threshold, ThresholdResult,
-    Totals, Validity, Warmup,
+    Batches, BatchesBuilder, Evidence, Facts, Outcome, Reason, Series, Shape, Steady, Threshold,
+    ThresholdResult, Totals, Validity, Warmup,
 };
 use squall_base::units;
-use squall_metrics::{HostMetrics, TimeAccount};
+use squall_metrics::{CheckCounts, HostMetrics, TimeAccount};
 
 use crate::recording::Recording;
+use crate::schema::document;
 
-/// What is known about a run before it starts.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Meta {
-    /// Version of squall.
-    pub squall: String,
-    /// Name of the plan.
-    pub plan: String,
-    /// Operating system and kernel.
-    pub os: String,
-    /// CPUs that squall may use.
-    pub cpus: u64,
-    /// Start, in seconds since 1970 (UTC).
-    pub started_unix: f64,
-    /// Worker threads.
-    pub workers: u64,
-    /// I/O backend: `io_uring` or `epoll`.
-    #[serde(default)]
-    pub io: String,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Thresholds by which the run passes or fails.
-    pub thresholds: Vec<String>,
-    /// How the beginning is cut off: `auto`, `none`, or a number of seconds.
-    #[serde(default)]
-    pub warmup: String,
-    /// From and to which second the plan's load is constant; `None`: never.
-    #[serde(default)]
-    pub constant_s: Option<(f64, Option<f64>)>,
+document! {
+    /// What is known about a run before it starts.
+    Meta {
+        /// Version of squall.
+        squall: String,
+        /// Name of the plan.
+        plan: String,
+        /// Where requests with a relative URL go, as it was in this run; null: the plan has no target.
+        target: Option<String>,
+        /// The command line, with secrets masked.
+        command: Vec<String>,
+        /// Name of the machine.
+        host: String,
+        /// Operating system and kernel.
+        os: String,
+        /// The processor.
+        cpu: String,
+        /// Memory of the machine, in bytes.
+        memory_bytes: u64,
+        /// CPUs that squall may use.
+        cpus: u64,
+        /// Start, in seconds since 1970 (UTC).
+        started_unix: f64,
+        /// Worker threads.
+        workers: u64,
+        /// I/O backend: `io_uring` or `epoll`.
+        io: String,
+        /// Seed of everything random.
+        seed: u64,
+        /// The scenarios with their loads.
+        scenarios: Vec<ScenarioMeta>,
+        /// SHA-256 of the plan as it was run, and of its data files by name.
+        digests: BTreeMap<String, String>,
+        /// Thresholds by which the run passes or fails.
+        thresholds: Vec<String>,
+        /// Whether numbers that are invalid fail the run.
+        strict: bool,
+        /// How the beginning is cut off: `auto`, `none`, or a number of seconds.
+        warmup: String,
+        /// From and to which second the plan's load is constant; null: never.
+        constant_s: Option<(f64, Option<f64>)>,
+    }
+
+    /// A scenario.
+    ScenarioMeta {
+        /// Its name.
+        name: String,
+        /// Its load in words.
+        load: String,
+    }
+}
+
+/// Resources that squall itself used.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Generator {
+    /// CPU time in user mode, in seconds.
+    pub cpu_user_s: f64,
+    /// CPU time in the kernel, in seconds.
+    pub cpu_sys_s: f64,
+    /// Largest resident memory, in bytes.
+    pub peak_rss_bytes: u64,
+    /// Requests written to the request log, if there was one.
+    pub requests_logged: Option<u64>,
+    /// Requests left out of that log because its queue was full.
+    pub requests_not_logged: Option<u64>,
 }
 
 impl Meta {
@@ -57,23 +95,6 @@ impl Meta {
     }
 }
 
-/// Resources that squall itself used.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Generator {
-    /// CPU time in user mode, in seconds.
-    pub cpu_user_s: f64,
-    /// CPU time in the kernel, in seconds.
-    pub cpu_sys_s: f64,
-    /// Largest resident memory, in bytes.
-    pub peak_rss_bytes: u64,
-    /// Requests written to the request log, if there was one.
-    #[serde(default)]
-    pub requests_logged: Option<u64>,
-    /// Requests left out of that log because its queue was full.
-    #[serde(default)]
-    pub requests_not_logged: Option<u64>,
-}
-
 /// Everything that outputs are made of.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
@@ -85,6 +106,8 @@ pub struct Run {
     pub finished: bool,
     /// Whether the tester interrupted it.
     pub interrupted: bool,
+    /// What could not be done or written: a worker that broke off, a teardown that failed.
+    pub incomplete: Vec<String>,
     /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
     pub stopped_by_plan: bool,
     /// What was recorded.
@@ -198,27 +221,27 @@ impl Run {
         self.totals.time_account(self.elapsed_s)
     }
 
-    /// Why it failed, a sentence each; none: it passed.
-    pub fn failures(&self) -> Vec<String> {
-        let mut failures = Vec::new();
-        let all = self.threshold_results.len();
-        let failed = self.threshold_results.iter().filter(|result| !result.passed).count();
-        if failed > 0 {
-            failures.push(format!("{failed} of {all} thresholds failed"));
+    /// Whether it passed, and if not, why.
+    pub fn outcome(&self) -> Outcome {
+        let mut checks: Vec<(String, CheckCounts)> = Vec::new();
+        for (key, counts) in self.totals.checks() {
+            match checks.iter_mut().find(|(name, _)| *name == key.name) {
+                Some((_, own)) => own.merge(&counts),
+                None => checks.push((key.name.clone(), counts)),
+            }
         }
-        let checks = self.totals.counters().checks_failed;
-        if checks > 0 {
-            let plural = if checks == 1 { "" } else { "s" };
-            failures.push(format!("{} check{plural} failed", units::count(checks)));
-        }
-        if self.stopped_by_plan {
-            failures.push("the plan stopped the run".to_owned());
-        }
-        failures
+        squall_analysis::outcome(&Evidence {
+            thresholds: &self.threshold_results,
+            all: &self.totals.all(),
+            checks: &checks,
+            expressions_failed: self.totals.counters().expressions_failed,
+            stopped_by_plan: self.stopped_by_plan,
+            incomplete: &self.incomplete,
+        })
     }
 
-    /// Whether it passed: all thresholds and checks passed, and the plan did not stop it.
+    /// Whether it passed.
     pub fn passed(&self) -> bool {
-        self.failures().is_empty()
+        self.outcome().passed()
     }
 }

@@ -4,18 +4,23 @@
 mod common;
 
 use common::golden;
+use serde_json::Value;
 use squall_analysis::Totals;
 use squall_metrics::{
-    ErrorKind, HostMetrics, HostSample, MetricId, MetricKey, MetricKind, NameId, NameKind, Phases,
-    Sample, Slice, TimeAccount, TimeRecorder, UserState,
+    ErrorKind, HostMetrics, HostSample, MetricId, MetricKey, MetricKind, NameId, Phases, RowKey,
+    RowKind, Sample, Slice, TimeAccount, TimeRecorder, UserState, Verdict,
 };
 use squall_report::{
-    Generator, Live, Meta, Recording, Run, RunFolder, json, live_line, load, text, write_json,
+    Generator, Live, Meta, Recording, Run, RunFolder, ScenarioMeta, Show, document, live_line,
+    load, run_schema, text, write_json,
 };
 
 const HOME: NameId = NameId(0);
 const PAY: NameId = NameId(1);
 const CHECKOUT: NameId = NameId(2);
+const GUEST_HOME: NameId = NameId(3);
+const ITERATION: NameId = NameId(4);
+const CHECKS: [NameId; 3] = [NameId(5), NameId(6), NameId(7)];
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -39,9 +44,18 @@ fn account(start: u64) -> TimeAccount {
 fn slice(second: u32) -> Slice {
     let mut slice = Slice::new(0, second);
     if second == 0 {
-        slice.announce(HOME, NameKind::Request, "GET /");
-        slice.announce(PAY, NameKind::Request, "POST /a/path/that/is/too/long/for/its/column");
-        slice.announce(CHECKOUT, NameKind::Group, "checkout");
+        slice.announce(HOME, RowKey::new(RowKind::Request, "buyer", "GET /"));
+        let pay = "POST /a/path/that/is/too/long/for/its/column/as/most/paths/are/not";
+        let mut pay = RowKey::new(RowKind::Request, "buyer", pay);
+        pay.place.group.push("checkout".to_owned());
+        slice.announce(PAY, pay);
+        slice.announce(CHECKOUT, RowKey::new(RowKind::Group, "buyer", "checkout"));
+        slice.announce(GUEST_HOME, RowKey::new(RowKind::Request, "guest", "GET /"));
+        slice.announce(ITERATION, RowKey::new(RowKind::Iteration, "buyer", "iteration"));
+        let names = ["status == 200", "body has a price", "fast enough"];
+        for (check, name) in CHECKS.into_iter().zip(names) {
+            slice.announce(check, RowKey::new(RowKind::Check, "buyer", name));
+        }
     }
     for n in 1..=100 {
         let mut phases = Phases::default();
@@ -66,8 +80,19 @@ fn slice(second: u32) -> Slice {
         ..Sample::ok(5_000_000)
     };
     slice.record(HOME, &lost);
-    slice.record_group(CHECKOUT, 250_000_000, false);
-    slice.record_group(CHECKOUT, 350_000_000, true);
+    (0..50).for_each(|n| slice.record(GUEST_HOME, &Sample::ok(2_000 + n * 10)));
+    slice.record_span(CHECKOUT, 250_000_000, false);
+    slice.record_span(CHECKOUT, 350_000_000, true);
+    slice.record_span(ITERATION, 900_000_000, true);
+    slice.record_cut_off_span(ITERATION, 100_000_000);
+    for (check, passed, verdict) in [
+        (CHECKS[0], 60, Verdict::Failed),
+        (CHECKS[1], 38, Verdict::Failed),
+        (CHECKS[2], 0, Verdict::Warned),
+    ] {
+        (0..passed).for_each(|_| slice.record_check(check, Verdict::Passed));
+        slice.record_check(check, verdict);
+    }
     slice.time_account = account(u64::from(second) * SECOND);
     for delay in 1..=100 {
         slice.self_metrics.receive_delay.record(delay);
@@ -91,10 +116,10 @@ fn slice(second: u32) -> Slice {
 fn record_metrics(slice: &mut Slice) {
     let tags = vec![("country".to_owned(), "at".to_owned()), ("a".to_owned(), "b c".to_owned())];
     let metrics = [
-        (MetricKey::new(MetricKind::Counter, "bought", tags), [2.5, 1.0, 0.125]),
-        (MetricKey::new(MetricKind::Gauge, "stock", Vec::new()), [7.0, -2.0, 3.5]),
-        (MetricKey::new(MetricKind::Rate, "cached", Vec::new()), [1.0, 0.0, 1.0]),
-        (MetricKey::new(MetricKind::Trend, "render", Vec::new()), [4.0, 8.25, 5.5]),
+        (MetricKey::new(MetricKind::Counter, "buyer", "bought", tags), [2.5, 1.0, 0.125]),
+        (MetricKey::new(MetricKind::Gauge, "buyer", "stock", Vec::new()), [7.0, -2.0, 3.5]),
+        (MetricKey::new(MetricKind::Rate, "buyer", "cached", Vec::new()), [1.0, 0.0, 1.0]),
+        (MetricKey::new(MetricKind::Trend, "buyer", "render", Vec::new()), [4.0, 8.25, 5.5]),
     ];
     for (number, (key, values)) in metrics.iter().enumerate() {
         let id = MetricId(number as u32);
@@ -138,6 +163,16 @@ fn run() -> Run {
         meta: Meta {
             squall: "0.0.0".to_owned(),
             plan: "shop".to_owned(),
+            target: Some("http://shop.example:8080".to_owned()),
+            command: ["squall", "run", "shop.yaml"].map(str::to_owned).to_vec(),
+            host: "lab-1".to_owned(),
+            scenarios: vec![
+                ScenarioMeta {
+                    name: "buyer".to_owned(),
+                    load: "20 virtual users, for 3s".to_owned(),
+                },
+                ScenarioMeta { name: "guest".to_owned(), load: "50/s arrivals, for 3s".to_owned() },
+            ],
             os: "Linux version 6.1".to_owned(),
             cpus: 2,
             started_unix: 1_795_213_023.25,
@@ -154,6 +189,7 @@ fn run() -> Run {
             ]
             .map(str::to_owned)
             .to_vec(),
+            ..Meta::default()
         },
         elapsed_s: 3.0,
         finished: true,
@@ -178,19 +214,126 @@ fn run() -> Run {
 
 #[test]
 fn the_text() {
-    let shown = text(&run(), false);
-    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
-    golden("report.txt", &shown);
-    let nothing = Run { finished: true, ..Run::default() };
-    golden("report-of-nothing.txt", &text(&nothing, false));
+    let run = document(&run());
+    for columns in [80, 100, 140, 200] {
+        let shown = text(&run, &Show { columns, ..PLAIN });
+        assert!(shown.lines().all(|line| line.chars().count() < columns), "{shown}");
+        golden(&format!("report-{columns}.txt"), &shown);
+    }
+    golden("report-explained.txt", &text(&run, &Show { explain: true, ..PLAIN }));
+    golden("report-in-colour.txt", &text(&run, &Show { color: true, ..PLAIN }));
+    let nothing = document(&Run { finished: true, ..Run::default() });
+    golden("report-of-nothing.txt", &text(&nothing, &PLAIN));
+    let broken = squall_report::RunDocument { finished: true, interrupted: true, ..run };
+    golden("report-interrupted.txt", &text(&broken, &PLAIN));
+}
+
+/// Steady for 30 s: every number has an interval, and the run passes.
+#[test]
+fn the_text_of_a_steady_run() {
+    let (mut totals, mut recording) = (Totals::new(), Recording::unnamed().expect("a file"));
+    for second in 0..30 {
+        let mut slice = Slice::new(0, second);
+        if second == 0 {
+            slice.announce(HOME, RowKey::new(RowKind::Request, "user", "GET /"));
+        }
+        for n in 0..400u64 {
+            let spread = (n * 7_919 + u64::from(second) * 104_729) % 1_000;
+            slice.record(HOME, &Sample::ok(1_000 + spread));
+        }
+        assert!(totals.add(&slice));
+        recording.append(&slice);
+    }
+    let meta =
+        Meta { plan: "steady".to_owned(), constant_s: Some((0.0, Some(30.0))), ..Meta::default() };
+    let mut run = Run { meta, elapsed_s: 30.0, finished: true, totals, ..Run::default() };
+    run.evaluate(&mut recording).expect("readable");
+    golden("report-steady.txt", &text(&document(&run), &PLAIN));
+}
+
+/// 200 names, and 80 checks.
+#[test]
+fn the_text_of_many_names() {
+    let mut slice = Slice::new(0, 0);
+    for n in 0..200 {
+        slice.announce(NameId(n), RowKey::new(RowKind::Request, "user", &format!("GET /page/{n}")));
+        slice.record(NameId(n), &Sample::ok(1_000 + u64::from(n)));
+    }
+    for n in 200..280 {
+        slice.announce(NameId(n), RowKey::new(RowKind::Check, "user", &format!("check {n}")));
+        let verdict = if n % 40 == 0 { Verdict::Failed } else { Verdict::Passed };
+        slice.record_check(NameId(n), verdict);
+    }
+    let mut totals = Totals::new();
+    assert!(totals.add(&slice));
+    let meta = Meta { plan: "many".to_owned(), ..Meta::default() };
+    let run = Run { meta, elapsed_s: 1.0, finished: true, totals, ..Run::default() };
+    golden("report-many-names.txt", &text(&document(&run), &PLAIN));
+}
+
+const PLAIN: Show = Show { columns: 100, color: false, explain: false };
+
+/// Keeps the folder of a run of a new form, see `results_of_earlier_versions_are_readable`.
+fn store(folder: &std::path::Path) {
+    let stored = format!("{}/tests/stored/{}", env!("CARGO_MANIFEST_DIR"), squall_report::SCHEMA);
+    if std::env::var_os("SQUALL_BLESS").is_some() && std::fs::create_dir(&stored).is_ok() {
+        for name in ["run.json", "slices.bin", "host.jsonl"] {
+            std::fs::copy(folder.join(name), format!("{stored}/{name}")).expect("writable");
+        }
+    }
 }
 
 #[test]
 fn the_json() {
-    golden("run.json", &(format!("{:#}", json(&run())) + "\n"));
     let mut written = Vec::new();
-    write_json(&run(), &mut written).expect("a Vec takes everything");
+    write_json(&document(&run()), &mut written).expect("a Vec takes everything");
     golden("run.json", &String::from_utf8(written).expect("JSON"));
+    let schema = serde_json::to_string_pretty(&run_schema()).expect("JSON");
+    golden("run.schema.json", &(schema + "\n"));
+}
+
+/// What the schema requires is what is written, at every depth.
+#[test]
+fn the_json_has_its_schema() {
+    let run = serde_json::to_value(document(&run())).expect("JSON");
+    conforms(&run, &run_schema(), "run");
+}
+
+/// Whether a value is what a schema says, of the kinds of schemas that are used.
+fn conforms(value: &Value, schema: &Value, at: &str) {
+    if let Some(any) = schema["anyOf"].as_array() {
+        let schema = if value.is_null() { &any[1] } else { &any[0] };
+        return conforms(value, schema, at);
+    }
+    match schema["type"].as_str().expect("a type") {
+        "object" => {
+            let object = value.as_object().unwrap_or_else(|| panic!("{at}: {value}"));
+            for name in schema["required"].as_array().into_iter().flatten() {
+                assert!(object.contains_key(name.as_str().expect("a name")), "{at}: {name}");
+            }
+            for (name, value) in object {
+                let known = &schema["properties"][name];
+                let schema = if known.is_null() { &schema["additionalProperties"] } else { known };
+                assert!(!schema.is_null(), "{at}: {name} is not in the schema");
+                conforms(value, schema, &format!("{at}.{name}"));
+            }
+        }
+        "array" => {
+            for (index, item) in value.as_array().expect(at).iter().enumerate() {
+                let item_schema = match schema["prefixItems"].get(index) {
+                    Some(own) => own,
+                    None => &schema["items"],
+                };
+                conforms(item, item_schema, &format!("{at}[{index}]"));
+            }
+        }
+        "string" => assert!(value.is_string(), "{at}: {value}"),
+        "boolean" => assert!(value.is_boolean(), "{at}: {value}"),
+        "integer" => assert!(value.is_u64() || value.is_i64(), "{at}: {value}"),
+        "number" => assert!(value.is_number(), "{at}: {value}"),
+        "null" => assert!(value.is_null(), "{at}: {value}"),
+        other => panic!("{at}: unknown type {other}"),
+    }
 }
 
 #[test]
@@ -211,15 +354,19 @@ fn the_folder() {
     (0..3).for_each(|second| folder.slice(&slice(second)));
     (0..=3u32)
         .for_each(|second| folder.host_sample(f64::from(second), &host_sample(u64::from(second))));
-    folder.log(1, 0, "a \"line\"");
+    let example = serde_json::json!({"scenario": "buyer", "name": "GET /", "error": "status", "status": 503, "number": 1});
+    folder.log(1, 0, "a \"line\"", example);
     folder.finish(&run).expect("writable");
     let path = folder.path();
     let read = |name: &str| std::fs::read_to_string(path.join(name)).expect(name);
     assert_eq!(path.file_name().expect("a name"), "2026-11-20T22-17-03-shop");
-    golden("timeline.hlog", &read("timeline.hlog"));
     golden("host.jsonl", &read("host.jsonl"));
     golden("log.jsonl", &read("log.jsonl"));
     golden("run.json", &read("run.json"));
     let again = load(path).expect("a run");
-    assert_eq!(json(&again), json(&run), "what is read back is what was there");
+    assert_eq!(again, document(&run), "what is read back is what was there");
+    // The text is made of run.json alone.
+    let alone = load(&path.join("run.json")).expect("a result");
+    assert_eq!(text(&alone, &PLAIN), text(&again, &PLAIN));
+    store(path);
 }

@@ -3,6 +3,7 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use serde_json::{Value, json};
 use squall_analysis::Totals;
 use squall_engine::{Ended, Event, Program};
 use squall_metrics::{HostMetrics, Slice};
@@ -11,6 +12,7 @@ use squall_plan::secrets::Secrets;
 use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder};
 use squall_wire::Shared;
 
+use crate::describe;
 use crate::error::Error;
 use crate::host_sampler::{HostSampler, cores};
 use crate::process_usage::process_usage;
@@ -29,7 +31,7 @@ enum Records {
 }
 
 impl Records {
-    fn new(job: &Job<'_>, meta: &Meta) -> Result<Records, Error> {
+    fn new(job: &Job<'_>, meta: &Meta, plan: &str) -> Result<Records, Error> {
         let Some(base) = &job.options.folder else {
             let made = Recording::unnamed().map(Records::Unnamed);
             return made.map_err(|error| {
@@ -37,8 +39,7 @@ impl Records {
                 Error::incomplete(format!("{}: {error}", folder.display()))
             });
         };
-        let plan = squall_plan::yaml::print(job.plan, true);
-        let made = RunFolder::create(base, meta, &plan);
+        let made = RunFolder::create(base, meta, plan);
         made.map(|folder| Records::Folder(Box::new(folder)))
             .map_err(|error| Error::incomplete(format!("{}: {error}", base.display())))
     }
@@ -103,7 +104,18 @@ impl<'a> Collector<'a> {
     ) -> Result<Collector<'a>, Error> {
         let started = SystemTime::now().duration_since(UNIX_EPOCH);
         let os = std::fs::read_to_string("/proc/version").unwrap_or_default();
+        let plan = describe::as_run(job.plan, job.options.target.as_deref());
+        let plan_text = squall_plan::yaml::print(&plan, true);
+        let mask = |text: &String| program.secrets.mask(text);
         let meta = Meta {
+            target: job.target.as_ref().map(mask),
+            command: job.options.command.iter().map(mask).collect(),
+            host: describe::host_name(),
+            cpu: describe::cpu(),
+            memory_bytes: describe::memory_bytes(),
+            scenarios: describe::scenarios(job.plan),
+            digests: describe::digests(job.plan, &plan_text),
+            strict: job.options.strict,
             squall: env!("CARGO_PKG_VERSION").to_owned(),
             plan: job.plan.name.clone(),
             os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
@@ -120,7 +132,7 @@ impl<'a> Collector<'a> {
             constant_s: program.constant_s(),
             thresholds: job.plan.thresholds.iter().map(|text| text.value.clone()).collect(),
         };
-        let records = Records::new(job, &meta)?;
+        let records = Records::new(job, &meta, &plan_text)?;
         let mut collector = Collector {
             meta,
             totals: Totals::new(),
@@ -167,7 +179,13 @@ impl<'a> Collector<'a> {
                 for line in lines {
                     let text = self.secrets.mask(&line.text);
                     if let Some(folder) = self.records.folder() {
-                        folder.log(line.second, line.worker, &text);
+                        let more = line.example.as_ref().map_or(Value::Null, |own| {
+                            json!({
+                                "scenario": own.scenario, "name": self.secrets.mask(&own.name),
+                                "error": own.kind.label(), "status": own.status, "number": own.number,
+                            })
+                        });
+                        folder.log(line.second, line.worker, &text, more);
                     }
                     if self.log.len() < MAX_LOG_LINES && !self.log.contains(&text) {
                         self.log.push(text);
@@ -212,27 +230,27 @@ impl<'a> Collector<'a> {
                 ..process_usage()
             },
             host: self.host,
-            warnings: self.unwritten.clone(),
             ..Run::default()
         };
-        let mut failures = ended.failures;
-        failures.append(&mut self.unwritten);
+        run.incomplete = ended.failures;
+        run.incomplete.append(&mut self.unwritten);
         if let Err(error) = run.evaluate(self.records.recording()) {
-            failures.push(format!("the series of the run is incomplete: {error}"));
+            run.incomplete.push(format!("the series of the run is incomplete: {error}"));
         }
         run.warn();
         let (failed, to) = self.records.failed();
         if failed > 0 {
             let text = format!("{to}: {failed} writes failed");
             run.warnings.push(text.clone());
-            failures.push(text);
+            run.incomplete.push(text);
         }
         if let Some(folder) = self.records.folder()
             && let Err(error) = folder.finish(&run)
         {
-            failures.push(format!("{}: {error}", folder.path().join("run.json").display()));
+            let path = folder.path().join("run.json");
+            run.incomplete.push(format!("{}: {error}", path.display()));
         }
         let folder = self.records.folder().map(|folder| folder.path().to_owned());
-        Outcome { run, failures, folder, teardown: None }
+        Outcome { run, folder, teardown: None }
     }
 }

@@ -20,6 +20,10 @@ pub struct Options {
     pub io: Io,
     /// Where the run's folder is created; `None`: nowhere.
     pub folder: Option<PathBuf>,
+    /// The command line, for the result; secrets in it are masked.
+    pub command: Vec<String>,
+    /// Whether numbers that are invalid fail the run.
+    pub strict: bool,
     /// The request log.
     pub request_log: Option<RequestLogOptions>,
 }

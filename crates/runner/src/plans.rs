@@ -67,8 +67,7 @@ pub fn compile_all(
         return Err(Error::plan(render(&errors, sources)));
     }
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
-    let judged: Vec<(&str, Span)> =
-        thresholds.iter().filter_map(|(own, span)| Some((own.name.as_deref()?, *span))).collect();
+    let judged: Vec<_> = thresholds.iter().map(|(own, span)| (own.selector(), *span)).collect();
     let advice = squall_engine::advise(plan, &all, &judged);
     let warnings = advice.iter().map(|warning| sources.render(warning)).collect();
     Ok(Programs { all: programs, warnings })
@@ -109,7 +108,7 @@ fn thresholds(plan: &Plan) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
 
 /// What is wrong with a threshold of this plan: a limit without a unit where there are only times.
 pub fn refused(threshold: &Threshold, plan: &Plan) -> Option<(String, &'static str)> {
-    let name = threshold.name.as_deref().filter(|_| threshold.is_of_metric())?;
+    let name = threshold.selector().name.as_deref().filter(|_| threshold.is_of_metric())?;
     let metric = name.split('{').next().unwrap_or(name);
     if plan.metrics().iter().any(|own| own.name.value == metric) {
         return None;

@@ -7,12 +7,12 @@ use squall_engine::{
     CompileOptions, Control, DEFAULT_GRACEFUL_STOP, Ended, Program, RunOptions, Section,
 };
 use squall_plan::diagnostic::Sources;
-use squall_plan::model::Plan;
+use squall_plan::model::{Plan, Target};
 use squall_report::{Live, Run};
 use squall_wire::Shared;
 
 use crate::collect::Collector;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::handle::{Handle, Phase};
 use crate::options::Options;
 use crate::request_log::RequestLog;
@@ -35,12 +35,37 @@ pub enum Notice<'a> {
 pub struct Outcome {
     /// The result.
     pub run: Run,
-    /// Why it is incomplete, a sentence each: workers that broke off, and what could not be written.
-    pub failures: Vec<String>,
     /// Its folder.
     pub folder: Option<PathBuf>,
     /// Why the teardown was not run to its end.
     pub teardown: Option<Error>,
+}
+
+impl Outcome {
+    /// With what became of the teardown: what it did not do is a part of the result.
+    fn with_teardown(mut self, teardown: Option<Error>) -> Outcome {
+        if let Some(error) = &teardown {
+            match error.kind {
+                ErrorKind::Interrupted => self.run.interrupted = true,
+                _ => self.run.incomplete.push(format!("teardown: {error}")),
+            }
+            if let Some(folder) = &self.folder
+                && let Err(error) = squall_report::write_run(folder, &self.run)
+            {
+                let path = folder.join("run.json");
+                self.run.incomplete.push(format!("{}: {error}", path.display()));
+            }
+        }
+        Outcome { teardown, ..self }
+    }
+}
+
+/// The plan's own target, as it was written.
+fn plan_target(plan: &Plan) -> Option<String> {
+    match plan.target.as_ref()? {
+        Target::Builtin => Some("builtin".to_owned()),
+        Target::Url(url) => Some(url.source().to_owned()),
+    }
 }
 
 /// What is run, and how.
@@ -48,6 +73,8 @@ pub(crate) struct Job<'a> {
     pub plan: &'a Plan,
     pub sources: &'a Sources,
     pub options: &'a Options,
+    /// Where requests with a relative URL go, if they have a target.
+    pub target: Option<String>,
 }
 
 /// Runs a plan from setup to result; `handle` stops it, `tell` is told what happens meanwhile.
@@ -61,9 +88,10 @@ pub fn run(
     handle: &Handle,
     tell: &mut dyn FnMut(Notice<'_>),
 ) -> Result<Outcome, Error> {
-    let job = Job { plan, sources, options };
     let seed = plans::seed(plan, options.seed);
     let destination = builtin::destination(plan, options, seed)?;
+    let target = destination.url.clone().or_else(|| plan_target(plan));
+    let job = Job { plan, sources, options, target };
     let mut compile = options.compile(destination.url.clone(), seed);
     // Everything is compiled before anything is sent.
     let programs = plans::compile_all(plan, sources, &compile)?;
@@ -83,7 +111,7 @@ pub fn run(
     // What a setup has made half-way is to be cleaned up too.
     let torn_down = setup_teardown.teardown(&compile, handle);
     match (outcome, torn_down) {
-        (Ok(outcome), torn_down) => Ok(Outcome { teardown: torn_down.err(), ..outcome }),
+        (Ok(outcome), torn_down) => Ok(outcome.with_teardown(torn_down.err())),
         (Err(error), Ok(())) => Err(error),
         (Err(first), Err(more)) => {
             Err(Error { text: format!("{first}\n{more}"), kind: first.kind })

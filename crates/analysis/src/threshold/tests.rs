@@ -1,12 +1,12 @@
 //! Tests of thresholds.
 
 use super::*;
-use squall_metrics::{NameId, NameKind, Sample, Slice};
+use squall_metrics::{NameId, Phases, RowKey, RowKind, Sample, Slice};
 
 fn totals() -> Totals {
     let mut slice = Slice::new(0, 0);
-    slice.announce(NameId(0), NameKind::Request, "login");
-    slice.announce(NameId(1), NameKind::Group, "check out");
+    slice.announce(NameId(0), RowKey::new(RowKind::Request, "buyer", "login"));
+    slice.announce(NameId(1), RowKey::new(RowKind::Group, "buyer", "check out"));
     for n in 1..=100u64 {
         slice.record(
             NameId(0),
@@ -14,11 +14,12 @@ fn totals() -> Totals {
                 corrected_latency_ns: Some(n * 2_000_000),
                 status: if n == 1 { 500 } else { 200 },
                 error: (n == 1).then_some(ErrorKind::Status),
+                phases: Phases([None, None, None, None, Some(900_000), Some(n * 100_000)]),
                 ..Sample::ok(n * 1_000)
             },
         );
     }
-    slice.record_group(NameId(1), 5_000_000_000, false);
+    slice.record_span(NameId(1), 5_000_000_000, false);
     slice.counters.arrivals_dropped = 2;
     let mut totals = Totals::new();
     totals.add(&slice);
@@ -45,6 +46,14 @@ fn thresholds_pass_or_fail() {
         ("mean ( login ) < 51ms", true),
         ("arrivals_dropped == 0", false),
         ("count(nobody) == 0", false),
+        ("count(login, scenario: buyer) == 100", true),
+        ("count(login, scenario: guest) == 100", false),
+        ("count(scenario: buyer) == 100", true),
+        ("max(check out, kind: group, scenario: buyer) > 4s", true),
+        ("count(login, kind: group) == 1", false),
+        ("count(kind: group) == 1", true),
+        ("p99(login, phase: body) < 2s", true),
+        ("p99(phase: connect) < 2s", false),
     ] {
         let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
         assert_eq!(result.passed, passed, "{text}: {}", result.shown);
@@ -55,7 +64,7 @@ fn thresholds_pass_or_fail() {
 #[test]
 fn what_never_came_is_not_below_a_limit() {
     let mut slice = Slice::new(0, 0);
-    slice.announce(NameId(0), NameKind::Request, "login");
+    slice.announce(NameId(0), RowKey::new(RowKind::Request, "buyer", "login"));
     for n in 0..1_000u64 {
         let given_up = n % 23 == 0 && n < 989;
         let sample = Sample::ok(if given_up { 1_000_000 } else { 1_000 + n });
@@ -90,7 +99,7 @@ fn metrics_of_the_plan_have_thresholds() {
     let mut record = |kind, name: &str, tag: &str, values: &[f64]| {
         let number = squall_metrics::MetricId(slice.metric_keys.len() as u32);
         let tags = vec![("to".to_owned(), tag.to_owned())];
-        slice.announce_metric(number, &MetricKey::new(kind, name, tags));
+        slice.announce_metric(number, &MetricKey::new(kind, "buyer", name, tags));
         for (at, value) in values.iter().enumerate() {
             assert_eq!(slice.record_metric(number, kind, *value, at as u64), Ok(()));
         }
@@ -106,6 +115,9 @@ fn metrics_of_the_plan_have_thresholds() {
         ("count(bought) > 5", true),
         ("count(bought) == 5.5", true),
         ("count(bought{to=de}) == 1", true),
+        ("count(bought, tag.to: de) == 1", true),
+        ("count(bought, tag.to: at, scenario: buyer) == 4.5", true),
+        ("count(bought, scenario: guest) == 4.5", false),
         ("rate(bought) >= 0.55/s", true),
         ("count(stock) == 3", true),
         ("last(stock) == 3.5", true),
@@ -147,6 +159,11 @@ fn errors_say_what_is_wrong() {
         ("p99 < 5", "time"),
         ("last < 5", "gauge"),
         ("corrected_p99(login) < 5", "time"),
+        ("p99(login, kind: query) < 1s", "kind"),
+        ("p99(login, phase: lunch) < 1s", "phase"),
+        ("count(login, phase: body) > 1", "phase"),
+        ("p99(login, scenario: ) < 1s", "empty"),
+        ("p99(login, scenario: a, scenario: b) < 1s", "twice"),
     ] {
         let error = Threshold::parse(text).expect_err(text);
         assert!(error.message.contains(word), "{text}: {}", error.message);

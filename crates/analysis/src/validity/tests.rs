@@ -2,7 +2,7 @@
 
 use super::*;
 use squall_metrics::{
-    ErrorKind, HostSample, NameId, NameKind, Sample, Slice, TimeRecorder, UserState,
+    ErrorKind, HostSample, NameId, RowKey, RowKind, Sample, Slice, TimeRecorder, UserState,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -17,7 +17,7 @@ fn reasons_on(host: &HostMetrics, change: impl Fn(u32, &mut Slice)) -> Vec<Reaso
         .map(|second| {
             let mut slice = Slice::new(0, second);
             if second == 0 {
-                slice.announce(NameId(0), NameKind::Request, "a");
+                slice.announce(NameId(0), RowKey::new(RowKind::Request, "s", "a"));
             }
             (0..100).for_each(|_| slice.record(NameId(0), &Sample::ok(1_000)));
             change(second, &mut slice);

@@ -9,7 +9,6 @@ use std::rc::Rc;
 use squall_extract::{
     Documents, Extractor, Found as Match, Limits, RESOURCES_LIMIT, ResourceKind, Which,
 };
-use squall_metrics::NameKind;
 use tokio::sync::Notify;
 
 use super::parallel;
@@ -206,7 +205,7 @@ impl Loading<'_> {
         let name = &self.names[kind as usize];
         let number = name.get().unwrap_or_else(|| {
             let text = format!("{} ({})", self.page, kind.label());
-            self.worker.recorder.name(NameKind::Request, &text)
+            self.worker.recorder.name(self.op.file.place, &text)
         });
         name.set(Some(number));
         number

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use squall_plan::template::{BoundPart, BoundTemplate};
+use squall_plan::template::TemplatePart;
 
 /// Most characters of a name.
 const MAX_NAME: usize = 256;
@@ -24,35 +24,45 @@ pub(crate) fn limited(name: &str) -> Cow<'_, str> {
     Cow::Owned(name.chars().take(kept).map(shown).chain(is_long.then_some('\u{2026}')).collect())
 }
 
-/// A path without query, in which segments that look like identifiers are `{id}`.
+/// A path without its query.
+pub(crate) fn without_query(path: &str) -> &str {
+    path.split(['?', '#']).next().unwrap_or_default()
+}
+
+/// A path without query, in which segments that look like identifiers are `{id}`: the name of a URL that is
+/// known only when it is requested.
 pub(crate) fn collapse(path: &str) -> String {
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    path.split('/')
+    without_query(path)
+        .split('/')
         .map(|segment| if is_identifier(segment) { "{id}" } else { segment })
         .collect::<Vec<_>>()
         .join("/")
 }
 
-/// The same for a template: what is not known before the run stands as `{label}`.
-pub(crate) fn collapse_template(prefix: &str, template: &BoundTemplate) -> String {
-    let mut path = prefix.to_owned();
-    for part in template.parts() {
+/// The path of a URL as the plan has it: what is written stays, and an expression stands as `{expression}`.
+pub(crate) fn of_template(prefix: &str, parts: &[TemplatePart]) -> String {
+    let mut url = String::new();
+    for part in parts {
         match part {
-            BoundPart::Text(text) => match text.split_once(['?', '#']) {
+            TemplatePart::Text(text) => match text.split_once(['?', '#']) {
                 Some((before, _)) => {
-                    path.push_str(before);
+                    url.push_str(before);
                     break;
                 }
-                None => path.push_str(text),
+                None => url.push_str(text),
             },
-            BoundPart::Expr(_, label) => {
-                path.push('{');
-                path.push_str(label);
-                path.push('}');
+            TemplatePart::Expr(expr) => {
+                url.push('{');
+                url.push_str(expr.source().trim());
+                url.push('}');
             }
         }
     }
-    collapse(&path)
+    match url.split_once("://") {
+        // Of a whole URL the path.
+        Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
+        None => format!("{prefix}{url}"),
+    }
 }
 
 /// A number, a UUID, a long hexadecimal number, or a long mix of letters and digits.

@@ -1,15 +1,16 @@
 //! What is not wrong with a plan but cannot have been meant: variables and data that nothing uses,
 //! rules about names that no request can have. Looks at the programs of all parts; no I/O.
 
+use squall_metrics::{RowKey, RowKind, Selector};
 use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::model::Plan;
 use squall_plan::span::Span;
 
 use super::{NameOp, Op, Program};
 
-/// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: the names that thresholds are
+/// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: the rows that thresholds are
 /// about, each with the place of its threshold.
-pub fn advise(plan: &Plan, programs: &[&Program], judged: &[(&str, Span)]) -> Vec<Diagnostic> {
+pub fn advise(plan: &Plan, programs: &[&Program], judged: &[(&Selector, Span)]) -> Vec<Diagnostic> {
     let used = |name: &str| programs.iter().any(|program| program.used.contains(name));
     let unused = |what: &str, name: &str, span: Span| {
         Diagnostic::warning(span, format!("{what} `{name}` is never used"))
@@ -22,21 +23,67 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[(&str, Span)]) -> Ve
         .filter(|(_, name)| !used(&name.value))
         .map(|(what, name)| unused(what, &name.value, name.span))
         .collect();
-    if programs.iter().all(|program| program.names_are_known()) {
-        let known: Vec<&str> = programs
-            .iter()
-            .flat_map(|program| &program.names)
-            .map(|(_, name)| name.as_str())
-            .collect();
-        let metrics = plan.metrics();
-        found.extend(judged.iter().filter_map(|(name, span)| {
-            // With tags it is `name{key=value}`.
-            let metric = name.split('{').next().unwrap_or(name);
-            let is_metric = metrics.iter().any(|own| own.name.value == metric);
-            (!is_metric && !known.contains(name)).then(|| strange(name, &known, *span))
-        }));
+    let rows: Vec<RowKey> = programs.iter().flat_map(|program| program.names.keys()).collect();
+    let known = programs.iter().all(|program| program.names_are_known());
+    for (selector, span) in judged {
+        found.extend(scenario(selector, plan, *span));
+        found.extend(name(selector, plan, &rows, known, *span));
     }
     found
+}
+
+/// A scenario that there is not.
+fn scenario(selector: &Selector, plan: &Plan, span: Span) -> Option<Diagnostic> {
+    let own = selector.scenario.as_deref()?;
+    let names: Vec<&str> =
+        plan.scenarios.iter().map(|scenario| scenario.name.value.as_str()).collect();
+    let help = match nearest(own, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the scenarios of this plan are {}", names.join(", ")),
+    };
+    let strange =
+        || Diagnostic::warning(span, format!("no scenario is named `{own}`")).with_help(&help);
+    (!names.contains(&own)).then(strange)
+}
+
+/// A name that nothing has, or that things of several kinds have.
+fn name(
+    selector: &Selector,
+    plan: &Plan,
+    rows: &[RowKey],
+    known: bool,
+    span: Span,
+) -> Option<Diagnostic> {
+    let own = selector.name.as_deref()?;
+    // With tags it is `name{key=value}`.
+    let metric = own.split('{').next().unwrap_or(own);
+    let is_metric = plan.metrics().iter().any(|known| known.name.value == metric);
+    let mut kinds: Vec<RowKind> =
+        rows.iter().filter(|key| key.name == own).map(|key| key.place.kind).collect();
+    kinds.sort();
+    kinds.dedup();
+    if known && kinds.is_empty() && !is_metric {
+        let names: Vec<&str> = rows
+            .iter()
+            .filter(|key| !matches!(key.place.kind, RowKind::Check | RowKind::Iteration))
+            .map(|key| key.name.as_str())
+            .collect();
+        return Some(strange(own, &names, span));
+    }
+    if kinds.len() + usize::from(is_metric) < 2 || selector.kind.is_some() {
+        return None;
+    }
+    let meant = selector.kinds(rows.iter()).first().map_or("", |kind| kind.label());
+    let labels: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
+    let mut all = labels.join(" and of a ");
+    if is_metric {
+        all.push_str(" and of a metric");
+    }
+    let message = format!("`{own}` is the name of a {all}: this threshold is about the {meant}");
+    Some(
+        Diagnostic::warning(span, message)
+            .with_help("add `kind:`, as in `p99(login, kind: group)`"),
+    )
 }
 
 fn strange(name: &str, known: &[&str], span: Span) -> Diagnostic {

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, NameKind};
+use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, Names, RowKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
@@ -82,9 +82,11 @@ pub(crate) struct Compiler<'p> {
     /// The variables that setup has found.
     found_by_setup: HashSet<&'p str>,
     pub(super) feeds: Vec<Feed>,
-    pub(super) names: Vec<(NameKind, String)>,
-    /// The number of each of these.
-    pub(super) name_numbers: HashMap<(NameKind, String), u32>,
+    pub(super) names: Names,
+    /// The scenario being compiled, ...
+    pub(super) scenario: String,
+    /// ... and the groups around the step at hand, the outermost first.
+    pub(super) groups: Vec<String>,
     pub(super) functions: Vec<Function>,
     pub(crate) origins: Vec<Origin>,
     /// Origin of the target and the path before every relative URL.
@@ -199,8 +201,9 @@ impl<'p> Compiler<'p> {
             initial: Vec::new(),
             found_by_setup: options.setup.iter().map(|(name, _)| name.as_str()).collect(),
             feeds: Vec::new(),
-            names: Vec::new(),
-            name_numbers: HashMap::new(),
+            names: Names::new(usize::MAX),
+            scenario: String::new(),
+            groups: Vec::new(),
             functions: Vec::new(),
             origins: Vec::new(),
             target: None,
@@ -421,7 +424,9 @@ impl<'p> Compiler<'p> {
             self.error(Span::default(), message, "give similar requests one `name`");
         }
         let number = self.plan.max_names.as_ref().map_or(MAX_NAMES as u64, |number| number.value);
-        (number.min(most) as usize).max(known)
+        // Checks and iterations are no requests whose names could be too many.
+        let others = self.names.keys().filter(|key| !counts_as_name(key.place.kind)).count();
+        (number.min(most) as usize).max(known - others) + others
     }
 
     /// Setup or teardown: one user, one iteration.
@@ -499,6 +504,8 @@ impl<'p> Compiler<'p> {
         bandwidth: Option<Bandwidth>,
     ) -> Scenario {
         self.used_feeds.clear();
+        name.clone_into(&mut self.scenario);
+        let iteration = self.name(RowKind::Iteration, "iteration");
         let mut flow = Flow::new(self);
         flow.steps(steps);
         let registers = flow.registers();
@@ -507,6 +514,7 @@ impl<'p> Compiler<'p> {
         let bandwidth = bandwidth.filter(|bandwidth| *bandwidth != Bandwidth::default());
         Scenario {
             name: name.to_owned(),
+            iteration,
             ops,
             registers,
             feeds,
@@ -596,6 +604,11 @@ impl<'p> Compiler<'p> {
             .chain(self.feeds.iter().map(|feed| &feed.name))
             .map(String::as_str)
     }
+}
+
+/// Whether rows of a kind count towards the plan's `max_names`.
+fn counts_as_name(kind: RowKind) -> bool {
+    !matches!(kind, RowKind::Check | RowKind::Iteration)
 }
 
 /// Names of the variables that a step sets, its inner steps included.

@@ -1,6 +1,6 @@
 //! Steps to operations: the shape of a scenario, its loops and branches, laid flat with jumps.
 
-use squall_metrics::NameKind;
+use squall_metrics::RowKind;
 use squall_plan::model::{Choice, Step, StepKind};
 
 use super::compile::Compiler;
@@ -43,9 +43,11 @@ impl<'c, 'p> Flow<'c, 'p> {
             }
             StepKind::Think(think) => self.ops.push(Op::Think(think.clone())),
             StepKind::Group { name, steps } => {
-                let name = self.compiler.name(NameKind::Group, name);
-                self.ops.push(Op::Enter(name));
+                let row = self.compiler.name(RowKind::Group, name);
+                self.ops.push(Op::Enter(row));
+                self.compiler.groups.push(name.clone());
                 self.steps(steps);
+                self.compiler.groups.pop();
                 self.ops.push(Op::Leave);
             }
             StepKind::Repeat { times, counter, steps } => {

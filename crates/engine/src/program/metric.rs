@@ -36,7 +36,7 @@ impl<'p> Compiler<'p> {
         };
         let known: Option<Vec<(String, String)>> = tags.iter().map(constant).collect();
         let tags = if known.is_some() { Vec::new() } else { tags };
-        let key = MetricKey::new(kind, name, known.unwrap_or_default());
+        let key = MetricKey::new(kind, &self.scenario, name, known.unwrap_or_default());
         Some(MetricOp { key, value: value?, tags })
     }
 }

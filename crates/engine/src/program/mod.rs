@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_load::Share;
-use squall_metrics::NameKind;
+use squall_metrics::{NameId, Names};
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
 use squall_plan::secrets::Secrets;
@@ -58,7 +58,7 @@ pub struct Program {
     /// The loads, each of one scenario or of several by weight.
     pub(crate) loads: Vec<LoadProfile>,
     /// Names known before the run; the index is the number under which a worker records.
-    pub(crate) names: Vec<(NameKind, String)>,
+    pub(crate) names: Names,
     /// How many names are counted separately; at least those.
     pub(crate) max_names: usize,
     /// Names of the variables, by slot.
@@ -95,6 +95,8 @@ pub struct Program {
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub name: String,
+    /// The row of its iterations.
+    pub iteration: u32,
     pub ops: Vec<Op>,
     /// How many registers a user needs.
     pub registers: usize,
@@ -196,6 +198,11 @@ impl Program {
     /// Whether it does nothing: the plan has no steps for this part.
     pub fn is_empty(&self) -> bool {
         self.scenarios.iter().all(|scenario| scenario.ops.is_empty())
+    }
+
+    /// The name of a row that is known before the run.
+    pub(crate) fn row_name(&self, row: u32) -> &str {
+        self.names.get(NameId(row)).map_or("", |(_, name)| name)
     }
 
     /// Where requests go, as far as it is known before the run.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::Extractor;
-use squall_metrics::MetricKey;
+use squall_metrics::{MetricKey, PlaceId};
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{HashAlgorithm, Match};
 use squall_plan::template::BoundTemplate;
@@ -19,6 +19,8 @@ use crate::parts::replace::Markers;
 #[derive(Debug)]
 pub(crate) struct RequestOp {
     pub name: NameOp,
+    /// Where a name counts that is made while the run goes on.
+    pub place: PlaceId,
     pub method: Box<str>,
     pub url: UrlOp,
     /// The whole request, where nothing in it depends on the user: the head, of which the last
@@ -48,6 +50,8 @@ pub(crate) struct RequestOp {
 /// How the resources of a page are loaded.
 #[derive(Debug)]
 pub(crate) struct ResourcesOp {
+    /// Where the page with all that belongs to it counts, which is a group of the page's name.
+    pub group: PlaceId,
     /// Most at the same time, at least 1.
     pub limit: usize,
     /// What their URLs must match.
@@ -220,6 +224,8 @@ pub(crate) enum FromOp {
 /// An assertion about a response.
 #[derive(Debug)]
 pub(crate) struct CheckOp {
+    /// Its row.
+    pub row: u32,
     pub formula: BoundExpr,
     /// What it is called in reports.
     pub text: Box<str>,
@@ -257,6 +263,8 @@ pub(crate) struct MetricOp {
 #[derive(Debug)]
 pub(crate) struct ExecOp {
     pub name: u32,
+    /// Where its row is.
+    pub place: PlaceId,
     pub command: Vec<BoundTemplate>,
     pub timeout: Duration,
     /// What is done with its output, in the plan's order.

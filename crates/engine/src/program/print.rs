@@ -68,9 +68,9 @@ impl Display for Line<'_> {
         let Line(op, program) = self;
         match op {
             Op::Request(request) => show_request(f, request, program),
-            Op::Exec(exec) => write!(f, "exec {}", program.names[exec.name as usize].1),
+            Op::Exec(exec) => write!(f, "exec {}", program.row_name(exec.name)),
             Op::Think(think) => write!(f, "think {think:?}"),
-            Op::Enter(name) => write!(f, "group {}", program.names[*name as usize].1),
+            Op::Enter(name) => write!(f, "group {}", program.row_name(*name)),
             Op::Leave => write!(f, "end of group"),
             Op::Set { slot, .. } => write!(f, "set {}", variable(program, *slot)),
             Op::Repeat { limit, counter, .. } => {
@@ -123,7 +123,7 @@ fn variable(program: &Program, slot: squall_plan::expr::Slot) -> &str {
 
 fn show_request(f: &mut Formatter<'_>, request: &RequestOp, program: &Program) -> Result {
     match &request.name {
-        NameOp::Static(name) => write!(f, "request {}", program.names[*name as usize].1)?,
+        NameOp::Static(name) => write!(f, "request {}", program.row_name(*name))?,
         NameOp::Rendered(_) => f.write_str("request (named when it runs)")?,
         NameOp::FromUrl => write!(f, "request {} (named by its URL)", request.method)?,
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::{Extractor, Spec};
-use squall_metrics::NameKind;
+use squall_metrics::RowKind;
 use squall_plan::model::{
     Auth, Body, Check, Cookie, Exec, Extract, Extractor as From, FormPartContent, Json, Request,
     ResourceHosts, ResponseBody,
@@ -65,6 +65,7 @@ impl<'p> Compiler<'p> {
         };
         let mut op = RequestOp {
             name,
+            place: self.row_place(RowKind::Request),
             method: request.method.clone().into(),
             url,
             prepared: None,
@@ -101,12 +102,14 @@ impl<'p> Compiler<'p> {
             self.error(request.url.span(), message.to_owned(), hint);
             return None;
         }
+        let group = self.row_place(RowKind::Group);
         let mut op = |reads_body| {
             let headers = self.inherited_headers(Vec::new())?;
             let mut limits = self.limits(request, reads_body);
             limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
             Some(RequestOp {
                 name: NameOp::FromUrl,
+                place: self.row_place(RowKind::Resource),
                 method: "GET".into(),
                 url: UrlOp::Any(BoundTemplate::literal("")),
                 prepared: None,
@@ -135,6 +138,7 @@ impl<'p> Compiler<'p> {
             }
         };
         Some(Some(Box::new(ResourcesOp {
+            group,
             limit: resources.limit.max(1) as usize,
             include: pattern(&resources.include)?,
             exclude: pattern(&resources.exclude)?,
@@ -269,19 +273,25 @@ impl<'p> Compiler<'p> {
         if let Some(name) = &request.name {
             let name = self.template(name)?;
             return Some(match name.constant() {
-                Some(text) => NameOp::Static(self.name(NameKind::Request, &text)),
+                Some(text) => NameOp::Static(self.name(RowKind::Request, &text)),
                 None => NameOp::Rendered(name),
             });
         }
+        let parts = request.url.parts();
+        // A whole URL in a variable is named after what it turns out to be.
+        let is_path = matches!(parts.first(), Some(TemplatePart::Text(_)));
         let path = match url {
-            UrlOp::Static { path, .. } => names::collapse(&String::from_utf8_lossy(path)),
-            UrlOp::Path { prefix, path, .. } => {
-                names::collapse_template(&String::from_utf8_lossy(prefix), path)
+            UrlOp::Static { path, .. } if parts.len() == 1 || !is_path => {
+                names::without_query(&String::from_utf8_lossy(path)).to_owned()
             }
-            UrlOp::Any(_) => return Some(NameOp::FromUrl),
+            UrlOp::Any(_) if !is_path => return Some(NameOp::FromUrl),
+            UrlOp::Static { .. } | UrlOp::Path { .. } | UrlOp::Any(_) => {
+                let prefix = self.target.as_ref().map_or("", |(_, prefix)| prefix.as_str());
+                names::of_template(prefix, parts)
+            }
         };
         let name = format!("{} {path}", request.method);
-        Some(NameOp::Static(self.name(NameKind::Request, &name)))
+        Some(NameOp::Static(self.name(RowKind::Request, &name)))
     }
 
     fn headers(&mut self, request: &'p Request) -> Option<Vec<(Box<[u8]>, BoundTemplate)>> {
@@ -536,7 +546,8 @@ impl<'p> Compiler<'p> {
             .map(|check| {
                 let text = check.name.as_deref().unwrap_or(check.expr.source());
                 let formula = self.formula(&check.expr)?;
-                Some(CheckOp { formula, text: text.into(), warn: check.warn })
+                let row = self.name(RowKind::Check, text);
+                Some(CheckOp { row, formula, text: text.into(), warn: check.warn })
             })
             .collect();
         self.sees_response = false;
@@ -576,10 +587,11 @@ impl<'p> Compiler<'p> {
         }
         let program = exec.command.first().map_or("exec", |program| program.source());
         let file = program.rsplit('/').next().unwrap_or(program);
-        let name = self.name(NameKind::Exec, exec.name.as_deref().unwrap_or(file));
+        let name = self.name(RowKind::Program, exec.name.as_deref().unwrap_or(file));
         let command = exec.command.iter().map(|part| self.template(part)).collect::<Option<_>>()?;
         Some(ExecOp {
             name,
+            place: self.row_place(RowKind::Program),
             command,
             timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
             post: self.post(&exec.extract, &exec.check)?,

@@ -2,7 +2,7 @@
 //! user and the response, and the functions that look at the response.
 
 use squall_extract::Extractor;
-use squall_metrics::NameKind;
+use squall_metrics::{Place as RowPlace, PlaceId, RowKind};
 use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Slot};
 use squall_plan::model::ResponseBody;
 use squall_plan::value::Value;
@@ -212,17 +212,16 @@ impl Compiler<'_> {
         Ok(Bound::Slot(Place::Cell { feed, column }.slot(), 2))
     }
 
-    /// The number of a name, given now if it is new.
-    pub(super) fn name(&mut self, kind: NameKind, text: &str) -> u32 {
-        let text = &*names::limited(text);
-        let key = (kind, text.to_owned());
-        if let Some(number) = self.name_numbers.get(&key) {
-            return *number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(key.clone());
-        self.name_numbers.insert(key, number);
-        number
+    /// Where rows of a kind count that the step at hand makes.
+    pub(super) fn row_place(&mut self, kind: RowKind) -> PlaceId {
+        let (scenario, group) = (self.scenario.clone(), self.groups.clone());
+        self.names.place(&RowPlace { kind, scenario, group })
+    }
+
+    /// The number of a row of the step at hand, given now if it is new.
+    pub(super) fn name(&mut self, kind: RowKind, name: &str) -> u32 {
+        let place = self.row_place(kind);
+        self.names.intern(place, &names::limited(name)).0
     }
 }
 

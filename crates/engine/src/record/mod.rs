@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use squall_metrics::{
-    Counters, ErrorKind, MetricKey, Metrics, NameId, NameKind, OTHER, Phases, Sample, SelfMetrics,
-    Slice, TimeRecorder, UserState, WrongValue,
+    Counters, ErrorKind, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId, RowKey, Sample,
+    SelfMetrics, Slice, TimeRecorder, UserState, Verdict, WrongValue,
 };
 use squall_plan::secrets::Secrets;
 
 use crate::program::Program;
-use crate::run::{LogLine, Message};
+use crate::run::{ErrorExample, LogLine, Message};
 use crate::user::OpenGroup;
 use effort::Effort;
 use names::KnownNames;
@@ -25,8 +25,9 @@ pub(crate) use names::NameRegistry;
 
 /// Lines that a worker may write to the run's log in one second; what is above is counted.
 const LOG_LINES: usize = 200;
-/// How often each kind of error of each name is written down with its detail.
-const DETAILS: u8 = 3;
+/// How many errors of each kind and row are written down with their detail, and then one in how many.
+const FIRST_ERRORS: u64 = 3;
+const ERRORS_PER_EXAMPLE: u64 = 1_000;
 const SECOND: u64 = 1_000_000_000;
 
 /// A worker's records.
@@ -46,7 +47,8 @@ pub(crate) struct Recorder {
     names: RefCell<KnownNames>,
     metrics: RefCell<Metrics>,
     log: RefCell<Vec<LogLine>>,
-    details: RefCell<HashMap<(u32, ErrorKind), u8>>,
+    /// How many errors of each kind and row there were.
+    details: RefCell<HashMap<(u32, ErrorKind), u64>>,
     messages: Sender<Message>,
     empty: Receiver<Box<Slice>>,
     give_back: Sender<Box<Slice>>,
@@ -63,8 +65,8 @@ impl Recorder {
         let (give_back, empty) = mpsc::channel();
         let names = KnownNames::new(registry);
         let mut slice = Box::new(Slice::new(worker, 0));
-        for (id, kind, text) in names.from(0) {
-            slice.announce(id, kind, &program.secrets.mask(text));
+        for (id, key) in names.from(0) {
+            slice.announce(id, masked(key, &program.secrets));
         }
         Recorder {
             secrets: program.secrets.clone(),
@@ -104,16 +106,29 @@ impl Recorder {
         self.slice.borrow_mut().record(NameId(name), sample);
     }
 
+    /// Records how a check went.
+    #[inline]
+    pub(crate) fn check(&self, row: u32, verdict: Verdict) {
+        let mut slice = self.slice.borrow_mut();
+        slice.record_check(NameId(row), verdict);
+        let counters = &mut slice.counters;
+        match verdict {
+            Verdict::Passed => counters.checks_passed += 1,
+            Verdict::Failed => counters.checks_failed += 1,
+            Verdict::Warned => counters.warnings += 1,
+        }
+    }
+
     /// Records a group that ends at `now`.
     pub(crate) fn group(&self, group: &OpenGroup, now: u64) {
         let latency_ns = now.saturating_sub(group.since);
-        self.slice.borrow_mut().record_group(NameId(group.name), latency_ns, group.failed);
+        self.slice.borrow_mut().record_span(NameId(group.name), latency_ns, group.failed);
     }
 
     /// Records a group that the end of its load cuts off at `now`.
     pub(crate) fn cut_off_group(&self, group: &OpenGroup, now: u64) {
         let waited_ns = now.saturating_sub(group.since);
-        self.slice.borrow_mut().record_cut_off_group(NameId(group.name), waited_ns);
+        self.slice.borrow_mut().record_cut_off_span(NameId(group.name), waited_ns);
     }
 
     /// Changes the counters of the present second.
@@ -122,16 +137,16 @@ impl Recorder {
         change(&mut self.slice.borrow_mut().counters);
     }
 
-    /// The number of a name that is known only now.
-    pub(crate) fn name(&self, kind: NameKind, text: &str) -> u32 {
+    /// The number of a name at a place that is known only now.
+    pub(crate) fn name(&self, place: PlaceId, text: &str) -> u32 {
         let mut names = self.names.borrow_mut();
         let known = names.len();
-        let number = names.number(kind, text);
+        let number = names.number(place, text);
         let mut slice = self.slice.borrow_mut();
-        for (id, kind, text) in names.from(known) {
-            slice.announce(id, kind, &self.secrets.mask(text));
+        for (id, key) in names.from(known) {
+            slice.announce(id, masked(key, &self.secrets));
         }
-        let is_other = names.get(number).is_some_and(|(_, own)| own == OTHER);
+        let is_other = names.name(number) == Some(OTHER);
         slice.counters.names_beyond_limit += u64::from(is_other && text != OTHER);
         number.0
     }
@@ -147,21 +162,25 @@ impl Recorder {
         {
             let mask = |(name, text): &(String, String)| (name.clone(), self.secrets.mask(text));
             let tags = key.tags.iter().map(mask).collect();
-            slice.announce_metric(id, &MetricKey::new(key.kind, &key.name, tags));
+            slice.announce_metric(id, &MetricKey::new(key.kind, &key.scenario, &key.name, tags));
         }
         slice.record_metric(id, key.kind, value, now.saturating_sub(self.start))
     }
 
     /// The text of a name.
     pub(crate) fn name_text(&self, name: u32) -> String {
-        self.names.borrow().get(NameId(name)).map(|(_, text)| text.to_owned()).unwrap_or_default()
+        self.names.borrow().name(NameId(name)).unwrap_or_default().to_owned()
     }
 
     /// Writes a line to the run's log, or counts it as dropped.
     pub(crate) fn log(&self, text: String) {
+        self.log_line(text, None);
+    }
+
+    fn log_line(&self, text: String, example: Option<ErrorExample>) {
         let mut log = self.log.borrow_mut();
         if log.len() < LOG_LINES {
-            log.push(LogLine { worker: self.worker, second: self.second.get(), text });
+            log.push(LogLine { worker: self.worker, second: self.second.get(), text, example });
         } else {
             self.count(|counters| counters.log_dropped += 1);
         }
@@ -169,19 +188,31 @@ impl Recorder {
 
     /// Whether the next error of a kind is written down with its detail.
     pub(crate) fn wants_detail(&self, name: u32, kind: ErrorKind) -> bool {
-        self.details.borrow().get(&(name, kind)).is_none_or(|seen| *seen < DETAILS)
+        let seen = self.details.borrow().get(&(name, kind)).copied().unwrap_or(0);
+        is_example(seen + 1)
     }
 
-    /// Writes down the detail of an error, the first few times that it occurs.
-    pub(crate) fn detail(&self, name: u32, kind: ErrorKind, detail: impl FnOnce() -> String) {
+    /// Writes down the detail of an error, the first few times that it occurs and then now and again.
+    pub(crate) fn detail(
+        &self,
+        name: u32,
+        kind: ErrorKind,
+        status: u16,
+        detail: impl FnOnce() -> String,
+    ) {
         let mut details = self.details.borrow_mut();
         let seen = details.entry((name, kind)).or_default();
-        if *seen < DETAILS {
-            *seen += 1;
-            let (text, detail) = (self.name_text(name), detail());
-            let colon = if detail.is_empty() { "" } else { ": " };
-            self.log(format!("{text}: {}{colon}{detail}", kind.label()));
+        *seen += 1;
+        if !is_example(*seen) {
+            return;
         }
+        let key = self.names.borrow().key(NameId(name));
+        let (scenario, text) = key.map(|key| (key.place.scenario, key.name)).unwrap_or_default();
+        let detail = detail();
+        let colon = if detail.is_empty() { "" } else { ": " };
+        let line = format!("{text}: {}{colon}{detail}", kind.label());
+        let example = ErrorExample { scenario, name: text, kind, status, number: *seen };
+        self.log_line(line, Some(example));
     }
 
     /// Hands over the slices of the seconds that are over at `now`.
@@ -256,4 +287,16 @@ impl Recorder {
     pub(crate) fn tell_load_ended(&self, load: u16) {
         let _ = self.messages.send(Message::LoadEnded(load));
     }
+}
+
+/// Whether an error is written down, given which one of its kind and row it is, from 1.
+fn is_example(number: u64) -> bool {
+    number <= FIRST_ERRORS || number.is_multiple_of(ERRORS_PER_EXAMPLE)
+}
+
+/// A row of which no part shows a secret.
+fn masked(key: RowKey, secrets: &Secrets) -> RowKey {
+    let mut key = RowKey { name: secrets.mask(&key.name), ..key };
+    key.place.group.iter_mut().for_each(|group| *group = secrets.mask(group));
+    key
 }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use squall_metrics::{NameId, NameKind, Names, OTHER};
+use squall_metrics::{NameId, Names, PlaceId, RowKey};
 
 use crate::program::Program;
 
@@ -14,11 +14,7 @@ pub(crate) struct NameRegistry(Mutex<Names>);
 
 impl NameRegistry {
     pub(crate) fn new(program: &Program) -> Self {
-        let mut names = Names::new(program.max_names);
-        for (kind, text) in &program.names {
-            names.intern(*kind, text);
-        }
-        NameRegistry(Mutex::new(names))
+        NameRegistry(Mutex::new(program.names.clone().with_most(program.max_names)))
     }
 }
 
@@ -36,29 +32,34 @@ impl KnownNames {
     }
 
     /// The number of a name, that of `other` if there are too many.
-    pub(super) fn number(&mut self, kind: NameKind, text: &str) -> NameId {
-        let known = self.names.find(kind, text);
-        let other = || self.names.is_full().then(|| self.names.find(kind, OTHER)).flatten();
+    pub(super) fn number(&mut self, place: PlaceId, text: &str) -> NameId {
+        let known = self.names.find(place, text);
+        let other = || self.names.is_full().then(|| self.names.find_other(place)).flatten();
         known.or_else(other).unwrap_or_else(|| {
             let mut all = self.registry.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let number = all.intern(kind, text);
+            let number = all.intern(place, text);
             self.names.follow(&all);
             number
         })
     }
 
-    /// Kind and text of a name.
-    pub(super) fn get(&self, number: NameId) -> Option<(NameKind, &str)> {
-        self.names.get(number)
+    /// What identifies a row.
+    pub(super) fn key(&self, number: NameId) -> Option<RowKey> {
+        self.names.key(number)
     }
 
-    /// The names from a number on.
-    pub(super) fn from(&self, first: usize) -> impl Iterator<Item = (NameId, NameKind, &str)> {
-        let name = |number| {
+    /// The text of a name.
+    pub(super) fn name(&self, number: NameId) -> Option<&str> {
+        self.names.get(number).map(|(_, name)| name)
+    }
+
+    /// The rows from a number on.
+    pub(super) fn from(&self, first: usize) -> impl Iterator<Item = (NameId, RowKey)> {
+        let row = |number| {
             let number = NameId(number as u32);
-            self.names.get(number).map(|(kind, text)| (number, kind, text))
+            Some((number, self.names.key(number)?))
         };
-        (first..self.names.len()).filter_map(name)
+        (first..self.names.len()).filter_map(row)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -68,12 +69,17 @@ impl KnownNames {
 
 #[cfg(test)]
 mod tests {
+    use squall_metrics::{OTHER, Place, RowKind};
+
     use super::*;
 
     #[test]
     fn workers_agree_on_what_is_other() {
-        let registry = Arc::new(NameRegistry(Mutex::new(Names::new(4))));
-        registry.0.lock().expect("not poisoned").intern(NameKind::Request, "known");
+        let mut names = Names::new(4);
+        let [request, group] = [RowKind::Request, RowKind::Group]
+            .map(|kind| names.place(&Place { kind, scenario: "s".to_owned(), group: Vec::new() }));
+        names.intern(request, "known");
+        let registry = Arc::new(NameRegistry(Mutex::new(names)));
         let mut workers = [KnownNames::new(registry.clone()), KnownNames::new(registry)];
         let mut numbers = std::collections::BTreeMap::new();
         // Each meets the names in an order of its own.
@@ -81,7 +87,7 @@ mod tests {
             for at in 0..10 {
                 for (index, worker) in workers.iter_mut().enumerate() {
                     let name = if index == 0 { at } else { 9 - at };
-                    let number = worker.number(NameKind::Request, &format!("name {name}"));
+                    let number = worker.number(request, &format!("name {name}"));
                     let agreed = *numbers.entry(name).or_insert(number);
                     assert_eq!(agreed, number, "name {name}, worker {index}, round {round}");
                 }
@@ -90,11 +96,13 @@ mod tests {
         let own: std::collections::BTreeSet<NameId> = numbers.values().copied().collect();
         assert_eq!(own.len(), 4, "three of ten beside the known one, and other");
         for worker in &mut workers {
-            assert_eq!(worker.number(NameKind::Request, "known"), NameId(0));
+            assert_eq!(worker.number(request, "known"), NameId(0));
             assert_eq!(worker.len(), 5);
-            assert_eq!(worker.from(4).next(), Some((NameId(4), NameKind::Request, OTHER)));
-            let other = worker.number(NameKind::Group, "new");
-            assert_eq!(worker.get(other), Some((NameKind::Group, OTHER)));
+            let other = RowKey::new(RowKind::Request, "", OTHER);
+            assert_eq!(worker.from(4).next(), Some((NameId(4), other)));
+            let number = worker.number(group, "new");
+            let other = RowKey::new(RowKind::Group, "", OTHER);
+            assert_eq!(worker.from(number.0 as usize).next(), Some((number, other)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A step that runs a program: timed and judged like a request.
 
-use squall_metrics::ErrorKind;
+use squall_metrics::{ErrorKind, PlaceId};
 
 use super::in_flight::Cancel;
 use super::{Failure, Frame, Sampler};
@@ -15,6 +15,10 @@ impl Sampler for ExecOp {
 
     fn kind(&self) -> &str {
         "exec"
+    }
+
+    fn place(&self) -> PlaceId {
+        self.place
     }
 
     fn is_scheduled(&self) -> bool {

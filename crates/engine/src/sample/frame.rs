@@ -2,7 +2,7 @@
 //! the record when it is over.
 
 use squall_extract::{Documents, Limits};
-use squall_metrics::{ErrorKind, NameKind, PHASES, Phases, Sample};
+use squall_metrics::{ErrorKind, PHASES, Phases, Sample, Verdict};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use super::connections::Place;
@@ -11,8 +11,8 @@ use super::in_flight::InFlight;
 use super::resources::{Found, Wanted};
 use super::{Failure, Moment, Sampled, Sampler};
 use crate::long_body::FoundAhead;
-use crate::post::{self, AssertionResult};
-use crate::program::PostOp;
+use crate::post::{self, AssertionResult, Observation};
+use crate::program::{CheckOp, PostOp};
 use crate::scope::Reply;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -310,6 +310,9 @@ impl<'w> Frame<'w> {
     fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp], ahead: FoundAhead) {
         let Frame { worker, user, copy, result, .. } = self;
         post::process(&worker.program, user, reply, post, ahead, result, |observation| {
+            if let Observation::Checked(check, passed) = &observation {
+                worker.recorder.check(check.row, verdict(check, passed));
+            }
             if let Some(copy) = copy {
                 copy.observed(observation);
             }
@@ -340,14 +343,13 @@ impl<'w> Frame<'w> {
     ) -> Sampled {
         let worker = self.worker;
         let name = self.name.unwrap_or_else(|| {
-            worker.recorder.name(NameKind::Request, &format!("{} (no URL)", sampler.kind()))
+            worker.recorder.name(sampler.place(), &format!("{} (no URL)", sampler.kind()))
         });
         let complete = result.is_ok();
         if let Err(Failure { kind, detail }) = result {
             self.end = worker.clock.now();
             // What assertions saw of a reply that then came to nothing is not asked for any more.
-            self.result =
-                AssertionResult { error: Some(kind), detail, ..AssertionResult::default() };
+            self.result = AssertionResult { error: Some(kind), detail };
         }
         let load = &worker.program.loads[usize::from(self.user.seat.load)];
         let scheduled = sampler.is_scheduled() && load.has_schedule();
@@ -418,15 +420,18 @@ impl<'w> Frame<'w> {
 
     fn count(&self, name: u32, complete: bool) {
         let (recorder, result) = (&self.worker.recorder, &self.result);
-        if result.checks_passed + result.checks_failed + result.warnings > 0 {
-            recorder.count(|counters| {
-                counters.checks_passed += u64::from(result.checks_passed);
-                counters.checks_failed += u64::from(result.checks_failed);
-                counters.warnings += u64::from(result.warnings);
-            });
-        }
         if let Some(kind) = result.error {
-            recorder.detail(name, kind, || self.detail(complete));
+            let status = u16::try_from(self.code).unwrap_or(0);
+            recorder.detail(name, kind, status, || self.detail(complete));
         }
+    }
+}
+
+/// How a check went: what cannot be evaluated has not passed.
+fn verdict(check: &CheckOp, passed: &Result<bool, String>) -> Verdict {
+    match passed {
+        Ok(true) => Verdict::Passed,
+        _ if check.warn => Verdict::Warned,
+        _ => Verdict::Failed,
     }
 }

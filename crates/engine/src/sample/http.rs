@@ -1,6 +1,6 @@
 //! An HTTP request: sent, followed where it leads, its reply shown to the frame.
 
-use squall_metrics::ErrorKind;
+use squall_metrics::{ErrorKind, PlaceId};
 use squall_wire::{
     BodySink, BodySource, Delivery, Error, Expect, Phase, RequestBytes, RequestFields, Response,
     Times,
@@ -26,6 +26,10 @@ impl Sampler for RequestOp {
 
     fn kind(&self) -> &str {
         &self.method
+    }
+
+    fn place(&self) -> PlaceId {
+        self.place
     }
 
     fn is_scheduled(&self) -> bool {

@@ -15,6 +15,8 @@ pub(crate) mod resources;
 mod route;
 pub(crate) mod throttle;
 
+use squall_metrics::PlaceId;
+
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 pub(crate) use failure::Failure;
@@ -29,6 +31,9 @@ pub(crate) trait Sampler {
 
     /// What it does, in a word, for samples that came to nothing before they had a name.
     fn kind(&self) -> &str;
+
+    /// Where it counts if it has no name.
+    fn place(&self) -> PlaceId;
 
     /// Whether its latency is also counted from when it should have been sent, where the load says
     /// when that was.

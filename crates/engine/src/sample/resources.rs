@@ -8,6 +8,7 @@ use squall_extract::{
     ExtractError, Limits, PageResources, Resource, ResourceKind, page_cost_estimate,
     page_resources, style_cost_estimate, style_resources,
 };
+use squall_metrics::PlaceId;
 use squall_wire::Response;
 
 use super::route::{self, Route};
@@ -268,6 +269,10 @@ impl Sampler for ResourceSampler<'_> {
 
     fn kind(&self) -> &str {
         "GET"
+    }
+
+    fn place(&self) -> PlaceId {
+        self.op.place
     }
 
     fn is_scheduled(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use squall_metrics::{ErrorKind, NameKind};
+use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 use squall_wire::{Fields, Origin};
 
@@ -138,12 +138,12 @@ pub(super) fn first<'p, 'w>(
         NameOp::Rendered(template) => {
             let text = rendered(worker, template, &scope)?;
             let text = String::from_utf8_lossy(&text);
-            worker.recorder.name(NameKind::Request, &names::limited(&text))
+            worker.recorder.name(op.place, &names::limited(&text))
         }
         NameOp::FromUrl => {
             let path = path.as_ref().map_or(&[][..], |path| path);
             let name = format!("{} {}", op.method, names::collapse(&String::from_utf8_lossy(path)));
-            worker.recorder.name(NameKind::Request, &names::limited(&name))
+            worker.recorder.name(op.place, &names::limited(&name))
         }
     };
     Ok((

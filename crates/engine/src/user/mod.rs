@@ -43,6 +43,8 @@ pub(crate) struct Core {
     pub state: Cell<Option<UserState>>,
     /// Whether an iteration has begun and is not over.
     pub in_iteration: Cell<bool>,
+    /// When the current iteration began, on the run's clock.
+    pub began: Cell<u64>,
     /// It ends at the next step.
     pub stopped: Cell<bool>,
     /// Its iteration ends at the next step of each of its strands.
@@ -94,6 +96,7 @@ impl User {
                 seat,
                 state: Cell::new(None),
                 in_iteration: Cell::new(false),
+                began: Cell::new(0),
                 stopped: Cell::new(false),
                 iteration_over: Cell::new(false),
                 concurrency: Concurrency::default(),

@@ -146,7 +146,8 @@ impl Worker {
                 self.spawn(user);
             }
             Action::Dismiss { mut user, at } => {
-                self.cut_off_groups(&mut user.strand);
+                let User { core, strand } = &mut *user;
+                self.cut_off_spans(core, strand);
                 self.note(&user.core, UserState::Finished, at);
                 self.note_users();
             }

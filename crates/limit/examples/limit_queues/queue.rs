@@ -3,7 +3,7 @@
 //! with one server this is Lindley's recursion), and are recorded in slices as a worker records them. Pure.
 
 use squall_base::random::Random;
-use squall_metrics::{NameId, NameKind, Sample, Slice};
+use squall_metrics::{NameId, RowKey, RowKind, Sample, Slice};
 
 /// Requests from which an edge without a formula is found.
 const SIMULATED_REQUESTS: u64 = 20_000_000;
@@ -74,7 +74,7 @@ impl Queue {
     /// The slices of a step: those of its seconds from `first` on, which is where measuring begins.
     pub fn step(&self, rate: f64, first: u32, seconds: u32, random: &mut Random) -> Vec<Slice> {
         let mut slices: Vec<Slice> = (first..seconds).map(|second| Slice::new(0, second)).collect();
-        slices[0].announce(NameId(0), NameKind::Request, "queue");
+        slices[0].announce(NameId(0), RowKey::new(RowKind::Request, "s", "queue"));
         self.run(rate, random, |arrived, departs, response| {
             let second = departs as usize;
             if let Some(slice) =

@@ -19,6 +19,12 @@ fn sample(latency_us: u64, status: u16) -> Sample {
     }
 }
 
+fn key(name: &str) -> RowKey {
+    let mut key = RowKey::new(RowKind::Resource, "buyer", name);
+    key.place.group.push("checkout".to_owned());
+    key
+}
+
 proptest! {
     #[test]
     fn encoding_loses_nothing(
@@ -26,12 +32,13 @@ proptest! {
         dropped in any::<u64>(),
     ) {
         let mut slice = Slice::new(3, 7);
-        slice.announce(NameId(0), NameKind::Request, "GET /ü");
+        slice.announce(NameId(0), key("GET /ü"));
+        slice.record_check(NameId(5), Verdict::Warned);
         slice.counters.arrivals_dropped = dropped;
         let tags = vec![("to".to_owned(), "ü".to_owned())];
-        let key = MetricKey::new(MetricKind::Gauge, "stock", tags);
-        slice.announce_metric(MetricId(2), &key);
-        prop_assert_eq!(slice.record_metric(MetricId(2), key.kind, -1.5, dropped), Ok(()));
+        let metric = MetricKey::new(MetricKind::Gauge, "buyer", "stock", tags);
+        slice.announce_metric(MetricId(2), &metric);
+        prop_assert_eq!(slice.record_metric(MetricId(2), metric.kind, -1.5, dropped), Ok(()));
         for (name, latency, status) in samples {
             slice.record(NameId(name), &sample(latency, status));
         }
@@ -40,6 +47,7 @@ proptest! {
         let read = Slice::decode(&mut bytes.as_slice()).expect("what was encoded");
         prop_assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
         prop_assert_eq!(read.metrics().collect::<Vec<_>>(), slice.metrics().collect::<Vec<_>>());
+        prop_assert_eq!(read.checks().collect::<Vec<_>>(), slice.checks().collect::<Vec<_>>());
         prop_assert_eq!(&read.metric_keys, &slice.metric_keys);
         prop_assert_eq!((read.time_account, read.self_metrics), (slice.time_account, slice.self_metrics));
         prop_assert_eq!((read.counters, read.names, read.second, read.worker), (slice.counters, slice.names, 7, 3));
@@ -59,7 +67,7 @@ proptest! {
 #[test]
 fn counts_that_add_up_to_too_much_do_not_overflow() {
     let mut slice = Slice::new(0, 0);
-    slice.announce(NameId(0), NameKind::Request, "GET /");
+    slice.announce(NameId(0), key("GET /"));
     for value in [10, 20] {
         slice.requests.row(NameId(0)).latency.record_n(value, u64::MAX / 2);
     }
@@ -80,7 +88,7 @@ fn counts_that_add_up_to_too_much_do_not_overflow() {
 #[test]
 fn what_a_later_version_adds_is_skipped() {
     let mut slice = Slice::new(3, 7);
-    slice.announce(NameId(0), NameKind::Request, "GET /");
+    slice.announce(NameId(0), key("GET /"));
     slice.record(NameId(0), &sample(500, 200));
     let mut bytes = Vec::new();
     slice.encode(&mut bytes);

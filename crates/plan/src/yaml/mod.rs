@@ -55,7 +55,9 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, PlanErrors> {
     let name = path.display().to_string();
     match files::text(path) {
         Ok(text) => {
-            let folder = path.parent().unwrap_or(Path::new(""));
+            // Absolute, so that a plan that is printed means the same wherever it then lies.
+            let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            let folder = whole.parent().unwrap_or(Path::new(""));
             load_str(&name, &text, folder, options)
         }
         Err(error) => {

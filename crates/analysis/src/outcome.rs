@@ -1,0 +1,275 @@
+//! Whether a run passed, and if not, why: one pure function. How far its numbers can be trusted is another
+//! question ([`crate::assess`]).
+//!
+//! Thresholds decide where there are any: a plan that tolerates some errors, or some failed checks, says how
+//! many (`error_rate < 1%`, `checks_failed < 10`). Without one, every failed check and every request that was
+//! an error fails the run. Whatever the plan says, a run fails whose every request failed, in
+//! which an expression could not be evaluated, which the plan stopped, or which is incomplete.
+
+use squall_base::units::{count, percent};
+use squall_metrics::{CheckCounts, RequestStats};
+
+use crate::threshold::ThresholdResult;
+use crate::validity::Validity;
+
+/// Most checks that are named.
+const MAX_CHECKS_NAMED: usize = 20;
+
+/// What decides whether a run passed.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// Results of its thresholds.
+    pub thresholds: &'a [ThresholdResult],
+    /// All requests together.
+    pub all: &'a RequestStats,
+    /// What each check came to, with its name.
+    pub checks: &'a [(String, CheckCounts)],
+    /// Expressions that could not be evaluated, for example because a variable had no value.
+    pub expressions_failed: u64,
+    /// Whether the plan stopped the run.
+    pub stopped_by_plan: bool,
+    /// What could not be done or written, a sentence each: a worker that broke off, a teardown that failed.
+    pub incomplete: &'a [String],
+}
+
+/// A kind of reason for which runs fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// A threshold failed.
+    Threshold,
+    /// A check failed.
+    Check,
+    /// Requests were errors.
+    Errors,
+    /// Every request failed.
+    EveryRequest,
+    /// Expressions could not be evaluated.
+    Expressions,
+    /// The plan stopped the run.
+    StoppedByPlan,
+    /// Something could not be done or written.
+    Incomplete,
+}
+
+impl FailureKind {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            FailureKind::Threshold => "threshold",
+            FailureKind::Check => "check",
+            FailureKind::Errors => "errors",
+            FailureKind::EveryRequest => "every_request",
+            FailureKind::Expressions => "expressions",
+            FailureKind::StoppedByPlan => "stopped_by_plan",
+            FailureKind::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// A reason for which a run failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Its kind.
+    pub kind: FailureKind,
+    /// Which threshold or check.
+    pub name: Option<String>,
+    /// How many times.
+    pub count: Option<u64>,
+    /// In a sentence.
+    pub text: String,
+}
+
+/// Why a run failed; nothing: it passed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outcome(pub Vec<Failure>);
+
+impl Outcome {
+    /// Whether the run passed.
+    pub fn passed(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The exit code of a run: 130 if it was interrupted, 3 if it is incomplete, or if its numbers are
+    /// invalid and that is to fail it (`strict`), 1 if it failed, 0 if it passed.
+    pub fn exit_code(&self, interrupted: bool, strict: bool, validity: Validity) -> u8 {
+        let is_incomplete = self.0.iter().any(|own| own.kind == FailureKind::Incomplete);
+        match () {
+            () if is_incomplete => 3,
+            () if interrupted => 130,
+            () if strict && validity == Validity::Invalid => 3,
+            () if !self.passed() => 1,
+            () => 0,
+        }
+    }
+}
+
+/// Whether a run passed, and if not, why: the most important reason first.
+pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
+    let mut failures = Vec::new();
+    let mut fail = |kind, name: Option<&str>, count: Option<u64>, text: String| {
+        failures.push(Failure { kind, name: name.map(str::to_owned), count, text });
+    };
+    for text in evidence.incomplete {
+        fail(FailureKind::Incomplete, None, None, text.clone());
+    }
+    let (requests, errors) = (evidence.all.count, evidence.all.errors);
+    if requests > 0 && errors >= requests {
+        let text = match requests {
+            1 => "the only request failed".to_owned(),
+            _ => format!("every request failed, {} of them", count(requests)),
+        };
+        fail(FailureKind::EveryRequest, None, Some(errors), text);
+    }
+    for own in evidence.thresholds.iter().filter(|own| !own.passed) {
+        let text = format!("threshold {} failed ({})", own.text, own.shown);
+        fail(FailureKind::Threshold, Some(&own.text), None, text);
+    }
+    if evidence.expressions_failed > 0 {
+        let failed = evidence.expressions_failed;
+        let text = format!("{} could not be evaluated", times(failed, "expression"));
+        fail(FailureKind::Expressions, None, Some(failed), text);
+    }
+    if evidence.thresholds.is_empty() {
+        judge_without_thresholds(evidence, &mut fail);
+    }
+    if evidence.stopped_by_plan {
+        fail(FailureKind::StoppedByPlan, None, None, "the plan stopped the run".to_owned());
+    }
+    Outcome(failures)
+}
+
+/// Failed checks and errors.
+fn judge_without_thresholds(
+    evidence: &Evidence<'_>,
+    fail: &mut impl FnMut(FailureKind, Option<&str>, Option<u64>, String),
+) {
+    let failed = || evidence.checks.iter().filter(|(_, counts)| counts.failed > 0);
+    for (name, counts) in failed().take(MAX_CHECKS_NAMED) {
+        let text = format!(
+            "check {name} failed {} of {}",
+            times(counts.failed, "time"),
+            count(counts.count())
+        );
+        fail(FailureKind::Check, Some(name), Some(counts.failed), text);
+    }
+    let more = failed().count().saturating_sub(MAX_CHECKS_NAMED) as u64;
+    if more > 0 {
+        let text = format!("{} failed as well", times(more, "further check"));
+        fail(FailureKind::Check, None, Some(more), text);
+    }
+    let (requests, errors) = (evidence.all.count, evidence.all.errors);
+    if errors > 0 && errors < requests {
+        let share = errors as f64 / requests as f64;
+        let text = format!(
+            "{} of {} requests were errors ({})",
+            count(errors),
+            count(requests),
+            percent(share)
+        );
+        fail(FailureKind::Errors, None, Some(errors), text);
+    }
+}
+
+/// A number of things.
+fn times(number: u64, what: &str) -> String {
+    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence<'a>(all: &'a RequestStats, checks: &'a [(String, CheckCounts)]) -> Evidence<'a> {
+        Evidence {
+            thresholds: &[],
+            all,
+            checks,
+            expressions_failed: 0,
+            stopped_by_plan: false,
+            incomplete: &[],
+        }
+    }
+
+    fn requests(count: u64, errors: u64) -> RequestStats {
+        RequestStats { count, errors, ..RequestStats::default() }
+    }
+
+    fn threshold(passed: bool) -> ThresholdResult {
+        let totals = crate::Totals::new();
+        let text = if passed { "count >= 0" } else { "count > 0" };
+        crate::Threshold::parse(text).expect("a threshold").evaluate(&totals, 1.0)
+    }
+
+    fn kinds(evidence: &Evidence<'_>) -> Vec<FailureKind> {
+        outcome(evidence).0.iter().map(|failure| failure.kind).collect()
+    }
+
+    #[test]
+    fn without_thresholds_checks_and_errors_decide() {
+        let checks = [
+            ("fast".to_owned(), CheckCounts { passed: 7, failed: 3, warned: 0 }),
+            ("slow".to_owned(), CheckCounts { passed: 7, failed: 0, warned: 3 }),
+        ];
+        let all = requests(10, 3);
+        let found = outcome(&evidence(&all, &checks));
+        let texts: Vec<&str> = found.0.iter().map(|failure| failure.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            ["check fast failed 3 times of 10", "3 of 10 requests were errors (30%)"]
+        );
+        assert_eq!(found.0[0].name.as_deref(), Some("fast"));
+        assert_eq!(kinds(&evidence(&requests(10, 0), &[])), []);
+        assert_eq!(kinds(&evidence(&requests(0, 0), &[])), []);
+    }
+
+    #[test]
+    fn thresholds_decide_where_there_are_any() {
+        let checks = [("fast".to_owned(), CheckCounts { passed: 7, failed: 3, warned: 0 })];
+        let all = requests(10, 3);
+        let passed = [threshold(true)];
+        let with = Evidence { thresholds: &passed, ..evidence(&all, &checks) };
+        assert_eq!(kinds(&with), []);
+        let failed = [threshold(true), threshold(false)];
+        let with = Evidence { thresholds: &failed, ..evidence(&all, &checks) };
+        assert_eq!(kinds(&with), [FailureKind::Threshold]);
+        assert_eq!(outcome(&with).0[0].text, "threshold count > 0 failed (0)");
+    }
+
+    #[test]
+    fn what_no_plan_can_tolerate() {
+        let (all, passed) = (requests(10, 10), [threshold(true)]);
+        let incomplete = ["run.json: no space left".to_owned()];
+        let with = Evidence {
+            thresholds: &passed,
+            expressions_failed: 2,
+            stopped_by_plan: true,
+            incomplete: &incomplete,
+            ..evidence(&all, &[])
+        };
+        assert_eq!(
+            kinds(&with),
+            [
+                FailureKind::Incomplete,
+                FailureKind::EveryRequest,
+                FailureKind::Expressions,
+                FailureKind::StoppedByPlan
+            ]
+        );
+    }
+
+    #[test]
+    fn exit_codes() {
+        let of = |kind: Option<FailureKind>| {
+            let failure = |kind| Failure { kind, name: None, count: None, text: String::new() };
+            Outcome(kind.map(failure).into_iter().collect())
+        };
+        let (valid, invalid) = (Validity::Valid, Validity::Invalid);
+        assert_eq!(of(None).exit_code(false, true, valid), 0);
+        assert_eq!(of(None).exit_code(false, false, invalid), 0);
+        assert_eq!(of(None).exit_code(false, true, invalid), 3);
+        assert_eq!(of(None).exit_code(true, false, valid), 130);
+        assert_eq!(of(Some(FailureKind::Threshold)).exit_code(false, false, valid), 1);
+        assert_eq!(of(Some(FailureKind::Threshold)).exit_code(true, false, valid), 130);
+        assert_eq!(of(Some(FailureKind::Incomplete)).exit_code(false, false, valid), 3);
+    }
+}

@@ -1,0 +1,110 @@
+//! What a threshold is about: `(login)`, `("GET /", scenario: buyer)`, `(kind: group)`, `(login, phase: connect)`,
+//! `(bought, tag.country: at)`. The only grammar for that.
+//!
+//! A name that several kinds of rows have means requests first, see [`RowKind::ALL`]; `kind:` says otherwise.
+//! The rows of a name in several scenarios and groups count together, unless `scenario:` or `group:` narrows
+//! them down.
+
+use squall_metrics::{PHASES, RowKind, Selector};
+
+/// What a threshold is about.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Subject {
+    /// As it was written, without the parentheses.
+    pub text: String,
+    /// The rows.
+    pub selector: Selector,
+    /// The place of a phase in [`PHASES`]; `None`: the whole latency.
+    pub phase: Option<usize>,
+    /// Tags of a metric of the plan's own.
+    pub tags: Vec<(String, String)>,
+}
+
+impl Subject {
+    /// Whether it is all requests.
+    pub fn is_all(&self) -> bool {
+        *self == Subject::default()
+    }
+
+    /// Reads it from the beginning of a text, and returns what follows. Without parentheses it is all requests.
+    pub fn parse(text: &str) -> Result<(Subject, &str), String> {
+        let Some(inner) = text.strip_prefix('(') else { return Ok((Subject::default(), text)) };
+        let mut subject = Subject::default();
+        let mut rest = inner.trim_start();
+        if key(rest).is_none() {
+            let (name, after) = value(rest)?;
+            if name.is_empty() {
+                return Err("the name is empty".to_owned());
+            }
+            subject.selector.name = Some(name.to_owned());
+            rest = after;
+        }
+        while let Some((word, after)) = key(rest.trim_start_matches([',', ' '])) {
+            let (own, after) = value(after.trim_start())?;
+            if own.is_empty() {
+                return Err(format!("the {word} is empty"));
+            }
+            subject.narrow(word, own)?;
+            rest = after;
+        }
+        let after = rest.strip_prefix(')').ok_or("expected `)` after the name")?;
+        inner[..inner.len() - rest.len()].trim().clone_into(&mut subject.text);
+        Ok((subject, after))
+    }
+
+    fn narrow(&mut self, word: &str, own: &str) -> Result<(), String> {
+        let Subject { selector, phase, tags, .. } = self;
+        let twice = match word {
+            "scenario" => selector.scenario.replace(own.to_owned()).is_some(),
+            "group" => selector.group.replace(own.to_owned()).is_some(),
+            "kind" => {
+                let kind = RowKind::from_label(own).ok_or_else(|| {
+                    let kinds = RowKind::ALL.map(|(_, label)| label).join(", ");
+                    format!("unknown kind `{own}`: expected one of {kinds}")
+                })?;
+                selector.kind.replace(kind).is_some()
+            }
+            "phase" => {
+                let at = PHASES.iter().position(|phase| *phase == own);
+                let at = at.ok_or_else(|| {
+                    format!("unknown phase `{own}`: expected one of {}", PHASES.join(", "))
+                })?;
+                phase.replace(at).is_some()
+            }
+            _ => {
+                let tag = word.strip_prefix("tag.").unwrap_or(word);
+                let twice = tags.iter().any(|(known, _)| known == tag);
+                tags.push((tag.to_owned(), own.to_owned()));
+                twice
+            }
+        };
+        if twice { Err(format!("`{word}` is given twice")) } else { Ok(()) }
+    }
+}
+
+/// A key with its colon at the beginning of a text, and what follows.
+fn key(text: &str) -> Option<(&str, &str)> {
+    let (word, rest) = text.split_once(':')?;
+    let word = word.trim_end();
+    let is_tag = |word: &str| {
+        word.strip_prefix("tag.").is_some_and(|tag| {
+            !tag.is_empty() && tag.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c))
+        })
+    };
+    let known = ["scenario", "kind", "group", "phase"].contains(&word) || is_tag(word);
+    known.then_some((word, rest))
+}
+
+/// A value, in quotes or up to the closing parenthesis or to a comma before a further key, and what follows.
+fn value(text: &str) -> Result<(&str, &str), String> {
+    if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        let inner = &text[1..];
+        let end = inner.find(quote).ok_or("the closing quote is missing")?;
+        return Ok((&inner[..end], inner[end + 1..].trim_start()));
+    }
+    let close = text.find(')').ok_or("the closing parenthesis is missing")?;
+    let commas = text[..close].match_indices(',').map(|(at, _)| at);
+    let is_end = |at: &usize| key(text[at + 1..].trim_start()).is_some();
+    let end = commas.into_iter().find(is_end).unwrap_or(close);
+    Ok((text[..end].trim_end(), &text[end..]))
+}

@@ -1,0 +1,475 @@
+//! `run.json`: everything that is known of a run when it is over, as programs read it, and of which the
+//! text report is made. `docs/run.md` explains it; `squall schema --run` prints its JSON Schema.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::run::Meta;
+use crate::schema::{Schema, document};
+
+/// Version of the schema. Fields are added without a new one.
+pub const SCHEMA: u64 = 2;
+
+document! {
+    /// The result of a run.
+    RunDocument {
+        /// Version of this schema. A reader refuses a later one.
+        schema: u64,
+        /// What was tested, and with what.
+        meta: Meta,
+        /// Length of the run, in seconds.
+        elapsed_s: f64,
+        /// Whether it ended in an orderly way; otherwise the generator was killed.
+        finished: bool,
+        /// Whether the tester interrupted it.
+        interrupted: bool,
+        /// Whether the plan stopped it.
+        stopped_by_plan: bool,
+        /// Whether the run passed, and if not, why.
+        outcome: OutcomeDocument,
+        /// How far the numbers can be trusted: `valid`, `questionable` or `invalid`.
+        validity: String,
+        /// Why not further, and notes; the most severe first.
+        validity_reasons: Vec<ValidityReason>,
+        /// All requests, resources and programs together.
+        totals: Row,
+        /// Requests, resources and programs, a row for each kind, scenario, group and name.
+        requests: Vec<Row>,
+        /// The rows of a name in several scenarios or groups, together.
+        names: Vec<Row>,
+        /// Groups. `error_kinds` and `status` are those of the requests within them.
+        groups: Vec<Row>,
+        /// Iterations, by scenario.
+        iterations: Vec<Row>,
+        /// Checks.
+        checks: Vec<CheckRow>,
+        /// Metrics that the plan records itself.
+        metrics: Vec<MetricRow>,
+        /// Results of the thresholds.
+        thresholds: Vec<ThresholdRow>,
+        /// What is counted besides requests, by name.
+        counters: BTreeMap<String, u64>,
+        /// The steady part; null: too short to have one.
+        steady: Option<SteadyPart>,
+        /// Where the users' time went, in user-seconds.
+        time_accounting: TimeAccounting,
+        /// Throughput as measured and by Little's law; null: no closed workload.
+        throughput_gap: Option<Gap>,
+        /// What squall itself used, and its own delays.
+        generator: GeneratorDocument,
+        /// Metrics of the host: gauges at their highest, and what was counted during the run.
+        host_metrics: BTreeMap<String, u64>,
+        /// What the tester should know.
+        warnings: Vec<String>,
+        /// The first details of errors, and lines that the plan logs.
+        log: Vec<String>,
+        /// The run second by second; in long runs each row covers several seconds.
+        series: Vec<SeriesDocument>,
+    }
+
+    /// Whether the run passed.
+    OutcomeDocument {
+        /// Whether it passed.
+        passed: bool,
+        /// Why it failed.
+        reasons: Vec<FailureDocument>,
+        /// The exit code of the run.
+        exit_code: u64,
+    }
+
+    /// A reason for which the run failed.
+    FailureDocument {
+        /// `threshold`, `check`, `errors`, `every_request`, `expressions`, `stopped_by_plan` or `incomplete`.
+        kind: String,
+        /// Which threshold or check; null: none.
+        name: Option<String>,
+        /// How many times; null: not a number of times.
+        count: Option<u64>,
+        /// In a sentence.
+        text: String,
+    }
+
+    /// Something that bears on how far the numbers can be trusted.
+    ValidityReason {
+        /// The rule.
+        rule: String,
+        /// What it alone makes of the run.
+        validity: String,
+        /// Its effect on the numbers, as shares of them; null: nobody knows.
+        effect: Option<EffectDocument>,
+        /// The effect in words.
+        effect_text: String,
+        /// What was observed.
+        observed: String,
+        /// What to do about it.
+        advice: String,
+    }
+
+    /// By which share numbers may be wrong; 0: not.
+    EffectDocument {
+        /// Of the rate.
+        rate: f64,
+        /// Of the mean latency.
+        mean: f64,
+        /// Of the p99.
+        p99: f64,
+    }
+
+    /// What was recorded under a name.
+    Row {
+        /// `request`, `program`, `resource`, `group` or `iteration`; empty: several.
+        kind: String,
+        /// The scenario; null: all of them.
+        scenario: Option<String>,
+        /// The groups around it, the outermost first.
+        group: Vec<String>,
+        /// The name; empty in the totals of a run.
+        name: String,
+        /// How many have ended.
+        count: u64,
+        /// How many of them were errors.
+        errors: u64,
+        /// The same as a share, from 0 to 1.
+        error_rate: f64,
+        /// Errors by kind.
+        error_kinds: BTreeMap<String, u64>,
+        /// Responses by status.
+        status: BTreeMap<String, u64>,
+        /// How many a second.
+        rate: f64,
+        /// Bytes received.
+        bytes_in: u64,
+        /// Bytes sent.
+        bytes_out: u64,
+        /// Groups and iterations that the end of their load cut off.
+        cut_off: u64,
+        /// Latency of complete responses, in µs.
+        latency_us: Times,
+        /// The same with what was given up, which counts with the time that it had waited; null: nothing was.
+        latency_with_timeouts_us: Option<BoundedTimes>,
+        /// Corrected latency, in µs; null: there is no schedule.
+        corrected_latency_us: Option<Times>,
+        /// The same with what was given up; null: nothing was.
+        corrected_latency_with_timeouts_us: Option<BoundedTimes>,
+        /// Phases of requests, by name, in µs.
+        phases: BTreeMap<String, PhaseTimes>,
+    }
+
+    /// The distribution of times.
+    Times {
+        /// How many there are.
+        count: u64,
+        /// The mean.
+        mean: f64,
+        /// The standard deviation.
+        sd: f64,
+        /// The smallest one.
+        min: f64,
+        /// The median.
+        p50: f64,
+        /// The 75th percentile.
+        p75: f64,
+        /// The 90th percentile.
+        p90: f64,
+        /// The 95th percentile.
+        p95: f64,
+        /// The 99th percentile.
+        p99: f64,
+        /// The 99.9th percentile.
+        p999: f64,
+        /// The largest one.
+        max: f64,
+    }
+
+    /// The distribution of times of which some are lower bounds.
+    BoundedTimes {
+        /// How many there are.
+        count: u64,
+        /// How many of them were given up.
+        given_up: u64,
+        /// Which of the values are lower bounds.
+        at_least: Vec<String>,
+        /// The mean.
+        mean: Option<f64>,
+        /// The smallest one.
+        min: Option<f64>,
+        /// The median.
+        p50: Option<f64>,
+        /// The 75th percentile.
+        p75: Option<f64>,
+        /// The 90th percentile.
+        p90: Option<f64>,
+        /// The 95th percentile.
+        p95: Option<f64>,
+        /// The 99th percentile.
+        p99: Option<f64>,
+        /// The 99.9th percentile.
+        p999: Option<f64>,
+        /// The largest one.
+        max: Option<f64>,
+    }
+
+    /// The distribution of a phase or a delay, in µs.
+    PhaseTimes {
+        /// How many there are.
+        count: u64,
+        /// The mean.
+        mean: f64,
+        /// The median.
+        p50: f64,
+        /// The 90th percentile.
+        p90: f64,
+        /// The 99th percentile.
+        p99: f64,
+        /// The largest one.
+        max: f64,
+    }
+
+    /// What a check came to.
+    CheckRow {
+        /// The scenario.
+        scenario: String,
+        /// The groups around it, the outermost first.
+        group: Vec<String>,
+        /// Its name, or its expression.
+        name: String,
+        /// How often it passed.
+        passed: u64,
+        /// How often it failed.
+        failed: u64,
+        /// How often it failed and was only to warn.
+        warned: u64,
+    }
+
+    /// A metric that the plan records itself, in the unit in which it does.
+    MetricRow {
+        /// The scenario; empty for `other`, which counts for all of them.
+        scenario: String,
+        /// Its name.
+        name: String,
+        /// `counter`, `gauge`, `rate` or `trend`.
+        kind: String,
+        /// Its tags.
+        tags: BTreeMap<String, String>,
+        /// How many values were recorded.
+        count: u64,
+        /// Of a counter: the sum of its values.
+        sum: Option<f64>,
+        /// Of a gauge: the last value.
+        last: Option<f64>,
+        /// Of a rate: how many were true.
+        trues: Option<u64>,
+        /// Of a rate: the share that was true, from 0 to 1.
+        share: Option<f64>,
+        /// Of a trend: the mean.
+        mean: Option<f64>,
+        /// Of a trend: the standard deviation.
+        sd: Option<f64>,
+        /// Of a gauge or a trend: the smallest value.
+        min: Option<f64>,
+        /// Of a trend: the median.
+        p50: Option<f64>,
+        /// Of a trend: the 75th percentile.
+        p75: Option<f64>,
+        /// Of a trend: the 90th percentile.
+        p90: Option<f64>,
+        /// Of a trend: the 95th percentile.
+        p95: Option<f64>,
+        /// Of a trend: the 99th percentile.
+        p99: Option<f64>,
+        /// Of a trend: the 99.9th percentile.
+        p999: Option<f64>,
+        /// Of a gauge or a trend: the largest value.
+        max: Option<f64>,
+    }
+
+    /// The result of a threshold.
+    ThresholdRow {
+        /// The threshold as it was written.
+        text: String,
+        /// The name that it is about; null: it names none.
+        name: Option<String>,
+        /// What it is about, as it was written between the parentheses; empty: all requests.
+        subject: String,
+        /// The metric: `p99`, `error_rate`.
+        metric: String,
+        /// `<`, `<=`, `>`, `>=`, `==` or `!=`.
+        op: String,
+        /// The limit, in `unit`.
+        limit: f64,
+        /// The measured value, in `unit`; null: nothing was counted.
+        value: Option<f64>,
+        /// Whether the value is only known to be at least that.
+        at_least: bool,
+        /// `us`, `per_second`, `share` (of 1) or `number`.
+        unit: String,
+        /// Whether it passed.
+        passed: bool,
+        /// The value as a person reads it, or why there is none.
+        shown: String,
+    }
+
+    /// The steady part of a run.
+    SteadyPart {
+        /// Its first second.
+        from_s: u64,
+        /// The second after its last.
+        to_s: u64,
+        /// Whether one was found; otherwise it is what the plan or the run's length leave.
+        found: bool,
+        /// Requests in it.
+        count: u64,
+        /// How many of them were errors.
+        errors: u64,
+        /// How many a second.
+        rate: f64,
+        /// Latency of complete responses, in µs.
+        latency_us: Times,
+        /// The rate, the mean and percentiles, each with its 95 % confidence interval.
+        confidence: BTreeMap<String, Known>,
+        /// Corrected latency, in µs; null: there is no schedule.
+        corrected_latency_us: Option<Times>,
+        /// The same of corrected latencies.
+        corrected_confidence: BTreeMap<String, Known>,
+    }
+
+    /// A value with what is known about its true value.
+    Known {
+        /// The value.
+        value: f64,
+        /// The lower end of the interval; null: unknown.
+        low: Option<f64>,
+        /// The upper end; null: unknown.
+        high: Option<f64>,
+        /// Why an end is unknown.
+        why: Option<String>,
+        /// About how many seconds longer the run would have to be to know it well.
+        longer_s: Option<f64>,
+    }
+
+    /// Time accounting, in user-seconds.
+    TimeAccounting {
+        /// Users of closed workloads.
+        users: u64,
+        /// Their time.
+        users_s: f64,
+        /// Of it in requests.
+        requests: f64,
+        /// In think time.
+        think: f64,
+        /// In pacing.
+        pacing: f64,
+        /// Before they had started.
+        not_started: f64,
+        /// Waiting for squall itself.
+        generator: f64,
+        /// After they had finished.
+        finished: f64,
+        /// Time in requests by phase.
+        requests_by_phase: BTreeMap<String, f64>,
+    }
+
+    /// Throughput as measured and by Little's law, a second.
+    Gap {
+        /// Measured.
+        measured: f64,
+        /// Users divided by the mean time of a request with think time and pacing.
+        littles_law: f64,
+        /// The gap between them, from 0 to 1.
+        gap: f64,
+        /// What causes it.
+        causes: Vec<GapCauseDocument>,
+        /// In one line.
+        text: String,
+    }
+
+    /// A cause of the gap.
+    GapCauseDocument {
+        /// The state of the users that did nothing.
+        state: String,
+        /// Its share of the users' time.
+        share: f64,
+        /// In words.
+        text: String,
+    }
+
+    /// What squall itself used, and its own delays.
+    GeneratorDocument {
+        /// CPU time in user mode, in seconds.
+        cpu_user_s: f64,
+        /// CPU time in the kernel, in seconds.
+        cpu_sys_s: f64,
+        /// Largest resident memory, in bytes.
+        peak_rss_bytes: u64,
+        /// Requests written to the request log; null: there was none.
+        requests_logged: Option<u64>,
+        /// Requests left out of that log because its queue was full.
+        requests_not_logged: Option<u64>,
+        /// CPU time of the workers, in seconds.
+        workers_cpu_s: f64,
+        /// Time in which workers were ready to run but had no CPU, in seconds.
+        starved_s: f64,
+        /// How often they lost the CPU.
+        preempted: u64,
+        /// From the arrival of a response until it was read, in µs.
+        receive_delay_us: PhaseTimes,
+        /// How much later than due requests were sent, in µs.
+        send_delay_us: PhaseTimes,
+        /// Iterations of the event loop, in µs.
+        loop_iteration_us: PhaseTimes,
+        /// How much later than due timers were seen, in µs.
+        timer_delay_us: PhaseTimes,
+        /// How much later than made connections were seen, in µs.
+        connect_delay_us: PhaseTimes,
+    }
+
+    /// A second of a run, or several.
+    SeriesDocument {
+        /// The first second, from 0.
+        second: u32,
+        /// How many it covers.
+        seconds: u32,
+        /// Most virtual users at once.
+        users: u64,
+        /// Requests that have ended.
+        requests: u64,
+        /// Those of them that were errors.
+        errors: u64,
+        /// Bytes received.
+        bytes_in: u64,
+        /// Bytes sent.
+        bytes_out: u64,
+        /// Mean latency, in µs.
+        mean_us: f64,
+        /// Median latency, in µs.
+        p50_us: f64,
+        /// 90th percentile, in µs.
+        p90_us: f64,
+        /// 99th percentile, in µs.
+        p99_us: f64,
+        /// Largest latency, in µs.
+        max_us: f64,
+        /// Arrivals dropped.
+        arrivals_dropped: u64,
+        /// 99th percentile of the receive delay, in µs.
+        receive_delay_p99_us: u64,
+        /// 99th percentile of the send delay, in µs.
+        send_delay_p99_us: u64,
+        /// The longest iteration of an event loop, in µs.
+        loop_iteration_max_us: u64,
+        /// Time in which workers had no CPU, in µs.
+        starved_us: u64,
+        /// CPU time of the busiest worker in a second, in seconds.
+        busiest_worker: f64,
+    }
+}
+
+/// The JSON Schema of `run.json`.
+pub fn run_schema() -> Value {
+    let mut schema = RunDocument::schema();
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("squall run.json");
+    schema["properties"]["schema"]["maximum"] = json!(SCHEMA);
+    schema
+}

@@ -1,0 +1,94 @@
+//! JSON Schema of what squall writes: [`document!`] defines a struct once and gives it its serde form and
+//! its schema, with the doc comments as descriptions.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+/// A type that has a JSON Schema (draft 2020-12).
+pub trait Schema {
+    /// The schema of its values.
+    fn schema() -> Value;
+}
+
+macro_rules! plain {
+    ($($type:ty => $schema:tt,)*) => {$(
+        impl Schema for $type {
+            fn schema() -> Value {
+                json!($schema)
+            }
+        }
+    )*};
+}
+
+plain! {
+    u64 => {"type": "integer", "minimum": 0},
+    i64 => {"type": "integer"},
+    u32 => {"type": "integer", "minimum": 0},
+    f64 => {"type": "number"},
+    bool => {"type": "boolean"},
+    String => {"type": "string"},
+}
+
+impl<T: Schema> Schema for Vec<T> {
+    fn schema() -> Value {
+        json!({"type": "array", "items": T::schema()})
+    }
+}
+
+impl<T: Schema> Schema for BTreeMap<String, T> {
+    fn schema() -> Value {
+        json!({"type": "object", "additionalProperties": T::schema()})
+    }
+}
+
+impl<T: Schema> Schema for Option<T> {
+    fn schema() -> Value {
+        json!({"anyOf": [T::schema(), {"type": "null"}]})
+    }
+}
+
+impl<A: Schema, B: Schema> Schema for (A, B) {
+    fn schema() -> Value {
+        json!({"type": "array", "prefixItems": [A::schema(), B::schema()]})
+    }
+}
+
+/// The schema of an object: its fields, each with what it is. Later versions may add fields.
+pub fn object(about: &str, fields: Vec<(&str, String, Value)>) -> Value {
+    let names: Vec<Value> = fields.iter().map(|(name, ..)| json!(name)).collect();
+    let mut properties = Map::new();
+    for (name, about, schema) in fields {
+        let mut property = schema;
+        property["description"] = json!(about);
+        properties.insert(name.to_owned(), property);
+    }
+    json!({"type": "object", "description": about, "properties": properties, "required": names})
+}
+
+/// Defines structs that are written as JSON and read again, with their schema.
+macro_rules! document {
+    ($(
+        $(#[doc = $about:literal])*
+        $name:ident { $( $(#[doc = $field_about:literal])* $field:ident: $type:ty, )* }
+    )*) => {$(
+        $(#[doc = $about])*
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+        #[serde(default)]
+        pub struct $name { $( $(#[doc = $field_about])* pub $field: $type, )* }
+
+        impl $crate::schema::Schema for $name {
+            fn schema() -> serde_json::Value {
+                let about: &[&str] = &[$($about),*];
+                let about = about.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+                let fields = vec![$({
+                    let about: &[&str] = &[$($field_about),*];
+                    let about = about.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+                    (stringify!($field), about, <$type as $crate::schema::Schema>::schema())
+                },)*];
+                $crate::schema::object(&about, fields)
+            }
+        }
+    )*};
+}
+pub(crate) use document;

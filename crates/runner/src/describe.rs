@@ -1,0 +1,138 @@
+//! What a run is, for its result: the plan's scenarios and loads in words, the machine, digests.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use squall_base::hex::hex;
+use squall_base::units;
+use squall_plan::model::{Closed, End, Load, Open, Plan, Target};
+use squall_plan::span::Span;
+use squall_plan::template::Template;
+use squall_report::ScenarioMeta;
+
+/// The scenarios of a plan with their loads.
+pub(crate) fn scenarios(plan: &Plan) -> Vec<ScenarioMeta> {
+    let shared = plan.load.as_ref().map(|load| describe_load(&load.value)).unwrap_or_default();
+    let of = |scenario: &squall_plan::model::Scenario| ScenarioMeta {
+        name: scenario.name.value.clone(),
+        load: match (&scenario.load, &scenario.weight) {
+            (Some(load), _) => describe_load(&load.value),
+            (None, Some(weight)) => format!("weight {} of {shared}", weight.value),
+            (None, None) => String::new(),
+        },
+    };
+    plan.scenarios.iter().map(of).collect()
+}
+
+/// The plan as it is run: with the target that takes the place of its own.
+pub(crate) fn as_run(plan: &Plan, target: Option<&str>) -> Plan {
+    let mut plan = plan.clone();
+    match target {
+        Some("builtin") => plan.target = Some(Target::Builtin),
+        // A text without expressions is a good template.
+        Some(url) => {
+            let literal = url.replace("${", "$${");
+            let template = Template::parse(&literal, Span::default()).ok();
+            plan.target = template.map(Target::Url).or(plan.target);
+        }
+        None => {}
+    }
+    plan
+}
+
+/// SHA-256 of a plan's text, and of its data files by name; those that cannot be read are left out.
+pub(crate) fn digests(plan: &Plan, text: &str) -> BTreeMap<String, String> {
+    let data = plan.data.iter().filter_map(|data| {
+        let mut file = File::open(&data.file.value).ok()?;
+        let (mut hash, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
+        loop {
+            match file.read(&mut buffer).ok()? {
+                0 => break,
+                read => hash.update(&buffer[..read]),
+            }
+        }
+        Some((format!("data {}", data.name.value), hex(&hash.finalize())))
+    });
+    [("plan".to_owned(), hex(&Sha256::digest(text.as_bytes())))].into_iter().chain(data).collect()
+}
+
+/// The name of the machine.
+pub(crate) fn host_name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
+/// The processor, as the system names it.
+pub(crate) fn cpu() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    model.map_or(String::new(), |(_, model)| model.trim().to_owned())
+}
+
+/// Memory of the machine, in bytes.
+pub(crate) fn memory_bytes() -> u64 {
+    let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib = total.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.unwrap_or(0).saturating_mul(1_024)
+}
+
+/// A load in words.
+pub fn describe_load(load: &Load) -> String {
+    match load {
+        Load::Closed(closed) => say_closed(closed),
+        Load::Open(open) => say_open(open),
+    }
+}
+
+fn say_closed(closed: &Closed) -> String {
+    let mut words = Vec::new();
+    if let Some(users) = closed.users {
+        words.push(format!("{users} virtual users"));
+    }
+    for stage in &closed.stages {
+        words.push(format!("to {} users over {}", stage.level, say(stage.over)));
+    }
+    let start = closed.start_time();
+    if closed.stages.is_empty() && !start.is_zero() {
+        words.push(format!("started over {}", say(start)));
+    }
+    if let Some(pacing) = closed.pacing {
+        words.push(format!("an iteration every {}", say(pacing)));
+    }
+    if let Some(iterations) = closed.iterations {
+        let end = if closed.end == End::Together { ", all end with the first" } else { "" };
+        words.push(format!("{iterations} iterations each{end}"));
+    }
+    if let Some(iterations) = closed.total_iterations {
+        words.push(format!("{iterations} iterations in total"));
+    }
+    words.extend(closed.duration.map(|length| format!("for {}", say(length))));
+    words.join(", ")
+}
+
+fn say_open(open: &Open) -> String {
+    let mut words = Vec::new();
+    if let Some(rate) = open.rate {
+        words.push(format!("{} arrivals", units::rate(rate)));
+    }
+    for stage in &open.stages {
+        words.push(format!("to {} over {}", units::rate(stage.level), say(stage.over)));
+    }
+    if !open.ramp.is_zero() {
+        words.push(format!("reached over {}", say(open.ramp)));
+    }
+    words.push(format!("at most {} virtual users", open.max_users));
+    if let Some(iterations) = open.total_iterations {
+        words.push(format!("{iterations} arrivals in total"));
+    }
+    words.extend(open.duration.map(|length| format!("for {}", say(length))));
+    words.join(", ")
+}
+
+fn say(time: Duration) -> String {
+    squall_base::units::print_duration(time)
+}
