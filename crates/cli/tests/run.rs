@@ -383,7 +383,8 @@ fn responses_are_read_while_a_program_runs() {
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     let json = result(folder.path(), &["run", "plan.yaml", "--allow-exec", "-w", "1"], 0);
-    let slowest = json["requests"]["GET /delay/1"]["latency_us"]["max"].as_u64();
+    let slowest =
+        json["requests"]["GET /delay/1"]["latency_us"]["max"].as_f64().map(|us| us as u64);
     assert!(slowest.is_some_and(|slowest| slowest < 1_500_000), "{slowest:?}");
 }
 
