@@ -163,7 +163,7 @@ fn a_cookie_of_a_step_obeys_what_those_of_servers_obey() {
         ("{name: a, value: '${random_string(5000)}'}", "4096"),
         ("{name: a, value: x, path: cart}", "begins with `/`"),
         ("{name: __Host-a, value: x}", "prefix"),
-        ("{name: a, value: x, url: 'ftp://a/'}", "neither http nor https"),
+        ("{name: a, value: x, url: 'ftp://a/'}", "its scheme is `ftp`"),
         ("{name: a, value: '${never}'}", "variable `never` has no value"),
     ] {
         let never = "- if: 'false'\n        then: [{set: {never: x}}]";

@@ -190,6 +190,9 @@ pub struct Defaults {
     pub timeout: Timeouts,
     /// Most redirects followed in one request. Default 0: a step is one request.
     pub redirects: Option<u32>,
+    /// Names of headers that follow a redirect to another origin, though they would stay: credentials
+    /// and Host. Default: none.
+    pub redirect_headers: Option<Vec<Spanned<String>>>,
     /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
     /// and extracts that read them.
     pub compression: Option<bool>,
@@ -676,6 +679,8 @@ pub struct Request {
     pub timeout: Timeouts,
     /// Most redirects followed.
     pub redirects: Option<u32>,
+    /// Names of headers that follow a redirect to another origin, though they would stay.
+    pub redirect_headers: Option<Vec<Spanned<String>>>,
     /// Ask for compressed responses.
     pub compression: Option<bool>,
     /// Most bytes of the body.
@@ -889,6 +894,7 @@ impl Request {
             auth: None,
             timeout: Timeouts::default(),
             redirects: None,
+            redirect_headers: None,
             compression: None,
             max_body: None,
             max_decompression_ratio: None,

@@ -168,6 +168,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
             total: own.timeout.total.or(plan.timeout.total),
         },
         redirects: own.redirects.or(plan.redirects),
+        redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),
         compression: own.compression.or(plan.compression),
         auth: own.auth.clone().or_else(|| plan.auth.clone()),
         max_body: own.max_body.or(plan.max_body),
@@ -314,7 +315,13 @@ impl<'p> Compiler<'p> {
     fn find_target(&mut self) {
         let plan = self.plan;
         for host in &plan.allow_hosts {
-            self.hosts.allow(&host.value);
+            if let Err(message) = self.hosts.allow(&host.value) {
+                self.error(
+                    host.span,
+                    message,
+                    "it is a name or an address, without a scheme or a path",
+                );
+            }
         }
         let text = match (&self.options.target, &plan.target) {
             (Some(text), _) => text.clone(),

@@ -230,9 +230,9 @@ fn header(
     let is = |own: &[u8]| {
         own.strip_suffix(b": ").is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
     };
-    if let Some((_, template)) = op.headers.iter().find(|(own, _)| is(own)) {
+    if let Some(header) = op.headers.iter().find(|header| is(&header.name)) {
         // What cannot be rendered is no request either.
-        let _ = template.render(&UserScope::new(&worker.program, user), &mut value);
+        let _ = header.value.render(&UserScope::new(&worker.program, user), &mut value);
     } else if name == "cookie" {
         let origin = worker.origin(route.origin);
         user.jar.borrow().header(route::site(&origin.origin, route.path(op)), &mut value);

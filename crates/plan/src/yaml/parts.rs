@@ -154,6 +154,7 @@ impl Reader {
             headers: self.pairs(fields.get("headers")),
             timeout: self.timeouts(fields.get("timeout")),
             redirects: self.redirects(fields.get("redirects")),
+            redirect_headers: self.redirect_headers(fields.get("redirect_headers")),
             compression: self.bool(fields.get("compression")),
             auth: self.auth(fields.get("auth")),
             max_body: self.size(fields.get("max_body")),
@@ -213,6 +214,10 @@ impl Reader {
 
     pub(super) fn redirects(&mut self, node: Option<&Node>) -> Option<u32> {
         self.small_int(node)
+    }
+
+    pub(super) fn redirect_headers(&mut self, node: Option<&Node>) -> Option<Vec<Spanned<String>>> {
+        node.map(|node| self.texts(Some(node)))
     }
 
     pub(super) fn timeouts(&mut self, node: Option<&Node>) -> Timeouts {

@@ -125,9 +125,6 @@ fn plan_value(plan: &Plan) -> Value {
         Target::Builtin => "builtin",
         Target::Url(url) => url.source(),
     });
-    let texts = |texts: &[crate::span::Spanned<String>]| {
-        json!(texts.iter().map(|text| &text.value).collect::<Vec<_>>())
-    };
     Entries::default()
         .put("name", plan.name.clone())
         .maybe("target", target)
@@ -228,11 +225,16 @@ fn data_value(data: &DataSource) -> Value {
     entries.put("pick", pick).put("share", share).put("at_end", at_end).done()
 }
 
+fn texts(texts: &[Spanned<String>]) -> Value {
+    json!(texts.iter().map(|text| &text.value).collect::<Vec<_>>())
+}
+
 fn defaults_value(defaults: &Defaults) -> Value {
     Entries::default()
         .some("headers", pairs_value(&defaults.headers))
         .some("timeout", timeouts_value(&defaults.timeout))
         .maybe("redirects", defaults.redirects)
+        .maybe("redirect_headers", defaults.redirect_headers.as_deref().map(texts))
         .maybe("compression", defaults.compression)
         .maybe("auth", defaults.auth.as_ref().map(auth_value))
         .maybe("max_body", defaults.max_body)
@@ -480,6 +482,7 @@ fn request_value(request: &Request) -> Value {
         .maybe("auth", request.auth.as_ref().map(auth_value))
         .some("timeout", timeouts_value(&request.timeout))
         .maybe("redirects", request.redirects)
+        .maybe("redirect_headers", request.redirect_headers.as_deref().map(texts))
         .maybe("compression", request.compression)
         .maybe("max_body", request.max_body)
         .maybe("max_decompression_ratio", request.max_decompression_ratio)

@@ -406,6 +406,7 @@ impl Reader {
             auth: self.auth(fields.get("auth")),
             timeout: self.timeouts(fields.get("timeout")),
             redirects: self.redirects(fields.get("redirects")),
+            redirect_headers: self.redirect_headers(fields.get("redirect_headers")),
             compression: self.bool(fields.get("compression")),
             max_body: self.size(fields.get("max_body")),
             max_decompression_ratio: self.positive(fields.get("max_decompression_ratio")),

@@ -117,6 +117,7 @@ pub(super) static DEFAULTS: Table = Table {
         Key("headers", Names(&Text), "headers"),
         Key("timeout", Either(&[Duration, Of(&TIMEOUT)]), "limits of time"),
         Key("redirects", Int, "most redirects followed; default 0"),
+        Key("redirect_headers", List(&Text), REDIRECT_HEADERS),
         Key("compression", Bool, "whether compressed responses are asked for"),
         Key("auth", Of(&AUTH), "credentials"),
         Key("max_body", Size, "most bytes of a response's body"),
@@ -150,6 +151,8 @@ pub(super) static RESOURCES: Table = Table {
     ],
 };
 
+const REDIRECT_HEADERS: &str =
+    "headers (credentials, Host) that follow a redirect to another origin; default none";
 const RETRY_STALE: &str = "whether a request is repeated on a new connection where the target had closed the old one before it was delivered; default true";
 
 pub(super) static TIMEOUT: Table = Table {
@@ -288,6 +291,7 @@ pub(super) static REQUEST: Table = Table {
         Key("auth", Of(&AUTH), "credentials"),
         Key("timeout", Either(&[Duration, Of(&TIMEOUT)]), "limits of time"),
         Key("redirects", Int, "most redirects followed"),
+        Key("redirect_headers", List(&Text), REDIRECT_HEADERS),
         Key("compression", Bool, "whether a compressed response is asked for"),
         Key("max_body", Size, "most bytes of the response's body"),
         Key(
