@@ -391,3 +391,102 @@ fn a_plan_says_whether_a_request_is_sent_again_where_the_target_had_closed_its_c
         assert_eq!(counter(&json, "stale_retries"), if errors == 0 { 3 } else { 0 }, "{case}");
     }
 }
+
+/// A TLS target that shows a certificate as `openssl req -x509` makes them, and that certificate.
+fn self_signed(params: impl FnOnce(&mut CertificateParams)) -> (Server, String, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = KeyPair::generate().expect("a key");
+    let mut wanted = CertificateParams::default();
+    wanted.distinguished_name = rcgen::DistinguishedName::new();
+    wanted.distinguished_name.push(rcgen::DnType::CommonName, "shop.test");
+    params(&mut wanted);
+    let certificate = wanted.self_signed(&key).expect("a certificate").pem();
+    let [cert, own_key] = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
+    std::fs::write(&cert, &certificate).expect("writable");
+    std::fs::write(&own_key, key.serialize_pem()).expect("writable");
+    let certificate_files = TlsCertificate::Files { certificate: cert, key: own_key };
+    let tls = TlsOptions { certificate: certificate_files, client_ca: None };
+    (target_at("127.0.0.1:0", Some(tls)), certificate, folder)
+}
+
+/// Gets `/` of a TLS target called `https://HOST`, with these settings of TLS: the errors, and the whole result.
+fn over_tls(server: &Server, host: &str, tls: &str, ca: &str) -> (String, String) {
+    let url = server.url().replace("127.0.0.1", host);
+    let resolve = "shop.test: 127.0.0.1, other.test: 127.0.0.1";
+    let head =
+        format!("on_error: continue\nconnections: {{resolve: {{{resolve}}}, tls: {{{tls}}}}}");
+    let files: &Files = &[("ca.pem", ca.as_bytes())];
+    let result = Steps { head: &head, files, ..Steps::one(&url, "get: /page") }.run(0);
+    (kinds(&result), result.to_string())
+}
+
+#[test]
+fn a_self_signed_certificate_gets_its_remedy_by_name_and_is_trusted_as_ca() {
+    let an_authority: fn(&mut CertificateParams) =
+        |params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let a_server: fn(&mut CertificateParams) = |params| params.is_ca = IsCa::ExplicitNoCa;
+    let nothing_said: fn(&mut CertificateParams) = |_| ();
+    for params in [an_authority, a_server, nothing_said] {
+        let (server, ca, _folder) = self_signed(params);
+        let (errors, result) = over_tls(&server, "shop.test", "", &ca);
+        assert_eq!(errors, "{\"tls\":1}");
+        for remedy in ["tls: {ca: FILE}", "tls: {insecure: true}", "-k"] {
+            assert!(result.contains(remedy), "{remedy}: {result}");
+        }
+        assert_eq!(over_tls(&server, "shop.test", "ca: ca.pem", &ca).0, "{}");
+        assert_eq!(over_tls(&server, "other.test", "insecure: true", &ca).0, "{}");
+        let (errors, result) = over_tls(&server, "other.test", "ca: ca.pem", &ca);
+        assert_eq!(errors, "{\"tls\":1}", "it is not that host's");
+        assert!(result.contains("server_name: NAME"), "{result}");
+        assert_eq!(
+            over_tls(&server, "other.test", "ca: ca.pem, server_name: shop.test", &ca).0,
+            "{}"
+        );
+        let (other, _, _folder) = self_signed(params);
+        assert_eq!(
+            over_tls(&other, "shop.test", "ca: ca.pem", &ca).0,
+            "{\"tls\":1}",
+            "another one"
+        );
+    }
+}
+
+#[test]
+fn a_certificate_that_is_trusted_by_itself_has_a_beginning_an_end_and_names() {
+    let (server, ca, _folder) = self_signed(|params| {
+        params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    });
+    let (errors, result) = over_tls(&server, "shop.test", "ca: ca.pem", &ca);
+    assert_eq!(errors, "{\"tls\":1}");
+    assert!(result.contains("xpired"), "{result}");
+    let (server, ca, _folder) = self_signed(|params| {
+        params.not_before = rcgen::date_time_ymd(2200, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2201, 1, 1);
+    });
+    let (errors, result) = over_tls(&server, "shop.test", "ca: ca.pem", &ca);
+    assert_eq!(errors, "{\"tls\":1}");
+    assert!(result.contains("NotValidYet"), "{result}");
+    // Alternative names go before the common one.
+    let (server, ca, _folder) = self_signed(|params| {
+        let name = "other.test".try_into().expect("a name");
+        params.subject_alt_names = vec![rcgen::SanType::DnsName(name)];
+    });
+    assert_eq!(over_tls(&server, "shop.test", "ca: ca.pem", &ca).0, "{\"tls\":1}");
+    assert_eq!(over_tls(&server, "other.test", "ca: ca.pem", &ca).0, "{}");
+}
+
+#[test]
+fn the_wrong_scheme_for_a_port_is_said() {
+    let plain = target();
+    let (errors, result) = over_tls(&plain, "127.0.0.1", "", "");
+    assert_eq!(errors, "{}", "{result}");
+    let url = plain.url().replace("http:", "https:");
+    let result = Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(0);
+    assert_eq!(kinds(&result), "{\"tls\":1}");
+    assert!(result.to_string().contains("is it meant to be http://?"), "{result}");
+    let tls = tls_target(None);
+    let url = tls.url().replace("https:", "http:");
+    let result = Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(0);
+    assert_eq!(kinds(&result), "{\"malformed_response\":1}");
+    assert!(result.to_string().contains("is it meant to be https://?"), "{result}");
+}
