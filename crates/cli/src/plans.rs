@@ -34,7 +34,10 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
     }
     for text in &variables.set {
         let Some((name, value)) = text.split_once('=') else {
-            return Err(CommandError::bad_input(format!("--set {text}: expected NAME=VALUE")));
+            // What is no name may be a secret.
+            let name: String =
+                text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            return Err(CommandError::bad_input(format!("--set {name}: expected NAME=VALUE")));
         };
         options.set.push((name.to_owned(), value.to_owned()));
     }

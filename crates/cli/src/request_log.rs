@@ -133,11 +133,13 @@ fn line(exchange: &Exchange, secrets: &Secrets) -> Value {
     if let Some((_, detail)) = exchange.error.as_ref().filter(|(_, detail)| !detail.is_empty()) {
         line["detail"] = json!(secrets.mask(detail));
     }
-    for (key, bytes) in
-        [("request", &exchange.request), ("response", &exchange.head), ("body", &exchange.body)]
-    {
-        if !bytes.is_empty() {
-            line[key] = json!(mask::message(bytes, secrets));
+    for (key, text) in [
+        ("request", mask::request(exchange, secrets)),
+        ("response", mask::head(exchange, secrets)),
+        ("body", mask::body(exchange, secrets)),
+    ] {
+        if !text.is_empty() {
+            line[key] = json!(text);
         }
     }
     line

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
-use squall_measure::units;
+use squall_measure::{escape_control, units};
 use squall_plan::secrets::Secrets;
 use squall_wire::Io;
 
@@ -60,7 +60,8 @@ pub fn command(args: &Try) -> CommandResult {
             |event| {
                 if let Event::Log(lines) = event {
                     lines.iter().for_each(|line| {
-                        out::print(&format!("log  {}\n", secrets.mask(&line.text)));
+                        let text = secrets.mask(&line.text);
+                        out::print(&format!("log  {}\n", escape_control(&text)));
                     });
                 }
             },
@@ -91,11 +92,12 @@ struct ExchangeText<'a> {
 impl Display for ExchangeText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let ExchangeText { exchange, secrets } = self;
-        writeln!(f, "\n── {} ── {}", secrets.mask(&exchange.name), exchange.origin)?;
-        self.lines(f, "  > ", &exchange.request)?;
-        self.lines(f, "  < ", &exchange.head)?;
+        let shown = |text: &str| escape_control(&secrets.mask(text)).into_owned();
+        writeln!(f, "\n── {} ── {}", shown(&exchange.name), exchange.origin)?;
+        self.lines(f, "  > ", &mask::request(exchange, secrets))?;
+        self.lines(f, "  < ", &mask::head(exchange, secrets))?;
         if !exchange.body.is_empty() {
-            self.lines(f, "  | ", &exchange.body)?;
+            self.lines(f, "  | ", &mask::body(exchange, secrets))?;
         }
         if exchange.body_bytes > exchange.body.len() as u64 {
             writeln!(f, "  | … {} in total", units::bytes(exchange.body_bytes))?;
@@ -104,20 +106,20 @@ impl Display for ExchangeText<'_> {
         for (name, value) in &exchange.extracted {
             match value {
                 Ok(value) => writeln!(f, "  {name} = {}", truncated(&secrets.mask(value)))?,
-                Err(reason) => writeln!(f, "  {name}: {}", secrets.mask(reason))?,
+                Err(reason) => writeln!(f, "  {name}: {}", shown(reason))?,
             }
         }
         for (check, warn, passed) in &exchange.checks {
-            let check = secrets.mask(check);
+            let check = shown(check);
             match passed {
                 Ok(true) => writeln!(f, "  ✓ {check}")?,
                 Ok(false) if *warn => writeln!(f, "  ! {check} (warning only)")?,
                 Ok(false) => writeln!(f, "  ✗ {check}")?,
-                Err(reason) => writeln!(f, "  ✗ {check}: {}", secrets.mask(reason))?,
+                Err(reason) => writeln!(f, "  ✗ {check}: {}", shown(reason))?,
             }
         }
         if let Some((kind, detail)) = &exchange.error {
-            let detail = secrets.mask(detail);
+            let detail = shown(detail);
             writeln!(f, "  FAILED {}: {detail}\n         {}", kind.label(), kind.explain())?;
         }
         Ok(())
@@ -125,9 +127,8 @@ impl Display for ExchangeText<'_> {
 }
 
 impl ExchangeText<'_> {
-    /// Writes bytes as lines, each after a mark; long ones are truncated.
-    fn lines(&self, f: &mut Formatter<'_>, mark: &str, bytes: &[u8]) -> fmt::Result {
-        let all = mask::message(bytes, self.secrets);
+    /// Writes a text as lines, each after a mark; long ones are truncated.
+    fn lines(&self, f: &mut Formatter<'_>, mark: &str, all: &str) -> fmt::Result {
         let all = all.trim_end();
         for line in all.lines().take(MAX_SHOWN_LINES) {
             writeln!(f, "{mark}{}", truncated(line))?;
@@ -150,10 +151,10 @@ fn timing(exchange: &Exchange) -> String {
     words.join(", ")
 }
 
-/// A line with control characters replaced, truncated to the longest length.
+/// A line with control characters escaped, truncated to the longest length.
 fn truncated(line: &str) -> String {
-    let mut short: String =
-        line.chars().take(MAX_LINE_LENGTH).map(|c| if c.is_control() { '·' } else { c }).collect();
+    let line = escape_control(line);
+    let mut short: String = line.chars().take(MAX_LINE_LENGTH).collect();
     if line.chars().count() > MAX_LINE_LENGTH {
         short.push('…');
     }

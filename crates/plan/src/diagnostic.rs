@@ -1,7 +1,9 @@
 //! What is wrong with a plan, and how it is shown: the place, the line, what to do.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
+use crate::secrets::{self, Secrets};
 use crate::span::Span;
 
 /// How bad it is.
@@ -46,9 +48,12 @@ impl Diagnostic {
     }
 }
 
-/// The files that a plan was read from: names and texts.
+/// The files that a plan was read from: names and texts, and what of them nobody is shown.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(Vec<(String, String)>);
+pub struct Sources {
+    files: Vec<(String, String)>,
+    secrets: Secrets,
+}
 
 /// Characters of a line that are shown around the place.
 const SHOWN: usize = 160;
@@ -56,16 +61,22 @@ const SHOWN: usize = 160;
 impl Sources {
     /// Adds a file; returns its number for [`Span::file`].
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u16 {
-        self.0.push((name.into(), text.into()));
-        (self.0.len() - 1) as u16
+        self.files.push((name.into(), text.into()));
+        (self.files.len() - 1) as u16
+    }
+
+    /// Keeps secrets out of all diagnostics.
+    pub fn hide(&mut self, secrets: &Secrets) {
+        self.secrets.extend(secrets);
     }
 
     /// Whether a file of that name is there.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.iter().any(|(own, _)| own == name)
+        self.files.iter().any(|(own, _)| own == name)
     }
 
-    /// A diagnostic as a person reads it, ending with a line end.
+    /// A diagnostic as a person reads it, ending with a line end. Secrets are masked: those that are known, and
+    /// what the file's own words call one.
     pub fn render(&self, diagnostic: &Diagnostic) -> String {
         let Span { file, line, column } = diagnostic.span;
         let severity = match diagnostic.severity {
@@ -73,26 +84,52 @@ impl Sources {
             Severity::Warning => "warning",
         };
         let mut out = String::new();
+        let source = self.files.get(usize::from(file)).filter(|_| line > 0);
+        let in_file = source.map(|(_, text)| secrets::in_source(text)).unwrap_or_default();
+        let mut known = self.secrets.clone();
+        if let Some((_, text)) = source {
+            let lines: Vec<&str> = text.lines().collect();
+            in_file.iter().for_each(|(number, hit)| known.add(&lines[*number][hit.clone()]));
+        }
+        let masked = |text: &str| {
+            let mut hits = known.hits(text, false);
+            hits.extend(secrets::credentials_in_urls(text));
+            secrets::replaced(text, &hits)
+        };
+        let message = masked(&diagnostic.message);
         // Writing to a String cannot fail.
-        let source = self.0.get(usize::from(file)).filter(|_| line > 0);
         if let Some((name, text)) = source {
-            let _ = writeln!(out, "{name}:{line}:{column}: {severity}: {}", diagnostic.message);
+            let _ = writeln!(out, "{name}:{line}:{column}: {severity}: {message}");
             if let Some(quoted) = text.lines().nth(line as usize - 1) {
-                quote(&mut out, line, column, quoted);
+                let here = in_file.iter().filter(|(number, _)| *number == line as usize - 1);
+                let mut hits = known.hits(quoted, false);
+                hits.extend(here.map(|(_, hit)| hit.clone()));
+                quote(&mut out, line, column, quoted, &hits);
             }
         } else {
-            let _ = writeln!(out, "{severity}: {}", diagnostic.message);
+            let _ = writeln!(out, "{severity}: {message}");
         }
         if let Some(help) = &diagnostic.help {
-            let _ = writeln!(out, "   hint: {help}");
+            let _ = writeln!(out, "   hint: {}", masked(help));
         }
         out
     }
 }
 
-/// The line, and a mark under the place.
-fn quote(out: &mut String, line: u32, column: u32, text: &str) {
+/// The line without its secrets, and a mark under the place.
+fn quote(out: &mut String, line: u32, column: u32, text: &str, hits: &[Range<usize>]) {
     let column = (column.max(1) - 1) as usize;
+    // What stands before the place is masked first: it says where the place is then. One within a secret is
+    // at its beginning.
+    let at = text.char_indices().nth(column).map_or(text.len(), |(at, _)| at);
+    let at = hits.iter().filter(|hit| hit.contains(&at)).map(|hit| hit.start).min().unwrap_or(at);
+    let clipped = |from: usize, to: usize| -> Vec<Range<usize>> {
+        let inside = hits.iter().filter(|hit| from <= hit.start && hit.end <= to);
+        inside.map(|hit| hit.start - from..hit.end - from).collect()
+    };
+    let before = secrets::replaced(&text[..at], &clipped(0, at));
+    let behind = secrets::replaced(&text[at..], &clipped(at, text.len()));
+    let (column, text) = (before.chars().count(), &format!("{before}{behind}"));
     let from = column.saturating_sub(SHOWN / 2);
     let shown: String =
         text.chars().skip(from).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();

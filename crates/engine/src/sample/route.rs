@@ -195,7 +195,9 @@ impl Worker {
     /// on which it stands.
     fn locate(&self, text: &str, base: Option<(u32, &[u8])>) -> Result<(u32, Buffer<'_>), Failure> {
         let bad = |error: url::UrlError| {
-            let shown: String = text.chars().take(MAX_SHOWN_URL).collect();
+            // Masked before it is cut: what is left of a secret would not be known for one.
+            let masked = self.program.secrets.mask(text);
+            let shown: String = masked.chars().take(MAX_SHOWN_URL).collect();
             Failure::new(ErrorKind::Render, format!("URL `{shown}`: {error}"))
         };
         let is_of_plan = base.is_none();

@@ -70,13 +70,18 @@ pub fn load_str(
 ) -> Result<Loaded, PlanErrors> {
     let mut reader = read::Reader::new(folder);
     let plan = reader.plan(name, text);
-    let (mut diagnostics, sources) = reader.finish();
+    let (mut diagnostics, mut sources) = reader.finish();
+    sources.hide(&options.secrets());
     if let Some(mut plan) = plan.filter(|_| diagnostics.is_empty()) {
         if plan.name.is_empty() {
             let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
             plan.name = stem.unwrap_or_else(|| "plan".to_owned());
         }
+        // Values that others take the place of stand in the file all the same.
+        sources.hide(&plan.secrets());
         diagnostics.extend(options.apply(&mut plan));
+        sources.hide(&plan.secrets());
+        diagnostics.extend(plan.short_secrets());
         diagnostics.extend(validate::validate(&plan));
         let (errors, warnings): (Vec<_>, Vec<_>) =
             diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
