@@ -3,9 +3,9 @@
 use std::io::IsTerminal;
 
 use crate::args::Report;
-use crate::collect::write_json;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::out;
+use crate::run::write_json;
 
 /// Prints a run's result.
 pub fn command(args: &Report) -> CommandResult {

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use squall_measure::{Counters, PHASES, Threshold};
+use squall_analysis::Threshold;
+use squall_metrics::{Counters, PHASES};
 use squall_plan::expr::functions::FUNCTIONS;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::load_str;

@@ -2,11 +2,12 @@
 
 pub mod diagnostic;
 pub mod expr;
+pub mod files;
+mod keys;
 pub mod model;
 pub mod secrets;
 pub mod span;
 pub mod template;
-pub mod units;
 mod validate;
 pub mod value;
 pub mod vars;

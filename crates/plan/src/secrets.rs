@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{Auth, Json, Plan, Step, StepKind};
 use crate::template::Template;
 use crate::value::Value;
-use forms::{Match, Pattern};
+use forms::Pattern;
 
 pub(crate) use source::{credentials_in_urls, in_source};
 
@@ -67,7 +67,9 @@ impl Secrets {
             Value::Null | Value::Bool(_) => {}
             Value::List(items) => items.iter().for_each(|item| self.add_value(item)),
             Value::Map(entries) => entries.iter().for_each(|(_, value)| self.add_value(value)),
-            Value::Int(_) | Value::Float(_) | Value::Text(_) => self.add(&value.to_string()),
+            Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Bytes(_) => {
+                self.add(&value.to_string());
+            }
         }
     }
 
@@ -192,7 +194,7 @@ impl Plan {
     /// variables come to is known to whoever evaluates them.
     pub fn secrets(&self) -> Secrets {
         let mut secrets = Secrets::default();
-        for var in self.vars.iter().filter(|var| var.secret) {
+        for var in self.vars.iter().filter(|var| var.is_secret()) {
             add_literals(&var.value, &mut secrets);
         }
         let defaults = self.scenarios.iter().map(|scenario| &scenario.defaults);
@@ -220,7 +222,7 @@ impl Plan {
             add_literals(json, &mut secrets);
             !secrets.short.is_empty()
         };
-        let short = self.vars.iter().filter(|var| var.secret && is_short(&var.value));
+        let short = self.vars.iter().filter(|var| var.is_secret() && is_short(&var.value));
         short
             .map(|var| {
                 let message = format!(

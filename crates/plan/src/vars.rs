@@ -1,7 +1,7 @@
 //! Where the values of variables come from: the plan, files, the environment, flags. Later ones win.
 
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::model::{Json, Plan};
+use crate::model::{Json, Var};
 use crate::secrets::{Secrets, sounds_secret};
 use crate::span::Span;
 use crate::template::Template;
@@ -29,10 +29,10 @@ impl LoadOptions {
         secrets
     }
 
-    /// Puts the values into a plan; texts are taken as they stand.
-    pub(crate) fn apply(&self, plan: &mut Plan) -> Vec<Diagnostic> {
+    /// Puts the values into a plan's variables; texts are taken as they stand.
+    pub(crate) fn apply(&self, vars: &mut [Var]) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
-        let known: Vec<String> = plan.vars.iter().map(|var| var.name.value.clone()).collect();
+        let known: Vec<String> = vars.iter().map(|var| var.name.value.clone()).collect();
         let sources = [
             ("--env-file", &self.env_files),
             ("SQUALL_VAR_", &self.environment),
@@ -40,7 +40,7 @@ impl LoadOptions {
         ];
         for (source, values) in sources {
             for (name, value) in values {
-                match plan.vars.iter_mut().find(|var| var.name.value.eq_ignore_ascii_case(name)) {
+                match vars.iter_mut().find(|var| var.name.value.eq_ignore_ascii_case(name)) {
                     Some(var) => var.value = typed(value),
                     None if source == "--set" => {
                         let help = match nearest(name, known.iter().map(String::as_str)) {
@@ -92,6 +92,7 @@ pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, S
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
         let Some((key, value)) = line.split_once('=') else {
+            // What the line holds may be a secret.
             return Err(format!("{name}:{}:1: invalid line: expected NAME=VALUE", index + 1));
         };
         let value = value.trim();

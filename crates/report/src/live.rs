@@ -1,7 +1,7 @@
 //! The progress line of a run.
 
-use squall_measure::Totals;
-use squall_measure::units::{count, rate, time};
+use squall_analysis::Totals;
+use squall_base::units::{count, rate, time};
 
 /// The progress of a run.
 #[derive(Debug, Clone, Copy)]

@@ -43,14 +43,14 @@ pub fn run(name: &str, bytes: &[u8]) {
 /// Any bytes as a slice read from disk: it is refused, or counts once, and is the same when it is written
 /// and read again.
 fn slice(bytes: &[u8]) {
-    let Ok(slice) = squall_measure::Slice::decode(&mut &*bytes) else { return };
-    let mut totals = squall_measure::Totals::new();
+    let Ok(slice) = squall_metrics::Slice::decode(&mut &*bytes) else { return };
+    let mut totals = squall_analysis::Totals::new();
     assert!(totals.add(&slice) && !totals.add(&slice));
     let mut series = totals.series();
     series.add(&slice);
     assert_eq!(series.finish().rows().len(), 1);
     let mut written = Vec::new();
     slice.encode(&mut written);
-    let again = squall_measure::Slice::decode(&mut written.as_slice()).expect("what was encoded");
+    let again = squall_metrics::Slice::decode(&mut written.as_slice()).expect("what was encoded");
     assert!(slice.rows().eq(again.rows()));
 }

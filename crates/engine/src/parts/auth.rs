@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use md5::Md5;
 use sha2::{Digest, Sha256, Sha512_256};
+use squall_base::hex::hex;
 
 /// What servers have asked a user for: one challenge an origin, which is a protection space of its own.
 #[derive(Debug, Default)]
@@ -287,10 +288,6 @@ fn quoted_string(rest: &mut &str) -> String {
     };
     *rest = &rest[end..];
     said
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

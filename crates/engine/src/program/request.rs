@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_extract::{Extractor, Spec};
-use squall_measure::NameKind;
+use squall_metrics::NameKind;
 use squall_plan::model::{
     Auth, Body, Check, Cookie, Exec, Extract, Extractor as From, FormPartContent, Json, Request,
     ResourceHosts, ResponseBody,
@@ -350,7 +350,7 @@ impl<'p> Compiler<'p> {
         let is_secret = |name: &str| {
             let mut vars = self.plan.vars.iter();
             let known = vars.find(|var| var.name.value == name);
-            known.map_or_else(|| sounds_secret(name), |var| var.secret)
+            known.map_or_else(|| sounds_secret(name), |var| var.is_secret())
         };
         text.parts().iter().any(|part| match part {
             TemplatePart::Text(_) => false,
@@ -529,6 +529,7 @@ impl<'p> Compiler<'p> {
         Some(ExtractOp {
             slot: self.slot(&extract.variable.value),
             variable: extract.variable.value.clone().into(),
+            source: extract_source(&extract.from).into(),
             from,
             which: extract.which,
             default,
@@ -611,6 +612,23 @@ impl<'p> Compiler<'p> {
             timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
             post: self.post(&exec.extract, &exec.check)?,
         })
+    }
+}
+
+/// Where an extract looks, as messages say it.
+fn extract_source(from: &From) -> String {
+    match from {
+        From::Regex { pattern, .. } => format!("regex {}", pattern.value),
+        From::Between { left, right } => format!("between {:?} and {:?}", left.value, right.value),
+        From::Json(path) => format!("json {}", path.value),
+        From::Css { selector, attr: None } => format!("css {}", selector.value),
+        From::Css { selector, attr: Some(attr) } => format!("css {}, attr {attr}", selector.value),
+        From::XPath(path) => format!("xpath {}", path.value),
+        From::Header(name) => format!("header {name}"),
+        From::Cookie(name) => format!("cookie {name}"),
+        From::Status => "status".to_owned(),
+        From::BodyHash => "body_hash".to_owned(),
+        From::BodyFile => "body_file".to_owned(),
     }
 }
 

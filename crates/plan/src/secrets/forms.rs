@@ -16,7 +16,7 @@ pub(super) struct Pattern {
 
 /// How far a pattern is found at some place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Match {
+enum Match {
     /// Up to here.
     Whole(usize),
     /// Its beginning goes up to the end of the text.
