@@ -269,7 +269,7 @@ pub fn conclude(job: &Job, finished: Finished) -> CommandResult {
         failures.extend(write_json(&run, target).err());
     }
     if !to_stdout {
-        out::print(&squall_report::text(&run, std::io::stdout().is_terminal()));
+        out::print(&squall_report::text(&run, out::has_colors()));
         if let Some(folder) = &folder {
             out::print(&format!(" run folder  {}\n", folder.display()));
         }
