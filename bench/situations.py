@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Situations in which a run's numbers are not to be trusted as they stand, or in which something must be said: each is
 provoked with the real binary, one after the other, and the report must name the right reason with the right weight.
-Takes about four minutes. Needs Linux and root (control groups, namespaces, port 53); what this machine does not
-allow is counted as not said. Usage: situations.py [TEXT] (only those whose name has it)"""
+Takes about four minutes. Needs Linux and root (control groups of version 1, namespaces, port 53); what this machine does
+not allow is counted as not said. Usage: situations.py [TEXT] (only those whose name has it)"""
 
 import sys
 import time

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from peers import SQUALL
+from peers import SQUALL, Process, free_port
 from terminal import Terminal
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples/first.yaml"
@@ -38,13 +38,23 @@ class ATerminal(unittest.TestCase):
         self.assertLess(max(map(len, progress)), 80, progress)
         # Each is written over the one before, and the last is gone before the report.
         self.assertEqual(terminal.raw.count("\r\x1b[K"), len(progress) + 1)
-        # The users of both workers: as many as the report says, some seconds before the end.
-        users = [int(found[1]) for line in progress if (found := re.search(r"  (\d+) users", line))]
-        self.assertTrue(users and all(count > 0 for count in users), progress)
         self.assertIn(COLOUR, terminal.raw.split("\r\x1b[K")[-1], "colours")
         report = [line for line in terminal.shown if not PROGRESS.match(line)]
         self.assertGreater(len(report), 20)
         self.assertLessEqual(max(map(len, report)), REPORT_COLUMNS, max(report, key=len))
+
+    def test_progress_counts_the_users_of_all_workers(self):
+        port = free_port()
+        target = Process([SQUALL, "target", "-l", f"127.0.0.1:{port}"], port)
+        try:
+            url = f"http://127.0.0.1:{port}/delay/20"
+            terminal = Terminal([SQUALL, url, "-c", "10", "-d", "4s", "-w", "2"], 80, 24)
+        finally:
+            target.stop()
+        users = [found[1] for line in terminal.shown if (found := re.search(r"\]  (\S+) users", line))]
+        # The last second is not a whole one.
+        self.assertGreaterEqual(len(users), 3, terminal.shown)
+        self.assertEqual(set(users), {"10"}, terminal.shown)
 
     def test_without_colours(self):
         terminal = Terminal(command(), 80, 24, NO_COLOR="1")

@@ -114,7 +114,7 @@ def judge(one, server):
     """Provokes a situation; what was said of it, and whether that is right."""
     try:
         result = undisturbed(one, server)
-    except OSError as error:
+    except (OSError, subprocess.SubprocessError) as error:
         return f"could not be provoked: {error}", False
     if not one.weights:
         said = [warning for warning in result.warnings if one.rule in warning]
