@@ -24,6 +24,7 @@ pub(crate) use texts::{Any, Expression, Identifier, Path, Templated, Text};
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
+use crate::model::Var;
 use crate::yaml::{Node, Reader};
 
 /// How a value stands in a plan.
@@ -198,6 +199,20 @@ impl Keys<'_> {
     pub fn chosen<U: Union>(&mut self) -> Option<U> {
         let Task::Read(reading) = &mut self.0 else { return None };
         reading.choose(true)
+    }
+
+    /// From here on quantities may hold these variables too.
+    pub fn enter(&mut self, vars: &[Var]) {
+        if let Task::Read(reading) = &mut self.0 {
+            reading.reader.enter(vars);
+        }
+    }
+
+    /// Undoes [`Keys::enter`].
+    pub fn leave(&mut self) {
+        if let Task::Read(reading) = &mut self.0 {
+            reading.reader.leave();
+        }
     }
 
     /// Keys that are known, and of no use here.

@@ -35,7 +35,7 @@ pub(crate) struct Reader {
     lost: Vec<Spanned<String>>,
     options: LoadOptions,
     /// Variables in quantities, those of the scenario at hand over those of the plan.
-    constants: Vec<Constants>,
+    constants: Constants,
 }
 
 impl Reader {
@@ -48,7 +48,7 @@ impl Reader {
             steps: 0,
             lost: Vec::new(),
             options,
-            constants: vec![Constants::default()],
+            constants: Constants::default(),
         }
     }
 
@@ -255,8 +255,7 @@ impl Reader {
             return Some(text);
         }
         let template = self.good(Template::parse(&text.value, text.span))?;
-        let constants = self.constants.last_mut()?;
-        let value = constants.text(&template);
+        let value = self.constants.text(&template);
         self.good(value).map(|value| Spanned::new(value, text.span))
     }
 
@@ -267,8 +266,20 @@ impl Reader {
         let mut vars = ByName::<Variable>::read(self, node).unwrap_or_default();
         self.found.truncate(known);
         self.lost.clear();
-        self.options.apply(&mut vars);
-        self.constants = vec![Constants::of(&vars)];
+        self.options.apply(vars.iter_mut());
+        self.constants.enter(&vars);
+    }
+
+    /// From here on quantities may hold these variables too.
+    pub fn enter(&mut self, vars: &[Var]) {
+        let mut vars = vars.to_vec();
+        self.options.apply(vars.iter_mut());
+        self.constants.enter(&vars);
+    }
+
+    /// Undoes [`Reader::enter`].
+    pub fn leave(&mut self) {
+        self.constants.leave();
     }
 
     /// What is wrong with the parts of a plan taken together. Whether something is there at all is asked of
