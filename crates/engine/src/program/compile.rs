@@ -295,7 +295,7 @@ impl<'p> Compiler<'p> {
     }
 
     /// What a variable comes to before the run; `None`: that is an error.
-    fn evaluate(&mut self, var: &Var) -> Option<Value> {
+    fn evaluate(&mut self, var: &'p Var) -> Option<Value> {
         let value = self.json(&var.value)?;
         let value = self.fold(&value, var.name.span)?;
         let Some(left) = value.left_of(self.left) else {
@@ -317,7 +317,7 @@ impl<'p> Compiler<'p> {
 
     /// Puts the variables of a scenario in place of those of the plan, and gives what they replace. One that
     /// a step sets has a slot of its own, with this value at first.
-    fn enter(&mut self, vars: &[Var]) -> Vec<Replaced> {
+    fn enter(&mut self, vars: &'p [Var]) -> Vec<Replaced> {
         let mut replaced = Vec::new();
         for var in vars {
             let Some(value) = self.evaluate(var) else { continue };

@@ -174,7 +174,7 @@ impl Form for Variable {
     type Value = Var;
     const NULL: bool = true;
     fn shape() -> Shape {
-        Shape::Either(vec![Of::<Var>::shape(), Shape::Any])
+        Shape::IfKey("value", Box::new((Of::<Var>::shape(), Shape::Any)))
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Var> {
         if node.is_map() && node.get("value").is_some() {

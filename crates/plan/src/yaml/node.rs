@@ -156,7 +156,7 @@ impl Builder<'_> {
         let at = self.place(error.marker().line(), error.marker().col());
         // What is not closed is noticed on the next line.
         let lines = self.text.lines().skip((at.line as usize).saturating_sub(2)).take(2);
-        let help = lines.map(quoting::help).rfind(|help| !help.is_empty());
+        let help = lines.map(quoting::help).filter(|help| !help.is_empty()).last();
         Diagnostic::error(at, format!("invalid YAML: {}", error.info()))
             .with_help(help.unwrap_or_default())
     }
