@@ -50,6 +50,25 @@ pub enum Command {
     Report(Report),
     /// Run the built-in target.
     Target(Target),
+    /// Print the completions of a shell: `source <(squall completions bash)`.
+    Completions(Completions),
+    /// Print the man page of squall or of one of its commands: `squall man | man -l -`.
+    Man(Man),
+}
+
+/// Completions.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// A man page.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The command, such as `run`; without it, squall's own page.
+    pub command: Option<String>,
 }
 
 /// Load on one URL, without a plan.

@@ -18,7 +18,7 @@ pub fn command(args: &Check) -> CommandResult {
     checked.warnings.iter().for_each(|warning| out::message(warning));
     if args.program {
         for program in checked.programs.iter().filter(|program| !program.is_empty()) {
-            out::print(&program.secrets.mask(&program.to_string()));
+            out::print(&program.secrets.mask_own(&program.to_string()));
         }
     } else {
         out::print(&describe(&loaded.plan));

@@ -10,6 +10,8 @@ mod source;
 
 use std::ops::Range;
 
+use serde_json::Value as Printed;
+
 use crate::diagnostic::Diagnostic;
 use crate::model::{Auth, Json, Plan, Step, StepKind};
 use crate::template::Template;
@@ -109,6 +111,11 @@ impl Secrets {
         replaced(&text, &hits)
     }
 
+    /// A text that the plan itself makes (a line that it logs, what it would do), as [`Secrets::mask_request`].
+    pub fn mask_own(&self, text: &str) -> String {
+        self.mask_request(Excerpt { bytes: text.as_bytes(), is_cut: false })
+    }
+
     /// A part of a response with stars in place of each secret and of the credentials of Basic authentication.
     pub fn mask_response(&self, excerpt: Excerpt<'_>) -> String {
         let text = String::from_utf8_lossy(excerpt.bytes);
@@ -194,7 +201,8 @@ impl Plan {
     /// variables come to is known to whoever evaluates them.
     pub fn secrets(&self) -> Secrets {
         let mut secrets = Secrets::default();
-        for var in self.vars.iter().filter(|var| var.is_secret()) {
+        let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        for var in self.vars.iter().chain(own).filter(|var| var.is_secret()) {
             add_literals(&var.value, &mut secrets);
         }
         let defaults = self.scenarios.iter().map(|scenario| &scenario.defaults);
@@ -222,7 +230,9 @@ impl Plan {
             add_literals(json, &mut secrets);
             !secrets.short.is_empty()
         };
-        let short = self.vars.iter().filter(|var| var.is_secret() && is_short(&var.value));
+        let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        let all = self.vars.iter().chain(own);
+        let short = all.filter(|var| var.is_secret() && is_short(&var.value));
         short
             .map(|var| {
                 let message = format!(
@@ -235,6 +245,40 @@ impl Plan {
             })
             .collect()
     }
+}
+
+/// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, and behind
+/// `password` and `bearer`. Those that are masked everywhere need no place.
+pub(crate) fn hide_in_place(printed: &mut Printed) {
+    let Printed::Object(map) = printed else {
+        if let Printed::Array(items) = printed {
+            items.iter_mut().for_each(hide_in_place);
+        }
+        return;
+    };
+    for (key, value) in map {
+        let is_written = value.as_str().is_some_and(|text| !text.contains("${"));
+        match (key.as_str(), &mut *value) {
+            ("password" | "bearer", Printed::String(_)) if is_written => *value = MASK.into(),
+            ("vars", Printed::Object(vars)) => {
+                vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
+            }
+            (_, value) => hide_in_place(value),
+        }
+    }
+}
+
+/// The same of a variable, which is a value or `{value, secret}`.
+fn hide_value(name: &str, var: &mut Printed) {
+    let marked = var.get("secret").and_then(Printed::as_bool);
+    if !marked.unwrap_or_else(|| sounds_secret(name)) {
+        return;
+    }
+    let value = match (marked, var.get_mut("value")) {
+        (Some(_), Some(value)) => value,
+        _ => var,
+    };
+    *value = MASK.into();
 }
 
 /// The credentials of a step's requests.

@@ -165,7 +165,7 @@ impl<'a> Collector<'a> {
             }
             Event::Log(lines) => {
                 for line in lines {
-                    let text = self.secrets.mask(&line.text);
+                    let text = self.secrets.mask_own(&line.text);
                     if let Some(folder) = self.records.folder() {
                         folder.log(line.second, line.worker, &text);
                     }

@@ -82,7 +82,7 @@ impl SetupTeardown<'_> {
         let ended =
             squall_engine::run(program, self.shared.clone(), &run, control, None, |event| {
                 if let Event::Log(lines) = event {
-                    log.extend(lines.iter().map(|line| secrets.mask(&line.text)));
+                    log.extend(lines.iter().map(|line| secrets.mask_own(&line.text)));
                 }
             })
             .map_err(Error::incomplete)?;

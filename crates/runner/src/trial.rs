@@ -54,7 +54,7 @@ pub fn try_plan(
         let ended =
             squall_engine::run(program, shared.clone(), &run, &control, Some(trace), |event| {
                 if let Event::Log(lines) = event {
-                    lines.iter().for_each(|line| show(Tried::Log(&secrets.mask(&line.text))));
+                    lines.iter().for_each(|line| show(Tried::Log(&secrets.mask_own(&line.text))));
                 }
             })
             .map_err(Error::incomplete)?;

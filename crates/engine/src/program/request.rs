@@ -348,9 +348,10 @@ impl<'p> Compiler<'p> {
     /// Whether a text of the plan is made of a variable that is secret.
     fn holds_secret(&self, text: &Template) -> bool {
         let is_secret = |name: &str| {
-            let mut vars = self.plan.vars.iter();
-            let known = vars.find(|var| var.name.value == name);
-            known.map_or_else(|| sounds_secret(name), |var| var.is_secret())
+            let own = self.plan.scenarios.iter().flat_map(|scenario| &scenario.vars);
+            let mut known = self.plan.vars.iter().chain(own).filter(|var| var.name.value == name);
+            known.clone().next().is_none() && sounds_secret(name)
+                || known.any(|var| var.is_secret())
         };
         text.parts().iter().any(|part| match part {
             TemplatePart::Text(_) => false,

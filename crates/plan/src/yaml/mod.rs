@@ -87,7 +87,8 @@ pub fn load_str(
     }
     // Values that others take the place of stand in the file all the same.
     sources.hide(&plan.secrets());
-    found.extend(options.apply(&mut plan.vars));
+    let own = plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.vars);
+    found.extend(options.apply(plan.vars.iter_mut().chain(own)));
     sources.hide(&plan.secrets());
     found.extend(plan.short_secrets());
     found.extend(validate::validate(&plan));
