@@ -404,7 +404,7 @@ fn self_signed(params: impl FnOnce(&mut CertificateParams)) -> (Server, String, 
     let [cert, own_key] = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
     std::fs::write(&cert, &certificate).expect("writable");
     std::fs::write(&own_key, key.serialize_pem()).expect("writable");
-    let certificate_files = TlsCertificate::Files { certificate: cert, key: own_key };
+    let certificate_files = TlsCertificate::Pem { cert, key: own_key };
     let tls = TlsOptions { certificate: certificate_files, client_ca: None };
     (target_at("127.0.0.1:0", Some(tls)), certificate, folder)
 }

@@ -250,21 +250,23 @@ impl Plan {
 /// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, and behind
 /// `password` and `bearer`. Those that are masked everywhere need no place.
 pub(crate) fn hide_in_place(printed: &mut Printed) {
-    let Printed::Object(map) = printed else {
-        if let Printed::Array(items) = printed {
-            items.iter_mut().for_each(hide_in_place);
-        }
-        return;
-    };
-    for (key, value) in map {
-        let is_written = value.as_str().is_some_and(|text| !text.contains("${"));
-        match (key.as_str(), &mut *value) {
-            ("password" | "bearer", Printed::String(_)) if is_written => *value = MASK.into(),
-            ("vars", Printed::Object(vars)) => {
-                vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
+    match printed {
+        Printed::Array(items) => items.iter_mut().for_each(hide_in_place),
+        Printed::Object(map) => {
+            for (key, value) in map.iter_mut() {
+                let is_written = value.as_str().is_some_and(|text| !text.contains("${"));
+                if is_written && matches!(key.as_str(), "password" | "bearer") {
+                    *value = MASK.into();
+                } else if key == "vars"
+                    && let Printed::Object(vars) = value
+                {
+                    vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
+                } else {
+                    hide_in_place(value);
+                }
             }
-            (_, value) => hide_in_place(value),
         }
+        _ => {}
     }
 }
 
@@ -274,11 +276,10 @@ fn hide_value(name: &str, var: &mut Printed) {
     if !marked.unwrap_or_else(|| sounds_secret(name)) {
         return;
     }
-    let value = match (marked, var.get_mut("value")) {
-        (Some(_), Some(value)) => value,
-        _ => var,
-    };
-    *value = MASK.into();
+    match var.get_mut("value").filter(|_| marked.is_some()) {
+        Some(value) => *value = MASK.into(),
+        None => *var = MASK.into(),
+    }
 }
 
 /// The credentials of a step's requests.

@@ -9,6 +9,7 @@ use super::sounds_secret;
 /// stand behind keys that sound like secrets, in `value` beside `secret: true`, and in URLs before `@`.
 pub(crate) fn in_source(text: &str) -> Vec<(usize, Range<usize>)> {
     let lines: Vec<&str> = text.lines().collect();
+    let marked: Vec<bool> = lines.iter().map(|line| is_marked(line)).collect();
     let mut found = Vec::new();
     // The lines of a block, `key: |`, are deeper than its key.
     let mut block: Option<usize> = None;
@@ -19,20 +20,27 @@ pub(crate) fn in_source(text: &str) -> Vec<(usize, Range<usize>)> {
             continue;
         }
         block = None;
-        let near = &lines[number.saturating_sub(2)..(number + 3).min(lines.len())];
+        let is_marked =
+            marked[number.saturating_sub(2)..(number + 3).min(lines.len())].contains(&true);
         let mut outer_sounds = number > 0
             && keys(lines[number - 1]).last().is_some_and(|key| {
                 sounds(&lines[number - 1][key.clone()])
                     && lines[number - 1][key.end..].trim_matches(['"', '\'', ':', ' ']).is_empty()
             });
+        // How many braces and brackets are open, up to where.
+        let (mut open, mut counted) = (0_i64, 0);
         for key in keys(line) {
             let name = &line[key.clone()];
-            let value = scalar(line, key.end);
-            let is_marked = near.iter().any(|line| is_marked(line));
             let is_secret = sounds(name) || (name == "value" && (outer_sounds || is_marked));
             outer_sounds |= sounds(name);
+            if !is_secret {
+                continue;
+            }
+            open += line[counted..key.end].chars().map(opens).sum::<i64>();
+            counted = key.end;
+            let value = scalar(line, key.end, open > 0);
             let shown = &line[value.clone()];
-            if !is_secret || shown.is_empty() || is_no_secret(shown) {
+            if shown.is_empty() || is_no_secret(shown) {
                 continue;
             }
             if shown.starts_with(['|', '>']) {
@@ -83,8 +91,17 @@ fn keys(line: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
+/// Whether a character begins or ends a flow collection.
+fn opens(c: char) -> i64 {
+    match c {
+        '{' | '[' => 1,
+        '}' | ']' => -1,
+        _ => 0,
+    }
+}
+
 /// The value behind a key that ends at `from`, without the quotes around it.
-fn scalar(line: &str, from: usize) -> Range<usize> {
+fn scalar(line: &str, from: usize, is_flow: bool) -> Range<usize> {
     let rest = line[from..].trim_start_matches(['"', '\'']).trim_start();
     let rest = rest.strip_prefix(':').unwrap_or(rest).trim_start();
     let begin = line.len() - rest.len();
@@ -98,8 +115,6 @@ fn scalar(line: &str, from: usize) -> Range<usize> {
         });
         return begin + 1..begin + 1 + end.map_or(inner.trim_end().len(), |(at, _)| at);
     }
-    let before = &line[..begin];
-    let is_flow = before.matches(['{', '[']).count() > before.matches(['}', ']']).count();
     let mut end = rest.find(" #").unwrap_or(rest.len());
     // A template may have braces and commas of its own.
     if is_flow && !rest.starts_with("${") && !rest.starts_with(['{', '[']) {
