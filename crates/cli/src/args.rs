@@ -50,6 +50,25 @@ pub enum Command {
     Report(Report),
     /// Run the built-in target.
     Target(Target),
+    /// Print the completions of a shell: `source <(squall completions bash)`.
+    Completions(Completions),
+    /// Print the man page of squall or of one of its commands: `squall man | man -l -`.
+    Man(Man),
+}
+
+/// Completions.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// A man page.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The command, such as `run`; without it, squall's own page.
+    pub command: Option<String>,
 }
 
 /// Load on one URL, without a plan.
@@ -289,7 +308,7 @@ pub struct Limit {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub step: Duration,
     /// Most steps.
-    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub steps: u32,
     /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
     /// again; soak: B for all steps.

@@ -54,6 +54,21 @@ record! {
     }
 }
 
+impl Closed {
+    /// The longest time over which users with a pacing and without a ramp start.
+    const MAX_SPREAD: Duration = Duration::from_secs(1);
+
+    /// The time over which users start, where there are no stages: the ramp. Without one, users that keep a pacing
+    /// start over one pacing, or over a second if it is longer: if they all started at the same moment, they would be
+    /// due at the same moment ever after, and all but the first of them would be sent late.
+    pub fn start_time(&self) -> Duration {
+        match self.pacing {
+            Some(pacing) if self.ramp.is_zero() => pacing.min(Closed::MAX_SPREAD),
+            _ => self.ramp,
+        }
+    }
+}
+
 words! {
     /// Whether users with a number of iterations wait for each other's end.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
