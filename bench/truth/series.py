@@ -16,7 +16,7 @@ KNOWN = {("AR(1), memory 10 s", "p50")}
 # Of fewer shown than this a share says nothing.
 FEW = 20
 
-command = ["cargo", "run", "--release", "--quiet", "-p", "squall-measure", "--example", "series", "--", RUNS]
+command = ["cargo", "run", "--release", "--quiet", "-p", "squall-analysis", "--example", "series", "--", RUNS]
 run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 missed = []
 for line in run.stdout:

@@ -4,13 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use squall_engine::{RunOptions, Which};
-use squall_plan::model::{HttpVersion, Plan};
+use squall_engine::Which;
+use squall_plan::model::HttpVersion;
+use squall_runner::{MAX_WORKERS, Options, RequestLogOptions};
 use squall_wire::Io;
-
-use crate::capacity::{Demand, MAX_WORKERS};
-use crate::exit::CommandError;
-use crate::host_sampler;
 
 /// Most bytes of a message in the request log.
 const MAX_LOGGED_BYTES: u64 = 16 << 20;
@@ -177,30 +174,9 @@ pub struct RuntimeOptions {
 }
 
 impl RuntimeOptions {
-    /// The workers for the load of a plan. `hosts`: how many it talks to; `builtin`: the built-in target is
-    /// one.
-    ///
-    /// # Errors
-    /// The plan's virtual users do not fit into this machine.
-    pub fn workers(
-        &self,
-        plan: &Plan,
-        hosts: usize,
-        builtin: bool,
-    ) -> Result<RunOptions, CommandError> {
-        let (demand, has) = (Demand::of(plan, hosts, builtin), host_sampler::available());
-        let needs = demand.hopeless(&has, self.workers);
-        if needs.is_empty() {
-            return Ok(demand.workers(&has, self.workers));
-        }
-        let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
-        let needs = needs.join("\n");
-        Err(CommandError::bad_input(format!("this machine cannot run this plan\n{needs}")))
-    }
-
-    /// How connections are read and written.
-    pub fn io(&self) -> Io {
-        self.io.into()
+    /// Options of a run, with these.
+    pub fn options(&self, options: Options) -> Options {
+        Options { workers: self.workers, io: self.io.into(), ..options }
     }
 }
 
@@ -232,6 +208,19 @@ pub struct Output {
     pub quiet: bool,
 }
 
+impl Output {
+    /// Options of a run, with these.
+    pub fn options(&self, options: Options) -> Options {
+        let bytes = self.log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
+        let request_log = self.log_requests.as_ref().map(|path| RequestLogOptions {
+            path: path.clone(),
+            which: self.log_which,
+            bytes,
+        });
+        Options { request_log, ..self.runtime.options(options) }
+    }
+}
+
 /// Values for a plan's variables.
 #[derive(Debug, Args, Clone, Default)]
 pub struct Variables {
@@ -253,9 +242,10 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The URL that takes the place of the plan's target.
-    pub fn target_url(&self) -> Option<String> {
-        self.target.clone().filter(|target| target != "builtin")
+    /// Options of a run, with these.
+    pub fn options(&self) -> Options {
+        let (target, seed) = (self.target.clone(), self.seed);
+        Options { target, seed, allow_exec: self.allow_exec, ..Options::default() }
     }
 }
 
@@ -296,7 +286,7 @@ pub struct Limit {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub step: Duration,
     /// Most steps.
-    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub steps: u32,
     /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
     /// again; soak: B for all steps.
@@ -339,14 +329,13 @@ pub enum Mode {
     Soak,
 }
 
-impl Mode {
-    /// Its name in results.
-    pub fn label(self) -> &'static str {
-        match self {
-            Mode::Search => "search",
-            Mode::Stress => "stress",
-            Mode::Spike => "spike",
-            Mode::Soak => "soak",
+impl From<Mode> for squall_runner::Mode {
+    fn from(mode: Mode) -> squall_runner::Mode {
+        match mode {
+            Mode::Search => squall_runner::Mode::Search,
+            Mode::Stress => squall_runner::Mode::Stress,
+            Mode::Spike => squall_runner::Mode::Spike,
+            Mode::Soak => squall_runner::Mode::Soak,
         }
     }
 }
@@ -416,12 +405,12 @@ pub struct Target {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    squall_plan::units::parse_duration(text).map_err(|error| error.to_string())
+    squall_base::units::parse_duration(text).map_err(|error| error.to_string())
 }
 
 /// The size of the copies in the request log: each is in memory until it is written.
 fn logged_size(text: &str) -> Result<u64, String> {
-    let size = squall_plan::units::parse_size(text).map_err(|error| error.to_string())?;
+    let size = squall_base::units::parse_size(text).map_err(|error| error.to_string())?;
     match size <= MAX_LOGGED_BYTES {
         true => Ok(size),
         false => Err("at most 16MiB of a message can be logged".to_owned()),
@@ -441,7 +430,7 @@ fn which(text: &str) -> Result<Which, String> {
 pub fn rate(text: &str) -> Result<f64, String> {
     // People type `-r 500` as well as `-r 500/s`.
     let text = if text.contains('/') { text.to_owned() } else { format!("{text}/s") };
-    squall_plan::units::parse_rate(&text).map_err(|error| error.to_string())
+    squall_base::units::parse_rate(&text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -3,33 +3,26 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use squall_measure::units;
+use squall_base::units;
 use squall_plan::model::{Closed, End, Load, Open, Plan, Step};
 
 use crate::args::Check;
-use crate::capacity::{self, Demand};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::{builtin, host_sampler, out, plans};
+use crate::{out, plans};
 
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
-    let options = plans::options(
-        &args.variables,
-        args.variables.target_url(),
-        Vec::new(),
-        plans::seed(&loaded.plan),
-    );
-    let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
+    let options = args.variables.options();
+    let checked = squall_runner::check(&loaded.plan, &loaded.sources, &options)?;
+    checked.warnings.iter().for_each(|warning| out::message(warning));
     if args.program {
-        for program in programs.iter().filter(|program| !program.is_empty()) {
+        for program in checked.programs.iter().filter(|program| !program.is_empty()) {
             out::print(&program.secrets.mask(&program.to_string()));
         }
     } else {
         out::print(&describe(&loaded.plan));
-        let builtin = builtin::is_asked_for(&loaded.plan, &args.variables);
-        let demand = Demand::of(&loaded.plan, plans::hosts(&programs), builtin);
-        for need in demand.needs(&host_sampler::available(), None) {
+        for need in checked.demand.needs(&squall_runner::available(), None) {
             out::print(&format!("{need}\n"));
         }
     }
@@ -92,8 +85,9 @@ fn say_closed(closed: &Closed) -> String {
     for stage in &closed.stages {
         words.push(format!("to {} users over {}", stage.level, say(stage.over)));
     }
-    if !closed.ramp.is_zero() {
-        words.push(format!("started over {}", say(closed.ramp)));
+    let start = closed.start_time();
+    if closed.stages.is_empty() && !start.is_zero() {
+        words.push(format!("started over {}", say(start)));
     }
     if let Some(pacing) = closed.pacing {
         words.push(format!("an iteration every {}", say(pacing)));
@@ -129,11 +123,11 @@ fn say_open(open: &Open) -> String {
 }
 
 fn say(time: Duration) -> String {
-    squall_plan::units::print_duration(time)
+    squall_base::units::print_duration(time)
 }
 
 /// The number of requests in the steps, in words.
 fn requests(steps: &[Step]) -> String {
-    let count = capacity::requests(steps);
+    let count = squall_runner::requests(steps);
     format!("{count} request{}", if count == 1 { "" } else { "s" })
 }

@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use squall_runner::ErrorKind;
+
 /// The exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -42,15 +44,18 @@ impl CommandError {
     pub fn incomplete(text: impl Display) -> CommandError {
         CommandError { exit: Exit::Incomplete, text: format!("squall: {text}") }
     }
+}
 
-    /// A signal ended it before there was a result.
-    pub fn interrupted(text: impl Display) -> CommandError {
-        CommandError { exit: Exit::Interrupted, text: format!("squall: {text}") }
-    }
-
-    /// Errors in a plan, already rendered with their positions.
-    pub fn in_plan(text: String) -> CommandError {
-        CommandError { exit: Exit::BadInput, text }
+impl From<squall_runner::Error> for CommandError {
+    fn from(error: squall_runner::Error) -> CommandError {
+        let exit = match error.kind {
+            // Its text shows the plan's lines.
+            ErrorKind::Plan => return CommandError { exit: Exit::BadInput, text: error.text },
+            ErrorKind::Input => Exit::BadInput,
+            ErrorKind::Incomplete => Exit::Incomplete,
+            ErrorKind::Interrupted => Exit::Interrupted,
+        };
+        CommandError { exit, text: format!("squall: {}", error.text) }
     }
 }
 

@@ -2,25 +2,15 @@
 //! rely on. It depends on all crates and contains none of their logic.
 
 mod args;
-mod builtin;
-mod capacity;
 mod check;
-mod collect;
 mod doctor;
 mod exit;
-mod host_sampler;
-mod io_backend;
 mod limit;
-mod mask;
-mod network_interfaces;
 mod one_line;
 mod out;
 mod plans;
-mod process_usage;
 mod report;
-mod request_log;
 mod run;
-mod setup_teardown;
 mod shell;
 mod signals;
 mod target;

@@ -9,10 +9,11 @@ use squall_plan::model::{
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
+use squall_runner::Options;
 
-use crate::args::{OneLine, Variables};
+use crate::args::OneLine;
 use crate::exit::{CommandError, CommandResult};
-use crate::run::{self, Job};
+use crate::run;
 
 /// How long, where neither a length nor a number of requests is given.
 const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
@@ -20,14 +21,9 @@ const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 /// Runs the one-line command.
 pub fn command(args: &OneLine) -> CommandResult {
     let plan = plan(args)?;
-    run::run(Job {
-        plan,
-        sources: Sources::default(),
-        variables: Variables::default(),
-        output: args.output.clone(),
-        // A quick run leaves no folder behind unless the flags ask for one.
-        folder: args.output.out.clone(),
-    })
+    // A quick run leaves no folder behind unless the flags ask for one.
+    let options = Options { folder: args.output.out.clone(), ..Options::default() };
+    run::run(&plan, &Sources::default(), options, &args.output)
 }
 
 fn plan(args: &OneLine) -> Result<Plan, CommandError> {

@@ -1,9 +1,9 @@
 //! `squall report`: prints the result of a run again, finished or broken off.
 
 use crate::args::Report;
-use crate::collect::write_json;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::out;
+use crate::run::write_json;
 
 /// Prints a run's result.
 pub fn command(args: &Report) -> CommandResult {

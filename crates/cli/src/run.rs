@@ -1,108 +1,121 @@
-//! `squall run`: setup, load, teardown, evaluation, result.
+//! `squall run`: runs a plan, shows its progress, and prints its result.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::fs::File;
+use std::io::{IsTerminal, Write};
 
-use squall_engine::{CompileOptions, Control, Ended, Program, RunOptions, Section};
+use squall_analysis::Validity;
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
-use squall_wire::Shared;
+use squall_report::{Live, Run};
+use squall_runner::{Handle, Notice, Options, Outcome};
 
-use crate::args::{self, Output, Variables};
-use crate::builtin;
-use crate::collect::{self, Collector};
-use crate::exit::{CommandError, CommandResult};
-use crate::io_backend;
-use crate::plans;
-use crate::request_log::RequestLog;
-use crate::setup_teardown::{self, SetupTeardown};
-use crate::signals::Interrupts;
+use crate::args::{self, Output};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::{out, plans, signals};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
-
-/// What to run.
-pub struct Job {
-    pub plan: Plan,
-    pub sources: Sources,
-    pub variables: Variables,
-    pub output: Output,
-    /// Where the run folder is created; `None`: nowhere.
-    pub folder: Option<PathBuf>,
-}
+/// Seconds between progress lines without a terminal.
+const PLAIN_PROGRESS_S: f64 = 5.0;
 
 /// Runs a plan.
 pub fn command(args: &args::Run) -> CommandResult {
     let mut loaded = plans::load(&args.plan, &args.variables)?;
-    plans::resize(&mut loaded.plan, args.users, args.duration);
+    squall_runner::resize(&mut loaded.plan, args.users, args.duration);
     let folder = args.output.out.clone().unwrap_or_else(|| DEFAULT_FOLDER.into());
-    run(Job {
-        plan: loaded.plan,
-        sources: loaded.sources,
-        variables: args.variables.clone(),
-        output: args.output.clone(),
-        folder: Some(folder),
-    })
+    let options = Options { folder: Some(folder), ..args.variables.options() };
+    run(&loaded.plan, &loaded.sources, options, &args.output)
 }
 
-/// Runs a job from setup to result.
-pub fn run(job: Job) -> CommandResult {
-    let seed = plans::seed(&job.plan);
-    let destination = builtin::destination(&job.plan, &job.variables, seed)?;
-    let mut options = plans::options(&job.variables, destination.url.clone(), Vec::new(), seed);
-    // Everything is compiled before anything is sent.
-    let programs = plans::compile_all(&job.plan, &job.sources, &options)?;
-    let io = io_backend::choose(job.output.runtime.io(), &job.plan);
-    let shared = plans::network(&job.plan, &job.sources, &programs, io)?;
-    let graceful_stop = job.plan.graceful_stop.unwrap_or(squall_engine::DEFAULT_GRACEFUL_STOP);
-    let interrupts = Interrupts::watch(graceful_stop).map_err(CommandError::incomplete)?;
-
-    let setup_teardown = SetupTeardown { plan: &job.plan, sources: &job.sources, shared: &shared };
-    let builtin = builtin::is_asked_for(&job.plan, &job.variables);
-    let workers = job.output.runtime.workers(&job.plan, plans::hosts(&programs), builtin)?;
-    options.setup = setup_teardown.setup(&options, &interrupts)?;
-    let outcome = load(&job, &options, &workers, &shared, &interrupts);
-    setup_teardown::settle(outcome, setup_teardown.teardown(&options, &interrupts))
-}
-
-/// Runs the load, and writes and prints its result.
-fn load(
-    job: &Job,
-    options: &CompileOptions,
-    workers: &RunOptions,
-    shared: &Arc<Shared>,
-    interrupts: &Interrupts,
-) -> CommandResult {
-    let program = plans::compile(&job.plan, &job.sources, Section::Load, options)?;
-    let mut collector = Collector::new(job, &program, shared, workers.workers)?;
-    let Some(control) = interrupts.begin(0) else {
-        return Err(CommandError::interrupted("interrupted before the load was started"));
+/// Runs a plan, and prints its result.
+pub fn run(plan: &Plan, sources: &Sources, options: Options, output: &Output) -> CommandResult {
+    let options = output.options(options);
+    let handle = Handle::default();
+    signals::watch(&handle).map_err(CommandError::incomplete)?;
+    let mut progress = Progress::new(output.quiet);
+    let mut unwritten = None;
+    let mut tell = |notice: Notice<'_>| match notice {
+        Notice::Warning(text) => out::message(text),
+        Notice::Second(live) => progress.show(&live),
+        Notice::Evaluated(run) => {
+            progress.clear();
+            let target = output.json.as_deref();
+            unwritten = target.and_then(|target| write_json(run, target).err());
+        }
     };
-    let ended = drive(job, &program, shared, workers, &control, &mut collector)?;
-    collect::conclude(job, collector.finish(ended, interrupts.received() > 0))
+    let outcome = squall_runner::run(plan, sources, &options, &handle, &mut tell);
+    let mut outcome = outcome?;
+    outcome.failures.extend(unwritten);
+    conclude(output, outcome)
 }
 
-/// Runs the load, with a request log if the flags ask for one.
-fn drive(
-    job: &Job,
-    program: &Arc<Program>,
-    shared: &Arc<Shared>,
-    workers: &RunOptions,
-    control: &Control,
-    collector: &mut Collector,
-) -> Result<Ended, CommandError> {
-    let Output { log_requests, log_which, log_bodies, .. } = &job.output;
-    let start = |path: &PathBuf| RequestLog::start(path, program.secrets.clone());
-    let log = log_requests.as_ref().map(start).transpose()?;
-    let bytes = log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
-    let trace = log.as_ref().map(|log| log.trace(*log_which, bytes));
-    let ended =
-        squall_engine::run(program.clone(), shared.clone(), workers, control, trace, |event| {
-            collector.take(event);
-        })
-        .map_err(CommandError::incomplete)?;
-    if let Some(log) = log {
-        collector.logged(log.finish());
+/// The progress line, which a terminal shows again and again.
+struct Progress {
+    quiet: bool,
+    terminal: bool,
+    is_shown: bool,
+}
+
+impl Progress {
+    fn new(quiet: bool) -> Progress {
+        Progress { quiet, terminal: std::io::stderr().is_terminal(), is_shown: false }
     }
-    Ok(ended)
+
+    fn show(&mut self, live: &Live<'_>) {
+        if self.quiet || (!self.terminal && live.elapsed_s % PLAIN_PROGRESS_S > 0.0) {
+            return;
+        }
+        let line = squall_report::live_line(live);
+        let mut out = std::io::stderr().lock();
+        // A run continues even if its progress cannot be shown.
+        let _ = if self.terminal { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
+        let _ = out.flush();
+        self.is_shown = true;
+    }
+
+    fn clear(&self) {
+        if self.terminal && self.is_shown {
+            out::message("\r\x1b[K");
+        }
+    }
+}
+
+/// Prints the result and returns the exit code.
+fn conclude(output: &Output, outcome: Outcome) -> CommandResult {
+    let Outcome { run, failures, folder, teardown } = outcome;
+    if output.json.as_deref() != Some("-") {
+        out::print(&squall_report::text(&run, out::has_colors()));
+        if let Some(folder) = &folder {
+            out::print(&format!(" run folder  {}\n", folder.display()));
+        }
+    }
+    if !failures.is_empty() {
+        teardown.iter().for_each(|failure| out::message(&format!("squall: {failure}\n")));
+        return Err(CommandError::incomplete(failures.join("; ")));
+    }
+    if let Some(failure) = teardown {
+        return Err(failure.into());
+    }
+    if run.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    if output.strict && run.validity() == Validity::Invalid {
+        return Ok(Exit::Incomplete);
+    }
+    Ok(if run.passed() { Exit::Ok } else { Exit::Failed })
+}
+
+/// Writes the result as JSON to a file, or to the standard output for `-`.
+///
+/// # Errors
+/// The file cannot be written, in a sentence with its name.
+pub fn write_json(run: &Run, target: &str) -> Result<(), String> {
+    let written = match target {
+        "-" => {
+            let mut text = Vec::new();
+            squall_report::write_json(run, &mut text).map(|()| out::print_bytes(&text))
+        }
+        path => File::create(path).and_then(|file| squall_report::write_json(run, file)),
+    };
+    written.map_err(|error| format!("{target}: {error}"))
 }

@@ -3,84 +3,46 @@
 //! exits.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use squall_engine::Control;
+use squall_runner::Handle;
 
 use crate::exit::Exit;
 use crate::out;
 
-/// The signals that a command has received, and what they are to end.
-#[derive(Debug, Clone)]
-pub struct Interrupts(Arc<Mutex<State>>);
-
-#[derive(Debug)]
-struct State {
-    received: u32,
-    /// Controls what runs now.
-    control: Control,
-    /// The time that requests in flight have after the first signal.
-    graceful_stop: Duration,
+/// Watches for SIGINT, SIGTERM and SIGHUP from now on, on a thread of its own.
+///
+/// # Errors
+/// The system is out of threads or descriptors.
+pub fn watch(handle: &Handle) -> io::Result<()> {
+    // `nohup` has SIGHUP ignored: it is to stay so.
+    let hangup = if is_ignored(SIGHUP) { None } else { Some(SIGHUP) };
+    let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
+    let handle = handle.clone();
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for number in 1_u32.. {
+            if signals.forever().next().is_none() {
+                return;
+            }
+            receive(number, &handle);
+        }
+    })?;
+    Ok(())
 }
 
-impl Interrupts {
-    /// Watches for SIGINT, SIGTERM and SIGHUP from now on, on a thread of its own.
-    ///
-    /// # Errors
-    /// The system is out of threads or descriptors.
-    pub fn watch(graceful_stop: Duration) -> io::Result<Interrupts> {
-        let state = State { received: 0, control: Control::default(), graceful_stop };
-        let interrupts = Interrupts(Arc::new(Mutex::new(state)));
-        // `nohup` has SIGHUP ignored: it is to stay so.
-        let hangup = if is_ignored(SIGHUP) { None } else { Some(SIGHUP) };
-        let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
-        let own = interrupts.clone();
-        std::thread::Builder::new()
-            .name("signals".to_owned())
-            .spawn(move || signals.forever().for_each(|_| own.receive()))?;
-        Ok(interrupts)
-    }
-
-    /// Begins a part of the command that signals can end, unless more than `most` were received before.
-    pub fn begin(&self, most: u32) -> Option<Control> {
-        let mut state = self.state();
-        if state.received > most {
-            return None;
+/// Does what signal number `number` asks for.
+fn receive(number: u32, handle: &Handle) {
+    match number {
+        1 => {
+            handle.stop();
+            out::message(
+                "\nstopping: requests in flight may finish (press Ctrl-C again to stop at once)\n",
+            );
         }
-        state.control = Control::default();
-        Some(state.control.clone())
-    }
-
-    /// How many signals were received.
-    pub fn received(&self) -> u32 {
-        self.state().received
-    }
-
-    fn receive(&self) {
-        let mut state = self.state();
-        state.received = state.received.saturating_add(1);
-        let (number, control) = (state.received, state.control.clone());
-        let graceful_stop = state.graceful_stop;
-        drop(state);
-        match number {
-            1 => {
-                control.stop(graceful_stop);
-                out::message(
-                    "\nstopping: requests in flight may finish (press Ctrl-C again to stop at once)\n",
-                );
-            }
-            2 => control.abort(),
-            // A third signal exits even without results.
-            _ => std::process::exit(Exit::Interrupted as i32),
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock can leave it half changed.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        2 => handle.abort(),
+        // A third signal exits even without results.
+        _ => std::process::exit(Exit::Interrupted as i32),
     }
 }
 

@@ -5,14 +5,14 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
-use squall_measure::units;
+use squall_base::units;
+use squall_engine::Exchange;
 use squall_plan::secrets::Secrets;
-use squall_wire::Io;
+use squall_runner::{Tried, mask_message};
 
 use crate::args::Try;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::{builtin, mask, out, plans, setup_teardown};
+use crate::{out, plans};
 
 /// Most bytes of a message that are shown.
 const MAX_SHOWN_BYTES: usize = 16 << 10;
@@ -33,46 +33,18 @@ pub fn command(args: &Try) -> CommandResult {
             return Err(CommandError::bad_input(text));
         }
     }
-    let seed = plans::seed(&loaded.plan);
-    let destination = builtin::destination(&loaded.plan, &args.variables, seed)?;
-    let mut options = plans::options(&args.variables, destination.url.clone(), Vec::new(), seed);
-    let programs = plans::compile_all(&loaded.plan, &loaded.sources, &options)?;
-    let shared = plans::network(&loaded.plan, &loaded.sources, &programs, Io::Auto)?;
     let failed = Arc::new(AtomicUsize::new(0));
-    for part in [Section::Setup, Section::Trial, Section::Teardown] {
-        if !setup_teardown::has_steps(&loaded.plan, part) {
-            continue;
+    let counted = failed.clone();
+    let options = args.variables.options();
+    let (plan, sources) = (&loaded.plan, &loaded.sources);
+    squall_runner::try_plan(plan, sources, &options, MAX_SHOWN_BYTES, move |tried| match tried {
+        Tried::Warning(text) => out::message(text),
+        Tried::Log(text) => out::print(&format!("log  {text}\n")),
+        Tried::Exchange(exchange, secrets) => {
+            counted.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
+            out::print(&ExchangeText { exchange, secrets }.to_string());
         }
-        let program = plans::compile(&loaded.plan, &loaded.sources, part, &options)?;
-        let (secrets, failed) = (program.secrets.clone(), failed.clone());
-        let shown_secrets = secrets.clone();
-        let trace = Trace::new(Which::All, MAX_SHOWN_BYTES, move |exchange| {
-            failed.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
-            out::print(&ExchangeText { exchange: &exchange, secrets: &shown_secrets }.to_string());
-        });
-        let run_options = RunOptions::default();
-        let ended = squall_engine::run(
-            program,
-            shared.clone(),
-            &run_options,
-            &Control::default(),
-            Some(trace),
-            |event| {
-                if let Event::Log(lines) = event {
-                    lines.iter().for_each(|line| {
-                        out::print(&format!("log  {}\n", secrets.mask(&line.text)));
-                    });
-                }
-            },
-        )
-        .map_err(CommandError::incomplete)?;
-        if let Some(reason) = ended.failures.first() {
-            return Err(CommandError::incomplete(reason));
-        }
-        if part == Section::Setup {
-            options.setup = ended.variables;
-        }
-    }
+    })?;
     match failed.load(Ordering::Relaxed) {
         0 => Ok(Exit::Ok),
         count => {
@@ -127,7 +99,7 @@ impl Display for ExchangeText<'_> {
 impl ExchangeText<'_> {
     /// Writes bytes as lines, each after a mark; long ones are truncated.
     fn lines(&self, f: &mut Formatter<'_>, mark: &str, bytes: &[u8]) -> fmt::Result {
-        let all = mask::message(bytes, self.secrets);
+        let all = mask_message(bytes, self.secrets);
         let all = all.trim_end();
         for line in all.lines().take(MAX_SHOWN_LINES) {
             writeln!(f, "{mark}{}", truncated(line))?;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use squall_measure::{Counters, PHASES, Threshold};
+use squall_analysis::Threshold;
+use squall_metrics::{Counters, PHASES};
 use squall_plan::expr::functions::FUNCTIONS;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::load_str;
@@ -73,7 +74,7 @@ fn every_key_of_run_json_is_documented() {
 /// The rules of validity that there are, by their sources.
 fn rules() -> Vec<String> {
     let sources = ["generator", "host", "target"]
-        .map(|name| doc(&format!("crates/measure/src/validity/{name}.rs")));
+        .map(|name| doc(&format!("crates/analysis/src/validity/{name}.rs")));
     let named = |text: &String| {
         let rules = text.split("rule: \"").skip(1).filter_map(|rest| rest.split('"').next());
         rules.map(str::to_owned).collect::<Vec<_>>()

@@ -383,3 +383,17 @@ fn metrics_that_mean_nothing_are_refused() {
     refused(&with("", "{metric: {name: n, kind: sum, value: 1}}"), "counter, gauge, rate, trend");
     refused(&with("", "{metric: {name: n, kind: gauge, valeu: 1}}"), "did you mean `value`");
 }
+
+/// What stands in a plan often is looked up, not searched for: this would take minutes otherwise.
+#[test]
+fn a_plan_may_have_many_names_and_variables() {
+    let vars: String = (0..10_000).map(|n| format!("v{n}: {n}, ")).collect();
+    let set: String = (0..10_000).map(|n| format!("w{n}: '${{v{n}}}', ")).collect();
+    let steps: String = (0..30_000).map(|n| format!(", {{get: /p{n}q}}")).collect();
+    let head = format!("max_names: 100000\nvars: {{{vars}z: 1}}");
+    let text = plan("http://127.0.0.1:9", &head, &format!("{{set: {{{set}y: 1}}}}{steps}"));
+    let folder = folder(&[("plan.yaml", &text)]);
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+}

@@ -8,8 +8,8 @@ mod resources;
 
 use std::rc::Rc;
 
-use squall_load::random::Random;
-use squall_measure::{MetricKey, MetricKind, NameKind, UserState};
+use squall_base::random::Random;
+use squall_metrics::{MetricKey, MetricKind, NameKind, UserState};
 use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use squall_load::Share;
-use squall_measure::Slice;
+use squall_metrics::Slice;
 use squall_plan::model::Load;
 use squall_plan::value::Value;
 use squall_wire::{Clock, Shared};

@@ -4,8 +4,8 @@
 use std::cell::{Ref, RefCell};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use squall_base::random::Random;
 use squall_extract::{Documents, Found, Which};
-use squall_load::random::Random;
 use squall_plan::expr::{EvalError, FunctionId, Scope, Slot};
 use squall_plan::value::{Value, ValueRef};
 use squall_wire::Response;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use squall_measure::{ErrorKind, Phases};
+use squall_metrics::{ErrorKind, Phases};
 
 /// Which exchanges a watcher is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@ mod common;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use squall_analysis::Totals;
 use squall_engine::{Control, Ended, Event, RunOptions, Trace, Which};
-use squall_measure::Totals;
 use squall_wire::Io;
 
 use common::{program, shared, target};

@@ -1,8 +1,9 @@
 //! What a requirement's value is when requests fail: a request that failed, or that nobody answered, took longer
 //! than any limit allows. Pure.
 
-use squall_measure::units::{rate, time};
-use squall_measure::{Histogram, RequestStats, Statistic, Threshold, Totals};
+use squall_analysis::{Statistic, Threshold, Totals};
+use squall_base::units::{rate, time};
+use squall_metrics::{Histogram, RequestStats};
 
 /// In a mean, a request that failed counts as so many times the limit, or as the slowest response if
 /// that was slower: a tenth of the requests, failing, use up any limit of a mean.
@@ -73,7 +74,7 @@ fn mean_of(row: &RequestStats, latency: &Histogram, limit: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use squall_measure::{ErrorKind, NameId, NameKind, Sample, Slice};
+    use squall_metrics::{ErrorKind, NameId, NameKind, Sample, Slice};
 
     use super::*;
 

@@ -15,7 +15,7 @@ pub use measured::Records;
 pub use recovery::RecoveryDetector;
 pub use scaling::Scaling;
 pub use search::{Next, Search, SearchEnd};
-use squall_measure::units::rate;
+use squall_base::units::rate;
 use sustained_max::Bracket;
 pub use sustained_max::SustainedMax;
 

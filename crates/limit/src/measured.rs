@@ -1,6 +1,7 @@
 //! Judges a step: whether each requirement was met, and whether so few seconds can tell. Pure.
 
-use squall_measure::{Slice, Threshold, Totals, samples_needed, student};
+use squall_analysis::{Threshold, Totals, samples_needed, student};
+use squall_metrics::Slice;
 
 use crate::failures;
 use crate::load_step::{LoadStep, RequirementResult};

@@ -7,7 +7,6 @@
 
 mod arrivals;
 mod mix;
-pub mod random;
 mod rate;
 mod share;
 mod users;

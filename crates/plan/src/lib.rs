@@ -6,7 +6,6 @@ pub mod model;
 pub mod secrets;
 pub mod span;
 pub mod template;
-pub mod units;
 mod validate;
 pub mod value;
 pub mod vars;

@@ -44,7 +44,7 @@ pub struct Plan {
     pub graceful_stop: Option<Duration>,
     /// How the beginning of the run is told from its steady part.
     pub warmup: Warmup,
-    /// Rules that judge the whole run; text in the language of `squall-measure`.
+    /// Rules that judge the whole run; text in the language of `squall-analysis`.
     pub thresholds: Vec<Spanned<String>>,
     /// Seed of everything random; drawn and reported when absent.
     pub seed: Option<u64>,
@@ -382,7 +382,7 @@ pub enum Load {
 pub struct Closed {
     /// Users at the end of `ramp`; exclusive with `stages`.
     pub users: Option<u64>,
-    /// Time over which they start, evenly.
+    /// Time over which they start, evenly; see [`Closed::start_time`].
     pub ramp: Duration,
     /// Users over time; from 0 (or `users`) to each stage's number in turn.
     pub stages: Vec<Stage>,
@@ -396,6 +396,21 @@ pub struct Closed {
     pub total_iterations: Option<u64>,
     /// Who ends when the first user has made its iterations.
     pub end: End,
+}
+
+impl Closed {
+    /// The longest time over which users with a pacing and without a ramp start.
+    const MAX_SPREAD: Duration = Duration::from_secs(1);
+
+    /// The time over which users start, where there are no stages: the ramp. Without one, users that keep a pacing
+    /// start over one pacing, or over a second if it is longer: if they all started at the same moment, they would be
+    /// due at the same moment ever after, and all but the first of them would be sent late.
+    pub fn start_time(&self) -> Duration {
+        match self.pacing {
+            Some(pacing) if self.ramp.is_zero() => pacing.min(Closed::MAX_SPREAD),
+            _ => self.ramp,
+        }
+    }
 }
 
 /// How the beginning of a run is told from its steady part.

@@ -36,7 +36,9 @@ impl Secrets {
             Value::Null | Value::Bool(_) => {}
             Value::List(items) => items.iter().for_each(|item| self.add_value(item)),
             Value::Map(entries) => entries.iter().for_each(|(_, value)| self.add_value(value)),
-            Value::Int(_) | Value::Float(_) | Value::Text(_) => self.add(&value.to_string()),
+            Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Bytes(_) => {
+                self.add(&value.to_string());
+            }
         }
     }
 

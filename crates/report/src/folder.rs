@@ -10,7 +10,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use squall_measure::{Histogram, HostMetrics, HostSample, Slice, hlog};
+use crate::hlog;
+use squall_metrics::{Histogram, HostMetrics, HostSample, Slice};
 
 use crate::json::write_json;
 use crate::recording::Recording;
@@ -261,7 +262,8 @@ fn host_metrics(lines: &str) -> HostMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use squall_measure::{NameId, NameKind, Sample, Totals};
+    use squall_analysis::Totals;
+    use squall_metrics::{NameId, NameKind, Sample};
 
     fn slice(second: u32) -> Slice {
         let mut slice = Slice::new(0, second);

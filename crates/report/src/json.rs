@@ -4,10 +4,10 @@ use std::io::{self, Write as _};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json as value};
-use squall_measure::{
-    Bounded, COARSE, Durations, Histogram, HostMetrics, Interval, Latencies, MetricKey, MetricKind,
-    MetricStats, PHASES, RequestStats, SeriesRow, THOUSANDTHS, ThroughputGap, TimeAccount,
-    UserState,
+use squall_analysis::{Bounded, Durations, Interval, Latencies, SeriesRow, ThroughputGap};
+use squall_metrics::{
+    COARSE, Histogram, HostMetrics, MetricKey, MetricKind, MetricStats, PHASES, RequestStats,
+    THOUSANDTHS, TimeAccount, UserState,
 };
 
 use crate::run::Run;
@@ -92,7 +92,7 @@ fn head(run: &Run) -> Value {
         "counters": counters,
         "steady": steady(run),
         "time_accounting": time_accounting(&account),
-        "throughput_gap": account.throughput_gap().map(|gap| throughput_gap(&gap)),
+        "throughput_gap": ThroughputGap::of(&account).map(|gap| throughput_gap(&gap)),
         "generator": generator(run),
         "host_metrics": host_metrics(&run.host),
         "thresholds": thresholds.collect::<Vec<_>>(),
@@ -219,13 +219,13 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Value {
         object["cut_off"] = value!(row.cut_off);
     }
     if !row.waited.is_empty() {
-        object["latency_with_timeouts_us"] = latency_with_timeouts(row.latencies());
+        object["latency_with_timeouts_us"] = latency_with_timeouts(Durations::of(row));
     }
     if !row.corrected_latency.is_empty() {
         object["corrected_latency_us"] = latency(&row.corrected_latency);
     }
     if !row.corrected_waited.is_empty() {
-        let corrected = latency_with_timeouts(row.corrected_latencies());
+        let corrected = latency_with_timeouts(Durations::corrected(row));
         object["corrected_latency_with_timeouts_us"] = corrected;
     }
     object["phases"] = Value::Object(phases);

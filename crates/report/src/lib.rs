@@ -3,6 +3,7 @@
 //! is in progress.
 
 mod folder;
+mod hlog;
 mod json;
 mod limit;
 mod live;

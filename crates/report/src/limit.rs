@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json as value};
 use squall_limit::{LevelKind, Limit, LoadStep, Recovery, SearchEnd, StepOutcome};
 
-use squall_measure::units::{count, percent, rate, time};
+use squall_base::units::{count, percent, rate, time};
 
 use crate::text::{paragraph, shorten};
 

@@ -1,7 +1,7 @@
 //! The progress line of a run.
 
-use squall_measure::Totals;
-use squall_measure::units::{count, rate, time};
+use squall_analysis::Totals;
+use squall_base::units::{count, rate, time};
 
 /// Most columns: a line as wide as a terminal of 80 columns would wrap where a character follows.
 const MAX_COLUMNS: usize = 79;
@@ -57,7 +57,7 @@ fn numbers(totals: &Totals) -> String {
 
 #[cfg(test)]
 mod tests {
-    use squall_measure::{NameId, NameKind, Sample, Slice};
+    use squall_metrics::{NameId, NameKind, Sample, Slice};
 
     use super::*;
 

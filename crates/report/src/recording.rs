@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use squall_measure::Slice;
+use squall_metrics::Slice;
 
 /// The first bytes: name and version.
 const MAGIC: &[u8; 8] = b"squall\x00\x01";

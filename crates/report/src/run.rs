@@ -3,11 +3,12 @@
 use std::io;
 
 use serde::{Deserialize, Serialize};
-use squall_measure::units;
-use squall_measure::{
-    Batches, BatchesBuilder, Facts, HostMetrics, Reason, Series, Shape, Steady, Threshold,
-    ThresholdResult, TimeAccount, Totals, Validity, Warmup,
+use squall_analysis::{
+    Batches, BatchesBuilder, Facts, Reason, Series, Shape, Steady, Threshold, ThresholdResult,
+    Totals, Validity, Warmup,
 };
+use squall_base::units;
+use squall_metrics::{HostMetrics, TimeAccount};
 
 use crate::recording::Recording;
 
@@ -120,7 +121,7 @@ impl Run {
         let read = recording.replay(|slice| series.add(slice));
         self.series = series.finish();
         let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
-        self.steady = squall_measure::steady(totals, &self.series, elapsed_s, self.meta.shape());
+        self.steady = squall_analysis::steady(totals, &self.series, elapsed_s, self.meta.shape());
         let batches = match self.steady {
             Some(steady) => {
                 let mut batches = BatchesBuilder::new(&self.series, steady);
@@ -134,7 +135,7 @@ impl Run {
         let thresholds: Vec<Threshold> = thresholds.collect();
         let results = thresholds.iter().map(|threshold| threshold.evaluate(totals, elapsed_s));
         self.threshold_results = results.collect();
-        self.reasons = squall_measure::assess(&Facts {
+        self.reasons = squall_analysis::assess(&Facts {
             totals,
             series: &self.series,
             all: &totals.all(),
@@ -148,7 +149,7 @@ impl Run {
 
     /// How far its numbers can be trusted.
     pub fn validity(&self) -> Validity {
-        squall_measure::worst(&self.reasons)
+        squall_analysis::worst(&self.reasons)
     }
 
     /// Adds the warnings that follow from what was recorded.

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use squall_measure::units::{bytes, count, percent, rate, time};
-use squall_measure::{
-    Bounded, Counters, Durations, Interval, Latencies, MetricKind, RequestStats, THOUSANDTHS,
-    TimeAccount, UserState, Validity, definition,
+use squall_analysis::{
+    Bounded, Durations, Interval, Latencies, ThroughputGap, Validity, definition,
 };
+use squall_base::units::{bytes, count, percent, rate, time};
+use squall_metrics::{Counters, MetricKind, RequestStats, THOUSANDTHS, TimeAccount, UserState};
 
 use crate::run::Run;
 
@@ -61,7 +61,7 @@ pub fn text(run: &Run, color: bool) -> String {
             definition("latency_with_timeouts").unwrap_or_default(),
         );
     }
-    if !all.corrected_latencies().is_empty() {
+    if !Durations::corrected(&all).is_empty() {
         paragraph(&mut out, " corrected   ", definition("corrected_latency").unwrap_or_default());
     }
     out
@@ -108,16 +108,16 @@ fn line(out: &mut String, name: &str, row: &RequestStats, elapsed_s: f64) {
         rate(per_second),
         count(row.errors)
     );
-    let _ = writeln!(out, "{}", times(row.latencies()));
+    let _ = writeln!(out, "{}", times(Durations::of(row)));
     let mut more = |label: &str, durations: Durations<'_>| {
         let _ = writeln!(out, " {label:NAME$} {:>10} {:>8} {:>7}{}", "", "", "", times(durations));
     };
     if !row.waited.is_empty() && !row.latency.is_empty() {
-        let none = squall_measure::Histogram::new();
+        let none = squall_metrics::Histogram::new();
         more("  responses alone", Durations { complete: &row.latency, waited: &none });
     }
-    if !row.corrected_latencies().is_empty() {
-        more("  corrected latency", row.corrected_latencies());
+    if !Durations::corrected(row).is_empty() {
+        more("  corrected latency", Durations::corrected(row));
     }
 }
 
@@ -134,7 +134,7 @@ fn times(durations: Durations<'_>) -> String {
 }
 
 fn phases(out: &mut String, all: &RequestStats) {
-    let named = squall_measure::PHASES
+    let named = squall_metrics::PHASES
         .iter()
         .zip(&all.phases)
         .filter(|(_, histogram)| !histogram.is_empty());
@@ -161,7 +161,7 @@ fn phases(out: &mut String, all: &RequestStats) {
 
 /// Time accounting, and throughput, measured and by Little's law; nothing without a closed workload.
 fn time_accounting(out: &mut String, account: &TimeAccount) {
-    let Some(gap) = account.throughput_gap() else { return };
+    let Some(gap) = ThroughputGap::of(account) else { return };
     let total = account.total() as f64;
     let parts = UserState::ALL.map(|state| (state, account.time(state) as f64 / total));
     let parts: Vec<String> = parts
@@ -338,7 +338,7 @@ fn errors(out: &mut String, run: &Run) {
         );
     }
     for line in run.log.iter().take(10) {
-        let _ = writeln!(out, "             {}", shorten(line, 86));
+        paragraph(out, "             ", &shorten(line, 258));
     }
 }
 
@@ -393,7 +393,7 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use squall_measure::Unknown;
+    use squall_analysis::Unknown;
 
     use super::*;
 

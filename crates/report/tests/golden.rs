@@ -4,9 +4,10 @@
 mod common;
 
 use common::golden;
-use squall_measure::{
+use squall_analysis::Totals;
+use squall_metrics::{
     ErrorKind, HostMetrics, HostSample, MetricId, MetricKey, MetricKind, NameId, NameKind, Phases,
-    Sample, Slice, TimeAccount, TimeRecorder, Totals, UserState,
+    Sample, Slice, TimeAccount, TimeRecorder, UserState,
 };
 use squall_report::{
     Generator, Live, Meta, Recording, Run, RunFolder, json, live_line, load, text, write_json,

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use squall_measure::{NameId, NameKind, Sample, Slice, Totals};
+use squall_analysis::Totals;
+use squall_metrics::{NameId, NameKind, Sample, Slice};
 use squall_report::{Meta, Recording, Run, RunFolder, json, load};
 
 fn slice(worker: u32, second: u32) -> Slice {

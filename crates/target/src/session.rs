@@ -3,7 +3,9 @@
 
 use ring::hmac;
 
-use crate::http::text::{Hex, unhex};
+use squall_base::hex::Hex;
+
+use crate::http::text::unhex;
 
 /// The cookie's name.
 pub(crate) const COOKIE: &str = "sid";

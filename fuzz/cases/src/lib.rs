@@ -45,28 +45,28 @@ pub fn run(name: &str, bytes: &[u8]) {
 /// Any bytes as a slice read from disk: it is refused, or counts once, and is the same when it is written
 /// and read again.
 fn slice(bytes: &[u8]) {
-    let Ok(slice) = squall_measure::Slice::decode(&mut &*bytes) else { return };
-    let mut totals = squall_measure::Totals::new();
+    let Ok(slice) = squall_metrics::Slice::decode(&mut &*bytes) else { return };
+    let mut totals = squall_analysis::Totals::new();
     assert!(totals.add(&slice) && !totals.add(&slice));
     let mut series = totals.series();
     series.add(&slice);
     assert_eq!(series.finish().rows().len(), 1);
     let mut written = Vec::new();
     slice.encode(&mut written);
-    let again = squall_measure::Slice::decode(&mut written.as_slice()).expect("what was encoded");
+    let again = squall_metrics::Slice::decode(&mut written.as_slice()).expect("what was encoded");
     assert!(slice.rows().eq(again.rows()));
 }
 
 /// Any text as a threshold: it is refused, or is the same when its text is read again, and judges a run.
 fn threshold(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(threshold) = squall_measure::Threshold::parse(text) else { return };
-    assert_eq!(squall_measure::Threshold::parse(threshold.text()).as_ref(), Ok(&threshold));
-    let mut totals = squall_measure::Totals::new();
-    let mut slice = squall_measure::Slice::new(0, 0);
-    slice.announce(squall_measure::NameId(0), squall_measure::NameKind::Request, "a");
+    let Ok(threshold) = squall_analysis::Threshold::parse(text) else { return };
+    assert_eq!(squall_analysis::Threshold::parse(threshold.text()).as_ref(), Ok(&threshold));
+    let mut totals = squall_analysis::Totals::new();
+    let mut slice = squall_metrics::Slice::new(0, 0);
+    slice.announce(squall_metrics::NameId(0), squall_metrics::NameKind::Request, "a");
     (1..50).for_each(|ms| {
-        slice.record(squall_measure::NameId(0), &squall_measure::Sample::ok(ms * 1_000));
+        slice.record(squall_metrics::NameId(0), &squall_metrics::Sample::ok(ms * 1_000));
     });
     assert!(totals.add(&slice));
     let result = threshold.evaluate(&totals, 1.0);

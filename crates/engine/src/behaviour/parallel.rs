@@ -7,8 +7,8 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 
-use squall_load::random::Random;
-use squall_measure::UserState;
+use squall_base::random::Random;
+use squall_metrics::UserState;
 
 use super::join::Join;
 use super::{BUDGET, Next, Stretch, perform};

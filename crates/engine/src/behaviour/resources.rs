@@ -9,7 +9,7 @@ use std::rc::Rc;
 use squall_extract::{
     Documents, Extractor, Found as Match, Limits, RESOURCES_LIMIT, ResourceKind, Which,
 };
-use squall_measure::NameKind;
+use squall_metrics::NameKind;
 use tokio::sync::Notify;
 
 use super::parallel;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use md5::Md5;
 use sha2::{Digest, Sha256};
+use squall_base::hex::hex;
 
 /// What a user knows of a server's challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,10 +161,6 @@ fn fields(mut text: &str) -> Vec<(String, String)> {
         fields.push((name, value));
     }
     fields
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,20 +1,15 @@
 //! What is not wrong with a plan but cannot have been meant: variables and data that nothing uses,
 //! rules about names that no request can have. Looks at the programs of all parts; no I/O.
 
-use squall_measure::Threshold;
 use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::model::Plan;
 use squall_plan::span::Span;
 
 use super::{NameOp, Op, Program};
 
-/// Warnings about a plan. `programs`: of setup, load and teardown; `thresholds`: the plan's, each
-/// with its place.
-pub fn advise(
-    plan: &Plan,
-    programs: &[&Program],
-    thresholds: &[(Threshold, Span)],
-) -> Vec<Diagnostic> {
+/// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: the names that thresholds are
+/// about, each with the place of its threshold.
+pub fn advise(plan: &Plan, programs: &[&Program], judged: &[(&str, Span)]) -> Vec<Diagnostic> {
     let used = |name: &str| programs.iter().any(|program| program.used.contains(name));
     let unused = |what: &str, name: &str, span: Span| {
         Diagnostic::warning(span, format!("{what} `{name}` is never used"))
@@ -34,12 +29,11 @@ pub fn advise(
             .map(|(_, name)| name.as_str())
             .collect();
         let metrics = plan.metrics();
-        found.extend(thresholds.iter().filter_map(|(threshold, span)| {
-            let name = threshold.name.as_deref()?;
+        found.extend(judged.iter().filter_map(|(name, span)| {
             // With tags it is `name{key=value}`.
             let metric = name.split('{').next().unwrap_or(name);
             let is_metric = metrics.iter().any(|own| own.name.value == metric);
-            (!is_metric && !known.contains(&name)).then(|| strange(name, &known, *span))
+            (!is_metric && !known.contains(name)).then(|| strange(name, &known, *span))
         }));
     }
     found

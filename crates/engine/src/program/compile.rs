@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use squall_measure::{MAX_NAMES, MAX_NAMES_LIMIT, NameKind};
+use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, NameKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
@@ -26,6 +26,9 @@ use crate::profile::{LoadProfile, Member, Shape};
 
 /// How long what is in flight at the end may take, where the plan does not say.
 pub const DEFAULT_GRACEFUL_STOP: Duration = Duration::from_secs(30);
+
+/// Errors that come with the name that was most likely meant.
+const MAX_HINTS: usize = 20;
 
 /// What a compilation needs beside the plan.
 #[derive(Debug, Clone, Default)]
@@ -73,9 +76,15 @@ pub(crate) struct Compiler<'p> {
     pub(super) defaults: &'p Defaults,
     pub(super) constants: HashMap<String, Value>,
     pub(super) variables: Vec<String>,
+    /// The index of each variable that has a name.
+    slots: HashMap<String, usize>,
     initial: Vec<Option<Value>>,
+    /// The variables that setup has found.
+    found_by_setup: HashSet<&'p str>,
     pub(super) feeds: Vec<Feed>,
     pub(super) names: Vec<(NameKind, String)>,
+    /// The number of each of these.
+    pub(super) name_numbers: HashMap<(NameKind, String), u32>,
     pub(super) functions: Vec<Function>,
     pub(crate) origins: Vec<Origin>,
     /// Origin of the target and the path before every relative URL.
@@ -186,9 +195,12 @@ impl<'p> Compiler<'p> {
             defaults: &plan.defaults,
             constants: HashMap::new(),
             variables: Vec::new(),
+            slots: HashMap::new(),
             initial: Vec::new(),
+            found_by_setup: options.setup.iter().map(|(name, _)| name.as_str()).collect(),
             feeds: Vec::new(),
             names: Vec::new(),
+            name_numbers: HashMap::new(),
             functions: Vec::new(),
             origins: Vec::new(),
             target: None,
@@ -242,13 +254,12 @@ impl<'p> Compiler<'p> {
         // so it is to the others while setup has not run, or if it found nothing.
         let mut of_setup = Vec::new();
         plan.setup.iter().for_each(|step| written(step, &mut of_setup));
-        let found = |name: &String| self.options.setup.iter().any(|(known, _)| known == name);
         let is_setup = self.options.section == Section::Setup;
-        set.extend(of_setup.into_iter().filter(|name| is_setup || !found(name)));
+        set.extend(of_setup.into_iter().filter(|name| is_setup || !self.is_of_setup(name)));
+        let secret: HashSet<&str> =
+            plan.vars.iter().filter(|var| var.secret).map(|var| var.name.value.as_str()).collect();
         for (name, value) in &self.options.setup {
-            if sounds_secret(name)
-                || plan.vars.iter().any(|var| var.secret && var.name.value == *name)
-            {
+            if sounds_secret(name) || secret.contains(name.as_str()) {
                 self.secrets.add_value(value);
             }
             self.constants.insert(name.clone(), value.clone());
@@ -271,8 +282,7 @@ impl<'p> Compiler<'p> {
         for name in set {
             if self.known_slot(&name).is_none() {
                 let initial = self.constants.remove(&name);
-                self.variables.push(name);
-                self.initial.push(initial);
+                self.new_slot(name, initial);
             }
         }
     }
@@ -293,7 +303,7 @@ impl<'p> Compiler<'p> {
 
     /// Whether a variable's value is one that setup has found.
     pub(super) fn is_of_setup(&self, name: &str) -> bool {
-        self.options.setup.iter().any(|(known, _)| known == name)
+        self.found_by_setup.contains(name)
     }
 
     /// The value of something that may only depend on what is known before the run.
@@ -521,23 +531,26 @@ impl<'p> Compiler<'p> {
 
     /// The slot of a variable; [`Compiler::declare`] has seen all that steps set.
     pub(super) fn slot(&mut self, name: &str) -> Slot {
-        self.known_slot(name).unwrap_or_else(|| self.new_slot(name.to_owned()))
+        self.known_slot(name).unwrap_or_else(|| self.new_slot(name.to_owned(), None))
     }
 
     /// A slot for a loop's own use.
     pub(super) fn hidden_slot(&mut self) -> Slot {
-        self.new_slot(String::new())
+        self.new_slot(String::new(), None)
     }
 
-    fn new_slot(&mut self, name: String) -> Slot {
+    fn new_slot(&mut self, name: String, initial: Option<Value>) -> Slot {
+        let index = self.variables.len();
+        if !name.is_empty() {
+            self.slots.insert(name.clone(), index);
+        }
         self.variables.push(name);
-        self.initial.push(None);
-        Place::Variable(self.variables.len() - 1).slot()
+        self.initial.push(initial);
+        Place::Variable(index).slot()
     }
 
     pub(super) fn known_slot(&self, name: &str) -> Option<Slot> {
-        let index = self.variables.iter().position(|known| known == name)?;
-        Some(Place::Variable(index).slot())
+        self.slots.get(name).map(|index| Place::Variable(*index).slot())
     }
 
     pub(super) fn is_variable(&self, name: &str) -> bool {
@@ -553,6 +566,11 @@ impl<'p> Compiler<'p> {
         if !self.used_feeds.contains(&feed) {
             self.used_feeds.push(feed);
         }
+    }
+
+    /// Whether another error gets a hint at a name that was meant: to find it takes a look at all.
+    pub(super) fn hints(&self) -> bool {
+        self.errors.len() < MAX_HINTS
     }
 
     /// Names of everything that a plan defines.

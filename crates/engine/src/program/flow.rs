@@ -1,6 +1,6 @@
 //! Steps to operations: the shape of a scenario, its loops and branches, laid flat with jumps.
 
-use squall_measure::NameKind;
+use squall_metrics::NameKind;
 use squall_plan::model::{Choice, Step, StepKind};
 
 use super::compile::Compiler;

@@ -1,6 +1,6 @@
 //! Steps that record a metric: names, kinds and tags, as far as they are known before the run.
 
-use squall_measure::{MetricKey, MetricKind};
+use squall_metrics::{MetricKey, MetricKind};
 use squall_plan::model;
 
 use super::compile::{Compiler, Section};

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_load::Share;
-use squall_measure::NameKind;
+use squall_metrics::NameKind;
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
 use squall_plan::secrets::Secrets;

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use squall_measure::SelfMetrics;
+use squall_metrics::SelfMetrics;
 
 /// Counts since the thread's start.
 #[derive(Debug, Clone, Copy, Default)]

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use squall_measure::{
+use squall_metrics::{
     Counters, ErrorKind, MetricKey, Metrics, NameId, NameKind, OTHER, Phases, Sample, SelfMetrics,
     Slice, TimeRecorder, UserState, WrongValue,
 };
@@ -165,6 +165,11 @@ impl Recorder {
         } else {
             self.count(|counters| counters.log_dropped += 1);
         }
+    }
+
+    /// Whether the next error of a kind is written down with its detail.
+    pub(crate) fn wants_detail(&self, name: u32, kind: ErrorKind) -> bool {
+        self.details.borrow().get(&(name, kind)).is_none_or(|seen| *seen < DETAILS)
     }
 
     /// Writes down the detail of an error, the first few times that it occurs.

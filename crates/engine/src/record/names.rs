@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use squall_measure::{NameId, NameKind, Names, OTHER};
+use squall_metrics::{NameId, NameKind, Names, OTHER};
 
 use crate::program::Program;
 

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 
 use md5::{Digest as _, Md5};
 use sha2::Sha256;
-use squall_measure::ErrorKind;
+use squall_base::hex::hex;
+use squall_metrics::ErrorKind;
 use squall_plan::model::HashAlgorithm;
 use squall_wire::BodySink;
 use xxhash_rust::xxh3::Xxh3;
@@ -55,7 +56,6 @@ impl Capture {
 
     /// The hash of what was received, in hexadecimal, or the path of the file.
     pub(super) fn finish(&self) -> String {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         match &*self.0.borrow() {
             Into::Md5(md5) => hex(&md5.clone().finalize()),
             Into::Sha256(sha256) => hex(&sha256.clone().finalize()),

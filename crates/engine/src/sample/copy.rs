@@ -1,6 +1,6 @@
 //! A sample as it is copied for one who watches the run.
 
-use squall_measure::Sample;
+use squall_metrics::Sample;
 use squall_wire::Response;
 
 use crate::post::{AssertionResult, Observation};

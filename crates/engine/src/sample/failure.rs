@@ -1,6 +1,6 @@
 //! Why a sample came to nothing.
 
-use squall_measure::ErrorKind;
+use squall_metrics::ErrorKind;
 use squall_plan::expr::EvalError;
 use squall_wire::{Error, Phase};
 

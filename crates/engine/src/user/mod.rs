@@ -12,9 +12,9 @@ use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use squall_base::random::Random;
 use squall_extract::PageResources;
-use squall_load::random::Random;
-use squall_measure::UserState;
+use squall_metrics::UserState;
 use squall_plan::value::Value;
 use squall_wire::Connection;
 

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use squall_measure::UserState;
+use squall_metrics::UserState;
 use squall_wire::LoopOwner;
 use tokio::sync::watch;
 

@@ -18,7 +18,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use squall_load::Share;
-use squall_measure::UserState;
+use squall_metrics::UserState;
 use squall_plan::value::Value;
 use squall_wire::{Client, Clock, LoopWaker, Shared};
 use tokio::sync::{Notify, watch};

@@ -2,33 +2,8 @@
 //! by the server that is free first (Kiefer and Wolfowitz, "On the theory of queues with many servers", 1955;
 //! with one server this is Lindley's recursion), and are recorded in slices as a worker records them. Pure.
 
-use squall_measure::{NameId, NameKind, Sample, Slice};
-
-/// SplitMix64 (Steele, Lea and Flood, 2014).
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * (1.0 - self.unit()).ln()
-    }
-
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
-    }
-}
+use squall_base::random::Random;
+use squall_metrics::{NameId, NameKind, Sample, Slice};
 
 /// Requests from which an edge without a formula is found.
 const SIMULATED_REQUESTS: u64 = 20_000_000;
@@ -65,11 +40,11 @@ impl Queue {
             Service::Exponential => random.exponential(mean),
             Service::Fixed => mean,
             Service::Lognormal(sigma) => {
-                mean * (sigma * random.normal() - sigma * sigma / 2.0).exp()
+                mean * (sigma * random.normal(0.0, 1.0) - sigma * sigma / 2.0).exp()
             }
             Service::Hyperexponential(scv) => {
                 let share = 0.5 * (1.0 + ((scv - 1.0) / (scv + 1.0)).sqrt());
-                let of = if random.unit() < share { share } else { 1.0 - share };
+                let of = if random.uniform() < share { share } else { 1.0 - share };
                 random.exponential(mean / (2.0 * of))
             }
         }

@@ -1,12 +1,14 @@
 //! A search of `squall limit` with simulated steps in the place of runs. Pure.
 
+use squall_analysis::Threshold;
 use squall_limit::{LevelKind, Limit, LoadStep, Next, Records, Search};
-use squall_measure::Threshold;
 
-use crate::queue::{Queue, Random};
+use squall_base::random::Random;
+
+use crate::queue::Queue;
 
 /// Most steps, and the first level, as `squall limit` has them if nobody says otherwise.
-const MAX_STEPS: usize = 15;
+const MAX_STEPS: usize = 40;
 const FROM: f64 = 10.0;
 
 /// Searches a queue's sustained maximum with steps of so many seconds. A step begins with an empty queue, as

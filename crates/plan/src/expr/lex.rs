@@ -1,6 +1,7 @@
 //! Text to words.
 
-use crate::units;
+use squall_base::units;
+
 use crate::value::Value;
 
 /// A word of an expression, and where it begins, in characters.

@@ -7,6 +7,7 @@
 //! ints and floats compare and calculate with each other.
 
 mod bind;
+mod digest;
 mod eval;
 pub mod functions;
 mod lex;
@@ -216,6 +217,16 @@ pub struct BoundExpr {
 }
 
 impl BoundExpr {
+    /// As it was written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether it looks at the value of a variable.
+    pub fn reads(&self, slot: Slot) -> bool {
+        self.tree.find_slot(&|own| own == slot).is_some()
+    }
+
     /// Its value, if it does not depend on anything.
     pub fn constant(&self) -> Option<&Value> {
         match &*self.tree {
@@ -265,7 +276,7 @@ impl BoundExpr {
     ) -> Result<Evaluated<'a>, EvalError> {
         let value = self.tree.eval(Context { scope, budget, frame: None });
         // What does not fit an operation often is what has no value: that is the better message.
-        value.map_err(|error| match self.tree.unset(scope) {
+        value.map_err(|error| match self.tree.find_slot(&|slot| !scope.is_set(slot)) {
             Some(name) if !error.lacks_value => EvalError::unset(name),
             _ => error,
         })

@@ -10,7 +10,7 @@ use crate::model::*;
 use crate::secrets::Secrets;
 use crate::span::Spanned;
 use crate::template::Template;
-use crate::units::print_duration;
+use squall_base::units::print_duration;
 
 /// A plan as YAML. With `mask_secrets` the values of secret variables, and every text that holds one,
 /// are masked: the result then no longer runs as it did.

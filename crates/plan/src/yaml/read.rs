@@ -11,7 +11,7 @@ use crate::expr::Expr;
 use crate::model::{Json, Plan};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
-use crate::units::{self, UnitError};
+use squall_base::units::{self, UnitError};
 
 /// Reads one plan and its includes.
 pub(super) struct Reader {

@@ -145,7 +145,7 @@ impl Reader {
         let Some((from, to)) = text.value.split_once("..") else {
             return self.duration(Some(node)).map(|time| StepKind::Think(Think::Fixed(time)));
         };
-        let parse = |text: &str| crate::units::parse_duration(text.trim());
+        let parse = |text: &str| squall_base::units::parse_duration(text.trim());
         match (parse(from), parse(to)) {
             (Ok(from), Ok(to)) if from <= to => Some(StepKind::Think(Think::Uniform(from, to))),
             (Ok(_), Ok(_)) => {

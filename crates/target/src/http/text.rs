@@ -78,15 +78,6 @@ impl fmt::Display for Html<'_> {
     }
 }
 
-/// Displays bytes as hexadecimal digits.
-pub(crate) struct Hex<'b>(pub(crate) &'b [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
 /// Reads a number of bytes: digits with an optional `k`, `m` or `g` for powers of 1024.
 pub(crate) fn size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -152,7 +143,6 @@ mod tests {
 
     #[test]
     fn hexadecimal() {
-        assert_eq!(Hex(&[0, 255, 16]).to_string(), "00ff10");
         assert_eq!(unhex("00fF10"), Some(vec![0, 255, 16]));
         assert_eq!(unhex("0"), None);
         assert_eq!(unhex("0g"), None);

@@ -10,7 +10,7 @@ use ring::digest::{SHA256, digest as ring_digest};
 use super::Call;
 use super::pages::is_password;
 use crate::http::response::Response;
-use crate::http::text::Hex;
+use squall_base::hex::Hex;
 
 const REALM: &str = "squall";
 

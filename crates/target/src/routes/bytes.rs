@@ -12,8 +12,9 @@ use super::Call;
 use super::delay::valid_ms;
 use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::{Framing, Response};
-use crate::http::text::{Hex, size};
+use crate::http::text::size;
 use crate::random::Random;
+use squall_base::hex::Hex;
 
 /// What bodies are made of, over and over: bytes that do not compress.
 static BLOCK: LazyLock<Box<[u8]>> = LazyLock::new(|| {

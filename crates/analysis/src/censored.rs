@@ -1,0 +1,192 @@
+//! Durations of which some are censored: a request that was given up before its response was complete took
+//! at least as long as it had waited.
+//!
+//! Left out, they would make a target that answers every second request fast and the others never look
+//! fast. So each counts with the time that it had waited, and what follows from that is a lower bound: the
+//! value itself is known only if it is the same however long the censored ones would have taken in the end
+//! (worst-case bounds: Manski, "Partial Identification of Probability Distributions", Springer 2003,
+//! chapter 1). The estimator of Kaplan and Meier ("Nonparametric estimation from incomplete observations",
+//! JASA 53, 1958) says more, but assumes that what was given up would have gone on like the rest, which
+//! nobody knows of a request that got no response.
+
+use squall_metrics::{Histogram, RequestStats, rank};
+
+/// A number, or what it is at least.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounded {
+    /// The number.
+    pub value: f64,
+    /// The number is a lower bound.
+    pub at_least: bool,
+}
+
+/// Durations of what was completed, and how long what was given up had waited.
+#[derive(Debug, Clone, Copy)]
+pub struct Durations<'r> {
+    /// Of what was completed, in µs.
+    pub complete: &'r Histogram,
+    /// Of what was given up, in µs.
+    pub waited: &'r Histogram,
+}
+
+impl<'r> Durations<'r> {
+    /// Latencies of requests, with the time that those waited who got no response.
+    pub fn of(row: &'r RequestStats) -> Durations<'r> {
+        Durations { complete: &row.latency, waited: &row.waited }
+    }
+
+    /// The same, corrected.
+    pub fn corrected(row: &'r RequestStats) -> Durations<'r> {
+        Durations { complete: &row.corrected_latency, waited: &row.corrected_waited }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.complete.count().saturating_add(self.waited.count())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// A percentile, in µs: the value of that rank (see [`Histogram::percentile`]) if each that was given up
+    /// counts with the time that it had waited; a lower bound if it would be another were they endless.
+    /// `None`: there is no value.
+    pub fn percentile(&self, p: f64) -> Option<Bounded> {
+        if self.is_empty() {
+            return None;
+        }
+        let rank = rank(p, self.count());
+        let (value, is_of_complete) = self.at_rank(rank);
+        let if_endless = (rank <= self.complete.count()).then(|| self.complete.at_rank(rank));
+        let at_least = !is_of_complete || if_endless != Some(value);
+        Some(Bounded { value: value as f64, at_least })
+    }
+
+    /// The value of a rank, in µs, and whether it is that of something complete.
+    fn at_rank(&self, rank: u64) -> (u64, bool) {
+        let most = self.complete.max();
+        let complete =
+            self.complete.buckets().map(|(low, width, count)| (low, low + width - 1, count, true));
+        let waited = self.waited.buckets().map(|(low, _, count)| (low, low, count, false));
+        let (mut complete, mut waited) = (complete.peekable(), waited.peekable());
+        let (mut seen, mut last) = (0u64, (0, true));
+        while seen < rank {
+            // What was completed in the same bucket comes first.
+            let next = match (complete.peek(), waited.peek()) {
+                (Some(done), Some(given_up)) if done.0 > given_up.0 => waited.next(),
+                (Some(_), _) => complete.next(),
+                (None, _) => waited.next(),
+            };
+            let Some((_, value, count, is_of_complete)) = next else { break };
+            seen = seen.saturating_add(count);
+            last = (if is_of_complete { value.min(most) } else { value }, is_of_complete);
+        }
+        last
+    }
+
+    /// The mean, in µs. `None`: there is no value.
+    pub fn mean(&self) -> Option<Bounded> {
+        let sum = self.complete.sum() + self.waited.sum();
+        (!self.is_empty()).then(|| self.bounded(sum / self.count() as f64))
+    }
+
+    /// The largest one, in µs. `None`: there is no value.
+    pub fn max(&self) -> Option<Bounded> {
+        let max = self.complete.max().max(self.waited.max());
+        (!self.is_empty()).then(|| self.bounded(max as f64))
+    }
+
+    /// The smallest one, in µs. `None`: there is no value.
+    pub fn min(&self) -> Option<Bounded> {
+        let smallest = |of: &Histogram| (!of.is_empty()).then(|| of.min());
+        let (complete, waited) = (smallest(self.complete), smallest(self.waited));
+        let value = [complete, waited].into_iter().flatten().min()? as f64;
+        let at_least = complete.is_none_or(|own| waited.is_some_and(|waited| waited < own));
+        Some(Bounded { value, at_least })
+    }
+
+    /// A number that every request that was given up can raise.
+    fn bounded(&self, value: f64) -> Bounded {
+        Bounded { value, at_least: !self.waited.is_empty() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::new();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    fn percentile(complete: &Histogram, waited: &Histogram, p: f64) -> (f64, bool) {
+        let found = Durations { complete, waited }.percentile(p).expect("values");
+        (found.value, found.at_least)
+    }
+
+    /// Every second request is answered after 1 to 100 µs, the others are given up after 1 ms.
+    #[test]
+    fn what_never_came_is_not_fast() {
+        let (complete, waited) = (of(1..=100), of([1_000; 100]));
+        assert_eq!(percentile(&complete, &waited, 25.0), (50.0, false));
+        assert_eq!(percentile(&complete, &waited, 50.0), (100.0, false));
+        assert_eq!(percentile(&complete, &waited, 50.5), (1_000.0, true));
+        assert_eq!(percentile(&complete, &waited, 99.0), (1_000.0, true));
+        let durations = Durations { complete: &complete, waited: &waited };
+        assert_eq!(durations.max(), Some(Bounded { value: 1_000.0, at_least: true }));
+        assert_eq!(durations.mean(), Some(Bounded { value: 525.25, at_least: true }));
+        assert_eq!(durations.min(), Some(Bounded { value: 1.0, at_least: false }));
+    }
+
+    /// What was given up early could have become anything: from there on values are bounds.
+    #[test]
+    fn what_was_given_up_early_makes_bounds_of_what_is_above() {
+        let (complete, waited) = (of(1..=99), of([50]));
+        assert_eq!(percentile(&complete, &waited, 40.0), (40.0, false));
+        assert_eq!(percentile(&complete, &waited, 60.0), (59.0, true));
+        assert_eq!(percentile(&complete, &waited, 100.0), (99.0, true));
+    }
+
+    #[test]
+    fn nothing_has_no_percentile() {
+        let empty = Histogram::new();
+        let durations = Durations { complete: &empty, waited: &empty };
+        assert_eq!(
+            (durations.percentile(99.0), durations.mean(), durations.max()),
+            (None, None, None)
+        );
+        assert_eq!(durations.min(), None);
+        assert_eq!(percentile(&empty, &of([7]), 1.0), (7.0, true));
+    }
+
+    proptest! {
+        #[test]
+        fn without_censored_ones_it_is_the_histograms(
+            values in prop::collection::vec(0u64..10_000_000, 1..200), p in 0f64..=100.0,
+        ) {
+            let complete = of(values);
+            let expected = complete.percentile(p) as f64;
+            prop_assert_eq!(percentile(&complete, &Histogram::new(), p), (expected, false));
+        }
+
+        /// However long the censored ones would have taken: a value that is none of a bound is right, and a
+        /// bound is one.
+        #[test]
+        fn the_truth_lies_within(
+            complete in prop::collection::vec(0u64..2_000, 0..50),
+            waited in prop::collection::vec((0u64..2_000, 0u64..50), 1..50),
+            p in 0f64..=100.0,
+        ) {
+            let given_up = of(waited.iter().map(|(waited, _)| *waited));
+            let found = percentile(&of(complete.iter().copied()), &given_up, p);
+            let truth = of(complete.into_iter().chain(waited.iter().map(|(waited, more)| waited + more)));
+            let truth = truth.percentile(p) as f64;
+            prop_assert!(if found.1 { found.0 <= truth } else { found.0 == truth }, "{found:?} {truth}");
+        }
+    }
+}

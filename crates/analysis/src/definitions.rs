@@ -1,0 +1,101 @@
+//! What each reported number means. Every report quotes these texts, so that a number has one definition.
+
+/// The meaning of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Definition {
+    /// Its name in results.
+    pub key: &'static str,
+    /// What it is.
+    pub text: &'static str,
+}
+
+/// All definitions.
+pub const DEFINITIONS: &[Definition] = &[
+    Definition {
+        key: "latency",
+        text: "from the start of the request (its first byte is sent, or the connection that it needs is opened) to the last byte of the response, redirects included; only requests with a complete response have one",
+    },
+    Definition {
+        key: "latency_with_timeouts",
+        text: "latency in which a request that was given up (a timeout, or cut off by the end of the load) counts with the time that it had waited: its response would have taken at least that long. What it could raise is a lower bound, marked with ≥; thresholds use these values",
+    },
+    Definition {
+        key: "corrected_latency",
+        text: "latency corrected for coordinated omission: counted from when the request should have been sent by its schedule (pacing or an arrival rate), so that the wait for an earlier, late response counts too",
+    },
+    Definition {
+        key: "pool",
+        text: "waiting for one of the connections that the plan lets users share; no part of the latency, but of the corrected one",
+    },
+    Definition {
+        key: "dns",
+        text: "resolving the host's name; names that are known before the run are resolved before it",
+    },
+    Definition { key: "connect", text: "opening the TCP connection, and a proxy's tunnel" },
+    Definition { key: "tls", text: "the TLS handshake" },
+    Definition {
+        key: "first_byte",
+        text: "from the start of sending the request to the first byte of the response",
+    },
+    Definition { key: "body", text: "from the first byte of the response to its last" },
+    Definition {
+        key: "group",
+        text: "from the start of a group of steps to its end, waits between steps included",
+    },
+    Definition {
+        key: "receive_delay",
+        text: "from the arrival of a response's last byte in the kernel until squall read it; latencies end at the arrival and do not include it",
+    },
+    Definition {
+        key: "send_delay",
+        text: "how far behind schedule requests were sent: from when one should have been sent (by an arrival rate, pacing or the end of a think time) until squall started it",
+    },
+    Definition {
+        key: "loop_iteration",
+        text: "one iteration of a worker's event loop: how long it worked before it polled for events again",
+    },
+    Definition {
+        key: "timer_delay",
+        text: "how late a timer fired: from when a wait or a deadline was over until squall noticed",
+    },
+    Definition {
+        key: "cut_off",
+        text: "groups that the end of their load interrupted: they count neither as ended nor as errors; the time that they had taken counts as that of a request that was given up",
+    },
+    Definition {
+        key: "time_accounting",
+        text: "how the virtual users of closed workloads spent their time: users × elapsed time is the sum of requests, think, pacing, not_started (ramp, start_after), finished (while others continued) and generator (a user could continue, but squall had not resumed it yet)",
+    },
+    Definition {
+        key: "measured",
+        text: "throughput: requests of closed workloads divided by the elapsed time",
+    },
+    Definition {
+        key: "littles_law",
+        text: "throughput by Little's law, N/(R+Z): users divided by the mean time of a request, with think time and pacing",
+    },
+    Definition {
+        key: "rate",
+        text: "requests that have ended, divided by the elapsed time of the run",
+    },
+    Definition { key: "error_rate", text: "errors divided by requests" },
+    Definition {
+        key: "percentile",
+        text: "the highest value of the HdrHistogram bucket (3 significant digits) that contains the value of that rank",
+    },
+];
+
+/// The definition of a key.
+pub fn definition(key: &str) -> Option<&'static str> {
+    DEFINITIONS.iter().find(|definition| definition.key == key).map(|definition| definition.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phase_has_one() {
+        assert!(squall_metrics::PHASES.iter().all(|phase| definition(phase).is_some()));
+    }
+}

@@ -1,0 +1,30 @@
+//! What follows from what was recorded: totals, statistics, the steady part, confidence intervals, validity,
+//! thresholds. No I/O and no clock: time comes in as a value.
+//!
+//! [`Totals`] are the slices of all workers and seconds, merged, on which [`Threshold`]s are evaluated. No
+//! percentile is ever averaged.
+
+mod batches;
+mod censored;
+mod change;
+mod confidence;
+mod definitions;
+mod long_run;
+mod series;
+mod steady;
+mod threshold;
+mod throughput_gap;
+mod totals;
+mod validity;
+
+pub use batches::{Batches, BatchesBuilder};
+pub use censored::{Bounded, Durations};
+pub use confidence::{Interval, Latencies, Unknown};
+pub use definitions::{DEFINITIONS, Definition, definition};
+pub use long_run::student;
+pub use series::{Series, SeriesBuilder, SeriesRow};
+pub use steady::{Shape, Steady, Unsteady, Warmup, steady};
+pub use threshold::{Statistic, SyntaxError, Threshold, ThresholdResult};
+pub use throughput_gap::{GapCause, ThroughputGap};
+pub use totals::Totals;
+pub use validity::{Effect, Facts, Reason, Validity, assess, samples_needed, worst};

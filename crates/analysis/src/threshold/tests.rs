@@ -1,0 +1,160 @@
+//! Tests of thresholds.
+
+use super::*;
+use squall_metrics::{NameId, NameKind, Sample, Slice};
+
+fn totals() -> Totals {
+    let mut slice = Slice::new(0, 0);
+    slice.announce(NameId(0), NameKind::Request, "login");
+    slice.announce(NameId(1), NameKind::Group, "check out");
+    for n in 1..=100u64 {
+        slice.record(
+            NameId(0),
+            &Sample {
+                corrected_latency_ns: Some(n * 2_000_000),
+                status: if n == 1 { 500 } else { 200 },
+                error: (n == 1).then_some(ErrorKind::Status),
+                ..Sample::ok(n * 1_000)
+            },
+        );
+    }
+    slice.record_group(NameId(1), 5_000_000_000, false);
+    slice.counters.arrivals_dropped = 2;
+    let mut totals = Totals::new();
+    totals.add(&slice);
+    totals
+}
+
+#[test]
+fn thresholds_pass_or_fail() {
+    let totals = totals();
+    for (text, passed) in [
+        ("p99(login) < 300ms", true),
+        ("p99(login) < 50ms", false),
+        ("p50(login) <= 50.1ms", true),
+        ("error_rate <= 1%", true),
+        ("error_rate < 0.01", false),
+        ("rate(login) >= 10/s", true),
+        ("rate > 601/min", false),
+        ("count == 100", true),
+        ("errors(login) == 1", true),
+        ("errors_status == 1", true),
+        ("errors_reset > 0", false),
+        ("max(\"check out\") > 4s", true),
+        ("corrected_max > 199ms", true),
+        ("mean ( login ) < 51ms", true),
+        ("arrivals_dropped == 0", false),
+        ("count(nobody) == 0", false),
+    ] {
+        let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
+        assert_eq!(result.passed, passed, "{text}: {}", result.shown);
+    }
+}
+
+/// Of 1,000 requests 43 get no response within a second, all others within 2 ms.
+#[test]
+fn what_never_came_is_not_below_a_limit() {
+    let mut slice = Slice::new(0, 0);
+    slice.announce(NameId(0), NameKind::Request, "login");
+    for n in 0..1_000u64 {
+        let given_up = n % 23 == 0 && n < 989;
+        let sample = Sample::ok(if given_up { 1_000_000 } else { 1_000 + n });
+        let error = given_up.then_some(ErrorKind::TimeoutFirstByte);
+        let latency = Some(2 * sample.latency_ns);
+        let sample = Sample { complete: !given_up, error, corrected_latency_ns: latency, ..sample };
+        slice.record(NameId(0), &sample);
+    }
+    let mut totals = Totals::new();
+    assert!(totals.add(&slice));
+    for (text, passed, shown) in [
+        ("p95 < 100ms", true, "1.99 ms"),
+        ("p99 < 100ms", false, "at least 1.00 s"),
+        // Nobody knows how long they would have taken.
+        ("p99 < 5s", false, "at least 1.00 s"),
+        ("p99(login) > 100ms", true, "at least 1.00 s"),
+        ("corrected_p99 <= 1m", false, "at least 2.00 s"),
+        ("max < 5s", false, "at least 1.00 s"),
+        ("mean < 50ms", true, "at least 44.4 ms"),
+        ("min < 2ms", true, "1.00 ms"),
+    ] {
+        let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
+        assert_eq!((result.passed, result.shown.as_str()), (passed, shown), "{text}");
+    }
+    let p99 = Threshold::parse("p99 < 1s").expect("good");
+    assert_eq!(p99.percentile_of(&totals), Some((99.0, 1_000)));
+}
+
+#[test]
+fn metrics_of_the_plan_have_thresholds() {
+    let mut slice = Slice::new(0, 0);
+    let mut record = |kind, name: &str, tag: &str, values: &[f64]| {
+        let number = squall_metrics::MetricId(slice.metric_keys.len() as u32);
+        let tags = vec![("to".to_owned(), tag.to_owned())];
+        slice.announce_metric(number, &MetricKey::new(kind, name, tags));
+        for (at, value) in values.iter().enumerate() {
+            assert_eq!(slice.record_metric(number, kind, *value, at as u64), Ok(()));
+        }
+    };
+    record(MetricKind::Counter, "bought", "at", &[2.5, 2.0]);
+    record(MetricKind::Counter, "bought", "de", &[1.0]);
+    record(MetricKind::Gauge, "stock", "at", &[7.0, -2.0, 3.5]);
+    record(MetricKind::Rate, "cached", "at", &[1.0, 1.0, 1.0, 0.0]);
+    record(MetricKind::Trend, "render", "at", &[4.0, 8.0]);
+    let mut totals = Totals::new();
+    assert!(totals.add(&slice));
+    for (text, passed) in [
+        ("count(bought) > 5", true),
+        ("count(bought) == 5.5", true),
+        ("count(bought{to=de}) == 1", true),
+        ("rate(bought) >= 0.55/s", true),
+        ("count(stock) == 3", true),
+        ("last(stock) == 3.5", true),
+        ("min(stock) == -2", true),
+        ("max(stock) < 7", false),
+        ("rate(cached) > 0.7", true),
+        ("rate(cached) > 80%", false),
+        ("p95(render) < 10ms", true),
+        ("max(render) < 8ms", false),
+        ("max(render) <= 8", true),
+        ("mean(render) == 6", true),
+        ("last(bought) > 0", false),
+        ("p95(nothing) < 5", false),
+    ] {
+        let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
+        assert_eq!(result.passed, passed, "{text}: {}", result.shown);
+    }
+    let shown = |text| Threshold::parse(text).expect(text).evaluate(&totals, 10.0).shown;
+    assert_eq!(shown("count(bought) > 5"), "5.5");
+    assert_eq!(shown("rate(cached) > 0.7"), "75%");
+    assert_eq!(
+        Threshold::parse("p95(render) < 3").expect("good").percentile_of(&totals),
+        Some((95.0, 2))
+    );
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    for (text, word) in [
+        ("p101 < 1s", "p101"),
+        ("speed < 1s", "speed"),
+        ("p99(login < 1s", "parenthesis"),
+        ("p99(login) 1s", "expected one of"),
+        ("p99(login) < 5%", "time"),
+        ("rate < 5ms", "rate"),
+        ("arrivals_dropped(login) == 0", "takes no name"),
+        ("", "unknown metric"),
+        ("p99() < 1s", "empty"),
+        ("p99 < 5", "time"),
+        ("last < 5", "gauge"),
+        ("corrected_p99(login) < 5", "time"),
+    ] {
+        let error = Threshold::parse(text).expect_err(text);
+        assert!(error.message.contains(word), "{text}: {}", error.message);
+    }
+}
+
+#[test]
+fn any_text_is_a_threshold_or_an_error() {
+    use proptest::prelude::*;
+    proptest!(|(text in ".{0,40}")| { let _ = Threshold::parse(&text); });
+}

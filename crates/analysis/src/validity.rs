@@ -1,0 +1,138 @@
+//! Whether the numbers of a run can be trusted, and if not, why. Each rule is a function from what is
+//! known about a run to a reason or none; a reason weighs what it saw by its effect on the numbers. The
+//! limits are constants, each with its justification; `docs/measurement.md` lists them.
+
+mod effect;
+mod generator;
+mod host;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use crate::series::{Series, SeriesRow};
+use crate::steady::Steady;
+use crate::threshold::Threshold;
+use crate::totals::Totals;
+pub use effect::Effect;
+use squall_metrics::HostMetrics;
+use squall_metrics::RequestStats;
+pub use target::samples_needed;
+
+/// How far the numbers of a run can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Validity {
+    /// They describe the target.
+    Valid,
+    /// Some of them partly describe the generator.
+    Questionable,
+    /// They describe the generator more than the target.
+    Invalid,
+}
+
+impl Validity {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            Validity::Valid => "valid",
+            Validity::Questionable => "questionable",
+            Validity::Invalid => "invalid",
+        }
+    }
+}
+
+/// What was observed that numbers may suffer from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    /// Name of the rule.
+    pub rule: &'static str,
+    /// By how much it may have changed the numbers; `None`: nobody can tell.
+    pub effect: Option<Effect>,
+    /// What was observed: the value, the limit, and when.
+    pub observed: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+impl Reason {
+    /// How far numbers can be trusted with this: valid, if it is no more than a note.
+    pub fn validity(&self) -> Validity {
+        self.effect.map_or(Validity::Questionable, |effect| effect.validity())
+    }
+
+    /// Its effect in words.
+    pub fn effect_text(&self) -> String {
+        self.effect.map_or_else(|| "unknown".to_owned(), |effect| effect.text())
+    }
+}
+
+/// What is known about a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// What was recorded.
+    pub totals: &'a Totals,
+    /// The same second by second.
+    pub series: &'a Series,
+    /// All its requests together.
+    pub all: &'a RequestStats,
+    /// How long it took, in s.
+    pub elapsed_s: f64,
+    /// Samples of the host that squall ran on.
+    pub host: &'a HostMetrics,
+    /// Its steady part, if its load has one.
+    pub steady: Option<Steady>,
+    /// The run's thresholds: they say which percentiles were asked for.
+    pub thresholds: &'a [Threshold],
+}
+
+/// What the numbers of a run may suffer from, the most severe first; none above a note: they are valid.
+pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
+    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 21] = [
+        generator::cpu_bound,
+        generator::starved,
+        generator::stalled,
+        generator::generator_time,
+        generator::send_delay,
+        generator::receive_delay,
+        generator::connect_delay,
+        generator::arrivals_dropped,
+        host::ports,
+        host::files,
+        host::steal,
+        host::swapping,
+        host::clock_step,
+        host::link,
+        target::retransmits,
+        target::retries,
+        target::name_lookups,
+        target::pool_waits,
+        target::timeouts,
+        target::hidden_stall,
+        target::unsteady,
+    ];
+    let mut reasons: Vec<Reason> = RULES.iter().filter_map(|rule| rule(facts)).collect();
+    reasons.extend(target::too_short(facts));
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.validity()));
+    reasons
+}
+
+/// The validity of a run with these reasons.
+pub fn worst(reasons: &[Reason]) -> Validity {
+    reasons.iter().map(Reason::validity).max().unwrap_or(Validity::Valid)
+}
+
+/// The seconds for which a condition is true.
+fn seconds(facts: &Facts<'_>, is: impl Fn(&SeriesRow) -> bool) -> Vec<u32> {
+    facts.series.rows().iter().filter(|row| is(row)).map(|row| row.second).collect()
+}
+
+/// Seconds in words.
+fn when(seconds: &[u32], of: usize) -> String {
+    match seconds {
+        [] => String::new(),
+        [one] => format!("in second {one}"),
+        [first, .., last] if (last - first) as usize == seconds.len() - 1 => {
+            format!("in seconds {first} to {last} of {of}")
+        }
+        [first, ..] => format!("in {} of {of} seconds, first in second {first}", seconds.len()),
+    }
+}

@@ -1,0 +1,229 @@
+//! What numbers cannot show as they are: of a target that changed, gave no responses or stood still, of a
+//! network that lost something, of a name server and of the plan's own pool, of too few responses.
+
+use super::{Effect, Facts, Reason};
+use crate::steady::Unsteady;
+use squall_base::units::{count, percent, time};
+use squall_metrics::Histogram;
+use squall_metrics::RequestStats;
+
+/// The share of requests with a retransmission.
+const MAX_RETRANSMITS: f64 = 0.001;
+/// What a retransmission adds at least, in µs: Linux waits so long for the first one (TCP_RTO_MIN; RFC 6298
+/// asks for more).
+const RETRANSMIT_US: f64 = 200_000.0;
+
+pub(super) fn retransmits(facts: &Facts<'_>) -> Option<Reason> {
+    let repeated = facts.totals.counters().segments_retransmitted;
+    let share = repeated as f64 / facts.all.count.max(1) as f64;
+    if share <= MAX_RETRANSMITS {
+        return None;
+    }
+    let added = repeated as f64 * RETRANSMIT_US / facts.all.latency.sum().max(1.0);
+    Some(Reason {
+        rule: "retransmits",
+        effect: Some(Effect {
+            rate: 0.0,
+            mean: added.min(1.0),
+            p99: if share > 0.01 { added.min(1.0) } else { 0.0 },
+        }),
+        observed: format!(
+            "squall's connections sent {} segments again, {} a request (limit {})",
+            count(repeated),
+            percent(share),
+            percent(MAX_RETRANSMITS)
+        ),
+        advice: "check the network and the target's accept queue (backlog): each loss adds at least 200 ms to a latency".to_owned(),
+    })
+}
+
+/// The share of requests that may be repeated on a new connection.
+const MAX_RETRIES: f64 = 0.01;
+
+pub(super) fn retries(facts: &Facts<'_>) -> Option<Reason> {
+    let retries = facts.totals.counters().stale_retries;
+    let share = retries as f64 / facts.all.count.max(1) as f64;
+    (share > MAX_RETRIES).then(|| Reason {
+        rule: "retries",
+        effect: Some(Effect { p99: share.min(1.0), ..Effect::NONE }),
+        observed: format!(
+            "{} requests ({}, limit {}) were sent again on a new connection, because the target had closed the old one; their latency holds both attempts",
+            count(retries),
+            percent(share),
+            percent(MAX_RETRIES)
+        ),
+        advice: "the target closes idle connections sooner than they are used: raise its keep-alive timeout, or leave it as clients will meet it; `retry_stale: false` makes them errors".to_owned(),
+    })
+}
+
+/// The share of the time of all requests that may go into looking up names.
+const MAX_LOOKUP_SHARE: f64 = 0.01;
+
+/// Names that the plan has are looked up before the run. One that a user makes is looked up by its first request, whose
+/// latency holds it.
+pub(super) fn name_lookups(facts: &Facts<'_>) -> Option<Reason> {
+    let RequestStats { phases: [_, lookups, ..], latency, .. } = facts.all;
+    let share = lookups.sum() / latency.sum().max(1.0);
+    if share <= MAX_LOOKUP_SHARE {
+        return None;
+    }
+    let users_us = facts.totals.time_account(facts.elapsed_s).total() as f64 / 1e3;
+    let slow = lookups.percentile(99.0) as f64 / latency.percentile(99.0).max(1) as f64;
+    let is_common = lookups.count() as f64 > 0.01 * latency.count() as f64;
+    Some(Reason {
+        rule: "name_lookups",
+        effect: Some(Effect {
+            // In an open workload nobody waits for the response before.
+            rate: if users_us > 0.0 { (lookups.sum() / users_us).min(1.0) } else { 0.0 },
+            mean: share.min(1.0),
+            p99: if is_common { slow.min(1.0) } else { 0.0 },
+        }),
+        observed: format!(
+            "{} requests looked up the name of their host, for {} each on average: {} of the time of all requests (limit {}) is the name server's",
+            count(lookups.count()),
+            time(lookups.mean()),
+            percent(share),
+            percent(MAX_LOOKUP_SHARE)
+        ),
+        advice: "give the names' addresses with `resolve`, name the hosts in the plan (they are then looked up before the run), or use fewer names".to_owned(),
+    })
+}
+
+/// The share of the time between being due and being answered that requests may wait for the plan's own pool.
+const MAX_POOL_SHARE: f64 = 0.05;
+
+/// What waits for the plan's own pool is not sent, and has no latency yet: the pool is the limit, and no latency shows
+/// it.
+pub(super) fn pool_waits(facts: &Facts<'_>) -> Option<Reason> {
+    let RequestStats { phases: [waits, ..], latency, .. } = facts.all;
+    let share = waits.sum() / (waits.sum() + latency.sum()).max(1.0);
+    (share > MAX_POOL_SHARE).then(|| Reason {
+        rule: "pool_waits",
+        effect: Some(Effect::NONE),
+        observed: format!(
+            "{} requests waited for one of the connections that the plan lets users share, for {} on average, which is {} of their time (limit {}) and no part of the latency: the rate is what the pool lets through",
+            count(waits.count()),
+            time(waits.mean()),
+            percent(share),
+            percent(MAX_POOL_SHARE)
+        ),
+        advice: "raise `pool_size`, unless the pool is what the test is about".to_owned(),
+    })
+}
+
+/// The share of requests without a response from which on p99 is no time any more.
+const MAX_GIVEN_UP: f64 = 0.01;
+
+pub(super) fn timeouts(facts: &Facts<'_>) -> Option<Reason> {
+    let RequestStats { waited, latency, .. } = facts.all;
+    let share = waited.count() as f64 / (waited.count() + latency.count()).max(1) as f64;
+    (share > MAX_GIVEN_UP).then(|| Reason {
+        rule: "timeouts",
+        effect: Some(Effect::NONE),
+        observed: format!(
+            "{} requests ({}) were given up: percentiles above p{} are not known, only that they are at least the time that these had waited",
+            count(waited.count()),
+            percent(share),
+            ((1.0 - share) * 1e4).floor() / 100.0
+        ),
+        advice: "find out why the target does not respond, or allow more time (`timeout`)".to_owned(),
+    })
+}
+
+/// Requests this many times slower than p99 are a stall, ...
+const STALL_FACTOR: u64 = 10;
+/// ... if they took at least this long, in µs, ...
+const MIN_STALL_US: u64 = 100_000;
+/// ... and this share of the time of all requests.
+const MAX_STALL_SHARE: f64 = 0.02;
+
+/// A closed load sends nothing while its users wait: so few requests meet a target that stands still that no
+/// percentile shows it (coordinated omission), unless a schedule says when they should have been sent.
+pub(super) fn hidden_stall(facts: &Facts<'_>) -> Option<Reason> {
+    let latency = &facts.all.latency;
+    if !facts.all.corrected_latency.is_empty() {
+        return None;
+    }
+    let from = (STALL_FACTOR * latency.percentile(99.0)).max(MIN_STALL_US);
+    let (number, taken) = above(latency, from);
+    let share = taken / latency.sum().max(1.0);
+    (share > MAX_STALL_SHARE).then(|| Reason {
+        rule: "hidden_stall",
+        effect: Some(Effect::NONE),
+        observed: format!(
+            "{} request{} took {} or more and {} of the time of all requests, which p99 ({}) does not show: while users wait for a target that stands still they send nothing",
+            count(number),
+            if number == 1 { "" } else { "s" },
+            time(from as f64),
+            percent(share),
+            time(latency.percentile(99.0) as f64)
+        ),
+        advice: "look at the largest latency, and use an arrival rate or pacing: then the requests that had to wait count as well (corrected latency)".to_owned(),
+    })
+}
+
+/// How many values are above one, and their sum, in µs.
+fn above(latency: &Histogram, from: u64) -> (u64, f64) {
+    let slow = latency.buckets().filter(|(low, ..)| *low >= from);
+    slow.fold((0, 0.0), |(number, sum), (low, _, count)| {
+        (number + count, sum + low as f64 * count as f64)
+    })
+}
+
+pub(super) fn unsteady(facts: &Facts<'_>) -> Option<Reason> {
+    let steady = facts.steady?;
+    let why = match steady.unsteady? {
+        Unsteady::Short => format!(
+            "the warm-up ends at second {} and leaves too little of the run, which ends at second {}",
+            steady.from, steady.to
+        ),
+        Unsteady::Step { of, at, change } => format!(
+            "the {of} {} by {} at second {at} and stayed so until second {} (limit {})",
+            if change > 0.0 { "rose" } else { "fell" },
+            percent(change.abs()),
+            steady.to,
+            percent(crate::change::MIN_CHANGE)
+        ),
+        Unsteady::Drift { of, change } => format!(
+            "the {of} kept {} from second {} to {}, by {} (limit {})",
+            if change > 0.0 { "rising" } else { "falling" },
+            steady.from,
+            steady.to,
+            percent(change.abs()),
+            percent(crate::change::MIN_CHANGE)
+        ),
+    };
+    Some(Reason {
+        rule: "unsteady",
+        effect: None,
+        observed: why,
+        advice: "run longer, or find out what changes in the target (caches, garbage collection, a growing queue)".to_owned(),
+    })
+}
+
+/// How many values a percentile needs for an upper bound at 95% confidence: the largest of n values lies
+/// above the quantile p with probability 1 - p^n, which must be 97.5% (order statistics; David and
+/// Nagaraja, "Order Statistics", 3rd edition, section 7.1).
+pub fn samples_needed(percentile: f64) -> u64 {
+    let p = (percentile / 100.0).clamp(0.0, 0.999_999_9);
+    if p <= 0.0 { 1 } else { (0.025f64.ln() / p.ln()).ceil() as u64 }
+}
+
+pub(super) fn too_short<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = Reason> + 'a {
+    facts.thresholds.iter().filter_map(|threshold| {
+        let (percentile, responses) = threshold.percentile_of(facts.totals)?;
+        let needed = samples_needed(percentile);
+        // A threshold without any response has failed, and says so itself.
+        (0 < responses && responses < needed).then(|| Reason {
+            rule: "too_short",
+            effect: None,
+            observed: format!(
+                "`{}` is based on {} responses; p{percentile} needs at least {}",
+                threshold.text(),
+                count(responses),
+                count(needed)
+            ),
+            advice: "run longer, use more load, or ask for a lower percentile".to_owned(),
+        })
+    })
+}

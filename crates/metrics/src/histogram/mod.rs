@@ -1,0 +1,405 @@
+//! A sparse histogram with HdrHistogram's buckets: it takes memory only for the values that were recorded.
+//!
+//! The buckets are those of HdrHistogram (Tene; hdrhistogram.org) for a lowest value of 1 µs, a
+//! highest of 1 hour and 3 significant digits: 2,048 steps of 1 µs, then 1,024 steps for each
+//! doubling; or, for what needs less, 256 and 128 (2 digits). [`store`] stores those that were used.
+
+mod store;
+
+use crate::codec::{self, DecodeError};
+use store::Store;
+
+/// Largest value, in µs: one hour. Larger ones count as this.
+pub const HIGHEST: u64 = 3_600_000_000;
+/// Bits of 2,048, below which each value has a counter of its own: 3 significant digits.
+pub const FINE: u32 = 11;
+/// Bits of 256: 2 significant digits.
+pub const COARSE: u32 = 8;
+
+/// Values in microseconds, counted in buckets of 3 significant digits, or as fine as `BITS` says.
+#[derive(Debug, Clone, Default)]
+pub struct Histogram<const BITS: u32 = FINE> {
+    store: Store,
+    count: u64,
+    min: u64,
+    max: u64,
+    /// Their sum, in ns: a mean keeps the fractions of µs that buckets do not.
+    sum_ns: u64,
+    /// Sum of squares in µs², for the standard deviation; as a float it cannot overflow.
+    squares: f64,
+}
+
+/// HdrHistogram's index of a value.
+#[inline]
+const fn index_of<const BITS: u32>(value: u64) -> usize {
+    if value < 1 << BITS {
+        return value as usize;
+    }
+    // How many doublings above the steps of 1.
+    let bucket = 64 - value.leading_zeros() - BITS;
+    let half = 1 << (BITS - 1);
+    ((bucket as usize + 1) << (BITS - 1)) + ((value >> bucket) - half) as usize
+}
+
+/// The lowest value of an index, and the width of its bucket.
+const fn bucket_at<const BITS: u32>(index: usize) -> (u64, u64) {
+    let index = index as u64;
+    if index < 1 << BITS {
+        return (index, 1);
+    }
+    let half = 1 << (BITS - 1);
+    let bucket = (index >> (BITS - 1)) - 1;
+    (((index & (half - 1)) + half) << bucket, 1 << bucket)
+}
+
+/// The rank of a percentile among so many values: p/100 of them, rounded up, and at least 1.
+pub fn rank(p: f64, count: u64) -> u64 {
+    ((p.clamp(0.0, 100.0) * count as f64 / 100.0).ceil() as u64).max(1)
+}
+
+impl<const BITS: u32> Histogram<BITS> {
+    /// An empty histogram; it takes no memory beside itself.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts a value, in µs.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.record_n(value, 1);
+    }
+
+    /// Counts a value that is known in ns. Its bucket is that of its whole µs; mean and deviation keep the
+    /// rest.
+    #[inline]
+    pub fn record_ns(&mut self, ns: u64) {
+        self.add(ns / 1_000, ns, 1);
+    }
+
+    /// Counts a value several times.
+    #[inline]
+    pub fn record_n(&mut self, value: u64, count: u64) {
+        if count > 0 {
+            self.add(value, value.saturating_mul(1_000), count);
+        }
+    }
+
+    /// Counts a value of whole µs, exactly so many ns, several times, at least once.
+    #[inline]
+    fn add(&mut self, value: u64, ns: u64, count: u64) {
+        let (value, ns) = (value.min(HIGHEST), ns.min(HIGHEST * 1_000));
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        self.count += count;
+        self.sum_ns = self.sum_ns.saturating_add(ns.saturating_mul(count));
+        let exact = ns as f64 / 1e3;
+        self.squares += exact * exact * count as f64;
+        self.store.add(index_of::<BITS>(value), count);
+    }
+
+    /// Adds what another has counted.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count = self.count.saturating_add(other.count);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.squares += other.squares;
+        for (index, count) in other.store.touched() {
+            self.store.add(index, count);
+        }
+    }
+
+    /// Forgets everything but its memory.
+    pub fn clear(&mut self) {
+        if self.count == 0 {
+            return;
+        }
+        self.store.clear();
+        *self = Self { store: std::mem::take(&mut self.store), ..Self::default() };
+    }
+
+    /// Gives back the memory that what is in it does not need; for one that is not added to for some time.
+    pub fn compact(&mut self) {
+        self.store.compact();
+    }
+
+    /// How many values were counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether none was.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Their sum, in µs, exact to the ns where they were.
+    pub fn sum(&self) -> f64 {
+        self.sum_ns as f64 / 1e3
+    }
+
+    /// Their mean, in µs, exact; 0 when there is none.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum() / self.count as f64 }
+    }
+
+    /// Their standard deviation, in µs, from exact sums; 0 below two values.
+    pub fn sd(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let mean = self.mean();
+        (self.squares / self.count as f64 - mean * mean).max(0.0).sqrt()
+    }
+
+    /// The smallest one, in µs, exact.
+    pub fn min(&self) -> u64 {
+        self.min
+    }
+
+    /// The largest one, in µs, exact.
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// A percentile, in µs: the highest value of the bucket in which the value of that rank lies, but
+    /// no more than the largest value (HdrHistogram's definition; the rank is p/100 of the count,
+    /// rounded up, and at least 1). 0 when there is none.
+    pub fn percentile(&self, p: f64) -> u64 {
+        self.at_rank(rank(p, self.count))
+    }
+
+    /// The highest value of the bucket in which the value of a rank lies, but no more than the largest
+    /// value; 0: there are fewer.
+    pub fn at_rank(&self, rank: u64) -> u64 {
+        let bucket = self.bucket_at_rank(rank);
+        bucket.map_or(0, |(low, width)| (low + width - 1).min(self.max))
+    }
+
+    /// The lowest value and the width of the bucket in which the value of a rank lies; `None`: there are fewer.
+    pub fn bucket_at_rank(&self, rank: u64) -> Option<(u64, u64)> {
+        let mut seen = 0u64;
+        let mut buckets = self.buckets();
+        let (low, width, _) = buckets.find(|(.., count)| {
+            seen = seen.saturating_add(*count);
+            seen >= rank
+        })?;
+        Some((low, width))
+    }
+
+    /// How many values lie in buckets that begin above a value.
+    pub fn count_above(&self, value: u64) -> u64 {
+        let above = self.buckets().filter(|(low, ..)| *low > value);
+        above.fold(0u64, |sum, (.., count)| sum.saturating_add(count))
+    }
+
+    /// The buckets that hold something, in order: lowest value, width, count.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.touched().map(|(index, count)| {
+            let (low, width) = bucket_at::<BITS>(index);
+            (low, width, count)
+        })
+    }
+
+    /// Index and count of the buckets that hold something, in order.
+    pub fn touched(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.store.touched()
+    }
+
+    /// Bytes that it has on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.store.heap_bytes()
+    }
+
+    /// Appends it in squall's own form: the count of touched buckets, then min and max (µs), the sum (ns),
+    /// the squares (µs², 8 bytes), then for each bucket the distance from the one before and its count; numbers are
+    /// varints.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.touched().count() as u64);
+        if self.count == 0 {
+            return;
+        }
+        for number in [self.min, self.max, self.sum_ns] {
+            codec::put(out, number);
+        }
+        out.extend_from_slice(&self.squares.to_le_bytes());
+        self.store.pack(out);
+    }
+
+    /// Reads what [`Histogram::encode`] wrote.
+    ///
+    /// # Errors
+    /// The bytes are not of that form.
+    pub fn decode(bytes: &mut &[u8]) -> Result<Self, DecodeError> {
+        let buckets = codec::get(bytes)?;
+        let mut histogram = Self::new();
+        if buckets == 0 {
+            return Ok(histogram);
+        }
+        let (min, max, sum_ns) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
+        let squares = f64::from_le_bytes(codec::take(bytes)?);
+        let (packed, mut index) = (*bytes, 0u64);
+        for at in 0..buckets {
+            let distance = codec::get(bytes)?;
+            index = index.saturating_add(distance);
+            let count = codec::get(bytes)?;
+            let in_order = at == 0 || distance > 0;
+            if !in_order || index > index_of::<BITS>(HIGHEST) as u64 || count == 0 {
+                return Err(DecodeError("a histogram's bucket is out of range"));
+            }
+            histogram.count = histogram.count.saturating_add(count);
+        }
+        histogram.store = Store::packed(&packed[..packed.len() - bytes.len()]);
+        (histogram.min, histogram.max, histogram.sum_ns) = (min, max, sum_ns);
+        histogram.squares = squares;
+        Ok(histogram)
+    }
+}
+
+/// Equal if they have counted the same; sums of squares may differ in their last digits by the order
+/// of additions, and are left out.
+impl<const BITS: u32> PartialEq for Histogram<BITS> {
+    fn eq(&self, other: &Self) -> bool {
+        let numbers = |own: &Self| (own.count, own.min, own.max, own.sum_ns);
+        numbers(self) == numbers(other) && self.touched().eq(other.touched())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut histogram: Histogram = Histogram::new();
+        values.iter().for_each(|value| histogram.record(*value));
+        histogram
+    }
+
+    fn reference(values: &[u64]) -> hdrhistogram::Histogram<u64> {
+        let mut histogram =
+            hdrhistogram::Histogram::new_with_bounds(1, HIGHEST, 3).expect("good bounds");
+        values.iter().for_each(|value| histogram.record(*value).expect("in range"));
+        histogram
+    }
+
+    #[test]
+    fn an_empty_one_costs_little_and_says_nothing() {
+        let empty: Histogram = Histogram::new();
+        assert_eq!((empty.heap_bytes(), empty.percentile(99.0), empty.mean()), (0, 0, 0.0));
+        assert!(size_of::<Histogram>() <= 72);
+    }
+
+    #[test]
+    fn what_is_above_an_hour_counts_as_an_hour() {
+        assert_eq!(of(&[u64::MAX]).max(), HIGHEST);
+    }
+
+    #[test]
+    fn counters_do_not_overflow() {
+        let mut histogram: Histogram = Histogram::new();
+        histogram.record_n(5, u64::from(u32::MAX));
+        histogram.record_n(5, 10);
+        histogram.record_n(7, 1 << 40);
+        assert_eq!(
+            histogram.touched().map(|(_, count)| count).collect::<Vec<_>>(),
+            [u64::from(u32::MAX) + 10, 1 << 40]
+        );
+        let mut bytes = Vec::new();
+        histogram.encode(&mut bytes);
+        assert_eq!(Histogram::decode(&mut bytes.as_slice()).expect("what was encoded"), histogram);
+    }
+
+    #[test]
+    fn mean_and_deviation() {
+        let histogram = of(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert_eq!((histogram.mean(), histogram.sd()), (5.0, 2.0));
+    }
+
+    #[test]
+    fn a_mean_keeps_fractions_of_a_microsecond() {
+        let mut histogram: Histogram = Histogram::new();
+        [10_400, 10_500, 10_900].into_iter().for_each(|ns| histogram.record_ns(ns));
+        assert_eq!((histogram.mean(), histogram.min(), histogram.max()), (10.6, 10, 10));
+        assert!((histogram.sd() - 0.216).abs() < 0.001, "{}", histogram.sd());
+        histogram.record_ns(u64::MAX);
+        assert_eq!((histogram.max(), histogram.sum()), (HIGHEST, HIGHEST as f64 + 31.8));
+    }
+
+    proptest! {
+        #[test]
+        fn buckets_hold_what_they_should(value in 0..HIGHEST) {
+            let (low, width) = bucket_at::<FINE>(index_of::<FINE>(value));
+            prop_assert!(low <= value && value < low + width && width * 1_000 <= value.max(1_000));
+            let (low, width) = bucket_at::<COARSE>(index_of::<COARSE>(value));
+            prop_assert!(low <= value && value < low + width && width * 100 <= value.max(100));
+        }
+
+        #[test]
+        fn percentiles_are_hdrhistograms(
+            values in prop::collection::vec(prop_oneof![1u64..5_000, 1u64..HIGHEST], 1..200),
+            p in 0f64..=100.0,
+        ) {
+            let (ours, theirs) = (of(&values), reference(&values));
+            prop_assert_eq!(ours.count(), theirs.len());
+            // Ours ends at the largest value, theirs at the end of its bucket.
+            prop_assert_eq!(ours.percentile(p), theirs.value_at_percentile(p).min(ours.max()));
+        }
+
+        #[test]
+        fn merging_is_as_recording_all(
+            a in prop::collection::vec(0..HIGHEST, 0..100),
+            b in prop::collection::vec(0..HIGHEST, 0..100),
+        ) {
+            let (mut ab, mut ba) = (of(&a), of(&b));
+            ab.merge(&of(&b));
+            ba.merge(&of(&a));
+            let all = of(&[a, b].concat());
+            prop_assert_eq!(&ab, &all);
+            prop_assert_eq!(&ba, &all);
+        }
+
+        #[test]
+        fn a_packed_one_says_the_same_and_takes_more(
+            a in prop::collection::vec(0..HIGHEST, 0..2_000),
+            b in prop::collection::vec(0..HIGHEST, 0..100),
+        ) {
+            let mut packed = of(&a);
+            packed.compact();
+            prop_assert!(packed.heap_bytes() <= 6 * a.len());
+            prop_assert_eq!(&packed, &of(&a));
+            packed.merge(&of(&b));
+            prop_assert_eq!(&packed, &of(&[a, b].concat()));
+            packed.compact();
+            packed.clear();
+            prop_assert_eq!((packed.heap_bytes(), packed.count()), (0, 0));
+        }
+
+        #[test]
+        fn encoding_loses_nothing(values in prop::collection::vec(0..HIGHEST, 0..2_000)) {
+            let histogram = of(&values);
+            let mut bytes = Vec::new();
+            histogram.encode(&mut bytes);
+            let mut rest = bytes.as_slice();
+            prop_assert_eq!(Histogram::decode(&mut rest).expect("what was encoded"), histogram);
+            prop_assert!(rest.is_empty());
+        }
+
+        #[test]
+        fn decoding_anything_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Histogram::<FINE>::decode(&mut bytes.as_slice());
+        }
+
+        #[test]
+        fn a_cleared_one_is_as_new(values in prop::collection::vec(0..HIGHEST, 1..50)) {
+            let mut histogram = of(&values);
+            histogram.clear();
+            prop_assert_eq!(&histogram, &Histogram::new());
+            histogram.record(3);
+            prop_assert_eq!(histogram, of(&[3]));
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What is recorded while a run is in progress: histograms, statistics of requests, counters, time
+//! accounting, and the [`Slice`] that holds what one worker recorded in one second. Slices merge exactly,
+//! across workers and time; statistics cross threads in no other form. No I/O and no clock: time comes in
+//! as a value.
+
+mod codec;
+mod error_kind;
+mod histogram;
+mod host_metrics;
+mod metrics;
+mod names;
+mod request_stats;
+mod self_metrics;
+mod slice;
+mod slice_set;
+mod time_account;
+
+pub use codec::DecodeError;
+pub use error_kind::ErrorKind;
+pub use histogram::{COARSE, FINE, HIGHEST, Histogram, rank};
+pub use host_metrics::{HostMetrics, HostSample};
+pub use metrics::{
+    Gauge, MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, Metrics, THOUSANDTHS,
+    WrongValue,
+};
+pub use names::{MAX_NAMES, MAX_NAMES_LIMIT, NameId, NameKind, Names, OTHER};
+pub use request_stats::{PHASES, Phases, RequestStats, Sample};
+pub use self_metrics::SelfMetrics;
+pub use slice::{Counters, Slice};
+pub use slice_set::SliceSet;
+pub use time_account::{TimeAccount, TimeRecorder, UserState};

@@ -1,0 +1,251 @@
+//! What is recorded of requests: a [`Sample`] per request goes in, a [`RequestStats`] per name and second
+//! comes out.
+
+use crate::codec::{self, DecodeError};
+use crate::error_kind::ErrorKind;
+use crate::histogram::{COARSE, Histogram};
+
+/// The phases of a request, in order.
+pub const PHASES: [&str; 6] = ["pool", "dns", "connect", "tls", "first_byte", "body"];
+
+/// How long each phase of a request took, in ns; `None`: it had no such phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Phases(pub [Option<u64>; PHASES.len()]);
+
+impl Phases {
+    /// Adds time to a phase, in ns.
+    pub fn add(&mut self, phase: usize, nanos: u64) {
+        let time = &mut self.0[phase];
+        *time = Some(time.unwrap_or(0).saturating_add(nanos));
+    }
+
+    /// The phases that the request had, each with its name, in µs.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        PHASES.into_iter().zip(self.0).filter_map(|(name, time)| Some((name, time? as f64 / 1e3)))
+    }
+}
+
+/// What is known about a request when it has ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// From the start of the request to the last byte, in ns; without a complete response, until it was
+    /// given up.
+    pub latency_ns: u64,
+    /// The same from when it should have been sent, in ns; `None`: it has no schedule.
+    pub corrected_latency_ns: Option<u64>,
+    /// Whether a complete response was received: only then its times are those of a response.
+    pub complete: bool,
+    /// Status code; 0: none was received.
+    pub status: u16,
+    /// Why it is an error, if it is one.
+    pub error: Option<ErrorKind>,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// How long its phases took.
+    pub phases: Phases,
+}
+
+impl Sample {
+    /// A complete response with status 200, of which nothing else is known: what simulations and tests record.
+    pub fn ok(latency_us: u64) -> Sample {
+        Sample {
+            latency_ns: latency_us.saturating_mul(1_000),
+            corrected_latency_ns: None,
+            complete: true,
+            status: 200,
+            error: None,
+            bytes_in: 0,
+            bytes_out: 0,
+            phases: Phases::default(),
+        }
+    }
+}
+
+/// What was recorded of the requests of one name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RequestStats {
+    /// Requests that have ended.
+    pub count: u64,
+    /// Those of them that were errors.
+    pub errors: u64,
+    /// Groups that the end of their load cut off: they count neither as ended nor as errors; how long they
+    /// had taken is in `waited`.
+    pub cut_off: u64,
+    /// Errors by kind.
+    pub error_kinds: Vec<(ErrorKind, u64)>,
+    /// Responses by status code, in ascending order.
+    pub status: Vec<(u16, u64)>,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Latency of complete responses, in µs.
+    pub latency: Histogram,
+    /// Corrected latency, in µs: from when the request should have been sent, where there is a schedule.
+    pub corrected_latency: Histogram,
+    /// How long requests had waited that were given up before their response was complete (timeouts, and
+    /// what the end of the load cut off), in µs.
+    pub waited: Histogram,
+    /// The same since they should have been sent, in µs, where there is a schedule.
+    pub corrected_waited: Histogram,
+    /// Phases of a request, in µs, by [`PHASES`]; all but the pool's are parts of its latency.
+    pub phases: [Histogram<COARSE>; PHASES.len()],
+}
+
+impl RequestStats {
+    /// Records a request.
+    pub fn record(&mut self, sample: &Sample) {
+        self.count += 1;
+        self.bytes_in += sample.bytes_in;
+        self.bytes_out += sample.bytes_out;
+        if let Some(kind) = sample.error {
+            self.errors += 1;
+            add(&mut self.error_kinds, kind, 1);
+        }
+        if sample.status != 0 {
+            add(&mut self.status, sample.status, 1);
+        }
+        if !sample.complete {
+            self.record_incomplete(sample);
+            return;
+        }
+        self.latency.record_ns(sample.latency_ns);
+        if let Some(corrected) = sample.corrected_latency_ns {
+            self.corrected_latency.record_ns(corrected);
+        }
+        for (histogram, time) in self.phases.iter_mut().zip(sample.phases.0) {
+            if let Some(time) = time {
+                histogram.record_ns(time);
+            }
+        }
+    }
+
+    /// Records the times of a request without a complete response, if it was waited for in vain: an error
+    /// that came as fast as a response would have says nothing about how long that would have taken.
+    fn record_incomplete(&mut self, sample: &Sample) {
+        let Some(kind) = sample.error else { return };
+        if kind.is_given_up() {
+            self.waited.record_ns(sample.latency_ns);
+        }
+        if let Some(corrected) = sample.corrected_latency_ns
+            && (kind.is_given_up() || kind == ErrorKind::PoolTimeout)
+        {
+            self.corrected_waited.record_ns(corrected);
+        }
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.cut_off == 0
+    }
+
+    /// Adds the statistics of other requests. Saturates: a file may contain anything.
+    pub fn merge(&mut self, other: &RequestStats) {
+        self.count = self.count.saturating_add(other.count);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.cut_off = self.cut_off.saturating_add(other.cut_off);
+        self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
+        self.bytes_out = self.bytes_out.saturating_add(other.bytes_out);
+        for (kind, count) in &other.error_kinds {
+            add(&mut self.error_kinds, *kind, *count);
+        }
+        for (status, count) in &other.status {
+            add(&mut self.status, *status, *count);
+        }
+        self.latency.merge(&other.latency);
+        self.corrected_latency.merge(&other.corrected_latency);
+        self.waited.merge(&other.waited);
+        self.corrected_waited.merge(&other.corrected_waited);
+        for (own, theirs) in self.phases.iter_mut().zip(&other.phases) {
+            own.merge(theirs);
+        }
+    }
+
+    /// Resets all values and keeps the memory.
+    pub fn clear(&mut self) {
+        (self.count, self.errors, self.cut_off) = (0, 0, 0);
+        (self.bytes_in, self.bytes_out) = (0, 0);
+        self.error_kinds.clear();
+        self.status.clear();
+        self.latency.clear();
+        self.corrected_latency.clear();
+        self.waited.clear();
+        self.corrected_waited.clear();
+        self.phases.iter_mut().for_each(Histogram::clear);
+    }
+
+    /// Heap memory, in bytes.
+    pub fn heap_bytes(&self) -> usize {
+        let phases: usize = self.phases.iter().map(Histogram::heap_bytes).sum();
+        self.error_kinds.capacity() * 16
+            + self.status.capacity() * 16
+            + self.latency.heap_bytes()
+            + self.corrected_latency.heap_bytes()
+            + self.waited.heap_bytes()
+            + self.corrected_waited.heap_bytes()
+            + phases
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        for number in [self.count, self.errors, self.cut_off, self.bytes_in, self.bytes_out] {
+            codec::put(out, number);
+        }
+        codec::put(out, self.error_kinds.len() as u64);
+        for (kind, count) in &self.error_kinds {
+            codec::put(out, *kind as u64);
+            codec::put(out, *count);
+        }
+        codec::put(out, self.status.len() as u64);
+        for (status, count) in &self.status {
+            codec::put(out, u64::from(*status));
+            codec::put(out, *count);
+        }
+        self.latency.encode(out);
+        self.corrected_latency.encode(out);
+        self.waited.encode(out);
+        self.corrected_waited.encode(out);
+        codec::put(out, self.phases.len() as u64);
+        self.phases.iter().for_each(|phase| phase.encode(out));
+    }
+
+    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
+        let mut row = RequestStats {
+            count: codec::get(bytes)?,
+            errors: codec::get(bytes)?,
+            cut_off: codec::get(bytes)?,
+            bytes_in: codec::get(bytes)?,
+            bytes_out: codec::get(bytes)?,
+            ..RequestStats::default()
+        };
+        for _ in 0..codec::get(bytes)? {
+            let kind = ErrorKind::from_number(codec::get(bytes)?);
+            let kind = kind.ok_or(DecodeError("an unknown kind of error"))?;
+            add(&mut row.error_kinds, kind, codec::get(bytes)?);
+        }
+        for _ in 0..codec::get(bytes)? {
+            let status = u16::try_from(codec::get(bytes)?);
+            let status = status.map_err(|_| DecodeError("a status is out of range"))?;
+            add(&mut row.status, status, codec::get(bytes)?);
+        }
+        row.latency = Histogram::decode(bytes)?;
+        row.corrected_latency = Histogram::decode(bytes)?;
+        row.waited = Histogram::decode(bytes)?;
+        row.corrected_waited = Histogram::decode(bytes)?;
+        // An earlier version may know fewer.
+        let phases = usize::try_from(codec::get(bytes)?).unwrap_or(usize::MAX);
+        for phase in row.phases.iter_mut().take(phases) {
+            *phase = Histogram::decode(bytes)?;
+        }
+        Ok(row)
+    }
+}
+
+/// Adds to a count in a short, sorted list.
+fn add<K: Copy + Ord>(list: &mut Vec<(K, u64)>, key: K, count: u64) {
+    match list.binary_search_by_key(&key, |(own, _)| *own) {
+        Ok(at) => list[at].1 = list[at].1.saturating_add(count),
+        Err(at) => list.insert(at, (key, count)),
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether this machine can generate load: loads the built-in target within the own process for one second
+//! and measures what that costs. Nothing leaves the machine, and nothing is changed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use squall_analysis::Totals;
+use squall_engine::{Control, Event, RunOptions, Section};
+use squall_plan::diagnostic::Sources;
+use squall_plan::vars::LoadOptions;
+use squall_plan::yaml;
+use squall_wire::{Io, Shared};
+
+use crate::capacity::Demand;
+use crate::error::Error;
+use crate::host_sampler::available;
+use crate::options::Options;
+use crate::{builtin, plans};
+
+/// Rate of the calibration without a plan, per second.
+const DEFAULT_RATE: f64 = 5_000.0;
+/// Users of the calibration for a plan without an arrival rate.
+const CALIBRATION_USERS: u64 = 32;
+/// Most users of a calibration with an arrival rate.
+const MAX_CALIBRATION_USERS: u64 = 500;
+/// Highest rate of the calibration: above it a worker never sleeps, and requests get no cheaper.
+const MAX_RATE: f64 = 20_000.0;
+
+/// What a worker used for one second of requests.
+#[derive(Debug)]
+pub struct Calibration {
+    /// CPU time per request, in µs.
+    pub us_per_request: f64,
+    /// The load, as in a plan.
+    pub load: String,
+    /// What was measured.
+    pub totals: Totals,
+}
+
+/// Loads the built-in target for a second, with one worker, at the rate of a plan's demand or, without a plan,
+/// at 5,000 requests a second.
+///
+/// # Errors
+/// The target or the load could not be started.
+pub fn calibrate(demand: Option<&Demand>) -> Result<Calibration, Error> {
+    let load = match demand.map_or(Some(DEFAULT_RATE), |demand| demand.requests) {
+        Some(rate) => {
+            // Both ends of all connections are in this process, which may have few open files.
+            let users = (available().files / 4).clamp(1, MAX_CALIBRATION_USERS);
+            format!("rate: {:.0}/s, max_users: {users}", rate.clamp(100.0, MAX_RATE))
+        }
+        None => format!("users: {CALIBRATION_USERS}"),
+    };
+    let text = format!(
+        "target: builtin\ngraceful_stop: 1s\nscenarios: {{calibration: {{load: {{{load}, for: 1s}}, steps: [{{get: /}}]}}}}\n"
+    );
+    let loaded = yaml::load_str("calibration", &text, Path::new(""), &LoadOptions::default())
+        .map_err(|_| {
+            Error::incomplete("the plan of the calibration is invalid: this is a bug in squall")
+        })?;
+    let options = Options::default();
+    let seed = plans::seed(&loaded.plan, None);
+    let destination = builtin::destination(&loaded.plan, &options, seed)?;
+    let compile = options.compile(destination.url.clone(), seed);
+    let sources = Sources::default();
+    let program = plans::compile(&loaded.plan, &sources, Section::Load, &compile)?;
+    let shared: Arc<Shared> =
+        plans::network(&loaded.plan, &sources, std::slice::from_ref(&program), Io::Auto)?;
+    let mut totals = Totals::new();
+    let run = RunOptions::default();
+    squall_engine::run(program, shared, &run, &Control::default(), None, |event| {
+        if let Event::Slice(slice) = event {
+            totals.add(slice);
+        }
+    })
+    .map_err(Error::incomplete)?;
+    let requests = totals.all().count.max(1) as f64;
+    let us_per_request = totals.self_metrics().cpu_ns as f64 / 1e3 / requests;
+    Ok(Calibration { us_per_request, load, totals })
+}

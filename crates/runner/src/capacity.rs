@@ -1,0 +1,565 @@
+//! Capacity: what a plan needs of this machine and what the machine has, computed before anything is sent.
+//! Where something is missing it suggests the smallest change that helps, of the plan first and of the
+//! system second; it changes nothing itself.
+
+use std::fmt;
+
+use squall_base::units::{bytes, count, rate as rate_text};
+use squall_engine::RunOptions;
+use squall_plan::model::{
+    ConnectionReuse, Connections, Load, Plan, Resources, Scenario, Stage, Step, StepKind,
+};
+
+use crate::error::Error;
+use crate::host_sampler;
+
+/// Open files of a run besides its connections: 14 with a run folder and a request log, and some more for
+/// moments in which the host is looked at, names are looked up or a result is written.
+const RUN_FILES: u64 = 24;
+/// Those of a worker: its event loop (epoll and its waker twice, a socket for signals), which is in the
+/// process's table and in all that are copied of it, ...
+const EVENT_LOOP_FILES: u64 = 5;
+/// ... and its timer, ring and the ring's signals, which are only in its own.
+const WORKER_FILES: u64 = 3;
+/// Those of the built-in target, and of each of its threads, of which it has one per CPU.
+const TARGET_FILES: u64 = 4;
+const TARGET_THREAD_FILES: u64 = 5;
+/// Most workers. Each has a thread, a ring and an event loop that all tables know; more of them take more
+/// from a table than they give.
+pub const MAX_WORKERS: u32 = 128;
+/// How long a closed connection keeps its local port, in s (TIME_WAIT, which Linux fixes at
+/// 60 s: TCP_TIMEWAIT_LEN).
+const TIME_WAIT_S: f64 = 60.0;
+/// Memory of a process without users, and of a user with an idle connection, in bytes, as measured (docs/benchmarks.md: 10,000 users).
+const BASE_BYTES: u64 = 12 << 20;
+const USER_BYTES: u64 = 1_300;
+
+/// What the machine has available.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Available {
+    /// The process's limit of open files, which may be raised up to the hard limit.
+    pub files: u64,
+    /// The hard limit.
+    pub files_hard: u64,
+    /// Whether threads can have tables of open files of their own, each with that limit (Linux).
+    pub tables: bool,
+    /// First and last ephemeral local port.
+    pub ports: (u64, u64),
+    /// Connections in TIME_WAIT now.
+    pub time_wait: u64,
+    /// Memory that is available, in bytes.
+    pub memory: u64,
+    /// CPUs that the process may use.
+    pub cpus: u64,
+    /// CPU time of a request, in µs, if it was measured.
+    pub us_per_request: Option<f64>,
+}
+
+impl Available {
+    /// Ends of connections that fit into the process's table of open files beside so many workers.
+    fn room(&self, workers: u32, own_files: bool, builtin: bool) -> u64 {
+        self.files.saturating_sub(self.base_files(workers, own_files, builtin))
+    }
+
+    /// Open files of the process's table besides the connections.
+    fn base_files(&self, workers: u32, own_files: bool, builtin: bool) -> u64 {
+        let worker = EVENT_LOOP_FILES + if own_files { 0 } else { WORKER_FILES };
+        let target = if builtin { TARGET_FILES + TARGET_THREAD_FILES * self.cpus } else { 0 };
+        RUN_FILES + worker * u64::from(workers) + target
+    }
+
+    /// Connections that fit into a table of a worker's own, beside so many workers.
+    fn own_room(&self, workers: u32, builtin: bool) -> u64 {
+        self.room(workers, true, builtin).saturating_sub(WORKER_FILES)
+    }
+}
+
+/// What a plan needs at its peak, as far as the plan says.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Demand {
+    /// Concurrent virtual users.
+    pub users: u64,
+    /// Concurrent connections, to all hosts.
+    pub connections: u64,
+    /// Those of them that users of closed workloads hold; open workloads rarely use all their users.
+    pub closed_workload_connections: u64,
+    /// Users of closed workloads.
+    pub closed_workload_users: u64,
+    /// New connections per second toward one host; `None`: it depends on the response times.
+    pub new_connections: Option<f64>,
+    /// Requests per second; `None`: it depends on the response times.
+    pub requests: Option<f64>,
+    /// Source addresses, at least 1.
+    pub sources: u64,
+    /// Whether the built-in target runs in this process and has the other end of each connection.
+    pub builtin: bool,
+}
+
+/// The workers for the load of a plan: `asked`, or as many as it needs. `hosts`: how many it talks to;
+/// `builtin`: the built-in target is one.
+///
+/// # Errors
+/// The plan's virtual users do not fit into this machine.
+pub(crate) fn workers(
+    plan: &Plan,
+    hosts: usize,
+    builtin: bool,
+    asked: Option<u32>,
+) -> Result<RunOptions, Error> {
+    let (demand, has) = (Demand::of(plan, hosts, builtin), host_sampler::available());
+    let needs = demand.hopeless(&has, asked);
+    if needs.is_empty() {
+        return Ok(demand.workers(&has, asked));
+    }
+    let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
+    let needs = needs.join("\n");
+    Err(Error::input(format!("this machine cannot run this plan\n{needs}")))
+}
+
+/// A resource that a plan needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// Its name.
+    pub what: &'static str,
+    /// How much is needed and how much is available, in words.
+    pub text: String,
+    /// What helps, the smallest change first; empty: enough is available.
+    pub help: Vec<String>,
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let enough = if self.help.is_empty() { "enough" } else { "NOT ENOUGH" };
+        write!(f, "  {:10} {}: {enough}", self.what, self.text)?;
+        self.help.iter().try_for_each(|help| write!(f, "\n{:15}{help}", ""))
+    }
+}
+
+impl Demand {
+    /// The demand of a plan. `hosts`: the number of origins that it connects to.
+    pub fn of(plan: &Plan, hosts: usize, builtin: bool) -> Demand {
+        let mut demand = Demand {
+            sources: plan.connections.source_addresses.len().max(1) as u64,
+            builtin,
+            new_connections: Some(0.0),
+            requests: Some(0.0),
+            ..Demand::default()
+        };
+        if let Some(load) = &plan.load {
+            let most = plan.scenarios.iter().map(|scenario| requests(&scenario.steps)).max();
+            let width = plan.scenarios.iter().map(|scenario| at_once(scenario, plan)).max();
+            demand.add(&load.value, most.unwrap_or(0), width.unwrap_or(1), &plan.connections);
+        }
+        for scenario in &plan.scenarios {
+            if let Some(load) = &scenario.load {
+                let (most, width) = (requests(&scenario.steps), at_once(scenario, plan));
+                demand.add(&load.value, most, width, &plan.connections);
+            }
+        }
+        let hosts = hosts.max(1) as u64;
+        let most = match plan.connections.reuse {
+            ConnectionReuse::Pool(size) => u64::from(size).saturating_mul(hosts),
+            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => u64::MAX,
+        };
+        demand.connections = demand.connections.saturating_mul(hosts).min(most);
+        demand.closed_workload_connections =
+            demand.closed_workload_connections.saturating_mul(hosts).min(most);
+        demand
+    }
+
+    /// The workers for this demand: as many as were asked for, otherwise one per CPU, or more where their
+    /// tables of open files require it, but at most [`MAX_WORKERS`].
+    pub fn workers(&self, has: &Available, asked: Option<u32>) -> RunOptions {
+        let cpus = u32::try_from(has.cpus).unwrap_or(MAX_WORKERS);
+        let usual = asked.unwrap_or(cpus).clamp(1, MAX_WORKERS);
+        if !has.tables || self.files_together(has, usual) <= has.files {
+            return RunOptions { workers: usual, ..RunOptions::default() };
+        }
+        let workers = match asked {
+            Some(asked) => asked.clamp(1, MAX_WORKERS),
+            // The target's threads have one table, which more workers do not make larger.
+            None if self.builtin => usual,
+            None => {
+                self.least_workers(has, self.closed_workload_connections).unwrap_or(MAX_WORKERS)
+            }
+        };
+        RunOptions { workers, own_files: true, ..RunOptions::default() }
+    }
+
+    /// The least number of workers, with tables of their own, that have room for so many connections;
+    /// `None`: there is none.
+    fn least_workers(&self, has: &Available, connections: u64) -> Option<u32> {
+        let usual = u32::try_from(has.cpus).unwrap_or(MAX_WORKERS).clamp(1, MAX_WORKERS);
+        (usual..=MAX_WORKERS).find(|workers| {
+            connections.div_ceil(u64::from(*workers)) <= has.own_room(*workers, self.builtin)
+        })
+    }
+
+    /// The resources of which there is not nearly enough: to run the plan makes no sense, as users of closed
+    /// workloads all exist, and all hold their connections.
+    pub fn hopeless(&self, has: &Available, asked: Option<u32>) -> Vec<Need> {
+        let closed = Demand { users: self.closed_workload_users, ..*self };
+        let crowded = has.tables
+            && asked.is_none()
+            && !self.builtin
+            && self.files_together(has, 1) > has.files
+            && self.least_workers(has, self.closed_workload_connections).is_none();
+        let files = if crowded { self.files(has, asked) } else { None };
+        let memory = closed.memory(has).filter(|need| !need.help.is_empty());
+        files.into_iter().chain(memory).collect()
+    }
+
+    /// Open files if all workers share one table.
+    fn files_together(&self, has: &Available, workers: u32) -> u64 {
+        (self.connections.saturating_mul(self.ends())).saturating_add(has.base_files(
+            workers,
+            false,
+            self.builtin,
+        ))
+    }
+
+    /// How many ends of each connection this process has.
+    fn ends(&self) -> u64 {
+        if self.builtin { 2 } else { 1 }
+    }
+
+    /// Adds a load of users that make so many requests in an iteration, at most `width` at a time.
+    fn add(&mut self, load: &Load, requests: u64, width: u64, connections: &Connections) {
+        let top = |stages: &[Stage]| stages.iter().map(|stage| stage.level).fold(0.0, f64::max);
+        let (users, iterations) = match load {
+            Load::Closed(closed) => {
+                let users = closed.users.unwrap_or(0).max(top(&closed.stages).ceil() as u64);
+                let pacing = closed.pacing.map(|pacing| users as f64 / pacing.as_secs_f64());
+                self.closed_workload_users = self.closed_workload_users.saturating_add(users);
+                let held = users.saturating_mul(width);
+                self.closed_workload_connections =
+                    self.closed_workload_connections.saturating_add(held);
+                (users, pacing)
+            }
+            Load::Open(open) => {
+                (open.max_users, Some(open.rate.unwrap_or(0.0).max(top(&open.stages))))
+            }
+        };
+        self.users = self.users.saturating_add(users);
+        self.connections = self.connections.saturating_add(users.saturating_mul(width));
+        let sum = |so_far: Option<f64>, more: Option<f64>| Some(so_far? + more?);
+        self.requests = sum(self.requests, iterations.map(|rate| rate * requests as f64));
+        if connections.reuse == ConnectionReuse::PerIteration {
+            self.new_connections = sum(self.new_connections, iterations);
+        }
+    }
+
+    /// The resources that are needed, with advice where one is not sufficient. `asked`: the number of
+    /// workers, if one was asked for.
+    pub fn needs(&self, has: &Available, asked: Option<u32>) -> Vec<Need> {
+        [self.files(has, asked), self.ports(has), self.memory(has), self.cpus(has)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn files(&self, has: &Available, asked: Option<u32>) -> Option<Need> {
+        let RunOptions { workers, own_files, .. } = self.workers(has, asked);
+        let needed = self.files_together(has, workers);
+        let allowed = count(has.files);
+        let (allowed, most) = match own_files {
+            false => {
+                (format!("{allowed} allowed"), has.room(workers, false, self.builtin) / self.ends())
+            }
+            // The target's threads have one table.
+            true if self.builtin => (
+                format!("{allowed} allowed in the table of each worker and of the target"),
+                has.room(workers, true, true),
+            ),
+            true => (
+                format!("{allowed} allowed in the table of each of {workers} workers"),
+                has.own_room(workers, false).saturating_mul(u64::from(workers)),
+            ),
+        };
+        let mut help = Vec::new();
+        if has.files > 0 && self.connections > most {
+            let more = self.least_workers(has, self.connections).filter(|_| !self.builtin);
+            if let Some(workers) = more.filter(|_| own_files) {
+                help.push(format!(
+                    "use more workers, each with a table of its own: `-w {workers}`"
+                ));
+            }
+            help.push(format!(
+                "share connections: `connections: {{reuse: pool, pool_size: {most}}}` (this changes what the target sees)"
+            ));
+            help.push(match needed <= has.files_hard {
+                true => format!("or raise the limit: `ulimit -n {needed}` (now {}; only for this shell)", has.files),
+                false => format!(
+                    "or raise the limit of open files to {needed} (now {}, at most {}), as root in /etc/security/limits.conf or with the service's LimitNOFILE (for all processes of the user), or use more machines",
+                    has.files, has.files_hard
+                ),
+            });
+        }
+        let text = format!("{} open files if all users are busy, {allowed}", count(needed));
+        Some(Need { what: "files", text, help })
+    }
+
+    fn ports(&self, has: &Available) -> Option<Need> {
+        let rate = self.new_connections?;
+        let (low, high) = has.ports;
+        let range = (high + 1).saturating_sub(low);
+        // Ports of open connections, and of closed ones that keep theirs for a minute.
+        let waiting = (rate * TIME_WAIT_S).ceil() as u64;
+        let needed = self.connections.saturating_add(waiting);
+        let there = range * self.sources;
+        let mut help = Vec::new();
+        if range > 0 && needed > there {
+            if waiting > 0 {
+                help.push("reuse connections: `connections: {reuse: per_user}`".to_owned());
+            }
+            let sources = needed.div_ceil(range);
+            help.push(format!(
+                "or use {sources} source addresses of this machine: `connections: {{source_addresses: [...]}}` (now {})",
+                self.sources
+            ));
+            let wider = (65_535 + 1 - 1_024) * self.sources;
+            if low > 1_024 && needed <= wider {
+                help.push(format!(
+                    "or `sysctl net.ipv4.ip_local_port_range=\"1024 {}\"` (now {low} {high}; servers on this machine that listen on ports above 1024 may find theirs taken)",
+                    high.max(65_535)
+                ));
+            }
+        }
+        let text = format!(
+            "{} local ports toward a host ({} new connections, each for {TIME_WAIT_S:.0} s), {} available",
+            count(needed),
+            rate_text(rate),
+            count(there)
+        );
+        Some(Need { what: "ports", text, help })
+    }
+
+    fn memory(&self, has: &Available) -> Option<Need> {
+        let needed = BASE_BYTES.saturating_add(self.users.saturating_mul(USER_BYTES));
+        let mut help = Vec::new();
+        if has.memory > 0 && needed > has.memory {
+            help.push(format!(
+                "use fewer users, or a machine with {} of free memory",
+                bytes(needed)
+            ));
+        }
+        let text = format!("about {}, {} available", bytes(needed), bytes(has.memory));
+        Some(Need { what: "memory", text, help })
+    }
+
+    fn cpus(&self, has: &Available) -> Option<Need> {
+        let cost = has.us_per_request?;
+        let Some(rate) = self.requests else {
+            let text = format!(
+                "as many requests as the response times allow, at {cost:.1} µs each: up to {}",
+                rate_text(has.cpus as f64 * 1e6 / cost)
+            );
+            return Some(Need { what: "CPUs", text, help: Vec::new() });
+        };
+        let needed = rate * cost / 1e6;
+        let mut help = Vec::new();
+        // The last fifth is for peaks: a saturated CPU sends late.
+        if needed > has.cpus as f64 * 0.8 {
+            let machines = (needed / (has.cpus as f64 * 0.8)).ceil();
+            help.push(format!("use a lower rate, or {machines:.0} machines like this one"));
+        }
+        let text = format!(
+            "{needed:.2} CPUs for {} requests at {cost:.1} µs each, {} available",
+            rate_text(rate),
+            has.cpus
+        );
+        Some(Need { what: "CPUs", text, help })
+    }
+}
+
+/// Most requests of an iteration, not counting repetitions by loops.
+pub fn requests(steps: &[Step]) -> u64 {
+    let in_one = |step: &Step| match &step.kind {
+        StepKind::Request(_) => 1,
+        StepKind::Group { steps, .. }
+        | StepKind::Repeat { steps, .. }
+        | StepKind::While { steps, .. }
+        | StepKind::ForEach { steps, .. }
+        | StepKind::Parallel { steps, .. }
+        | StepKind::OncePerUser(steps) => requests(steps),
+        StepKind::If { then, otherwise, .. } => requests(then) + requests(otherwise),
+        StepKind::Choose(choices) => choices.iter().map(|choice| requests(&choice.steps)).sum(),
+        StepKind::RoundRobin(branches) => branches.iter().map(|steps| requests(steps)).sum(),
+        _ => 0,
+    };
+    steps.iter().map(in_one).sum()
+}
+
+/// Most requests of a user of a scenario at the same time; at least 1.
+fn at_once(scenario: &Scenario, plan: &Plan) -> u64 {
+    let inherited = scenario.defaults.resources.as_ref().or(plan.defaults.resources.as_ref());
+    widest(&scenario.steps, inherited)
+}
+
+/// The same of some steps, whose pages load these resources unless they say otherwise.
+fn widest<'s>(steps: impl IntoIterator<Item = &'s Step>, inherited: Option<&Resources>) -> u64 {
+    let in_one = |step: &Step| match &step.kind {
+        StepKind::Parallel { limit, steps } => {
+            let mut widths: Vec<u64> = steps.iter().map(|step| widest([step], inherited)).collect();
+            widths.sort_unstable_by(|a, b| b.cmp(a));
+            widths.into_iter().take(*limit as usize).sum()
+        }
+        StepKind::Request(request) => {
+            let resources = request.resources.as_ref().or(inherited);
+            resources.filter(|own| own.load).map_or(1, |own| u64::from(own.limit))
+        }
+        _ => widest(step.inner().collect::<Vec<_>>(), inherited),
+    };
+    steps.into_iter().map(in_one).max().unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn needs(plan: &str, has: &Available) -> Vec<Need> {
+        let options = squall_plan::vars::LoadOptions::default();
+        let loaded = squall_plan::yaml::load_str("p", plan, Path::new(""), &options);
+        Demand::of(&loaded.expect("a good plan").plan, 1, false).needs(has, None)
+    }
+
+    const HAS: Available = Available {
+        files: 1_024,
+        files_hard: 4_096,
+        tables: false,
+        ports: (32_768, 60_999),
+        time_wait: 0,
+        memory: 1 << 30,
+        cpus: 2,
+        us_per_request: Some(10.0),
+    };
+
+    fn plan(load: &str, connections: &str) -> String {
+        format!(
+            "target: http://a\nconnections: {connections}\nscenarios: {{a: {{load: {load}, steps: [{{get: /}}, {{get: /}}]}}}}"
+        )
+    }
+
+    fn workers_of(workers: u32, own_files: bool) -> RunOptions {
+        RunOptions { workers, own_files, ..RunOptions::default() }
+    }
+
+    #[test]
+    fn a_modest_plan_needs_little() {
+        let needs = needs(&plan("{users: 100, for: 1m}", "{}"), &HAS);
+        assert!(needs.iter().all(|need| need.help.is_empty()), "{needs:?}");
+        assert_eq!(needs[0].text, "140 open files if all users are busy, 1,024 allowed");
+        assert_eq!(
+            needs[3].text,
+            "as many requests as the response times allow, at 10.0 µs each: up to 200,000/s"
+        );
+    }
+
+    #[test]
+    fn what_is_missing_has_the_least_change_first() {
+        let users = needs(&plan("{users: 2000, for: 1m}", "{}"), &HAS);
+        assert!(users[0].help[0].contains("size: 984"), "{users:?}");
+        assert!(users[0].help[1].contains("`ulimit -n 2040` (now 1024"), "{users:?}");
+        let more = needs(&plan("{users: 9000, for: 1m}", "{}"), &HAS);
+        assert!(more[0].help[1].contains("to 9040 (now 1024, at most 4096)"), "{more:?}");
+        let closing = plan("{rate: 900/s, for: 1m, max_users: 10}", "{reuse: per_iteration}");
+        let ports = needs(&closing, &HAS);
+        assert!(ports[1].text.starts_with("54,010 local ports"), "{ports:?}");
+        assert_eq!(ports[1].help.len(), 3);
+        assert!(ports[1].help[1].contains("use 2 source addresses"), "{ports:?}");
+        assert!(ports[1].help[2].contains("1024 65535"), "{ports:?}");
+        let fast = needs(&plan("{rate: 90000/s, for: 1m, max_users: 10}", "{}"), &HAS);
+        assert!(fast[3].text.starts_with("1.80 CPUs for 180,000/s requests"), "{fast:?}");
+        assert_eq!(fast[3].help, ["use a lower rate, or 2 machines like this one"]);
+    }
+
+    #[test]
+    fn requests_at_the_same_time_need_connections_of_their_own() {
+        let steps = "{parallel: {limit: 2, steps: [{get: /}, {group: g, steps: [{parallel: [{get: /}, {get: /}, {get: /}]}]}, {get: /}]}}";
+        let text = plan("{users: 100, for: 1m}", "{}").replacen("{get: /}", steps, 1);
+        assert_eq!(
+            needs(&text, &HAS)[0].text,
+            "440 open files if all users are busy, 1,024 allowed"
+        );
+        let text =
+            plan("{users: 100, for: 1m}", "{}").replacen("get: /", "get: /, resources: true", 1);
+        assert_eq!(
+            needs(&text, &HAS)[0].text,
+            "640 open files if all users are busy, 1,024 allowed"
+        );
+    }
+
+    /// With tables of their own, workers have room for the users of closed loads: there are as many as it
+    /// takes, unless their number is given.
+    #[test]
+    fn workers_have_tables_of_their_own_where_one_is_too_small() {
+        let has = Available { tables: true, ..HAS };
+        let demand = |load: &str, builtin| {
+            let options = squall_plan::vars::LoadOptions::default();
+            let plan = plan(load, "{}");
+            let loaded = squall_plan::yaml::load_str("p", &plan, Path::new(""), &options);
+            Demand::of(&loaded.expect("a good plan").plan, 1, builtin)
+        };
+        let few = demand("{users: 900, for: 1m}", false);
+        assert_eq!(few.workers(&has, None), workers_of(2, false));
+        let many = demand("{users: 9000, for: 1m}", false);
+        assert_eq!(many.workers(&has, None), workers_of(10, true));
+        assert_eq!(many.workers(&has, Some(3)), workers_of(3, true));
+        assert_eq!(many.workers(&HAS, None), workers_of(2, false));
+        let needs = many.needs(&has, None);
+        assert!(needs[0].help.is_empty(), "{needs:?}");
+        assert_eq!(
+            needs[0].text,
+            "9,104 open files if all users are busy, 1,024 allowed in the table of each of 10 workers"
+        );
+        let open = demand("{rate: 5/s, for: 1m, max_users: 9000}", false);
+        assert_eq!(open.workers(&has, None), workers_of(2, true));
+        assert!(
+            open.needs(&has, None)[0].help[0].ends_with("`-w 10`"),
+            "{:?}",
+            open.needs(&has, None)
+        );
+        let builtin = demand("{users: 9000, for: 1m}", true);
+        assert_eq!(builtin.workers(&has, None), workers_of(2, true));
+        let needs = builtin.needs(&has, None);
+        assert!(needs[0].help[0].contains("size: 976"), "{needs:?}");
+    }
+
+    /// There is a most of workers, and what needs more is refused with what helps.
+    #[test]
+    fn what_no_number_of_workers_can_hold_is_hopeless() {
+        let has = Available { tables: true, files_hard: 1 << 20, memory: 1 << 50, ..HAS };
+        let demand = |users: u64, connections: &str| {
+            let options = squall_plan::vars::LoadOptions::default();
+            let plan = plan(&format!("{{users: {users}, for: 1m}}"), connections);
+            let loaded = squall_plan::yaml::load_str("p", &plan, Path::new(""), &options);
+            Demand::of(&loaded.expect("a good plan").plan, 1, false)
+        };
+        let many = demand(40_000, "{}");
+        assert_eq!(many.hopeless(&has, None), []);
+        let RunOptions { workers, .. } = many.workers(&has, None);
+        assert!(workers < MAX_WORKERS && many.needs(&has, None)[0].help.is_empty(), "{workers}");
+        let too_many = demand(1_000_000_000, "{}");
+        assert_eq!(too_many.workers(&has, None), workers_of(MAX_WORKERS, true));
+        let needs = too_many.hopeless(&has, None);
+        assert_eq!((needs[0].what, needs[0].help.len()), ("files", 2), "{needs:?}");
+        assert_eq!(too_many.workers(&has, Some(3)), workers_of(3, true));
+        assert_eq!(too_many.hopeless(&has, Some(3)), []);
+        let pooled = demand(1_000_000_000, "{reuse: pool, pool_size: 10}");
+        assert_eq!(pooled.hopeless(&has, None), []);
+        let needs = pooled.hopeless(&HAS, None);
+        assert_eq!((needs[0].what, needs.len()), ("memory", 1), "{needs:?}");
+    }
+
+    /// Advice never asks for less than there is.
+    #[test]
+    fn nothing_is_made_smaller() {
+        let wide = Available { ports: (1_024, 65_535), ..HAS };
+        let closing = plan("{rate: 2000/s, for: 1m, max_users: 10}", "{reuse: per_iteration}");
+        let ports = needs(&closing, &wide);
+        assert!(!ports[1].help.iter().any(|help| help.contains("sysctl")), "{ports:?}");
+        let shared = needs(&plan("{users: 5000, for: 1m}", "{reuse: pool, pool_size: 100}"), &HAS);
+        assert!(shared[0].help.is_empty(), "{shared:?}");
+    }
+}

@@ -1,0 +1,35 @@
+//! What a plan would do, and what it needs; sends nothing.
+
+use std::sync::Arc;
+
+use squall_engine::Program;
+use squall_plan::diagnostic::Sources;
+use squall_plan::model::Plan;
+
+use crate::capacity::Demand;
+use crate::error::Error;
+use crate::options::Options;
+use crate::{builtin, plans};
+
+/// A plan that was found good.
+#[derive(Debug)]
+pub struct Checked {
+    /// What would run: setup, load, teardown.
+    pub programs: Vec<Arc<Program>>,
+    /// What may not mean what was meant, with its places.
+    pub warnings: Vec<String>,
+    /// What it needs of a machine.
+    pub demand: Demand,
+}
+
+/// Compiles a plan as a run would.
+///
+/// # Errors
+/// It is no good plan, with the places.
+pub fn check(plan: &Plan, sources: &Sources, options: &Options) -> Result<Checked, Error> {
+    let compile = options.compile(options.target_url(), plans::seed(plan, options.seed));
+    let programs = plans::compile_all(plan, sources, &compile)?;
+    let builtin = builtin::is_asked_for(plan, options);
+    let demand = Demand::of(plan, plans::hosts(&programs.all), builtin);
+    Ok(Checked { programs: programs.all, warnings: programs.warnings, demand })
+}

@@ -1,0 +1,55 @@
+//! What a run is made with, besides its plan: plain data.
+
+use std::path::PathBuf;
+
+use squall_engine::{CompileOptions, Feeds, Section, Which};
+use squall_wire::Io;
+
+/// How a plan is run.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Base URL in place of the plan's target, or `builtin`.
+    pub target: Option<String>,
+    /// Seed of everything random, in place of the plan's.
+    pub seed: Option<u64>,
+    /// Whether the plan may run programs.
+    pub allow_exec: bool,
+    /// Threads that generate load; `None`: one per CPU, or more where open files require it.
+    pub workers: Option<u32>,
+    /// How connections are read and written.
+    pub io: Io,
+    /// Where the run's folder is created; `None`: nowhere.
+    pub folder: Option<PathBuf>,
+    /// The request log.
+    pub request_log: Option<RequestLogOptions>,
+}
+
+/// What is logged of requests.
+#[derive(Debug, Clone)]
+pub struct RequestLogOptions {
+    /// The file; it is overwritten.
+    pub path: PathBuf,
+    /// Which requests.
+    pub which: Which,
+    /// Most bytes of a message; 0: no messages.
+    pub bytes: usize,
+}
+
+impl Options {
+    /// The options of a compilation for a target, if it is not the plan's.
+    pub(crate) fn compile(&self, target: Option<String>, seed: u64) -> CompileOptions {
+        CompileOptions {
+            target,
+            setup: Vec::new(),
+            section: Section::Load,
+            allow_exec: self.allow_exec,
+            seed,
+            feeds: Feeds::default(),
+        }
+    }
+
+    /// The URL that takes the place of the plan's target.
+    pub(crate) fn target_url(&self) -> Option<String> {
+        self.target.clone().filter(|target| target != "builtin")
+    }
+}

@@ -1,0 +1,256 @@
+//! Reads plans, compiles them, and makes what their connections need.
+
+use std::net::{AddrParseError, IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use squall_analysis::Threshold;
+use squall_engine::{CompileOptions, Program, Section};
+use squall_plan::diagnostic::{Diagnostic, Sources};
+use squall_plan::model::{End, Load, Plan};
+use squall_plan::span::{Span, Spanned};
+use squall_plan::vars::LoadOptions;
+use squall_plan::yaml::{self, Loaded};
+use squall_wire::{Io, Settings, Shared, TlsSettings};
+
+use crate::error::Error;
+use crate::host_sampler;
+
+/// Reads a plan from its file.
+///
+/// # Errors
+/// It is no good plan, with the places.
+pub fn load(path: &Path, values: &LoadOptions) -> Result<Loaded, Error> {
+    yaml::load(path, values)
+        .map_err(|failure| Error::plan(render(&failure.diagnostics, &failure.sources)))
+}
+
+/// The programs of a plan's setup, load and teardown.
+#[derive(Debug)]
+pub struct Programs {
+    /// In that order.
+    pub all: Vec<Arc<Program>>,
+    /// What may not mean what was meant, with its places.
+    pub warnings: Vec<String>,
+}
+
+/// Compiles a plan.
+///
+/// # Errors
+/// It is no good plan, with the places.
+pub fn compile_all(
+    plan: &Plan,
+    sources: &Sources,
+    options: &CompileOptions,
+) -> Result<Programs, Error> {
+    let thresholds = thresholds(plan, sources)?;
+    let programs: Vec<Arc<Program>> = [Section::Setup, Section::Load, Section::Teardown]
+        .into_iter()
+        .map(|section| compile(plan, sources, section, options))
+        .collect::<Result<_, _>>()?;
+    let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
+    let judged: Vec<(&str, Span)> =
+        thresholds.iter().filter_map(|(own, span)| Some((own.name.as_deref()?, *span))).collect();
+    let advice = squall_engine::advise(plan, &all, &judged);
+    let warnings = advice.iter().map(|warning| sources.render(warning)).collect();
+    Ok(Programs { all: programs, warnings })
+}
+
+/// The plan's thresholds with their places; errors show where they stand.
+fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, Error> {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for text in &plan.thresholds {
+        match Threshold::parse(&text.value) {
+            Ok(threshold) => match refused(&threshold, plan) {
+                None => good.push((threshold, text.span)),
+                Some((message, help)) => {
+                    bad.push(Diagnostic::error(text.span, message).with_help(help));
+                }
+            },
+            Err(error) => bad.push(
+                Diagnostic::error(text.span, error.message)
+                    .with_help(error.help.as_deref().unwrap_or_default()),
+            ),
+        }
+    }
+    if bad.is_empty() { Ok(good) } else { Err(Error::plan(render(&bad, sources))) }
+}
+
+/// What is wrong with a threshold of this plan: a limit without a unit where there are only times.
+pub fn refused(threshold: &Threshold, plan: &Plan) -> Option<(String, &'static str)> {
+    let name = threshold.name.as_deref().filter(|_| threshold.is_of_metric())?;
+    let metric = name.split('{').next().unwrap_or(name);
+    if plan.metrics().iter().any(|own| own.name.value == metric) {
+        return None;
+    }
+    let text = format!("`{}`: the plan records no metric `{metric}`", threshold.text());
+    Some((
+        text,
+        "for a request write its limit with a unit, as in p99(login) < 300ms or rate(login) > 10/s",
+    ))
+}
+
+/// How many different origins the programs talk to.
+pub fn hosts(programs: &[Arc<Program>]) -> usize {
+    let mut origins: Vec<String> = programs
+        .iter()
+        .flat_map(|program| program.origins())
+        .map(|origin| origin.to_string())
+        .collect();
+    origins.sort_unstable();
+    origins.dedup();
+    origins.len()
+}
+
+/// What connections need, made of a plan: addresses are looked up, certificates read.
+pub fn network(
+    plan: &Plan,
+    sources: &Sources,
+    programs: &[Arc<Program>],
+    io: Io,
+) -> Result<Arc<Shared>, Error> {
+    let connections = &plan.connections;
+    let mut errors = Vec::new();
+    let ports = host_sampler::ports();
+    let mut settings =
+        Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
+    for (host, list) in &connections.resolve {
+        let addresses = addresses(list, &mut errors, |text| {
+            text.parse().or_else(|_| text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0)))
+        });
+        settings.resolve.insert(host.to_ascii_lowercase(), addresses);
+    }
+    settings.source_addresses = addresses(&connections.source_addresses, &mut errors, str::parse);
+    settings.tls = TlsSettings {
+        ca: connections.tls.ca.iter().cloned().collect(),
+        cert: connections.tls.cert.clone(),
+        key: connections.tls.key.clone(),
+        server_name: connections.tls.server_name.clone(),
+        insecure: connections.tls.insecure,
+        resume: connections.tls.resume.unwrap_or(true),
+    };
+    if !errors.is_empty() {
+        return Err(Error::plan(render(&errors, sources)));
+    }
+    let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
+    settings.http = programs.first().map(|program| program.http()).unwrap_or_default();
+    settings.proxy = programs.iter().find_map(|program| program.proxy().cloned());
+    Shared::new(settings, &origins).map_err(Error::input)
+}
+
+/// Reads addresses; those that are none are noted as errors.
+fn addresses<A>(
+    list: &[Spanned<String>],
+    errors: &mut Vec<Diagnostic>,
+    parse: impl Fn(&str) -> Result<A, AddrParseError>,
+) -> Vec<A> {
+    let mut addresses = Vec::new();
+    for text in list {
+        match parse(&text.value) {
+            Ok(address) => addresses.push(address),
+            Err(_) => {
+                let message = format!("invalid address `{}`: expected an IP address", text.value);
+                errors.push(Diagnostic::error(text.span, message));
+            }
+        }
+    }
+    addresses
+}
+
+/// Compiles a section of a plan.
+pub fn compile(
+    plan: &Plan,
+    sources: &Sources,
+    section: Section,
+    options: &CompileOptions,
+) -> Result<Arc<Program>, Error> {
+    let options = CompileOptions { section, ..options.clone() };
+    squall_engine::compile(plan, &options)
+        .map(Arc::new)
+        .map_err(|errors| Error::plan(render(&errors, sources)))
+}
+
+/// Errors as texts, each with its place in the file.
+pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let mut text: String =
+        diagnostics.iter().map(|diagnostic| sources.render(diagnostic)).collect();
+    let errors = diagnostics.len();
+    text.push_str(&format!("{errors} error{}", if errors == 1 { "" } else { "s" }));
+    text
+}
+
+/// The seed of everything random, in the load and in the built-in target: what is
+/// `asked` for, the plan's, or one that differs between runs and is reported, so that a run can be repeated.
+pub fn seed(plan: &Plan, asked: Option<u64>) -> u64 {
+    asked.or(plan.seed).unwrap_or_else(fresh_seed)
+}
+
+fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let nanos = now.map_or(0, |now| now.as_nanos() as u64);
+    // 53 bits survive every JSON reader.
+    (nanos ^ u64::from(std::process::id()) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11
+}
+
+/// Puts other numbers of users in place of the plan's, over its closed loads in their proportions
+/// (open loads: the most users), and another length in place of every load's.
+pub fn resize(plan: &mut Plan, users: Option<u64>, length: Option<std::time::Duration>) {
+    let mut all = loads(plan);
+    if let Some(users) = users {
+        scale(&mut all, users);
+    }
+    if let Some(length) = length {
+        for load in all {
+            match load {
+                Load::Closed(closed) => {
+                    closed.duration = Some(length);
+                    (closed.iterations, closed.total_iterations) = (None, None);
+                    closed.end = End::Each;
+                }
+                Load::Open(open) => {
+                    open.duration = Some(length);
+                    open.total_iterations = None;
+                }
+            }
+        }
+    }
+}
+
+/// All loads of a plan.
+pub fn loads(plan: &mut Plan) -> Vec<&mut Load> {
+    plan.scenarios
+        .iter_mut()
+        .filter_map(|scenario| scenario.load.as_mut())
+        .chain(plan.load.as_mut())
+        .map(|load| &mut load.value)
+        .collect()
+}
+
+/// Shares `users` over the closed loads as their own numbers have it, each at least one.
+fn scale(loads: &mut [&mut Load], users: u64) {
+    let peak = |load: &Load| match load {
+        Load::Closed(closed) => closed
+            .stages
+            .iter()
+            .map(|stage| stage.level as u64)
+            .chain(closed.users)
+            .max()
+            .unwrap_or(1),
+        Load::Open(_) => 0,
+    };
+    let total: u64 = loads.iter().map(|load| peak(load)).sum();
+    for load in loads {
+        match load {
+            Load::Closed(closed) if total > 0 => {
+                let factor = users as f64 / total as f64;
+                closed.users =
+                    closed.users.map(|own| ((own as f64 * factor).round() as u64).max(1));
+                for stage in &mut closed.stages {
+                    stage.level = (stage.level * factor).round();
+                }
+            }
+            Load::Closed(_) => {}
+            Load::Open(open) => open.max_users = users,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The request log: JSON lines, written by a thread of its own. A worker hands over a copy and continues; a
+//! request that finds the queue full is dropped and counted, so that a slow disk cannot slow down users.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use serde_json::{Map, Value, json};
+use squall_engine::{Exchange, Trace, Which};
+use squall_plan::secrets::Secrets;
+
+use crate::error::Error;
+use crate::mask;
+use crate::options::RequestLogOptions;
+
+/// Most exchanges in the queue, and most bytes of their messages.
+const MAX_QUEUED: usize = 16_384;
+const MAX_QUEUED_BYTES: usize = 64 << 20;
+
+/// A request log in progress.
+pub struct RequestLog {
+    which: Which,
+    bytes: usize,
+    sender: SyncSender<Exchange>,
+    writer: JoinHandle<std::io::Result<u64>>,
+    waiting: Arc<AtomicUsize>,
+    dropped: Arc<AtomicU64>,
+}
+
+/// The result of a request log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Logged {
+    /// Lines written.
+    pub written: u64,
+    /// Requests that found the queue full.
+    pub dropped: u64,
+}
+
+impl RequestLog {
+    /// Creates the file and starts its thread.
+    ///
+    /// # Errors
+    /// The file cannot be created, or the thread cannot be started.
+    pub fn start(asked: &RequestLogOptions, secrets: Secrets) -> Result<RequestLog, Error> {
+        let path = &asked.path;
+        let wrong = |error| Error::incomplete(format!("{}: {error}", path.display()));
+        let file = File::create(path).map_err(wrong)?;
+        let (sender, inbox) = sync_channel(MAX_QUEUED);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let taken = waiting.clone();
+        let writer = std::thread::Builder::new()
+            .name("request-log".to_owned())
+            .spawn(move || write(file, &inbox, &taken, &secrets))
+            .map_err(wrong)?;
+        let (which, bytes) = (asked.which, asked.bytes);
+        Ok(RequestLog { which, bytes, sender, writer, waiting, dropped: Arc::default() })
+    }
+
+    /// The trace to which workers hand their copies.
+    pub fn trace(&self) -> Trace {
+        let (sender, waiting, dropped) =
+            (self.sender.clone(), self.waiting.clone(), self.dropped.clone());
+        Trace::new(self.which, self.bytes, move |exchange| {
+            let size = size(&exchange);
+            let room = waiting.load(Ordering::Relaxed) + size <= MAX_QUEUED_BYTES;
+            if room {
+                waiting.fetch_add(size, Ordering::Relaxed);
+            }
+            if !room || sender.try_send(exchange).is_err() {
+                dropped.fetch_add(1, Ordering::Relaxed);
+                waiting.fetch_sub(if room { size } else { 0 }, Ordering::Relaxed);
+            }
+        })
+    }
+
+    /// Waits until everything is written. All traces must have been dropped.
+    ///
+    /// # Errors
+    /// The file could not be written completely.
+    pub fn finish(self) -> std::io::Result<Logged> {
+        drop(self.sender);
+        let written = self.writer.join().unwrap_or_else(|_| {
+            Err(std::io::Error::other("its thread panicked: this is a bug in squall"))
+        })?;
+        Ok(Logged { written, dropped: self.dropped.load(Ordering::Relaxed) })
+    }
+}
+
+fn size(exchange: &Exchange) -> usize {
+    exchange.request.len() + exchange.head.len() + exchange.body.len()
+}
+
+/// Writes until all senders are dropped. After an error it still empties the queue, so that nothing waits,
+/// and reports the error at the end.
+fn write(
+    file: File,
+    inbox: &Receiver<Exchange>,
+    waiting: &AtomicUsize,
+    secrets: &Secrets,
+) -> std::io::Result<u64> {
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    let (mut written, mut failed) = (0, Ok(()));
+    for exchange in inbox {
+        waiting.fetch_sub(size(&exchange), Ordering::Relaxed);
+        if failed.is_ok() {
+            failed = writeln!(out, "{}", line(&exchange, secrets));
+            written += 1;
+        }
+    }
+    failed?;
+    out.flush()?;
+    Ok(written)
+}
+
+/// An exchange as one line.
+fn line(exchange: &Exchange, secrets: &Secrets) -> Value {
+    let phases: Map<String, Value> =
+        exchange.phases.named().map(|(name, us)| (name.to_owned(), json!(us))).collect();
+    let mut line = json!({
+        "at_s": exchange.at_us as f64 / 1e6,
+        "worker": exchange.worker,
+        "scenario": exchange.scenario,
+        "user": exchange.user,
+        "iteration": exchange.iteration,
+        "name": secrets.mask(&exchange.name),
+        "status": exchange.status,
+        "latency_us": exchange.latency_ns as f64 / 1e3,
+        "phases_us": phases,
+        "bytes_in": exchange.bytes_in,
+        "bytes_out": exchange.bytes_out,
+        "reused": exchange.reused,
+        "error": exchange.error.as_ref().map(|(kind, _)| kind.label()),
+    });
+    if let Some((_, detail)) = exchange.error.as_ref().filter(|(_, detail)| !detail.is_empty()) {
+        line["detail"] = json!(secrets.mask(detail));
+    }
+    for (key, bytes) in
+        [("request", &exchange.request), ("response", &exchange.head), ("body", &exchange.body)]
+    {
+        if !bytes.is_empty() {
+            line[key] = json!(mask::message(bytes, secrets));
+        }
+    }
+    line
+}

@@ -1,0 +1,137 @@
+//! Runs a plan: setup, load, teardown, evaluation.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use squall_engine::{
+    CompileOptions, Control, DEFAULT_GRACEFUL_STOP, Ended, Program, RunOptions, Section,
+};
+use squall_plan::diagnostic::Sources;
+use squall_plan::model::Plan;
+use squall_report::{Live, Run};
+use squall_wire::Shared;
+
+use crate::collect::Collector;
+use crate::error::Error;
+use crate::handle::{Handle, Phase};
+use crate::options::Options;
+use crate::request_log::RequestLog;
+use crate::setup_teardown::SetupTeardown;
+use crate::{builtin, capacity, io_backend, plans};
+
+/// What a run tells while it goes on.
+#[derive(Debug)]
+pub enum Notice<'a> {
+    /// Something about the plan that may not mean what was meant, as lines.
+    Warning(&'a str),
+    /// A second is over.
+    Second(Live<'a>),
+    /// The load is over, and this is its result; the teardown follows.
+    Evaluated(&'a Run),
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The result.
+    pub run: Run,
+    /// Why it is incomplete, a sentence each: workers that broke off, and what could not be written.
+    pub failures: Vec<String>,
+    /// Its folder.
+    pub folder: Option<PathBuf>,
+    /// Why the teardown was not run to its end.
+    pub teardown: Option<Error>,
+}
+
+/// What is run, and how.
+pub(crate) struct Job<'a> {
+    pub plan: &'a Plan,
+    pub sources: &'a Sources,
+    pub options: &'a Options,
+}
+
+/// Runs a plan from setup to result; `handle` stops it, `tell` is told what happens meanwhile.
+///
+/// # Errors
+/// There is no result: the plan or an option is wrong, the setup failed, or it was stopped before its load.
+pub fn run(
+    plan: &Plan,
+    sources: &Sources,
+    options: &Options,
+    handle: &Handle,
+    tell: &mut dyn FnMut(Notice<'_>),
+) -> Result<Outcome, Error> {
+    let job = Job { plan, sources, options };
+    let seed = plans::seed(plan, options.seed);
+    let destination = builtin::destination(plan, options, seed)?;
+    let mut compile = options.compile(destination.url.clone(), seed);
+    // Everything is compiled before anything is sent.
+    let programs = plans::compile_all(plan, sources, &compile)?;
+    programs.warnings.iter().for_each(|warning| tell(Notice::Warning(warning)));
+    let io = io_backend::choose(options.io, plan);
+    let shared = plans::network(plan, sources, &programs.all, io)?;
+    let builtin = builtin::is_asked_for(plan, options);
+    let workers = capacity::workers(plan, plans::hosts(&programs.all), builtin, options.workers)?;
+    if handle.is_stopped() {
+        return Err(Error::interrupted("interrupted before anything was sent"));
+    }
+    let setup_teardown = SetupTeardown { plan, sources, shared: &shared };
+    let outcome = setup_teardown.setup(&compile, handle).and_then(|variables| {
+        compile.setup = variables;
+        load(&job, &compile, &workers, &shared, handle, tell)
+    });
+    // What a setup has made half-way is to be cleaned up too.
+    let torn_down = setup_teardown.teardown(&compile, handle);
+    match (outcome, torn_down) {
+        (Ok(outcome), torn_down) => Ok(Outcome { teardown: torn_down.err(), ..outcome }),
+        (Err(error), Ok(())) => Err(error),
+        (Err(first), Err(more)) => {
+            Err(Error { text: format!("{first}\n{more}"), kind: first.kind })
+        }
+    }
+}
+
+/// Runs the load and evaluates it.
+fn load(
+    job: &Job<'_>,
+    compile: &CompileOptions,
+    workers: &RunOptions,
+    shared: &Arc<Shared>,
+    handle: &Handle,
+    tell: &mut dyn FnMut(Notice<'_>),
+) -> Result<Outcome, Error> {
+    let program = plans::compile(job.plan, job.sources, Section::Load, compile)?;
+    let mut collector = Collector::new(job, &program, shared, workers.workers, tell)?;
+    let graceful_stop = job.plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP);
+    let Some(control) = handle.begin(Phase::Load, graceful_stop) else {
+        return Err(Error::interrupted("interrupted before the load was started"));
+    };
+    let ended = drive(job, &program, shared, workers, &control, &mut collector)?;
+    let outcome = collector.finish(ended, handle.is_stopped());
+    tell(Notice::Evaluated(&outcome.run));
+    Ok(outcome)
+}
+
+/// Runs the load, with a request log if the options ask for one.
+fn drive(
+    job: &Job<'_>,
+    program: &Arc<Program>,
+    shared: &Arc<Shared>,
+    workers: &RunOptions,
+    control: &Control,
+    collector: &mut Collector<'_>,
+) -> Result<Ended, Error> {
+    let asked = job.options.request_log.as_ref();
+    let start = |asked| RequestLog::start(asked, program.secrets.clone());
+    let log = asked.map(start).transpose()?;
+    let trace = log.as_ref().map(RequestLog::trace);
+    let ended =
+        squall_engine::run(program.clone(), shared.clone(), workers, control, trace, |event| {
+            collector.take(event);
+        })
+        .map_err(Error::incomplete)?;
+    if let Some(log) = log {
+        collector.logged(log.finish());
+    }
+    Ok(ended)
+}

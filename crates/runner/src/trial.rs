@@ -1,0 +1,69 @@
+//! Tries a plan: one iteration of one user, with a copy of every request and response. It is how a plan is
+//! written and debugged.
+
+use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
+use squall_plan::diagnostic::Sources;
+use squall_plan::model::Plan;
+use squall_plan::secrets::Secrets;
+use squall_wire::Io;
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::{builtin, plans, setup_teardown};
+
+/// What a trial shows. It comes from a worker's thread.
+#[derive(Debug)]
+pub enum Tried<'a> {
+    /// Something about the plan that may not mean what was meant, as lines.
+    Warning(&'a str),
+    /// A request and its response, with the secrets that are in them.
+    Exchange(&'a Exchange, &'a Secrets),
+    /// A line that the plan logs, its secrets masked.
+    Log(&'a str),
+}
+
+/// Runs setup, one iteration, and teardown; shows everything, with at most `bytes` of each message.
+///
+/// # Errors
+/// The plan or an option is wrong, or a worker broke off. A request that fails is no error: it is shown.
+pub fn try_plan(
+    plan: &Plan,
+    sources: &Sources,
+    options: &Options,
+    bytes: usize,
+    show: impl Fn(Tried<'_>) + Send + Sync + Clone + 'static,
+) -> Result<(), Error> {
+    let seed = plans::seed(plan, options.seed);
+    let destination = builtin::destination(plan, options, seed)?;
+    let mut compile = options.compile(destination.url.clone(), seed);
+    let programs = plans::compile_all(plan, sources, &compile)?;
+    programs.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
+    let shared = plans::network(plan, sources, &programs.all, Io::Auto)?;
+    for part in [Section::Setup, Section::Trial, Section::Teardown] {
+        if !setup_teardown::has_steps(plan, part) {
+            continue;
+        }
+        let program = plans::compile(plan, sources, part, &compile)?;
+        let secrets = program.secrets.clone();
+        let (shown, shown_secrets) = (show.clone(), secrets.clone());
+        let trace = Trace::new(Which::All, bytes, move |exchange| {
+            shown(Tried::Exchange(&exchange, &shown_secrets));
+        });
+        let run = RunOptions::default();
+        let control = Control::default();
+        let ended =
+            squall_engine::run(program, shared.clone(), &run, &control, Some(trace), |event| {
+                if let Event::Log(lines) = event {
+                    lines.iter().for_each(|line| show(Tried::Log(&secrets.mask(&line.text))));
+                }
+            })
+            .map_err(Error::incomplete)?;
+        if let Some(reason) = ended.failures.first() {
+            return Err(Error::incomplete(reason));
+        }
+        if part == Section::Setup {
+            compile.setup = ended.variables;
+        }
+    }
+    Ok(())
+}
