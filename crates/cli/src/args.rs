@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::Which;
+use squall_plan::diagnostic::nearest;
 use squall_plan::model::HttpVersion;
 use squall_runner::{MAX_WORKERS, Options, RequestLogOptions};
 use squall_wire::Io;
@@ -74,7 +75,7 @@ pub struct Man {
 #[derive(Debug, Args)]
 pub struct OneLine {
     /// The URL to load.
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = url)]
     pub url: Option<String>,
     /// Virtual users, each with a connection of its own.
     #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10)]
@@ -115,6 +116,27 @@ pub struct OneLine {
     pub redirects: u32,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// A URL, or a host. A bare word is more likely a command that was mistyped.
+fn url(text: &str) -> Result<String, String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if text == "localhost" || !text.chars().all(is_word) {
+        return Ok(text.to_owned());
+    }
+    let command = <Arguments as clap::CommandFactory>::command();
+    let known = command.get_subcommands().map(clap::Command::get_name).chain(["help"]);
+    let hint = match text {
+        "version" => "did you mean `--version`?".to_owned(),
+        "start" | "exec" => "did you mean `run`?".to_owned(),
+        "validate" | "lint" => "did you mean `check`?".to_owned(),
+        "serve" | "server" => "did you mean `target`?".to_owned(),
+        _ => match nearest(text, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("for a host of this name write http://{text}/"),
+        },
+    };
+    Err(format!("no such command, and no URL: {hint}"))
 }
 
 /// The version of HTTP that connections speak.

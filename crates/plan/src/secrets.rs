@@ -79,7 +79,7 @@ impl Plan {
     /// evaluates them.
     pub fn secrets(&self) -> Secrets {
         let mut secrets = Secrets::default();
-        for var in self.vars.iter().filter(|var| var.secret) {
+        for var in self.vars.iter().filter(|var| var.is_secret()) {
             add_literals(&var.value, &mut secrets);
         }
         secrets

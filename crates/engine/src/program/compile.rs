@@ -14,7 +14,7 @@ use squall_plan::model::{
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
-use squall_plan::value::Value;
+use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Http, Origin, Proxy};
 
 use super::flow::Flow;
@@ -256,14 +256,19 @@ impl<'p> Compiler<'p> {
         plan.setup.iter().for_each(|step| written(step, &mut of_setup));
         let is_setup = self.options.section == Section::Setup;
         set.extend(of_setup.into_iter().filter(|name| is_setup || !self.is_of_setup(name)));
-        let secret: HashSet<&str> =
-            plan.vars.iter().filter(|var| var.secret).map(|var| var.name.value.as_str()).collect();
+        let secret: HashSet<&str> = plan
+            .vars
+            .iter()
+            .filter(|var| var.is_secret())
+            .map(|var| var.name.value.as_str())
+            .collect();
         for (name, value) in &self.options.setup {
             if sounds_secret(name) || secret.contains(name.as_str()) {
                 self.secrets.add_value(value);
             }
             self.constants.insert(name.clone(), value.clone());
         }
+        let mut left = MAX_VARIABLES;
         for var in &plan.vars {
             if self.constants.contains_key(&var.name.value) {
                 continue;
@@ -273,7 +278,17 @@ impl<'p> Compiler<'p> {
             else {
                 continue;
             };
-            if var.secret {
+            let Some(less) = value.left_of(left) else {
+                let message = format!(
+                    "the variables come to more than {} MiB with `{}`",
+                    MAX_VARIABLES >> 20,
+                    var.name.value
+                );
+                self.error(var.name.span, message, "");
+                break;
+            };
+            left = less;
+            if var.is_secret() {
                 self.secrets.add_value(&value);
             }
             self.allow_urls(&value);
