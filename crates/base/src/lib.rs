@@ -1,6 +1,9 @@
 //! What every crate writes and reads in the same way: quantities with units, chance that can be repeated,
 //! hexadecimal. Pure; imports nothing.
 
+mod escape;
 pub mod hex;
 pub mod random;
 pub mod units;
+
+pub use escape::escape_control;

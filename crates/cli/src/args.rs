@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::Which;
+use squall_plan::diagnostic::nearest;
 use squall_plan::model::HttpVersion;
-use squall_runner::{MAX_WORKERS, Options, RequestLogOptions};
+use squall_runner::{LoadOverrides, MAX_WORKERS, Options};
 use squall_wire::Io;
 
 /// Most bytes of a message in the request log.
@@ -49,13 +50,32 @@ pub enum Command {
     Report(Report),
     /// Run the built-in target.
     Target(Target),
+    /// Print the completions of a shell: `source <(squall completions bash)`.
+    Completions(Completions),
+    /// Print the man page of squall or of one of its commands: `squall man | man -l -`.
+    Man(Man),
+}
+
+/// Completions.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// A man page.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The command, such as `run`; without it, squall's own page.
+    pub command: Option<String>,
 }
 
 /// Load on one URL, without a plan.
 #[derive(Debug, Args)]
 pub struct OneLine {
     /// The URL to load.
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = url)]
     pub url: Option<String>,
     /// Virtual users, each with a connection of its own.
     #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10)]
@@ -96,6 +116,27 @@ pub struct OneLine {
     pub redirects: u32,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// A URL, or a host. A bare word is more likely a command that was mistyped.
+fn url(text: &str) -> Result<String, String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if text == "localhost" || !text.chars().all(is_word) {
+        return Ok(text.to_owned());
+    }
+    let command = <Arguments as clap::CommandFactory>::command();
+    let known = command.get_subcommands().map(clap::Command::get_name).chain(["help"]);
+    let hint = match text {
+        "version" => "did you mean `--version`?".to_owned(),
+        "start" | "exec" => "did you mean `run`?".to_owned(),
+        "validate" | "lint" => "did you mean `check`?".to_owned(),
+        "serve" | "server" => "did you mean `target`?".to_owned(),
+        _ => match nearest(text, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("for a host of this name write http://{text}/"),
+        },
+    };
+    Err(format!("no such command, and no URL: {hint}"))
 }
 
 /// The version of HTTP that connections speak.
@@ -189,19 +230,6 @@ pub struct Output {
     pub quiet: bool,
 }
 
-impl Output {
-    /// Options of a run, with these.
-    pub fn options(&self, options: Options) -> Options {
-        let bytes = self.log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
-        let request_log = self.log_requests.as_ref().map(|path| RequestLogOptions {
-            path: path.clone(),
-            which: self.log_which,
-            bytes,
-        });
-        Options { request_log, ..self.runtime.options(options) }
-    }
-}
-
 /// Values for a plan's variables.
 #[derive(Debug, Args, Clone, Default)]
 pub struct Variables {
@@ -239,11 +267,28 @@ pub struct Run {
     /// Virtual users in place of the plan's, shared over its scenarios in the plan's proportions.
     #[arg(long, value_name = "N")]
     pub users: Option<u64>,
-    /// Length of the load in place of the plan's.
+    /// Arrivals in place of the plan's, such as 50/s, shared over its open workloads in the plan's proportions.
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// Over how long each load rises, in place of the plan's.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub ramp: Option<Duration>,
+    /// Iterations of each load, of all its users together, in place of the plan's ends.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub iterations: Option<u64>,
+    /// Length of the load in place of the plan's ends.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     #[command(flatten)]
     pub output: Output,
+}
+
+impl Run {
+    /// What takes the place of the plan's loads.
+    pub fn loads(&self) -> LoadOverrides {
+        let Run { users, rate, ramp, iterations, duration, .. } = *self;
+        LoadOverrides { users, rate, ramp, iterations, length: duration }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -254,10 +299,11 @@ pub struct Limit {
     /// [default: the plan's thresholds].
     #[arg(long, value_name = "THRESHOLD")]
     pub require: Vec<String>,
-    /// What is raised: iterations started per second, or virtual users [default: as in the plan's load].
+    /// What is raised: iterations started per second, virtual users, or a factor of the plan's loads [default: as in
+    /// the plan's load; a factor if it has both].
     #[arg(long, value_enum)]
     pub by: Option<Raised>,
-    /// First load level [default: 10/s, or 1 user].
+    /// First load level [default: 10/s, 1 user, or 0.25 of the plan's loads].
     #[arg(long, value_name = "A")]
     pub from: Option<String>,
     /// Highest load level; required by the modes other than search.
@@ -267,7 +313,7 @@ pub struct Limit {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub step: Duration,
     /// Most steps.
-    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub steps: u32,
     /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
     /// again; soak: B for all steps.
@@ -295,6 +341,8 @@ pub enum Raised {
     Rate,
     /// Virtual users.
     Users,
+    /// The plan's loads, multiplied by a factor.
+    Factor,
 }
 
 /// What `squall limit` does.

@@ -2,7 +2,7 @@
 //! away (`squall ... | head`) is not an error, and any other failure of the standard output, such as a full
 //! disk, is remembered until the command ends.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
 /// Why the standard output does not have all that was printed.
@@ -25,10 +25,32 @@ pub fn print_bytes(bytes: &[u8]) {
     }
 }
 
+/// Whether what is printed may have colours: for a terminal, unless NO_COLOR is set (no-color.org).
+pub fn has_colors() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stdout().is_terminal() && !refused
+}
+
 /// Prints a text to the standard error, as it is. That it cannot be read is no reason to do anything else.
 pub fn message(text: &str) {
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The standard error as something to write to, which never fails: nobody may read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Messages;
+
+impl Write for Messages {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let _ = std::io::stderr().lock().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let _ = std::io::stderr().lock().flush();
+        Ok(())
+    }
 }
 
 /// Why something that was printed did not get to the standard output, if so.

@@ -7,16 +7,15 @@ use squall_plan::yaml::Loaded;
 
 use crate::args::Variables;
 use crate::exit::CommandError;
-use crate::out;
 
-/// Reads a plan; warnings about it are printed.
+/// Reads a plan.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
     let mut values = LoadOptions {
         environment: vars::from_environment(std::env::vars()),
         ..LoadOptions::default()
     };
     for file in &variables.env_file {
-        let text = std::fs::read_to_string(file)
+        let text = squall_plan::files::text(file)
             .map_err(|error| CommandError::bad_input(format!("{}: {error}", file.display())))?;
         let name = file.display().to_string();
         values
@@ -29,9 +28,5 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
         };
         values.set.push((name.to_owned(), value.to_owned()));
     }
-    let loaded = squall_runner::load(path, &values)?;
-    for warning in &loaded.warnings {
-        out::message(&loaded.sources.render(warning));
-    }
-    Ok(loaded)
+    Ok(squall_runner::load(path, &values)?)
 }

@@ -84,6 +84,7 @@ mod tests {
         let extractor = Extractor::compile(spec).expect("a good extractor");
         PostOp::Extract(ExtractOp {
             slot: Slot(0),
+            source: "".into(),
             variable: "x".into(),
             from: FromOp::Body(Arc::new(extractor)),
             which: Match::First,

@@ -1,8 +1,12 @@
 //! Post-processing: what a request does with its reply, in the plan's order. Extracts take values into
 //! the user's variables, checks assert. It runs while the reply still lies in the worker's read buffer.
+//!
+//! What makes the request an error is decided in another order: its status first (the caller's), then
+//! checks, then extracts. A login that was refused is "status 401", not "no token found".
 
 use squall_extract::{ExtractError, Found, Item};
 use squall_metrics::ErrorKind;
+use squall_plan::expr::EvalError;
 use squall_plan::model::Match;
 use squall_plan::value::Value;
 
@@ -54,6 +58,7 @@ pub(crate) fn process(
     mut observe: impl FnMut(Observation<'_>),
 ) {
     let mut ahead = ahead.into_iter();
+    let mut not_extracted = NotExtracted(None);
     for op in post {
         let ahead = ahead.next().flatten();
         match op {
@@ -66,7 +71,7 @@ pub(crate) fn process(
                 }
                 Err(reason) => {
                     observe(Observation::NotExtracted(&extract.variable, &reason));
-                    result.fail(ErrorKind::Extract, || format!("{}: {reason}", extract.variable));
+                    not_extracted.0.get_or_insert((extract, reason));
                 }
             },
             PostOp::Check(check) => {
@@ -78,16 +83,46 @@ pub(crate) fn process(
                     _ if check.warn => result.warnings += 1,
                     failed => {
                         result.checks_failed += 1;
-                        result.fail(ErrorKind::Check, || match failed {
-                            Err(error) => format!("{}: {error}", check.text),
-                            Ok(_) => format!(
-                                "{} (status {}, {} bytes)",
-                                check.text, reply.code, reply.body_bytes
-                            ),
-                        });
+                        if not_extracted.is_read_by(check) {
+                            not_extracted.decide(result);
+                        }
+                        result.fail(ErrorKind::Check, || check.failure(failed.err()));
                     }
                 }
             }
+        }
+    }
+    not_extracted.decide(result);
+}
+
+/// The first extract that found nothing, and why: it makes the request an error unless a check of
+/// something else does.
+struct NotExtracted<'p>(Option<(&'p ExtractOp, String)>);
+
+impl NotExtracted<'_> {
+    fn is_read_by(&self, check: &CheckOp) -> bool {
+        self.0.as_ref().is_some_and(|(extract, _)| check.formula.reads(extract.slot))
+    }
+
+    fn decide(&mut self, result: &mut AssertionResult) {
+        if let Some((extract, reason)) = self.0.take() {
+            result.fail(ErrorKind::Extract, || {
+                format!("{} = {}: {reason}", extract.variable, extract.source)
+            });
+        }
+    }
+}
+
+impl CheckOp {
+    /// What is said of it when it failed: its name, if it has one, and the expression.
+    fn failure(&self, error: Option<EvalError>) -> String {
+        let mut text = self.text.to_string();
+        if *self.text != *self.formula.source() {
+            text = format!("{text}: {}", self.formula.source());
+        }
+        match error {
+            Some(error) => format!("{text}: {error}"),
+            None => text,
         }
     }
 }

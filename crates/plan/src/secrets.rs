@@ -36,7 +36,9 @@ impl Secrets {
             Value::Null | Value::Bool(_) => {}
             Value::List(items) => items.iter().for_each(|item| self.add_value(item)),
             Value::Map(entries) => entries.iter().for_each(|(_, value)| self.add_value(value)),
-            Value::Int(_) | Value::Float(_) | Value::Text(_) => self.add(&value.to_string()),
+            Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Bytes(_) => {
+                self.add(&value.to_string());
+            }
         }
     }
 
@@ -77,7 +79,8 @@ impl Plan {
     /// evaluates them.
     pub fn secrets(&self) -> Secrets {
         let mut secrets = Secrets::default();
-        for var in self.vars.iter().filter(|var| var.secret) {
+        let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        for var in self.vars.iter().chain(own).filter(|var| var.is_secret()) {
             add_literals(&var.value, &mut secrets);
         }
         secrets

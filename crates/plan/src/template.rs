@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::value::Value;
 
 /// A text with expressions in it, as it was written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Template {
     source: String,
     span: Span,
@@ -110,8 +110,12 @@ impl Template {
                 TemplatePart::Expr(expr) => {
                     let program = expr.bind(binder)?;
                     match program.constant() {
-                        // Null has no text: rendering it is an error, of who renders it.
-                        Some(value) if self.parts.len() > 1 && *value != Value::Null => {
+                        // Null has no text: rendering it is an error, of who renders it. Bytes are no
+                        // text that could be joined with others.
+                        Some(value)
+                            if self.parts.len() > 1
+                                && !matches!(value, Value::Null | Value::Bytes(_)) =>
+                        {
                             BoundPart::Text(value.to_string().into())
                         }
                         _ => BoundPart::Expr(program, label(expr.source())),

@@ -1,16 +1,25 @@
 //! Values of variables and expressions.
 
+mod key;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+pub use key::{AsKey, Key, KeyRef};
+
 /// Largest value that an expression may make: bytes of its texts, and [`NODE_WEIGHT`] for each value
 /// in it, one that is shared counted as often as it stands there.
 pub(crate) const MAX_WEIGHT: usize = 16 << 20;
+/// Most that the variables of a plan may come to, in bytes as [`Value::left_of`] counts them.
+pub const MAX_VARIABLES: usize = 64 << 20;
 /// Bytes that a value counts for beside its text.
-pub(crate) const NODE_WEIGHT: usize = 16;
+pub const NODE_WEIGHT: usize = 16;
 /// Deepest nesting of a value that an expression may make; JSON is read to a depth of 128.
 pub(crate) const MAX_DEPTH: usize = 256;
+
+/// Values by key.
+pub type Map = BTreeMap<Key, Value>;
 
 /// A value. Cheap to clone; may go from thread to thread.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,10 +35,12 @@ pub enum Value {
     Float(f64),
     /// A text.
     Text(Arc<str>),
+    /// Bytes that are taken for a text, and are not UTF-8: a raw digest, a body in another encoding.
+    Bytes(Arc<[u8]>),
     /// A list.
     List(Arc<[Value]>),
-    /// Values by name.
-    Map(Arc<BTreeMap<Arc<str>, Value>>),
+    /// Values by key.
+    Map(Arc<Map>),
 }
 
 /// A value that lies somewhere else, looked at without a copy.
@@ -49,14 +60,22 @@ pub enum ValueRef<'a> {
     Bytes(&'a [u8]),
     /// A list.
     List(&'a [Value]),
-    /// Values by name.
-    Map(&'a BTreeMap<Arc<str>, Value>),
+    /// Values by key.
+    Map(&'a Map),
 }
 
 impl Value {
     /// A text.
     pub fn text(text: impl Into<Arc<str>>) -> Value {
         Value::Text(text.into())
+    }
+
+    /// A text of bytes, UTF-8 or not.
+    pub fn bytes(bytes: &[u8]) -> Value {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Value::text(text),
+            Err(_) => Value::Bytes(bytes.into()),
+        }
     }
 
     /// Looks at it.
@@ -68,6 +87,7 @@ impl Value {
             Value::Int(value) => ValueRef::Int(*value),
             Value::Float(value) => ValueRef::Float(*value),
             Value::Text(text) => ValueRef::Text(text),
+            Value::Bytes(bytes) => ValueRef::Bytes(bytes),
             Value::List(items) => ValueRef::List(items),
             Value::Map(map) => ValueRef::Map(map),
         }
@@ -78,12 +98,19 @@ impl Value {
         self.weigh(MAX_WEIGHT, MAX_DEPTH).is_some()
     }
 
+    /// What is left of some bytes when its texts, and [`NODE_WEIGHT`] for each value in it, are taken off;
+    /// `None`: it is heavier, or too deep. What it shares with itself counts as often as it stands there.
+    pub fn left_of(&self, bytes: usize) -> Option<usize> {
+        self.weigh(bytes, MAX_DEPTH)
+    }
+
     /// What is left of a weight when it is taken off; `None`: it is heavier, or deeper than `depth`.
     pub(crate) fn weigh(&self, left: usize, depth: usize) -> Option<usize> {
         let left = left.checked_sub(NODE_WEIGHT)?;
         match self {
             Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => Some(left),
             Value::Text(text) => left.checked_sub(text.len()),
+            Value::Bytes(bytes) => left.checked_sub(bytes.len()),
             Value::List(items) => {
                 let depth = depth.checked_sub(1)?;
                 items.iter().try_fold(left, |left, item| item.weigh(left, depth))
@@ -117,7 +144,7 @@ impl Value {
         }
     }
 
-    /// To JSON; a float that JSON does not have becomes null.
+    /// To JSON; a float that JSON does not have becomes null, and what is not UTF-8 is replaced.
     pub fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match self {
@@ -126,6 +153,7 @@ impl Value {
             Value::Int(value) => Json::from(*value),
             Value::Float(value) => Json::from(*value),
             Value::Text(text) => Json::from(&**text),
+            Value::Bytes(bytes) => Json::from(String::from_utf8_lossy(bytes)),
             Value::List(items) => Json::Array(items.iter().map(Value::to_json).collect()),
             Value::Map(map) => Json::Object(
                 map.iter().map(|(key, value)| (key.to_string(), value.to_json())).collect(),
@@ -149,7 +177,7 @@ impl ValueRef<'_> {
             ValueRef::Int(value) => Value::Int(value),
             ValueRef::Float(value) => Value::Float(value),
             ValueRef::Text(text) => Value::text(text),
-            ValueRef::Bytes(bytes) => Value::text(String::from_utf8_lossy(bytes)),
+            ValueRef::Bytes(bytes) => Value::bytes(bytes),
             ValueRef::List(items) => Value::List(items.into()),
             ValueRef::Map(map) => Value::Map(Arc::new(map.clone())),
         }

@@ -338,7 +338,7 @@ fn errors(out: &mut String, run: &Run) {
         );
     }
     for line in run.log.iter().take(10) {
-        let _ = writeln!(out, "             {}", shorten(line, 86));
+        paragraph(out, "             ", &shorten(line, 258));
     }
 }
 

@@ -9,12 +9,12 @@ use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
     Bandwidth, Defaults, HttpVersion, Load, OnError, Plan, ResponseBody, Session, Step, StepKind,
-    Target,
+    Target, Var,
 };
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
-use squall_plan::value::Value;
+use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Http, Origin, Proxy};
 
 use super::flow::Flow;
@@ -26,6 +26,9 @@ use crate::profile::{LoadProfile, Member, Shape};
 
 /// How long what is in flight at the end may take, where the plan does not say.
 pub const DEFAULT_GRACEFUL_STOP: Duration = Duration::from_secs(30);
+
+/// Errors that come with the name that was most likely meant.
+const MAX_HINTS: usize = 20;
 
 /// What a compilation needs beside the plan.
 #[derive(Debug, Clone, Default)]
@@ -73,9 +76,15 @@ pub(crate) struct Compiler<'p> {
     pub(super) defaults: &'p Defaults,
     pub(super) constants: HashMap<String, Value>,
     pub(super) variables: Vec<String>,
+    /// The index of each variable that has a name.
+    slots: HashMap<String, usize>,
     initial: Vec<Option<Value>>,
+    /// The variables that setup has found.
+    found_by_setup: HashSet<&'p str>,
     pub(super) feeds: Vec<Feed>,
     pub(super) names: Vec<(NameKind, String)>,
+    /// The number of each of these.
+    pub(super) name_numbers: HashMap<(NameKind, String), u32>,
     pub(super) functions: Vec<Function>,
     pub(crate) origins: Vec<Origin>,
     /// Origin of the target and the path before every relative URL.
@@ -89,8 +98,17 @@ pub(crate) struct Compiler<'p> {
     pub(super) noticed: Noticed,
     pub(super) used: HashSet<String>,
     secrets: Secrets,
+    /// Bytes that further variables may come to.
+    left: usize,
     used_feeds: Vec<u16>,
     errors: Vec<Diagnostic>,
+}
+
+/// What a variable of a scenario stands in place of.
+struct Replaced {
+    name: String,
+    constant: Option<Value>,
+    slot: Option<usize>,
 }
 
 /// Compiles a plan.
@@ -186,9 +204,12 @@ impl<'p> Compiler<'p> {
             defaults: &plan.defaults,
             constants: HashMap::new(),
             variables: Vec::new(),
+            slots: HashMap::new(),
             initial: Vec::new(),
+            found_by_setup: options.setup.iter().map(|(name, _)| name.as_str()).collect(),
             feeds: Vec::new(),
             names: Vec::new(),
+            name_numbers: HashMap::new(),
             functions: Vec::new(),
             origins: Vec::new(),
             target: None,
@@ -199,6 +220,7 @@ impl<'p> Compiler<'p> {
             noticed: Noticed::default(),
             used: HashSet::new(),
             secrets: plan.secrets(),
+            left: MAX_VARIABLES,
             used_feeds: Vec::new(),
             errors: Vec::new(),
         }
@@ -242,13 +264,16 @@ impl<'p> Compiler<'p> {
         // so it is to the others while setup has not run, or if it found nothing.
         let mut of_setup = Vec::new();
         plan.setup.iter().for_each(|step| written(step, &mut of_setup));
-        let found = |name: &String| self.options.setup.iter().any(|(known, _)| known == name);
         let is_setup = self.options.section == Section::Setup;
-        set.extend(of_setup.into_iter().filter(|name| is_setup || !found(name)));
+        set.extend(of_setup.into_iter().filter(|name| is_setup || !self.is_of_setup(name)));
+        let secret: HashSet<&str> = plan
+            .vars
+            .iter()
+            .filter(|var| var.is_secret())
+            .map(|var| var.name.value.as_str())
+            .collect();
         for (name, value) in &self.options.setup {
-            if sounds_secret(name)
-                || plan.vars.iter().any(|var| var.secret && var.name.value == *name)
-            {
+            if sounds_secret(name) || secret.contains(name.as_str()) {
                 self.secrets.add_value(value);
             }
             self.constants.insert(name.clone(), value.clone());
@@ -257,23 +282,64 @@ impl<'p> Compiler<'p> {
             if self.constants.contains_key(&var.name.value) {
                 continue;
             }
-            let Some(value) =
-                self.json(&var.value).and_then(|value| self.fold(&value, var.name.span))
-            else {
-                continue;
-            };
-            if var.secret {
-                self.secrets.add_value(&value);
+            if let Some(value) = self.evaluate(var) {
+                self.constants.insert(var.name.value.clone(), value);
             }
-            self.allow_urls(&value);
-            self.constants.insert(var.name.value.clone(), value);
         }
         for name in set {
             if self.known_slot(&name).is_none() {
                 let initial = self.constants.remove(&name);
-                self.variables.push(name);
-                self.initial.push(initial);
+                self.new_slot(name, initial);
             }
+        }
+    }
+
+    /// What a variable comes to before the run; `None`: that is an error.
+    fn evaluate(&mut self, var: &'p Var) -> Option<Value> {
+        let value = self.json(&var.value)?;
+        let value = self.fold(&value, var.name.span)?;
+        let Some(left) = value.left_of(self.left) else {
+            // One that doubles others has more that double it.
+            if std::mem::take(&mut self.left) > 0 {
+                let (most, name) = (MAX_VARIABLES >> 20, &var.name.value);
+                let message = format!("the variables come to more than {most} MiB with `{name}`");
+                self.error(var.name.span, message, "");
+            }
+            return None;
+        };
+        self.left = left;
+        if var.is_secret() {
+            self.secrets.add_value(&value);
+        }
+        self.allow_urls(&value);
+        Some(value)
+    }
+
+    /// Puts the variables of a scenario in place of those of the plan, and gives what they replace. One that
+    /// a step sets has a slot of its own, with this value at first.
+    fn enter(&mut self, vars: &'p [Var]) -> Vec<Replaced> {
+        let mut replaced = Vec::new();
+        for var in vars {
+            let Some(value) = self.evaluate(var) else { continue };
+            let name = var.name.value.clone();
+            let (constant, slot) = (self.constants.remove(&name), self.slots.remove(&name));
+            if slot.is_some() {
+                self.new_slot(name.clone(), Some(value));
+            } else {
+                self.constants.insert(name.clone(), value);
+            }
+            replaced.push(Replaced { name, constant, slot });
+        }
+        replaced
+    }
+
+    /// Undoes [`Compiler::enter`].
+    fn leave(&mut self, replaced: Vec<Replaced>) {
+        for Replaced { name, constant, slot } in replaced.into_iter().rev() {
+            self.slots.remove(&name);
+            self.constants.remove(&name);
+            self.slots.extend(slot.map(|slot| (name.clone(), slot)));
+            self.constants.extend(constant.map(|value| (name, value)));
         }
     }
 
@@ -293,7 +359,7 @@ impl<'p> Compiler<'p> {
 
     /// Whether a variable's value is one that setup has found.
     pub(super) fn is_of_setup(&self, name: &str) -> bool {
-        self.options.setup.iter().any(|(known, _)| known == name)
+        self.found_by_setup.contains(name)
     }
 
     /// The value of something that may only depend on what is known before the run.
@@ -415,7 +481,9 @@ impl<'p> Compiler<'p> {
             let on_error = scenario.on_error.unwrap_or(plan.on_error);
             let bandwidth = Some(scenario.bandwidth.unwrap_or(plan.bandwidth));
             let (name, steps) = (&scenario.name.value, &scenario.steps);
+            let replaced = self.enter(&scenario.vars);
             scenarios.push(self.scenario(name, steps, on_error, bandwidth));
+            self.leave(replaced);
             if self.options.section == Section::Trial {
                 loads.push(LoadProfile::once(index));
                 continue;
@@ -521,23 +589,26 @@ impl<'p> Compiler<'p> {
 
     /// The slot of a variable; [`Compiler::declare`] has seen all that steps set.
     pub(super) fn slot(&mut self, name: &str) -> Slot {
-        self.known_slot(name).unwrap_or_else(|| self.new_slot(name.to_owned()))
+        self.known_slot(name).unwrap_or_else(|| self.new_slot(name.to_owned(), None))
     }
 
     /// A slot for a loop's own use.
     pub(super) fn hidden_slot(&mut self) -> Slot {
-        self.new_slot(String::new())
+        self.new_slot(String::new(), None)
     }
 
-    fn new_slot(&mut self, name: String) -> Slot {
+    fn new_slot(&mut self, name: String, initial: Option<Value>) -> Slot {
+        let index = self.variables.len();
+        if !name.is_empty() {
+            self.slots.insert(name.clone(), index);
+        }
         self.variables.push(name);
-        self.initial.push(None);
-        Place::Variable(self.variables.len() - 1).slot()
+        self.initial.push(initial);
+        Place::Variable(index).slot()
     }
 
     pub(super) fn known_slot(&self, name: &str) -> Option<Slot> {
-        let index = self.variables.iter().position(|known| known == name)?;
-        Some(Place::Variable(index).slot())
+        self.slots.get(name).map(|index| Place::Variable(*index).slot())
     }
 
     pub(super) fn is_variable(&self, name: &str) -> bool {
@@ -553,6 +624,11 @@ impl<'p> Compiler<'p> {
         if !self.used_feeds.contains(&feed) {
             self.used_feeds.push(feed);
         }
+    }
+
+    /// Whether another error gets a hint at a name that was meant: to find it takes a look at all.
+    pub(super) fn hints(&self) -> bool {
+        self.errors.len() < MAX_HINTS
     }
 
     /// Names of everything that a plan defines.

@@ -91,6 +91,11 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// Where it goes, as its first line says it: path and query, or to a proxy the whole URL.
+    pub(crate) fn target(&self) -> &[u8] {
+        self.bytes.split(|byte| *byte == b' ').nth(1).unwrap_or_default()
+    }
+
     /// The body.
     pub(crate) fn body(&self) -> &[u8] {
         &self.bytes[self.body_at..]
@@ -193,6 +198,8 @@ pub(crate) enum JsonOp {
 pub(crate) struct ExtractOp {
     pub slot: Slot,
     pub variable: Box<str>,
+    /// Where it comes from, as messages say it: `json $.id`.
+    pub source: Box<str>,
     pub from: FromOp,
     pub which: Match,
     pub default: Option<JsonOp>,

@@ -501,6 +501,7 @@ impl<'p> Compiler<'p> {
         Some(ExtractOp {
             slot: self.slot(&extract.variable.value),
             variable: extract.variable.value.clone().into(),
+            source: extract_source(&extract.from).into(),
             from,
             which: extract.which,
             default,
@@ -583,6 +584,23 @@ impl<'p> Compiler<'p> {
             timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
             post: self.post(&exec.extract, &exec.check)?,
         })
+    }
+}
+
+/// Where an extract looks, as messages say it.
+fn extract_source(from: &From) -> String {
+    match from {
+        From::Regex { pattern, .. } => format!("regex {}", pattern.value),
+        From::Between { left, right } => format!("between {:?} and {:?}", left.value, right.value),
+        From::Json(path) => format!("json {}", path.value),
+        From::Css { selector, attr: None } => format!("css {}", selector.value),
+        From::Css { selector, attr: Some(attr) } => format!("css {}, attr {attr}", selector.value),
+        From::XPath(path) => format!("xpath {}", path.value),
+        From::Header(name) => format!("header {name}"),
+        From::Cookie(name) => format!("cookie {name}"),
+        From::Status => "status".to_owned(),
+        From::BodyHash => "body_hash".to_owned(),
+        From::BodyFile => "body_file".to_owned(),
     }
 }
 

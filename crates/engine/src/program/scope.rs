@@ -165,6 +165,9 @@ impl Binder for Compiler<'_> {
 impl Compiler<'_> {
     /// The error for a name that stands for nothing, with the one that was most likely meant.
     fn unknown(&self, name: &str) -> BindError {
+        if !self.hints() {
+            return BindError::new(format!("unknown variable `{name}`"));
+        }
         let foreign = FOREIGN_FACTS.iter().find(|(theirs, _)| *theirs == name);
         if let Some((_, ours)) = foreign.filter(|_| self.sees_response) {
             return BindError::new(format!("unknown variable `{name}`"))
@@ -212,12 +215,14 @@ impl Compiler<'_> {
     /// The number of a name, given now if it is new.
     pub(super) fn name(&mut self, kind: NameKind, text: &str) -> u32 {
         let text = &*names::limited(text);
-        let found = self.names.iter().position(|(k, t)| *k == kind && t == text);
-        let index = found.unwrap_or_else(|| {
-            self.names.push((kind, text.to_owned()));
-            self.names.len() - 1
-        });
-        index as u32
+        let key = (kind, text.to_owned());
+        if let Some(number) = self.name_numbers.get(&key) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(key.clone());
+        self.name_numbers.insert(key, number);
+        number
     }
 }
 

@@ -167,6 +167,11 @@ impl Recorder {
         }
     }
 
+    /// Whether the next error of a kind is written down with its detail.
+    pub(crate) fn wants_detail(&self, name: u32, kind: ErrorKind) -> bool {
+        self.details.borrow().get(&(name, kind)).is_none_or(|seen| *seen < DETAILS)
+    }
+
     /// Writes down the detail of an error, the first few times that it occurs.
     pub(crate) fn detail(&self, name: u32, kind: ErrorKind, detail: impl FnOnce() -> String) {
         let mut details = self.details.borrow_mut();

@@ -42,7 +42,6 @@ impl Sampler for ExecOp {
         if let Some(copy) = frame.copy() {
             copy.printed(command.join(" "), &output.stdout);
         }
-        frame.output(output.code, &output.stdout, &self.post);
         let judges_code = self.post.iter().any(|op| matches!(op, PostOp::Check(_)));
         if output.code != 0 && !judges_code {
             frame.fail(ErrorKind::Exec, || {
@@ -50,6 +49,8 @@ impl Sampler for ExecOp {
                 format!("exit code {}: {}", output.code, stderr.trim())
             });
         }
+        frame.output(output.code, &output.stdout, &self.post);
+        frame.explain(&Ok(()), || command.join(" "));
         Ok(())
     }
 }

@@ -75,6 +75,9 @@ pub(crate) struct Frame<'w> {
     bytes_in: u64,
     bytes_out: u64,
     code: i64,
+    body_bytes: u64,
+    /// Method and URL of the last exchange, or the command, of an error that is written down.
+    place: String,
     end: u64,
     /// Time within it that was squall's own: connections that were there before squall saw them, and from
     /// then until it sent the request.
@@ -117,6 +120,8 @@ impl<'w> Frame<'w> {
             bytes_in: 0,
             bytes_out: 0,
             code: 0,
+            body_bytes: 0,
+            place: String::new(),
             end: 0,
             own_delay: 0,
             connected: None,
@@ -223,6 +228,7 @@ impl<'w> Frame<'w> {
             self.own_delay += times.sent_ns.saturating_sub(connected);
         }
         self.code = i64::from(response.status);
+        self.body_bytes = response.body_bytes;
         self.bytes_in += response.bytes_in;
         self.bytes_out += response.bytes_out;
         let first_byte = times.first_byte_ns.saturating_sub(times.sent_ns);
@@ -282,6 +288,7 @@ impl<'w> Frame<'w> {
     /// The output of a program, which ended now with a code, is the reply of the sample.
     pub(super) fn output(&mut self, code: i32, output: &[u8], post: &[PostOp]) {
         self.code = i64::from(code);
+        self.body_bytes = output.len() as u64;
         self.end = self.worker.clock.now();
         let documents = Documents::new(output, Limits::default());
         self.process(
@@ -309,7 +316,17 @@ impl<'w> Frame<'w> {
         });
     }
 
-    /// Something about the reply makes the sample an error, unless its assertions did before.
+    /// Notes where an error happened, if there is one that will be written down.
+    pub(super) fn explain(&mut self, result: &Result<(), Failure>, place: impl FnOnce() -> String) {
+        let kind = result.as_ref().err().map(|failure| failure.kind).or(self.result.error);
+        if let (Some(kind), Some(name)) = (kind, self.name)
+            && self.worker.recorder.wants_detail(name, kind)
+        {
+            self.place = place();
+        }
+    }
+
+    /// Something about the reply makes the sample an error, unless something else did before.
     pub(super) fn fail(&mut self, kind: ErrorKind, detail: impl FnOnce() -> String) {
         self.result.fail(kind, detail);
     }
@@ -346,7 +363,7 @@ impl<'w> Frame<'w> {
         };
         worker.recorder.request(name, &sample, self.end);
         self.account();
-        self.count(name);
+        self.count(name, complete);
         if let Some(copy) = self.copy {
             copy.tell(worker, self.user, name, self.start, &sample, self.result);
         }
@@ -386,7 +403,20 @@ impl<'w> Frame<'w> {
         }
     }
 
-    fn count(&self, name: u32) {
+    /// The detail of an error, for the run's log: what was wrong, with which response, and where.
+    fn detail(&self, complete: bool) -> String {
+        let of_reply = || format!("status {}, {} bytes", self.code, self.body_bytes);
+        let reply = (complete && !self.place.is_empty()).then(of_reply).unwrap_or_default();
+        let about = [&*reply, &*self.place].into_iter().filter(|part| !part.is_empty());
+        let about = about.collect::<Vec<_>>().join(", ");
+        match (&*self.result.detail, &*about) {
+            ("", about) => about.to_owned(),
+            (detail, "") => detail.to_owned(),
+            (detail, about) => format!("{detail} ({about})"),
+        }
+    }
+
+    fn count(&self, name: u32, complete: bool) {
         let (recorder, result) = (&self.worker.recorder, &self.result);
         if result.checks_passed + result.checks_failed + result.warnings > 0 {
             recorder.count(|counters| {
@@ -396,7 +426,7 @@ impl<'w> Frame<'w> {
             });
         }
         if let Some(kind) = result.error {
-            recorder.detail(name, kind, || result.detail.clone());
+            recorder.detail(name, kind, || self.detail(complete));
         }
     }
 }

@@ -48,11 +48,23 @@ pub(super) async fn follow<'p, 'w>(
     op: &'p RequestOp,
     mut route: Route<'p, 'w>,
 ) -> Result<(), Failure> {
+    let result = lead(frame, op, &mut route).await;
+    let worker = frame.worker;
+    frame.explain(&result, || format!("{} {}", route.method, worker.url(op, &route)));
+    result
+}
+
+/// As [`follow`]; `route` is where it has led so far.
+async fn lead<'p, 'w>(
+    frame: &mut Frame<'w>,
+    op: &'p RequestOp,
+    route: &mut Route<'p, 'w>,
+) -> Result<(), Failure> {
     let (mut redirects, mut challenged) = (0, false);
     loop {
-        match exchange(frame, op, &route, challenged).await? {
+        match exchange(frame, op, route, challenged).await? {
             Received::Reply => return Ok(()),
-            Received::Long(long) => return long.reply(frame, op, &route).await,
+            Received::Long(long) => return long.reply(frame, op, route).await,
             Received::Late(phase) => return Err(Failure::timeout(phase)),
             Received::Challenge(challenge) => {
                 challenged = true;
@@ -67,7 +79,7 @@ pub(super) async fn follow<'p, 'w>(
                     return Err(Failure::new(ErrorKind::TooManyRedirects, most));
                 }
                 frame.worker.recorder.count(|counters| counters.redirects += 1);
-                route = route::redirected(frame.worker, &route, op, status, &location)?;
+                *route = route::redirected(frame.worker, route, op, status, &location)?;
             }
         }
     }
@@ -296,7 +308,7 @@ fn received(
     Received::Reply
 }
 
-/// Shows the reply to the frame.
+/// Shows the reply to the frame. Its status is judged before what it holds.
 fn reply(
     frame: &mut Frame<'_>,
     op: &RequestOp,
@@ -304,10 +316,10 @@ fn reply(
     captured: &str,
     ahead: FoundAhead,
 ) {
-    frame.reply(response, op.limits.keep, captured, &op.post, ahead);
     if op.status_errors && response.status >= 400 {
-        frame.fail(ErrorKind::Status, || format!("status {}", response.status));
+        frame.fail(ErrorKind::Status, String::new);
     }
+    frame.reply(response, op.limits.keep, captured, &op.post, ahead);
 }
 
 /// A reply that does not lie in the worker's buffer any more.

@@ -188,6 +188,20 @@ pub(super) fn redirected<'p, 'w>(
 }
 
 impl Worker {
+    /// Where an exchange goes, for people.
+    pub(super) fn url(&self, op: &RequestOp, route: &Route<'_, '_>) -> String {
+        let target = match (&route.path, &op.prepared) {
+            (None, Some(prepared)) => prepared.target(),
+            _ => route.target(op),
+        };
+        let target = String::from_utf8_lossy(target);
+        match target.starts_with('/') {
+            true => format!("{}{target}", self.origin(route.origin).origin),
+            // A proxy is told the whole of it.
+            false => target.into_owned(),
+        }
+    }
+
     /// Origin and path of a URL that is known only now, if requests may go there. `base`: the page
     /// on which it stands.
     fn locate(&self, text: &str, base: Option<(u32, &[u8])>) -> Result<(u32, Buffer<'_>), Failure> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::functions::Call;
 use super::{EvalError, FunctionId, Scope, Slot};
-use crate::value::{MAX_DEPTH, MAX_WEIGHT, Value, ValueRef};
+use crate::value::{AsKey, Key, KeyRef, MAX_DEPTH, MAX_WEIGHT, Map, Value, ValueRef};
 
 /// An expression bound to slots.
 #[derive(Debug)]
@@ -204,24 +204,24 @@ impl Tree {
         }
     }
 
-    /// The name of a variable in it that was never given a value.
-    pub(super) fn unset(&self, scope: &dyn Scope) -> Option<&str> {
+    /// The name of the first variable in it that is looked for.
+    pub(super) fn find_slot(&self, is: &dyn Fn(Slot) -> bool) -> Option<&str> {
         match self {
-            Tree::Slot(slot, name) => (!scope.is_set(*slot)).then_some(name),
+            Tree::Slot(slot, name) => is(*slot).then_some(name),
             Tree::Constant(_) | Tree::HasSlot(_) | Tree::Parameter(_) => None,
             Tree::Field(inner, _) | Tree::Has(inner, _) | Tree::Not(inner) | Tree::Minus(inner) => {
-                inner.unset(scope)
+                inner.find_slot(is)
             }
             Tree::Index(a, b) | Tree::Binary(_, a, b) | Tree::Over(_, a, b) => {
-                a.unset(scope).or_else(|| b.unset(scope))
+                a.find_slot(is).or_else(|| b.find_slot(is))
             }
-            Tree::If(a, b, c) => [a, b, c].into_iter().find_map(|tree| tree.unset(scope)),
+            Tree::If(a, b, c) => [a, b, c].into_iter().find_map(|tree| tree.find_slot(is)),
             Tree::Call(_, trees) | Tree::Extern(_, trees) | Tree::List(trees) => {
-                trees.iter().find_map(|tree| tree.unset(scope))
+                trees.iter().find_map(|tree| tree.find_slot(is))
             }
             Tree::Map(entries) => entries
                 .iter()
-                .find_map(|(key, value)| key.unset(scope).or_else(|| value.unset(scope))),
+                .find_map(|(key, value)| key.find_slot(is).or_else(|| value.find_slot(is))),
         }
     }
 
@@ -283,8 +283,11 @@ impl Tree {
             Tree::Map(entries) => {
                 let mut map = BTreeMap::new();
                 for (key, value) in entries {
-                    let key = key.eval(cx)?.into_value().to_string();
-                    map.insert(key.into(), value.eval(cx)?.given()?);
+                    let key = map_key(&key.eval(cx)?)?.to_key();
+                    if map.contains_key(&key) {
+                        return Err(EvalError::new(format!("the map has the key `{key}` twice")));
+                    }
+                    map.insert(key, value.eval(cx)?.given()?);
                 }
                 Evaluated::Own(checked(Value::Map(Arc::new(map)))?)
             }
@@ -311,12 +314,26 @@ fn parameter(frame: Option<&Frame<'_>>, depth: usize) -> Value {
     at.map_or(Value::Null, |frame| frame.value.clone())
 }
 
+/// What a value is as a key of a map.
+fn map_key<'v>(value: &'v Evaluated<'_>) -> Result<KeyRef<'v>> {
+    match (value, KeyRef::of(value.as_ref())) {
+        (Evaluated::Unset(name), _) => Err(EvalError::unset(name)),
+        (_, Some(key)) => Ok(key),
+        (_, None) => {
+            let found = value.as_ref().kind();
+            let message = format!("a key of a map is a string, an int or a bool, found {found}");
+            Err(EvalError::new(message))
+        }
+    }
+}
+
 fn field<'a>(value: Evaluated<'a>, name: &str) -> Option<Evaluated<'a>> {
+    let key: &dyn AsKey = &KeyRef::Text(name);
     match value {
         Evaluated::Ref(ValueRef::Map(map)) => {
-            map.get(name).map(|value| Evaluated::Ref(value.as_ref()))
+            map.get(key).map(|value| Evaluated::Ref(value.as_ref()))
         }
-        Evaluated::Own(Value::Map(map)) => map.get(name).map(|value| Evaluated::Own(value.clone())),
+        Evaluated::Own(Value::Map(map)) => map.get(key).map(|value| Evaluated::Own(value.clone())),
         _ => None,
     }
 }
@@ -326,7 +343,7 @@ fn index_of<'a>(value: Evaluated<'a>, index: &Evaluated<'_>) -> Result<Evaluated
         (ValueRef::List(items), ValueRef::Int(at)) => {
             usize::try_from(at).ok().and_then(|at| items.get(at)).cloned()
         }
-        (ValueRef::Map(map), ValueRef::Text(key)) => map.get(key).cloned(),
+        (ValueRef::Map(map), key) if KeyRef::of(key).is_some() => look_up(map, key).cloned(),
         (value, index) => {
             return Err(EvalError::new(format!(
                 "cannot index {} with {}",
@@ -336,6 +353,12 @@ fn index_of<'a>(value: Evaluated<'a>, index: &Evaluated<'_>) -> Result<Evaluated
         }
     };
     found.map(Evaluated::Own).ok_or_else(|| EvalError::new("the index is out of range"))
+}
+
+/// The value of a key in a map.
+fn look_up<'m>(map: &'m Map, key: ValueRef<'_>) -> Option<&'m Value> {
+    let key: &dyn AsKey = &KeyRef::of(key)?;
+    map.get(key)
 }
 
 fn truth(value: &Evaluated<'_>) -> Result<bool> {
@@ -374,9 +397,7 @@ fn binary(op: Op, a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Value> {
         }
         Op::In => match b {
             ValueRef::List(items) => Value::Bool(items.iter().any(|item| equal(a, item.as_ref()))),
-            ValueRef::Map(map) => {
-                Value::Bool(matches!(a, ValueRef::Text(key) if map.contains_key(key)))
-            }
+            ValueRef::Map(map) => Value::Bool(look_up(map, a).is_some()),
             _ => {
                 return Err(EvalError::new(format!(
                     "`in` expects a list or a map, found {}",
@@ -401,7 +422,12 @@ pub(super) fn equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
         (ValueRef::List(a), ValueRef::List(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a.as_ref(), b.as_ref()))
         }
-        (ValueRef::Map(a), ValueRef::Map(b)) => a == b,
+        (ValueRef::Map(a), ValueRef::Map(b)) => {
+            let same = |((a, x), (b, y)): ((&Key, &Value), (&Key, &Value))| {
+                a == b && equal(x.as_ref(), y.as_ref())
+            };
+            a.len() == b.len() && a.iter().zip(b).all(same)
+        }
         _ => match (a.bytes(), b.bytes()) {
             (Some(a), Some(b)) => a == b,
             _ => false,
@@ -437,7 +463,7 @@ fn calculate(op: Op, a: ValueRef<'_>, b: ValueRef<'_>) -> Result<Value> {
                 if a.len() + b.len() > MAX_WEIGHT {
                     return Err(too_large());
                 }
-                return Ok(Value::text(String::from_utf8_lossy(&[a, b].concat())));
+                return Ok(Value::bytes(&[a, b].concat()));
             }
             _ => return Err(mismatch("calculate with", a, b)),
         },
@@ -481,7 +507,7 @@ fn over(which: Macro, list: &Evaluated<'_>, body: &Tree, cx: Context<'_, '_>) ->
     let items: &[Value] = match list.as_ref() {
         ValueRef::List(items) => items,
         ValueRef::Map(map) => {
-            keys = map.keys().map(|key| Value::Text(key.clone())).collect();
+            keys = map.keys().map(Key::to_value).collect();
             &keys
         }
         other => {
@@ -489,19 +515,27 @@ fn over(which: Macro, list: &Evaluated<'_>, body: &Tree, cx: Context<'_, '_>) ->
         }
     };
     let (mut kept, mut weight_left) = (Vec::new(), MAX_WEIGHT);
-    let mut held = 0;
+    let (mut held, mut absorbed) = (0, Ok(()));
     for item in items {
         cx.budget.items(1)?;
         let frame = Frame { value: item, outer: cx.frame };
-        let value = body.eval(Context { frame: Some(&frame), ..cx })?;
+        let value = body.eval(Context { frame: Some(&frame), ..cx });
+        if let Macro::All | Macro::Exists = which {
+            // Like `&&` and `||`: an element decides although others fail.
+            match value.and_then(|value| truth(&value)) {
+                Ok(held) if held == (which == Macro::Exists) => return Ok(Value::Bool(held)),
+                Ok(_) => {}
+                Err(error) => absorbed = absorbed.and(Err(error)),
+            }
+            continue;
+        }
+        let value = value?;
         match which {
             Macro::Map => {
                 let value = value.given()?;
                 weight_left = value.weigh(weight_left, MAX_DEPTH - 1).ok_or_else(too_large)?;
                 kept.push(value);
             }
-            Macro::All if !truth(&value)? => return Ok(Value::Bool(false)),
-            Macro::Exists if truth(&value)? => return Ok(Value::Bool(true)),
             Macro::Filter if truth(&value)? => kept.push(item.clone()),
             Macro::ExistsOne => held += usize::from(truth(&value)?),
             _ => {}
@@ -509,8 +543,10 @@ fn over(which: Macro, list: &Evaluated<'_>, body: &Tree, cx: Context<'_, '_>) ->
     }
     Ok(match which {
         Macro::Map | Macro::Filter => Value::List(kept.into()),
-        Macro::All => Value::Bool(true),
-        Macro::Exists => Value::Bool(false),
+        Macro::All | Macro::Exists => {
+            absorbed?;
+            Value::Bool(which == Macro::All)
+        }
         Macro::ExistsOne => Value::Bool(held == 1),
     })
 }

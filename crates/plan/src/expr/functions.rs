@@ -3,11 +3,9 @@
 use std::ops::RangeInclusive;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use md5::Md5;
-use sha2::{Digest, Sha256};
-use squall_base::hex::hex;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
+use super::digest::{self, Algorithm};
 use super::eval::{Budget, Evaluated, Tree, checked, too_large};
 use super::{EvalError, Scope};
 use crate::secrets::percent_encode;
@@ -106,12 +104,22 @@ functions! {
     };
     "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| Ok(Value::text(percent_encode(&of_value(&a[0])?)));
     "base64" 1..=1, true, "base64 of a text: base64(\"a\") is \"YQ==\"", |a, _| Ok(Value::text(STANDARD.encode(bytes(&a[0])?)));
-    "base64_decode" 1..=1, true, "the text of a base64: base64_decode(\"YQ==\")", |a, _| {
-        let decoded = STANDARD.decode(bytes(&a[0])?).map_err(|error| EvalError::new(error.to_string()))?;
-        Ok(Value::text(String::from_utf8_lossy(&decoded)))
+    "base64_decode" 1..=1, true, "the text of a base64: base64_decode(\"YQ==\") is \"a\"", |a, _| digest::decode(&STANDARD, bytes(&a[0])?);
+    "base64url" 1..=1, true, "base64 for URLs, without padding: base64url(\"~?\") is \"fj8\"", |a, _| Ok(Value::text(URL_SAFE_NO_PAD.encode(bytes(&a[0])?)));
+    "base64url_decode" 1..=1, true, "the text of a base64 for URLs: base64url_decode(\"fj8\") is \"~?\"", |a, _| {
+        let text = bytes(&a[0])?;
+        let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
+        digest::decode(&URL_SAFE_NO_PAD, &text[..end])
     };
-    "md5" 1..=1, true, "MD5 of a text, in hexadecimal", |a, _| Ok(Value::text(hex(&Md5::digest(bytes(&a[0])?))));
-    "sha256" 1..=1, true, "SHA-256 of a text, in hexadecimal", |a, _| Ok(Value::text(hex(&Sha256::digest(bytes(&a[0])?))));
+    "md5" 1..=2, true, "MD5 of a text; `md5(x, \"base64\")` likewise for the formats hex (the default), base64, base64url, raw", |a, _| digest::of(Algorithm::Md5, a);
+    "sha1" 1..=2, true, "SHA-1 of a text, as md5()", |a, _| digest::of(Algorithm::Sha1, a);
+    "sha256" 1..=2, true, "SHA-256 of a text, as md5()", |a, _| digest::of(Algorithm::Sha256, a);
+    "sha512" 1..=2, true, "SHA-512 of a text, as md5()", |a, _| digest::of(Algorithm::Sha512, a);
+    "hmac" 3..=4, true, "keyed digest of a text: hmac(\"sha256\", key, text), or hmac(\"sha256\", key, text, \"base64\"); the formats are those of md5()", |a, _| {
+        let algorithm = Algorithm::of(&text(&a[0])?)?;
+        let digest = algorithm.hmac(bytes(&a[1])?, bytes(&a[2])?);
+        digest::formatted(&digest, a.get(3))
+    };
     "json_encode" 1..=1, true, "a value as JSON text", |a, _| {
         let mut out = Vec::new();
         a[0].as_ref().to_value().write_json(&mut out);
@@ -204,16 +212,17 @@ fn fitting(length: usize) -> Result<()> {
     if length > MAX_WEIGHT { Err(too_large()) } else { Ok(()) }
 }
 
-fn bytes<'a>(value: &'a Evaluated<'_>) -> Result<&'a [u8]> {
+pub(super) fn bytes<'a>(value: &'a Evaluated<'_>) -> Result<&'a [u8]> {
     match value {
         Evaluated::Ref(ValueRef::Text(text)) => Ok(text.as_bytes()),
         Evaluated::Ref(ValueRef::Bytes(bytes)) => Ok(bytes),
         Evaluated::Own(Value::Text(text)) => Ok(text.as_bytes()),
+        Evaluated::Own(Value::Bytes(bytes)) => Ok(bytes),
         other => Err(EvalError::new(format!("expected a string, found {}", other.as_ref().kind()))),
     }
 }
 
-fn text<'a>(value: &'a Evaluated<'_>) -> Result<std::borrow::Cow<'a, str>> {
+pub(super) fn text<'a>(value: &'a Evaluated<'_>) -> Result<std::borrow::Cow<'a, str>> {
     bytes(value).map(String::from_utf8_lossy)
 }
 

@@ -7,6 +7,7 @@
 //! ints and floats compare and calculate with each other.
 
 mod bind;
+mod digest;
 mod eval;
 pub mod functions;
 mod lex;
@@ -163,6 +164,14 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
+/// `null`.
+impl Default for Expr {
+    fn default() -> Self {
+        let tree = Arc::new(parse::Node::constant(Value::Null));
+        Expr { source: "null".to_owned(), span: Span::default(), tree }
+    }
+}
+
 impl Expr {
     /// Reads an expression that begins at `span`.
     ///
@@ -192,6 +201,11 @@ impl Expr {
         self.span
     }
 
+    /// Where a name is compared with a text, and the text: `status == "200"`.
+    pub(crate) fn compared_with_text(&self, name: &str) -> Option<(String, Span)> {
+        parse::compared_with_text(&self.tree, name).map(|(text, at)| (text, self.span.later(at)))
+    }
+
     /// The dotted names in it that are no parameters of its own macros.
     pub fn names(&self) -> Vec<(Vec<String>, Span)> {
         parse::names(&self.tree).into_iter().map(|(path, at)| (path, self.span.later(at))).collect()
@@ -216,6 +230,16 @@ pub struct BoundExpr {
 }
 
 impl BoundExpr {
+    /// As it was written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether it looks at the value of a variable.
+    pub fn reads(&self, slot: Slot) -> bool {
+        self.tree.find_slot(&|own| own == slot).is_some()
+    }
+
     /// Its value, if it does not depend on anything.
     pub fn constant(&self) -> Option<&Value> {
         match &*self.tree {
@@ -265,7 +289,7 @@ impl BoundExpr {
     ) -> Result<Evaluated<'a>, EvalError> {
         let value = self.tree.eval(Context { scope, budget, frame: None });
         // What does not fit an operation often is what has no value: that is the better message.
-        value.map_err(|error| match self.tree.unset(scope) {
+        value.map_err(|error| match self.tree.find_slot(&|slot| !scope.is_set(slot)) {
             Some(name) if !error.lacks_value => EvalError::unset(name),
             _ => error,
         })

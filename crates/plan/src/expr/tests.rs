@@ -125,6 +125,111 @@ fn expressions_have_their_values() {
     }
 }
 
+#[test]
+fn keys_of_maps_are_texts_ints_and_bools() {
+    for (source, expected) in [
+        ("{1: 'a', '1': 'b', true: 'c'}[1]", "a"),
+        ("{1: 'a', '1': 'b', true: 'c'}['1']", "b"),
+        ("{1: 'a', '1': 'b', true: 'c'}[true]", "c"),
+        ("{1: 'a'}[1.0]", "a"),
+        ("1 in {1: 'a'} && !('1' in {1: 'a'}) && 1.0 in {1: 2} && !(1.5 in {1: 2})", "true"),
+        ("{2: 'b', 1: 'a'}.map(k, k + 1)", "[2,3]"),
+        ("{1: 1.0} == {1: 1} && {1: 1} != {'1': 1}", "true"),
+        ("json_encode({1: 'a', true: 'b'})", "{\"true\":\"b\",\"1\":\"a\"}"),
+        ("map['a'].b + map[body.substring(100) + 'a'].b", "deepdeep"),
+        ("{body.substring(0, 1): 1}.h", "1"),
+    ] {
+        let value = eval(source).map(|value| value.to_string());
+        assert_eq!(value, Ok(expected.to_owned()), "{source}");
+    }
+    for (source, word) in [
+        ("{null: 1}", "found null"),
+        ("{[1]: 1}", "found a list"),
+        ("{1.5: 1}", "found a double"),
+        ("{1: 1, 1.0: 2}", "the key `1` twice"),
+        ("{1: 1}[2]", "out of range"),
+        ("{1: 1}[list]", "cannot index a map with a list"),
+        ("{unset: 1}", "`unset` has no value"),
+    ] {
+        let error = eval(source).expect_err(source);
+        assert!(error.contains(word), "{source}: {error}");
+    }
+}
+
+/// As `&&` and `||`: CEL's definition of the macros.
+#[test]
+fn all_and_exists_absorb_errors() {
+    for (source, expected) in [
+        ("[0, 1, 2].exists(x, 2 / x == 1)", "true"),
+        ("[2, 0].exists(x, 2 / x == 1)", "true"),
+        ("[0, 1, 2].all(x, 2 / x == 1)", "false"),
+        ("['a', 3].all(x, x > 5)", "false"),
+        ("list.exists(x, map.n == x || x == 3)", "true"),
+        ("[].all(x, x.y)", "true"),
+        ("list.exists(x, x == 9)", "false"),
+    ] {
+        let value = eval(source).map(|value| value.to_string());
+        assert_eq!(value, Ok(expected.to_owned()), "{source}");
+    }
+    for source in [
+        "[0, 2].exists(x, 2 / x == 7)",
+        "[0, 2].all(x, 2 / x == 1)",
+        "[1, 2].all(x, x)",
+        "[0, 1].exists_one(x, 2 / x == 2)",
+        "[0, 1].filter(x, 2 / x == 2)",
+    ] {
+        assert!(eval(source).is_err(), "{source}");
+    }
+    assert!(eval("[0, 2].all(x, 2 / x == 1)").expect_err("an error").contains("division by zero"));
+}
+
+/// RFC 7636, appendix B, and the documentation of AWS's signatures (version 4) with its example key.
+#[test]
+fn digests_have_formats_and_raw_ones_are_keys() {
+    for (source, expected) in [
+        (
+            "sha256('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk', 'base64url')",
+            "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+        ),
+        (
+            "base64url(sha256('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk', 'raw'))",
+            "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+        ),
+        (
+            "hmac('sha256', hmac('sha256', hmac('sha256', hmac('sha256', \
+             'AWS4' + 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', '20150830', 'raw'), \
+             'us-east-1', 'raw'), 'iam', 'raw'), 'aws4_request')",
+            "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9",
+        ),
+        ("sha1('abc')", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        ("sha1('abc', 'hex') == sha1('abc')", "true"),
+        ("md5('', 'base64')", "1B2M2Y8AsgTpgAmY7PhCfg=="),
+        ("base64_decode(base64(sha1('x', 'raw'))) == sha1('x', 'raw')", "true"),
+        ("base64url_decode('fj8=') + base64url_decode('fj8')", "~?~?"),
+        ("size(sha512('')) == 128 && size(base64url(body)) == 18", "true"),
+        ("base64('a' + md5('', 'raw'))", "YdQdjNmPALIE6YAJmOz4Qn4="),
+    ] {
+        let value = eval(source).map(|value| value.to_string());
+        assert_eq!(value, Ok(expected.to_owned()), "{source}");
+    }
+    for (source, word) in [
+        ("sha256('a', 'b64')", "unknown format `b64`: expected hex, base64, base64url or raw"),
+        ("hmac('sha3', 'a', 'b')", "unknown algorithm `sha3`"),
+        ("hmac('sha256', 1, 'b')", "expected a string, found an int"),
+        ("base64url_decode('!')", "Invalid"),
+        ("md5(unset)", "`unset` has no value"),
+    ] {
+        let error = eval(source).expect_err(source);
+        assert!(error.contains(word), "{source}: {error}");
+    }
+    // A raw digest goes into a text as it is.
+    let template = crate::template::Template::parse("a${md5('', 'raw')}b", Span::default());
+    let bound = template.expect("a text").bind(&mut World::default()).expect("known names");
+    let mut out = Vec::new();
+    bound.render(&World::default(), &mut out).expect("a value");
+    assert_eq!((out.len(), &out[..3], out[17]), (18, &b"a\xd4\x1d"[..], b'b'));
+}
+
 /// What was never given a value can be asked for, and used for nothing else; null is a value, but no text.
 #[test]
 fn a_variable_without_a_value_is_an_error_where_a_value_is_needed() {
