@@ -77,7 +77,7 @@ pub(crate) fn compile_all(loaded: &Loaded, options: &CompileOptions) -> Result<P
     let mut warnings: Vec<String> = loaded.warnings.iter().map(render).collect();
     match compile_sections(&loaded.plan, sources, options) {
         Ok((all, advice)) => {
-            warnings.extend(advice.iter().map(render));
+            warnings.extend(advice.iter().take(MOST_SHOWN).map(render));
             Ok(Programs { all, warnings })
         }
         Err(error) => Err(Error { text: warnings.concat() + &error.text, ..error }),
@@ -231,7 +231,7 @@ pub fn compile(
         .map_err(|errors| Error::plan(render(&errors, sources)))
 }
 
-/// Most errors that are shown.
+/// Most errors, and most warnings, that are shown.
 const MOST_SHOWN: usize = 100;
 
 /// Errors as texts, each with its place in the file.
