@@ -174,7 +174,7 @@ impl Form for Variable {
     type Value = Var;
     const NULL: bool = true;
     fn shape() -> Shape {
-        Shape::Either(vec![Of::<Var>::shape(), Shape::Any])
+        Shape::IfKey("value", Box::new((Of::<Var>::shape(), Shape::Any)))
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Var> {
         if node.is_map() && node.get("value").is_some() {
@@ -262,6 +262,9 @@ record! {
         /// Its name.
         #[key(no)]
         pub name: Spanned<String>,
+        /// Variables of its users, in place of the plan's of the same name.
+        #[key(no)]
+        pub vars: Vec<Var>,
         /// Its own load.
         pub load: Option<Spanned<Load>>,
         /// Its part of the plan's shared load.
@@ -287,7 +290,13 @@ record! {
         #[key(no)]
         pub span: Span,
     }
+    first(this, keys) {
+        let about = "Variables of its users, in place of the plan's of the same name.";
+        keys.key::<ByName<Variable>>(&mut this.vars, keys::Key::new("vars", about));
+        keys.enter(&this.vars);
+    }
     rules(_this, keys) {
+        keys.leave();
         keys.rule(keys::Rule::Excludes("load", "weight", "leave out one of them"));
         let help = "add `load: {users: 10, for: 1m}`, or a `weight` and a `load` for the plan";
         keys.rule(keys::Rule::AnyOf(&["load", "weight"], "this scenario has no load", help));

@@ -313,7 +313,15 @@ impl<const LEAST: usize> Form for Steps<LEAST> {
         Some(steps)
     }
     fn print(value: &Vec<Step>) -> Value {
-        let step = |step: &Step| keys::print(|keys| step.kind.clone().keys(keys)).all();
+        let step = |step: &Step| {
+            let kind = std::mem::discriminant(&step.kind);
+            let empty = kinds().iter().find(|(own, _)| std::mem::discriminant(own) == kind);
+            let printed = keys::print(|keys| step.kind.clone().keys(keys));
+            match empty {
+                Some((empty, _)) => printed.unlike(&keys::print(|keys| empty.clone().keys(keys))),
+                None => printed.all(),
+            }
+        };
         Value::Array(value.iter().map(step).collect())
     }
     fn is_given(value: &Vec<Step>) -> bool {

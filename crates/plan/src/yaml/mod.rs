@@ -84,7 +84,8 @@ pub fn load_str(
         let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         plan.name = stem.unwrap_or_else(|| "plan".to_owned());
     }
-    found.extend(options.apply(&mut plan.vars));
+    let own = plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.vars);
+    found.extend(options.apply(plan.vars.iter_mut().chain(own)));
     found.extend(validate::validate(&plan));
     sort(&mut found);
     let (errors, warnings): (Vec<_>, Vec<_>) =
