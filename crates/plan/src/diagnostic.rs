@@ -46,9 +46,17 @@ impl Diagnostic {
     }
 }
 
-/// The files that a plan was read from: names and texts.
+/// The files that a plan was read from.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(Vec<(String, String)>);
+pub struct Sources(Vec<Source>);
+
+#[derive(Debug, Clone)]
+struct Source {
+    name: String,
+    text: String,
+    /// Where each line begins, in bytes.
+    lines: Vec<usize>,
+}
 
 /// Characters of a line that are shown around the place.
 const SHOWN: usize = 160;
@@ -56,13 +64,16 @@ const SHOWN: usize = 160;
 impl Sources {
     /// Adds a file; returns its number for [`Span::file`].
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u16 {
-        self.0.push((name.into(), text.into()));
+        let text: String = text.into();
+        let begins = text.match_indices('\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(begins).collect();
+        self.0.push(Source { name: name.into(), text, lines });
         (self.0.len() - 1) as u16
     }
 
     /// Whether a file of that name is there.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.iter().any(|(own, _)| own == name)
+        self.0.iter().any(|source| source.name == name)
     }
 
     /// A diagnostic as a person reads it, ending with a line end.
@@ -75,9 +86,10 @@ impl Sources {
         let mut out = String::new();
         // Writing to a String cannot fail.
         let source = self.0.get(usize::from(file)).filter(|_| line > 0);
-        if let Some((name, text)) = source {
+        if let Some(Source { name, text, lines }) = source {
             let _ = writeln!(out, "{name}:{line}:{column}: {severity}: {}", diagnostic.message);
-            if let Some(quoted) = text.lines().nth(line as usize - 1) {
+            let begin = lines.get(line as usize - 1).copied().filter(|begin| *begin < text.len());
+            if let Some(quoted) = begin.and_then(|begin| text[begin..].lines().next()) {
                 quote(&mut out, line, column, quoted);
             }
         } else {
@@ -104,7 +116,8 @@ fn quote(out: &mut String, line: u32, column: u32, text: &str) {
 /// The known name that was most likely meant.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
-    let limit = (length / 3).max(1);
+    // Of a single letter nothing is left that could be like another.
+    let limit = (length / 3).max(1).min(length.saturating_sub(1));
     let near = known
         .filter(|other| {
             other.len() >= length.saturating_sub(limit) && other.len() <= 4 * (length + limit)
@@ -159,5 +172,6 @@ mod tests {
         assert_eq!(nearest("usrs", ["users", "ramp"].into_iter()), Some("users"));
         assert_eq!(nearest("thikn", ["think", "get"].into_iter()), Some("think"));
         assert_eq!(nearest("zebra", ["users", "ramp"].into_iter()), None);
+        assert_eq!(nearest("b", ["x", "a"].into_iter()), None);
     }
 }

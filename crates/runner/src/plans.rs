@@ -70,7 +70,8 @@ pub fn compile_all(
     let judged: Vec<(&str, Span)> =
         thresholds.iter().filter_map(|(own, span)| Some((own.name.as_deref()?, *span))).collect();
     let advice = squall_engine::advise(plan, &all, &judged);
-    let warnings = advice.iter().map(|warning| sources.render(warning)).collect();
+    let shown = advice.iter().take(MOST_SHOWN);
+    let warnings = shown.map(|warning| sources.render(warning)).collect();
     Ok(Programs { all: programs, warnings })
 }
 
@@ -201,7 +202,7 @@ pub fn compile(
         .map_err(|errors| Error::plan(render(&errors, sources)))
 }
 
-/// Most errors that are shown.
+/// Most errors, and most warnings, that are shown.
 const MOST_SHOWN: usize = 100;
 
 /// Errors as texts, each with its place in the file.

@@ -18,7 +18,7 @@ pub use connections::{ConnectionReuse, Connections, HttpVersion, Tls};
 pub use data::{AtEnd, DataFormat, DataSource, Pick, Share};
 pub use defaults::{Auth, Defaults, ResourceHosts, Resources, Timeouts};
 pub use load::{Arrivals, Closed, End, Load, Open, Stage};
-pub use plan::{Bandwidth, OnError, Plan, Scenario, Session, Target, Var, Warmup};
+pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use response::{Check, Extract, Extractor, Match};
 pub use step::{

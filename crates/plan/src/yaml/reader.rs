@@ -11,7 +11,7 @@ use super::suggest::{home, suggest};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::files;
 use crate::keys::{ByName, Form, Of, Table, Union, Way};
-use crate::model::{Plan, Step, Var, Variable};
+use crate::model::{Plan, Resolved, Step, Var, Variable};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 use crate::vars::LoadOptions;
@@ -68,6 +68,7 @@ impl Reader {
         // What uses a variable is not wrong because its definition is.
         let lost = std::mem::take(&mut self.lost).into_iter();
         plan.vars.extend(lost.map(|name| Var { name, ..Var::default() }));
+        plan.resolved = Resolved(std::mem::take(&mut self.constants.used));
         self.whole(&root, &plan);
         Some(plan)
     }
