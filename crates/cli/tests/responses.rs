@@ -70,6 +70,38 @@ fn responses_without_a_body_leave_the_connection_usable() {
 }
 
 #[test]
+fn the_content_type_and_the_encoding_reach_extracts_and_checks() {
+    let feed = "<rss><channel><item><link>/a</link></item></channel></rss>";
+    let soap = "<s:Envelope xmlns:s='e'><s:Body><n>7</n></s:Body></s:Envelope>";
+    let latin: &[u8] = b"<p>caf\xE9 <input name=t value='\xE0 \x80'></p>";
+    let japanese: &[u8] = b"<meta charset=Shift_JIS><p>\x93\xFA\x96{</p>";
+    for (content_type, body, extract, check) in [
+        ("application/rss+xml", feed.as_bytes(), "{xpath: //item/link}", "x == \"/a\""),
+        ("text/xml; charset=utf-8", soap.as_bytes(), "{xpath: name(/*)}", "x == \"s:Envelope\""),
+        (
+            "text/html; charset=ISO-8859-1",
+            latin,
+            "{css: input, attr: value}",
+            "x == \"à €\" && body.contains(\"café\")",
+        ),
+        ("text/html", japanese, "{regex: <p>(.*?)</p>}", "x == \"日本\""),
+    ] {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let response = [head.as_bytes(), body].concat();
+        let server = Peer::start("127.0.0.1", move |mut client| {
+            while client.request().is_some() {
+                client.send(&response);
+            }
+        });
+        let step = format!("{{get: /, extract: {{x: {extract}}}, check: '{check}'}}");
+        all_good(&Steps::one(&server.url(), &step).run(0), 1);
+    }
+}
+
+#[test]
 fn a_body_may_end_with_the_connection() {
     comes_well("get: /", "HTTP/1.1 200 OK\r\n\r\nhello world", "hello world", After::Close, 3);
 }

@@ -171,6 +171,9 @@ fn percent(byte: u8, out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
+mod suite;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

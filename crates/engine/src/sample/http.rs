@@ -8,7 +8,7 @@ use squall_wire::{
 
 use super::capture::Capture;
 use super::connections::{Borrowed, Carrier, Permit};
-use super::resources::{Wanted, Within};
+use super::resources::{Wanted, Within, content_type};
 use super::route::{self, Form, Message, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
@@ -303,7 +303,7 @@ fn received(
     if long_body::is_long(&op.post, besides, response.body.len()) {
         return Received::Long(Box::new(LongReply::copy(response, captured, within)));
     }
-    frame.look_for_resources(op, route, response, within.read(response.body));
+    frame.look_for_resources(op, route, response, within.read_response(response));
     reply(frame, op, response, &captured, FoundAhead::new());
     Received::Reply
 }
@@ -326,6 +326,7 @@ fn reply(
 struct LongReply {
     status: u16,
     head: Vec<u8>,
+    content_type: Vec<u8>,
     body: Vec<u8>,
     body_bytes: u64,
     captured: String,
@@ -338,6 +339,7 @@ impl LongReply {
         LongReply {
             status: response.status,
             head: response.head.to_vec(),
+            content_type: content_type(response).to_vec(),
             body: response.body.to_vec(),
             body_bytes: response.body_bytes,
             captured,
@@ -356,7 +358,9 @@ impl LongReply {
         frame.in_flight.lift_deadlines();
         let within = self.within;
         let search =
-            long_body::search(&op.post, frame.user, self.body, move |body| within.read(body));
+            long_body::search(&op.post, frame.user, self.body, self.content_type, move |body| {
+                within.read(body)
+            });
         let (body, ahead, resources) = match frame.in_flight.run(search).await {
             Ok(Some(found)) => found,
             Ok(None) => return Err(Failure::new(ErrorKind::Extract, "the search broke off")),
