@@ -147,4 +147,3 @@ fn a_terminal_is_not_given_what_a_server_makes_of_it() {
     assert!(out.contains("log  \\x1b]0;"), "{out}");
     assert!(!out.contains(|c: char| c.is_control() && c != '\n'), "{out}");
 }
-

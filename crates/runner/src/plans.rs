@@ -239,11 +239,14 @@ pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     let shown = diagnostics.iter().take(MOST_SHOWN);
     let mut text: String = shown.map(|diagnostic| sources.render(diagnostic)).collect();
     let errors = diagnostics.len();
-    if errors >= MOST_SHOWN {
-        text.push_str(&format!("{errors} errors or more: only the first {MOST_SHOWN} are shown"));
-    } else {
-        text.push_str(&format!("{errors} error{}", if errors == 1 { "" } else { "s" }));
-    }
+    let count = match errors {
+        1 => "1 error".to_owned(),
+        ..MOST_SHOWN => format!("{errors} errors"),
+        // So many the reader notes, and no more.
+        MOST_SHOWN => format!("{errors} errors or more"),
+        _ => format!("{errors} errors: the first {MOST_SHOWN} are shown"),
+    };
+    text.push_str(&count);
     text
 }
 

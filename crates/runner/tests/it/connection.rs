@@ -484,12 +484,14 @@ fn the_wrong_scheme_for_a_port_is_said() {
     let (errors, result) = over_tls(&plain, "127.0.0.1", "", "");
     assert_eq!(errors, "{}", "{result}");
     let url = plain.url().replace("http:", "https:");
-    let result = Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
+    let result =
+        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
     assert_eq!(kinds(&result), "{\"tls\":1}");
     assert!(result.to_string().contains("is it meant to be http://?"), "{result}");
     let tls = tls_target(None);
     let url = tls.url().replace("https:", "http:");
-    let result = Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
+    let result =
+        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
     assert_eq!(kinds(&result), "{\"malformed_response\":1}");
     assert!(result.to_string().contains("is it meant to be https://?"), "{result}");
 }

@@ -299,7 +299,7 @@ fn metrics_that_mean_nothing_are_refused() {
     );
     refused(&with(&format!("setup: [{counter}]"), counter), "would be lost");
     refused(&with("thresholds: ['p99(login) < 5']", counter), "records no metric `login`");
-    refused(&with("", "{metric: {name: n, kind: gauge}}"), "needs `value`");
+    refused(&with("", "{metric: {name: n, kind: gauge}}"), "a metric needs `value`");
     refused(&with("", "{metric: {name: n, kind: sum, value: 1}}"), "counter, gauge, rate, trend");
     refused(&with("", "{metric: {name: n, kind: gauge, valeu: 1}}"), "did you mean `value`");
 }
