@@ -95,7 +95,7 @@ fn the_content_type_and_the_encoding_reach_extracts_and_checks() {
             }
         });
         let step = format!("{{get: /, extract: {{x: {extract}}}, check: '{check}'}}");
-        all_good(&Steps::one(&server.url(), &step).run(0), 1);
+        all_good(&Steps::one(&server.url(), &step).run(End::Passed), 1);
     }
 }
 
