@@ -30,7 +30,7 @@ def run(server, arguments):
     stalled = time.monotonic() - begin
     result = json.loads(process.communicate()[0])
     totals = result["totals"]
-    corrected = totals.get("corrected_latency_us", totals["latency_us"])
+    corrected = totals["corrected_latency_us"] or totals["latency_us"]
     return {"corrected": corrected["p99"] / 1e3, "sent": totals["latency_us"]["p99"] / 1e3, "stall": stalled * 1e3,
             "count": totals["count"]}
 

@@ -38,7 +38,7 @@ class AgainstNginx(unittest.TestCase):
         self.assertLess(result["totals"]["bytes_in"], 40 * (8 << 20) + 40 * 1000)
 
     def test_statuses(self):
-        result = squall(self.nginx.url("/gone"), "-n", "50")
+        result = squall(self.nginx.url("/gone"), "-n", "50", code=1)
         self.assertEqual(result["totals"]["status"], {"410": 50})
         self.assertEqual(result["totals"]["error_kinds"], {"status": 50})
 
@@ -87,7 +87,7 @@ scenarios:
         self.assertGreater(result["totals"]["phases"]["tls"]["count"], 0)
 
     def test_tls_that_is_not_trusted_is_an_error_that_says_so(self):
-        result = squall(f"https://127.0.0.1:{self.nginx.tls_port}/ok", "-n", "3")
+        result = squall(f"https://127.0.0.1:{self.nginx.tls_port}/ok", "-n", "3", code=1)
         self.assertEqual(result["totals"]["error_kinds"], {"tls": 3})
         result = squall(f"https://127.0.0.1:{self.nginx.tls_port}/ok", "-n", "3", "-k")
         self.assertEqual(result["totals"]["errors"], 0)

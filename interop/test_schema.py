@@ -69,6 +69,7 @@ PLACES = {
             ("load: {stages: [{rate: 5/s, over: 1s}]}", True), ("load: {stages: [{rate: 5, over: 1s}]}", False),
             ("load: {stages: [{users: 5, over: 1}]}", False), ("load: {users: 1, ramp: 0, for: 1s}", True),
             ("load: {users: 1, for: 1s}, weight: 1", False), ("start_after: 1s", False), ("load: 5", False),
+            ("vars: {n: 1}, load: {users: '${n}', for: '${n}s'}", True), ("vars: [n], load: {users: 1, for: 1s}", False),
             ("load: {users: 1, for: 1s}, start_after: 1s", True), ("load: {users: 1, for: 1s}, weihgt: 1", False),
         ],
     ),

@@ -157,8 +157,7 @@ def timeouts(run):
                percentile([line["latency_us"] for line, _ in own], 50))
     values = [known.latency(line["reused"]) for line, known in complete(run)] + [waited for _, waited in own]
     totals = run.json["totals"]
-    # One that does not know them shows the percentiles of responses alone, and thresholds by these.
-    said = totals.get("latency_with_timeouts_us", totals["latency_us"])
+    said = totals["latency_with_timeouts_us"] or totals["latency_us"]
     yield time("latency with timeouts, p99", percentile(values, 99), said["p99"])
     for found in run.json["thresholds"]:
         p, limit = re.fullmatch(r"p(\d+) < (\d+)ms", found["text"]).groups()

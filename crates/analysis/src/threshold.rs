@@ -1,5 +1,6 @@
 //! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
 
+mod foreign;
 mod subject;
 
 use std::fmt;
@@ -138,8 +139,11 @@ impl Threshold {
             .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
             .unwrap_or(body.len());
         let (word, rest) = body.split_at(end);
-        let metric =
-            Metric::parse(word).ok_or_else(|| fail(0, format!("unknown metric `{word}`")))?;
+        let metric = Metric::parse(word).ok_or_else(|| {
+            let near = foreign::meant(word, rest).map(|ours| format!("did you mean `{ours}`?"));
+            let error = fail(0, format!("unknown metric `{word}`"));
+            SyntaxError { help: near.or(error.help), ..error }
+        })?;
         let (subject, rest) =
             Subject::parse(rest.trim_start()).map_err(|message| fail(end, message))?;
         if !subject.is_all() && matches!(metric, Metric::Counter(_)) {

@@ -30,6 +30,12 @@ pub fn print_bytes(bytes: &[u8]) {
     }
 }
 
+/// Whether what is printed may have colours: for a terminal, unless NO_COLOR is set (no-color.org).
+pub fn has_colors() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stdout().is_terminal() && !refused
+}
+
 /// Prints a text to the standard error, as it is. That it cannot be read is no reason to do anything else.
 pub fn message(text: &str) {
     let mut out = std::io::stderr().lock();
@@ -42,7 +48,23 @@ pub fn show(explain: bool) -> Show {
     let columns = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
     let columns = columns.filter(|columns| *columns > 0).or_else(asked).unwrap_or(COLUMNS);
-    Show { columns, color: out.is_terminal(), explain }
+    Show { columns, color: has_colors(), explain }
+}
+
+/// The standard error as something to write to, which never fails: nobody may read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Messages;
+
+impl Write for Messages {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let _ = std::io::stderr().lock().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let _ = std::io::stderr().lock().flush();
+        Ok(())
+    }
 }
 
 /// Why something that was printed did not get to the standard output, if so.

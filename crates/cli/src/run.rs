@@ -1,12 +1,15 @@
 //! `squall run`: runs a plan, shows its progress, and prints its result.
 
 use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
+use std::path::PathBuf;
 
-use squall_plan::diagnostic::Sources;
-use squall_plan::model::Plan;
-use squall_report::{Live, RunDocument};
-use squall_runner::{Handle, Notice, Options, Outcome};
+use squall_plan::yaml::Loaded;
+use squall_report::RunDocument;
+use squall_runner::{
+    Folder, Handle, Json, Options, Outcome, Phase, PhaseReport, Progress, ProgressStyle,
+    RequestLog, Sink,
+};
 
 use crate::args::{self, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -14,85 +17,69 @@ use crate::{out, plans, signals};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
-/// Seconds between progress lines without a terminal.
-const PLAIN_PROGRESS_S: f64 = 5.0;
 
 /// Runs a plan.
 pub fn command(args: &args::Run) -> CommandResult {
-    let mut loaded = plans::load(&args.plan, &args.variables)?;
-    squall_runner::resize(&mut loaded.plan, args.users, args.duration);
+    let loaded = plans::load(&args.plan, &args.variables)?;
+    let options = Options { loads: args.loads(), ..args.variables.options() };
     let folder = args.output.out.clone().unwrap_or_else(|| DEFAULT_FOLDER.into());
-    let options = Options { folder: Some(folder), ..args.variables.options() };
-    run(&loaded.plan, &loaded.sources, options, &args.output)
+    run(&loaded, options, &args.output, Some(folder))
 }
 
-/// Runs a plan, and prints its result.
-pub fn run(plan: &Plan, sources: &Sources, options: Options, output: &Output) -> CommandResult {
-    let options = output.options(options);
+/// Runs a plan, and prints its result. The run's folder is made within `folder`, if there is one.
+pub fn run(
+    loaded: &Loaded,
+    options: Options,
+    output: &Output,
+    folder: Option<PathBuf>,
+) -> CommandResult {
+    let command = std::env::args().collect();
+    let options = Options { command, strict: output.strict, ..output.runtime.options(options) };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let mut progress = Progress::new(output.quiet);
-    let mut unwritten = None;
-    let mut tell = |notice: Notice<'_>| match notice {
-        Notice::Warning(text) => out::message(text),
-        Notice::Second(live) => progress.show(&live),
-        Notice::Evaluated(run) => {
-            progress.clear();
-            let target = output.json.as_deref();
-            unwritten =
-                target.and_then(|target| write_json(&squall_report::document(run), target).err());
-        }
+    let outcome = squall_runner::run(loaded, &options, sinks(output, folder), &handle)?;
+    conclude(output, &outcome)
+}
+
+/// Where the run goes while it is in progress.
+fn sinks(output: &Output, folder: Option<PathBuf>) -> Vec<(String, Box<dyn Sink>)> {
+    let style = match std::io::stderr().is_terminal() {
+        _ if output.quiet => ProgressStyle::Quiet,
+        true => ProgressStyle::Terminal,
+        false => ProgressStyle::Plain,
     };
-    let outcome = squall_runner::run(plan, sources, &options, &handle, &mut tell);
-    let mut outcome = outcome?;
-    outcome.run.incomplete.extend(unwritten);
-    conclude(output, outcome)
-}
-
-/// The progress line, which a terminal shows again and again.
-struct Progress {
-    quiet: bool,
-    terminal: bool,
-    is_shown: bool,
-}
-
-impl Progress {
-    fn new(quiet: bool) -> Progress {
-        Progress { quiet, terminal: std::io::stderr().is_terminal(), is_shown: false }
+    let progress = Progress::new(out::Messages, style);
+    let mut sinks: Vec<(String, Box<dyn Sink>)> = vec![("progress".to_owned(), Box::new(progress))];
+    if let Some(base) = folder {
+        sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
     }
-
-    fn show(&mut self, live: &Live<'_>) {
-        if self.quiet || (!self.terminal && live.elapsed_s % PLAIN_PROGRESS_S > 0.0) {
-            return;
-        }
-        let line = squall_report::live_line(live);
-        let mut out = std::io::stderr().lock();
-        // A run continues even if its progress cannot be shown.
-        let _ = if self.terminal { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
-        let _ = out.flush();
-        self.is_shown = true;
+    if let Some(path) = output.json.as_ref().filter(|path| *path != "-") {
+        sinks.push((path.clone(), Box::new(Json::new(path))));
     }
-
-    fn clear(&self) {
-        if self.terminal && self.is_shown {
-            out::message("\r\x1b[K");
-        }
+    if let Some(path) = &output.log_requests {
+        let bytes = output.log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
+        let log = RequestLog::new(path, output.log_which, bytes);
+        sinks.push((path.display().to_string(), Box::new(log)));
     }
+    sinks
 }
 
 /// Prints the result and returns the exit code.
-fn conclude(output: &Output, outcome: Outcome) -> CommandResult {
-    let Outcome { run, folder, teardown } = outcome;
-    let document = squall_report::document(&run);
-    if output.json.as_deref() != Some("-") {
-        if let Some(folder) = &folder {
+fn conclude(output: &Output, outcome: &Outcome) -> CommandResult {
+    let document = squall_report::document(&outcome.run);
+    if output.json.as_deref() == Some("-") {
+        write_json(&document, "-").map_err(CommandError::incomplete)?;
+    } else if outcome.has_load {
+        if let Some(folder) = &outcome.folder {
             out::print(&format!("\n run folder  {}", folder.display()));
         }
         out::print(&squall_report::text(&document, &out::show(output.explain)));
     }
-    teardown.iter().for_each(|failure| out::message(&format!("squall: {failure}\n")));
-    let incomplete = run.incomplete.iter().filter(|own| !own.starts_with("teardown: "));
-    incomplete.for_each(|own| out::message(&format!("squall: {own}\n")));
+    // The text says itself that the load was interrupted.
+    let interrupted = outcome.phases.iter().filter(|report| report.failure().is_none());
+    let told = interrupted.filter(|report| report.phase != Phase::Load || !outcome.has_load);
+    let told = told.filter_map(PhaseReport::trouble).chain(outcome.run.incomplete.iter().cloned());
+    told.for_each(|trouble| out::message(&format!("squall: {trouble}\n")));
     Ok(Exit::of_run(&document))
 }
 

@@ -5,10 +5,10 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use squall_base::units;
+use squall_base::{escape_control, units};
 use squall_engine::Exchange;
 use squall_plan::secrets::Secrets;
-use squall_runner::{Tried, mask_message};
+use squall_runner::{Tried, masked_body, masked_head, masked_request};
 
 use crate::args::Try;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -36,10 +36,9 @@ pub fn command(args: &Try) -> CommandResult {
     let failed = Arc::new(AtomicUsize::new(0));
     let counted = failed.clone();
     let options = args.variables.options();
-    let (plan, sources) = (&loaded.plan, &loaded.sources);
-    squall_runner::try_plan(plan, sources, &options, MAX_SHOWN_BYTES, move |tried| match tried {
+    squall_runner::try_plan(&loaded, &options, MAX_SHOWN_BYTES, move |tried| match tried {
         Tried::Warning(text) => out::message(text),
-        Tried::Log(text) => out::print(&format!("log  {text}\n")),
+        Tried::Log(text) => out::print(&format!("log  {}\n", escape_control(text))),
         Tried::Exchange(exchange, secrets) => {
             counted.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
             out::print(&ExchangeText { exchange, secrets }.to_string());
@@ -63,11 +62,12 @@ struct ExchangeText<'a> {
 impl Display for ExchangeText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let ExchangeText { exchange, secrets } = self;
-        writeln!(f, "\n── {} ── {}", secrets.mask(&exchange.name), exchange.origin)?;
-        self.lines(f, "  > ", &exchange.request)?;
-        self.lines(f, "  < ", &exchange.head)?;
+        let shown = |text: &str| escape_control(&secrets.mask(text)).into_owned();
+        writeln!(f, "\n── {} ── {}", shown(&exchange.name), exchange.origin)?;
+        self.lines(f, "  > ", &masked_request(exchange, secrets))?;
+        self.lines(f, "  < ", &masked_head(exchange, secrets))?;
         if !exchange.body.is_empty() {
-            self.lines(f, "  | ", &exchange.body)?;
+            self.lines(f, "  | ", &masked_body(exchange, secrets))?;
         }
         if exchange.body_bytes > exchange.body.len() as u64 {
             writeln!(f, "  | … {} in total", units::bytes(exchange.body_bytes))?;
@@ -76,20 +76,20 @@ impl Display for ExchangeText<'_> {
         for (name, value) in &exchange.extracted {
             match value {
                 Ok(value) => writeln!(f, "  {name} = {}", truncated(&secrets.mask(value)))?,
-                Err(reason) => writeln!(f, "  {name}: {}", secrets.mask(reason))?,
+                Err(reason) => writeln!(f, "  {name}: {}", shown(reason))?,
             }
         }
         for (check, warn, passed) in &exchange.checks {
-            let check = secrets.mask(check);
+            let check = shown(check);
             match passed {
                 Ok(true) => writeln!(f, "  ✓ {check}")?,
                 Ok(false) if *warn => writeln!(f, "  ! {check} (warning only)")?,
                 Ok(false) => writeln!(f, "  ✗ {check}")?,
-                Err(reason) => writeln!(f, "  ✗ {check}: {}", secrets.mask(reason))?,
+                Err(reason) => writeln!(f, "  ✗ {check}: {}", shown(reason))?,
             }
         }
         if let Some((kind, detail)) = &exchange.error {
-            let detail = secrets.mask(detail);
+            let detail = shown(detail);
             writeln!(f, "  FAILED {}: {detail}\n         {}", kind.label(), kind.explain())?;
         }
         Ok(())
@@ -97,9 +97,8 @@ impl Display for ExchangeText<'_> {
 }
 
 impl ExchangeText<'_> {
-    /// Writes bytes as lines, each after a mark; long ones are truncated.
-    fn lines(&self, f: &mut Formatter<'_>, mark: &str, bytes: &[u8]) -> fmt::Result {
-        let all = mask_message(bytes, self.secrets);
+    /// Writes a text as lines, each after a mark; long ones are truncated.
+    fn lines(&self, f: &mut Formatter<'_>, mark: &str, all: &str) -> fmt::Result {
         let all = all.trim_end();
         for line in all.lines().take(MAX_SHOWN_LINES) {
             writeln!(f, "{mark}{}", truncated(line))?;
@@ -122,10 +121,10 @@ fn timing(exchange: &Exchange) -> String {
     words.join(", ")
 }
 
-/// A line with control characters replaced, truncated to the longest length.
+/// A line with control characters escaped, truncated to the longest length.
 fn truncated(line: &str) -> String {
-    let mut short: String =
-        line.chars().take(MAX_LINE_LENGTH).map(|c| if c.is_control() { '·' } else { c }).collect();
+    let line = escape_control(line);
+    let mut short: String = line.chars().take(MAX_LINE_LENGTH).collect();
     if line.chars().count() > MAX_LINE_LENGTH {
         short.push('…');
     }

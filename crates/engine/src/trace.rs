@@ -67,6 +67,8 @@ pub struct Exchange {
     pub origin: String,
     /// The request's head, and as much of the body as was made in memory.
     pub request: Vec<u8>,
+    /// Bytes of all that.
+    pub request_bytes: usize,
     /// Status code, 0 where none came; a program's exit code.
     pub status: i64,
     /// The answer's head as it came.

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{Json, Var};
+use crate::secrets::{Secrets, sounds_secret};
 use crate::span::Span;
 use crate::template::Template;
 
@@ -20,9 +21,18 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
+    /// Values whose names sound like secrets, whatever a plan makes of them.
+    pub(crate) fn secrets(&self) -> Secrets {
+        let mut secrets = Secrets::default();
+        let all = self.env_files.iter().chain(&self.environment).chain(&self.set);
+        all.filter(|(name, _)| sounds_secret(name)).for_each(|(_, value)| secrets.add(value));
+        secrets
+    }
+
     /// Puts the values into a plan's variables; texts are taken as they stand.
-    pub(crate) fn apply(&self, vars: &mut [Var]) -> Vec<Diagnostic> {
+    pub(crate) fn apply<'v>(&self, vars: impl Iterator<Item = &'v mut Var>) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
+        let mut vars: Vec<&mut Var> = vars.collect();
         let known: Vec<String> = vars.iter().map(|var| var.name.value.clone()).collect();
         let sources = [
             ("--env-file", &self.env_files),
@@ -31,20 +41,17 @@ impl LoadOptions {
         ];
         for (source, values) in sources {
             for (name, value) in values {
-                match vars.iter_mut().find(|var| var.name.value.eq_ignore_ascii_case(name)) {
-                    Some(var) => var.value = typed(value),
-                    None if source == "--set" => {
-                        let help = match nearest(name, known.iter().map(String::as_str)) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => format!("its variables are {}", known.join(", ")),
-                        };
-                        let message = format!("--set {name}: the plan has no such variable");
-                        diagnostics
-                            .push(Diagnostic::error(Span::default(), message).with_help(&help));
-                    }
+                let own = vars.iter_mut().filter(|var| var.name.value.eq_ignore_ascii_case(name));
+                if own.map(|var| var.value = typed(value)).count() > 0 || source != "--set" {
                     // Files and environments often hold more than one plan uses.
-                    None => {}
+                    continue;
                 }
+                let help = match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("its variables are {}", known.join(", ")),
+                };
+                let message = format!("--set {name}: the plan has no such variable");
+                diagnostics.push(Diagnostic::error(Span::default(), message).with_help(&help));
             }
         }
         diagnostics
@@ -83,10 +90,8 @@ pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, S
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
         let Some((key, value)) = line.split_once('=') else {
-            return Err(format!(
-                "{name}:{}:1: invalid line `{line}`: expected NAME=VALUE",
-                index + 1
-            ));
+            // What the line holds may be a secret.
+            return Err(format!("{name}:{}:1: invalid line: expected NAME=VALUE", index + 1));
         };
         let value = value.trim();
         let unquoted =
@@ -109,7 +114,7 @@ mod tests {
         assert_eq!(values, expected);
         assert_eq!(
             parse_env_file("f", "A=1\nB"),
-            Err("f:2:1: invalid line `B`: expected NAME=VALUE".to_owned())
+            Err("f:2:1: invalid line: expected NAME=VALUE".to_owned())
         );
     }
 }

@@ -24,6 +24,8 @@ pub struct RunFolder {
     host: File,
     /// How many writes failed.
     failed: u64,
+    /// Why the first of them did.
+    error: Option<io::Error>,
 }
 
 impl RunFolder {
@@ -41,6 +43,7 @@ impl RunFolder {
             log: open("log.jsonl")?,
             host: open("host.jsonl")?,
             failed: 0,
+            error: None,
             path,
         };
         write_run(&folder.path, &Run { meta: meta.clone(), ..Run::default() })?;
@@ -57,9 +60,9 @@ impl RunFolder {
         self.failed + self.recording.failed()
     }
 
-    /// Everything recorded so far.
-    pub fn recording(&mut self) -> &mut Recording {
-        &mut self.recording
+    /// Why the first write that failed did; `None`: none failed.
+    pub fn error(&self) -> Option<&io::Error> {
+        self.error.as_ref().or(self.recording.error())
     }
 
     /// Adds what a worker recorded in a second.
@@ -96,7 +99,10 @@ impl RunFolder {
     }
 
     fn count_failure(&mut self, written: io::Result<()>) {
-        self.failed += u64::from(written.is_err());
+        if let Err(error) = written {
+            self.failed += 1;
+            self.error.get_or_insert(error);
+        }
     }
 }
 
@@ -104,7 +110,7 @@ impl RunFolder {
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write_run(folder: &Path, run: &Run) -> io::Result<()> {
+fn write_run(folder: &Path, run: &Run) -> io::Result<()> {
     let (path, next) = (folder.join("run.json"), folder.join("run.json.new"));
     write_json(&document(run), File::create(&next)?)?;
     fs::rename(next, path)

@@ -27,6 +27,8 @@ pub struct Recording {
     end: u64,
     /// How many records could not be written.
     failed: u64,
+    /// Why the first of them could not.
+    error: Option<io::Error>,
     /// The last record, and what it was before it was compressed, for the sake of their memory.
     record: Vec<u8>,
     plain: Vec<u8>,
@@ -51,13 +53,7 @@ impl Recording {
 
     fn begin(mut file: File) -> io::Result<Recording> {
         file.write_all(MAGIC)?;
-        Ok(Recording {
-            file,
-            end: MAGIC.len() as u64,
-            failed: 0,
-            record: Vec::new(),
-            plain: Vec::new(),
-        })
+        Ok(Recording::at(file, MAGIC.len() as u64))
     }
 
     /// Opens one to be read.
@@ -67,7 +63,12 @@ impl Recording {
     pub fn open(path: &Path) -> io::Result<Recording> {
         let file = File::open(path)?;
         let end = file.metadata()?.len();
-        Ok(Recording { file, end, failed: 0, record: Vec::new(), plain: Vec::new() })
+        Ok(Recording::at(file, end))
+    }
+
+    /// Of a file whose next record goes to `end`.
+    fn at(file: File, end: u64) -> Recording {
+        Recording { file, end, failed: 0, error: None, record: Vec::new(), plain: Vec::new() }
     }
 
     /// Adds a slice. One that cannot be written, for example to a full disk, is left out and counted: the
@@ -89,12 +90,18 @@ impl Recording {
             .and_then(|_| self.file.write_all(&self.record));
         match written {
             Ok(()) => self.end += self.record.len() as u64,
-            Err(_) => {
+            Err(error) => {
                 self.failed += 1;
+                self.error.get_or_insert(error);
                 // What was written of it is overwritten by the next record if this fails too.
                 let _ = self.file.set_len(self.end);
             }
         }
+    }
+
+    /// Why the first slice that could not be written could not; `None`: all were.
+    pub fn error(&self) -> Option<&io::Error> {
+        self.error.as_ref()
     }
 
     /// How many slices could not be written.

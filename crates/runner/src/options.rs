@@ -1,9 +1,9 @@
 //! What a run is made with, besides its plan: plain data.
 
-use std::path::PathBuf;
-
-use squall_engine::{CompileOptions, Feeds, Section, Which};
+use squall_engine::{CompileOptions, Feeds, Section};
 use squall_wire::Io;
+
+use crate::overrides::LoadOverrides;
 
 /// How a plan is run.
 #[derive(Debug, Clone, Default)]
@@ -18,25 +18,12 @@ pub struct Options {
     pub workers: Option<u32>,
     /// How connections are read and written.
     pub io: Io,
-    /// Where the run's folder is created; `None`: nowhere.
-    pub folder: Option<PathBuf>,
+    /// What takes the place of the plan's loads, in a run.
+    pub loads: LoadOverrides,
     /// The command line, for the result; secrets in it are masked.
     pub command: Vec<String>,
     /// Whether numbers that are invalid fail the run.
     pub strict: bool,
-    /// The request log.
-    pub request_log: Option<RequestLogOptions>,
-}
-
-/// What is logged of requests.
-#[derive(Debug, Clone)]
-pub struct RequestLogOptions {
-    /// The file; it is overwritten.
-    pub path: PathBuf,
-    /// Which requests.
-    pub which: Which,
-    /// Most bytes of a message; 0: no messages.
-    pub bytes: usize,
 }
 
 impl Options {

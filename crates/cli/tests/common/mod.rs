@@ -1,26 +1,19 @@
-//! What the end-to-end tests share: targets, the binary with its result as JSON, short plans.
+//! What the end-to-end tests share: targets, the binary with its result as JSON, what they look at.
 //!
 //! Each test binary uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
+#[path = "../../../runner/tests/it/common/parts.rs"]
+mod parts;
+#[path = "../../../runner/tests/it/common/peer.rs"]
 pub mod peer;
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use squall_target::{Options, Server, TlsOptions};
 
-/// A target on a port of its own.
-pub fn target() -> Server {
-    target_at("127.0.0.1:0", None)
-}
-
-/// A target that listens on an address (`unix:/path` too), with TLS or without.
-pub fn target_at(listen: &str, tls: Option<TlsOptions>) -> Server {
-    Server::start(Options { listen: vec![listen.to_owned()], tls, threads: 1, seed: None })
-        .expect("a target")
-}
+pub use parts::*;
 
 /// Runs the binary in a folder.
 pub fn squall(folder: &Path, args: &[&str]) -> Output {
@@ -36,35 +29,8 @@ pub fn result(folder: &Path, args: &[&str], code: i32) -> Value {
     let output = squall(folder, &[args, &["--quiet", "--json", "-"]].concat());
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let json: Result<Value, _> = serde_json::from_str(&out);
-    let failed = json.as_ref().is_ok_and(only_requests_failed);
-    let code = if code == 0 && failed { 1 } else { code };
     assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-    by_name(json.unwrap_or_else(|error| panic!("{error}: {out}\n{err}")))
-}
-
-/// Whether a run failed because of requests that were errors and of nothing else: tests that look at these
-/// themselves expect the code 0.
-fn only_requests_failed(json: &Value) -> bool {
-    let reasons = json["outcome"]["reasons"].as_array().expect("reasons");
-    let of_requests = |own: &Value| own["kind"] == "errors" || own["kind"] == "every_request";
-    !reasons.is_empty() && reasons.iter().all(of_requests)
-}
-
-/// A result with its requests, programs and groups by name, for tests whose names are of one scenario.
-pub fn by_name(mut json: Value) -> Value {
-    let (requests, groups) = (json["requests"].take(), json["groups"].take());
-    for (key, rows, kinds) in [
-        ("requests", &requests, &["request", "resource"][..]),
-        ("programs", &requests, &["program"][..]),
-        ("groups", &groups, &["group"][..]),
-    ] {
-        let rows = rows.as_array().into_iter().flatten();
-        let named = rows.filter(|row| kinds.iter().any(|kind| row["kind"] == *kind));
-        let name = |row: &Value| (row["name"].as_str().expect("a name").to_owned(), row.clone());
-        json[key] = Value::Object(named.map(name).collect());
-    }
-    json
+    by_name(serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}")))
 }
 
 /// A plan of one user with one scenario, which runs in a folder of its own.
@@ -105,20 +71,4 @@ impl<'a> Steps<'a> {
         }
         result(folder.path(), &["run", "plan.yaml", "--allow-exec"], code)
     }
-}
-
-/// The errors of a run, by kind.
-pub fn kinds(result: &Value) -> String {
-    result["totals"]["error_kinds"].to_string()
-}
-
-/// A counter of a run.
-pub fn counter(result: &Value, name: &str) -> u64 {
-    result["counters"][name].as_u64().unwrap_or_else(|| panic!("no counter {name}: {result}"))
-}
-
-/// Checks that a run made so many requests, each with a good response.
-pub fn all_good(result: &Value, count: u64) {
-    assert_eq!(kinds(result), "{}", "{}", result["log"]);
-    assert_eq!(result["totals"]["count"].as_u64(), Some(count), "{result}");
 }

@@ -38,8 +38,8 @@ pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, JsonOp,
-    MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
+    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, HeaderOp,
+    JsonOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 

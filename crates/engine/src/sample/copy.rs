@@ -43,6 +43,7 @@ impl Copy {
             let room = self.trace.bytes.saturating_sub(request.len());
             request.extend_from_slice(&slice[..slice.len().min(room)]);
         }
+        self.exchange.request_bytes = slices.iter().map(|slice| slice.len()).sum();
         self.exchange.origin = origin;
         self.exchange.reused = reused;
     }
@@ -58,6 +59,7 @@ impl Copy {
 
     /// The output of a program.
     pub(super) fn printed(&mut self, command: String, output: &[u8]) {
+        self.exchange.request_bytes = command.len();
         self.exchange.request = command.into_bytes();
         self.exchange.body = output[..output.len().min(self.trace.bytes)].to_vec();
         self.exchange.body_bytes = output.len() as u64;

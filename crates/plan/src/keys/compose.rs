@@ -178,7 +178,7 @@ impl<R: Record> Form for Of<R> {
     fn read(reader: &mut Reader, node: &Node) -> Option<R> {
         let mut record = R::default();
         if !node.is_map() {
-            reader.no_mapping(node, &table::<R>());
+            reader.no_mapping(node, table::<R>);
             return None;
         }
         super::read(reader, node, R::TITLE, |keys| record.keys(keys));
@@ -225,7 +225,7 @@ impl<U: Choice> Form for Chosen<U> {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<U> {
         if !node.is_map() {
-            reader.no_mapping(node, &choices::<U>());
+            reader.no_mapping(node, choices::<U>);
             return None;
         }
         let mut read = None;

@@ -24,6 +24,7 @@ pub(crate) use texts::{Any, Expression, Identifier, Path, Templated, Text};
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
+use crate::model::Var;
 use crate::yaml::{Node, Reader};
 
 /// How a value stands in a plan.
@@ -59,7 +60,7 @@ pub(crate) trait Record: Default + Clone {
 }
 
 /// One of several ways to write something, each with its own keys within one mapping.
-pub(crate) trait Union: Clone {
+pub(crate) trait Union: Clone + 'static {
     /// One of each way, empty.
     fn variants() -> Vec<Self>;
     /// Shows the keys of this one. The first of them decides that it is this one.
@@ -159,7 +160,13 @@ impl Keys<'_> {
         match &mut self.0 {
             Task::Read(reading) => reading.rule(&rule),
             Task::Describe(table) => table.rules.push(rule),
-            Task::Print(_) | Task::Names(..) => {}
+            Task::Print(printed) => {
+                // Whether it is needed does not follow from it alone: it is printed, whatever it is.
+                if let Rule::NeededUnless { key, .. } = rule {
+                    printed.required.push(key);
+                }
+            }
+            Task::Names(..) => {}
         }
     }
 
@@ -198,6 +205,20 @@ impl Keys<'_> {
     pub fn chosen<U: Union>(&mut self) -> Option<U> {
         let Task::Read(reading) = &mut self.0 else { return None };
         reading.choose(true)
+    }
+
+    /// From here on quantities may hold these variables too.
+    pub fn enter(&mut self, vars: &[Var]) {
+        if let Task::Read(reading) = &mut self.0 {
+            reading.reader.enter(vars);
+        }
+    }
+
+    /// Undoes [`Keys::enter`].
+    pub fn leave(&mut self) {
+        if let Task::Read(reading) = &mut self.0 {
+            reading.reader.leave();
+        }
     }
 
     /// Keys that are known, and of no use here.
@@ -295,7 +316,7 @@ impl Reading<'_> {
 
     /// Chooses one of several ways by the key that is there, and reads it.
     fn choose<U: Union>(&mut self, required: bool) -> Option<U> {
-        let mut ways: Vec<Way<U>> = U::variants().into_iter().map(Way::of).collect();
+        let ways = self.reader.ways::<U>();
         let node = self.node;
         let mut found =
             deciding(&ways, |name| node.get(name).is_some_and(|value| !value.is_null()));
@@ -304,15 +325,14 @@ impl Reading<'_> {
         }
         if found.len() > 1 || (found.is_empty() && required) {
             let given: Vec<&str> = found.iter().map(|(_, name)| *name).collect();
-            let all: Vec<&str> =
-                ways.iter().flat_map(|way| &way.names[..way.deciding]).copied().collect();
+            let all: Vec<&str> = ways.iter().flat_map(Way::deciding).copied().collect();
             self.not_one(required, &all, &given);
         }
         self.known.extend(ways.iter().flat_map(|way| &way.names));
         let (at, decides) = *found.first()?;
-        let Way { mut variant, names: own, .. } = ways.swap_remove(at);
-        for way in &ways {
-            for name in way.names[way.deciding..].iter().filter(|name| !own.contains(name)) {
+        for way in ways.iter() {
+            let others = way.names[way.deciding..].iter();
+            for name in others.filter(|name| !ways[at].names.contains(name)) {
                 if let Some(span) = self.node.key_span(name) {
                     let message = format!("`{name}` only applies to `{}`", way.names[0]);
                     let help =
@@ -321,6 +341,7 @@ impl Reading<'_> {
                 }
             }
         }
+        let mut variant = U::variants().swap_remove(at);
         self.show(|keys| variant.keys(keys));
         Some(variant)
     }
@@ -403,24 +424,31 @@ impl Reading<'_> {
     }
 }
 
-/// One of several ways to write something.
-struct Way<U> {
-    variant: U,
+/// The names of one of several ways to write something.
+pub(crate) struct Way {
     names: Vec<&'static str>,
     /// How many of the names, from the first, decide that it is this way.
     deciding: usize,
 }
 
-impl<U: Union> Way<U> {
-    fn of(mut variant: U) -> Way<U> {
-        let (names, deciding) = names(&mut variant);
-        Way { variant, names, deciding }
+impl Way {
+    /// All ways of something.
+    pub fn all<U: Union>() -> Vec<Way> {
+        let way = |mut variant: U| {
+            let (names, deciding) = names(&mut variant);
+            Way { names, deciding }
+        };
+        U::variants().into_iter().map(way).collect()
+    }
+
+    fn deciding(&self) -> &[&'static str] {
+        &self.names[..self.deciding]
     }
 }
 
 /// The ways of which a deciding name `is` there, and that name.
-fn deciding<U>(ways: &[Way<U>], is: impl Fn(&str) -> bool) -> Vec<(usize, &'static str)> {
-    let named = |way: &Way<U>| way.names[..way.deciding].iter().find(|name| is(name)).copied();
+fn deciding(ways: &[Way], is: impl Fn(&str) -> bool) -> Vec<(usize, &'static str)> {
+    let named = |way: &Way| way.deciding().iter().find(|name| is(name)).copied();
     ways.iter().enumerate().filter_map(|(at, way)| Some((at, named(way)?))).collect()
 }
 

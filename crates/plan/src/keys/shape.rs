@@ -35,6 +35,8 @@ pub(crate) enum Shape {
     Names(Box<Shape>, bool, usize),
     /// One of several.
     Either(Vec<Shape>),
+    /// The first if it is a mapping with this key, otherwise the second.
+    IfKey(&'static str, Box<(Shape, Shape)>),
     /// A list of steps, with at least so many.
     Steps(usize),
 }

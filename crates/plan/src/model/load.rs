@@ -1,5 +1,6 @@
 //! How many and when.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -27,7 +28,7 @@ record! {
         /// Time over which they start, evenly.
         pub ramp: Duration,
         /// Users over time; from 0 (or `users`) to each stage's number in turn.
-        #[key([Listed<StageOfUsers>])]
+        #[key([Listed<StageOfUsers, 1>])]
         pub stages: Vec<Stage>,
         /// Distance between the starts of a user's iterations.
         pub pacing: Option<Duration>,
@@ -90,7 +91,7 @@ record! {
         /// Time over which the rate rises from 0.
         pub ramp: Duration,
         /// Rate over time; from 0 (or `rate`) to each stage's rate in turn.
-        #[key([Listed<StageOfArrivals>])]
+        #[key([Listed<StageOfArrivals, 1>])]
         pub stages: Vec<Stage>,
         /// Even or random distances.
         pub arrivals: Arrivals,
@@ -103,7 +104,7 @@ record! {
         /// End: number of arrivals.
         pub total_iterations: Option<u64>,
     }
-    rules(this, keys) {
+    rules(_this, keys) {
         keys.rule(Rule::AnyOf(&["rate", "stages"], "a load needs `users`, `rate` or `stages`", ""));
         keys.rule(Rule::Excludes("ramp", "stages", "make the ramp the first stage"));
         keys.rule(Rule::AnyOf(
@@ -111,7 +112,6 @@ record! {
             "this load never ends",
             "add `for: 1m` or `total_iterations`",
         ));
-        let _ = this;
     }
 }
 
@@ -218,14 +218,12 @@ impl Form for Workload {
         let stages = node.get("stages").map(Node::items).unwrap_or_default();
         let is_open = node.get("rate").is_some_and(|rate| !rate.is_null())
             || stages.iter().any(|stage| stage.get("rate").is_some());
-        let (closed, open) = (names::<Closed>(), names::<Open>());
-        let (own, others, kind, help) = match is_open {
-            true => (&open, &closed, Closed::TITLE, "replace `rate` by `users`, or leave it out"),
-            false => (&closed, &open, Open::TITLE, "add a `rate`, or leave it out"),
+        let (closed, open) = own_names();
+        let (others, kind, help) = match is_open {
+            true => (closed, Closed::TITLE, "replace `rate` by `users`, or leave it out"),
+            false => (open, Open::TITLE, "add a `rate`, or leave it out"),
         };
-        let others: Vec<&'static str> =
-            others.iter().filter(|name| !own.contains(name)).copied().collect();
-        for name in &others {
+        for name in others {
             if let Some(span) = node.key_span(name) {
                 reader.error(span, format!("`{name}` only applies to {kind}"), help);
             }
@@ -236,7 +234,7 @@ impl Form for Workload {
         let (mut closed, mut open) = (Closed::default(), Open::default());
         let title = if is_open { Open::TITLE } else { Closed::TITLE };
         keys::read(reader, node, title, |keys| {
-            keys.passed_over(&others);
+            keys.passed_over(others);
             if is_open { open.keys(keys) } else { closed.keys(keys) }
         });
         if !is_open {
@@ -262,13 +260,20 @@ impl Plain for Load {
     type Form = Workload;
 }
 
-/// The names of a record's keys.
-fn names<R: Record>() -> Vec<&'static str> {
-    keys::describe(R::TITLE, |keys| R::default().keys(keys))
-        .all_keys()
-        .into_iter()
-        .map(|key| key.key.name)
-        .collect()
+/// The keys that only a closed workload has, and those that only an open one has.
+fn own_names() -> &'static (Vec<&'static str>, Vec<&'static str>) {
+    static NAMES: OnceLock<(Vec<&'static str>, Vec<&'static str>)> = OnceLock::new();
+    fn names<R: Record>() -> Vec<&'static str> {
+        let table = keys::describe(R::TITLE, |keys| R::default().keys(keys));
+        table.all_keys().into_iter().map(|key| key.key.name).collect()
+    }
+    NAMES.get_or_init(|| {
+        let (mut closed, mut open) = (names::<Closed>(), names::<Open>());
+        let both: Vec<&str> = closed.iter().filter(|name| open.contains(name)).copied().collect();
+        closed.retain(|name| !both.contains(name));
+        open.retain(|name| !both.contains(name));
+        (closed, open)
+    })
 }
 
 /// A load that ends before its ramp does never reaches what was asked for.

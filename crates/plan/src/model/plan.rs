@@ -1,10 +1,11 @@
 //! The plan as a whole, its variables and scenarios.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::step::Steps;
+use super::step_list::Steps;
 use super::{Connections, DataSource, Defaults, Json, Load, Step};
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Shape, Short, ShortOr, Time, record, words,
@@ -71,6 +72,20 @@ record! {
         /// before the run always are.
         #[key([keys::Maybe<keys::At<IntFrom<1, 100_000>>>] default "1000")]
         pub max_names: Option<Spanned<u64>>,
+        /// Variables whose values stand in quantities: they are of use there, and nowhere in the model.
+        #[key(no)]
+        pub resolved: Resolved,
+    }
+}
+
+/// Names of variables whose values were put in their place when the plan was read. Like places in the file
+/// they are no part of a plan's meaning: all are equal.
+#[derive(Debug, Clone, Default)]
+pub struct Resolved(pub BTreeSet<String>);
+
+impl PartialEq for Resolved {
+    fn eq(&self, _: &Resolved) -> bool {
+        true
     }
 }
 
@@ -174,7 +189,7 @@ impl Form for Variable {
     type Value = Var;
     const NULL: bool = true;
     fn shape() -> Shape {
-        Shape::Either(vec![Of::<Var>::shape(), Shape::Any])
+        Shape::IfKey("value", Box::new((Of::<Var>::shape(), Shape::Any)))
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Var> {
         if node.is_map() && node.get("value").is_some() {
@@ -262,6 +277,9 @@ record! {
         /// Its name.
         #[key(no)]
         pub name: Spanned<String>,
+        /// Variables of its users, in place of the plan's of the same name.
+        #[key(no)]
+        pub vars: Vec<Var>,
         /// Its own load.
         pub load: Option<Spanned<Load>>,
         /// Its part of the plan's shared load.
@@ -287,7 +305,13 @@ record! {
         #[key(no)]
         pub span: Span,
     }
+    first(this, keys) {
+        let about = "Variables of its users, in place of the plan's of the same name.";
+        keys.key::<ByName<Variable>>(&mut this.vars, keys::Key::new("vars", about));
+        keys.enter(&this.vars);
+    }
     rules(_this, keys) {
+        keys.leave();
         keys.rule(keys::Rule::Excludes("load", "weight", "leave out one of them"));
         let help = "add `load: {users: 10, for: 1m}`, or a `weight` and a `load` for the plan";
         keys.rule(keys::Rule::AnyOf(&["load", "weight"], "this scenario has no load", help));

@@ -1,72 +1,81 @@
 //! Variables in quantities (`users: "${n}"`): what they come to is known before the run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::expr::{BindError, Binder, Bound, FunctionId};
 use crate::model::{Json, Var};
 use crate::template::Template;
 use crate::value::{MAX_VARIABLES, Value};
 
-/// The variables of a plan that are the same each time, and the names of all.
+/// The variables of the plan, and over them those of the scenario at hand. `None`: one that is not known
+/// before the run, or not the same each time.
 #[derive(Default)]
 pub(super) struct Constants {
-    values: HashMap<String, Value>,
-    /// Variables that are not known before the run, or not the same each time.
-    others: HashSet<String>,
+    layers: Vec<HashMap<String, Option<Value>>>,
+    /// Those that quantities have used.
+    pub used: BTreeSet<String>,
 }
 
 impl Constants {
-    /// Of the plan's variables, in their order.
-    pub fn of(vars: &[Var]) -> Constants {
-        let mut constants = Constants::default();
+    /// Puts further variables over those that are known, in their order.
+    pub fn enter(&mut self, vars: &[Var]) {
+        self.layers.push(HashMap::new());
         let mut left = MAX_VARIABLES;
         for var in vars {
-            let value = constants.value(&var.value);
             // Too much of it is an error of its own, when the plan is compiled.
-            match value.and_then(|value| Some((value.left_of(left)?, value))) {
-                Some((less, value)) => {
-                    left = less;
-                    constants.values.insert(var.name.value.clone(), value);
-                }
-                None => {
-                    constants.others.insert(var.name.value.clone());
-                }
+            let value = self.value(&var.value);
+            let value = value.and_then(|value| Some((value.left_of(left)?, value)));
+            let value = value.map(|(less, value)| {
+                left = less;
+                value
+            });
+            if let Some(layer) = self.layers.last_mut() {
+                layer.insert(var.name.value.clone(), value);
             }
         }
-        constants
+    }
+
+    /// Undoes [`Constants::enter`].
+    pub fn leave(&mut self) {
+        self.layers.pop();
     }
 
     /// The text that a template comes to.
     ///
     /// # Errors
     /// It holds what is not known before the run, or not the same each time.
-    pub fn text(&mut self, template: &Template) -> Result<String, crate::diagnostic::Diagnostic> {
-        let bound = template.bind(self)?;
+    pub fn text(&mut self, template: &Template) -> Result<String, Diagnostic> {
+        let mut known = Known { constants: self, hints: true, used: BTreeSet::new() };
+        let bound = template.bind(&mut known)?;
+        let used = known.used;
+        self.used.extend(used);
         bound.constant().ok_or_else(|| {
-            BindError::new(
-                "what stands here must be known before the run, and be the same each time",
-            )
-            .with_help(HELP)
-            .at(template.span())
+            let message =
+                "what stands here must be known before the run, and be the same each time";
+            BindError::new(message).with_help(HELP).at(template.span())
         })
     }
 
-    fn value(&mut self, json: &Json) -> Option<Value> {
+    fn value(&self, json: &Json) -> Option<Value> {
+        let mut known = Known { constants: self, hints: false, used: BTreeSet::new() };
         Some(match json {
             Json::Null => Value::Null,
             Json::Bool(value) => Value::Bool(*value),
             Json::Int(value) => Value::Int(*value),
             Json::Float(value) => Value::Float(*value),
-            Json::Text(text) => text.bind(self).ok()?.constant_value()?,
-            Json::List(items) => Value::List(
-                items.iter().map(|item| self.value(item)).collect::<Option<Vec<_>>>()?.into(),
-            ),
+            Json::Text(text) => text.bind(&mut known).ok()?.constant_value()?,
+            Json::List(items) => {
+                let items = items.iter().map(|item| self.value(item));
+                Value::List(items.collect::<Option<Vec<_>>>()?.into())
+            }
             Json::Map(entries) => {
-                let entry = |(name, value): &(Template, Json)| {
-                    let name = name.bind(self).ok()?.constant()?;
+                let entries = entries.iter().map(|(name, value)| {
+                    let name = name.bind(&mut known).ok()?.constant()?;
                     Some((name.into(), self.value(value)?))
-                };
-                Value::Map(std::sync::Arc::new(entries.iter().map(entry).collect::<Option<_>>()?))
+                });
+                Value::Map(Arc::new(entries.collect::<Option<_>>()?))
             }
         })
     }
@@ -75,17 +84,37 @@ impl Constants {
 const HELP: &str =
     "only variables of `vars`, --set, --env-file and the environment can be used here";
 
-impl Binder for Constants {
+/// Gives the values of constants; `hints`: and what was meant by a name that there is not.
+struct Known<'c> {
+    constants: &'c Constants,
+    hints: bool,
+    used: BTreeSet<String>,
+}
+
+impl Binder for Known<'_> {
     fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError> {
-        if let Some(value) = self.values.get(path[0]) {
-            return Ok(Bound::Constant(value.clone(), 1));
+        let name = path[0];
+        let layers = &self.constants.layers;
+        match layers.iter().rev().find_map(|layer| layer.get(name)) {
+            Some(Some(value)) => {
+                if self.hints {
+                    self.used.insert(name.to_owned());
+                }
+                Ok(Bound::Constant(value.clone(), 1))
+            }
+            Some(None) => {
+                let message =
+                    format!("`{name}` is not known before the run, or not the same each time");
+                Err(BindError::new(message).with_help(HELP))
+            }
+            None if self.hints => {
+                let known = layers.iter().flat_map(HashMap::keys).map(String::as_str);
+                let near = nearest(name, known).map(|near| format!("did you mean `{near}`?"));
+                let help = near.unwrap_or_else(|| HELP.to_owned());
+                Err(BindError::new(format!("unknown variable `{name}`")).with_help(help))
+            }
+            None => Err(BindError::new("unknown variable")),
         }
-        if self.others.contains(path[0]) {
-            let message = format!("`{}` is not the same each time", path[0]);
-            return Err(BindError::new(message).with_help(HELP));
-        }
-        let known = self.values.keys().map(String::as_str);
-        Err(BindError::unknown_variable(path[0], known).with_help(HELP))
     }
 
     fn function(&mut self, name: &str, _: &[Option<Value>]) -> Result<FunctionId, BindError> {

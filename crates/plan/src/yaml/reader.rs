@@ -1,15 +1,17 @@
 //! What reading a plan knows and notes: its files, every error, and the nodes' texts.
 
-use std::collections::HashSet;
+use std::any::TypeId;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::constants::Constants;
 use super::node::{self, Kind, Node};
 use super::suggest::{home, suggest};
-use crate::diagnostic::{Diagnostic, Sources};
+use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::files;
-use crate::keys::{ByName, Form, Of, Table};
-use crate::model::{Plan, Step, Var, Variable};
+use crate::keys::{ByName, Form, Of, Table, Union, Way};
+use crate::model::{Plan, Resolved, Step, Var, Variable};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 use crate::vars::LoadOptions;
@@ -17,10 +19,10 @@ use crate::vars::LoadOptions;
 /// Deepest nesting of included files.
 const MAX_INCLUDES: usize = 16;
 
-/// Most that is said of one plan.
+/// Most errors that are noted, and most warnings.
 pub(super) const MAX_FOUND: usize = 100;
 /// Most steps of a plan, those of its includes and within others counted.
-const MAX_STEPS: usize = 20_000;
+const MAX_STEPS: usize = 50_000;
 
 /// Reads one plan and its includes.
 pub(crate) struct Reader {
@@ -34,8 +36,10 @@ pub(crate) struct Reader {
     /// Variables whose definitions are wrong.
     lost: Vec<Spanned<String>>,
     options: LoadOptions,
+    /// The names of what can be written in several ways, since they are asked for often.
+    ways: HashMap<TypeId, Rc<[Way]>>,
     /// Variables in quantities, those of the scenario at hand over those of the plan.
-    constants: Vec<Constants>,
+    constants: Constants,
 }
 
 impl Reader {
@@ -48,7 +52,8 @@ impl Reader {
             steps: 0,
             lost: Vec::new(),
             options,
-            constants: vec![Constants::default()],
+            ways: HashMap::new(),
+            constants: Constants::default(),
         }
     }
 
@@ -63,6 +68,7 @@ impl Reader {
         // What uses a variable is not wrong because its definition is.
         let lost = std::mem::take(&mut self.lost).into_iter();
         plan.vars.extend(lost.map(|name| Var { name, ..Var::default() }));
+        plan.resolved = Resolved(std::mem::take(&mut self.constants.used));
         self.whole(&root, &plan);
         Some(plan)
     }
@@ -89,14 +95,18 @@ impl Reader {
 
     /// Notes it.
     pub fn report(&mut self, found: Diagnostic) {
-        if !self.is_full() {
+        if self.count(found.severity) < MAX_FOUND {
             self.found.push(found);
         }
     }
 
+    fn count(&self, severity: Severity) -> usize {
+        self.found.iter().filter(|found| found.severity == severity).count()
+    }
+
     /// Whether so much is wrong that no more is noted.
     fn is_full(&self) -> bool {
-        self.found.len() >= MAX_FOUND
+        self.count(Severity::Error) >= MAX_FOUND
     }
 
     /// What is good; of what is not, the error is noted.
@@ -114,8 +124,17 @@ impl Reader {
         self.error(node.span, format!("expected {expected}, found {}", node.describe()), "");
     }
 
+    /// The names of what can be written in several ways.
+    pub fn ways<U: Union>(&mut self) -> Rc<[Way]> {
+        Rc::clone(self.ways.entry(TypeId::of::<U>()).or_insert_with(|| Way::all::<U>().into()))
+    }
+
     /// Notes that this is none of a table's mappings.
-    pub fn no_mapping(&mut self, node: &Node, table: &Table) {
+    pub fn no_mapping(&mut self, node: &Node, table: fn() -> Table) {
+        if self.is_full() {
+            return;
+        }
+        let table = table();
         let names: Vec<&str> = table.all_keys().into_iter().map(|key| key.key.name).collect();
         let message = format!("expected a mapping, found {}", node.describe());
         self.error(node.span, message, &format!("{} has {}", table.title, names.join(", ")));
@@ -174,6 +193,9 @@ impl Reader {
 
     /// Notes that no key says which step this is.
     pub fn unknown_step(&mut self, node: &Node, known: &[&'static str]) {
+        if self.is_full() {
+            return;
+        }
         let Kind::Map(entries) = &node.kind else {
             let message = format!("expected a step, found {}", node.describe());
             return self.error(node.span, message, "such as `- get: /`");
@@ -255,8 +277,7 @@ impl Reader {
             return Some(text);
         }
         let template = self.good(Template::parse(&text.value, text.span))?;
-        let constants = self.constants.last_mut()?;
-        let value = constants.text(&template);
+        let value = self.constants.text(&template);
         self.good(value).map(|value| Spanned::new(value, text.span))
     }
 
@@ -267,8 +288,20 @@ impl Reader {
         let mut vars = ByName::<Variable>::read(self, node).unwrap_or_default();
         self.found.truncate(known);
         self.lost.clear();
-        self.options.apply(&mut vars);
-        self.constants = vec![Constants::of(&vars)];
+        self.options.apply(vars.iter_mut());
+        self.constants.enter(&vars);
+    }
+
+    /// From here on quantities may hold these variables too.
+    pub fn enter(&mut self, vars: &[Var]) {
+        let mut vars = vars.to_vec();
+        self.options.apply(vars.iter_mut());
+        self.constants.enter(&vars);
+    }
+
+    /// Undoes [`Reader::enter`].
+    pub fn leave(&mut self) {
+        self.constants.leave();
     }
 
     /// What is wrong with the parts of a plan taken together. Whether something is there at all is asked of

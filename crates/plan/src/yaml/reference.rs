@@ -114,6 +114,7 @@ fn value(shape: &Shape) -> String {
             let values: Vec<String> = shapes.iter().map(value).collect();
             listed(&values.iter().map(String::as_str).collect::<Vec<_>>(), "or")
         }
+        Shape::IfKey(_, shapes) => format!("{} or {}", value(&shapes.0), value(&shapes.1)),
         Shape::Steps(_) => "[steps](#step)".to_owned(),
     }
 }
@@ -169,6 +170,7 @@ fn tables(shape: &Shape, show: &mut dyn FnMut(Table)) {
         Shape::Record(table) => show(table()),
         Shape::List(item, ..) | Shape::Names(item, ..) => tables(item, show),
         Shape::Either(shapes) => shapes.iter().for_each(|shape| tables(shape, show)),
+        Shape::IfKey(_, shapes) => tables(&shapes.0, show),
         _ => {}
     }
 }

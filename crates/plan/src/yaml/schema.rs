@@ -146,6 +146,11 @@ impl Definitions {
                 let shapes: Vec<Value> = shapes.iter().map(|shape| self.value(shape)).collect();
                 json!({"anyOf": shapes})
             }
+            Shape::IfKey(key, shapes) => {
+                let is_there = json!({"type": "object", "required": [key]});
+                let (then, otherwise) = (self.value(&shapes.0), self.value(&shapes.1));
+                json!({"if": is_there, "then": then, "else": otherwise})
+            }
             Shape::Steps(least) => {
                 let step = json!({"$ref": "#/$defs/step"});
                 let list = json!({"type": "array", "items": step, "minItems": least});

@@ -19,7 +19,7 @@ fn plan(steps: &str) -> String {
 #[test]
 fn the_number_of_steps_is_bounded() {
     let steps: String = (0..100_000).map(|n| format!("    - get: /{n}\n")).collect();
-    assert!(refused(&plan(&steps)).contains("more than 20000 steps"));
+    assert!(refused(&plan(&steps)).contains("more than 50000 steps"));
 }
 
 #[test]
@@ -35,6 +35,15 @@ fn errors_are_bounded() {
     let keys: String = (0..50_000).map(|n| format!("userz{n}: 1\n")).collect();
     let errors = refused(&keys);
     assert!(errors.matches("error:").count() <= 100);
+}
+
+/// Warnings have a bound of their own: an error behind many of them is still one.
+#[test]
+fn warnings_hide_no_errors() {
+    let steps: String = (0..300).map(|n| format!("    - get: \"/{{{{id{n}}}}}\"\n")).collect();
+    let errors = refused(&plan(&format!("{steps}    - gett: /\n")));
+    assert!(errors.contains("did you mean `get`?"), "{errors}");
+    assert_eq!(errors.matches("error:").count(), 1, "{errors}");
 }
 
 #[test]

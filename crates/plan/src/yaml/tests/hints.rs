@@ -172,7 +172,7 @@ fn quantities_may_hold_variables() {
     }
     for (users, words) in [
         ("${m}", "unknown variable `m`"),
-        ("${odd}", "`odd` is not the same each time"),
+        ("${odd}", "`odd` is not known before the run, or not the same each time"),
         ("${t}", "expected a whole number"),
         ("${n", "unclosed"),
     ] {
@@ -183,6 +183,27 @@ fn quantities_may_hold_variables() {
         assert!(errors.contains(words), "{errors}");
         assert_eq!(errors.matches("error:").count(), 1, "{errors}");
     }
+}
+
+#[test]
+fn a_scenario_has_variables_of_its_own() {
+    let text = "vars: {n: 5, m: 1}\nscenarios:\n  a: {vars: {n: 7, k: \"${n + m}\"}, load: {users: \"${k}\", for: 1s}, steps: [{get: /}]}\n  b: {load: {users: \"${n}\", for: 1s}, steps: [{get: /}]}\n";
+    let users = |options: &LoadOptions| -> Vec<Option<u64>> {
+        let plan = load_str("p", text, Path::new(""), options).expect("a good plan").plan;
+        let loads = plan.scenarios.into_iter().filter_map(|scenario| scenario.load);
+        loads
+            .map(|load| match load.value {
+                crate::model::Load::Closed(closed) => closed.users,
+                crate::model::Load::Open(_) => None,
+            })
+            .collect()
+    };
+    assert_eq!(users(&LoadOptions::default()), [Some(8), Some(5)]);
+    let set = LoadOptions { set: vec![("n".to_owned(), "2".to_owned())], ..LoadOptions::default() };
+    assert_eq!(users(&set), [Some(3), Some(2)]);
+    let errors =
+        read(&text.replace("users: \"${n}\"", "users: \"${k}\"")).expect_err("of another scenario");
+    assert!(errors.contains("unknown variable `k`"), "{errors}");
 }
 
 #[test]

@@ -1,0 +1,173 @@
+//! Makes whole seconds of what single workers hand over. A second is whole when all workers have handed over
+//! theirs or, as a worker may have nothing to do any more, when one has handed over the next but one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use squall_metrics::{
+    CheckCounts, Counters, HostSample, NameId, RequestStats, RowKey, SelfMetrics, Slice,
+};
+
+/// A second of the load.
+#[derive(Debug)]
+pub struct Second {
+    /// Its number, from 0, from the start of the load.
+    pub second: u32,
+    /// Requests, resources, programs, groups and iterations that ended in it, of all workers.
+    pub rows: Vec<Row>,
+    /// What checks came to.
+    pub checks: Vec<(Arc<RowKey>, CheckCounts)>,
+    /// What is counted besides requests: users, iterations, arrivals that were due, and so on.
+    pub counters: Counters,
+    /// squall's own delays and CPU time.
+    pub self_metrics: SelfMetrics,
+    /// Samples of the host that were taken in it: seconds after the start of the load, and the sample.
+    pub host: Vec<(f64, HostSample)>,
+    /// Everything as the workers recorded it.
+    pub slices: Vec<Slice>,
+}
+
+/// What was recorded in a row of the results in a second.
+#[derive(Debug)]
+pub struct Row {
+    /// What identifies the row.
+    pub key: Arc<RowKey>,
+    /// The statistics.
+    pub stats: RequestStats,
+}
+
+/// Collects slices into seconds.
+#[derive(Debug)]
+pub(crate) struct Seconds {
+    workers: usize,
+    names: HashMap<(u32, NameId), Arc<RowKey>>,
+    open: BTreeMap<u32, Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    slices: Vec<Slice>,
+    host: Vec<(f64, HostSample)>,
+}
+
+impl Seconds {
+    /// Of so many workers.
+    pub(crate) fn new(workers: u32) -> Seconds {
+        Seconds { workers: workers as usize, names: HashMap::new(), open: BTreeMap::new() }
+    }
+
+    /// Adds a slice. Slices of a second that was whole already make it come again.
+    pub(crate) fn add(&mut self, slice: &Slice) {
+        for (id, key) in &slice.names {
+            self.names.insert((slice.worker, *id), Arc::new(key.clone()));
+        }
+        self.open.entry(slice.second).or_default().slices.push(slice.clone());
+    }
+
+    /// Notes a sample of the host in a second.
+    pub(crate) fn note_host(&mut self, second: u32, at_s: f64, sample: HostSample) {
+        self.open.entry(second).or_default().host.push((at_s, sample));
+    }
+
+    /// The seconds that are whole now that second `latest` has begun to come, in order.
+    pub(crate) fn whole(&mut self, latest: u32) -> Vec<Second> {
+        let mut whole = Vec::new();
+        while let Some(first) = self.open.first_entry() {
+            let is_whole = first.get().slices.len() >= self.workers || *first.key() + 2 <= latest;
+            if !is_whole {
+                break;
+            }
+            let (second, open) = first.remove_entry();
+            whole.push(self.merge(second, open));
+        }
+        whole
+    }
+
+    /// All that is left: the load is over.
+    pub(crate) fn rest(&mut self) -> Vec<Second> {
+        let open = std::mem::take(&mut self.open);
+        open.into_iter().map(|(second, open)| self.merge(second, open)).collect()
+    }
+
+    fn merge(&self, second: u32, Open { slices, host }: Open) -> Second {
+        let (mut counters, mut self_metrics) = (Counters::default(), SelfMetrics::default());
+        let mut rows: Vec<Row> = Vec::new();
+        let mut places: HashMap<Arc<RowKey>, usize> = HashMap::new();
+        let mut checks: HashMap<Arc<RowKey>, CheckCounts> = HashMap::new();
+        for slice in &slices {
+            counters.merge(&slice.counters);
+            self_metrics.merge(&slice.self_metrics);
+            for (id, stats) in slice.rows() {
+                // A worker announces a name before it records under it.
+                let Some(key) = self.names.get(&(slice.worker, id)) else { continue };
+                let place = *places.entry(key.clone()).or_insert_with(|| {
+                    rows.push(Row { key: key.clone(), stats: RequestStats::default() });
+                    rows.len() - 1
+                });
+                rows[place].stats.merge(stats);
+            }
+            for (id, counts) in slice.checks() {
+                let Some(key) = self.names.get(&(slice.worker, id)) else { continue };
+                checks.entry(key.clone()).or_default().merge(&counts);
+            }
+        }
+        let mut checks: Vec<_> = checks.into_iter().collect();
+        checks.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Second { second, rows, checks, counters, self_metrics, host, slices }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use squall_metrics::{RowKind, Sample, Verdict};
+
+    use super::*;
+
+    fn slice(worker: u32, second: u32) -> Slice {
+        let mut slice = Slice::new(worker, second);
+        if second == 0 {
+            // Workers may number names differently.
+            slice.announce(NameId(worker), RowKey::new(RowKind::Request, "s", "a"));
+            slice.announce(NameId(1 - worker), RowKey::new(RowKind::Group, "s", "a"));
+            slice.announce(NameId(2), RowKey::new(RowKind::Check, "s", "a"));
+        }
+        slice.record(NameId(worker), &Sample::ok(10));
+        slice.record_span(NameId(1 - worker), 5_000, false);
+        slice.record_check(NameId(2), Verdict::Passed);
+        slice
+    }
+
+    fn counts(seconds: &[Second]) -> Vec<(u32, Vec<(RowKind, u64)>)> {
+        let rows = |second: &Second| {
+            let rows = second.rows.iter().map(|row| (row.key.place.kind, row.stats.count));
+            let checks = second.checks.iter().map(|(key, own)| (key.place.kind, own.passed));
+            rows.chain(checks).collect()
+        };
+        seconds.iter().map(|second| (second.second, rows(second))).collect()
+    }
+
+    #[test]
+    fn a_second_is_whole_when_all_workers_have_handed_it_over() {
+        let mut seconds = Seconds::new(2);
+        seconds.add(&slice(0, 0));
+        assert!(seconds.whole(0).is_empty());
+        seconds.add(&slice(1, 0));
+        let both = vec![(RowKind::Request, 2), (RowKind::Group, 2), (RowKind::Check, 2)];
+        assert_eq!(counts(&seconds.whole(0)), [(0, both)]);
+        assert!(seconds.rest().is_empty());
+    }
+
+    #[test]
+    fn a_worker_that_is_late_makes_its_second_come_again() {
+        let mut seconds = Seconds::new(2);
+        seconds.add(&slice(0, 0));
+        seconds.add(&slice(0, 1));
+        assert!(seconds.whole(1).is_empty());
+        seconds.add(&slice(0, 2));
+        let one = vec![(RowKind::Request, 1), (RowKind::Group, 1), (RowKind::Check, 1)];
+        assert_eq!(counts(&seconds.whole(2)), [(0, one.clone())]);
+        seconds.add(&slice(1, 0));
+        assert_eq!(counts(&seconds.whole(2)), [(0, one.clone())]);
+        assert_eq!(counts(&seconds.rest()), [(1, one.clone()), (2, one)]);
+    }
+}
