@@ -7,9 +7,8 @@ use squall_plan::yaml::Loaded;
 
 use crate::args::Variables;
 use crate::exit::CommandError;
-use crate::out;
 
-/// Reads a plan; warnings about it are printed.
+/// Reads a plan.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
     let mut values = LoadOptions {
         environment: vars::from_environment(std::env::vars()),
@@ -32,9 +31,5 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
         };
         values.set.push((name.to_owned(), value.to_owned()));
     }
-    let loaded = squall_runner::load(path, &values)?;
-    for warning in &loaded.warnings {
-        out::message(&loaded.sources.render(warning));
-    }
-    Ok(loaded)
+    Ok(squall_runner::load(path, &values)?)
 }

@@ -36,8 +36,7 @@ pub fn command(args: &Try) -> CommandResult {
     let failed = Arc::new(AtomicUsize::new(0));
     let counted = failed.clone();
     let options = args.variables.options();
-    let (plan, sources) = (&loaded.plan, &loaded.sources);
-    squall_runner::try_plan(plan, sources, &options, MAX_SHOWN_BYTES, move |tried| match tried {
+    squall_runner::try_plan(&loaded, &options, MAX_SHOWN_BYTES, move |tried| match tried {
         Tried::Warning(text) => out::message(text),
         Tried::Log(text) => out::print(&format!("log  {}\n", escape_control(text))),
         Tried::Exchange(exchange, secrets) => {

@@ -68,7 +68,7 @@ pub fn digest(bytes: &[u8]) {
     for value in [&first, &second] {
         assert!(value.starts_with("Digest username=") && may_stand_in_a_header(value.as_bytes()));
     }
-    assert_eq!(first == second, !first.contains("nc="), "{first}");
+    assert_eq!(first.contains(", nc=00000001"), second.contains(", nc=00000002"), "{first}");
 }
 
 /// A page, a line end and a reference on it: what they come to is sent as it is, and means the same when

@@ -31,6 +31,8 @@ pub struct RunFolder {
     open: BTreeMap<u32, BTreeMap<String, Histogram>>,
     /// How many writes failed.
     failed: u64,
+    /// Why the first of them did.
+    error: Option<io::Error>,
 }
 
 impl RunFolder {
@@ -53,6 +55,7 @@ impl RunFolder {
             names: BTreeMap::new(),
             open: BTreeMap::new(),
             failed: 0,
+            error: None,
             path,
         };
         folder.write_json(&Run { meta: meta.clone(), ..Run::default() })?;
@@ -69,9 +72,9 @@ impl RunFolder {
         self.failed + self.recording.failed()
     }
 
-    /// Everything recorded so far.
-    pub fn recording(&mut self) -> &mut Recording {
-        &mut self.recording
+    /// Why the first write that failed did; `None`: none failed.
+    pub fn error(&self) -> Option<&io::Error> {
+        self.error.as_ref().or(self.recording.error())
     }
 
     /// Adds what a worker recorded in a second.
@@ -143,7 +146,10 @@ impl RunFolder {
     }
 
     fn count_failure(&mut self, written: io::Result<()>) {
-        self.failed += u64::from(written.is_err());
+        if let Err(error) = written {
+            self.failed += 1;
+            self.error.get_or_insert(error);
+        }
     }
 }
 

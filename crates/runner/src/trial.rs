@@ -2,14 +2,13 @@
 //! written and debugged.
 
 use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
-use squall_plan::diagnostic::Sources;
-use squall_plan::model::Plan;
 use squall_plan::secrets::Secrets;
-use squall_wire::Io;
+use squall_plan::yaml::Loaded;
 
 use crate::error::Error;
 use crate::options::Options;
-use crate::{builtin, plans, setup_teardown};
+use crate::prepared::Prepared;
+use crate::sections;
 
 /// What a trial shows. It comes from a worker's thread.
 #[derive(Debug)]
@@ -27,23 +26,18 @@ pub enum Tried<'a> {
 /// # Errors
 /// The plan or an option is wrong, or a worker broke off. A request that fails is no error: it is shown.
 pub fn try_plan(
-    plan: &Plan,
-    sources: &Sources,
+    loaded: &Loaded,
     options: &Options,
     bytes: usize,
     show: impl Fn(Tried<'_>) + Send + Sync + Clone + 'static,
 ) -> Result<(), Error> {
-    let seed = plans::seed(plan, options.seed);
-    let destination = builtin::destination(plan, options, seed)?;
-    let mut compile = options.compile(destination.url.clone(), seed);
-    let programs = plans::compile_all(plan, sources, &compile)?;
-    programs.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
-    let shared = plans::network(plan, sources, &programs.all, Io::Auto)?;
+    let mut prepared = Prepared::new(loaded, options, |io, _| io)?;
+    prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
     for part in [Section::Setup, Section::Trial, Section::Teardown] {
-        if !setup_teardown::has_steps(plan, part) {
+        if !sections::has_steps(&loaded.plan, part) {
             continue;
         }
-        let program = plans::compile(plan, sources, part, &compile)?;
+        let program = prepared.program(part)?;
         let secrets = program.secrets.clone();
         let (shown, shown_secrets) = (show.clone(), secrets.clone());
         let trace = Trace::new(Which::All, bytes, move |exchange| {
@@ -51,18 +45,24 @@ pub fn try_plan(
         });
         let run = RunOptions::default();
         let control = Control::default();
-        let ended =
-            squall_engine::run(program, shared.clone(), &run, &control, Some(trace), |event| {
+        let ended = squall_engine::run(
+            program,
+            prepared.shared.clone(),
+            &run,
+            &control,
+            Some(trace),
+            |event| {
                 if let Event::Log(lines) = event {
                     lines.iter().for_each(|line| show(Tried::Log(&secrets.mask_own(&line.text))));
                 }
-            })
-            .map_err(Error::incomplete)?;
+            },
+        )
+        .map_err(Error::incomplete)?;
         if let Some(reason) = ended.failures.first() {
             return Err(Error::incomplete(reason));
         }
         if part == Section::Setup {
-            compile.setup = ended.variables;
+            prepared.compile.setup = ended.variables;
         }
     }
     Ok(())

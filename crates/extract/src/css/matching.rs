@@ -146,13 +146,19 @@ impl<'t> Matcher<'t> {
 
     fn all(&self, tests: &[Test], element: NodeId) -> Result<bool, ExtractError> {
         for test in tests {
-            if !self.holds(test, element)? {
+            let holds = match test {
+                // Most elements fail at their name: that is not worth a call.
+                Test::Name(name) => is_named(self.tree, element, name),
+                test => self.holds(test, element)?,
+            };
+            if !holds {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
+    #[inline(never)]
     fn holds(&self, test: &Test, element: NodeId) -> Result<bool, ExtractError> {
         let tree = self.tree;
         Ok(match test {
@@ -276,6 +282,7 @@ impl<'t> Matcher<'t> {
     }
 }
 
+#[inline]
 fn is_named(tree: &Tree, element: NodeId, name: &Name) -> bool {
     match name {
         Name::Local(name) => tree.same_name(tree.local_name(element), name),

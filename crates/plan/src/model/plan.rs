@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::step::Steps;
+use super::step_list::Steps;
 use super::{Connections, DataSource, Defaults, Json, Load, Step};
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Shape, Short, ShortOr, Time, record, words,

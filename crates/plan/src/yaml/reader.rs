@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::constants::Constants;
 use super::node::{self, Kind, Node};
 use super::suggest::{home, suggest};
-use crate::diagnostic::{Diagnostic, Sources};
+use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::files;
 use crate::keys::{ByName, Form, Of, Table, Union, Way};
 use crate::model::{Plan, Resolved, Step, Var, Variable};
@@ -19,7 +19,7 @@ use crate::vars::LoadOptions;
 /// Deepest nesting of included files.
 const MAX_INCLUDES: usize = 16;
 
-/// Most that is said of one plan.
+/// Most errors that are noted, and most warnings.
 pub(super) const MAX_FOUND: usize = 100;
 /// Most steps of a plan, those of its includes and within others counted.
 const MAX_STEPS: usize = 50_000;
@@ -95,14 +95,18 @@ impl Reader {
 
     /// Notes it.
     pub fn report(&mut self, found: Diagnostic) {
-        if !self.is_full() {
+        if self.count(found.severity) < MAX_FOUND {
             self.found.push(found);
         }
     }
 
+    fn count(&self, severity: Severity) -> usize {
+        self.found.iter().filter(|found| found.severity == severity).count()
+    }
+
     /// Whether so much is wrong that no more is noted.
     fn is_full(&self) -> bool {
-        self.found.len() >= MAX_FOUND
+        self.count(Severity::Error) >= MAX_FOUND
     }
 
     /// What is good; of what is not, the error is noted.

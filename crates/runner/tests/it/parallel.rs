@@ -1,6 +1,4 @@
-//! Requests of one user at the same time, through the binary against real sockets.
-
-mod common;
+//! Requests of one user at the same time against real sockets.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +6,8 @@ use std::sync::{Arc, Barrier};
 
 use serde_json::Value;
 
-use common::peer::{Peer, response};
-use common::{Steps, all_good, counter, kinds, target};
+use crate::common::peer::{Peer, response};
+use crate::common::{End, Steps, all_good, counter, kinds, options, result, target};
 
 /// A peer that answers only when `meet` requests are there at the same time, and the most that it saw.
 fn meeting(meet: usize) -> (Peer, Arc<AtomicUsize>) {
@@ -56,7 +54,7 @@ fn as_many_as_the_limit_at_the_same_time_and_no_more() {
     for (limit, steps) in [(4, "{limit: 4, steps: [GETS]}"), (6, "[GETS]")] {
         let (peer, most) = meeting(limit);
         let steps = format!("parallel: {}", steps.replace("GETS", &gets(12)));
-        let json = Steps { iterations: 3, ..Steps::one(&peer.url(), &steps) }.run(0);
+        let json = Steps { iterations: 3, ..Steps::one(&peer.url(), &steps) }.run(End::Passed);
         all_good(&json, 36);
         assert_eq!(most.load(Ordering::SeqCst), limit);
         assert_eq!(peer.connections(), limit, "they are kept over the iterations");
@@ -69,7 +67,7 @@ fn several_in_several_are_as_many_as_both_allow() {
     let (peer, most) = meeting(4);
     let inner = "{parallel: {limit: 2, steps: [{get: /a}, {get: /b}, {get: /c}, {get: /d}]}}";
     let steps = format!("parallel: {{limit: 2, steps: [{inner}, {inner}]}}");
-    let json = Steps { iterations: 2, ..Steps::one(&peer.url(), &steps) }.run(0);
+    let json = Steps { iterations: 2, ..Steps::one(&peer.url(), &steps) }.run(End::Passed);
     all_good(&json, 16);
     assert_eq!(most.load(Ordering::SeqCst), 4);
 }
@@ -79,7 +77,7 @@ fn a_pool_that_is_smaller_than_the_limit_lets_them_wait() {
     let (peer, most) = meeting(2);
     let head = "connections: {reuse: pool, pool_size: 2}";
     let steps = format!("parallel: [{}]", gets(10));
-    let json = Steps { head, iterations: 2, ..Steps::one(&peer.url(), &steps) }.run(0);
+    let json = Steps { head, iterations: 2, ..Steps::one(&peer.url(), &steps) }.run(End::Passed);
     all_good(&json, 20);
     assert_eq!((most.load(Ordering::SeqCst), peer.connections()), (2, 2));
 }
@@ -104,7 +102,7 @@ fn each_step_of_the_list_is_a_flow_of_its_own() {
       - get: "/last/${id}/${n}"
         name: last"#;
     let steps = steps.replace("$.query.id", "$.path").replace("/echo?id=7", "/echo");
-    let json = Steps { iterations: 4, ..Steps::one(&server.url(), &steps) }.run(0);
+    let json = Steps { iterations: 4, ..Steps::one(&server.url(), &steps) }.run(End::Passed);
     let count = |name: &str| json["requests"][name]["count"].as_u64();
     assert!(!kinds(&json).contains("extract"), "{}", json["log"]);
     assert_eq!(count("last"), Some(4), "{}", json["requests"]);
@@ -119,7 +117,7 @@ fn a_stalled_branch_holds_up_its_user_and_not_the_others() {
     let steps = "
       - parallel: {limit: 2, steps: [{get: /stall, timeout: 300ms}, {get: /a}, {get: /b}, {get: /c}]}
       - get: /last";
-    let json = Steps::one(&peer.url(), steps).run(0);
+    let json = Steps::one(&peer.url(), steps).run(End::Passed);
     assert_eq!(kinds(&json), r#"{"timeout_first_byte":1}"#);
     let mut asked = paths(&peer);
     assert_eq!(asked.pop().as_deref(), Some("/last"));
@@ -139,7 +137,7 @@ fn a_branch_that_fails_fails_its_groups_and_those_around() {
           - get: /
       - group: after
         steps: [{get: /}]"#;
-    let json = Steps::one(&server.url(), steps).run(0);
+    let json = Steps::one(&server.url(), steps).run(End::Passed);
     assert_eq!(kinds(&json), r#"{"status":1}"#);
     let errors = |name: &str| group(&json, name)["errors"].as_u64();
     let all = ["around", "good", "middle", "bad", "after"].map(errors);
@@ -148,30 +146,30 @@ fn a_branch_that_fails_fails_its_groups_and_those_around() {
 
 #[test]
 fn the_end_of_an_iteration_in_a_branch_ends_the_others_in_order() {
-    let end = |head: &str, end: &str, code: i32| {
+    let run = |head: &str, end: &str, how: End| {
         let peer = stalling();
         let steps = format!(
             "
       - parallel: {{limit: 3, steps: [{{think: 1h}}, {{parallel: [{{think: 1h}}]}}, {end}, {{get: /never}}]}}
       - get: /nor-this"
         );
-        let json = Steps { head, iterations: 2, ..Steps::one(&peer.url(), &steps) }.run(code);
+        let json = Steps { head, iterations: 2, ..Steps::one(&peer.url(), &steps) }.run(how);
         (json, paths(&peer))
     };
     let steps = "{group: g, steps: [{get: /a}, {stop: iteration}, {get: /b}]}";
-    let (json, asked) = end("", steps, 0);
+    let (json, asked) = run("", steps, End::Passed);
     assert_eq!(asked, ["/a", "/a"]);
     assert_eq!(group(&json, "g")["count"].as_u64(), Some(2));
     assert_eq!(counter(&json, "iterations_done"), 2);
     let bad = "{repeat: 2, steps: [{get: /a, check: status == 404}, {get: /b}]}";
-    assert_eq!(end("on_error: next_iteration", bad, 1).1, ["/a", "/a"]);
-    for (head, steps, code) in [
-        ("on_error: stop_user", bad, 1),
-        ("on_error: stop_run", bad, 1),
-        ("", "{repeat: 1, steps: [{get: /a}, {stop: user}]}", 0),
-        ("", "{repeat: 1, steps: [{get: /a}, {stop: run}]}", 1),
+    assert_eq!(run("on_error: next_iteration", bad, End::Failed).1, ["/a", "/a"]);
+    for (head, steps, how) in [
+        ("on_error: stop_user", bad, End::Failed),
+        ("on_error: stop_run", bad, End::Failed),
+        ("", "{repeat: 1, steps: [{get: /a}, {stop: user}]}", End::Passed),
+        ("", "{repeat: 1, steps: [{get: /a}, {stop: run}]}", End::Failed),
     ] {
-        let (json, asked) = end(head, steps, code);
+        let (json, asked) = run(head, steps, how);
         assert_eq!(asked, ["/a"], "{head} {steps}");
         assert_eq!(counter(&json, "iterations_done"), 0);
     }
@@ -183,7 +181,7 @@ fn what_is_in_flight_when_a_branch_ends_its_user_is_finished() {
     let end = "{repeat: 1, steps: [{get: /}, {stop: user}]}";
     let steps =
         format!("parallel: {{limit: 2, steps: [{{get: /delay/200}}, {end}, {{get: /never}}]}}");
-    all_good(&Steps::one(&server.url(), &steps).run(0), 2);
+    all_good(&Steps::one(&server.url(), &steps).run(End::Passed), 2);
 }
 
 #[test]
@@ -197,7 +195,7 @@ fn the_end_of_the_load_ends_branches_that_think() {
             server.url()
         );
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-        let json = common::result(folder.path(), &["run", "plan.yaml"], 0);
+        let json = result(folder.path(), &options(), End::Passed);
         let late = json["requests"]["GET /late"]["count"].as_u64().unwrap_or(0);
         assert_eq!(late, if load.contains("for") { 0 } else { 3 }, "{load}");
     }
@@ -213,7 +211,7 @@ fn what_is_in_flight_has_the_graceful_stop_to_end() {
         "{get: /stall}, ".repeat(5)
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let json = common::result(folder.path(), &["run", "plan.yaml"], 0);
+    let json = result(folder.path(), &options(), End::Passed);
     assert_eq!(kinds(&json), r#"{"interrupted":6}"#, "{}", json["log"]);
     assert_eq!(paths(&peer).len(), 6, "no new ones begin");
 }
@@ -225,8 +223,8 @@ fn what_a_branch_draws_does_not_depend_on_the_others() {
         let draw = "{get: '/${random(1, 1000000)}/${random(1, 1000000)}', name: a}";
         let twice = format!("{{repeat: 2, steps: [{draw}]}}, ").repeat(4);
         let steps = format!("parallel: {{limit: {limit}, steps: [{twice}]}}");
-        let json =
-            Steps { head: "seed: 5", iterations: 3, ..Steps::one(&server.url(), &steps) }.run(0);
+        let json = Steps { head: "seed: 5", iterations: 3, ..Steps::one(&server.url(), &steps) }
+            .run(End::Passed);
         all_good(&json, 24);
         BTreeSet::from_iter(paths(&server))
     };

@@ -1,10 +1,8 @@
 //! How long a user's session lasts, and the cookies that steps set and clear: against a peer that notes
 //! what it was sent.
 
-mod common;
-
-use common::peer::{Peer, header, response};
-use common::{Steps, all_good, counter, kinds, result};
+use crate::common::peer::{Peer, header, response};
+use crate::common::{End, Steps, all_good, counter, kinds, result, workers};
 
 /// A peer that gives every request without a cookie a session of its own, and asks for digest
 /// credentials on `/secret`.
@@ -60,7 +58,7 @@ scenarios:
         peer.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
-    let json = result(folder.path(), &["run", "plan.yaml", "-w", "1"], 0);
+    let json = result(folder.path(), &workers(1), End::Passed);
     all_good(&json, 6);
     assert_eq!(counter(&json, "connections_opened"), 1, "connections are no part of a session");
     seen(&peer)
@@ -118,7 +116,7 @@ fn cookies(steps: &str) -> (serde_json::Value, Vec<String>) {
     let url = format!("http://shop.test:{}", peer.address.port());
     let head = "vars: {lang: en}\nallow_hosts: '*.shop.test'\nconnections: {resolve: {shop.test: 127.0.0.1, www.shop.test: 127.0.0.1}}";
     let steps = steps.replace("www.shop.test/", &format!("www.shop.test:{}/", peer.address.port()));
-    let json = Steps { head, ..Steps::one(&url, &steps) }.run(0);
+    let json = Steps { head, ..Steps::one(&url, &steps) }.run(End::Passed);
     (json, seen(&peer))
 }
 

@@ -1,13 +1,11 @@
 //! Deadlines are the target's to meet: each exchange has its own, and time in which squall or the plan
 //! holds a request up does not count.
 
-mod common;
-
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::peer::{Conversation, Peer, response};
-use common::{Steps, all_good, counter, kinds, result, target};
+use crate::common::peer::{Conversation, Peer, response};
+use crate::common::{End, Steps, all_good, counter, kinds, options, result, target};
 
 /// Redirects six times, each after a while that is well within the limit; all together are not.
 fn redirects_slowly(mut client: Conversation) {
@@ -32,7 +30,7 @@ fn each_exchange_of_a_redirect_has_its_own_deadline() {
     for limit in ["total", "first_byte"] {
         let step =
             format!("{{get: /, redirects: 9, timeout: {{{limit}: 1s}}, check: body == \"there\"}}");
-        let json = Steps::one(&server.url(), &step).run(0);
+        let json = Steps::one(&server.url(), &step).run(End::Passed);
         all_good(&json, 1);
         let latency = json["totals"]["latency_us"]["max"].as_u64().expect("a number");
         assert!(latency >= 1_400_000, "the request is all of them: {latency}");
@@ -46,7 +44,7 @@ fn a_throttled_user_does_not_run_into_its_own_bandwidth() {
     let server = target();
     let url = server.url();
     let steps = Steps { head: "bandwidth: {down: 20kB/s}", ..Steps::one(&url, step) };
-    all_good(&steps.run(0), 1);
+    all_good(&steps.run(End::Passed), 1);
 }
 
 /// A target that stalls still runs into the deadline, throttled or not.
@@ -59,7 +57,7 @@ fn a_throttled_user_times_out_when_the_target_does_not_respond() {
     let step = "{get: /, timeout: {total: 300ms}}";
     let url = server.url();
     let steps = Steps { head: "bandwidth: {down: 20kB/s}", ..Steps::one(&url, step) };
-    assert_eq!(kinds(&steps.run(0)), r#"{"timeout_first_byte":1}"#);
+    assert_eq!(kinds(&steps.run(End::Passed)), r#"{"timeout_first_byte":1}"#);
 }
 
 #[test]
@@ -71,7 +69,7 @@ fn groups_that_the_end_of_the_load_cuts_off_are_no_errors() {
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    let json = result(folder.path(), &options(), End::Passed);
     let group = &json["groups"]["pair"];
     assert_eq!((group["count"].as_u64(), group["errors"].as_u64()), (Some(0), Some(0)), "{group}");
     assert_eq!(

@@ -1,12 +1,10 @@
-//! What squall makes of responses, through the binary against real sockets: every form of HTTP/1.1,
+//! What squall makes of responses against real sockets: every form of HTTP/1.1,
 //! early responses, connections that the server closed, compressed bodies.
-
-mod common;
 
 use std::sync::Arc;
 
-use common::peer::{Conversation, Peer, response};
-use common::{Steps, all_good, counter, kinds, target, target_at};
+use crate::common::peer::{Conversation, Peer, response};
+use crate::common::{End, Steps, all_good, counter, kinds, target, target_at};
 use serde_json::Value;
 use squall_target::{TlsCertificate, TlsOptions};
 
@@ -35,7 +33,7 @@ fn comes_well(step: &str, bytes: impl Into<Vec<u8>>, body: &str, after: After, c
         });
         let check = format!("['body == \"{body}\"', 'header(\"x-interim\") == null']");
         let step = format!("{{{step}, check: {check}}}");
-        let json = Steps { iterations: 3, ..Steps::one(&server.url(), &step) }.run(0);
+        let json = Steps { iterations: 3, ..Steps::one(&server.url(), &step) }.run(End::Passed);
         all_good(&json, 3);
         assert_eq!(server.connections(), connections, "in pieces of {size}");
         assert_eq!(counter(&json, "stale_retries"), 0);
@@ -97,7 +95,7 @@ fn the_content_type_and_the_encoding_reach_extracts_and_checks() {
             }
         });
         let step = format!("{{get: /, extract: {{x: {extract}}}, check: '{check}'}}");
-        all_good(&Steps::one(&server.url(), &step).run(0), 1);
+        all_good(&Steps::one(&server.url(), &step).run(End::Passed), 1);
     }
 }
 
@@ -142,7 +140,7 @@ fn bytes_that_nobody_asked_for_end_the_connection() {
             client.send(bytes);
         }
     });
-    let json = Steps { iterations: 3, ..Steps::one(&server.url(), "get: /") }.run(0);
+    let json = Steps { iterations: 3, ..Steps::one(&server.url(), "get: /") }.run(End::Passed);
     all_good(&json, 3);
     assert_eq!(server.connections(), 3);
 }
@@ -164,7 +162,7 @@ fn early(status: &str, body: &str) -> Value {
     let step = format!("{{post: /, body: {body}, status_errors: false, check: body == \"yes\"}}");
     let upload = upload();
     let files = &[("big.bin", &*upload)];
-    Steps { iterations: 2, files, ..Steps::one(&server.url(), &step) }.run(0)
+    Steps { iterations: 2, files, ..Steps::one(&server.url(), &step) }.run(End::Passed)
 }
 
 #[test]
@@ -194,7 +192,7 @@ fn an_early_response_over_tls_counts_as_that_response() {
             "{post: /hostile/early-response, body: {file: big.bin}, check: status == 413}",
         )
     }
-    .run(0);
+    .run(End::Passed);
     all_good(&json, 2);
 }
 
@@ -214,7 +212,7 @@ fn responds_once(mut client: Conversation) {
 #[test]
 fn a_get_on_a_closed_connection_is_repeated_once_on_a_fresh_one() {
     let server = Peer::start("127.0.0.1", responds_once);
-    let json = Steps { iterations: 3, ..Steps::one(&server.url(), GET_AND_THINK) }.run(0);
+    let json = Steps { iterations: 3, ..Steps::one(&server.url(), GET_AND_THINK) }.run(End::Passed);
     all_good(&json, 3);
     assert_eq!((counter(&json, "stale_retries"), counter(&json, "connections_opened")), (2, 3));
     assert_eq!(server.seen().len(), 3);
@@ -230,7 +228,7 @@ fn a_get_is_not_repeated_twice() {
             client.end();
         }
     });
-    let json = Steps { iterations: 3, ..Steps::one(&server.url(), GET_AND_THINK) }.run(0);
+    let json = Steps { iterations: 3, ..Steps::one(&server.url(), GET_AND_THINK) }.run(End::Passed);
     assert_eq!(kinds(&json), r#"{"closed_early":2}"#);
     assert_eq!((counter(&json, "stale_retries"), counter(&json, "connections_opened")), (1, 3));
 }
@@ -240,7 +238,7 @@ fn a_get_is_not_repeated_twice() {
 fn a_post_that_was_not_sent_is_sent_on_a_fresh_connection() {
     let server = Peer::start("127.0.0.1", responds_once);
     let step = "\n      - {post: /, body: hello}\n      - think: 200ms";
-    let json = Steps { iterations: 3, ..Steps::one(&server.url(), step) }.run(0);
+    let json = Steps { iterations: 3, ..Steps::one(&server.url(), step) }.run(End::Passed);
     all_good(&json, 3);
     assert_eq!((counter(&json, "stale_retries"), counter(&json, "connections_opened")), (2, 3));
     assert_eq!(server.seen().len(), 3);
@@ -258,7 +256,7 @@ fn what_dies_after_it_was_acknowledged_is_an_error() {
         client.request();
         client.end();
     });
-    let json = Steps { iterations: 30, ..Steps::one(&server.url(), "get: /") }.run(0);
+    let json = Steps { iterations: 30, ..Steps::one(&server.url(), "get: /") }.run(End::Passed);
     assert_eq!(kinds(&json), r#"{"closed_early":3}"#);
     let heads: Vec<usize> = server.seen().iter().map(|seen| seen.head.len()).collect();
     assert_eq!((counter(&json, "stale_retries"), heads.len()), (0, 30));
@@ -278,7 +276,7 @@ fn a_response_that_has_begun_is_not_asked_for_again() {
         client.send("HTTP/1.1 200");
         client.end();
     });
-    let json = Steps { iterations: 2, ..Steps::one(&server.url(), "get: /") }.run(0);
+    let json = Steps { iterations: 2, ..Steps::one(&server.url(), "get: /") }.run(End::Passed);
     assert_eq!(kinds(&json), r#"{"closed_early":1}"#);
     assert_eq!((counter(&json, "stale_retries"), counter(&json, "connections_opened")), (0, 1));
 }
@@ -288,7 +286,7 @@ fn a_response_that_has_begun_is_not_asked_for_again() {
 /// One request to the target that asks for a packed body, and a check of it.
 fn packed(path: &str, more: &str) -> Value {
     let step = format!("{{get: {path}, compression: true{more}}}");
-    Steps::one(&target().url(), &step).run(0)
+    Steps::one(&target().url(), &step).run(End::Passed)
 }
 
 #[test]

@@ -1,23 +1,22 @@
-//! Time accounting through the binary: it adds up for every shape of load, and the times that the plan
+//! Time accounting: it adds up for every shape of load, and the times that the plan
 //! determines are exact.
 
-mod common;
-
 use serde_json::Value;
+use squall_runner::Options;
 
-use common::{result, target};
+use crate::common::{End, options, refused, result, target, workers};
 
 /// Runs a plan of these lines against a target of its own.
-fn run(plan: &str, flags: &[&str]) -> Value {
+fn run(plan: &str, options: &Options) -> Value {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!("target: {}\n{plan}", server.url());
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    result(folder.path(), &[&["run", "plan.yaml", "--allow-exec"], flags].concat(), 0)
+    result(folder.path(), options, End::Passed)
 }
 
 /// One scenario with this load and these steps, on two workers.
 fn load(load: &str, steps: &str) -> Value {
-    run(&format!("scenarios: {{a: {{load: {load}, steps: [{steps}]}}}}\n"), &["-w", "2"])
+    run(&format!("scenarios: {{a: {{load: {load}, steps: [{steps}]}}}}\n"), &workers(2))
 }
 
 /// User-seconds in a state.
@@ -108,7 +107,7 @@ fn what_the_plan_decides_is_exact() {
     exactly(&json, "not_started", 0.1 + 0.2 + 0.3);
     let json = run(
         "scenarios: {a: {load: {users: 2, iterations: 1}, start_after: 300ms, steps: [{get: /}]}}\n",
-        &[],
+        &options(),
     );
     adds_up(&json, 2);
     exactly(&json, "not_started", 0.6);
@@ -151,10 +150,9 @@ fn ending_together_needs_iterations() {
     let folder = tempfile::tempdir().expect("a folder");
     let plan = "target: http://a\nscenarios: {a: {load: {users: 1, for: 1s, end: together}, steps: [{get: /}]}}\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let output = common::squall(folder.path(), &["check", "plan.yaml"]);
-    let text = String::from_utf8_lossy(&output.stderr);
+    let text = refused(folder.path(), &options());
     assert!(
-        text.contains("plan.yaml:2:48: error: `end` only applies to a load with `iterations`"),
+        text.contains("plan.yaml:2:43: error: `end` only applies together with `iterations`"),
         "{text}"
     );
 }

@@ -1,7 +1,5 @@
-//! How connections are made and kept, through the binary against real sockets: proxies, addresses,
+//! How connections are made and kept against real sockets: proxies, addresses,
 //! TLS, who owns a connection.
-
-mod common;
 
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -12,8 +10,8 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use serde_json::Value;
 use squall_target::{Server, TlsCertificate, TlsOptions};
 
-use common::peer::{Peer, Seen, header, response};
-use common::{Steps, all_good, counter, kinds, target, target_at};
+use crate::common::peer::{Peer, Seen, header, response};
+use crate::common::{End, Steps, all_good, counter, kinds, options, result, target, target_at};
 
 /// Sends a made-up name to the loopback address.
 const RESOLVE: &str = "resolve: {shop.test: 127.0.0.1}";
@@ -30,7 +28,7 @@ fn peer(at: &str, status: &'static str) -> Peer {
 /// Gets a page of a URL so often, with a connection each and these settings of connections.
 fn get(url: &str, iterations: u32, connection: &str) -> Value {
     let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
-    Steps { head, iterations, ..Steps::one(url, "get: /page?q=1") }.run(0)
+    Steps { head, iterations, ..Steps::one(url, "get: /page?q=1") }.run(End::Passed)
 }
 
 /// A target that speaks TLS, with a certificate for `shop.test`.
@@ -47,7 +45,7 @@ fn secure(server: &Server, host: &str, connection: &str, files: &Files, check: &
     let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
     let steps = &format!("{{get: /connection, check: '{check}'}}");
     let files = &[files, &[("ca.pem", ca.as_bytes())]].concat();
-    Steps { head, iterations: 5, files, ..Steps::one(&url, steps) }.run(0)
+    Steps { head, iterations: 5, files, ..Steps::one(&url, steps) }.run(End::Passed)
 }
 
 type Files<'a> = [(&'a str, &'a [u8])];
@@ -58,7 +56,7 @@ fn the_latency_of_a_new_connection_is_what_its_phases_took() {
     let head = "connections: {reuse: per_iteration}";
     let url = server.url();
     let one = Steps::one(&url, "get: /page");
-    let json = Steps { head, users: 64, iterations: 50, ..one }.run(0);
+    let json = Steps { head, users: 64, iterations: 50, ..one }.run(End::Passed);
     let totals = &json["totals"];
     let mean = |row: &Value| row["mean"].as_f64().expect("a mean");
     let phases = ["connect", "first_byte", "body"].map(|name| mean(&totals["phases"][name]));
@@ -126,7 +124,7 @@ fn http_shows_its_credentials_to_the_proxy_with_each_request() {
     let head = &format!("vars: {{word: secret}}\nconnections: {{proxy: '{url}'}}");
     // One request is prepared before the run, the other is made while it runs.
     let steps = "\n      - get: /page\n      - get: '/${iteration}'";
-    all_good(&Steps { head, ..Steps::one("http://shop.test", steps) }.run(0), 2);
+    all_good(&Steps { head, ..Steps::one("http://shop.test", steps) }.run(End::Passed), 2);
     let seen = proxy.seen();
     assert_eq!(seen.len(), 2);
     for Seen { head, .. } in seen {
@@ -215,11 +213,12 @@ fn a_unix_socket_takes_the_place_of_tcp() {
       - post: /upload
         body: hello
         check: 'json("$.bytes") == 5'"#;
-    let json = Steps { head, iterations: 2, ..Steps::one("http://shop.test", steps) }.run(0);
+    let json =
+        Steps { head, iterations: 2, ..Steps::one("http://shop.test", steps) }.run(End::Passed);
     all_good(&json, 6);
     assert_eq!(server.stats().accepted, 1);
     drop(server);
-    let json = Steps { head, ..Steps::one("http://shop.test", "get: /") }.run(0);
+    let json = Steps { head, ..Steps::one("http://shop.test", "get: /") }.run(End::Passed);
     assert_eq!(kinds(&json), r#"{"connect_failed":1}"#, "its file is gone");
 }
 
@@ -285,7 +284,8 @@ fn connections_of_three_users(reuse: &str) -> u64 {
     let server = target();
     let head = &format!("connections: {{reuse: {reuse}}}");
     let steps = "\n      - get: /\n      - get: /items";
-    let json = Steps { head, users: 3, iterations: 2, ..Steps::one(&server.url(), steps) }.run(0);
+    let json = Steps { head, users: 3, iterations: 2, ..Steps::one(&server.url(), steps) }
+        .run(End::Passed);
     all_good(&json, 12);
     assert_eq!(counter(&json, "connections_opened"), server.stats().accepted);
     server.stats().accepted
@@ -317,7 +317,8 @@ fn connections_of_a_pool_are_as_many_as_the_plan_says() {
         });
         let head = &format!("connections: {{reuse: pool, pool_size: {size}}}");
         let url = &server.url();
-        let json = Steps { head, users: 8, iterations: 5, ..Steps::one(url, "get: /") }.run(0);
+        let json =
+            Steps { head, users: 8, iterations: 5, ..Steps::one(url, "get: /") }.run(End::Passed);
         all_good(&json, 40);
         assert_eq!(server.connections(), size);
     }
@@ -329,7 +330,8 @@ fn a_request_that_fails_gives_its_connection_back_to_the_pool() {
     let server = peer("127.0.0.1", "200 OK");
     let head = "connections: {reuse: pool, pool_size: 2}";
     let step = "{get: /, response_body: {file: /nonexistent/x}, timeout: {pool: 2s}}";
-    let json = Steps { head, users: 6, iterations: 4, ..Steps::one(&server.url(), step) }.run(0);
+    let json =
+        Steps { head, users: 6, iterations: 4, ..Steps::one(&server.url(), step) }.run(End::Passed);
     assert_eq!(kinds(&json), r#"{"render":24}"#, "{}", json["log"]);
     assert!(json["log"].to_string().contains("/nonexistent/x"), "{}", json["log"]);
 }
@@ -347,7 +349,7 @@ scenarios: {{a: {{load: {{users: 10, iterations: 2, pacing: 1ms}}, steps: [{{get
             server.url()
         );
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-        common::result(folder.path(), &["run", "plan.yaml"], 0)
+        result(folder.path(), &options(), End::Passed)
     };
     let json = run("10s");
     all_good(&json, 20);
@@ -385,7 +387,8 @@ fn a_plan_says_whether_a_request_is_sent_again_where_the_target_had_closed_its_c
         let server = closes_behind_its_back();
         let steps = format!("\n      - {{get: /{own}}}\n      - {{think: 50ms}}");
         let url = &server.url();
-        let json = Steps { head: defaults, iterations: 4, ..Steps::one(url, &steps) }.run(0);
+        let json =
+            Steps { head: defaults, iterations: 4, ..Steps::one(url, &steps) }.run(End::Passed);
         let case = format!("{defaults}{own}: {} {}", kinds(&json), json["counters"]);
         assert_eq!(json["totals"]["errors"].as_u64(), Some(errors), "{case}");
         assert_eq!(counter(&json, "stale_retries"), if errors == 0 { 3 } else { 0 }, "{case}");
@@ -416,7 +419,7 @@ fn over_tls(server: &Server, host: &str, tls: &str, ca: &str) -> (String, String
     let head =
         format!("on_error: continue\nconnections: {{resolve: {{{resolve}}}, tls: {{{tls}}}}}");
     let files: &Files = &[("ca.pem", ca.as_bytes())];
-    let result = Steps { head: &head, files, ..Steps::one(&url, "get: /") }.run(0);
+    let result = Steps { head: &head, files, ..Steps::one(&url, "get: /") }.run(End::Passed);
     (kinds(&result), result.to_string())
 }
 
@@ -481,7 +484,8 @@ fn the_wrong_scheme_for_a_port_is_said() {
     let (errors, result) = over_tls(&plain, "127.0.0.1", "", "");
     assert_eq!(errors, "{}", "{result}");
     let url = plain.url().replace("http:", "https:");
-    let result = Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(0);
+    let result =
+        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
     assert_eq!(kinds(&result), "{\"tls\":1}");
     assert!(result.to_string().contains("is it meant to be http://?"), "{result}");
     // What OpenSSL sends to a client that does not speak TLS.
@@ -491,7 +495,8 @@ fn the_wrong_scheme_for_a_port_is_said() {
         client.end();
     });
     let url = tls.url();
-    let result = Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(0);
+    let result =
+        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
     assert_eq!(kinds(&result), "{\"malformed_response\":1}");
     assert!(result.to_string().contains("is it meant to be https://?"), "{result}");
 }

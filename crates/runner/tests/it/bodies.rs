@@ -1,6 +1,4 @@
-//! What becomes of bodies of any size, through the binary: digests, files, beginnings.
-
-mod common;
+//! What becomes of bodies of any size: digests, files, beginnings.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +6,7 @@ use std::net::TcpStream;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
-use common::{result, squall, target};
+use crate::common::{End, options, outcome, refused, result, target};
 
 /// A body of the target as it is, without squall.
 fn body(address: &str, path: &str) -> Vec<u8> {
@@ -38,13 +36,14 @@ fn digests_files_and_beginnings() {
     let sha = |bytes: &[u8]| hex(&Sha256::digest(bytes));
     let xxh3 = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&big));
     let page = body(&address, "/items").len();
+    let here = folder.path().display();
     let steps = [
         format!("{{get: /bytes/3m, response_body: {{hash: sha256}}, check: ['body_hash == \"{}\"', body_bytes == 3145728]}}", sha(&big)),
         format!("{{get: /bytes/3m, response_body: {{hash: xxh3}}, extract: {{digest: body_hash}}, check: ['body_hash == \"{xxh3}\"']}}"),
         format!("{{get: '/delay/0?${{digest}}', check: ['digest == \"{xxh3}\"']}}"),
         // What is compressed is decompressed while it is received.
         format!("{{get: /gzip, compression: true, response_body: {{hash: sha256}}, check: ['body_hash == \"{}\"']}}", sha(&packed)),
-        "{get: /bytes/3m, response_body: {file: 'body-${iteration}.bin'}, check: ['body_file == \"body-\" + string(iteration) + \".bin\"']}".to_owned(),
+        format!("{{get: /bytes/3m, response_body: {{file: '{here}/body-${{iteration}}.bin'}}, check: ['body_file == \"{here}/body-\" + string(iteration) + \".bin\"']}}"),
         format!("{{get: /items, response_body: {{keep: 500}}, check: [size(body) == 500, body_bytes == {page}]}}"),
         "{get: /bytes/3m, response_body: {keep: 64KiB}, check: [size(body) > 10000, body_bytes == 3145728]}".to_owned(),
         "{get: /gzip, compression: true, response_body: {keep: 100}, check: [size(body) == 100]}".to_owned(),
@@ -54,7 +53,7 @@ fn digests_files_and_beginnings() {
     ];
     std::fs::write(folder.path().join("plan.yaml"), plan(&url, &steps.join(", ")))
         .expect("writable");
-    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    let json = result(folder.path(), &options(), End::Passed);
     assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
     for name in ["body-0.bin", "body-1.bin"] {
         assert!(std::fs::read(folder.path().join(name)).expect("a file") == big, "{name}");
@@ -64,23 +63,14 @@ fn digests_files_and_beginnings() {
 #[test]
 fn a_response_body_that_cannot_be_had_is_an_error() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
-    let run = |step: &str| {
+    let write = |step: &str| {
         std::fs::write(folder.path().join("plan.yaml"), plan(&server.url(), step))
             .expect("writable");
-        let output = squall(folder.path(), &["run", "plan.yaml", "-q"]);
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
     };
-    let (code, text) = run("{get: /, response_body: crc32}");
-    assert!(
-        code == Some(2) && text.contains("invalid response_body `crc32`: expected discard"),
-        "{text}"
-    );
-    let (code, text) = run("{get: /, response_body: {}}");
-    assert!(code == Some(2) && text.contains("exactly one of hash, keep and file"), "{text}");
-    let (code, text) = run("{get: /, response_body: discard, check: 'body.contains(\"x\")'}");
-    assert!(code == Some(2) && text.contains("reads the body"), "{text}");
     for (step, hint) in [
+        ("{get: /, response_body: crc32}", "invalid response_body `crc32`: expected discard"),
+        ("{get: /, response_body: {}}", "exactly one of hash, keep and file"),
+        ("{get: /, response_body: discard, check: 'body.contains(\"x\")'}", "reads the body"),
         ("{get: /, check: body_hash != null}", "add `response_body: {hash: sha256}`"),
         ("{get: /, extract: {x: body_file}}", "add `response_body: {file: PATH}`"),
         (
@@ -89,13 +79,18 @@ fn a_response_body_that_cannot_be_had_is_an_error() {
         ),
         ("{get: /, check: size == 1}", "did you mean `body_bytes`?"),
     ] {
-        let (code, text) = run(step);
-        assert!(code == Some(2) && text.contains(hint), "{step}: {text}");
+        write(step);
+        let text = refused(folder.path(), &options());
+        assert!(text.contains(hint), "{step}: {text}");
     }
-    let (_, text) = run("{get: /, response_body: {file: no/such/folder/x}}");
-    assert!(text.contains("response_body: no/such/folder/x: "), "{text}");
+    let log = |step: &str| {
+        write(step);
+        outcome(folder.path(), &options()).run.log.join("\n")
+    };
+    let text = log("{get: /, response_body: {file: no/such/folder/x}}");
+    assert!(text.contains("response_body: ") && text.contains("no/such/folder/x: "), "{text}");
     // A device that is always full.
-    let (_, text) = run("{get: /bytes/1m, response_body: {file: /dev/full}}");
+    let text = log("{get: /bytes/1m, response_body: {file: /dev/full}}");
     assert!(text.contains("response_body: ") && text.contains("No space left"), "{text}");
 }
 
@@ -114,7 +109,7 @@ fn markers_of_a_file_are_replaced_on_its_way() {
         digests[0], digests[1]
     );
     std::fs::write(folder.path().join("plan.yaml"), plan(&server.url(), &steps)).expect("writable");
-    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    let json = result(folder.path(), &options(), End::Passed);
     assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
     let bytes = json["totals"]["bytes_out"].as_u64().expect("bytes");
     assert!(bytes > 2 * sent(0).len() as u64 && bytes < 2 * sent(0).len() as u64 + 1_000);
@@ -141,12 +136,11 @@ fn a_compressed_file_is_sent_decompressed() {
     ];
     let steps = plan(&server.url(), &steps.join(", "));
     std::fs::write(folder.path().join("plan.yaml"), steps).expect("writable");
-    let json = result(folder.path(), &["run", "plan.yaml"], 0);
+    let json = result(folder.path(), &options(), End::Passed);
     assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
     std::fs::write(folder.path().join("big.txt.gz"), "plain").expect("writable");
-    let output = squall(folder.path(), &["run", "plan.yaml"]);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && text.contains("big.txt.gz: "), "{text}");
+    let text = refused(folder.path(), &options());
+    assert!(text.contains("big.txt.gz: "), "{text}");
 }
 
 /// What it sends and gets takes as long as its bandwidth says, less what may come at once.
@@ -160,7 +154,7 @@ fn a_user_has_a_bandwidth() {
             server.url()
         );
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-        let json = result(folder.path(), &["run", "plan.yaml"], 0);
+        let json = result(folder.path(), &options(), End::Passed);
         assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
         json["totals"]["latency_us"]["mean"].as_f64().expect("a mean") / 1e6
     };
@@ -183,8 +177,7 @@ fn shared_connections_have_no_bandwidth() {
     let plan = "target: builtin\nconnections: {reuse: pool, pool_size: 2}\n\
         scenarios: {a: {bandwidth: 2Mbit/s, load: {users: 2, for: 1s}, steps: [{get: /}]}}\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let output = squall(folder.path(), &["check", "plan.yaml"]);
-    let text = String::from_utf8_lossy(&output.stderr);
+    let text = refused(folder.path(), &options());
     assert!(text.contains("has a bandwidth, but its users share a pool of connections"), "{text}");
 }
 
@@ -213,9 +206,8 @@ fn a_file_that_shrinks_while_it_is_sent_is_not_the_targets_fault() {
         std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
         let path = folder.path().to_owned();
         let server = std::thread::spawn(move || shrinking(&path, listener));
-        let output = squall(folder.path(), &["run", "plan.yaml", "-q", "--json", "-"]);
+        let text = squall_report::json(&outcome(folder.path(), &options()).run).to_string();
         server.join().expect("the server");
-        let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("body_file") && text.contains("big.bin: the file"), "{body}: {text}");
     }
 }
@@ -229,12 +221,7 @@ fn a_body_that_is_a_directory_is_found_before_the_run() {
         let steps = format!("{{post: /, {body}}}");
         std::fs::write(folder.path().join("plan.yaml"), plan("http://127.0.0.1:9", &steps))
             .expect("writable");
-        let output = squall(folder.path(), &["run", "plan.yaml", "-q"]);
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&text);
-        assert!(
-            output.status.code() == Some(2) && text.contains("expected a file, found a directory"),
-            "{body}: {text}"
-        );
+        let text = refused(folder.path(), &options());
+        assert!(text.contains("expected a file, found a directory"), "{body}: {text}");
     }
 }

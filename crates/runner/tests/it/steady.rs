@@ -1,17 +1,15 @@
-//! The steady part of a run, through the binary: where it begins and ends by the plan, and that it has
+//! The steady part of a run: where it begins and ends by the plan, and that it has
 //! intervals.
-
-mod common;
 
 use serde_json::Value;
 
-use common::{result, target};
+use crate::common::{End, options, result, target};
 
 fn run(lines: &str) -> Value {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!("target: {}\n{lines}\n", server.url());
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    result(folder.path(), &["run", "plan.yaml"], 0)
+    result(folder.path(), &options(), End::Passed)
 }
 
 fn part(json: &Value) -> (Option<u64>, Option<u64>) {

@@ -1,7 +1,5 @@
-//! HTTP/2 through the binary: who shares connections, what the protocol agrees on, and that plans mean the
+//! HTTP/2: who shares connections, what the protocol agrees on, and that plans mean the
 //! same as with HTTP/1.1. The server is the `h2` crate's.
-
-mod common;
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -21,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use common::{Steps, all_good, counter, kinds, result, squall, target, target_at};
+use crate::common::{End, Steps, all_good, counter, kinds, options, refused, target, target_at};
 
 /// What a server does beside answering.
 #[derive(Clone, Default)]
@@ -170,7 +168,7 @@ fn echo(method: &http::Method, uri: &http::Uri, headers: &HeaderMap, body: &[u8]
 
 /// Runs steps over HTTP/2 without errors.
 fn good(head: &str, url: &str, users: u32, iterations: u32, steps: &str) -> Value {
-    let json = Steps { head, users, iterations, ..Steps::one(url, steps) }.run(0);
+    let json = Steps { head, users, iterations, ..Steps::one(url, steps) }.run(End::Passed);
     all_good(&json, u64::from(users * iterations));
     json
 }
@@ -192,7 +190,7 @@ fn the_resources_of_a_page_share_its_connection() {
     let peer = peer(Ways::default());
     let head = "connections: {http: 2}";
     let step = "{get: /page, name: page, resources: true}";
-    let json = Steps { head, iterations: 2, ..Steps::one(&peer.url, step) }.run(0);
+    let json = Steps { head, iterations: 2, ..Steps::one(&peer.url, step) }.run(End::Passed);
     all_good(&json, 8);
     let status = &json["requests"]["page (image)"]["status"];
     assert_eq!(status.to_string(), r#"{"200":5,"304":1}"#);
@@ -253,7 +251,7 @@ fn a_server_without_http_2_gets_http_1_if_that_is_left_open() {
         assert_eq!(counter(&json, "http2_connections"), 0);
         assert!(counter(&json, "connections_opened") <= 10, "{json}");
         let head = &format!("connections: {{http: 2, reuse: {reuse}, tls: {{insecure: true}}}}");
-        let json = Steps { head, ..Steps::one(&server.url(), "get: /connection") }.run(0);
+        let json = Steps { head, ..Steps::one(&server.url(), "get: /connection") }.run(End::Passed);
         // Its alert may be lost with the connection that it closes at once.
         assert!([r#"{"tls":1}"#, r#"{"reset":1}"#].contains(&&*kinds(&json)), "{json}");
         assert_eq!(counter(&json, "http2_connections"), 0);
@@ -262,7 +260,7 @@ fn a_server_without_http_2_gets_http_1_if_that_is_left_open() {
     let json = good("connections: {http: auto}", &plain.url(), 2, 2, "get: /connection");
     assert_eq!(counter(&json, "http2_connections"), 0);
     let head = "connections: {http: 2}";
-    let json = Steps { head, ..Steps::one(&plain.url(), "get: /connection") }.run(0);
+    let json = Steps { head, ..Steps::one(&plain.url(), "get: /connection") }.run(End::Passed);
     assert_eq!(kinds(&json), r#"{"malformed_response":1}"#, "{json}");
 }
 
@@ -303,7 +301,7 @@ fn a_plan_means_the_same() {
     let upload = vec![b'u'; 200_000];
     let files: &[(&str, &[u8])] = &[("upload.bin", &upload)];
     let head = "connections: {http: 2}";
-    let json = Steps { head, files, ..Steps::one(&peer.url, steps) }.run(0);
+    let json = Steps { head, files, ..Steps::one(&peer.url, steps) }.run(End::Passed);
     for kind in ["body_too_large", "reset", "status", "timeout_first_byte"] {
         assert_eq!(json["totals"]["error_kinds"][kind], 1, "{kind}: {json}");
     }
@@ -323,21 +321,26 @@ fn bytes_of_a_slow_user_come_slowly() {
 }
 
 #[test]
-fn one_line_and_try_speak_it_too() {
+fn a_trial_speaks_it_too() {
     let peer = peer(Ways::default());
-    let folder = tempfile::tempdir().expect("a folder");
-    let url = &format!("{}/slow", peer.url);
-    let json = result(folder.path(), &[url, "--http", "2", "-c", "3", "-n", "30"], 0);
-    all_good(&json, 30);
-    assert_eq!(counter(&json, "http2_connections"), 3);
     let plan = format!(
         "target: {}\nconnections: {{http: 2}}\nscenarios: {{u: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /slow}}]}}}}\n",
         peer.url
     );
-    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let shown = squall(folder.path(), &["try", "plan.yaml"]);
-    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.contains("GET /slow HTTP/2") && shown.contains("HTTP/2 200"), "{shown}");
+    let plan = squall_runner::load_str("plan", &plan).expect("a plan");
+    let (shown, heads) = std::sync::mpsc::channel();
+    squall_runner::try_plan(&plan, &options(), 1 << 10, move |tried| {
+        if let squall_runner::Tried::Exchange(exchange, _) = tried {
+            shown.send([exchange.request.clone(), exchange.head.clone()]).expect("it is read");
+        }
+    })
+    .expect("a trial");
+    let heads =
+        heads.recv().expect("an exchange").map(|head| String::from_utf8_lossy(&head).into_owned());
+    assert!(
+        heads[0].starts_with("GET /slow HTTP/2") && heads[1].starts_with("HTTP/2 200"),
+        "{heads:?}"
+    );
 }
 
 #[test]
@@ -345,8 +348,6 @@ fn without_tls_it_goes_through_no_proxy() {
     let folder = tempfile::tempdir().expect("a folder");
     let plan = "target: http://127.0.0.1:1\nconnections: {http: 2, proxy: 'http://127.0.0.1:2'}\nscenarios: {u: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let output = squall(folder.path(), &["run", "plan.yaml"]);
-    assert_eq!(output.status.code(), Some(2));
-    let error = String::from_utf8_lossy(&output.stderr);
+    let error = refused(folder.path(), &options());
     assert!(error.contains("HTTP/2 to http://127.0.0.1:1 cannot go through a proxy"), "{error}");
 }

@@ -1,6 +1,4 @@
-//! Pages with their resources, through the binary against real sockets.
-
-mod common;
+//! Pages with their resources against real sockets.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +6,8 @@ use std::sync::{Condvar, Mutex};
 
 use serde_json::Value;
 
-use common::peer::{Peer, header, response};
-use common::{Steps, all_good, counter, kinds, target};
+use crate::common::peer::{Peer, header, response};
+use crate::common::{End, Steps, all_good, counter, kinds, options, result, target};
 
 /// A peer that serves these texts by path, each with its content type and other lines of the head.
 fn site(pages: &'static [(&'static str, &'static str, &'static str)]) -> Peer {
@@ -47,7 +45,7 @@ fn count(json: &Value, name: &str) -> u64 {
 fn a_page_loads_what_it_names_and_then_what_has_changed() {
     let server = target();
     let step = "{get: /page/20, name: home, resources: true}";
-    let json = Steps { iterations: 2, ..Steps::one(&server.url(), step) }.run(0);
+    let json = Steps { iterations: 2, ..Steps::one(&server.url(), step) }.run(End::Passed);
     all_good(&json, 21 + 16);
     assert_eq!(server.stats().requests, 21 + 16);
     assert_eq!(counter(&json, "cache_hits"), 5);
@@ -61,10 +59,10 @@ fn a_page_loads_what_it_names_and_then_what_has_changed() {
     let group = &json["groups"]["home"];
     assert_eq!((group["count"].as_u64(), group["errors"].as_u64()), (Some(2), Some(0)));
     let step = "{get: /page/20, resources: {cache: false}}";
-    all_good(&Steps { iterations: 2, ..Steps::one(&server.url(), step) }.run(0), 42);
+    all_good(&Steps { iterations: 2, ..Steps::one(&server.url(), step) }.run(End::Passed), 42);
     let head = "defaults: {resources: true}";
     let steps = "\n      - {get: /page/4, name: a}\n      - {get: /page/4, name: b, resources: false}\n      - get: /echo";
-    all_good(&Steps { head, ..Steps::one(&server.url(), steps) }.run(0), 7);
+    all_good(&Steps { head, ..Steps::one(&server.url(), steps) }.run(End::Passed), 7);
 }
 
 /// An open load's users begin each iteration without anything: their cache is empty, too.
@@ -77,7 +75,7 @@ fn a_new_session_has_nothing_in_its_cache() {
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let json = common::result(folder.path(), &["run", "plan.yaml"], 0);
+    let json = result(folder.path(), &options(), End::Passed);
     assert_eq!(counter(&json, "cache_hits"), 0);
     all_good(&json, 10);
 }
@@ -103,7 +101,7 @@ fn what_resources_name_is_loaded_too() {
         ("/a1.png", "Content-Type: image/png", "x"),
     ]);
     let step = "{get: /a/page, resources: {hosts: all}}";
-    let json = Steps::one(&peer.url(), step).run(0);
+    let json = Steps::one(&peer.url(), step).run(End::Passed);
     let asked = paths(&peer);
     let all = [
         "/a/page",
@@ -123,7 +121,7 @@ fn what_resources_name_is_loaded_too() {
         assert_eq!(count(&json, &format!("GET /a/page ({kind})")), times, "{kind}");
     }
     let step = "{get: /a/page, resources: {include: '(png|css)$', exclude: '/b/i'}}";
-    Steps::one(&peer.url(), step).run(0);
+    Steps::one(&peer.url(), step).run(End::Passed);
     assert_eq!(paths(&peer), ["/a/page", "/b/more.css", "/b/s.css", "/c.png"]);
 }
 
@@ -135,7 +133,7 @@ fn what_a_fresh_style_names_is_known_without_it() {
         ("/c.png", "Content-Type: image/png\r\nCache-Control: no-store", "x"),
     ]);
     let step = "{get: /, resources: true}";
-    let json = Steps { iterations: 3, ..Steps::one(&peer.url(), step) }.run(0);
+    let json = Steps { iterations: 3, ..Steps::one(&peer.url(), step) }.run(End::Passed);
     assert_eq!(counter(&json, "cache_hits"), 2);
     assert_eq!(paths(&peer), ["/", "/", "/", "/c.png", "/c.png", "/c.png", "/s.css"]);
 }
@@ -146,7 +144,7 @@ fn a_resource_that_fails_fails_the_group_of_its_page() {
     let steps = "
       - group: all
         steps: [{get: /, name: home, resources: true}]";
-    let json = Steps::one(&peer.url(), steps).run(0);
+    let json = Steps::one(&peer.url(), steps).run(End::Passed);
     assert_eq!(kinds(&json), r#"{"status":2}"#);
     assert_eq!(json["requests"]["home"]["errors"].as_u64(), Some(0));
     for name in ["home", "all"] {
@@ -181,7 +179,7 @@ fn as_many_as_the_limit_are_loaded_at_the_same_time() {
         }
     });
     let step = "{get: /, resources: {limit: 3}}";
-    all_good(&Steps::one(&peer.url(), step).run(0), 7);
+    all_good(&Steps::one(&peer.url(), step).run(End::Passed), 7);
     assert_eq!((most.load(Ordering::SeqCst), peer.connections()), (3, 3));
 }
 
@@ -193,7 +191,7 @@ fn conditions_and_credentials_go_where_they_belong() {
     ]);
     let head = "defaults: {headers: {X-Own: yes}, auth: {bearer: secret}}";
     let step = "{get: /, headers: {X-Page: yes}, resources: true}";
-    Steps { head, iterations: 2, ..Steps::one(&peer.url(), step) }.run(0);
+    Steps { head, iterations: 2, ..Steps::one(&peer.url(), step) }.run(End::Passed);
     let heads: Vec<String> = peer.seen().into_iter().map(|seen| seen.head).collect();
     let images: Vec<&String> = heads.iter().filter(|head| head.contains("/a.png")).collect();
     let values = |name| images.iter().map(|head| header(head, name)).collect::<Vec<_>>();
@@ -219,6 +217,6 @@ fn a_long_page_names_resources_too() {
         }
     });
     let step = "{get: /, extract: {last: {css: 'img:last-of-type', attr: src}}, resources: true, check: last == \"/2\"}";
-    all_good(&Steps::one(&peer.url(), step).run(0), 3);
+    all_good(&Steps::one(&peer.url(), step).run(End::Passed), 3);
     assert_eq!(paths(&peer), ["/", "/1", "/2"]);
 }
