@@ -27,7 +27,7 @@ fn line(json: &Value) -> String {
 #[test]
 fn a_status_is_judged_before_what_the_response_holds() {
     let step = "{get: '/login?a=b', name: login, extract: {token: {json: $.token}}}";
-    let (kinds, line) = judged("401 Unauthorized", "{}", step, 0);
+    let (kinds, line) = judged("401 Unauthorized", "{}", step, 1);
     assert_eq!(kinds, r#"{"status":1}"#);
     assert_eq!(line, "login: status: status 401, 2 bytes, GET URL/login?a=b");
     // A check that does not look at it comes later, too.
@@ -59,13 +59,13 @@ fn an_extract_that_found_nothing_decides_before_checks_of_its_value() {
     // One that is only a warning is no error.
     let step =
         "{get: /a, extract: {token: {json: $.token}}, check: [{expr: status == 1, warn: true}]}";
-    let (kinds, _) = judged("200 OK", "{}", step, 0);
+    let (kinds, _) = judged("200 OK", "{}", step, 1);
     assert_eq!(kinds, r#"{"extract":1}"#);
 }
 
 #[test]
 fn errors_without_a_response_name_the_url_too() {
-    let json = Steps::one("http://127.0.0.1:1", "{get: /a?b=c, name: x}").run(0);
+    let json = Steps::one("http://127.0.0.1:1", "{get: /a?b=c, name: x}").run(1);
     let line = line(&json);
     assert!(line.starts_with("x: connect_refused: "), "{line}");
     assert!(line.ends_with(" (GET http://127.0.0.1:1/a?b=c)"), "{line}");
@@ -84,7 +84,7 @@ fn after_redirects_the_last_url_is_named() {
 #[test]
 fn an_exit_code_is_judged_before_the_output() {
     let step = "{exec: [sh, -c, 'echo a; exit 3'], extract: {token: {json: $.token}}}";
-    let json = Steps::one("http://127.0.0.1:1", step).run(0);
+    let json = Steps::one("http://127.0.0.1:1", step).run(1);
     assert_eq!(kinds(&json), r#"{"exec":1}"#);
     let step = "{exec: [sh, -c, 'echo a; exit 3'], check: status == 0}";
     let json = Steps::one("http://127.0.0.1:1", step).run(1);

@@ -100,7 +100,7 @@ fn a_redirect_to_something_else_than_http_is_an_error_that_names_its_scheme() {
         let peer = redirects(vec![to.to_owned()]);
         let url = peer.url();
         let step = "{get: /0, redirects: 5, check: status == 200}";
-        let result = Steps::one(&url, &format!("{step}\non_error: continue")).run(0);
+        let result = Steps::one(&url, &format!("{step}\non_error: continue")).run(1);
         assert!(kinds(&result).contains("\"render\""), "{to}: {}", kinds(&result));
         assert!(result.to_string().contains(says), "{to}: {result}");
         assert_eq!(heads(&peer, &[]), ["/0"], "{to}");
@@ -154,7 +154,7 @@ fn no_redirect_gets_around_the_list_of_hosts() {
     let steps = format!(
         "repeat: {count}\n        counter: i\n        steps: [{{get: \"/${{i}}\", redirects: 3}}]"
     );
-    let result = Steps { head: &head, ..Steps::one(&url, &steps) }.run(0);
+    let result = Steps { head: &head, ..Steps::one(&url, &steps) }.run(1);
     assert_eq!(heads(&first, &[]).len(), count, "{result}");
     assert_eq!(heads(&trap, &[]), [""; 0], "{result}");
     assert_eq!(result["totals"]["errors"].as_u64(), Some(count as u64), "{}", kinds(&result));

@@ -60,7 +60,7 @@ fn tls_with_a_ca_of_its_own_and_without() {
         "{json}"
     );
     assert_eq!(json["totals"]["phases"]["tls"]["count"].as_u64(), Some(4));
-    let json = result(folder.path(), &[&server.url(), "-n", "2"], 0);
+    let json = result(folder.path(), &[&server.url(), "-n", "2"], 1);
     assert_eq!(kinds(&json), r#"{"tls":2}"#);
     assert_eq!(kinds(&result(folder.path(), &[&server.url(), "-n", "2", "-k"], 0)), "{}");
 }

@@ -150,7 +150,7 @@ fn a_request_that_needs_a_variable_without_a_value_is_not_sent() {
         "{get: '/${url_encode(missing)}'}",
         "{exec: [echo, '${missing}']}",
     ] {
-        let (json, heads) = sent("", &format!("{NEVER}      - {step}"), 0);
+        let (json, heads) = sent("", &format!("{NEVER}      - {step}"), 1);
         assert_eq!(kinds(&json), r#"{"variable":1}"#, "{step}: {}", json["log"]);
         assert_eq!(heads, Vec::<String>::new(), "{step}");
         let log = json["log"][0].as_str().expect("a line");
@@ -182,7 +182,7 @@ fn null_is_a_value_of_json_and_no_text() {
     for step in
         ["{get: '/a/${nil}'}", "{post: /, json: {a: 'b${nil}'}}", "{post: /, form: {a: '${nil}'}}"]
     {
-        let (json, heads) = sent(vars, step, 0);
+        let (json, heads) = sent(vars, step, 1);
         assert_eq!(kinds(&json), r#"{"variable":1}"#, "{step}");
         assert_eq!(heads.len(), 0, "{step}");
         assert!(json["log"][0].as_str().expect("a line").contains("`nil` is null"), "{step}");
@@ -263,7 +263,7 @@ fn a_url_may_be_a_variable() {
         (host, in_part),
         (String::new(), &extracted),
     ] {
-        let (json, _) = sent(&head, steps, 0);
+        let (json, _) = sent(&head, steps, 1);
         assert_eq!(kinds(&json), r#"{"host_not_allowed":1}"#, "{head}{steps}: {}", json["log"]);
         assert!(json["log"].to_string().contains("allow_hosts"), "{}", json["log"]);
         assert_eq!(heads(&other).len(), 0, "{head}{steps}");
