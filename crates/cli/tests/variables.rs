@@ -200,12 +200,12 @@ fn a_variable_without_a_value_can_be_asked_for_and_logged() {
       - set: {{missing: d}}
       - get: '/${{missing}}'"
     );
-    let (json, heads) = sent("", &steps, 0);
+    let (json, heads) = sent("", &steps, 1);
     all_good(&json, 2);
     assert_eq!(lines(&heads), ["GET /a/c", "GET /d"]);
     let log = json["log"].to_string();
     assert!(log.contains("it is null") && log.contains("variable `missing` has no value"), "{log}");
-    assert_eq!(counter(&json, "warnings"), 2, "the line, and the copy");
+    assert_eq!(counter(&json, "expressions_failed"), 2, "the line, and the copy");
 }
 
 #[test]

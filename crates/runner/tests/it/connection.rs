@@ -26,9 +26,9 @@ fn peer(at: &str, status: &'static str) -> Peer {
 }
 
 /// Gets a page of a URL so often, with a connection each and these settings of connections.
-fn get(url: &str, iterations: u32, connection: &str) -> Value {
+fn get(url: &str, iterations: u32, connection: &str, end: End) -> Value {
     let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
-    Steps { head, iterations, ..Steps::one(url, "get: /page?q=1") }.run(End::Passed)
+    Steps { head, iterations, ..Steps::one(url, "get: /page?q=1") }.run(end)
 }
 
 /// A target that speaks TLS, with a certificate for `shop.test`.
@@ -39,13 +39,20 @@ fn tls_target(client_ca: Option<PathBuf>) -> Server {
 
 /// Asks a TLS target called `https://HOST` five times about the connection, with a connection each,
 /// its certificate in `ca.pem`, and checks what it says.
-fn secure(server: &Server, host: &str, connection: &str, files: &Files, check: &str) -> Value {
+fn secure(
+    server: &Server,
+    host: &str,
+    connection: &str,
+    files: &Files,
+    check: &str,
+    end: End,
+) -> Value {
     let url = server.url().replace("127.0.0.1", host);
     let ca = server.ca_pem().expect("a certificate");
     let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
     let steps = &format!("{{get: /connection, check: '{check}'}}");
     let files = &[files, &[("ca.pem", ca.as_bytes())]].concat();
-    Steps { head, iterations: 5, files, ..Steps::one(&url, steps) }.run(End::Passed)
+    Steps { head, iterations: 5, files, ..Steps::one(&url, steps) }.run(end)
 }
 
 type Files<'a> = [(&'a str, &'a [u8])];
@@ -55,7 +62,7 @@ fn the_latency_of_a_new_connection_is_what_its_phases_took() {
     let server = target();
     let head = "connections: {reuse: per_iteration}";
     let url = server.url();
-    let one = Steps::one(&url, "get: /page");
+    let one = Steps::one(&url, "get: /");
     let json = Steps { head, users: 64, iterations: 50, ..one }.run(End::Passed);
     let totals = &json["totals"];
     let mean = |row: &Value| row["mean"].as_f64().expect("a mean");
@@ -94,7 +101,7 @@ fn https_goes_through_a_tunnel_of_the_proxy() {
     let proxy = tunnels_to(&server);
     let connection = format!("proxy: 'http://ada:secret@{}', tls: {{ca: ca.pem}}", proxy.address);
     let name = r#"json("$.tls.server_name") == "shop.test""#;
-    all_good(&secure(&server, "shop.test", &connection, &[], name), 5);
+    all_good(&secure(&server, "shop.test", &connection, &[], name, End::Passed), 5);
     let to = server.url().replace("https://127.0.0.1", "shop.test");
     let heads: Vec<String> = proxy.seen().into_iter().map(|seen| seen.head).collect();
     assert_eq!(heads.len(), 5);
@@ -110,7 +117,7 @@ fn https_goes_through_a_tunnel_of_the_proxy() {
 fn http_goes_to_the_proxy_in_absolute_form() {
     let proxy = peer("127.0.0.1", "200 OK");
     let connection = format!("proxy: 'http://{}'", proxy.address);
-    all_good(&get("http://shop.test:81", 1, &connection), 1);
+    all_good(&get("http://shop.test:81", 1, &connection, End::Passed), 1);
     let head = &proxy.seen()[0].head;
     assert!(head.starts_with("GET http://shop.test:81/page?q=1 HTTP/1.1\r\n"), "{head}");
     assert_eq!(header(head, "host"), Some("shop.test:81"));
@@ -136,10 +143,10 @@ fn http_shows_its_credentials_to_the_proxy_with_each_request() {
 fn a_proxy_that_refuses_the_tunnel_is_an_error_of_the_proxy() {
     for status in ["407 Proxy Authentication Required", "503 Service Unavailable"] {
         let connection = format!("proxy: 'http://{}'", peer("127.0.0.1", status).address);
-        let json = get("https://shop.test", 2, &connection);
+        let json = get("https://shop.test", 2, &connection, End::Failed);
         assert_eq!(kinds(&json), r#"{"proxy":2}"#, "{status}");
         // To a request in absolute form it is a response like any other.
-        let json = get("http://shop.test", 2, &connection);
+        let json = get("http://shop.test", 2, &connection, End::Failed);
         assert_eq!(kinds(&json), r#"{"status":2}"#, "{status}");
     }
 }
@@ -149,7 +156,7 @@ fn a_proxy_that_refuses_the_tunnel_is_an_error_of_the_proxy() {
 #[test]
 fn source_addresses_are_used_in_turn() {
     let server = peer("127.0.0.1", "200 OK");
-    all_good(&get(&server.url(), 4, "source_addresses: [127.0.0.2, 127.0.0.3]"), 4);
+    all_good(&get(&server.url(), 4, "source_addresses: [127.0.0.2, 127.0.0.3]", End::Passed), 4);
     let from: Vec<String> = server.seen().iter().map(|seen| seen.from.to_string()).collect();
     assert_eq!(from, ["127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"]);
 }
@@ -163,7 +170,7 @@ fn a_made_up_host_goes_where_the_plan_says() {
         ("shop.test", "http://shop.test".to_owned(), server.address.to_string()),
         ("'shop.test:81'", "http://shop.test:81".to_owned(), server.address.to_string()),
     ] {
-        all_good(&get(&url, 1, &format!("resolve: {{{name}: '{to}'}}")), 1);
+        all_good(&get(&url, 1, &format!("resolve: {{{name}: '{to}'}}"), End::Passed), 1);
         assert_eq!(header(&server.seen()[0].head, "host"), url.strip_prefix("http://"));
     }
 }
@@ -172,7 +179,7 @@ fn a_made_up_host_goes_where_the_plan_says() {
 fn several_addresses_of_a_name_are_used_in_turn() {
     let server = peer("0.0.0.0", "200 OK");
     let url = format!("http://shop.test:{}", server.address.port());
-    all_good(&get(&url, 4, "resolve: {shop.test: [127.0.0.1, 127.0.0.2]}"), 4);
+    all_good(&get(&url, 4, "resolve: {shop.test: [127.0.0.1, 127.0.0.2]}", End::Passed), 4);
     let to: Vec<String> = server.seen().iter().map(|seen| seen.to.to_string()).collect();
     assert_eq!(to, ["127.0.0.1", "127.0.0.2", "127.0.0.1", "127.0.0.2"]);
 }
@@ -181,8 +188,8 @@ fn several_addresses_of_a_name_are_used_in_turn() {
 fn an_address_that_refuses_gives_way_to_the_next() {
     let server = peer("127.0.0.1", "200 OK");
     let url = format!("http://shop.test:{}", server.address.port());
-    all_good(&get(&url, 4, "resolve: {shop.test: [127.0.0.2, 127.0.0.1]}"), 4);
-    let json = get(&url, 2, "resolve: {shop.test: [127.0.0.2, 127.0.0.3]}");
+    all_good(&get(&url, 4, "resolve: {shop.test: [127.0.0.2, 127.0.0.1]}", End::Passed), 4);
+    let json = get(&url, 2, "resolve: {shop.test: [127.0.0.2, 127.0.0.3]}", End::Failed);
     assert_eq!(kinds(&json), r#"{"connect_refused":2}"#);
 }
 
@@ -193,7 +200,7 @@ fn a_target_by_its_ipv6_address() {
         return;
     }
     let server = peer("::1", "200 OK");
-    all_good(&get(&server.url(), 2, "source_addresses: [127.0.0.2, '::1']"), 2);
+    all_good(&get(&server.url(), 2, "source_addresses: [127.0.0.2, '::1']", End::Passed), 2);
     let seen = server.seen();
     assert_eq!(header(&seen[0].head, "host"), Some(&*server.address.to_string()));
     assert!(seen.iter().all(|seen| seen.from == server.address.ip()));
@@ -218,7 +225,7 @@ fn a_unix_socket_takes_the_place_of_tcp() {
     all_good(&json, 6);
     assert_eq!(server.stats().accepted, 1);
     drop(server);
-    let json = Steps { head, ..Steps::one("http://shop.test", "get: /") }.run(End::Passed);
+    let json = Steps { head, ..Steps::one("http://shop.test", "get: /") }.run(End::Failed);
     assert_eq!(kinds(&json), r#"{"connect_failed":1}"#, "its file is gone");
 }
 
@@ -247,9 +254,9 @@ fn the_certificate_of_a_client_is_shown_and_its_lack_is_an_error_of_tls() {
     let files: &Files = &[("own.pem", certificate.as_bytes()), ("key.pem", key.as_bytes())];
     let with = format!("{RESOLVE}, tls: {{ca: ca.pem, cert: own.pem, key: key.pem}}");
     let shown = r#"json("$.tls.client_certificates") == 1"#;
-    all_good(&secure(&server, "shop.test", &with, files, shown), 5);
+    all_good(&secure(&server, "shop.test", &with, files, shown, End::Passed), 5);
     let without = format!("{RESOLVE}, tls: {{ca: ca.pem}}");
-    let json = secure(&server, "shop.test", &without, files, shown);
+    let json = secure(&server, "shop.test", &without, files, shown, End::Failed);
     assert_eq!(kinds(&json), r#"{"tls":5}"#);
 }
 
@@ -258,8 +265,8 @@ fn the_name_of_a_server_is_sent_and_verified() {
     let server = tls_target(None);
     let named = r#"json("$.tls.server_name") == "shop.test""#;
     let tls = "tls: {ca: ca.pem, server_name: shop.test}";
-    all_good(&secure(&server, "127.0.0.1", tls, &[], named), 5);
-    let json = secure(&server, "127.0.0.1", "tls: {ca: ca.pem}", &[], named);
+    all_good(&secure(&server, "127.0.0.1", tls, &[], named, End::Passed), 5);
+    let json = secure(&server, "127.0.0.1", "tls: {ca: ca.pem}", &[], named, End::Failed);
     assert_eq!(kinds(&json), r#"{"tls":5}"#, "the certificate is not for the address");
 }
 
@@ -271,7 +278,7 @@ fn sessions_are_resumed_unless_the_plan_says_otherwise() {
         (", resume: false", r#"json("$.tls.resumed") == false"#),
     ] {
         let connection = format!("{RESOLVE}, tls: {{ca: ca.pem{resume}}}");
-        let json = secure(&server, "shop.test", &connection, &[], check);
+        let json = secure(&server, "shop.test", &connection, &[], check, End::Passed);
         all_good(&json, 5);
         assert_eq!(counter(&json, "connections_opened"), 5);
     }
@@ -331,7 +338,7 @@ fn a_request_that_fails_gives_its_connection_back_to_the_pool() {
     let head = "connections: {reuse: pool, pool_size: 2}";
     let step = "{get: /, response_body: {file: /nonexistent/x}, timeout: {pool: 2s}}";
     let json =
-        Steps { head, users: 6, iterations: 4, ..Steps::one(&server.url(), step) }.run(End::Passed);
+        Steps { head, users: 6, iterations: 4, ..Steps::one(&server.url(), step) }.run(End::Failed);
     assert_eq!(kinds(&json), r#"{"render":24}"#, "{}", json["log"]);
     assert!(json["log"].to_string().contains("/nonexistent/x"), "{}", json["log"]);
 }
@@ -339,7 +346,7 @@ fn a_request_that_fails_gives_its_connection_back_to_the_pool() {
 #[test]
 fn who_waits_for_the_pool_waits_for_the_plan_and_not_for_the_target() {
     let server = target();
-    let run = |pool: &str| {
+    let run = |pool: &str, end| {
         let folder = tempfile::tempdir().expect("a folder");
         let plan = format!(
             "target: {}
@@ -349,9 +356,9 @@ scenarios: {{a: {{load: {{users: 10, iterations: 2, pacing: 1ms}}, steps: [{{get
             server.url()
         );
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-        result(folder.path(), &options(), End::Passed)
+        result(folder.path(), &options(), end)
     };
-    let json = run("10s");
+    let json = run("10s", End::Passed);
     all_good(&json, 20);
     let totals = &json["totals"];
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("no number: {totals}"));
@@ -359,7 +366,7 @@ scenarios: {{a: {{load: {{users: 10, iterations: 2, pacing: 1ms}}, steps: [{{get
     assert!((200_000.0..300_000.0).contains(&latency), "{totals}");
     assert!(number(&totals["phases"]["pool"]["p99"]) > latency, "{totals}");
     assert!(number(&totals["corrected_latency_us"]["p99"]) > 2.0 * latency, "{totals}");
-    let json = run("100ms");
+    let json = run("100ms", End::Failed);
     let kinds = json["totals"]["error_kinds"].as_object().expect("kinds");
     assert_eq!(kinds.keys().collect::<Vec<_>>(), ["pool_timeout"], "{}", json["totals"]);
     let times = json["totals"]["latency_us"]["max"].as_f64().expect("a latency");
@@ -387,8 +394,8 @@ fn a_plan_says_whether_a_request_is_sent_again_where_the_target_had_closed_its_c
         let server = closes_behind_its_back();
         let steps = format!("\n      - {{get: /{own}}}\n      - {{think: 50ms}}");
         let url = &server.url();
-        let json =
-            Steps { head: defaults, iterations: 4, ..Steps::one(url, &steps) }.run(End::Passed);
+        let end = if errors == 0 { End::Passed } else { End::Failed };
+        let json = Steps { head: defaults, iterations: 4, ..Steps::one(url, &steps) }.run(end);
         let case = format!("{defaults}{own}: {} {}", kinds(&json), json["counters"]);
         assert_eq!(json["totals"]["errors"].as_u64(), Some(errors), "{case}");
         assert_eq!(counter(&json, "stale_retries"), if errors == 0 { 3 } else { 0 }, "{case}");
@@ -413,13 +420,13 @@ fn self_signed(params: impl FnOnce(&mut CertificateParams)) -> (Server, String, 
 }
 
 /// Gets `/` of a TLS target called `https://HOST`, with these settings of TLS: the errors, and the whole result.
-fn over_tls(server: &Server, host: &str, tls: &str, ca: &str) -> (String, String) {
+fn over_tls(server: &Server, host: &str, tls: &str, ca: &str, end: End) -> (String, String) {
     let url = server.url().replace("127.0.0.1", host);
     let resolve = "shop.test: 127.0.0.1, other.test: 127.0.0.1";
     let head =
         format!("on_error: continue\nconnections: {{resolve: {{{resolve}}}, tls: {{{tls}}}}}");
     let files: &Files = &[("ca.pem", ca.as_bytes())];
-    let result = Steps { head: &head, files, ..Steps::one(&url, "get: /") }.run(End::Passed);
+    let result = Steps { head: &head, files, ..Steps::one(&url, "get: /") }.run(end);
     (kinds(&result), result.to_string())
 }
 
@@ -431,23 +438,24 @@ fn a_self_signed_certificate_gets_its_remedy_by_name_and_is_trusted_as_ca() {
     let nothing_said: fn(&mut CertificateParams) = |_| ();
     for params in [an_authority, a_server, nothing_said] {
         let (server, ca, _folder) = self_signed(params);
-        let (errors, result) = over_tls(&server, "shop.test", "", &ca);
+        let (errors, result) = over_tls(&server, "shop.test", "", &ca, End::Failed);
         assert_eq!(errors, "{\"tls\":1}");
         for remedy in ["tls: {ca: FILE}", "tls: {insecure: true}", "-k"] {
             assert!(result.contains(remedy), "{remedy}: {result}");
         }
-        assert_eq!(over_tls(&server, "shop.test", "ca: ca.pem", &ca).0, "{}");
-        assert_eq!(over_tls(&server, "other.test", "insecure: true", &ca).0, "{}");
-        let (errors, result) = over_tls(&server, "other.test", "ca: ca.pem", &ca);
+        assert_eq!(over_tls(&server, "shop.test", "ca: ca.pem", &ca, End::Passed).0, "{}");
+        assert_eq!(over_tls(&server, "other.test", "insecure: true", &ca, End::Passed).0, "{}");
+        let (errors, result) = over_tls(&server, "other.test", "ca: ca.pem", &ca, End::Failed);
         assert_eq!(errors, "{\"tls\":1}", "it is not that host's");
         assert!(result.contains("server_name: NAME"), "{result}");
         assert_eq!(
-            over_tls(&server, "other.test", "ca: ca.pem, server_name: shop.test", &ca).0,
+            over_tls(&server, "other.test", "ca: ca.pem, server_name: shop.test", &ca, End::Passed)
+                .0,
             "{}"
         );
         let (other, _, _folder) = self_signed(params);
         assert_eq!(
-            over_tls(&other, "shop.test", "ca: ca.pem", &ca).0,
+            over_tls(&other, "shop.test", "ca: ca.pem", &ca, End::Failed).0,
             "{\"tls\":1}",
             "another one"
         );
@@ -459,14 +467,14 @@ fn a_certificate_that_is_trusted_by_itself_has_a_beginning_an_end_and_names() {
     let (server, ca, _folder) = self_signed(|params| {
         params.not_after = rcgen::date_time_ymd(2020, 1, 1);
     });
-    let (errors, result) = over_tls(&server, "shop.test", "ca: ca.pem", &ca);
+    let (errors, result) = over_tls(&server, "shop.test", "ca: ca.pem", &ca, End::Failed);
     assert_eq!(errors, "{\"tls\":1}");
     assert!(result.contains("xpired"), "{result}");
     let (server, ca, _folder) = self_signed(|params| {
         params.not_before = rcgen::date_time_ymd(2200, 1, 1);
         params.not_after = rcgen::date_time_ymd(2201, 1, 1);
     });
-    let (errors, result) = over_tls(&server, "shop.test", "ca: ca.pem", &ca);
+    let (errors, result) = over_tls(&server, "shop.test", "ca: ca.pem", &ca, End::Failed);
     assert_eq!(errors, "{\"tls\":1}");
     assert!(result.contains("NotValidYet"), "{result}");
     // Alternative names go before the common one.
@@ -474,18 +482,18 @@ fn a_certificate_that_is_trusted_by_itself_has_a_beginning_an_end_and_names() {
         let name = "other.test".try_into().expect("a name");
         params.subject_alt_names = vec![rcgen::SanType::DnsName(name)];
     });
-    assert_eq!(over_tls(&server, "shop.test", "ca: ca.pem", &ca).0, "{\"tls\":1}");
-    assert_eq!(over_tls(&server, "other.test", "ca: ca.pem", &ca).0, "{}");
+    assert_eq!(over_tls(&server, "shop.test", "ca: ca.pem", &ca, End::Failed).0, "{\"tls\":1}");
+    assert_eq!(over_tls(&server, "other.test", "ca: ca.pem", &ca, End::Passed).0, "{}");
 }
 
 #[test]
 fn the_wrong_scheme_for_a_port_is_said() {
     let plain = target();
-    let (errors, result) = over_tls(&plain, "127.0.0.1", "", "");
+    let (errors, result) = over_tls(&plain, "127.0.0.1", "", "", End::Passed);
     assert_eq!(errors, "{}", "{result}");
     let url = plain.url().replace("http:", "https:");
     let result =
-        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
+        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Failed);
     assert_eq!(kinds(&result), "{\"tls\":1}");
     assert!(result.to_string().contains("is it meant to be http://?"), "{result}");
     // What OpenSSL sends to a client that does not speak TLS.
@@ -496,7 +504,7 @@ fn the_wrong_scheme_for_a_port_is_said() {
     });
     let url = tls.url();
     let result =
-        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
+        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Failed);
     assert_eq!(kinds(&result), "{\"malformed_response\":1}");
     assert!(result.to_string().contains("is it meant to be https://?"), "{result}");
 }

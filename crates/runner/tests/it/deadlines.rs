@@ -58,7 +58,7 @@ fn a_throttled_user_times_out_when_the_target_does_not_respond() {
     let step = "{get: /, timeout: {total: 300ms}}";
     let url = server.url();
     let steps = Steps { head: "bandwidth: {down: 20kB/s}", ..Steps::one(&url, step) };
-    assert_eq!(kinds(&steps.run(End::Passed)), r#"{"timeout_first_byte":1}"#);
+    assert_eq!(kinds(&steps.run(End::Failed)), r#"{"timeout_first_byte":1}"#);
 }
 
 #[test]

@@ -125,8 +125,7 @@ scenarios:
             server.url()
         );
         let folder = folder(&[("plan.yaml", &text)]);
-        let end = if on_error == "stop_run" { End::Failed } else { End::Passed };
-        let json = result(folder.path(), &workers(1), end);
+        let json = result(folder.path(), &workers(1), End::Failed);
         let count = |name: &str| json["requests"][name]["count"].as_u64().unwrap_or(0);
         (count("bad"), count("good"))
     };

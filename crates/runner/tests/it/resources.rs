@@ -144,7 +144,7 @@ fn a_resource_that_fails_fails_the_group_of_its_page() {
     let steps = "
       - group: all
         steps: [{get: /, name: home, resources: true}]";
-    let json = Steps::one(&peer.url(), steps).run(End::Passed);
+    let json = Steps::one(&peer.url(), steps).run(End::Failed);
     assert_eq!(kinds(&json), r#"{"status":2}"#);
     assert_eq!(json["requests"]["home"]["errors"].as_u64(), Some(0));
     for name in ["home", "all"] {

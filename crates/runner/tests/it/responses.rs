@@ -228,7 +228,7 @@ fn a_get_is_not_repeated_twice() {
             client.end();
         }
     });
-    let json = Steps { iterations: 3, ..Steps::one(&server.url(), GET_AND_THINK) }.run(End::Passed);
+    let json = Steps { iterations: 3, ..Steps::one(&server.url(), GET_AND_THINK) }.run(End::Failed);
     assert_eq!(kinds(&json), r#"{"closed_early":2}"#);
     assert_eq!((counter(&json, "stale_retries"), counter(&json, "connections_opened")), (1, 3));
 }
@@ -256,7 +256,7 @@ fn what_dies_after_it_was_acknowledged_is_an_error() {
         client.request();
         client.end();
     });
-    let json = Steps { iterations: 30, ..Steps::one(&server.url(), "get: /") }.run(End::Passed);
+    let json = Steps { iterations: 30, ..Steps::one(&server.url(), "get: /") }.run(End::Failed);
     assert_eq!(kinds(&json), r#"{"closed_early":3}"#);
     let heads: Vec<usize> = server.seen().iter().map(|seen| seen.head.len()).collect();
     assert_eq!((counter(&json, "stale_retries"), heads.len()), (0, 30));
@@ -276,7 +276,7 @@ fn a_response_that_has_begun_is_not_asked_for_again() {
         client.send("HTTP/1.1 200");
         client.end();
     });
-    let json = Steps { iterations: 2, ..Steps::one(&server.url(), "get: /") }.run(End::Passed);
+    let json = Steps { iterations: 2, ..Steps::one(&server.url(), "get: /") }.run(End::Failed);
     assert_eq!(kinds(&json), r#"{"closed_early":1}"#);
     assert_eq!((counter(&json, "stale_retries"), counter(&json, "connections_opened")), (0, 1));
 }
@@ -284,15 +284,15 @@ fn a_response_that_has_begun_is_not_asked_for_again() {
 // Packed bodies
 
 /// One request to the target that asks for a packed body, and a check of it.
-fn packed(path: &str, more: &str) -> Value {
+fn packed(path: &str, more: &str, end: End) -> Value {
     let step = format!("{{get: {path}, compression: true{more}}}");
-    Steps::one(&target().url(), &step).run(End::Passed)
+    Steps::one(&target().url(), &step).run(end)
 }
 
 #[test]
 fn a_packed_body_is_checked_unpacked() {
     let check = r#", check: ['json("$.rows[249].row") == 250', 'size(body) > body_bytes']"#;
-    all_good(&packed("/gzip", check), 1);
+    all_good(&packed("/gzip", check, End::Passed), 1);
 }
 
 /// `hello world` in gzip, in a block as it is (RFC 1951, section 3.2.4).
@@ -338,35 +338,40 @@ fn a_packed_body_may_come_in_every_form() {
 fn a_bomb_is_bounded_by_ratio_and_by_max_body() {
     let looks = "check: body == \"\"";
     for ratio in ["", ", max_decompression_ratio: 900"] {
-        let json =
-            packed("/hostile/gzip-bomb?size=2g", &format!(", response_body: {{hash: md5}}{ratio}"));
+        let json = packed(
+            "/hostile/gzip-bomb?size=2g",
+            &format!(", response_body: {{hash: md5}}{ratio}"),
+            End::Failed,
+        );
         let detail = json["log"].to_string();
         let expected = if ratio.is_empty() { "more than 200 times" } else { "more than 900 times" };
         assert_eq!(kinds(&json), r#"{"body_too_large":1}"#);
         assert!(detail.contains(expected), "{detail}");
     }
-    let json = packed("/hostile/gzip-bomb", &format!(", {looks}"));
+    let json = packed("/hostile/gzip-bomb", &format!(", {looks}"), End::Failed);
     assert_eq!(kinds(&json), r#"{"body_too_large":1}"#);
     let peak = json["generator"]["peak_rss_bytes"].as_u64().expect("a size");
     assert!(peak < 256 << 20, "{peak} bytes");
     // 1 MiB unpacked, about 1 KiB packed.
-    for (limit, expected) in [("1048575", r#"{"body_too_large":1}"#), ("1MiB", "{}")] {
+    for (limit, expected, end) in
+        [("1048575", r#"{"body_too_large":1}"#, End::Failed), ("1MiB", "{}", End::Passed)]
+    {
         let check = "check: size(body) == 1048576";
         let more = format!(", max_body: {limit}, {check}");
-        let json = packed("/hostile/gzip-bomb?size=1m", &more);
+        let json = packed("/hostile/gzip-bomb?size=1m", &more, end);
         assert_eq!(kinds(&json), expected, "{limit}");
     }
 }
 
 #[test]
 fn a_bomb_that_nobody_looks_at_is_not_unpacked() {
-    all_good(&packed("/hostile/gzip-bomb?size=1g", ", max_body: 10MiB"), 1);
+    all_good(&packed("/hostile/gzip-bomb?size=1g", ", max_body: 10MiB", End::Passed), 1);
 }
 
 #[test]
 fn packed_bodies_that_cannot_be_unpacked_are_errors_of_decoding() {
     for case in ["truncated-gzip", "bad-gzip"] {
-        let json = packed(&format!("/hostile/{case}"), ", check: size(body) > 0");
+        let json = packed(&format!("/hostile/{case}"), ", check: size(body) > 0", End::Failed);
         assert_eq!(kinds(&json), r#"{"decode":1}"#, "{case}");
     }
 }

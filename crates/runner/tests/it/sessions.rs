@@ -111,12 +111,12 @@ fn quiet() -> Peer {
 }
 
 /// What a peer called `shop.test` was sent by one user.
-fn cookies(steps: &str) -> (serde_json::Value, Vec<String>) {
+fn cookies(steps: &str, end: End) -> (serde_json::Value, Vec<String>) {
     let peer = quiet();
     let url = format!("http://shop.test:{}", peer.address.port());
     let head = "vars: {lang: en}\nallow_hosts: '*.shop.test'\nconnections: {resolve: {shop.test: 127.0.0.1, www.shop.test: 127.0.0.1}}";
     let steps = steps.replace("www.shop.test/", &format!("www.shop.test:{}/", peer.address.port()));
-    let json = Steps { head, ..Steps::one(&url, &steps) }.run(End::Passed);
+    let json = Steps { head, ..Steps::one(&url, &steps) }.run(end);
     (json, seen(&peer))
 }
 
@@ -136,6 +136,7 @@ fn steps_set_and_clear_cookies() {
       - get: /
       - clear_cookies: true
       - get: /",
+        End::Passed,
     );
     all_good(&json, 6);
     assert_eq!(
@@ -149,7 +150,7 @@ fn steps_set_and_clear_cookies() {
             "/ -",
         ]
     );
-    assert_eq!(counter(&json, "warnings"), 0, "{}", json["log"]);
+    assert_eq!(counter(&json, "expressions_failed"), 0, "{}", json["log"]);
 }
 
 #[test]
@@ -165,22 +166,26 @@ fn a_cookie_of_a_step_obeys_what_those_of_servers_obey() {
         ("{name: a, value: '${never}'}", "variable `never` has no value"),
     ] {
         let never = "- if: 'false'\n        then: [{set: {never: x}}]";
-        let (json, seen) =
-            cookies(&format!("\n      {never}\n      - set_cookie: {cookie}\n      - get: /"));
+        let (json, seen) = cookies(
+            &format!("\n      {never}\n      - set_cookie: {cookie}\n      - get: /"),
+            End::Failed,
+        );
         assert_eq!(kinds(&json), "{}");
         assert_eq!(seen, ["/ -"], "{cookie}");
-        assert_eq!(counter(&json, "warnings"), 1, "{cookie}: {}", json["log"]);
+        assert_eq!(counter(&json, "expressions_failed"), 1, "{cookie}: {}", json["log"]);
         assert!(json["log"].to_string().contains(word), "{cookie}: {}", json["log"]);
     }
-    let (json, seen) =
-        cookies("\n      - set_cookie: {name: a, value: x, domain: test}\n      - get: /");
+    let (json, seen) = cookies(
+        "\n      - set_cookie: {name: a, value: x, domain: test}\n      - get: /",
+        End::Passed,
+    );
     assert_eq!(
-        (seen, counter(&json, "warnings")),
+        (seen, counter(&json, "expressions_failed")),
         (vec!["/ -".to_owned()], 0),
         "a host of that name"
     );
     let steps: String =
         (0..60).map(|n| format!("\n      - set_cookie: {{name: n{n}, value: x}}")).collect();
-    let (_, seen) = cookies(&format!("{steps}\n      - get: /"));
+    let (_, seen) = cookies(&format!("{steps}\n      - get: /"), End::Passed);
     assert_eq!(seen[0].matches('=').count(), 50, "{}", seen[0]);
 }

@@ -130,7 +130,7 @@ fn bodies_auth_redirects_and_compression() {
 #[test]
 fn every_failure_has_its_kind() {
     let server = target();
-    let one = |step: &str| kinds(&steps(&server, "", 1, step, End::Passed));
+    let one = |step: &str| kinds(&steps(&server, "", 1, step, End::Failed));
     assert_eq!(one("get: /status/500"), r#"{"status":1}"#);
     assert_eq!(one("{get: /, extract: {x: {regex: 'no(thing)'}}}"), r#"{"extract":1}"#);
     assert_eq!(one("{get: /redirect/5, redirects: 2}"), r#"{"too_many_redirects":1}"#);
@@ -139,7 +139,7 @@ fn every_failure_has_its_kind() {
     assert_eq!(one("{get: /hostile/endless-body, timeout: 300ms}"), r#"{"timeout_body":1}"#);
     assert_eq!(one("{get: /bytes/2m, max_body: 1MiB}"), r#"{"body_too_large":1}"#);
     let refused = Steps { iterations: 3, ..Steps::one("http://127.0.0.1:1", "get: /") };
-    assert_eq!(kinds(&refused.run(End::Passed)), r#"{"connect_refused":3}"#);
+    assert_eq!(kinds(&refused.run(End::Failed)), r#"{"connect_refused":3}"#);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn the_hostile_corner_is_survived() {
     ] {
         let step = format!("{{get: /hostile/{case}, timeout: 2s}}");
         let (url, users, iterations) = (&server.url(), 2, 2);
-        let json = Steps { users, iterations, ..Steps::one(url, &step) }.run(End::Passed);
+        let json = Steps { users, iterations, ..Steps::one(url, &step) }.run(End::Failed);
         assert_eq!(kinds(&json), format!("{{\"{kind}\":4}}"), "{case}");
     }
 }
