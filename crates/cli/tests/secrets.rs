@@ -70,6 +70,28 @@ fn no_encoding_and_no_cut_shows_a_secret() {
     }
 }
 
+/// The command line is a part of the result, and names what it was given.
+#[test]
+fn what_is_typed_shows_no_secret() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {password: {value: none, secret: true}}",
+        "{get: '/?q=${password}'}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let flags = ["run", "plan.yaml", "--set", "password=hunter2-typed"];
+    let header = "Authorization: Bearer hunter2-header";
+    let line = [&server.url(), "-n", "1", "-H", header, "-o", "squall-runs"];
+    let outputs = vec![squall(folder.path(), &flags), squall(folder.path(), &line)];
+    let texts = all_texts(folder.path(), outputs);
+    assert!(texts.iter().any(|text| text.contains("\"password=***\"")), "{texts:?}");
+    assert!(texts.iter().any(|text| text.contains("\"Authorization: Bearer ***\"")), "{texts:?}");
+    for text in texts {
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+}
+
 #[test]
 fn a_short_secret_gets_a_warning_and_is_masked_where_it_was_put() {
     let server = target();

@@ -206,16 +206,12 @@ impl Plan {
             add_literals(&var.value, &mut secrets);
         }
         let defaults = self.scenarios.iter().map(|scenario| &scenario.defaults);
-        let defaults =
-            defaults.chain([&self.defaults]).filter_map(|defaults| defaults.auth.as_ref());
-        let mut own = Vec::new();
+        for defaults in defaults.chain([&self.defaults]) {
+            add_credentials(defaults.auth.as_ref(), &defaults.headers, &mut secrets);
+        }
         let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
-        steps.chain(&self.setup).chain(&self.teardown).for_each(|step| add_auth(step, &mut own));
-        for auth in defaults.chain(own) {
-            let (Auth::Basic { password: text, .. }
-            | Auth::Digest { password: text, .. }
-            | Auth::Bearer(text)) = auth;
-            text.literal().into_iter().for_each(|text| secrets.add(text));
+        for step in steps.chain(&self.setup).chain(&self.teardown) {
+            add_requests(step, &mut secrets);
         }
         if let Some(proxy) = self.connections.proxy.as_ref().and_then(Template::literal) {
             credentials_in_urls(proxy).into_iter().for_each(|hit| secrets.add(&proxy[hit]));
@@ -282,12 +278,34 @@ fn hide_value(name: &str, var: &mut Printed) {
     }
 }
 
-/// The credentials of a step's requests.
-fn add_auth<'p>(step: &'p Step, found: &mut Vec<&'p Auth>) {
+/// Adds the credentials of a step's requests.
+fn add_requests(step: &Step, secrets: &mut Secrets) {
     if let StepKind::Request(request) = &step.kind {
-        found.extend(&request.auth);
+        add_credentials(request.auth.as_ref(), &request.headers, secrets);
     }
-    step.inner().for_each(|step| add_auth(step, found));
+    step.inner().for_each(|step| add_requests(step, secrets));
+}
+
+/// Adds the credentials that are written out in `auth` and in headers.
+fn add_credentials(auth: Option<&Auth>, headers: &[(Template, Template)], secrets: &mut Secrets) {
+    if let Some(
+        Auth::Basic { password: text, .. }
+        | Auth::Digest { password: text, .. }
+        | Auth::Bearer(text),
+    ) = auth
+    {
+        text.literal().into_iter().for_each(|text| secrets.add(text));
+    }
+    for (name, value) in headers {
+        let (Some(name), Some(value)) = (name.literal(), value.literal()) else { continue };
+        let name = name.to_ascii_lowercase().replace('-', "_");
+        if name.ends_with("authorization") {
+            // A scheme comes first: `Bearer TOKEN`.
+            secrets.add(value.split_once(' ').map_or(value, |(_, credentials)| credentials));
+        } else if sounds_secret(&name) {
+            secrets.add(value);
+        }
+    }
 }
 
 fn add_literals(json: &Json, secrets: &mut Secrets) {

@@ -201,3 +201,19 @@ proptest! {
         prop_assert!(credentials_in_urls(&text).into_iter().all(|hit| text.get(hit).is_some()));
     }
 }
+
+#[test]
+fn credentials_in_headers_are_secrets() {
+    let text = "target: http://h
+defaults: {headers: {X-Api-Key: key-0123456, Accept: text/plain}}
+scenarios:
+  a:
+    load: {users: 1, iterations: 1}
+    steps: [{group: g, steps: [{get: /, headers: {authorization: Bearer tok-0123456}}]}]
+";
+    let plan = crate::yaml::load_str("p", text, std::path::Path::new(""), &Default::default());
+    let secrets = plan.expect("a plan").plan.secrets();
+    let shown =
+        secrets.mask("squall h -H 'Authorization: Bearer tok-0123456' key-0123456 text/plain");
+    assert_eq!(shown, "squall h -H 'Authorization: Bearer ***' *** text/plain");
+}
