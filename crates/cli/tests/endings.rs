@@ -248,10 +248,39 @@ fn a_failed_setup_ends_everything_and_a_failed_teardown_loses_nothing() {
     assert_eq!(server.stats().requests, 1);
     let json = read(&folder.path().join("result.json"));
     assert_eq!(json["totals"]["count"].as_u64(), Some(0));
-    assert!(json["warnings"].to_string().contains("setup failed"), "{}", json["warnings"]);
+    assert_eq!(incomplete(&json, "setup failed: "), 3);
     run("teardown");
     let json = read(&folder.path().join("result.json"));
     assert_eq!(json["totals"]["count"].as_u64(), Some(3));
+    assert_eq!(incomplete(&json, "teardown failed: "), 3);
+}
+
+/// The exit code that a result says for itself; checks that it failed since it is incomplete, for a reason that
+/// begins so.
+fn incomplete(json: &Value, begin: &str) -> u64 {
+    let outcome = &json["outcome"];
+    assert_eq!(
+        (&outcome["passed"], &outcome["reasons"][0]["kind"]),
+        (&false.into(), &"incomplete".into())
+    );
+    assert!(
+        outcome["reasons"][0]["text"].as_str().is_some_and(|text| text.starts_with(begin)),
+        "{outcome}"
+    );
+    outcome["exit_code"].as_u64().expect("a code")
+}
+
+#[test]
+fn a_result_that_could_not_be_written_fails_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan =
+        "target: builtin\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let output = squall(folder.path(), &["run", "plan.yaml", "--json", "/dev/full"]);
+    assert_eq!(output.status.code(), Some(3));
+    // The folder's own copy knows of it.
+    let json = read(&run_folder(folder.path()).join("run.json"));
+    assert_eq!(incomplete(&json, "/dev/full: No space left"), 3);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::run::Meta;
+use crate::run::{Meta, RunPhase};
 use crate::schema::{Schema, document};
 
 /// Version of the schema. Fields are added without a new one.
@@ -20,6 +20,8 @@ document! {
         meta: Meta,
         /// Length of the run, in seconds.
         elapsed_s: f64,
+        /// Setup, load and teardown, as far as the plan has them and they were to run.
+        run_phases: Vec<RunPhase>,
         /// Whether it ended in an orderly way; otherwise the generator was killed.
         finished: bool,
         /// Whether the tester interrupted it.

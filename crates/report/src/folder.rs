@@ -200,6 +200,7 @@ pub fn load_folder(folder: &Path) -> Result<(Run, Recording), LoadError> {
         incomplete: incomplete.map(|own| own.text.clone()).collect(),
         meta: known.meta,
         elapsed_s: known.elapsed_s,
+        phases: known.run_phases,
         finished: known.finished,
         interrupted: known.interrupted,
         stopped_by_plan: known.stopped_by_plan,

@@ -39,6 +39,7 @@ pub fn document(run: &Run) -> RunDocument {
         schema: SCHEMA,
         meta: run.meta.clone(),
         elapsed_s: elapsed,
+        run_phases: run.phases.clone(),
         finished: run.finished,
         interrupted: run.interrupted,
         stopped_by_plan: run.stopped_by_plan,

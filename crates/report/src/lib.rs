@@ -21,5 +21,5 @@ pub use json::{document, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use recording::Recording;
-pub use run::{Generator, Meta, Run, ScenarioMeta};
+pub use run::{Generator, Meta, Run, RunPhase, ScenarioMeta};
 pub use text::{Show, text};

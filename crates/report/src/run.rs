@@ -56,6 +56,20 @@ document! {
         constant_s: Option<(f64, Option<f64>)>,
     }
 
+    /// What became of the setup, the load or the teardown.
+    RunPhase {
+        /// `setup`, `load` or `teardown`.
+        phase: String,
+        /// `done`, `failed`, `interrupted`, or `not_run` because the run was interrupted before.
+        end: String,
+        /// Requests and programs that ended in it.
+        requests: u64,
+        /// Those of them that were errors.
+        errors: u64,
+        /// How long it took, in seconds.
+        elapsed_s: f64,
+    }
+
     /// A scenario.
     ScenarioMeta {
         /// Its name.
@@ -106,7 +120,9 @@ pub struct Run {
     pub finished: bool,
     /// Whether the tester interrupted it.
     pub interrupted: bool,
-    /// What could not be done or written: a worker that broke off, a teardown that failed.
+    /// Its setup, load and teardown, as far as it has them.
+    pub phases: Vec<RunPhase>,
+    /// What could not be done or written: a setup or teardown that failed, a worker that broke off.
     pub incomplete: Vec<String>,
     /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
     pub stopped_by_plan: bool,

@@ -10,6 +10,7 @@ use squall_base::units::{bytes, count, percent, rate, time};
 use squall_metrics::ErrorKind;
 
 use crate::document::{Known, MetricRow, PhaseTimes, RunDocument};
+use crate::run::RunPhase;
 
 /// Most metrics of the plan's own that are shown.
 const MAX_METRICS_SHOWN: usize = 30;
@@ -94,11 +95,29 @@ fn head(out: &mut String, run: &RunDocument, width: usize) {
         };
         paragraph(out, " load        ", &text, width);
     }
+    for phase in run.run_phases.iter().filter(|phase| phase.phase != "load") {
+        let label = format!(" {:<12}", phase.phase);
+        paragraph(out, &label, &phase_text(phase), width);
+    }
     if run.interrupted {
         let text = "the run was interrupted: these are the results up to then";
         paragraph(out, " note        ", text, width);
     }
     out.push('\n');
+}
+
+/// What became of the setup or the teardown.
+fn phase_text(phase: &RunPhase) -> String {
+    let (requests, errors) = (phase.requests, phase.errors);
+    let mut text = format!("{} request{}", count(requests), plural(requests));
+    if errors > 0 {
+        let _ = write!(text, ", {} error{}", count(errors), plural(errors));
+    }
+    let _ = match phase.end.as_str() {
+        "done" => write!(text, ", {}", time(phase.elapsed_s * 1e6)),
+        end => write!(text, ", {}", end.replace('_', " ")),
+    };
+    text
 }
 
 /// Phases, bytes and statuses of all requests.

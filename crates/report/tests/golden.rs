@@ -11,8 +11,8 @@ use squall_metrics::{
     RowKind, Sample, Slice, TimeAccount, TimeRecorder, UserState, Verdict,
 };
 use squall_report::{
-    Generator, Live, Meta, Recording, Run, RunFolder, ScenarioMeta, Show, document, live_line,
-    load, run_schema, text, write_json,
+    Generator, Live, Meta, Recording, Run, RunFolder, RunPhase, ScenarioMeta, Show, document,
+    live_line, load, run_schema, text, write_json,
 };
 
 const HOME: NameId = NameId(0);
@@ -192,6 +192,16 @@ fn run() -> Run {
             ..Meta::default()
         },
         elapsed_s: 3.0,
+        phases: vec![
+            RunPhase {
+                phase: "setup".to_owned(),
+                end: "done".to_owned(),
+                requests: 4,
+                errors: 1,
+                elapsed_s: 0.125,
+            },
+            RunPhase { phase: "load".to_owned(), end: "done".to_owned(), ..RunPhase::default() },
+        ],
         finished: true,
         totals,
         log: vec![

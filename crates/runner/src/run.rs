@@ -125,8 +125,8 @@ impl Session<'_> {
         Outcome { run, has_load, phases: self.phases, sinks, folder }
     }
 
-    /// Completes a result with what is known so far: its own `warnings` and which phases were interrupted, what
-    /// is `lost`, and what sinks have lost.
+    /// Completes a result with what is known so far: its own `warnings`, what became of the phases, what is
+    /// `lost`, and what sinks have lost.
     fn conclude(&self, run: &mut Run, warnings: &[String], lost: &[String]) {
         let others = self.phases.iter().filter(|report| report.phase != Phase::Load);
         let interrupted = others.filter(|report| report.failure().is_none());
@@ -135,6 +135,7 @@ impl Session<'_> {
         run.incomplete = lost.to_vec();
         run.incomplete.extend(self.sinks.reports().iter().filter_map(SinkReport::loss));
         run.interrupted |= self.phases.iter().any(PhaseReport::is_interrupted);
+        run.phases = self.phases.iter().map(PhaseReport::in_result).collect();
     }
 
     fn section(&self, section: Section) -> Option<(Vec<(String, Value)>, PhaseReport)> {

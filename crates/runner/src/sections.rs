@@ -7,6 +7,7 @@ use squall_analysis::Totals;
 use squall_engine::{Event, RunOptions, Section};
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
+use squall_report::RunPhase;
 
 use crate::collect::masked;
 use crate::error::Error;
@@ -57,6 +58,23 @@ impl PhaseReport {
     /// Whether somebody stopped or aborted it, or the run before it.
     pub fn is_interrupted(&self) -> bool {
         matches!(self.end, PhaseEnd::Interrupted | PhaseEnd::NotRun)
+    }
+
+    /// As it stands in the result.
+    pub(crate) fn in_result(&self) -> RunPhase {
+        let end = match self.end {
+            PhaseEnd::Done => "done",
+            PhaseEnd::Failed(_) => "failed",
+            PhaseEnd::Interrupted => "interrupted",
+            PhaseEnd::NotRun => "not_run",
+        };
+        RunPhase {
+            phase: self.phase.label().to_owned(),
+            end: end.to_owned(),
+            requests: self.requests,
+            errors: self.errors,
+            elapsed_s: self.elapsed.as_secs_f64(),
+        }
     }
 
     /// What a person is told of it; `None`: it is as it should be.

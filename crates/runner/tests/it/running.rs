@@ -169,6 +169,11 @@ scenarios:
         .collect();
     let done = &PhaseEnd::Done;
     assert_eq!(ends, [(Phase::Setup, done, 1), (Phase::Load, done, 2), (Phase::Teardown, done, 1)]);
+    let phases = squall_report::document(&outcome.run).run_phases;
+    let words: Vec<_> =
+        phases.iter().map(|own| (own.phase.as_str(), own.end.as_str(), own.errors > 0)).collect();
+    let wanted = [("setup", "done", false), ("load", "done", true), ("teardown", "done", false)];
+    assert_eq!(words, wanted);
 }
 
 const ENDLESS: &str =
