@@ -10,7 +10,7 @@ use squall_metrics::{
     THOUSANDTHS, TimeAccount, UserState,
 };
 
-use crate::run::Run;
+use crate::run::{Run, SectionResult};
 
 /// Version of the schema.
 pub const SCHEMA: u64 = 1;
@@ -60,9 +60,7 @@ impl Serialize for Rows<'_> {
 /// Everything but the series.
 fn head(run: &Run) -> Value {
     let elapsed = run.elapsed_s;
-    let rows = |rows: &mut dyn Iterator<Item = (&str, &RequestStats)>| {
-        Value::Object(rows.map(|(name, row)| (name.to_owned(), self::row(row, elapsed))).collect())
-    };
+    let rows = |rows: &mut dyn Iterator<Item = (&str, &RequestStats)>| self::rows(rows, elapsed);
     let thresholds = run.threshold_results.iter().map(|result| {
         value!({"text": result.text, "passed": result.passed, "value": result.value, "shown": result.shown})
     });
@@ -96,8 +94,27 @@ fn head(run: &Run) -> Value {
         "generator": generator(run),
         "host_metrics": host_metrics(&run.host),
         "thresholds": thresholds.collect::<Vec<_>>(),
+        "setup": run.setup.as_ref().map(section),
+        "teardown": run.teardown.as_ref().map(section),
         "warnings": run.warnings,
         "log": run.log,
+    })
+}
+
+/// Statistics by name.
+fn rows(rows: &mut dyn Iterator<Item = (&str, &RequestStats)>, elapsed_s: f64) -> Value {
+    Value::Object(rows.map(|(name, row)| (name.to_owned(), self::row(row, elapsed_s))).collect())
+}
+
+/// A setup or a teardown.
+fn section(section: &SectionResult) -> Value {
+    let (totals, elapsed) = (&section.totals, section.elapsed_s);
+    value!({
+        "passed": section.passed,
+        "elapsed_s": elapsed,
+        "requests": rows(&mut totals.requests(), elapsed),
+        "programs": rows(&mut totals.programs(), elapsed),
+        "log": section.log,
     })
 }
 

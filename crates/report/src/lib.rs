@@ -16,5 +16,5 @@ pub use json::{SCHEMA, json, write_json};
 pub use limit::{LIMIT_SCHEMA, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use recording::Recording;
-pub use run::{Generator, Meta, Run};
+pub use run::{Generator, Meta, Run, SectionResult};
 pub use text::text;

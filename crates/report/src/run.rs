@@ -74,6 +74,19 @@ pub struct Generator {
     pub requests_not_logged: Option<u64>,
 }
 
+/// What came of a setup or a teardown.
+#[derive(Debug, Clone, Default)]
+pub struct SectionResult {
+    /// Whether it was run to its end, and no request failed.
+    pub passed: bool,
+    /// Length, in seconds.
+    pub elapsed_s: f64,
+    /// What was recorded.
+    pub totals: Totals,
+    /// The details of its errors, and lines that the plan logs.
+    pub log: Vec<String>,
+}
+
 /// Everything that outputs are made of.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
@@ -87,6 +100,10 @@ pub struct Run {
     pub interrupted: bool,
     /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
     pub stopped_by_plan: bool,
+    /// What came of its setup, if it has one.
+    pub setup: Option<SectionResult>,
+    /// What came of its teardown, likewise.
+    pub teardown: Option<SectionResult>,
     /// What was recorded.
     pub totals: Totals,
     /// Results of its thresholds.

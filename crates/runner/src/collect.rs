@@ -8,7 +8,7 @@ use squall_engine::{Ended, Event, Program};
 use squall_metrics::{HostMetrics, Slice};
 use squall_plan::model::Warmup;
 use squall_plan::secrets::Secrets;
-use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder};
+use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder, SectionResult};
 use squall_wire::Shared;
 
 use crate::error::Error;
@@ -141,7 +141,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Takes a sample of the host.
-    fn sample_host(&mut self) {
+    pub fn sample_host(&mut self) {
         let at_s = self.began.elapsed().as_secs_f64();
         let sample = self.sampler.sample();
         self.host.add(at_s, sample);
@@ -195,15 +195,21 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Evaluates the finished run and writes its result.
-    pub fn finish(mut self, ended: Ended, interrupted: bool) -> Outcome {
-        self.sample_host();
+    /// Evaluates the finished run and writes its result, that of its setup and teardown too.
+    pub fn finish(
+        mut self,
+        ended: Ended,
+        interrupted: bool,
+        (setup, teardown): (Option<SectionResult>, Option<SectionResult>),
+    ) -> Outcome {
         let mut run = Run {
             meta: self.meta,
             elapsed_s: ended.elapsed.as_secs_f64(),
             finished: true,
             interrupted,
             stopped_by_plan: ended.asked,
+            setup,
+            teardown,
             totals: self.totals,
             log: self.log,
             generator: Generator {

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use squall_engine::{
-    CompileOptions, Control, DEFAULT_GRACEFUL_STOP, Ended, Program, RunOptions, Section,
-};
+use squall_engine::{CompileOptions, DEFAULT_GRACEFUL_STOP, Ended, RunOptions, Section};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_report::{Live, Run};
@@ -26,7 +24,7 @@ pub enum Notice<'a> {
     Warning(&'a str),
     /// A second is over.
     Second(Live<'a>),
-    /// The load is over, and this is its result; the teardown follows.
+    /// All is over, and this is the result.
     Evaluated(&'a Run),
 }
 
@@ -75,15 +73,23 @@ pub fn run(
     if handle.is_stopped() {
         return Err(Error::interrupted("interrupted before anything was sent"));
     }
-    let setup_teardown = SetupTeardown { plan, sources, shared: &shared };
-    let outcome = setup_teardown.setup(&compile, handle).and_then(|variables| {
-        compile.setup = variables;
-        load(&job, &compile, &workers, &shared, handle, tell)
+    let log = options.request_log.as_ref().map(RequestLog::start).transpose()?;
+    let setup_teardown = SetupTeardown { plan, sources, shared: &shared, log: log.as_ref() };
+    let loaded = setup_teardown.setup(&mut compile, handle).and_then(|setup| {
+        let log = log.as_ref();
+        let loaded = load(&job, &compile, &workers, &shared, handle, log, tell)?;
+        Ok((setup, loaded))
     });
     // What a setup has made half-way is to be cleaned up too.
-    let torn_down = setup_teardown.teardown(&compile, handle);
-    match (outcome, torn_down) {
-        (Ok(outcome), torn_down) => Ok(Outcome { teardown: torn_down.err(), ..outcome }),
+    let (teardown, torn_down) = setup_teardown.teardown(&compile, handle);
+    let logged = log.map(RequestLog::finish);
+    match (loaded, torn_down) {
+        (Ok((setup, Loaded { mut collector, ended, interrupted })), torn_down) => {
+            logged.into_iter().for_each(|logged| collector.logged(logged));
+            let outcome = collector.finish(ended, interrupted, (setup, teardown));
+            tell(Notice::Evaluated(&outcome.run));
+            Ok(Outcome { teardown: torn_down.err(), ..outcome })
+        }
         (Err(error), Ok(())) => Err(error),
         (Err(first), Err(more)) => {
             Err(Error { text: format!("{first}\n{more}"), kind: first.kind })
@@ -91,47 +97,35 @@ pub fn run(
     }
 }
 
-/// Runs the load and evaluates it.
-fn load(
+/// A load that has ended.
+struct Loaded<'t> {
+    collector: Collector<'t>,
+    ended: Ended,
+    /// Whether the tester interrupted it.
+    interrupted: bool,
+}
+
+/// Runs the load.
+fn load<'t>(
     job: &Job<'_>,
     compile: &CompileOptions,
     workers: &RunOptions,
     shared: &Arc<Shared>,
     handle: &Handle,
-    tell: &mut dyn FnMut(Notice<'_>),
-) -> Result<Outcome, Error> {
+    log: Option<&RequestLog>,
+    tell: &'t mut dyn FnMut(Notice<'_>),
+) -> Result<Loaded<'t>, Error> {
     let program = plans::compile(job.plan, job.sources, Section::Load, compile)?;
     let mut collector = Collector::new(job, &program, shared, workers.workers, tell)?;
     let graceful_stop = job.plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP);
     let Some(control) = handle.begin(Phase::Load, graceful_stop) else {
         return Err(Error::interrupted("interrupted before the load was started"));
     };
-    let ended = drive(job, &program, shared, workers, &control, &mut collector)?;
-    let outcome = collector.finish(ended, handle.is_stopped());
-    tell(Notice::Evaluated(&outcome.run));
-    Ok(outcome)
-}
-
-/// Runs the load, with a request log if the options ask for one.
-fn drive(
-    job: &Job<'_>,
-    program: &Arc<Program>,
-    shared: &Arc<Shared>,
-    workers: &RunOptions,
-    control: &Control,
-    collector: &mut Collector<'_>,
-) -> Result<Ended, Error> {
-    let asked = job.options.request_log.as_ref();
-    let start = |asked| RequestLog::start(asked, program.secrets.clone());
-    let log = asked.map(start).transpose()?;
-    let trace = log.as_ref().map(RequestLog::trace);
-    let ended =
-        squall_engine::run(program.clone(), shared.clone(), workers, control, trace, |event| {
-            collector.take(event);
-        })
-        .map_err(Error::incomplete)?;
-    if let Some(log) = log {
-        collector.logged(log.finish());
-    }
-    Ok(ended)
+    let trace = log.map(|log| log.trace(&program.secrets));
+    let ended = squall_engine::run(program, shared.clone(), workers, &control, trace, |event| {
+        collector.take(event);
+    })
+    .map_err(Error::incomplete)?;
+    collector.sample_host();
+    Ok(Loaded { collector, ended, interrupted: handle.is_stopped() })
 }

@@ -2,63 +2,87 @@
 
 use std::sync::Arc;
 
+use squall_analysis::Totals;
 use squall_engine::{CompileOptions, Control, DEFAULT_GRACEFUL_STOP, Event, RunOptions, Section};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
+use squall_report::SectionResult;
 use squall_wire::Shared;
 
 use crate::error::Error;
 use crate::handle::{Handle, Phase};
 use crate::plans;
+use crate::request_log::RequestLog;
 
 /// Runs the setup and the teardown of a plan.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct SetupTeardown<'a> {
     pub plan: &'a Plan,
     pub sources: &'a Sources,
     pub shared: &'a Arc<Shared>,
+    /// Where their requests are logged.
+    pub log: Option<&'a RequestLog>,
+}
+
+/// A section that was run to its end, good or bad.
+struct Ran {
+    variables: Vec<(String, Value)>,
+    result: SectionResult,
 }
 
 impl SetupTeardown<'_> {
-    /// Runs the setup and returns the final values of its variables.
+    /// Runs the setup, and gives what it found to `options`: for the load, and, if it failed half-way, for the
+    /// teardown of what it had made by then. `None`: the plan has none.
     ///
     /// # Errors
     /// A request failed: the run must not continue, as later steps would not mean what the plan says. Or it
     /// was stopped.
     pub fn setup(
         &self,
-        options: &CompileOptions,
+        options: &mut CompileOptions,
         handle: &Handle,
-    ) -> Result<Vec<(String, Value)>, Error> {
-        let variables = match handle.begin(Phase::Setup, self.graceful_stop()) {
-            Some(control) => self.run(options, Section::Setup, &control),
-            None => Ok(Vec::new()),
+    ) -> Result<Option<SectionResult>, Error> {
+        let ran = match handle.begin(Phase::Setup, self.graceful_stop()) {
+            Some(control) => self.run(options, Section::Setup, &control)?,
+            None => None,
         };
-        match handle.is_stopped() {
-            false => variables,
-            true => Err(Error::interrupted("interrupted during setup; no load was started")),
+        if handle.is_stopped() {
+            return Err(Error::interrupted("interrupted during setup; no load was started"));
+        }
+        let Some(Ran { variables, result }) = ran else { return Ok(None) };
+        options.setup = variables;
+        match failure("setup", &result) {
+            Some(error) => Err(error),
+            None => Ok(Some(result)),
         }
     }
 
-    /// Runs the teardown: an interrupted load is cleaned up as well, unless the end at once was
-    /// asked for.
+    /// Runs the teardown, all of its steps whatever fails: a load that was interrupted, and a setup that
+    /// failed half-way, are cleaned up as well, unless the end at once was asked for.
     ///
     /// # Errors
-    /// A request failed, or it was stopped.
-    pub fn teardown(&self, options: &CompileOptions, handle: &Handle) -> Result<(), Error> {
+    /// A request failed, or it was stopped. The result is there as far as it went.
+    pub fn teardown(
+        &self,
+        options: &CompileOptions,
+        handle: &Handle,
+    ) -> (Option<SectionResult>, Result<(), Error>) {
         if !has_steps(self.plan, Section::Teardown) {
-            return Ok(());
+            return (None, Ok(()));
         }
         let Some(control) = handle.begin(Phase::Teardown, self.graceful_stop()) else {
-            return Err(Error::interrupted(
-                "the teardown was not run, because the run was aborted",
-            ));
+            let text = "the teardown was not run, because the run was aborted";
+            return (None, Err(Error::interrupted(text)));
         };
-        let done = self.run(options, Section::Teardown, &control);
+        let result = match self.run(options, Section::Teardown, &control) {
+            Ok(ran) => ran.map(|ran| ran.result),
+            Err(error) => return (None, Err(error)),
+        };
+        let failed = result.as_ref().and_then(|result| failure("teardown", result));
         match handle.is_stopped_in(Phase::Teardown) {
-            true => Err(Error::interrupted("the teardown was interrupted")),
-            false => done.map(|_| ()),
+            true => (result, Err(Error::interrupted("the teardown was interrupted"))),
+            false => (result, failed.map_or(Ok(()), Err)),
         }
     }
 
@@ -71,28 +95,36 @@ impl SetupTeardown<'_> {
         options: &CompileOptions,
         section: Section,
         control: &Control,
-    ) -> Result<Vec<(String, Value)>, Error> {
+    ) -> Result<Option<Ran>, Error> {
         if !has_steps(self.plan, section) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let program = plans::compile(self.plan, self.sources, section, options)?;
-        let secrets = program.secrets.clone();
-        let mut log = Vec::new();
+        let trace = self.log.map(|log| log.trace(&program.secrets));
+        let (mut log, mut totals) = (Vec::new(), Totals::new());
         let run = RunOptions::default();
         let ended =
-            squall_engine::run(program, self.shared.clone(), &run, control, None, |event| {
-                if let Event::Log(lines) = event {
-                    log.extend(lines.iter().map(|line| secrets.mask(&line.text)));
+            squall_engine::run(program, self.shared.clone(), &run, control, trace, |event| {
+                match event {
+                    Event::Log(lines) => log.extend(lines.iter().map(|line| line.text.clone())),
+                    Event::Slice(slice) => {
+                        totals.add(slice);
+                    }
                 }
             })
             .map_err(Error::incomplete)?;
-        if ended.asked || !ended.failures.is_empty() {
-            let name = if section == Section::Setup { "setup" } else { "teardown" };
-            log.extend(ended.failures);
-            return Err(Error::incomplete(format!("{name} failed: {}", log.join("; "))));
-        }
-        Ok(ended.variables)
+        let passed = !ended.asked && ended.failures.is_empty() && totals.all().errors == 0;
+        log.extend(ended.failures);
+        let elapsed_s = ended.elapsed.as_secs_f64();
+        let result = SectionResult { passed, elapsed_s, totals, log };
+        Ok(Some(Ran { variables: ended.variables, result }))
     }
+}
+
+/// The error that a section of this name is, if it failed.
+fn failure(name: &str, result: &SectionResult) -> Option<Error> {
+    let text = || format!("{name} failed: {}", result.log.join("; "));
+    (!result.passed).then(|| Error::incomplete(text()))
 }
 
 /// Whether a plan has steps for this part.

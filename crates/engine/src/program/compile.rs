@@ -61,6 +61,17 @@ pub enum Section {
     Trial,
 }
 
+impl Section {
+    /// Its name in results.
+    pub fn label(self) -> &'static str {
+        match self {
+            Section::Setup => "setup",
+            Section::Teardown => "teardown",
+            Section::Load | Section::Trial => "load",
+        }
+    }
+}
+
 /// What the expressions compiled since it was last cleared look at.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Noticed {
@@ -92,6 +103,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) hosts: Hosts,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
+    /// The number of the step at hand.
+    pub(super) step: String,
     pub(super) sees_response: bool,
     /// What becomes of the body of the response at hand.
     pub(super) response_body: Option<&'p ResponseBody>,
@@ -116,8 +129,8 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     compiler.find_target();
     compiler.find_proxy();
     let (scenarios, loads) = match options.section {
-        Section::Setup => compiler.once("setup", &plan.setup),
-        Section::Teardown => compiler.once("teardown", &plan.teardown),
+        Section::Setup => compiler.once("setup", &plan.setup, OnError::StopRun),
+        Section::Teardown => compiler.once("teardown", &plan.teardown, OnError::Continue),
         Section::Load | Section::Trial => compiler.scenarios(&merged),
     };
     let max_names = compiler.max_names();
@@ -126,6 +139,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     }
     Ok(Program {
         name: plan.name.clone(),
+        section: options.section,
         scenarios,
         loads,
         names: compiler.names,
@@ -206,6 +220,7 @@ impl<'p> Compiler<'p> {
             target: None,
             hosts: Hosts::default(),
             proxy: None,
+            step: String::new(),
             sees_response: false,
             response_body: None,
             noticed: Noticed::default(),
@@ -409,9 +424,15 @@ impl<'p> Compiler<'p> {
         (number.min(most) as usize).max(known)
     }
 
-    /// Setup or teardown: one user, one iteration.
-    fn once(&mut self, name: &str, steps: &'p [Step]) -> (Vec<Scenario>, Vec<LoadProfile>) {
-        let scenario = self.scenario(name, steps, OnError::StopRun, None);
+    /// Setup or teardown: one user, one iteration. Setup ends with the first error, as what comes after it
+    /// would not mean what the plan says; teardown goes on, as the other things are to be cleaned up too.
+    fn once(
+        &mut self,
+        name: &str,
+        steps: &'p [Step],
+        on_error: OnError,
+    ) -> (Vec<Scenario>, Vec<LoadProfile>) {
+        let scenario = self.scenario(name, steps, on_error, None);
         (vec![scenario], vec![LoadProfile::once(0)])
     }
 

@@ -53,6 +53,8 @@ pub(crate) type Register = u16;
 pub struct Program {
     /// Name of the plan.
     pub name: String,
+    /// The section of the plan that it is.
+    pub(crate) section: Section,
     /// The kinds of users.
     pub(crate) scenarios: Vec<Scenario>,
     /// The loads, each of one scenario or of several by weight.

@@ -19,6 +19,8 @@ use crate::parts::replace::Markers;
 #[derive(Debug)]
 pub(crate) struct RequestOp {
     pub name: NameOp,
+    /// The number of its step, such as `3.1`.
+    pub step: Box<str>,
     pub method: Box<str>,
     pub url: UrlOp,
     /// The whole request, where nothing in it depends on the user: the head, of which the last
@@ -257,6 +259,8 @@ pub(crate) struct MetricOp {
 #[derive(Debug)]
 pub(crate) struct ExecOp {
     pub name: u32,
+    /// The number of its step.
+    pub step: Box<str>,
     pub command: Vec<BoundTemplate>,
     pub timeout: Duration,
     /// What is done with its output, in the plan's order.

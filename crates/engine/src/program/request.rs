@@ -65,6 +65,7 @@ impl<'p> Compiler<'p> {
         };
         let mut op = RequestOp {
             name,
+            step: self.step.as_str().into(),
             method: request.method.clone().into(),
             url,
             prepared: None,
@@ -107,6 +108,7 @@ impl<'p> Compiler<'p> {
             limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
             Some(RequestOp {
                 name: NameOp::FromUrl,
+                step: self.step.as_str().into(),
                 method: "GET".into(),
                 url: UrlOp::Any(BoundTemplate::literal("")),
                 prepared: None,
@@ -580,6 +582,7 @@ impl<'p> Compiler<'p> {
         let command = exec.command.iter().map(|part| self.template(part)).collect::<Option<_>>()?;
         Some(ExecOp {
             name,
+            step: self.step.as_str().into(),
             command,
             timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
             post: self.post(&exec.extract, &exec.check)?,

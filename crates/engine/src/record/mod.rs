@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use squall_base::escape_control;
 use squall_metrics::{
     Counters, ErrorKind, MetricKey, Metrics, NameId, NameKind, OTHER, Phases, Sample, SelfMetrics,
     Slice, TimeRecorder, UserState, WrongValue,
@@ -18,6 +19,7 @@ use squall_plan::secrets::Secrets;
 
 use crate::program::Program;
 use crate::run::{LogLine, Message};
+use crate::trace::Trace;
 use crate::user::OpenGroup;
 use effort::Effort;
 use names::KnownNames;
@@ -47,6 +49,8 @@ pub(crate) struct Recorder {
     metrics: RefCell<Metrics>,
     log: RefCell<Vec<LogLine>>,
     details: RefCell<HashMap<(u32, ErrorKind), u8>>,
+    /// Told of what the plan logs, at once.
+    trace: Option<Trace>,
     messages: Sender<Message>,
     empty: Receiver<Box<Slice>>,
     give_back: Sender<Box<Slice>>,
@@ -59,6 +63,7 @@ impl Recorder {
         start: u64,
         messages: Sender<Message>,
         registry: Arc<NameRegistry>,
+        trace: Option<Trace>,
     ) -> Self {
         let (give_back, empty) = mpsc::channel();
         let names = KnownNames::new(registry);
@@ -79,6 +84,7 @@ impl Recorder {
             metrics: RefCell::default(),
             log: RefCell::new(Vec::new()),
             details: RefCell::new(HashMap::new()),
+            trace,
             messages,
             empty,
             give_back,
@@ -159,9 +165,23 @@ impl Recorder {
 
     /// Writes a line to the run's log, or counts it as dropped.
     pub(crate) fn log(&self, text: String) {
+        if let Some(told) = self.trace.as_ref().and_then(Trace::log) {
+            told(&self.shown(&text));
+        }
+        self.write_down(&text);
+    }
+
+    /// A text as it may be shown: without secrets, and without what a terminal would obey. What servers
+    /// sent stays data.
+    fn shown(&self, text: &str) -> String {
+        escape_control(&self.secrets.mask(text)).into_owned()
+    }
+
+    fn write_down(&self, text: &str) {
         let mut log = self.log.borrow_mut();
         if log.len() < LOG_LINES {
-            log.push(LogLine { worker: self.worker, second: self.second.get(), text });
+            let (worker, second) = (self.worker, self.second.get());
+            log.push(LogLine { worker, second, text: self.shown(text) });
         } else {
             self.count(|counters| counters.log_dropped += 1);
         }
@@ -180,7 +200,7 @@ impl Recorder {
             *seen += 1;
             let (text, detail) = (self.name_text(name), detail());
             let colon = if detail.is_empty() { "" } else { ": " };
-            self.log(format!("{text}: {}{colon}{detail}", kind.label()));
+            self.write_down(&format!("{text}: {}{colon}{detail}", kind.label()));
         }
     }
 

@@ -365,7 +365,8 @@ impl<'w> Frame<'w> {
         self.account();
         self.count(name, complete);
         if let Some(copy) = self.copy {
-            copy.tell(worker, self.user, name, self.start, &sample, self.result);
+            let what = (name, sampler.step(), self.start);
+            copy.tell(worker, self.user, what, &sample, self.result);
         }
         strand.due = self.end;
         let end = Moment { ready: self.end, seen: self.end.max(self.exchange_from) };

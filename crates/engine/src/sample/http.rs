@@ -24,6 +24,10 @@ impl Sampler for RequestOp {
         }
     }
 
+    fn step(&self) -> &str {
+        &self.step
+    }
+
     fn kind(&self) -> &str {
         &self.method
     }
@@ -153,11 +157,12 @@ async fn attempt(
     let Message { form, mut stream } = message;
     let used = borrowed.used();
     if let Some(copy) = frame.copy() {
-        let origin = worker.origin(route.origin).origin.to_string();
+        let url = worker.url(op, route);
         match &form {
-            Form::Text(bytes) => copy.sent(origin, &bytes.slices(), used),
-            Form::Fields(fields, body) => copy.sent(origin, &[&fields.text(), body.bytes()], used),
+            Form::Text(bytes) => copy.sent(url, &bytes.slices(), used),
+            Form::Fields(fields, body) => copy.sent(url, &[&fields.text(), body.bytes()], used),
         }
+        stream = stream.map(|source| copy.streaming(source));
     }
     let capture = Capture::start(worker, user, op)?;
     let mut sink = capture.as_ref();

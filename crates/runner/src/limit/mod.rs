@@ -158,13 +158,10 @@ pub fn limit(
         folder,
         tell,
     };
-    let setup_teardown = SetupTeardown { plan, sources, shared: &shared };
-    let ready = setup_teardown.setup(&runner.compile, handle);
-    let outcome = ready.map(|variables| {
-        runner.compile.setup = variables;
-        runner.all_steps()
-    });
-    let torn_down = setup_teardown.teardown(&runner.compile, handle);
+    let setup_teardown = SetupTeardown { plan, sources, shared: &shared, log: None };
+    let ready = setup_teardown.setup(&mut runner.compile, handle);
+    let outcome = ready.map(|_| runner.all_steps());
+    let (_, torn_down) = setup_teardown.teardown(&runner.compile, handle);
     outcome.map(|outcome| LimitOutcome { teardown: torn_down.err(), ..outcome })
 }
 
