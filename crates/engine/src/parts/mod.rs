@@ -2,6 +2,7 @@
 
 pub(crate) mod auth;
 pub(crate) mod cache;
+pub(crate) mod confined;
 mod cookie_date;
 pub(crate) mod cookies;
 pub(crate) mod data;

@@ -165,7 +165,12 @@ pub(crate) enum AuthOp {
 #[derive(Debug)]
 pub(crate) enum CaptureOp {
     Hash(HashAlgorithm),
-    File(BoundTemplate),
+    /// A file. `fixed`: what of its path the plan itself says, if it does not say all of it: what comes
+    /// behind the last `/` of that stays below it.
+    File {
+        path: BoundTemplate,
+        fixed: Option<Box<str>>,
+    },
 }
 
 /// Bounds of a request, in nanoseconds and bytes; `u64::MAX`: none.

@@ -60,7 +60,11 @@ impl<'p> Compiler<'p> {
         }
         let capture = match &request.response_body {
             Some(ResponseBody::Hash(algorithm)) => Some(CaptureOp::Hash(*algorithm)),
-            Some(ResponseBody::File(path)) => Some(CaptureOp::File(self.template(path)?)),
+            Some(ResponseBody::File(path)) => {
+                let (fixed, is_all) = self.said_by_plan(path);
+                let fixed = (!is_all).then(|| fixed.into());
+                Some(CaptureOp::File { path: self.template(path)?, fixed })
+            }
             Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
         };
         let mut op = RequestOp {
@@ -217,8 +221,15 @@ impl<'p> Compiler<'p> {
     /// `host` or `host:port` of a URL, where the plan itself names it: before anything that is found
     /// only by setup or while the load runs.
     fn named_host(&mut self, url: &Template) -> Option<String> {
+        let (text, is_all) = self.said_by_plan(url);
+        authority(&text, is_all)
+    }
+
+    /// The beginning of a text that the plan itself says, before anything that is found only by setup or
+    /// while the load runs, and whether that is all of it.
+    fn said_by_plan(&mut self, template: &Template) -> (String, bool) {
         let mut text = String::new();
-        for part in url.parts() {
+        for part in template.parts() {
             match part {
                 TemplatePart::Text(part) => text.push_str(part),
                 TemplatePart::Expr(expr) => {
@@ -227,12 +238,12 @@ impl<'p> Compiler<'p> {
                         .then(|| self.formula(expr))
                         .flatten()
                         .and_then(|expr| expr.constant().cloned());
-                    let Some(value) = value else { return authority(&text, false) };
+                    let Some(value) = value else { return (text, false) };
                     text.push_str(&value.to_string());
                 }
             }
         }
-        authority(&text, true)
+        (text, true)
     }
 
     fn limits(&self, request: &Request, reads_body: bool) -> Limits {

@@ -326,6 +326,17 @@ impl<'w> Frame<'w> {
         }
     }
 
+    /// Whether an extract or a check made the sample an error.
+    pub(super) fn has_failed_on_body(&self) -> bool {
+        matches!(self.result.error, Some(ErrorKind::Extract | ErrorKind::Check))
+    }
+
+    /// Adds to what is said of the sample's error.
+    pub(super) fn add_detail(&mut self, text: &str) {
+        self.result.detail.push_str("; ");
+        self.result.detail.push_str(text);
+    }
+
     /// Something about the reply makes the sample an error, unless something else did before.
     pub(super) fn fail(&mut self, kind: ErrorKind, detail: impl FnOnce() -> String) {
         self.result.fail(kind, detail);

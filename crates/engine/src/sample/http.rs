@@ -325,6 +325,16 @@ fn reply(
         frame.fail(ErrorKind::Status, String::new);
     }
     frame.reply(response, op.limits.keep, captured, &op.post, ahead);
+    // What looked at a compressed body found other bytes than those that were meant.
+    if frame.has_failed_on_body() && !op.limits.compression {
+        let coding = response.header("content-encoding").filter(|own| *own != b"identity");
+        if let Some(coding) = coding {
+            let coding = String::from_utf8_lossy(coding);
+            frame.add_detail(&format!(
+                "the body has the Content-Encoding {coding}, which is undone only with `compression: true`"
+            ));
+        }
+    }
 }
 
 /// A reply that does not lie in the worker's buffer any more.
