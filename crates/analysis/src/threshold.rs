@@ -1,5 +1,7 @@
 //! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
 
+mod foreign;
+
 use std::fmt;
 
 use crate::censored::{Bounded, Durations};
@@ -118,8 +120,11 @@ impl Threshold {
             .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
             .unwrap_or(body.len());
         let (word, rest) = body.split_at(end);
-        let metric =
-            Metric::parse(word).ok_or_else(|| fail(0, format!("unknown metric `{word}`")))?;
+        let metric = Metric::parse(word).ok_or_else(|| {
+            let near = foreign::meant(word, rest).map(|ours| format!("did you mean `{ours}`?"));
+            let error = fail(0, format!("unknown metric `{word}`"));
+            SyntaxError { help: near.or(error.help), ..error }
+        })?;
         let (name, rest) = subject(rest.trim_start()).map_err(|message| fail(end, message))?;
         if name.is_some() && matches!(metric, Metric::Counter(_)) {
             return Err(fail(end, format!("`{word}` counts for the whole run: it takes no name")));

@@ -86,7 +86,7 @@ pub struct Facts<'a> {
 
 /// What the numbers of a run may suffer from, the most severe first; none above a note: they are valid.
 pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
-    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 19] = [
+    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 21] = [
         generator::cpu_bound,
         generator::starved,
         generator::stalled,
@@ -103,6 +103,8 @@ pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
         host::link,
         target::retransmits,
         target::retries,
+        target::name_lookups,
+        target::pool_waits,
         target::timeouts,
         target::hidden_stall,
         target::unsteady,

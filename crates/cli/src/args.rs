@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::Which;
+use squall_plan::diagnostic::nearest;
 use squall_plan::model::HttpVersion;
 use squall_runner::{MAX_WORKERS, Options, RequestLogOptions};
 use squall_wire::Io;
@@ -49,13 +50,32 @@ pub enum Command {
     Report(Report),
     /// Run the built-in target.
     Target(Target),
+    /// Print the completions of a shell: `source <(squall completions bash)`.
+    Completions(Completions),
+    /// Print the man page of squall or of one of its commands: `squall man | man -l -`.
+    Man(Man),
+}
+
+/// Completions.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// A man page.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The command, such as `run`; without it, squall's own page.
+    pub command: Option<String>,
 }
 
 /// Load on one URL, without a plan.
 #[derive(Debug, Args)]
 pub struct OneLine {
     /// The URL to load.
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = url)]
     pub url: Option<String>,
     /// Virtual users, each with a connection of its own.
     #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10)]
@@ -96,6 +116,27 @@ pub struct OneLine {
     pub redirects: u32,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// A URL, or a host. A bare word is more likely a command that was mistyped.
+fn url(text: &str) -> Result<String, String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if text == "localhost" || !text.chars().all(is_word) {
+        return Ok(text.to_owned());
+    }
+    let command = <Arguments as clap::CommandFactory>::command();
+    let known = command.get_subcommands().map(clap::Command::get_name).chain(["help"]);
+    let hint = match text {
+        "version" => "did you mean `--version`?".to_owned(),
+        "start" | "exec" => "did you mean `run`?".to_owned(),
+        "validate" | "lint" => "did you mean `check`?".to_owned(),
+        "serve" | "server" => "did you mean `target`?".to_owned(),
+        _ => match nearest(text, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("for a host of this name write http://{text}/"),
+        },
+    };
+    Err(format!("no such command, and no URL: {hint}"))
 }
 
 /// The version of HTTP that connections speak.
@@ -267,7 +308,7 @@ pub struct Limit {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub step: Duration,
     /// Most steps.
-    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub steps: u32,
     /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
     /// again; soak: B for all steps.

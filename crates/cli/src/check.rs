@@ -85,8 +85,9 @@ fn say_closed(closed: &Closed) -> String {
     for stage in &closed.stages {
         words.push(format!("to {} users over {}", stage.level, say(stage.over)));
     }
-    if !closed.ramp.is_zero() {
-        words.push(format!("started over {}", say(closed.ramp)));
+    let start = closed.start_time();
+    if closed.stages.is_empty() && !start.is_zero() {
+        words.push(format!("started over {}", say(start)));
     }
     if let Some(pacing) = closed.pacing {
         words.push(format!("an iteration every {}", say(pacing)));

@@ -11,6 +11,7 @@ mod out;
 mod plans;
 mod report;
 mod run;
+mod shell;
 mod signals;
 mod target;
 mod try_plan;
@@ -41,6 +42,8 @@ fn main() -> ExitCode {
         Some(Command::Schema) => check::schema(),
         Some(Command::Target(target)) => target::command(&target),
         Some(Command::Report(report)) => report::command(&report),
+        Some(Command::Completions(args)) => shell::completions(&args),
+        Some(Command::Man(args)) => shell::man(&args),
         None => one_line::command(&arguments.one_line),
     };
     let exit = outcome.unwrap_or_else(|failure| {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::{
-    Body, Closed, ConnectionReuse, Connections, Defaults, Load, Open, Plan, Request, Scenario,
-    Step, StepKind, Target, Timeouts, Tls,
+    Body, Closed, ConnectionReuse, Connections, Load, Open, Plan, Request, Scenario, Step,
+    StepKind, Target, Timeouts, Tls,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -56,14 +56,8 @@ fn plan(args: &OneLine) -> Result<Plan, CommandError> {
     let scenario = Scenario {
         name: named("url"),
         load: Some(Spanned { value: load, span: Span::default() }),
-        weight: None,
-        start_after: Duration::ZERO,
-        defaults: Defaults::default(),
-        on_error: None,
-        bandwidth: None,
-        session: None,
         steps: vec![Step { kind: StepKind::Request(Box::new(request)), span: Span::default() }],
-        span: Span::default(),
+        ..Scenario::default()
     };
     let reuse =
         if args.no_keepalive { ConnectionReuse::PerIteration } else { ConnectionReuse::PerUser };

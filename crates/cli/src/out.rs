@@ -2,7 +2,7 @@
 //! away (`squall ... | head`) is not an error, and any other failure of the standard output, such as a full
 //! disk, is remembered until the command ends.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
 /// Why the standard output does not have all that was printed.
@@ -23,6 +23,12 @@ pub fn print_bytes(bytes: &[u8]) {
         }
         _ => {}
     }
+}
+
+/// Whether what is printed may have colours: for a terminal, unless NO_COLOR is set (no-color.org).
+pub fn has_colors() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stdout().is_terminal() && !refused
 }
 
 /// Prints a text to the standard error, as it is. That it cannot be read is no reason to do anything else.

@@ -16,7 +16,7 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
         ..LoadOptions::default()
     };
     for file in &variables.env_file {
-        let text = std::fs::read_to_string(file)
+        let text = squall_plan::files::text(file)
             .map_err(|error| CommandError::bad_input(format!("{}: {error}", file.display())))?;
         let name = file.display().to_string();
         values

@@ -84,7 +84,7 @@ impl Progress {
 fn conclude(output: &Output, outcome: Outcome) -> CommandResult {
     let Outcome { run, failures, folder, teardown } = outcome;
     if output.json.as_deref() != Some("-") {
-        out::print(&squall_report::text(&run, std::io::stdout().is_terminal()));
+        out::print(&squall_report::text(&run, out::has_colors()));
         if let Some(folder) = &folder {
             out::print(&format!(" run folder  {}\n", folder.display()));
         }

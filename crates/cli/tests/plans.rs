@@ -318,7 +318,7 @@ fn names_that_are_known_before_the_run_all_count_by_themselves() {
     let output = squall(folder.path(), &["check", "plan.yaml"]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("plan.yaml:2:12") && text.contains("at most 100000"), "{text}");
+    assert!(text.contains("plan.yaml:2:12") && text.contains("from 1 to 100000"), "{text}");
 }
 
 #[test]

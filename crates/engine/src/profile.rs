@@ -74,7 +74,9 @@ impl LoadProfile {
         let weights: Vec<f64> = members.iter().map(|member| member.weight).collect();
         let mix = Mix::new(&weights).map_err(|error| error.to_string())?;
         let constant_from = match load {
-            Load::Closed(closed) => constant_from(closed.ramp, &closed.stages, closed.duration),
+            Load::Closed(closed) => {
+                constant_from(closed.start_time(), &closed.stages, closed.duration)
+            }
             Load::Open(open) => constant_from(open.ramp, &open.stages, open.duration),
         };
         Ok(LoadProfile { members, start: nanos(start_after), shape, mix, constant_from })
@@ -150,7 +152,7 @@ impl ClosedShape {
     pub(crate) fn new(closed: &Closed) -> Result<ClosedShape, String> {
         let stages: Vec<(f64, Nanos)> = closed.stages.iter().map(stage).collect();
         let users = if stages.is_empty() {
-            Users::ramp(closed.users.unwrap_or(1), nanos(closed.ramp))
+            Users::ramp(closed.users.unwrap_or(1), nanos(closed.start_time()))
         } else {
             Users::stages(closed.users.unwrap_or(0), &stages)
         };

@@ -72,7 +72,7 @@ const EDGES: usize = 240;
 const TRUSTED_ERRORS: f64 = 4.0;
 /// The interval is wider on either side by this time, as a share of a step: a step is too short to see the
 /// longest queues, so that its percentiles are a little low, and the curve is only nearly right.
-const MARGIN_S: f64 = 0.5;
+const MARGIN_S: f64 = 0.7;
 /// Steps scatter at least this much, whatever they say.
 const MIN_ERROR: f64 = 0.005;
 

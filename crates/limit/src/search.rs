@@ -79,7 +79,7 @@ const MIN_LEVEL_SHARE: f64 = 1.0 / 64.0;
 /// the limit.
 const DESIGN: [f64; 4] = [-0.3, 0.3, -0.15, 0.15];
 /// Furthest from the edge that they are put, as a factor.
-const MAX_DISTANCE: f64 = 1.35;
+const MAX_DISTANCE: f64 = 1.2;
 /// A level that met the requirements, violates them, and uses this many times as much of its limit, is worse
 /// than before.
 const MUCH_WORSE: f64 = 1.5;

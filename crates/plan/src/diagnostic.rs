@@ -103,8 +103,12 @@ fn quote(out: &mut String, line: u32, column: u32, text: &str) {
 
 /// The known name that was most likely meant.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let limit = (length / 3).max(1);
     let near = known
+        .filter(|other| {
+            other.len() >= length.saturating_sub(limit) && other.len() <= 4 * (length + limit)
+        })
         .map(|other| (distance(name, other), other))
         .filter(|(distance, _)| *distance <= limit);
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)

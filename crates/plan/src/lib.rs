@@ -2,6 +2,8 @@
 
 pub mod diagnostic;
 pub mod expr;
+pub mod files;
+mod keys;
 pub mod model;
 pub mod secrets;
 pub mod span;

@@ -79,7 +79,8 @@ impl Plan {
     /// evaluates them.
     pub fn secrets(&self) -> Secrets {
         let mut secrets = Secrets::default();
-        for var in self.vars.iter().filter(|var| var.secret) {
+        let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        for var in self.vars.iter().chain(own).filter(|var| var.is_secret()) {
             add_literals(&var.value, &mut secrets);
         }
         secrets

@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::value::Value;
 
 /// A text with expressions in it, as it was written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Template {
     source: String,
     span: Span,

@@ -11,8 +11,10 @@ pub use key::{AsKey, Key, KeyRef};
 /// Largest value that an expression may make: bytes of its texts, and [`NODE_WEIGHT`] for each value
 /// in it, one that is shared counted as often as it stands there.
 pub(crate) const MAX_WEIGHT: usize = 16 << 20;
+/// Most that the variables of a plan may come to, in bytes as [`Value::left_of`] counts them.
+pub const MAX_VARIABLES: usize = 64 << 20;
 /// Bytes that a value counts for beside its text.
-pub(crate) const NODE_WEIGHT: usize = 16;
+pub const NODE_WEIGHT: usize = 16;
 /// Deepest nesting of a value that an expression may make; JSON is read to a depth of 128.
 pub(crate) const MAX_DEPTH: usize = 256;
 
@@ -94,6 +96,12 @@ impl Value {
     /// Whether it is neither too large ([`MAX_WEIGHT`]) nor nested too deeply.
     pub(crate) fn fits(&self) -> bool {
         self.weigh(MAX_WEIGHT, MAX_DEPTH).is_some()
+    }
+
+    /// What is left of some bytes when its texts, and [`NODE_WEIGHT`] for each value in it, are taken off;
+    /// `None`: it is heavier, or too deep. What it shares with itself counts as often as it stands there.
+    pub fn left_of(&self, bytes: usize) -> Option<usize> {
+        self.weigh(bytes, MAX_DEPTH)
     }
 
     /// What is left of a weight when it is taken off; `None`: it is heavier, or deeper than `depth`.

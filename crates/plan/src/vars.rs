@@ -1,7 +1,7 @@
 //! Where the values of variables come from: the plan, files, the environment, flags. Later ones win.
 
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::model::{Json, Plan};
+use crate::model::{Json, Var};
 use crate::span::Span;
 use crate::template::Template;
 
@@ -20,10 +20,11 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// Puts the values into a plan; texts are taken as they stand.
-    pub(crate) fn apply(&self, plan: &mut Plan) -> Vec<Diagnostic> {
+    /// Puts the values into a plan's variables; texts are taken as they stand.
+    pub(crate) fn apply<'v>(&self, vars: impl Iterator<Item = &'v mut Var>) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
-        let known: Vec<String> = plan.vars.iter().map(|var| var.name.value.clone()).collect();
+        let mut vars: Vec<&mut Var> = vars.collect();
+        let known: Vec<String> = vars.iter().map(|var| var.name.value.clone()).collect();
         let sources = [
             ("--env-file", &self.env_files),
             ("SQUALL_VAR_", &self.environment),
@@ -31,20 +32,17 @@ impl LoadOptions {
         ];
         for (source, values) in sources {
             for (name, value) in values {
-                match plan.vars.iter_mut().find(|var| var.name.value.eq_ignore_ascii_case(name)) {
-                    Some(var) => var.value = typed(value),
-                    None if source == "--set" => {
-                        let help = match nearest(name, known.iter().map(String::as_str)) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => format!("its variables are {}", known.join(", ")),
-                        };
-                        let message = format!("--set {name}: the plan has no such variable");
-                        diagnostics
-                            .push(Diagnostic::error(Span::default(), message).with_help(&help));
-                    }
+                let own = vars.iter_mut().filter(|var| var.name.value.eq_ignore_ascii_case(name));
+                if own.map(|var| var.value = typed(value)).count() > 0 || source != "--set" {
                     // Files and environments often hold more than one plan uses.
-                    None => {}
+                    continue;
                 }
+                let help = match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("its variables are {}", known.join(", ")),
+                };
+                let message = format!("--set {name}: the plan has no such variable");
+                diagnostics.push(Diagnostic::error(Span::default(), message).with_help(&help));
             }
         }
         diagnostics

@@ -3,6 +3,12 @@
 use squall_analysis::Totals;
 use squall_base::units::{count, rate, time};
 
+/// Most columns: a line as wide as a terminal of 80 columns would wrap where a character follows.
+const MAX_COLUMNS: usize = 79;
+/// Columns of the bar, if there is room for so many; and the fewest that are worth it.
+const BAR: usize = 10;
+const MIN_BAR: usize = 5;
+
 /// The progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Live<'a> {
@@ -14,30 +20,91 @@ pub struct Live<'a> {
     pub totals: &'a Totals,
 }
 
-/// The line, at most 99 columns.
+/// The line, at most 79 columns.
 pub fn live_line(live: &Live<'_>) -> String {
-    let progress = match live.length_s {
-        Some(length) if length > 0.0 => {
-            let part = (live.elapsed_s / length).clamp(0.0, 1.0);
-            let done = (part * 20.0).round() as usize;
-            format!(
-                "{:>3.0}s/{length:.0}s [{}{}]",
-                live.elapsed_s,
-                "#".repeat(done),
-                ".".repeat(20 - done)
-            )
-        }
-        _ => format!("{:>3.0}s", live.elapsed_s),
+    let clock = match live.length_s {
+        // What is in flight at the end takes longer.
+        Some(length) => format!("{:>3.0}s/{length:.0}s", live.elapsed_s.min(length.ceil())),
+        None => format!("{:>3.0}s", live.elapsed_s),
     };
-    // The last second may still lack workers; the one before it is complete.
-    let row = live.totals.recent().rev().nth(1).or_else(|| live.totals.recent().next_back());
-    let Some(row) = row else { return progress };
+    let numbers = numbers(live.totals);
+    let room = MAX_COLUMNS.saturating_sub(clock.chars().count() + numbers.chars().count() + 3);
+    let bar = match live.length_s {
+        Some(length) if length > 0.0 && room >= MIN_BAR => {
+            let width = room.min(BAR);
+            let done = ((live.elapsed_s / length).clamp(0.0, 1.0) * width as f64).round() as usize;
+            format!(" [{}{}]", "#".repeat(done), ".".repeat(width - done))
+        }
+        _ => String::new(),
+    };
+    let line = format!("{clock}{bar}{numbers}");
+    line.chars().take(MAX_COLUMNS).collect()
+}
+
+/// The numbers of the last second that all workers have reported, each with a gap before it: the one before the last
+/// that there is. Of the first second alone there are none yet.
+fn numbers(totals: &Totals) -> String {
+    let Some(row) = totals.recent().rev().nth(1) else { return String::new() };
     format!(
-        "{progress}  {} users  {}  p50 {}  p99 {}  {} errors",
+        "  {} users  {}  p50 {}  p99 {}  {} errors",
         count(row.users),
         rate(row.requests as f64 / f64::from(row.seconds.max(1))),
         time(row.p50_us as f64),
         time(row.p99_us as f64),
-        count(live.totals.errors()),
+        count(totals.errors()),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use squall_metrics::{NameId, NameKind, Sample, Slice};
+
+    use super::*;
+
+    /// Two workers with so many users each, that make requests of so many µs.
+    fn totals(users: u64, latency_us: u64, seconds: u32) -> Totals {
+        let mut totals = Totals::new();
+        for (second, worker) in (0..seconds).flat_map(|second| [(second, 0), (second, 1)]) {
+            // The second worker's last second has not come yet.
+            if (second + 1, worker) == (seconds, 1) {
+                continue;
+            }
+            let mut slice = Slice::new(worker, second);
+            if second == 0 {
+                slice.announce(NameId(0), NameKind::Request, "a");
+            }
+            slice.counters.users_active = users;
+            slice.record(NameId(0), &Sample::ok(latency_us));
+            assert!(totals.add(&slice));
+        }
+        totals
+    }
+
+    fn line(elapsed_s: f64, length_s: Option<f64>, totals: &Totals) -> String {
+        live_line(&Live { elapsed_s, length_s, totals })
+    }
+
+    #[test]
+    fn all_workers_count() {
+        let wanted = "  3s/4s [########..]  10 users  2.00/s  p50 1.00 ms  p99 1.00 ms  0 errors";
+        assert_eq!(line(3.0, Some(4.0), &totals(5, 1_000, 3)), wanted);
+        assert_eq!(line(1.0, Some(4.0), &totals(5, 1_000, 1)), "  1s/4s [###.......]");
+        assert_eq!(
+            line(2.0, None, &totals(5, 1_000, 2)),
+            "  2s  10 users  2.00/s  p50 1.00 ms  p99 1.00 ms  0 errors"
+        );
+    }
+
+    #[test]
+    fn it_fits_80_columns() {
+        for (elapsed, length) in [(3.0, 3.2), (99_999.0, 100_000.0), (9e9, 9e9)] {
+            for users in [1, 20_000, u64::MAX / 4] {
+                for latency in [1, 999_999, 60_000_000_000] {
+                    let line = line(elapsed, Some(length), &totals(users, latency, 3));
+                    assert!(line.chars().count() <= 79, "{line}");
+                    assert!(line.contains(" users"), "{line}");
+                }
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{End, Load, Plan};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
-use squall_plan::yaml::{self, Loaded};
+use squall_plan::yaml::{self, Loaded, PlanErrors};
 use squall_wire::{Io, Settings, Shared, TlsSettings};
 
 use crate::error::Error;
@@ -22,7 +22,23 @@ use crate::host_sampler;
 /// It is no good plan, with the places.
 pub fn load(path: &Path, values: &LoadOptions) -> Result<Loaded, Error> {
     yaml::load(path, values)
-        .map_err(|failure| Error::plan(render(&failure.diagnostics, &failure.sources)))
+        .map_err(|failure| Error::plan(render(&all_errors(&failure), &failure.sources)))
+}
+
+/// What is wrong with a plan that could not be read as a whole, and with what could be read of it.
+fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
+    let mut found = failure.diagnostics.clone();
+    // What flags would say is not known here, and not what is wrong with the file.
+    let target = failure.plan.target.is_none().then(|| "http://127.0.0.1".to_owned());
+    let options = CompileOptions { allow_exec: true, target, ..CompileOptions::default() };
+    let (_, mut more) = thresholds(&failure.plan);
+    more.extend(sections(&failure.plan, &options).1);
+    // What follows from an error stands where that error stands, or nowhere.
+    let same = |a: Span, b: Span| (a.file, a.line, a.column) == (b.file, b.line, b.column);
+    more.retain(|more| more.span.line > 0 && !found.iter().any(|own| same(own.span, more.span)));
+    found.extend(more);
+    yaml::sort(&mut found);
+    found
 }
 
 /// The programs of a plan's setup, load and teardown.
@@ -43,11 +59,13 @@ pub fn compile_all(
     sources: &Sources,
     options: &CompileOptions,
 ) -> Result<Programs, Error> {
-    let thresholds = thresholds(plan, sources)?;
-    let programs: Vec<Arc<Program>> = [Section::Setup, Section::Load, Section::Teardown]
-        .into_iter()
-        .map(|section| compile(plan, sources, section, options))
-        .collect::<Result<_, _>>()?;
+    let (thresholds, mut errors) = thresholds(plan);
+    let (programs, more) = sections(plan, options);
+    errors.extend(more);
+    if !errors.is_empty() {
+        yaml::sort(&mut errors);
+        return Err(Error::plan(render(&errors, sources)));
+    }
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
     let judged: Vec<(&str, Span)> =
         thresholds.iter().filter_map(|(own, span)| Some((own.name.as_deref()?, *span))).collect();
@@ -56,8 +74,21 @@ pub fn compile_all(
     Ok(Programs { all: programs, warnings })
 }
 
-/// The plan's thresholds with their places; errors show where they stand.
-fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, Error> {
+/// The programs of a plan's sections, and what is wrong with any of them.
+fn sections(plan: &Plan, options: &CompileOptions) -> (Vec<Arc<Program>>, Vec<Diagnostic>) {
+    let (mut programs, mut errors) = (Vec::new(), Vec::new());
+    for section in [Section::Setup, Section::Load, Section::Teardown] {
+        let options = CompileOptions { section, ..options.clone() };
+        match squall_engine::compile(plan, &options) {
+            Ok(program) => programs.push(Arc::new(program)),
+            Err(found) => errors.extend(found),
+        }
+    }
+    (programs, errors)
+}
+
+/// The plan's thresholds with their places, and what is wrong with the others.
+fn thresholds(plan: &Plan) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     for text in &plan.thresholds {
         match Threshold::parse(&text.value) {
@@ -73,7 +104,7 @@ fn thresholds(plan: &Plan, sources: &Sources) -> Result<Vec<(Threshold, Span)>, 
             ),
         }
     }
-    if bad.is_empty() { Ok(good) } else { Err(Error::plan(render(&bad, sources))) }
+    (good, bad)
 }
 
 /// What is wrong with a threshold of this plan: a limit without a unit where there are only times.
@@ -170,12 +201,19 @@ pub fn compile(
         .map_err(|errors| Error::plan(render(&errors, sources)))
 }
 
+/// Most errors that are shown.
+const MOST_SHOWN: usize = 100;
+
 /// Errors as texts, each with its place in the file.
 pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let mut text: String =
-        diagnostics.iter().map(|diagnostic| sources.render(diagnostic)).collect();
+    let shown = diagnostics.iter().take(MOST_SHOWN);
+    let mut text: String = shown.map(|diagnostic| sources.render(diagnostic)).collect();
     let errors = diagnostics.len();
-    text.push_str(&format!("{errors} error{}", if errors == 1 { "" } else { "s" }));
+    if errors >= MOST_SHOWN {
+        text.push_str(&format!("{errors} errors or more: only the first {MOST_SHOWN} are shown"));
+    } else {
+        text.push_str(&format!("{errors} error{}", if errors == 1 { "" } else { "s" }));
+    }
     text
 }
 

@@ -17,13 +17,15 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 11] = [
+pub const CASES: [Case; 13] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
     Case { name: "plan", run: plan::plan },
     Case { name: "template", run: plan::template },
     Case { name: "expression", run: plan::expression },
+    Case { name: "env_file", run: plan::env_file },
+    Case { name: "threshold", run: threshold },
     Case { name: "slice", run: slice },
     Case { name: "extract_text", run: body::text },
     Case { name: "extract_json", run: body::json },
@@ -53,4 +55,20 @@ fn slice(bytes: &[u8]) {
     slice.encode(&mut written);
     let again = squall_metrics::Slice::decode(&mut written.as_slice()).expect("what was encoded");
     assert!(slice.rows().eq(again.rows()));
+}
+
+/// Any text as a threshold: it is refused, or is the same when its text is read again, and judges a run.
+fn threshold(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(threshold) = squall_analysis::Threshold::parse(text) else { return };
+    assert_eq!(squall_analysis::Threshold::parse(threshold.text()).as_ref(), Ok(&threshold));
+    let mut totals = squall_analysis::Totals::new();
+    let mut slice = squall_metrics::Slice::new(0, 0);
+    slice.announce(squall_metrics::NameId(0), squall_metrics::NameKind::Request, "a");
+    (1..50).for_each(|ms| {
+        slice.record(squall_metrics::NameId(0), &squall_metrics::Sample::ok(ms * 1_000));
+    });
+    assert!(totals.add(&slice));
+    let result = threshold.evaluate(&totals, 1.0);
+    assert!(!result.shown.is_empty(), "{text}");
 }

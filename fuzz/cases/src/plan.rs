@@ -6,7 +6,7 @@ use squall_plan::expr::{BindError, Binder, Bound, EvalError, Expr, FunctionId, S
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 use squall_plan::value::{Value, ValueRef};
-use squall_plan::vars::LoadOptions;
+use squall_plan::vars::{LoadOptions, parse_env_file};
 use squall_plan::yaml::{load_str, print};
 
 /// Any text as a plan: it is read or refused; one that is read prints and reads again as the same.
@@ -41,6 +41,19 @@ pub(crate) fn expression(bytes: &[u8]) {
         && let Ok(program) = expr.bind(&mut World)
     {
         let _ = program.eval(&World);
+    }
+}
+
+/// Any text as a file of variables: it is refused, or what was read of it reads again as the same.
+pub(crate) fn env_file(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(values) = parse_env_file("fuzz", text) else { return };
+    // In quotes a value keeps its edges; a key that begins like a comment or an `export` would be read as that.
+    let is_plain = |key: &str| !key.starts_with(['#', '"', '\'']) && !key.starts_with("export ");
+    if values.iter().all(|(key, _)| is_plain(key)) {
+        let written: String =
+            values.iter().map(|(key, value)| format!("{key}=\"{value}\"\n")).collect();
+        assert_eq!(parse_env_file("again", &written).as_ref(), Ok(&values), "{written}");
     }
 }
 

@@ -42,6 +42,12 @@ fn lateness(facts: &Facts<'_>) -> Effect {
     }
 }
 
+/// The effect of a worker that was held up: users of closed loads would have made more requests, and those with a
+/// schedule were late.
+pub(super) fn lost_time(facts: &Facts<'_>) -> Effect {
+    Effect::on_rate(own_share(facts)).or(lateness(facts))
+}
+
 /// By how much a request may be late, in µs.
 fn late_limit(facts: &Facts<'_>) -> f64 {
     MAX_DELAY_US.max(MAX_DELAY_SHARE * facts.all.latency.percentile(50.0) as f64)
@@ -83,7 +89,7 @@ pub(super) fn cpu_bound(facts: &Facts<'_>) -> Option<Reason> {
     Some(Reason {
         rule: "cpu_bound",
         // Users that wait for squall would have made more requests with more CPU.
-        effect: Some(Effect::on_rate(own_share(facts)).or(lateness(facts))),
+        effect: Some(lost_time(facts)),
         observed: format!(
             "squall was the bottleneck: a worker used {} or more of its CPU {}",
             percent(BUSY_SHARE),
@@ -113,7 +119,7 @@ pub(super) fn starved(facts: &Facts<'_>) -> Option<Reason> {
     };
     Some(Reason {
         rule: "starved",
-        effect: Some(Effect::on_rate(own_share(facts)).or(lateness(facts))),
+        effect: Some(lost_time(facts)),
         observed: format!(
             "workers were ready to run but had no CPU for {}, {} of their time (limit {}){at}",
             time(waited / 1e3),

@@ -1,5 +1,6 @@
 //! What the host that squall runs on lacked, and what else happened on it.
 
+use super::generator::lost_time;
 use super::{Effect, Facts, Reason};
 use squall_base::units::{count, percent, time};
 use squall_metrics::ErrorKind;
@@ -131,7 +132,8 @@ pub(super) fn swapping(facts: &Facts<'_>) -> Option<Reason> {
     let rate = faults as f64 / facts.elapsed_s.max(1.0);
     (rate > MAX_MAJOR_FAULTS).then(|| Reason {
         rule: "swapping",
-        effect: Some(Effect::on_rate(rate * FAULT_S)),
+        // A slow disk takes more: the users' time and late requests show it.
+        effect: Some(Effect::on_rate(rate * FAULT_S).or(lost_time(facts))),
         observed: format!(
             "squall had to wait for memory from disk {} times, {}/s (limit {MAX_MAJOR_FAULTS}/s)",
             count(faults),

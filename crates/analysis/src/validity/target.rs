@@ -1,5 +1,5 @@
 //! What numbers cannot show as they are: of a target that changed, gave no responses or stood still, of a
-//! network that lost something, of too few responses.
+//! network that lost something, of a name server and of the plan's own pool, of too few responses.
 
 use super::{Effect, Facts, Reason};
 use crate::steady::Unsteady;
@@ -53,6 +53,61 @@ pub(super) fn retries(facts: &Facts<'_>) -> Option<Reason> {
             percent(MAX_RETRIES)
         ),
         advice: "the target closes idle connections sooner than they are used: raise its keep-alive timeout, or leave it as clients will meet it; `retry_stale: false` makes them errors".to_owned(),
+    })
+}
+
+/// The share of the time of all requests that may go into looking up names.
+const MAX_LOOKUP_SHARE: f64 = 0.01;
+
+/// Names that the plan has are looked up before the run. One that a user makes is looked up by its first request, whose
+/// latency holds it.
+pub(super) fn name_lookups(facts: &Facts<'_>) -> Option<Reason> {
+    let RequestStats { phases: [_, lookups, ..], latency, .. } = facts.all;
+    let share = lookups.sum() / latency.sum().max(1.0);
+    if share <= MAX_LOOKUP_SHARE {
+        return None;
+    }
+    let users_us = facts.totals.time_account(facts.elapsed_s).total() as f64 / 1e3;
+    let slow = lookups.percentile(99.0) as f64 / latency.percentile(99.0).max(1) as f64;
+    let is_common = lookups.count() as f64 > 0.01 * latency.count() as f64;
+    Some(Reason {
+        rule: "name_lookups",
+        effect: Some(Effect {
+            // In an open workload nobody waits for the response before.
+            rate: if users_us > 0.0 { (lookups.sum() / users_us).min(1.0) } else { 0.0 },
+            mean: share.min(1.0),
+            p99: if is_common { slow.min(1.0) } else { 0.0 },
+        }),
+        observed: format!(
+            "{} requests looked up the name of their host, for {} each on average: {} of the time of all requests (limit {}) is the name server's",
+            count(lookups.count()),
+            time(lookups.mean()),
+            percent(share),
+            percent(MAX_LOOKUP_SHARE)
+        ),
+        advice: "give the names' addresses with `resolve`, name the hosts in the plan (they are then looked up before the run), or use fewer names".to_owned(),
+    })
+}
+
+/// The share of the time between being due and being answered that requests may wait for the plan's own pool.
+const MAX_POOL_SHARE: f64 = 0.05;
+
+/// What waits for the plan's own pool is not sent, and has no latency yet: the pool is the limit, and no latency shows
+/// it.
+pub(super) fn pool_waits(facts: &Facts<'_>) -> Option<Reason> {
+    let RequestStats { phases: [waits, ..], latency, .. } = facts.all;
+    let share = waits.sum() / (waits.sum() + latency.sum()).max(1.0);
+    (share > MAX_POOL_SHARE).then(|| Reason {
+        rule: "pool_waits",
+        effect: Some(Effect::NONE),
+        observed: format!(
+            "{} requests waited for one of the connections that the plan lets users share, for {} on average, which is {} of their time (limit {}) and no part of the latency: the rate is what the pool lets through",
+            count(waits.count()),
+            time(waits.mean()),
+            percent(share),
+            percent(MAX_POOL_SHARE)
+        ),
+        advice: "raise `pool_size`, unless the pool is what the test is about".to_owned(),
     })
 }
 

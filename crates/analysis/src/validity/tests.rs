@@ -2,7 +2,7 @@
 
 use super::*;
 use squall_metrics::{
-    ErrorKind, HostSample, NameId, NameKind, Sample, Slice, TimeRecorder, UserState,
+    ErrorKind, HostSample, NameId, NameKind, PHASES, Phases, Sample, Slice, TimeRecorder, UserState,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -205,4 +205,63 @@ fn timeouts_and_stalls_that_percentiles_hide_are_notes() {
         slice.record(NameId(0), &Sample { corrected_latency_ns, ..Sample::ok(1_000) });
     });
     assert_eq!(scheduled, []);
+}
+
+/// A request of 1 ms, of which a phase took so long; the time in the pool comes before it.
+fn with_phase(name: &str, us: u64) -> Sample {
+    let mut phases = Phases::default();
+    phases.add(PHASES.iter().position(|own| *own == name).expect("a phase"), us * 1_000);
+    Sample { phases, ..Sample::ok(1_000) }
+}
+
+#[test]
+fn names_that_are_looked_up_are_a_part_of_latencies() {
+    let lookups = |number: u32, us: u64| {
+        reasons(move |_, slice| {
+            (0..number).for_each(|_| slice.record(NameId(0), &with_phase("dns", us)));
+        })
+    };
+    assert_eq!(lookups(1, 900), [], "too few");
+    let few = one("name_lookups", Validity::Questionable, "mean by up to 25%, p99 by up to 50%");
+    assert_eq!(told(&lookups(100, 500)), few);
+}
+
+#[test]
+fn what_a_users_lookups_take_is_a_part_of_its_time() {
+    let found = reasons(|second, slice| {
+        let start = u64::from(second) * SECOND;
+        let mut book = TimeRecorder::new(start);
+        book.expect(1);
+        book.change(UserState::NotStarted, UserState::Request, start);
+        slice.time_account = book.close(start + SECOND);
+        (0..100).for_each(|_| slice.record(NameId(0), &with_phase("dns", 1_000)));
+    });
+    // 0.1 s of each second.
+    assert_eq!(found[0].effect.map(|effect| (effect.rate * 100.0).round()), Some(10.0));
+}
+
+#[test]
+fn waits_for_the_plans_own_pool_are_a_note() {
+    let waits = |us: u64| reasons(move |_, slice| slice.record(NameId(0), &with_phase("pool", us)));
+    assert_eq!(waits(5_000), []);
+    assert_eq!(told(&waits(10_000)), one("pool_waits", Validity::Valid, "none"));
+}
+
+#[test]
+fn memory_from_a_slow_disk_costs_the_time_that_it_took() {
+    let mut host = HostMetrics::default();
+    host.add(0.0, HostSample::default());
+    host.add(10.0, HostSample { major_faults: 1_000, ..HostSample::default() });
+    let note = one("swapping", Validity::Valid, "rate by up to 1%");
+    assert_eq!(told(&reasons_on(&host, |_, _| ())), note);
+    let found = reasons_on(&host, |second, slice| {
+        let start = u64::from(second) * SECOND;
+        let mut book = TimeRecorder::new(start);
+        book.expect(1);
+        book.change(UserState::NotStarted, UserState::Ready, start);
+        book.change(UserState::Ready, UserState::Request, start + SECOND / 4);
+        slice.time_account = book.close(start + SECOND);
+    });
+    let swapping = found.iter().find(|reason| reason.rule == "swapping");
+    assert_eq!(swapping.map(Reason::effect_text).as_deref(), Some("rate by up to 25%"));
 }

@@ -17,7 +17,7 @@ impl std::fmt::Display for UnitError {
 }
 
 /// Units of time, in nanoseconds.
-const TIMES: [(&str, u64); 9] = [
+pub(super) const TIMES: [(&str, u64); 9] = [
     ("ns", 1),
     ("us", 1_000),
     ("µs", 1_000),
@@ -30,7 +30,7 @@ const TIMES: [(&str, u64); 9] = [
 ];
 
 /// Units of size, in bytes. Capital or small letters are the same.
-const SIZES: [(&str, u64); 10] = [
+pub(super) const SIZES: [(&str, u64); 10] = [
     ("", 1),
     ("B", 1),
     ("kB", 1_000),
@@ -44,7 +44,7 @@ const SIZES: [(&str, u64); 10] = [
 ];
 
 /// Units of network transfer, in bits. Powers of ten, as networks count.
-const BITS: [(&str, u64); 4] =
+pub(super) const BITS: [(&str, u64); 4] =
     [("bit", 1), ("kbit", 1_000), ("Mbit", 1_000_000), ("Gbit", 1_000_000_000)];
 
 /// `300ms`, `1m30s`, `1.5s`, `2min`; `0` needs no unit.

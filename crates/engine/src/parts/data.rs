@@ -95,6 +95,7 @@ impl Source {
     }
 
     fn read(path: &Path, format: &DataFormat) -> Result<Source, String> {
+        squall_plan::files::regular(path)?;
         let bytes = small(path)?;
         let input = match &bytes {
             Some(bytes) => Input::memory(bytes),

@@ -9,12 +9,12 @@ use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
     Bandwidth, Defaults, HttpVersion, Load, OnError, Plan, ResponseBody, Session, Step, StepKind,
-    Target,
+    Target, Var,
 };
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
-use squall_plan::value::Value;
+use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Http, Origin, Proxy};
 
 use super::flow::Flow;
@@ -111,8 +111,17 @@ pub(crate) struct Compiler<'p> {
     pub(super) noticed: Noticed,
     pub(super) used: HashSet<String>,
     secrets: Secrets,
+    /// Bytes that further variables may come to.
+    left: usize,
     used_feeds: Vec<u16>,
     errors: Vec<Diagnostic>,
+}
+
+/// What a variable of a scenario stands in place of.
+struct Replaced {
+    name: String,
+    constant: Option<Value>,
+    slot: Option<usize>,
 }
 
 /// Compiles a plan.
@@ -226,6 +235,7 @@ impl<'p> Compiler<'p> {
             noticed: Noticed::default(),
             used: HashSet::new(),
             secrets: plan.secrets(),
+            left: MAX_VARIABLES,
             used_feeds: Vec::new(),
             errors: Vec::new(),
         }
@@ -271,8 +281,12 @@ impl<'p> Compiler<'p> {
         plan.setup.iter().for_each(|step| written(step, &mut of_setup));
         let is_setup = self.options.section == Section::Setup;
         set.extend(of_setup.into_iter().filter(|name| is_setup || !self.is_of_setup(name)));
-        let secret: HashSet<&str> =
-            plan.vars.iter().filter(|var| var.secret).map(|var| var.name.value.as_str()).collect();
+        let secret: HashSet<&str> = plan
+            .vars
+            .iter()
+            .filter(|var| var.is_secret())
+            .map(|var| var.name.value.as_str())
+            .collect();
         for (name, value) in &self.options.setup {
             if sounds_secret(name) || secret.contains(name.as_str()) {
                 self.secrets.add_value(value);
@@ -283,22 +297,64 @@ impl<'p> Compiler<'p> {
             if self.constants.contains_key(&var.name.value) {
                 continue;
             }
-            let Some(value) =
-                self.json(&var.value).and_then(|value| self.fold(&value, var.name.span))
-            else {
-                continue;
-            };
-            if var.secret {
-                self.secrets.add_value(&value);
+            if let Some(value) = self.evaluate(var) {
+                self.constants.insert(var.name.value.clone(), value);
             }
-            self.allow_urls(&value);
-            self.constants.insert(var.name.value.clone(), value);
         }
         for name in set {
             if self.known_slot(&name).is_none() {
                 let initial = self.constants.remove(&name);
                 self.new_slot(name, initial);
             }
+        }
+    }
+
+    /// What a variable comes to before the run; `None`: that is an error.
+    fn evaluate(&mut self, var: &'p Var) -> Option<Value> {
+        let value = self.json(&var.value)?;
+        let value = self.fold(&value, var.name.span)?;
+        let Some(left) = value.left_of(self.left) else {
+            // One that doubles others has more that double it.
+            if std::mem::take(&mut self.left) > 0 {
+                let (most, name) = (MAX_VARIABLES >> 20, &var.name.value);
+                let message = format!("the variables come to more than {most} MiB with `{name}`");
+                self.error(var.name.span, message, "");
+            }
+            return None;
+        };
+        self.left = left;
+        if var.is_secret() {
+            self.secrets.add_value(&value);
+        }
+        self.allow_urls(&value);
+        Some(value)
+    }
+
+    /// Puts the variables of a scenario in place of those of the plan, and gives what they replace. One that
+    /// a step sets has a slot of its own, with this value at first.
+    fn enter(&mut self, vars: &'p [Var]) -> Vec<Replaced> {
+        let mut replaced = Vec::new();
+        for var in vars {
+            let Some(value) = self.evaluate(var) else { continue };
+            let name = var.name.value.clone();
+            let (constant, slot) = (self.constants.remove(&name), self.slots.remove(&name));
+            if slot.is_some() {
+                self.new_slot(name.clone(), Some(value));
+            } else {
+                self.constants.insert(name.clone(), value);
+            }
+            replaced.push(Replaced { name, constant, slot });
+        }
+        replaced
+    }
+
+    /// Undoes [`Compiler::enter`].
+    fn leave(&mut self, replaced: Vec<Replaced>) {
+        for Replaced { name, constant, slot } in replaced.into_iter().rev() {
+            self.slots.remove(&name);
+            self.constants.remove(&name);
+            self.slots.extend(slot.map(|slot| (name.clone(), slot)));
+            self.constants.extend(constant.map(|value| (name, value)));
         }
     }
 
@@ -446,7 +502,9 @@ impl<'p> Compiler<'p> {
             let on_error = scenario.on_error.unwrap_or(plan.on_error);
             let bandwidth = Some(scenario.bandwidth.unwrap_or(plan.bandwidth));
             let (name, steps) = (&scenario.name.value, &scenario.steps);
+            let replaced = self.enter(&scenario.vars);
             scenarios.push(self.scenario(name, steps, on_error, bandwidth));
+            self.leave(replaced);
             if self.options.section == Section::Trial {
                 loads.push(LoadProfile::once(index));
                 continue;

@@ -232,6 +232,27 @@ fn pacing_is_kept_from_the_beginning_not_from_the_end() {
     assert_eq!(roster.after(seat, &mut paced, 26 * MS), After::At(30 * MS), "and back in step");
 }
 
+/// A thousand users that were due at the same moment would be sent one after another, each later than the one before.
+#[test]
+fn users_with_a_pacing_do_not_start_at_the_same_moment() {
+    let starts = |pacing_ms, ramp_ms| {
+        let load = closed(model::Closed {
+            users: Some(4),
+            pacing: Some(Duration::from_millis(pacing_ms)),
+            ramp: Duration::from_millis(ramp_ms),
+            ..model::Closed::default()
+        });
+        let begins = |action: &Action<Someone>| match action {
+            Action::Admit { due, .. } => Some(*due),
+            _ => None,
+        };
+        due(&mut roster(&[load]), 10_000 * MS).iter().filter_map(begins).collect::<Vec<Nanos>>()
+    };
+    assert_eq!(starts(400, 0), [0, 100 * MS, 200 * MS, 300 * MS]);
+    assert_eq!(starts(60_000, 0), [0, 250 * MS, 500 * MS, 750 * MS], "over a second at most");
+    assert_eq!(starts(400, 40), [0, 10 * MS, 20 * MS, 30 * MS], "a ramp is a ramp");
+}
+
 #[test]
 fn arrivals_are_even_and_end_before_the_end() {
     let mut roster = roster(&[open(1_000.0, 10, 100)]);

@@ -164,6 +164,14 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
+/// `null`.
+impl Default for Expr {
+    fn default() -> Self {
+        let tree = Arc::new(parse::Node::constant(Value::Null));
+        Expr { source: "null".to_owned(), span: Span::default(), tree }
+    }
+}
+
 impl Expr {
     /// Reads an expression that begins at `span`.
     ///
@@ -191,6 +199,11 @@ impl Expr {
     /// Where it stands.
     pub fn span(&self) -> Span {
         self.span
+    }
+
+    /// Where a name is compared with a text, and the text: `status == "200"`.
+    pub(crate) fn compared_with_text(&self, name: &str) -> Option<(String, Span)> {
+        parse::compared_with_text(&self.tree, name).map(|(text, at)| (text, self.span.later(at)))
     }
 
     /// The dotted names in it that are no parameters of its own macros.

@@ -45,6 +45,27 @@ impl Node {
     }
 }
 
+/// Where a name is compared with a text, and the text.
+pub(super) fn compared_with_text(node: &Node, name: &str) -> Option<(String, usize)> {
+    let is_name = |node: &Node| matches!(&node.kind, NodeKind::Path(path) if *path == [name]);
+    match &node.kind {
+        NodeKind::Binary("==" | "!=" | "<" | "<=" | ">" | ">=", a, b) => match (&a.kind, &b.kind) {
+            (_, NodeKind::Constant(Value::Text(text))) if is_name(a) => {
+                Some((text.to_string(), b.at))
+            }
+            (NodeKind::Constant(Value::Text(text)), _) if is_name(b) => {
+                Some((text.to_string(), a.at))
+            }
+            _ => None,
+        },
+        NodeKind::Binary(_, a, b) => {
+            compared_with_text(a, name).or_else(|| compared_with_text(b, name))
+        }
+        NodeKind::Not(inner) => compared_with_text(inner, name),
+        _ => None,
+    }
+}
+
 const MACROS: [&str; 5] = ["all", "exists", "exists_one", "map", "filter"];
 
 /// Operators by how tightly they bind.

@@ -1,23 +1,28 @@
 //! Plans as YAML: reading with every error that can be found in one go, printing, and the schema.
 
+mod constants;
 mod node;
-mod parts;
 mod print;
-mod read;
+mod quoting;
+mod reader;
+mod reference;
+mod scalar;
 mod schema;
-mod steps;
 mod suggest;
-mod tables;
 
 use std::path::Path;
 
 use crate::diagnostic::{Diagnostic, Severity, Sources};
+use crate::files;
 use crate::model::Plan;
 use crate::span::Span;
 use crate::validate;
 use crate::vars::LoadOptions;
 
+pub(crate) use node::Node;
 pub use print::print;
+pub(crate) use reader::Reader;
+pub use reference::reference;
 pub use schema::schema;
 
 /// A plan and where it came from.
@@ -38,6 +43,8 @@ pub struct PlanErrors {
     pub diagnostics: Vec<Diagnostic>,
     /// The files that they stand in.
     pub sources: Sources,
+    /// What could be read, so that more can be found: what is wrong is as if it were not there.
+    pub plan: Box<Plan>,
 }
 
 /// Reads a plan from a file.
@@ -46,14 +53,15 @@ pub struct PlanErrors {
 /// It cannot be read, or is no good plan.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, PlanErrors> {
     let name = path.display().to_string();
-    match std::fs::read_to_string(path) {
+    match files::text(path) {
         Ok(text) => {
             let folder = path.parent().unwrap_or(Path::new(""));
             load_str(&name, &text, folder, options)
         }
         Err(error) => {
             let diagnostic = Diagnostic::error(Span::default(), format!("{name}: {error}"));
-            Err(PlanErrors { diagnostics: vec![diagnostic], sources: Sources::default() })
+            let (diagnostics, sources) = (vec![diagnostic], Sources::default());
+            Err(PlanErrors { diagnostics, sources, plan: Box::default() })
         }
     }
 }
@@ -68,27 +76,34 @@ pub fn load_str(
     folder: &Path,
     options: &LoadOptions,
 ) -> Result<Loaded, PlanErrors> {
-    let mut reader = read::Reader::new(folder);
+    let mut reader = Reader::new(folder, options.clone());
     let plan = reader.plan(name, text);
-    let (mut diagnostics, sources) = reader.finish();
-    if let Some(mut plan) = plan.filter(|_| diagnostics.is_empty()) {
-        if plan.name.is_empty() {
-            let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            plan.name = stem.unwrap_or_else(|| "plan".to_owned());
-        }
-        diagnostics.extend(options.apply(&mut plan));
-        diagnostics.extend(validate::validate(&plan));
-        let (errors, warnings): (Vec<_>, Vec<_>) =
-            diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
-        if errors.is_empty() {
-            return Ok(Loaded { plan, sources, warnings });
-        }
-        diagnostics = errors;
+    let (mut found, sources) = reader.finish();
+    let mut plan = plan.unwrap_or_default();
+    if plan.name.is_empty() {
+        let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        plan.name = stem.unwrap_or_else(|| "plan".to_owned());
     }
-    diagnostics.sort_by_key(|diagnostic| {
-        (diagnostic.span.file, diagnostic.span.line, diagnostic.span.column)
+    let own = plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.vars);
+    found.extend(options.apply(plan.vars.iter_mut().chain(own)));
+    found.extend(validate::validate(&plan));
+    sort(&mut found);
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|found| found.severity == Severity::Error);
+    if errors.is_empty() {
+        return Ok(Loaded { plan, sources, warnings });
+    }
+    Err(PlanErrors { diagnostics: errors, sources, plan: Box::new(plan) })
+}
+
+/// Sorts by place, and leaves out what is said twice.
+pub fn sort(found: &mut Vec<Diagnostic>) {
+    found.sort_by_key(|found| (found.span.file, found.span.line, found.span.column));
+    found.dedup_by(|a, b| {
+        let same_place =
+            (a.span.file, a.span.line, a.span.column) == (b.span.file, b.span.line, b.span.column);
+        same_place && a.message == b.message
     });
-    Err(PlanErrors { diagnostics, sources })
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! YAML text to a tree of nodes with places. Bounded: depth, number of nodes, aliases included.
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use std::collections::{HashMap, HashSet};
 
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
+
+use super::quoting;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 
@@ -13,8 +16,8 @@ const MAX_WEIGHT: usize = 400_000;
 
 /// A piece of YAML.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub kind: Kind,
+pub(crate) struct Node {
+    pub(super) kind: Kind,
     pub span: Span,
 }
 
@@ -27,12 +30,53 @@ pub(super) enum Kind {
 }
 
 impl Node {
-    pub(super) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         matches!(&self.kind, Kind::Scalar(text, true) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
+    pub fn is_map(&self) -> bool {
+        matches!(self.kind, Kind::Map(_))
+    }
+
+    /// Whether it is this text, quoted or not.
+    pub fn is_text(&self, word: &str) -> bool {
+        matches!(&self.kind, Kind::Scalar(text, _) if text == word)
+    }
+
+    /// The elements of a list.
+    pub fn list(&self) -> Option<&[Node]> {
+        match &self.kind {
+            Kind::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The elements of a list; anything else is a list of one.
+    pub fn items(&self) -> Vec<&Node> {
+        match &self.kind {
+            Kind::List(items) => items.iter().collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// Where its text begins: behind the quote of a quoted one.
+    pub fn text_span(&self) -> Span {
+        self.span.later(usize::from(matches!(self.kind, Kind::Scalar(_, false))))
+    }
+
+    /// The name in `{name}` or `{{name}}` without quotes, which YAML takes for a mapping.
+    pub fn braced_name(&self) -> Option<&str> {
+        let Kind::Map(entries) = &self.kind else { return None };
+        let [(key, value)] = entries.as_slice() else { return None };
+        match &key.kind {
+            _ if !value.is_null() => None,
+            Kind::Scalar(name, _) => Some(name),
+            _ => key.braced_name(),
+        }
+    }
+
     /// What it is, in words.
-    pub(super) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.kind {
             _ if self.is_null() => "nothing".to_owned(),
             Kind::Scalar(text, _) => format!("`{text}`"),
@@ -41,23 +85,34 @@ impl Node {
         }
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|(_, value)| value)
+    }
+
+    /// What stands behind the keys of a mapping.
+    pub fn values(&self) -> Vec<&Node> {
+        let Kind::Map(entries) = &self.kind else { return Vec::new() };
+        entries.iter().map(|(_, value)| value).collect()
+    }
+
+    /// Where a key stands.
+    pub fn key_span(&self, key: &str) -> Option<Span> {
+        self.entry(key).map(|(key, _)| key.span)
+    }
+
+    fn entry(&self, key: &str) -> Option<&(Node, Node)> {
         let Kind::Map(entries) = &self.kind else { return None };
-        let is = |node: &Node| matches!(&node.kind, Kind::Scalar(text, _) if text == key);
-        entries.iter().find(|(own, _)| is(own)).map(|(_, value)| value)
+        entries.iter().find(|(own, _)| own.is_text(key))
     }
 }
 
 /// Reads one document.
 pub(super) fn parse(text: &str, file: u16) -> Result<Node, Diagnostic> {
-    let mut builder = Builder { file, anchors: Vec::new(), left: MAX_WEIGHT };
+    let mut builder = Builder { file, text, anchors: HashMap::new(), left: MAX_WEIGHT };
     let mut parser = Parser::new_from_str(text);
     let mut root = None;
     while let Some(event) = parser.next_event() {
-        let (event, span) = event.map_err(|error| {
-            let at = builder.place(error.marker().line(), error.marker().col());
-            Diagnostic::error(at, format!("invalid YAML: {}", error.info()))
-        })?;
+        let (event, span) = event.map_err(|error| builder.invalid(&error))?;
         let span = builder.place(span.start.line(), span.start.col());
         match event {
             Event::StreamStart
@@ -77,19 +132,41 @@ pub(super) fn parse(text: &str, file: u16) -> Result<Node, Diagnostic> {
     root.ok_or_else(|| Diagnostic::error(builder.place(1, 0), "the file is empty"))
 }
 
-struct Builder {
+struct Builder<'t> {
     file: u16,
-    anchors: Vec<(usize, Node)>,
+    text: &'t str,
+    anchors: HashMap<usize, Node>,
     left: usize,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn charge(&mut self, weight: usize, span: Span) -> Result<(), Diagnostic> {
         let left = self.left.checked_sub(weight);
         self.left = left.ok_or_else(|| {
-            Diagnostic::error(span, "the file is too large, with its aliases expanded")
+            let message = format!(
+                "the file holds more than {MAX_WEIGHT} values, what its aliases stand for included"
+            );
+            Diagnostic::error(span, message)
         })?;
         Ok(())
+    }
+
+    /// What the parser finds wrong, with what to do.
+    fn invalid(&self, error: &ScanError) -> Diagnostic {
+        let at = self.place(error.marker().line(), error.marker().col());
+        // What is not closed is noticed on the next line.
+        let lines = self.text.lines().skip((at.line as usize).saturating_sub(2)).take(2);
+        let help = lines.map(quoting::help).filter(|help| !help.is_empty()).last();
+        Diagnostic::error(at, format!("invalid YAML: {}", error.info()))
+            .with_help(help.unwrap_or_default())
+    }
+
+    /// A tag such as `!x` changes nothing here: it is a text without quotes that begins with `!`.
+    fn untagged(&self, tag: Option<&Tag>, span: Span) -> Result<(), Diagnostic> {
+        let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) else { return Ok(()) };
+        let message = format!("unknown YAML tag `{}{}`", tag.handle, tag.suffix);
+        Err(Diagnostic::error(span, message)
+            .with_help("put quotes around a text that begins with `!`"))
     }
 
     fn place(&self, line: usize, column: usize) -> Span {
@@ -104,14 +181,17 @@ impl Builder {
         depth: usize,
     ) -> Result<Node, Diagnostic> {
         if depth > MAX_DEPTH {
-            return Err(Diagnostic::error(span, "the file is nested too deeply"));
+            let message = format!("the file is nested more than {MAX_DEPTH} levels deep");
+            return Err(Diagnostic::error(span, message));
         }
         let (kind, anchor) = match event {
-            Event::Scalar(text, style, anchor, _) => {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.untagged(tag.as_deref(), span)?;
                 self.charge(1 + text.len() / 64, span)?;
                 (Kind::Scalar(text.into_owned(), style == ScalarStyle::Plain), anchor)
             }
-            Event::SequenceStart(anchor, _) => {
+            Event::SequenceStart(anchor, tag) => {
+                self.untagged(tag.as_deref(), span)?;
                 self.charge(1, span)?;
                 let mut items = Vec::new();
                 while let Some((event, span)) = self.next(parser, span)? {
@@ -119,7 +199,8 @@ impl Builder {
                 }
                 (Kind::List(items), anchor)
             }
-            Event::MappingStart(anchor, _) => {
+            Event::MappingStart(anchor, tag) => {
+                self.untagged(tag.as_deref(), span)?;
                 self.charge(1, span)?;
                 let mut entries = Vec::new();
                 while let Some((event, place)) = self.next(parser, span)? {
@@ -131,8 +212,7 @@ impl Builder {
                 (Kind::Map(merged(entries)), anchor)
             }
             Event::Alias(anchor) => {
-                let known = self.anchors.iter().rev().find(|(own, _)| *own == anchor);
-                let Some((_, node)) = known else {
+                let Some(node) = self.anchors.get(&anchor) else {
                     return Err(Diagnostic::error(
                         span,
                         "no anchor of this name precedes the alias",
@@ -147,7 +227,7 @@ impl Builder {
         let node = Node { kind, span };
         if anchor > 0 {
             self.charge(weight(&node), span)?;
-            self.anchors.push((anchor, node.clone()));
+            self.anchors.insert(anchor, node.clone());
         }
         Ok(node)
     }
@@ -163,10 +243,7 @@ impl Builder {
             Some(Ok((event, span))) => {
                 Ok(Some((event, self.place(span.start.line(), span.start.col()))))
             }
-            Some(Err(error)) => {
-                let at = self.place(error.marker().line(), error.marker().col());
-                Err(Diagnostic::error(at, format!("invalid YAML: {}", error.info())))
-            }
+            Some(Err(error)) => Err(self.invalid(&error)),
             None => Err(Diagnostic::error(
                 around,
                 "unexpected end of file: this list or mapping is not closed",
@@ -183,6 +260,10 @@ fn merged(entries: Vec<(Node, Node)>) -> Vec<(Node, Node)> {
     };
     let (merges, mut own): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|(key, _)| text(key) == "<<");
+    if merges.is_empty() {
+        return own;
+    }
+    let mut known: HashSet<String> = own.iter().map(|(key, _)| text(key)).collect();
     for (_, value) in merges {
         let maps = match value.kind {
             Kind::List(items) => items,
@@ -190,11 +271,7 @@ fn merged(entries: Vec<(Node, Node)>) -> Vec<(Node, Node)> {
         };
         for map in maps {
             let Kind::Map(entries) = map.kind else { continue };
-            for entry in entries {
-                if !own.iter().any(|(key, _)| text(key) == text(&entry.0)) {
-                    own.push(entry);
-                }
-            }
+            own.extend(entries.into_iter().filter(|(key, _)| known.insert(text(key))));
         }
     }
     own

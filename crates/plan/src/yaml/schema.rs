@@ -1,100 +1,239 @@
-//! The JSON Schema of plans, made from the tables that the reader uses.
+//! The JSON Schema of plans, made from the description of their keys.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::tables::{self, Form, METHODS, STEPS, Table};
+use crate::keys::{Entry, Form, KeyShape, Of, Quantity, Rule, Shape, Table};
+use crate::model::{Plan, step_tables};
+use squall_base::units;
+
+/// What expressions can call a variable. ECMA-262's `\w` is ASCII; other letters are let pass.
+const IDENTIFIER: &str =
+    r"^(?!(true|false|null|in|has)$)([A-Za-z_]|[^\x00-\x7f])([A-Za-z0-9_]|[^\x00-\x7f])*$";
 
 /// JSON Schema (2020-12) of a plan, for editors.
 pub fn schema() -> Value {
-    let mut definitions = BTreeMap::new();
-    let mut plan = table(&tables::PLAN, &mut definitions);
-    let steps: Vec<Value> = STEPS.iter().map(|step| named(step, &mut definitions)).collect();
-    definitions.insert("step".to_owned(), json!({"anyOf": steps}));
-    if let Some(plan) = plan.as_object_mut() {
-        plan.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
-        plan.insert("title".to_owned(), json!("squall plan"));
-        plan.insert("required".to_owned(), json!(["scenarios"]));
-        plan.insert("$defs".to_owned(), json!(definitions));
-    }
+    let mut schema = Definitions::default();
+    let Shape::Record(plan) = Of::<Plan>::shape() else { return Value::Null };
+    let mut plan = schema.table(&plan());
+    let steps: Vec<Value> = step_tables().iter().map(|step| schema.named(step)).collect();
+    schema.0.insert("step".to_owned(), json!({"anyOf": steps}));
+    plan["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    plan["title"] = json!("squall plan");
+    plan["$defs"] = json!(schema.0);
     plan
 }
 
-fn key_of(table: &Table) -> String {
-    table
-        .name
-        .split(' ')
-        .skip(usize::from(table.name.starts_with("a ") || table.name.starts_with("an ")))
-        .collect::<Vec<_>>()
-        .join("_")
+/// The definitions, each made when it is first asked for.
+#[derive(Default)]
+struct Definitions(BTreeMap<String, Value>);
+
+impl Definitions {
+    fn named(&mut self, table: &Table) -> Value {
+        let words = table.title.trim_start_matches("an ").trim_start_matches("a ");
+        let key = words.replace(' ', "_");
+        if !self.0.contains_key(&key) {
+            self.0.insert(key.clone(), Value::Null);
+            let definition = self.table(table);
+            self.0.insert(key.clone(), definition);
+        }
+        json!({"$ref": format!("#/$defs/{key}")})
+    }
+
+    fn table(&mut self, table: &Table) -> Value {
+        let mut properties = Map::new();
+        for key in table.all_keys() {
+            properties.insert(key.key.name.to_owned(), self.key(key));
+        }
+        let mut schema =
+            json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if !table.about.is_empty() {
+            schema["description"] = json!(table.about.trim());
+        }
+        let mut required = Vec::new();
+        let mut all: Vec<Value> = Vec::new();
+        for entry in &table.entries {
+            match entry {
+                Entry::Key(key) if key.key.required => required.push(key.key.name),
+                Entry::Key(_) => {}
+                Entry::OneOf { required, tables } => one_of(tables, *required, &mut all),
+            }
+        }
+        all.extend(table.rules.iter().map(rule));
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        if !all.is_empty() {
+            schema["allOf"] = json!(all);
+        }
+        schema
+    }
+
+    fn key(&mut self, key: &KeyShape) -> Value {
+        let mut about = key.key.about.trim().to_owned();
+        if let Some(default) = &key.default {
+            about.push_str(&format!(" Default: {default}."));
+        }
+        let mut schema = self.value(&key.shape);
+        // A key that may be left out may also have nothing behind it.
+        let may_be_empty = !key.key.required && !matches!(key.shape, Shape::Steps(1) | Shape::Any);
+        if may_be_empty {
+            schema = json!({"anyOf": [schema, {"type": "null"}]});
+        }
+        schema["description"] = json!(about);
+        schema
+    }
+
+    /// A text with a variable in it, known before the run.
+    fn variable(&mut self) -> Value {
+        let text = || json!({"type": "string", "pattern": r"\$\{"});
+        self.0.entry("variable_known_before".to_owned()).or_insert_with(text);
+        json!({"$ref": "#/$defs/variable_known_before"})
+    }
+
+    fn value(&mut self, shape: &Shape) -> Value {
+        match shape {
+            Shape::Text | Shape::Path => scalar(),
+            Shape::Expression => scalar(),
+            Shape::Pattern(_, pattern) => {
+                json!({"type": ["string", "integer"], "pattern": pattern})
+            }
+            Shape::Identifier => json!({"type": "string", "pattern": IDENTIFIER}),
+            Shape::Bool => json!({"type": "boolean"}),
+            Shape::Int(least, most) => {
+                let mut number = json!({"type": "integer", "minimum": least});
+                if *most < u64::MAX {
+                    number["maximum"] = json!(most);
+                }
+                let digits = if *least > 0 { "^0*[1-9][0-9_]*$" } else { "^[0-9][0-9_]*$" };
+                let digits = json!({"type": "string", "pattern": digits});
+                json!({"anyOf": [number, digits, self.variable()]})
+            }
+            Shape::Number { above_0 } => {
+                let limit = if *above_0 { "exclusiveMinimum" } else { "minimum" };
+                let number = json!({"type": "number", (limit): 0});
+                let digits = json!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]*)?$"});
+                json!({"anyOf": [number, digits, self.variable()]})
+            }
+            Shape::Quantity(what) => {
+                let (key, variable) = (format!("{}_quantity", what.name()), self.variable());
+                let reference = json!({"$ref": format!("#/$defs/{key}")});
+                self.0.entry(key).or_insert_with(|| quantity(*what, variable));
+                reference
+            }
+            Shape::Any => json!({}),
+            Shape::Words(words) => words_value(words),
+            Shape::Record(table) => self.named(&table()),
+            Shape::List(item, least, most) => {
+                let item = self.value(item);
+                let mut list = json!({"type": "array", "items": item, "minItems": least});
+                if *most < usize::MAX {
+                    list["maxItems"] = json!(most);
+                }
+                if *least > 1 { list } else { json!({"anyOf": [list, item]}) }
+            }
+            Shape::Names(item, variables, least) => {
+                let item = self.value(item);
+                let mut names =
+                    json!({"type": "object", "additionalProperties": item, "minProperties": least});
+                if *variables {
+                    names["propertyNames"] = json!({"pattern": IDENTIFIER});
+                }
+                names
+            }
+            Shape::Either(shapes) => {
+                let shapes: Vec<Value> = shapes.iter().map(|shape| self.value(shape)).collect();
+                json!({"anyOf": shapes})
+            }
+            Shape::IfKey(key, shapes) => {
+                let is_there = json!({"type": "object", "required": [key]});
+                let (then, otherwise) = (self.value(&shapes.0), self.value(&shapes.1));
+                json!({"if": is_there, "then": then, "else": otherwise})
+            }
+            Shape::Steps(least) => {
+                let step = json!({"$ref": "#/$defs/step"});
+                let list = json!({"type": "array", "items": step, "minItems": least});
+                json!({"anyOf": [list, step]})
+            }
+        }
+    }
 }
 
-/// A reference to a table's definition, which is made when it is first asked for.
-fn named(of: &'static Table, definitions: &mut BTreeMap<String, Value>) -> Value {
-    let key = key_of(of);
-    if !definitions.contains_key(&key) {
-        definitions.insert(key.clone(), Value::Null);
-        let definition = table(of, definitions);
-        definitions.insert(key.clone(), definition);
-    }
-    json!({"$ref": format!("#/$defs/{key}")})
+/// What may stand as a text.
+fn scalar() -> Value {
+    json!({"type": ["string", "number", "boolean"]})
 }
 
-fn table(of: &'static Table, definitions: &mut BTreeMap<String, Value>) -> Value {
-    let mut properties = Map::new();
-    for tables::Key(name, form, about) in of.keys {
-        let mut schema = value(form, definitions);
-        if let Some(schema) = schema.as_object_mut() {
-            schema.insert("description".to_owned(), json!(about));
+/// A number with a unit.
+fn quantity(what: Quantity, variable: Value) -> Value {
+    let (pattern, bare) = match what {
+        Quantity::Time => (units::pattern_of_times(), Some(json!({"type": "number", "const": 0}))),
+        Quantity::Range => (units::pattern_of_ranges(), None),
+        Quantity::Size => {
+            (units::pattern_of_sizes(), Some(json!({"type": "number", "minimum": 0})))
         }
-        properties.insert((*name).to_owned(), schema);
-    }
-    let mut schema =
-        json!({"type": "object", "properties": properties, "additionalProperties": false});
-    let is_step = STEPS.iter().any(|step| std::ptr::eq(*step, of));
-    if is_step && std::ptr::eq(of, &tables::REQUEST) {
-        let needs: Vec<Value> = METHODS
-            .iter()
-            .chain(&["request"])
-            .map(|method| json!({"required": [method]}))
-            .collect();
-        schema["anyOf"] = json!(needs);
-    } else if is_step {
-        schema["required"] = json!([of.keys[0].0]);
-    }
-    schema
+        Quantity::Rate => (units::pattern_of_rates(), None),
+        Quantity::Bandwidth => (units::pattern_of_bandwidths(), None),
+    };
+    let text = json!({"type": "string", "pattern": pattern, "examples": what.examples()});
+    let forms: Vec<Value> = [text].into_iter().chain(bare).chain([variable]).collect();
+    json!({"anyOf": forms})
 }
 
-fn value(form: &'static Form, definitions: &mut BTreeMap<String, Value>) -> Value {
-    match form {
-        Form::Text => json!({"type": ["string", "number", "boolean"]}),
-        Form::Bool => json!({"type": "boolean"}),
-        Form::Int => json!({"type": "integer", "minimum": 0}),
-        Form::Number => json!({"type": "number", "minimum": 0}),
-        Form::Duration => {
-            json!({"type": ["string", "integer"], "examples": ["300ms", "2s", "1m30s"]})
+/// Words; one that looks like a number or a bool may be written as such.
+fn words_value(words: &[(&str, &str)]) -> Value {
+    let mut all: Vec<Value> = Vec::new();
+    for (word, _) in words {
+        match word.parse::<serde_json::Number>() {
+            Ok(number) => all.extend([json!(word), json!(number)]),
+            Err(_) if *word == "true" => all.push(json!(true)),
+            Err(_) => all.push(json!(word)),
         }
-        Form::Size => json!({"type": ["string", "integer"], "examples": ["64KiB", "1MB"]}),
-        Form::Bandwidth => json!({"type": "string", "examples": ["2Mbit/s", "64kbit/s", "1MB/s"]}),
-        Form::Rate => json!({"type": "string", "examples": ["500/s", "30/min"]}),
-        Form::Any => json!({}),
-        Form::Think => {
-            json!({"type": ["string", "object", "integer"], "examples": ["1s", "1s..3s"]})
+    }
+    json!({"enum": all})
+}
+
+/// That a key is there, with something behind it.
+fn given(key: &str) -> Value {
+    json!({"required": [key], "properties": {(key): {"not": {"type": "null"}}}})
+}
+
+/// That the keys of one of these tables are there, or of at most one.
+fn one_of(tables: &[Table], required: bool, all: &mut Vec<Value>) {
+    let deciding: Vec<&str> = tables.iter().flat_map(Table::deciding).collect();
+    let mut ways: Vec<Value> = deciding.iter().map(|key| given(key)).collect();
+    if !required {
+        let any: Vec<Value> = ways.clone();
+        ways.push(json!({"not": {"anyOf": any}}));
+    }
+    all.push(json!({"oneOf": ways}));
+    for table in tables {
+        let first = table.deciding();
+        for key in table.all_keys().into_iter().filter(|key| !first.contains(&key.key.name)) {
+            let decided: Vec<Value> =
+                first.iter().map(|first| json!({"required": [first]})).collect();
+            all.push(json!({"if": {"required": [key.key.name]}, "then": {"anyOf": decided}}));
         }
-        Form::OneOf(words) => json!({"enum": words}),
-        Form::Of(table) => named(table, definitions),
-        Form::List(item) => {
-            let item = value(item, definitions);
-            json!({"anyOf": [{"type": "array", "items": item}, item]})
+    }
+}
+
+/// How keys depend on each other.
+fn rule(rule: &Rule) -> Value {
+    match rule {
+        Rule::Excludes(a, b, _) => json!({"not": {"allOf": [given(a), given(b)]}}),
+        Rule::Needs(key, other, _) => json!({"if": given(key), "then": given(other)}),
+        Rule::AnyOf(keys, ..) => {
+            let keys: Vec<Value> = keys.iter().map(|key| given(key)).collect();
+            json!({"anyOf": keys})
         }
-        Form::Names(item) => {
-            json!({"type": "object", "additionalProperties": value(item, definitions)})
+        Rule::OnlyWith { key, other, word, .. } => {
+            let is_word = json!({"required": [other], "properties": {(*other): {"const": word}}});
+            json!({"if": given(key), "then": is_word, "else": {"not": is_word}})
         }
-        Form::Either(forms) => {
-            let forms: Vec<Value> = forms.iter().map(|form| value(form, definitions)).collect();
-            json!({"anyOf": forms})
+        Rule::NeededUnless { key, other, word } => {
+            let is_word = json!({"required": [other], "properties": {(*other): {"const": word}}});
+            json!({"anyOf": [is_word, given(key)]})
         }
-        Form::Steps => json!({"type": "array", "items": {"$ref": "#/$defs/step"}}),
     }
 }

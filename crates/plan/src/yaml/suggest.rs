@@ -13,10 +13,17 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("concurrency", &["users"]),
     ("maxvus", &["max_users"]),
     ("duration", &["for", "over"]),
+    ("time", &["for", "over"]),
+    ("length", &["for", "over"]),
+    ("loops", &["iterations"]),
+    ("requests", &["total_iterations"]),
     ("holdfor", &["for"]),
     ("rampup", &["ramp"]),
     ("rampuptime", &["ramp"]),
     ("rps", &["rate"]),
+    ("qps", &["rate"]),
+    ("hatchrate", &["rate"]),
+    ("spawnrate", &["ramp"]),
     ("arrivalrate", &["rate"]),
     ("arrivals", &["rate"]),
     ("throughput", &["rate"]),
@@ -56,6 +63,10 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("maxratio", &["max_decompression_ratio"]),
     ("followredirects", &["redirects"]),
     ("assert", &["check"]),
+    ("asserts", &["check"]),
+    ("expect", &["check"]),
+    ("validate", &["check"]),
+    ("checks", &["check"]),
     ("assertion", &["check"]),
     ("assertions", &["check"]),
     ("saveas", &["extract"]),
@@ -65,6 +76,9 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("http", &["get"]),
     // Steps.
     ("sleep", &["think"]),
+    ("wait", &["think"]),
+    ("delay", &["think"]),
+    ("thinktime", &["think"]),
     ("pause", &["think"]),
     ("transaction", &["group"]),
     ("loop", &["repeat"]),
@@ -95,6 +109,46 @@ pub(super) fn suggest<'a>(
         .or_else(|| nearest(word, known))
 }
 
+/// Keys that are often written one level too high or too low, and where they belong.
+const HOMES: &[(&[&str], &str)] = &[
+    (
+        &[
+            "users",
+            "rate",
+            "ramp",
+            "stages",
+            "pacing",
+            "arrivals",
+            "max_users",
+            "for",
+            "iterations",
+            "total_iterations",
+        ],
+        "a load, as in `load: {users: 10, for: 1m}`",
+    ),
+    (
+        &["check", "extract", "headers", "query", "json", "form", "body", "redirects"],
+        "a request, as in `- get: /` with `check:` below `get`",
+    ),
+    (&["steps"], "a scenario, or a step such as `group`"),
+    (&["scenarios", "thresholds", "vars", "data"], "the plan itself, not further in"),
+    (&["pool_size", "reuse", "source_addresses", "resolve"], "`connections`"),
+    (&["think", "group", "repeat", "get", "post"], "a list of steps, as in `steps: [{get: /}]`"),
+];
+
+/// Where a word belongs that is known, but not where it stands.
+pub(super) fn home(word: &str) -> Option<String> {
+    let all = || HOMES.iter().flat_map(|(words, _)| words.iter().copied());
+    let plain = plain(word);
+    let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == plain);
+    let ours = foreign.into_iter().flat_map(|(_, ours)| ours.iter().copied());
+    let ours = ours
+        .chain(all().filter(|own| self::plain(own) == plain))
+        .find(|ours| all().any(|own| own == *ours))?;
+    let (_, place) = HOMES.iter().find(|(words, _)| words.contains(&ours))?;
+    Some(format!("`{ours}` belongs to {place}"))
+}
+
 fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
@@ -117,6 +171,16 @@ mod tests {
         ] {
             assert_eq!(suggest(word, known.into_iter()), ours, "{word}");
         }
+    }
+
+    #[test]
+    fn words_in_the_wrong_place_are_sent_home() {
+        for (word, place) in
+            [("vus", "`users` belongs to a load"), ("assert", "`check` belongs to a request")]
+        {
+            assert!(home(word).is_some_and(|home| home.starts_with(place)), "{word}");
+        }
+        assert_eq!(home("zebra"), None);
     }
 
     #[test]

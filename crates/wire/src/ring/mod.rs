@@ -124,7 +124,8 @@ impl Ring {
         let buffers = Buffers::new(&ring)?;
         // SAFETY: all fields are integers and pointers, for which zero is a value.
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
-        message.msg_controllen = sys::CONTROL;
+        // The C libraries do not agree on its type: `size_t` or `socklen_t`.
+        message.msg_controllen = sys::CONTROL as _;
         Ok(Ring {
             ring: RefCell::new(ring),
             buffers: RefCell::new(buffers),

@@ -24,7 +24,8 @@ pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usiz
     message.msg_iov = &raw mut piece;
     message.msg_iovlen = 1;
     message.msg_control = control.0.as_mut_ptr().cast();
-    message.msg_controllen = CONTROL;
+    // The C libraries do not agree on its type: `size_t` or `socklen_t`.
+    message.msg_controllen = CONTROL as _;
     // SAFETY: `message` points to one piece of memory, `buffer`, borrowed for writing and of the
     // length that is said, and to `control`, of the given length; all outlive the call. The
     // C library's `recvmsg` is left out because a thread can be cancelled in it, and pays for that.
@@ -32,8 +33,8 @@ pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usiz
         libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT)
     };
     let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
-    let written = message.msg_controllen.min(CONTROL);
-    let stamp = control.0.get(..written).and_then(in_control);
+    let written: usize = message.msg_controllen as _;
+    let stamp = control.0.get(..written.min(CONTROL)).and_then(in_control);
     Ok((read, stamp.and_then(ago)))
 }
 

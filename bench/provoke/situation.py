@@ -1,0 +1,127 @@
+"""What a situation is, how one is run, and what is read from its result."""
+
+import dataclasses
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from lib import GENERATOR_CPU, squall
+
+WEIGHTS = ("valid", "questionable", "invalid")
+NOTE, QUESTIONABLE, INVALID = ("valid",), ("questionable",), ("invalid",)
+DOUBTED = ("questionable", "invalid")
+
+
+@dataclasses.dataclass(frozen=True)
+class Situation:
+    """What is provoked, and what must be said of it."""
+
+    name: str
+    # Name of the rule; or the beginning of a warning.
+    rule: str
+    # The weights that are right.
+    weights: tuple
+    # The largest effect that is right, as shares of the numbers, where what was done to the run says how large it is.
+    effect: tuple | None
+    provoke: Callable
+
+    def wanted(self):
+        if not self.weights:
+            return f"a warning: {self.rule}"
+        effect = f", by {self.effect[0]:.0%} to {self.effect[1]:.0%}" if self.effect else ""
+        words = ["a note" if weight == "valid" else weight for weight in self.weights]
+        return f"`{self.rule}`, {' or '.join(words)}{effect}"
+
+
+SITUATIONS = []
+
+
+def situation(name, rule, weights=(), effect=None):
+    """Registers a function that provokes a situation: it is given the built-in target, on the other processor, and
+    returns a `Result`."""
+    def register(provoke):
+        SITUATIONS.append(Situation(name, rule, weights, effect, provoke))
+        return provoke
+    return register
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What squall said: its exit code, and what is needed of its run.json. The one place that knows its form."""
+
+    code: int
+    # Name, weight, largest effect (None: unknown) and sentence of each reason.
+    reasons: tuple
+    warnings: tuple
+    # Page faults that required the disk, and the most memory that was resident, in MiB.
+    disk_faults: int
+    memory_mib: float
+
+    @staticmethod
+    def of(code, run):
+        reasons = tuple(
+            (reason["rule"], reason["validity"], max(reason["effect"].values()) if reason["effect"] else None,
+             reason["observed"]) for reason in run["validity_reasons"])
+        return Result(code, reasons, tuple(run["warnings"]), run["host_metrics"]["major_faults"],
+                      run["generator"]["peak_rss_bytes"] / 2**20)
+
+
+class Squall:
+    """squall while it runs, with a plan or with arguments alone. `before`: what puts it where it is run."""
+
+    def __init__(self, *arguments, plan=None, before=(), cpu=GENERATOR_CPU, workers=1, out=None,
+                 program=None):
+        self.folder = tempfile.TemporaryDirectory(prefix="squall-situation-")
+        if plan:
+            path = Path(self.folder.name) / "plan.yaml"
+            path.write_text(plan)
+            arguments = ["run", str(path), "--out", out or self.folder.name, *arguments]
+        pin = [] if cpu is None else ["taskset", "-c", str(cpu)]
+        command = [*before, *pin, program or squall(), *map(str, arguments), "-w", str(workers), "--quiet", "--json", "-"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def result(self):
+        """Waits for its end."""
+        try:
+            text, errors = self.process.communicate(timeout=60)
+        finally:
+            self.process.kill()
+            self.folder.cleanup()
+        if not text:
+            raise OSError(f"exit code {self.process.returncode}: {errors.strip()[-300:]}")
+        return Result.of(self.process.returncode, json.loads(text))
+
+
+def run(*arguments, **options):
+    """A whole run."""
+    return Squall(*arguments, **options).result()
+
+
+def undisturbed(one, server):
+    """The result of a situation. One that lacks its reason, and in which other programs of this machine or other
+    guests took the processors, was another situation: it is provoked again, at most twice."""
+    for _ in range(3):
+        result = one.provoke(server)
+        names = {reason[0] for reason in result.reasons}
+        if one.rule in names or not names & {"starved", "steal"}:
+            break
+    return result
+
+
+def judge(one, server):
+    """Provokes a situation; what was said of it, and whether that is right."""
+    try:
+        result = undisturbed(one, server)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"could not be provoked: {error}", False
+    if not one.weights:
+        said = [warning for warning in result.warnings if one.rule in warning]
+        return (said or ["nothing"])[0], bool(said)
+    found = [reason for reason in result.reasons if reason[0] == one.rule]
+    for _, weight, effect, observed in found:
+        right = weight in one.weights and (one.effect is None or one.effect[0] <= (effect or 0) <= one.effect[1])
+        amount = "unknown" if effect is None else f"{effect:.1%}"
+        return f"{weight}, by {amount}: {observed}", right
+    return "other reasons: " + (", ".join(f"{reason[0]} ({reason[1]})" for reason in result.reasons) or "none"), False

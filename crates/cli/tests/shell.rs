@@ -1,0 +1,72 @@
+//! Completions and man pages: shells take them, and they name every command and flag.
+
+mod common;
+
+use std::process::Command;
+
+use common::squall;
+
+/// What a command prints; it must end well.
+fn printed(args: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = squall(folder.path(), args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("a text")
+}
+
+/// The commands that `squall --help` lists.
+fn commands() -> Vec<String> {
+    let help = printed(&["--help"]);
+    let (_, list) = help.split_once("Commands:\n").expect("commands");
+    let (list, _) = list.split_once("\n\n").expect("an end");
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names: Vec<String> =
+        names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
+    assert!(names.len() >= 10 && names.contains(&"completions".to_owned()), "{names:?}");
+    names
+}
+
+/// What bash offers for a word at the end of a line.
+fn offered(words: &str) -> Vec<String> {
+    let script = printed(&["completions", "bash"]);
+    let line = format!(
+        "{script}\nCOMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n\
+         _squall squall \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"\n\
+         printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    );
+    let output = Command::new("bash").args(["--norc", "-c", &line]).output().expect("bash");
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("a text").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_commands_and_flags() {
+    assert_eq!(offered("squall doc"), ["doctor"]);
+    assert_eq!(offered("squall run --stri"), ["--strict"]);
+    assert_eq!(offered("squall run --io e"), ["epoll"]);
+}
+
+#[test]
+fn every_shells_completions_name_every_command() {
+    let commands = commands();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = printed(&["completions", shell]);
+        for command in &commands {
+            assert!(script.contains(command.as_str()), "{shell}: {command}");
+        }
+    }
+}
+
+#[test]
+fn there_is_a_page_for_squall_and_for_each_command() {
+    let own = printed(&["man"]);
+    assert!(own.contains(".TH squall 1"), "{own}");
+    for command in commands().iter().filter(|command| *command != "help") {
+        assert!(own.contains(&format!("squall\\-{command}(1)")), "{command}: {own}");
+        let page = printed(&["man", command]);
+        assert!(page.contains(&format!(".TH squall-{command} 1")), "{page}");
+    }
+    assert!(printed(&["man", "run"]).contains("\\-\\-strict"));
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(squall(folder.path(), &["man", "nothing"]).status.code(), Some(2));
+}

@@ -1,0 +1,320 @@
+//! Forms made of other forms: optional ones, lists, names, records, short ways to write a record.
+
+use std::marker::PhantomData;
+
+use serde_json::{Map, Value, json};
+
+use super::{Form, Plain, Record, Shape, Table, Union};
+use crate::span::Spanned;
+use crate::template::Template;
+use crate::yaml::{Node, Reader};
+
+/// A value that may be missing.
+pub(crate) struct Maybe<F>(PhantomData<F>);
+
+impl<F: Form> Form for Maybe<F> {
+    type Value = Option<F::Value>;
+    const NULL: bool = F::NULL;
+    fn shape() -> Shape {
+        F::shape()
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Option<F::Value>> {
+        F::read(reader, node).map(Some)
+    }
+    fn print(value: &Option<F::Value>) -> Value {
+        value.as_ref().map_or(Value::Null, F::print)
+    }
+    fn is_given(value: &Option<F::Value>) -> bool {
+        value.is_some()
+    }
+}
+
+impl<T: Plain> Plain for Option<T>
+where
+    T::Form: Form<Value = T>,
+    T: Clone,
+{
+    type Form = Maybe<T::Form>;
+}
+
+/// A value and where it stands; a quoted text begins behind its quote.
+pub(crate) struct At<F>(PhantomData<F>);
+
+impl<F: Form> Form for At<F> {
+    type Value = Spanned<F::Value>;
+    fn shape() -> Shape {
+        F::shape()
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Spanned<F::Value>> {
+        F::read(reader, node).map(|value| Spanned::new(value, node.text_span()))
+    }
+    fn print(value: &Spanned<F::Value>) -> Value {
+        F::print(&value.value)
+    }
+}
+
+impl<T: Plain> Plain for Spanned<T>
+where
+    T: Clone,
+{
+    type Form = At<T::Form>;
+}
+
+/// A list, or a single element alone; with at least `LEAST` elements.
+pub(crate) struct Listed<F, const LEAST: usize = 0>(PhantomData<F>);
+
+impl<F: Form, const LEAST: usize> Form for Listed<F, LEAST> {
+    type Value = Vec<F::Value>;
+    fn shape() -> Shape {
+        Shape::List(Box::new(F::shape()), LEAST, usize::MAX)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Vec<F::Value>> {
+        let items = node.items();
+        if items.len() < LEAST {
+            reader.error(node.span, "this list is empty", "");
+        }
+        Some(items.into_iter().filter_map(|item| F::read(reader, item)).collect())
+    }
+    fn print(value: &Vec<F::Value>) -> Value {
+        Value::Array(value.iter().map(F::print).collect())
+    }
+    fn is_given(value: &Vec<F::Value>) -> bool {
+        !value.is_empty()
+    }
+}
+
+impl<T: Plain + Clone> Plain for Vec<T> {
+    type Form = Listed<T::Form>;
+}
+
+/// Names of the user's choice, each with a value. `VARIABLES`: the names are those of variables.
+pub(crate) struct Names<F, const VARIABLES: bool>(PhantomData<F>);
+
+impl<F: Form, const VARIABLES: bool> Form for Names<F, VARIABLES> {
+    type Value = Vec<(Spanned<String>, F::Value)>;
+    fn shape() -> Shape {
+        Shape::Names(Box::new(F::shape()), VARIABLES, 0)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
+        let mut values = Vec::new();
+        for (name, node) in reader.names(node) {
+            if VARIABLES {
+                reader.identifier(&name);
+            }
+            match F::read(reader, node) {
+                Some(value) => values.push((name, value)),
+                None if VARIABLES => reader.lost(&name),
+                None => {}
+            }
+        }
+        Some(values)
+    }
+    fn print(value: &Self::Value) -> Value {
+        let entry =
+            |(name, value): &(Spanned<String>, F::Value)| (name.value.clone(), F::print(value));
+        Value::Object(value.iter().map(entry).collect::<Map<_, _>>())
+    }
+    fn is_given(value: &Self::Value) -> bool {
+        !value.is_empty()
+    }
+}
+
+/// Names and texts, both with `${...}`; a list gives a name several times.
+pub(crate) struct Pairs;
+
+impl Form for Pairs {
+    type Value = Vec<(Template, Template)>;
+    fn shape() -> Shape {
+        let text = || Box::new(Shape::Text);
+        Shape::Names(Box::new(Shape::List(text(), 0, usize::MAX)), false, 0)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
+        let mut pairs = Vec::new();
+        for (name, node) in reader.names(node) {
+            let name = reader.good(Template::parse(&name.value, name.span));
+            for item in node.items() {
+                let value = super::Templated::read(reader, item);
+                pairs.extend(name.clone().zip(value));
+            }
+        }
+        Some(pairs)
+    }
+    fn print(value: &Self::Value) -> Value {
+        let mut map: Map<String, Value> = Map::new();
+        for (name, value) in value {
+            repeat(&mut map, name.source(), json!(value.source()));
+        }
+        Value::Object(map)
+    }
+    fn is_given(value: &Self::Value) -> bool {
+        !value.is_empty()
+    }
+}
+
+/// Puts a value under a name; several of one name are a list.
+pub(crate) fn repeat(map: &mut Map<String, Value>, name: &str, value: Value) {
+    match map.get_mut(name) {
+        Some(Value::Array(items)) => items.push(value),
+        Some(first) => *first = json!([first.take(), value]),
+        None => {
+            map.insert(name.to_owned(), value);
+        }
+    }
+}
+
+/// The keys of a record.
+pub(crate) struct Of<R>(PhantomData<R>);
+
+/// The keys of a record, described.
+pub(crate) fn table<R: Record>() -> Table {
+    super::describe(R::TITLE, |keys| R::default().keys(keys))
+}
+
+impl<R: Record> Form for Of<R> {
+    type Value = R;
+    fn shape() -> Shape {
+        Shape::Record(table::<R>)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<R> {
+        let mut record = R::default();
+        if !node.is_map() {
+            reader.no_mapping(node, table::<R>);
+            return None;
+        }
+        super::read(reader, node, R::TITLE, |keys| record.keys(keys));
+        Some(record)
+    }
+    fn print(value: &R) -> Value {
+        let default = super::print(|keys| R::default().keys(keys));
+        super::print(|keys| value.clone().keys(keys)).unlike(&default)
+    }
+}
+
+impl<R: Record> Form for Box<Of<R>> {
+    type Value = Box<R>;
+    fn shape() -> Shape {
+        Of::<R>::shape()
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Box<R>> {
+        Of::<R>::read(reader, node).map(Box::new)
+    }
+    fn print(value: &Box<R>) -> Value {
+        Of::<R>::print(value)
+    }
+}
+
+/// One of several ways, each with keys of its own, as the whole of a mapping.
+pub(crate) trait Choice: Union {
+    /// What messages call it.
+    const TITLE: &'static str;
+}
+
+/// One of several ways.
+pub(crate) struct Chosen<U>(PhantomData<U>);
+
+fn choices<U: Choice>() -> Table {
+    super::describe(U::TITLE, |keys| {
+        U::variants().into_iter().take(1).for_each(|mut first| keys.union(&mut first, true));
+    })
+}
+
+impl<U: Choice> Form for Chosen<U> {
+    type Value = U;
+    fn shape() -> Shape {
+        Shape::Record(choices::<U>)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<U> {
+        if !node.is_map() {
+            reader.no_mapping(node, choices::<U>);
+            return None;
+        }
+        let mut read = None;
+        super::read(reader, node, U::TITLE, |keys| read = keys.chosen::<U>());
+        read
+    }
+    fn print(value: &U) -> Value {
+        super::print(|keys| value.clone().keys(keys)).all()
+    }
+}
+
+/// A value that has a name in its model, and stands under that name in a plan.
+pub(crate) trait Named {
+    /// Takes the name. Whether it is one of a variable.
+    fn set_name(&mut self, name: Spanned<String>, reader: &mut Reader);
+    /// The name.
+    fn name(&self) -> &str;
+    /// Whether the names are those of variables.
+    const VARIABLES: bool = false;
+}
+
+/// Values that stand under their names; at least `LEAST`.
+pub(crate) struct ByName<F, const LEAST: usize = 0>(PhantomData<F>);
+
+impl<F: Form, const LEAST: usize> Form for ByName<F, LEAST>
+where
+    F::Value: Named + Default,
+{
+    type Value = Vec<F::Value>;
+    fn shape() -> Shape {
+        Shape::Names(Box::new(F::shape()), F::Value::VARIABLES, LEAST)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Vec<F::Value>> {
+        let mut values: Vec<F::Value> = Vec::new();
+        for (name, node) in reader.names(node) {
+            if F::Value::VARIABLES {
+                reader.identifier(&name);
+            }
+            match F::read(reader, node) {
+                Some(mut value) => {
+                    value.set_name(name, reader);
+                    values.push(value);
+                }
+                None if F::Value::VARIABLES => reader.lost(&name),
+                None => {}
+            }
+        }
+        Some(values)
+    }
+    fn print(value: &Vec<F::Value>) -> Value {
+        let mut map: Map<String, Value> = Map::new();
+        for value in value {
+            map.insert(value.name().to_owned(), F::print(value));
+        }
+        Value::Object(map)
+    }
+    fn is_given(value: &Vec<F::Value>) -> bool {
+        !value.is_empty()
+    }
+}
+
+/// A record that can be written short, as something that is no mapping.
+pub(crate) trait Short: Record {
+    /// The form of the short way.
+    type Form: Form;
+    /// What the short way means.
+    fn from_short(value: <Self::Form as Form>::Value) -> Self;
+    /// The short way, if it says all.
+    fn short(&self) -> Option<<Self::Form as Form>::Value>;
+}
+
+/// A record, or the short way to write it.
+pub(crate) struct ShortOr<R>(PhantomData<R>);
+
+impl<R: Short> Form for ShortOr<R> {
+    type Value = R;
+    fn shape() -> Shape {
+        Shape::Either(vec![<R::Form as Form>::shape(), Of::<R>::shape()])
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<R> {
+        if node.is_map() {
+            return Of::<R>::read(reader, node);
+        }
+        R::Form::read(reader, node).map(R::from_short)
+    }
+    fn print(value: &R) -> Value {
+        match value.short() {
+            Some(short) => R::Form::print(&short),
+            None => Of::<R>::print(value),
+        }
+    }
+}

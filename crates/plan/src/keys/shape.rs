@@ -1,0 +1,157 @@
+//! What a plan looks like, as data: the JSON Schema and the reference are made from it.
+
+use super::Key;
+
+/// What may stand behind a key.
+#[derive(Clone)]
+pub(crate) enum Shape {
+    /// A text, which may hold `${...}` where it says so.
+    Text,
+    /// A text that a pattern of JSON Schema describes, and what people call it.
+    Pattern(&'static str, &'static str),
+    /// An expression.
+    Expression,
+    /// The name of a variable.
+    Identifier,
+    /// A file, relative to the folder of the plan.
+    Path,
+    /// true or false.
+    Bool,
+    /// A whole number within limits.
+    Int(u64, u64),
+    /// A number from 0, or above it.
+    Number { above_0: bool },
+    /// A number with a unit.
+    Quantity(Quantity),
+    /// Anything, texts in it with `${...}`.
+    Any,
+    /// One of several words, with what they mean.
+    Words(Vec<(&'static str, &'static str)>),
+    /// The keys of a record.
+    Record(fn() -> Table),
+    /// A list with so many elements at least and at most, or a single element alone.
+    List(Box<Shape>, usize, usize),
+    /// Names of the user's choice, identifiers or not.
+    Names(Box<Shape>, bool, usize),
+    /// One of several.
+    Either(Vec<Shape>),
+    /// The first if it is a mapping with this key, otherwise the second.
+    IfKey(&'static str, Box<(Shape, Shape)>),
+    /// A list of steps, with at least so many.
+    Steps(usize),
+}
+
+/// What a number with a unit measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Quantity {
+    Time,
+    /// Two times with `..` between.
+    Range,
+    Size,
+    Rate,
+    Bandwidth,
+}
+
+impl Quantity {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Time => "time",
+            Quantity::Range => "range",
+            Quantity::Size => "size",
+            Quantity::Rate => "rate",
+            Quantity::Bandwidth => "bandwidth",
+        }
+    }
+
+    /// How it is written.
+    pub fn examples(self) -> &'static [&'static str] {
+        match self {
+            Quantity::Time => &["300ms", "2s", "1m30s"],
+            Quantity::Range => &["1s..3s"],
+            Quantity::Size => &["64KiB", "1MB"],
+            Quantity::Rate => &["500/s", "30/min"],
+            Quantity::Bandwidth => &["2Mbit/s", "64kbit/s", "1MB/s"],
+        }
+    }
+}
+
+/// The keys of a mapping.
+#[derive(Clone, Default)]
+pub(crate) struct Table {
+    /// What messages call it, such as `a timeout`.
+    pub title: &'static str,
+    /// What it is; may be empty.
+    pub about: &'static str,
+    /// Its keys.
+    pub entries: Vec<Entry>,
+    /// How they depend on each other.
+    pub rules: Vec<Rule>,
+}
+
+/// A key, or several of which one way is chosen.
+#[derive(Clone)]
+pub(crate) enum Entry {
+    /// A key.
+    Key(KeyShape),
+    /// The keys of one of these tables; the first key of each decides.
+    OneOf {
+        /// Whether one has to be there.
+        required: bool,
+        /// The ways.
+        tables: Vec<Table>,
+    },
+}
+
+/// A key and what stands behind it.
+#[derive(Clone)]
+pub(crate) struct KeyShape {
+    pub key: Key,
+    pub shape: Shape,
+    /// What holds without it.
+    pub default: Option<String>,
+}
+
+/// How keys of a mapping depend on each other; the last text of each says what to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Rule {
+    /// Not both.
+    Excludes(&'static str, &'static str, &'static str),
+    /// The first only with the other.
+    Needs(&'static str, &'static str, &'static str),
+    /// At least one of them; what is said if there is none.
+    AnyOf(&'static [&'static str], &'static str, &'static str),
+    /// `key` if, and only if, `other` is `word`.
+    OnlyWith { key: &'static str, other: &'static str, word: &'static str, help: &'static str },
+    /// `key` has to be there unless `other` is `word`.
+    NeededUnless { key: &'static str, other: &'static str, word: &'static str },
+}
+
+impl Table {
+    /// All of its keys.
+    pub fn all_keys(&self) -> Vec<&KeyShape> {
+        let mut all: Vec<&KeyShape> = Vec::new();
+        for entry in &self.entries {
+            match entry {
+                Entry::Key(key) => all.push(key),
+                Entry::OneOf { tables, .. } => {
+                    for key in tables.iter().flat_map(Table::all_keys) {
+                        if !all.iter().any(|known| known.key.name == key.key.name) {
+                            all.push(key);
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The keys that decide that it is this one of several ways.
+    pub fn deciding(&self) -> Vec<&'static str> {
+        match self.entries.first() {
+            None => Vec::new(),
+            Some(Entry::Key(key)) => vec![key.key.name],
+            Some(Entry::OneOf { tables, .. }) => tables.iter().flat_map(Table::deciding).collect(),
+        }
+    }
+}

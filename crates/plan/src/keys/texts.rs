@@ -1,0 +1,186 @@
+//! Forms of texts, expressions, names, files and values of any kind.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::{Form, Plain, Shape};
+use crate::expr::Expr;
+use crate::model::Json;
+use crate::span::Spanned;
+use crate::template::Template;
+use crate::yaml::{Node, Reader};
+
+/// A text as it stands.
+pub(crate) struct Text;
+
+impl Form for Text {
+    type Value = String;
+    fn shape() -> Shape {
+        Shape::Text
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<String> {
+        reader.text(node).map(|text| text.value)
+    }
+    fn print(value: &String) -> Value {
+        json!(value)
+    }
+}
+
+impl Plain for String {
+    type Form = Text;
+}
+
+/// The name in `{{name}}`, as other tools write variables.
+fn in_double_braces(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("{{")?;
+    let (name, _) = rest.split_once("}}")?;
+    let name = name.trim();
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
+/// A text with `${...}` in it.
+pub(crate) struct Templated;
+
+impl Form for Templated {
+    type Value = Template;
+    fn shape() -> Shape {
+        Shape::Text
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Template> {
+        let text = reader.text(node)?;
+        if let Some(name) = in_double_braces(&text.value) {
+            let message = format!("`{{{{{name}}}}}` is sent as it stands");
+            let help = format!("a variable is written \"${{{name}}}\"");
+            reader.warning(text.span, message, &help);
+        }
+        reader.good(Template::parse(&text.value, text.span))
+    }
+    fn print(value: &Template) -> Value {
+        json!(value.source())
+    }
+}
+
+impl Plain for Template {
+    type Form = Templated;
+}
+
+/// An expression; `${...}` around it is taken off.
+pub(crate) struct Expression;
+
+impl Form for Expression {
+    type Value = Expr;
+    fn shape() -> Shape {
+        Shape::Expression
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Expr> {
+        let text = reader.text(node)?;
+        let trimmed = text.value.trim();
+        let inner = trimmed.strip_prefix("${").and_then(|inner| inner.strip_suffix('}'));
+        let (source, span) = match inner.filter(|inner| !inner.contains("${")) {
+            Some(inner) => (inner, text.span.later(2)),
+            None => (trimmed, text.span),
+        };
+        reader.good(Expr::parse(source, span))
+    }
+    fn print(value: &Expr) -> Value {
+        json!(value.source())
+    }
+}
+
+impl Plain for Expr {
+    type Form = Expression;
+}
+
+/// The name of a variable.
+pub(crate) struct Identifier;
+
+impl Form for Identifier {
+    type Value = String;
+    fn shape() -> Shape {
+        Shape::Identifier
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<String> {
+        let text = reader.text(node)?;
+        reader.identifier(&text);
+        Some(text.value)
+    }
+    fn print(value: &String) -> Value {
+        json!(value)
+    }
+}
+
+/// A file, joined to the folder of the plan.
+pub(crate) struct Path;
+
+impl Form for Path {
+    type Value = PathBuf;
+    fn shape() -> Shape {
+        Shape::Path
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<PathBuf> {
+        let text = reader.text(node)?;
+        Some(reader.folder().join(text.value))
+    }
+    fn print(value: &PathBuf) -> Value {
+        json!(value.display().to_string())
+    }
+}
+
+impl Plain for PathBuf {
+    type Form = Path;
+}
+
+/// A JSON-like value. What stands without quotes may be a number, a bool or null.
+pub(crate) struct Any;
+
+impl Form for Any {
+    type Value = Json;
+    const NULL: bool = true;
+    fn shape() -> Shape {
+        Shape::Any
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Json> {
+        reader.json(node)
+    }
+    fn print(value: &Json) -> Value {
+        match value {
+            Json::Null => Value::Null,
+            Json::Bool(value) => json!(value),
+            Json::Int(value) => json!(value),
+            Json::Float(value) => json!(value),
+            Json::Text(text) => json!(text.source()),
+            Json::List(items) => Value::Array(items.iter().map(Any::print).collect()),
+            Json::Map(entries) => {
+                let entry =
+                    |(key, value): &(Template, Json)| (key.source().to_owned(), Any::print(value));
+                Value::Object(entries.iter().map(entry).collect::<Map<_, _>>())
+            }
+        }
+    }
+}
+
+impl Plain for Json {
+    type Form = Any;
+}
+
+impl Reader {
+    /// A JSON-like value.
+    fn json(&mut self, node: &Node) -> Option<Json> {
+        if let Some(scalar) = node.core_scalar() {
+            return Some(scalar);
+        }
+        if let Some(items) = node.list() {
+            return Some(Json::List(items.iter().filter_map(|item| self.json(item)).collect()));
+        }
+        if node.is_map() {
+            let entries = self.names(node).into_iter().filter_map(|(name, value)| {
+                let Spanned { value: name, span } = name;
+                Some((self.good(Template::parse(&name, span))?, self.json(value)?))
+            });
+            return Some(Json::Map(entries.collect()));
+        }
+        Templated::read(self, node).map(Json::Text)
+    }
+}

@@ -1,0 +1,146 @@
+//! How connections are made and kept.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use crate::keys::{Form, Key, Keys, Listed, Maybe, Plain, Rule, Shape, Small, Word, record, words};
+use crate::span::Spanned;
+use crate::template::Template;
+use crate::yaml::{Node, Reader};
+
+record! {
+    /// How connections are made and kept.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Connections as "connections" {
+        /// Who uses one again, and for how long.
+        #[key(flat)]
+        pub reuse: ConnectionReuse,
+        /// The version of HTTP that they speak.
+        pub http: HttpVersion,
+        /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`.
+        #[key([Resolve])]
+        pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
+        /// Local addresses that connections are made from, used in turn.
+        pub source_addresses: Vec<Spanned<String>>,
+        /// Unix socket that takes the place of TCP to the target.
+        pub unix: Option<PathBuf>,
+        /// HTTP proxy, `http://[user:password@]host:port`: CONNECT for https, absolute form for http.
+        pub proxy: Option<Template>,
+        /// TLS settings.
+        pub tls: Tls,
+    }
+}
+
+/// Hosts and their addresses.
+struct Resolve;
+
+type Addresses = Listed<<Spanned<String> as Plain>::Form>;
+
+impl Form for Resolve {
+    type Value = BTreeMap<String, Vec<Spanned<String>>>;
+    fn shape() -> Shape {
+        Shape::Names(Box::new(Addresses::shape()), false, 0)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
+        let hosts = reader.names(node).into_iter();
+        Some(
+            hosts
+                .filter_map(|(host, node)| Some((host.value, Addresses::read(reader, node)?)))
+                .collect(),
+        )
+    }
+    fn print(value: &Self::Value) -> Value {
+        let hosts = value.iter().map(|(host, to)| (host.clone(), Addresses::print(to)));
+        Value::Object(hosts.collect::<Map<_, _>>())
+    }
+    fn is_given(value: &Self::Value) -> bool {
+        !value.is_empty()
+    }
+}
+
+words! {
+    /// The version of HTTP that connections speak.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum HttpVersion {
+        /// HTTP/1.1.
+        #[default]
+        V1 = "1.1",
+        /// HTTP/2: agreed on by ALPN over TLS, by prior knowledge without.
+        V2 = "2",
+        /// Over TLS what the target prefers, without it HTTP/1.1.
+        Auto = "auto",
+    }
+}
+
+/// Who uses a connection again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ConnectionReuse {
+    /// Each user has its own, kept over its iterations.
+    #[default]
+    PerUser,
+    /// Closed at the end of each iteration.
+    PerIteration,
+    /// A pool of at most this many over all users (split over the workers).
+    Pool(u32),
+}
+
+words! {
+    /// Who uses a connection again, without the size of a pool.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Reuse {
+        /// Each user has its own, kept over its iterations.
+        #[default]
+        PerUser = "per_user",
+        /// Closed at the end of each iteration.
+        PerIteration = "per_iteration",
+        /// All users share those of a pool.
+        Pool = "pool",
+    }
+}
+
+impl ConnectionReuse {
+    fn keys(&mut self, keys: &mut Keys<'_>) {
+        let (mut reuse, mut size) = match *self {
+            ConnectionReuse::PerUser => (Reuse::PerUser, None),
+            ConnectionReuse::PerIteration => (Reuse::PerIteration, None),
+            ConnectionReuse::Pool(size) => (Reuse::Pool, Some(size)),
+        };
+        let about = "Who uses a connection again, and for how long.";
+        keys.key::<Word<Reuse>>(&mut reuse, Key::new("reuse", about));
+        let about = "Most connections of the pool, over all workers.";
+        keys.key::<Maybe<Small<1, { u32::MAX }>>>(&mut size, Key::new("pool_size", about));
+        keys.rule(Rule::OnlyWith {
+            key: "pool_size",
+            other: "reuse",
+            word: "pool",
+            help: "a pool is written as `reuse: pool` and `pool_size: 100`",
+        });
+        *self = match reuse {
+            Reuse::PerUser => ConnectionReuse::PerUser,
+            Reuse::PerIteration => ConnectionReuse::PerIteration,
+            Reuse::Pool => ConnectionReuse::Pool(size.unwrap_or(1)),
+        };
+    }
+}
+
+record! {
+    /// TLS settings.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Tls as "tls" {
+        /// PEM file of certificates trusted beside the system's.
+        pub ca: Option<PathBuf>,
+        /// PEM file of the client's certificate chain.
+        pub cert: Option<PathBuf>,
+        /// PEM file of the client's private key.
+        pub key: Option<PathBuf>,
+        /// Name sent and verified in place of the host.
+        pub server_name: Option<String>,
+        /// Accept any certificate.
+        pub insecure: bool,
+        /// Whether sessions are resumed.
+        #[key(default "true")]
+        pub resume: Option<bool>,
+    }
+}

@@ -1,0 +1,205 @@
+//! What every request gets unless it says otherwise.
+
+use std::time::Duration;
+
+use super::{DEFAULT_PARALLEL, MAX_PARALLEL};
+use crate::keys::{
+    self, Bool, Chosen, Key, Keys, Maybe, Of, Pairs, Positive, Short, ShortOr, Size, Small,
+    Templated, Time, Union, record, words,
+};
+use crate::span::Spanned;
+use crate::template::Template;
+
+record! {
+    /// What every request gets unless it says otherwise. A scenario may have its own.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Defaults as "defaults" {
+        /// Headers added unless the request has one of that name.
+        #[key([Pairs])]
+        pub headers: Vec<(Template, Template)>,
+        /// Limits of time: of the whole request, or of each of its phases.
+        #[key([ShortOr<Timeouts>])]
+        pub timeout: Timeouts,
+        /// Most redirects followed in one request.
+        #[key(default "0: a step is one request")]
+        pub redirects: Option<u32>,
+        /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
+        /// and extracts that read them.
+        #[key(default "false")]
+        pub compression: Option<bool>,
+        /// Credentials.
+        pub auth: Option<Auth>,
+        /// Most bytes of a body that may arrive before the request fails as `body_too_large`.
+        #[key([Maybe<Size>] default "any")]
+        pub max_body: Option<u64>,
+        /// Most decompressed bytes for each byte of a compressed body; the first MiB is free.
+        #[key([Maybe<Positive>] default "200")]
+        pub max_decompression_ratio: Option<u64>,
+        /// Whether a status of 400 and above is an error where no check of the request looks at
+        /// `status`.
+        #[key(default "true")]
+        pub status_errors: Option<bool>,
+        /// Whether a request is repeated on a new connection where the target had closed the old one before
+        /// it was delivered.
+        #[key(default "true")]
+        pub retry_stale: Option<bool>,
+        /// What pages load besides: images, styles, scripts, frames and icons.
+        #[key([Maybe<ShortOr<Resources>>] default "false")]
+        pub resources: Option<Resources>,
+    }
+}
+
+record! {
+    /// The resources of a page (images, styles, scripts, frames, icons), loaded as a browser does.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Resources as "resources" {
+        /// Whether they are loaded: a request may do without what the defaults ask for.
+        #[key(no)]
+        pub load: bool,
+        /// Most requests at the same time.
+        #[key([Small<1, MAX_PARALLEL>])]
+        pub limit: u32,
+        /// A regular expression that the URL of each must match.
+        pub include: Option<Spanned<String>>,
+        /// A regular expression that it must not match.
+        pub exclude: Option<Spanned<String>>,
+        /// From where they are loaded.
+        pub hosts: ResourceHosts,
+        /// Whether users have a cache for them.
+        pub cache: bool,
+    }
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        Resources {
+            load: true,
+            limit: DEFAULT_PARALLEL,
+            include: None,
+            exclude: None,
+            hosts: ResourceHosts::default(),
+            cache: true,
+        }
+    }
+}
+
+/// Whether they are loaded at all.
+impl Short for Resources {
+    type Form = Bool;
+    fn from_short(load: bool) -> Resources {
+        Resources { load, ..Resources::default() }
+    }
+    fn short(&self) -> Option<bool> {
+        (*self == Resources::from_short(self.load)).then_some(self.load)
+    }
+}
+
+words! {
+    /// From where resources are loaded.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ResourceHosts {
+        /// The host of the page.
+        #[default]
+        Same = "same",
+        /// All hosts that requests may go to.
+        All = "all",
+    }
+}
+
+record! {
+    /// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub struct Timeouts as "a timeout" {
+        /// Waiting for one of the plan's own pool of connections.
+        #[key(default "60s")]
+        pub pool: Option<Duration>,
+        /// Name look-up, connect and TLS handshake.
+        #[key(default "10s")]
+        pub connect: Option<Duration>,
+        /// From the send to the first byte of the response.
+        #[key(default "any")]
+        pub first_byte: Option<Duration>,
+        /// The whole request, redirects not included.
+        #[key(default "60s")]
+        pub total: Option<Duration>,
+    }
+}
+
+/// The limit of the whole request.
+impl Short for Timeouts {
+    type Form = Time;
+    fn from_short(total: Duration) -> Timeouts {
+        Timeouts { total: Some(total), ..Timeouts::default() }
+    }
+    fn short(&self) -> Option<Duration> {
+        self.total.filter(|total| *self == Timeouts::from_short(*total))
+    }
+}
+
+/// Credentials of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Auth {
+    /// RFC 7617.
+    Basic {
+        /// User name.
+        user: Template,
+        /// Password, masked in every output.
+        password: Template,
+    },
+    /// `Authorization: Bearer ...`, RFC 6750.
+    Bearer(Template),
+    /// RFC 7616: MD5, SHA-256 and their -sess variants, qop=auth.
+    Digest {
+        /// User name.
+        user: Template,
+        /// Password, masked in every output.
+        password: Template,
+    },
+}
+
+record! {
+    /// A user name and a password.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Login as "a login" {
+        /// User name.
+        #[key(required)]
+        pub user: Template,
+        /// Password, masked in every output.
+        #[key(required)]
+        pub password: Template,
+    }
+}
+
+impl Union for Auth {
+    fn variants() -> Vec<Auth> {
+        let (user, password) = (Template::default(), Template::default());
+        let basic = Auth::Basic { user: user.clone(), password: password.clone() };
+        vec![basic, Auth::Bearer(Template::default()), Auth::Digest { user, password }]
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_>) {
+        let (name, about, user, password) = match self {
+            Auth::Bearer(token) => {
+                let about = "`Authorization: Bearer ...` (RFC 6750).";
+                return keys.key::<Templated>(token, Key::required("bearer", about));
+            }
+            Auth::Basic { user, password } => ("basic", "HTTP Basic (RFC 7617).", user, password),
+            Auth::Digest { user, password } => {
+                let about =
+                    "HTTP Digest (RFC 7616): MD5, SHA-256 and their -sess variants, qop=auth.";
+                ("digest", about, user, password)
+            }
+        };
+        let mut login = Login { user: user.clone(), password: password.clone() };
+        keys.key::<Of<Login>>(&mut login, Key::required(name, about));
+        (*user, *password) = (login.user, login.password);
+    }
+}
+
+impl keys::Choice for Auth {
+    const TITLE: &'static str = "auth";
+}
+
+impl keys::Plain for Auth {
+    type Form = Chosen<Auth>;
+}

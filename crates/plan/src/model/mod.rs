@@ -1,0 +1,52 @@
+//! What a test is: plain, inert data. No I/O, no evaluation here.
+//!
+//! A plan is made by [`crate::yaml`] (or from flags, or by another front end) and read by the
+//! engine, which compiles it. Equality ignores source positions, so that a plan that is printed
+//! and read again is equal to the first. Each struct says what its keys are called in a plan and how
+//! their values are written there ([`crate::keys`]).
+
+mod connections;
+mod data;
+mod defaults;
+mod load;
+mod plan;
+mod request;
+mod response;
+mod step;
+
+pub use connections::{ConnectionReuse, Connections, HttpVersion, Tls};
+pub use data::{AtEnd, DataFormat, DataSource, Pick, Share};
+pub use defaults::{Auth, Defaults, ResourceHosts, Resources, Timeouts};
+pub use load::{Arrivals, Closed, End, Load, Open, Stage};
+pub use plan::{Bandwidth, OnError, Plan, Scenario, Session, Target, Var, Warmup};
+pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
+pub use response::{Check, Extract, Extractor, Match};
+pub use step::{
+    Choice, Cookie, DEFAULT_PARALLEL, Exec, MAX_PARALLEL, Metric, MetricKind, Step, StepKind,
+    StopScope, Think,
+};
+
+pub(crate) use plan::Variable;
+pub(crate) use step::{StepList, step_tables};
+
+use crate::template::Template;
+
+/// A JSON-like value whose texts are templates: bodies, variables, lists.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Json {
+    /// null
+    #[default]
+    Null,
+    /// true or false
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction or exponent.
+    Float(f64),
+    /// A text. One that is a single `${...}` keeps the type of its value.
+    Text(Template),
+    /// A list.
+    List(Vec<Json>),
+    /// An object, in the order of the file.
+    Map(Vec<(Template, Json)>),
+}

@@ -1,0 +1,314 @@
+//! The plan as a whole, its variables and scenarios.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::step::Steps;
+use super::{Connections, DataSource, Defaults, Json, Load, Step};
+use crate::keys::{
+    self, Any, ByName, Form, IntFrom, Named, Of, Plain, Shape, Short, ShortOr, Time, record, words,
+};
+use crate::secrets::sounds_secret;
+use crate::span::{Span, Spanned};
+use crate::template::Template;
+use crate::yaml::{Node, Reader};
+
+record! {
+    /// A whole test: who does what, how often, against which target, and how it is judged.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Plan as "a plan" {
+        /// Name of the test, used in reports.
+        #[key(default "the file's name")]
+        pub name: String,
+        /// Base URL of relative URLs, or `builtin`: the built-in target, started for the run.
+        pub target: Option<Target>,
+        /// Variables known to every user at its start, in the order of the file.
+        #[key([ByName<Variable>])]
+        pub vars: Vec<Var>,
+        /// Data files: each row is known to a user under the name of its source, as `${people.name}`.
+        #[key([ByName<Of<DataSource>>])]
+        pub data: Vec<DataSource>,
+        /// What every request gets unless it says otherwise.
+        pub defaults: Defaults,
+        /// How connections are made and kept.
+        pub connections: Connections,
+        /// Hosts (`host` or `host:port`, or `*.suffix`) that requests may go to beside those that the
+        /// plan names literally.
+        pub allow_hosts: Vec<Spanned<String>>,
+        /// One load shared by all scenarios that have a `weight`.
+        pub load: Option<Spanned<Load>>,
+        /// The kinds of virtual users.
+        #[key(required [ByName<Of<Scenario>, 1>])]
+        pub scenarios: Vec<Scenario>,
+        /// Steps that run once before the load, with one user; what they set or extract is known to all.
+        #[key([Steps<0>])]
+        pub setup: Vec<Step>,
+        /// Steps that run once after the load.
+        #[key([Steps<0>])]
+        pub teardown: Vec<Step>,
+        /// What a failed request does to its user, unless the scenario says otherwise.
+        pub on_error: OnError,
+        /// How long what is in flight at the end may take to finish.
+        #[key(default "30s")]
+        pub graceful_stop: Option<Duration>,
+        /// What is cut off the beginning of the run for its steady part: by a rule (`auto`), nothing
+        /// (`none`), or a time.
+        pub warmup: Warmup,
+        /// Requirements that judge the whole run.
+        pub thresholds: Vec<Spanned<String>>,
+        /// Seed of everything random.
+        #[key(default "another each time")]
+        pub seed: Option<u64>,
+        /// Limits of a user's bytes a second, unless the scenario has its own.
+        #[key([ShortOr<Bandwidth>])]
+        pub bandwidth: Bandwidth,
+        /// How long a session lasts, unless the scenario says otherwise: cookies, variables and the
+        /// credentials that were negotiated.
+        #[key(default "per_iteration for arrivals at a rate, per_user for users")]
+        pub session: Option<Session>,
+        /// How many names of requests, groups and programs are counted separately; those that are known
+        /// before the run always are.
+        #[key([keys::Maybe<keys::At<IntFrom<1, 100_000>>>] default "1000")]
+        pub max_names: Option<Spanned<u64>>,
+    }
+}
+
+words! {
+    /// How long a user's session lasts: its cookies, what steps have set its variables to, and the
+    /// credentials that it has negotiated. Default: of an open workload, where each arrival is somebody
+    /// else, an iteration; of a closed workload the user's whole life.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Session {
+        /// Each iteration begins with a fresh one.
+        PerIteration = "per_iteration",
+        /// A user keeps it over all its iterations.
+        PerUser = "per_user",
+    }
+}
+
+record! {
+    /// Limits of the bytes a second of one user, to be a phone.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub struct Bandwidth as "a bandwidth" {
+        /// Bytes a second of responses, above 0.
+        #[key([keys::Maybe<keys::Bandwidth>] default "any")]
+        pub down: Option<u64>,
+        /// Bytes a second of requests, above 0.
+        #[key([keys::Maybe<keys::Bandwidth>] default "any")]
+        pub up: Option<u64>,
+    }
+}
+
+/// One number for both directions.
+impl Short for Bandwidth {
+    type Form = keys::Bandwidth;
+    fn from_short(both: u64) -> Bandwidth {
+        Bandwidth { down: Some(both), up: Some(both) }
+    }
+    fn short(&self) -> Option<u64> {
+        self.down.filter(|_| self.down == self.up)
+    }
+}
+
+/// Where the requests go.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// The built-in target, started for the run.
+    Builtin,
+    /// A base URL; may hold variables known before the run.
+    Url(Template),
+}
+
+/// The form of a target.
+pub(crate) struct Url;
+
+impl Form for Url {
+    type Value = Target;
+    fn shape() -> Shape {
+        Shape::Text
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Target> {
+        let url = keys::Templated::read(reader, node)?;
+        Some(if url.literal() == Some("builtin") { Target::Builtin } else { Target::Url(url) })
+    }
+    fn print(value: &Target) -> Value {
+        match value {
+            Target::Builtin => json!("builtin"),
+            Target::Url(url) => json!(url.source()),
+        }
+    }
+}
+
+impl Plain for Target {
+    type Form = Url;
+}
+
+record! {
+    /// A variable of the plan.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Var as "a variable" {
+        /// Its name, an identifier.
+        #[key(no)]
+        pub name: Spanned<String>,
+        /// Its value; texts in it may hold `${...}` over variables defined before it.
+        #[key(required)]
+        pub value: Json,
+        /// Whether its value is masked in every output.
+        #[key(default "true if its name ends with password, secret, token or the like")]
+        pub secret: Option<bool>,
+    }
+}
+
+impl Var {
+    /// Whether its value is masked in every output.
+    pub fn is_secret(&self) -> bool {
+        self.secret.unwrap_or_else(|| sounds_secret(&self.name.value))
+    }
+}
+
+/// The form of a variable: its value, or `{value, secret}`.
+pub(crate) struct Variable;
+
+impl Form for Variable {
+    type Value = Var;
+    const NULL: bool = true;
+    fn shape() -> Shape {
+        Shape::IfKey("value", Box::new((Of::<Var>::shape(), Shape::Any)))
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Var> {
+        if node.is_map() && node.get("value").is_some() {
+            return Of::<Var>::read(reader, node);
+        }
+        Some(Var { value: Any::read(reader, node)?, ..Var::default() })
+    }
+    fn print(value: &Var) -> Value {
+        Of::<Var>::print(value)
+    }
+}
+
+impl Named for Var {
+    const VARIABLES: bool = true;
+    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
+        self.name = name;
+    }
+    fn name(&self) -> &str {
+        &self.name.value
+    }
+}
+
+words! {
+    /// What a failed request (any error kind, a failed check included) does to its user.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum OnError {
+        /// It goes on with the next step.
+        #[default]
+        Continue = "continue",
+        /// It goes on with its next iteration.
+        NextIteration = "next_iteration",
+        /// It ends.
+        StopUser = "stop_user",
+        /// The run ends in order.
+        StopRun = "stop_run",
+    }
+}
+
+/// How the beginning of a run is told from its steady part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Warmup {
+    /// By a rule, from what was recorded.
+    #[default]
+    Auto,
+    /// There is none.
+    None,
+    /// It is so long.
+    Fixed(Duration),
+}
+
+/// The form of a warm-up.
+pub(crate) struct WarmupTime;
+
+impl Form for WarmupTime {
+    type Value = Warmup;
+    fn shape() -> Shape {
+        let words =
+            vec![("auto", "By a rule, from what was recorded."), ("none", "There is none.")];
+        Shape::Either(vec![Shape::Words(words), Time::shape()])
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Warmup> {
+        match reader.constant(node)?.value.as_str() {
+            "auto" => Some(Warmup::Auto),
+            "none" => Some(Warmup::None),
+            _ => Time::read(reader, node).map(Warmup::Fixed),
+        }
+    }
+    fn print(value: &Warmup) -> Value {
+        match value {
+            Warmup::Auto => json!("auto"),
+            Warmup::None => json!("none"),
+            Warmup::Fixed(time) => Time::print(time),
+        }
+    }
+}
+
+impl Plain for Warmup {
+    type Form = WarmupTime;
+}
+
+record! {
+    /// A kind of virtual user.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Scenario as "a scenario" {
+        /// Its name.
+        #[key(no)]
+        pub name: Spanned<String>,
+        /// Variables of its users, in place of the plan's of the same name.
+        #[key(no)]
+        pub vars: Vec<Var>,
+        /// Its own load.
+        pub load: Option<Spanned<Load>>,
+        /// Its part of the plan's shared load.
+        #[key([keys::Maybe<keys::At<keys::Share>>])]
+        pub weight: Option<Spanned<f64>>,
+        /// When its load starts, counted from the start of the run.
+        pub start_after: Duration,
+        /// Defaults of its requests, before the plan's.
+        pub defaults: Defaults,
+        /// What a failed request does.
+        #[key(default "as the plan says")]
+        pub on_error: Option<OnError>,
+        /// Limits of a user's bytes a second.
+        #[key([keys::Maybe<ShortOr<Bandwidth>>] default "the plan's")]
+        pub bandwidth: Option<Bandwidth>,
+        /// How long a session lasts.
+        #[key(default "as the plan says")]
+        pub session: Option<Session>,
+        /// What a user does in one iteration.
+        #[key(required [Steps<1>])]
+        pub steps: Vec<Step>,
+        /// Where it stands.
+        #[key(no)]
+        pub span: Span,
+    }
+    first(this, keys) {
+        let about = "Variables of its users, in place of the plan's of the same name.";
+        keys.key::<ByName<Variable>>(&mut this.vars, keys::Key::new("vars", about));
+        keys.enter(&this.vars);
+    }
+    rules(_this, keys) {
+        keys.leave();
+        keys.rule(keys::Rule::Excludes("load", "weight", "leave out one of them"));
+        let help = "add `load: {users: 10, for: 1m}`, or a `weight` and a `load` for the plan";
+        keys.rule(keys::Rule::AnyOf(&["load", "weight"], "this scenario has no load", help));
+    }
+}
+
+impl Named for Scenario {
+    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
+        self.span = name.span;
+        self.name = name;
+    }
+    fn name(&self) -> &str {
+        &self.name.value
+    }
+}

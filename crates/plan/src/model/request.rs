@@ -1,0 +1,460 @@
+//! Requests: what is sent, and what becomes of the response's body.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::response::{Checks, Extracts};
+use super::{Auth, Check, Extract, Json, Resources, Timeouts};
+use crate::keys::{
+    self, Any, At, Choice, Chosen, Form, Key, Keys, Maybe, Of, Pairs, Plain, Positive, Record,
+    Shape, Short, ShortOr, Size, Templated, Text, Union, Word, record, words,
+};
+use crate::span::Spanned;
+use crate::template::Template;
+use crate::yaml::{Node, Reader};
+
+record! {
+    /// A request as the plan gives it.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Request as "a request" {
+        /// Method, upper case.
+        #[key(no)]
+        pub method: String,
+        /// Absolute URL, or a path joined to the target.
+        #[key(no)]
+        pub url: Template,
+        /// Name under which it is counted.
+        #[key(default "method and path, what was an expression as `{name}`")]
+        pub name: Option<Template>,
+        /// Query parameters added to the URL, percent-encoded; a list repeats the parameter.
+        #[key([Pairs])]
+        pub query: Vec<(Template, Template)>,
+        /// Headers; a list repeats the header.
+        #[key([Pairs])]
+        pub headers: Vec<(Template, Template)>,
+        /// Body.
+        #[key(no)]
+        pub body: Body,
+        /// Credentials.
+        #[key(default "those of `defaults`")]
+        pub auth: Option<Auth>,
+        /// Limits of time: of the whole request, or of each of its phases.
+        #[key([ShortOr<Timeouts>])]
+        pub timeout: Timeouts,
+        /// Most redirects followed.
+        #[key(default "as `defaults` says, otherwise 0")]
+        pub redirects: Option<u32>,
+        /// Ask for compressed responses.
+        #[key(default "as `defaults` says, otherwise false")]
+        pub compression: Option<bool>,
+        /// Most bytes of the body, as received and as decompressed.
+        #[key([Maybe<Size>] default "as `defaults` says")]
+        pub max_body: Option<u64>,
+        /// Most decompressed bytes for each byte of a compressed body.
+        #[key([Maybe<Positive>] default "as `defaults` says, otherwise 200")]
+        pub max_decompression_ratio: Option<u64>,
+        /// What becomes of the response's body.
+        #[key(default "what checks and extracts need is kept")]
+        pub response_body: Option<ResponseBody>,
+        /// Whether a status of 400 and above is an error where no check looks at `status`.
+        #[key(default "as `defaults` says, otherwise true")]
+        pub status_errors: Option<bool>,
+        /// Whether it is repeated on a new connection where the target had closed the old one.
+        #[key(default "as `defaults` says, otherwise true")]
+        pub retry_stale: Option<bool>,
+        /// What the page loads besides.
+        #[key([Maybe<ShortOr<Resources>>] default "as `defaults` says, otherwise false")]
+        pub resources: Option<Resources>,
+        /// Values taken from the response, in order.
+        #[key([Extracts])]
+        pub extract: Vec<Extract>,
+        /// Assertions about the response, in order, after the extracts.
+        #[key([Checks])]
+        pub check: Vec<Check>,
+    }
+    first(this, keys) {
+        let mut line = Line { method: this.method.clone(), url: this.url.clone() };
+        keys.union(&mut line, true);
+        (this.method, this.url) = (line.method, line.url);
+        keys.union(&mut this.body, false);
+    }
+}
+
+/// The methods that are keys.
+const METHODS: [(&str, &str, &str); 7] = [
+    ("get", "GET", "GET this URL: an absolute one, or a path joined to the target."),
+    ("post", "POST", "POST to this URL."),
+    ("put", "PUT", "PUT to this URL."),
+    ("patch", "PATCH", "PATCH this URL."),
+    ("delete", "DELETE", "DELETE this URL."),
+    ("head", "HEAD", "HEAD of this URL."),
+    ("options", "OPTIONS", "OPTIONS of this URL."),
+];
+
+record! {
+    /// The request line of any method.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Line as "a request line" {
+        /// Method.
+        #[key(required [Method])]
+        pub method: String,
+        /// URL.
+        #[key(required)]
+        pub url: Template,
+    }
+}
+
+impl Union for Line {
+    fn variants() -> Vec<Line> {
+        let line = |method: &str| Line { method: method.to_owned(), url: Template::default() };
+        METHODS.iter().map(|(_, method, _)| line(method)).chain([Line::default()]).collect()
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_>) {
+        match METHODS.iter().find(|(_, method, _)| *method == self.method) {
+            Some((name, _, about)) => {
+                keys.key::<Templated>(&mut self.url, Key::required(name, about))
+            }
+            None => keys.key::<Of<Line>>(self, Key::required("request", "Any method.")),
+        }
+    }
+}
+
+/// The name of a method, in capitals.
+struct Method;
+
+impl Form for Method {
+    type Value = String;
+    fn shape() -> Shape {
+        Shape::Pattern("a method", "^[A-Za-z0-9-]+$")
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<String> {
+        let method = reader.text(node)?;
+        let is_good = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if method.value.is_empty() || !method.value.chars().all(is_good) {
+            let message = format!("invalid method `{}`", method.value);
+            reader.error(method.span, message, "use letters, digits and `-`");
+        }
+        Some(method.value.to_ascii_uppercase())
+    }
+    fn print(value: &String) -> Value {
+        json!(value)
+    }
+}
+
+/// What becomes of the body of a response while it is received, in constant memory and whatever its
+/// size. Where a request gives none, so much is kept as its checks and extracts need.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResponseBody {
+    /// It is counted and discarded.
+    Discard,
+    /// It is hashed; checks and extracts know the hash, in hexadecimal, as `body_hash`.
+    Hash(HashAlgorithm),
+    /// Only so many bytes of its beginning are kept, as `body`.
+    Keep(u64),
+    /// It is written to a file, which replaces one of that name; checks and extracts know its path as
+    /// `body_file`.
+    File(Template),
+}
+
+impl Union for ResponseBody {
+    fn variants() -> Vec<ResponseBody> {
+        let hash = ResponseBody::Hash(HashAlgorithm::Sha256);
+        vec![hash, ResponseBody::Keep(0), ResponseBody::File(Template::default())]
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_>) {
+        match self {
+            ResponseBody::Hash(algorithm) => {
+                let about = "Hash of the body, known as `body_hash`, in hexadecimal.";
+                keys.key::<Word<HashAlgorithm>>(algorithm, Key::required("hash", about));
+            }
+            ResponseBody::Keep(bytes) => {
+                let about =
+                    "So much of the body's beginning is kept as `body`, the rest discarded.";
+                keys.key::<Size>(bytes, Key::required("keep", about));
+            }
+            ResponseBody::File(path) => {
+                let about = "A file that the body is written to, relative to the working directory; its \
+                             path is known as `body_file`.";
+                keys.key::<Templated>(path, Key::required("file", about));
+            }
+            // That is written as a word: see `BodyUse`.
+            ResponseBody::Discard => {}
+        }
+    }
+}
+
+impl Choice for ResponseBody {
+    const TITLE: &'static str = "response_body";
+}
+
+/// `discard`, or a mapping.
+pub(crate) struct BodyUse;
+
+impl Form for BodyUse {
+    type Value = ResponseBody;
+    fn shape() -> Shape {
+        let discard = vec![("discard", "The body is counted and discarded.")];
+        Shape::Either(vec![Shape::Words(discard), Chosen::<ResponseBody>::shape()])
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<ResponseBody> {
+        const EXPECTED: &str = "discard, {hash: sha256}, {keep: 64KiB} or {file: PATH}";
+        if node.is_map() {
+            return Chosen::<ResponseBody>::read(reader, node);
+        }
+        let text = reader.text(node)?;
+        if text.value == "discard" {
+            return Some(ResponseBody::Discard);
+        }
+        let known =
+            <HashAlgorithm as keys::Words>::WORDS.iter().find(|(name, ..)| *name == text.value);
+        let hint = known.map(|(name, ..)| format!("did you mean `{{hash: {name}}}`?"));
+        let message = format!("invalid response_body `{}`: expected {EXPECTED}", text.value);
+        reader.error(text.span, message, &hint.unwrap_or_default());
+        None
+    }
+    fn print(value: &ResponseBody) -> Value {
+        match value {
+            ResponseBody::Discard => json!("discard"),
+            other => Chosen::<ResponseBody>::print(other),
+        }
+    }
+}
+
+impl Plain for ResponseBody {
+    type Form = BodyUse;
+}
+
+words! {
+    /// How a body is hashed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum HashAlgorithm {
+        /// RFC 1321.
+        Md5 = "md5",
+        /// FIPS 180-4.
+        Sha256 = "sha256",
+        /// XXH3 with 64 bits, the fastest: against accidents, not against people.
+        Xxh3 = "xxh3",
+    }
+}
+
+/// What a request carries.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Body {
+    /// Nothing.
+    #[default]
+    None,
+    /// A text.
+    Text(Template),
+    /// A file, sent as a stream, with values in the place of markers.
+    File {
+        /// The file.
+        path: Spanned<PathBuf>,
+        /// Whether it is compressed with gzip and sent decompressed.
+        decompress: bool,
+        /// Texts in it, and what is sent in their place.
+        replace: Vec<(Spanned<String>, Template)>,
+    },
+    /// JSON; sets `Content-Type: application/json`.
+    Json(Json),
+    /// A form; sets `Content-Type: application/x-www-form-urlencoded`.
+    Form(Vec<(Template, Template)>),
+    /// RFC 7578 form data.
+    Multipart(Vec<FormPart>),
+}
+
+impl Union for Body {
+    fn variants() -> Vec<Body> {
+        let text = Body::Text(Template::default());
+        vec![text, Body::Json(Json::Null), Body::Form(Vec::new()), Body::Multipart(Vec::new())]
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_>) {
+        match self {
+            Body::None => {}
+            Body::Text(_) | Body::File { .. } => {
+                keys.key::<TextOrFile>(self, Key::required("body", "Body: a text, or a file."));
+            }
+            Body::Json(json) => {
+                let about = "JSON body; sets `Content-Type: application/json`. A single `${...}` keeps its type.";
+                keys.key::<Any>(json, Key::required("json", about));
+            }
+            Body::Form(pairs) => {
+                let about = "Form body; sets `Content-Type: application/x-www-form-urlencoded`. A list \
+                             repeats the field.";
+                keys.key::<Pairs>(pairs, Key::required("form", about));
+            }
+            Body::Multipart(parts) => {
+                let about =
+                    "Multipart form body (RFC 7578): texts, or mappings. A list repeats the field.";
+                keys.key::<Parts>(parts, Key::required("multipart", about));
+            }
+        }
+    }
+}
+
+record! {
+    /// A body from a file, sent as a stream.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct BodyFile as "a body" {
+        /// The file, sent as a stream whatever its size.
+        #[key(required)]
+        pub file: Spanned<PathBuf>,
+        /// Whether the file is compressed with gzip and sent decompressed.
+        pub decompress: bool,
+        /// Texts in the file, and what is sent in their place.
+        #[key([keys::Names<Templated, false>])]
+        pub replace: Vec<(Spanned<String>, Template)>,
+    }
+}
+
+/// A text, or a file.
+struct TextOrFile;
+
+impl Form for TextOrFile {
+    type Value = Body;
+    fn shape() -> Shape {
+        Shape::Either(vec![Shape::Text, Of::<BodyFile>::shape()])
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Body> {
+        if !node.is_map() {
+            return Templated::read(reader, node).map(Body::Text);
+        }
+        let BodyFile { file, decompress, replace } = Of::<BodyFile>::read(reader, node)?;
+        for (marker, _) in replace.iter().filter(|(marker, _)| marker.value.is_empty()) {
+            reader.error(marker.span, "the text to replace cannot be empty", "");
+        }
+        Some(Body::File { path: file, decompress, replace })
+    }
+    fn print(value: &Body) -> Value {
+        match value {
+            Body::Text(text) => Templated::print(text),
+            Body::File { path, decompress, replace } => Of::<BodyFile>::print(&BodyFile {
+                file: path.clone(),
+                decompress: *decompress,
+                replace: replace.clone(),
+            }),
+            _ => Value::Null,
+        }
+    }
+}
+
+record! {
+    /// A part of a multipart body.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct FormPart as "a part" {
+        /// Field name.
+        #[key(no)]
+        pub name: Template,
+        /// What it holds.
+        #[key(no)]
+        pub content: FormPartContent,
+        /// Content type.
+        pub content_type: Option<String>,
+    }
+    first(this, keys) {
+        keys.union(&mut this.content, true);
+    }
+}
+
+/// What a part of a multipart body holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FormPartContent {
+    /// A text.
+    Text(Template),
+    /// A file, sent as a stream.
+    File {
+        /// The file.
+        path: Spanned<PathBuf>,
+        /// The name sent; the file's own unless given.
+        filename: Option<String>,
+    },
+}
+
+impl Default for FormPartContent {
+    fn default() -> Self {
+        FormPartContent::Text(Template::default())
+    }
+}
+
+impl Union for FormPartContent {
+    fn variants() -> Vec<FormPartContent> {
+        let file = FormPartContent::File { path: Spanned::default(), filename: None };
+        vec![FormPartContent::default(), file]
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_>) {
+        match self {
+            FormPartContent::Text(text) => {
+                keys.key::<Templated>(text, Key::required("text", "A text."));
+            }
+            FormPartContent::File { path, filename } => {
+                keys.key::<At<keys::Path>>(
+                    path,
+                    Key::required("file", "A file, sent as a stream."),
+                );
+                let key = Key::new("filename", "The file's name as it is sent.");
+                keys.key::<Maybe<Text>>(filename, Key { default: Some("its own"), ..key });
+            }
+        }
+    }
+}
+
+/// A text alone.
+impl Short for FormPart {
+    type Form = Templated;
+    fn from_short(text: Template) -> FormPart {
+        FormPart { content: FormPartContent::Text(text), ..FormPart::default() }
+    }
+    fn short(&self) -> Option<Template> {
+        match &self.content {
+            FormPartContent::Text(text) if self.content_type.is_none() => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// Parts under their names; a list gives a name several times.
+struct Parts;
+
+impl Form for Parts {
+    type Value = Vec<FormPart>;
+    fn shape() -> Shape {
+        let part = Box::new(ShortOr::<FormPart>::shape());
+        Shape::Names(Box::new(Shape::List(part, 0, usize::MAX)), false, 0)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Vec<FormPart>> {
+        let mut parts = Vec::new();
+        for (name, node) in reader.names(node) {
+            let Some(name) = reader.good(Template::parse(&name.value, name.span)) else { continue };
+            for item in node.items() {
+                let part = ShortOr::<FormPart>::read(reader, item);
+                parts.extend(part.map(|part| FormPart { name: name.clone(), ..part }));
+            }
+        }
+        Some(parts)
+    }
+    fn print(value: &Vec<FormPart>) -> Value {
+        let mut map: Map<String, Value> = Map::new();
+        for part in value {
+            let value = ShortOr::<FormPart>::print(part);
+            keys::repeat(&mut map, part.name.source(), value);
+        }
+        Value::Object(map)
+    }
+}
+
+impl Request {
+    /// A GET without anything else.
+    pub fn get(url: Template) -> Request {
+        Request { method: "GET".to_owned(), url, ..Request::default() }
+    }
+}
+
+/// The form of a request that a step makes.
+pub(crate) fn keys(request: &mut Request, keys: &mut Keys<'_>) {
+    keys.title(Request::TITLE, "One exchange with the target, and the redirects that follow.");
+    request.keys(keys);
+}

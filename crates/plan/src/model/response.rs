@@ -1,0 +1,320 @@
+//! What is taken from a response, and what is asserted about it.
+
+use serde_json::{Value, json};
+
+use super::Json;
+use crate::expr::Expr;
+use crate::keys::{
+    self, At, Expression, Form, Key, Keys, Maybe, Named, Plain, Shape, Short, Small, Text, Union,
+    record, words,
+};
+use crate::span::Spanned;
+use crate::yaml::{Node, Reader};
+
+record! {
+    /// A value taken from a response into a variable.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Extract as "an extract" {
+        /// The variable.
+        #[key(no)]
+        pub variable: Spanned<String>,
+        /// Where the value comes from.
+        #[key(no)]
+        pub from: Extractor,
+        /// Which match.
+        #[key("match")]
+        pub which: Match,
+        /// The value if nothing matches.
+        #[key(default "none: the request then fails as `extract`")]
+        pub default: Option<Json>,
+    }
+    first(this, keys) {
+        keys.union(&mut this.from, true);
+    }
+}
+
+impl Named for Extract {
+    const VARIABLES: bool = true;
+    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
+        self.variable = name;
+    }
+    fn name(&self) -> &str {
+        &self.variable.value
+    }
+}
+
+words! {
+    /// Facts about a response that a word alone takes into a variable.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Fact {
+        /// The status code.
+        Status = "status",
+        /// The hash of the body, with `response_body: {hash: ...}`.
+        BodyHash = "body_hash",
+        /// The path of the file that the body was written to, with `response_body: {file: ...}`.
+        BodyFile = "body_file",
+    }
+}
+
+impl Short for Extract {
+    type Form = <Fact as Plain>::Form;
+    fn from_short(fact: Fact) -> Extract {
+        let from = match fact {
+            Fact::Status => Extractor::Status,
+            Fact::BodyHash => Extractor::BodyHash,
+            Fact::BodyFile => Extractor::BodyFile,
+        };
+        Extract { from, ..Extract::default() }
+    }
+    fn short(&self) -> Option<Fact> {
+        match self.from {
+            Extractor::Status => Some(Fact::Status),
+            Extractor::BodyHash => Some(Fact::BodyHash),
+            Extractor::BodyFile => Some(Fact::BodyFile),
+            _ => None,
+        }
+    }
+}
+
+/// Where an extracted value comes from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Extractor {
+    /// Rust regex syntax over the body's bytes.
+    Regex {
+        /// The pattern.
+        pattern: Spanned<String>,
+        /// Group taken, 0 the whole match; default 1 where the pattern has a group, otherwise 0.
+        group: Option<u32>,
+    },
+    /// The text between two literal texts.
+    Between {
+        /// Text before.
+        left: Spanned<String>,
+        /// Text after.
+        right: Spanned<String>,
+    },
+    /// JSONPath, RFC 9535.
+    Json(Spanned<String>),
+    /// CSS selector: an attribute, or the text of the element.
+    Css {
+        /// The selector.
+        selector: Spanned<String>,
+        /// The attribute; `None`: the text.
+        attr: Option<String>,
+    },
+    /// XPath 1.0 over HTML or XML.
+    XPath(Spanned<String>),
+    /// A header of the response, by name.
+    Header(String),
+    /// A cookie set by the response, or in the user's jar, by name.
+    Cookie(String),
+    /// The status code.
+    #[default]
+    Status,
+    /// The hash of the body, with [`super::ResponseBody::Hash`].
+    BodyHash,
+    /// The path of the file that the body was written to, with [`super::ResponseBody::File`].
+    BodyFile,
+}
+
+impl Union for Extractor {
+    fn variants() -> Vec<Extractor> {
+        let text = Spanned::<String>::default;
+        vec![
+            Extractor::Regex { pattern: text(), group: None },
+            Extractor::Between { left: text(), right: text() },
+            Extractor::Json(text()),
+            Extractor::Css { selector: text(), attr: None },
+            Extractor::XPath(text()),
+            Extractor::Header(String::new()),
+            Extractor::Cookie(String::new()),
+        ]
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_>) {
+        match self {
+            Extractor::Regex { pattern, group } => {
+                let about = "A regular expression (Rust's syntax) over the body's bytes.";
+                keys.key::<At<Text>>(pattern, Key::required("regex", about));
+                let about = "Group of the regular expression; 0 is the whole match.";
+                let default = Some("1, or 0 without groups");
+                let key = Key { default, ..Key::new("group", about) };
+                keys.key::<Maybe<Small<0, { u32::MAX }>>>(group, key);
+            }
+            Extractor::Between { left, right } => {
+                let mut both = (left.clone(), right.clone());
+                let about = "The text between two literal texts: `[before, after]`.";
+                keys.key::<Both>(&mut both, Key::required("between", about));
+                (*left, *right) = both;
+            }
+            Extractor::Json(path) => {
+                let about = "JSONPath (RFC 9535); the value keeps its type.";
+                keys.key::<At<Text>>(path, Key::required("json", about));
+            }
+            Extractor::Css { selector, attr } => {
+                let about = "CSS selector of an element.";
+                keys.key::<At<Text>>(selector, Key::required("css", about));
+                let key = Key::new("attr", "Attribute of the element that `css` selects.");
+                keys.key::<Maybe<Text>>(attr, Key { default: Some("its text"), ..key });
+            }
+            Extractor::XPath(path) => {
+                let about = "XPath 1.0 over HTML or XML.";
+                keys.key::<At<Text>>(path, Key::required("xpath", about));
+            }
+            Extractor::Header(name) => {
+                keys.key::<Text>(
+                    name,
+                    Key::required("header", "A header of the response, by name."),
+                );
+            }
+            Extractor::Cookie(name) => {
+                let about = "A cookie set by the response, or in the user's jar, by name.";
+                keys.key::<Text>(name, Key::required("cookie", about));
+            }
+            // These are written as a word: see `Fact`.
+            Extractor::Status | Extractor::BodyHash | Extractor::BodyFile => {}
+        }
+    }
+}
+
+/// Two texts in a list.
+struct Both;
+
+impl Form for Both {
+    type Value = (Spanned<String>, Spanned<String>);
+    fn shape() -> Shape {
+        Shape::List(Box::new(Shape::Text), 2, 2)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
+        let texts: Vec<_> = node.items().into_iter().filter_map(|item| reader.text(item)).collect();
+        let Ok([left, right]) = <[_; 2]>::try_from(texts) else {
+            reader.error(node.span, "`between` takes two strings: [before, after]", "");
+            return None;
+        };
+        Some((left, right))
+    }
+    fn print((left, right): &Self::Value) -> Value {
+        json!([left.value, right.value])
+    }
+}
+
+/// Which of several matches is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Match {
+    /// The first.
+    #[default]
+    First,
+    /// The n-th, from 1.
+    Nth(u32),
+    /// The last.
+    Last,
+    /// All, as a list.
+    All,
+    /// Any, from the run's seed.
+    Random,
+}
+
+words! {
+    /// Which of several matches is taken, in a word.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MatchWord {
+        /// The first.
+        First = "first",
+        /// The last.
+        Last = "last",
+        /// All, as a list.
+        All = "all",
+        /// Any, from the run's seed.
+        Random = "random",
+    }
+}
+
+/// A word, or a number from 1.
+pub(crate) struct WhichMatch;
+
+type Nth = Small<1, { u32::MAX }>;
+
+impl Form for WhichMatch {
+    type Value = Match;
+    fn shape() -> Shape {
+        Shape::Either(vec![<MatchWord as Plain>::Form::shape(), Nth::shape()])
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Match> {
+        let text = reader.text(node)?;
+        if text.value.starts_with(|c: char| c.is_ascii_digit()) {
+            return Nth::read(reader, node).map(Match::Nth);
+        }
+        <MatchWord as Plain>::Form::read(reader, node).map(|word| match word {
+            MatchWord::First => Match::First,
+            MatchWord::Last => Match::Last,
+            MatchWord::All => Match::All,
+            MatchWord::Random => Match::Random,
+        })
+    }
+    fn print(value: &Match) -> Value {
+        match value {
+            Match::First => json!("first"),
+            Match::Nth(n) => json!(n),
+            Match::Last => json!("last"),
+            Match::All => json!("all"),
+            Match::Random => json!("random"),
+        }
+    }
+}
+
+impl Plain for Match {
+    type Form = WhichMatch;
+}
+
+record! {
+    /// An assertion about a response.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Check as "a check" {
+        /// Must be true.
+        #[key(required [Assertion])]
+        pub expr: Expr,
+        /// What it is called in reports.
+        #[key(default "its text")]
+        pub name: Option<String>,
+        /// Only counted, not an error of the request.
+        pub warn: bool,
+    }
+}
+
+/// An expression about a response.
+pub(crate) struct Assertion;
+
+impl Form for Assertion {
+    type Value = Expr;
+    fn shape() -> Shape {
+        Shape::Expression
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Expr> {
+        let expr = Expression::read(reader, node)?;
+        if let Some((text, span)) = expr.compared_with_text("status") {
+            let message = format!("`status` is a number, and never equal to the text \"{text}\"");
+            let help = format!("write it without quotes, as in status == {text}");
+            reader.warning(span, message, &help);
+        }
+        Some(expr)
+    }
+    fn print(value: &Expr) -> Value {
+        Expression::print(value)
+    }
+}
+
+/// The expression alone.
+impl Short for Check {
+    type Form = Assertion;
+    fn from_short(expr: Expr) -> Check {
+        Check { expr, name: None, warn: false }
+    }
+    fn short(&self) -> Option<Expr> {
+        (self.name.is_none() && !self.warn).then(|| self.expr.clone())
+    }
+}
+
+/// The form of extracts: under the names of their variables.
+pub(crate) type Extracts = keys::ByName<keys::ShortOr<Extract>>;
+/// The form of checks.
+pub(crate) type Checks = keys::Listed<keys::ShortOr<Check>>;

@@ -1,0 +1,112 @@
+//! Variables in quantities (`users: "${n}"`): what they come to is known before the run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::expr::{BindError, Binder, Bound, FunctionId};
+use crate::model::{Json, Var};
+use crate::template::Template;
+use crate::value::{MAX_VARIABLES, Value};
+
+/// The variables of the plan, and over them those of the scenario at hand. `None`: one that is not known
+/// before the run, or not the same each time.
+#[derive(Default)]
+pub(super) struct Constants {
+    layers: Vec<HashMap<String, Option<Value>>>,
+}
+
+impl Constants {
+    /// Puts further variables over those that are known, in their order.
+    pub fn enter(&mut self, vars: &[Var]) {
+        self.layers.push(HashMap::new());
+        let mut left = MAX_VARIABLES;
+        for var in vars {
+            // Too much of it is an error of its own, when the plan is compiled.
+            let value = self.value(&var.value);
+            let value = value.and_then(|value| Some((value.left_of(left)?, value)));
+            let value = value.map(|(less, value)| {
+                left = less;
+                value
+            });
+            if let Some(layer) = self.layers.last_mut() {
+                layer.insert(var.name.value.clone(), value);
+            }
+        }
+    }
+
+    /// Undoes [`Constants::enter`].
+    pub fn leave(&mut self) {
+        self.layers.pop();
+    }
+
+    /// The text that a template comes to.
+    ///
+    /// # Errors
+    /// It holds what is not known before the run, or not the same each time.
+    pub fn text(&self, template: &Template) -> Result<String, Diagnostic> {
+        let bound = template.bind(&mut Known { constants: self, hints: true })?;
+        bound.constant().ok_or_else(|| {
+            let message =
+                "what stands here must be known before the run, and be the same each time";
+            BindError::new(message).with_help(HELP).at(template.span())
+        })
+    }
+
+    fn value(&self, json: &Json) -> Option<Value> {
+        let mut known = Known { constants: self, hints: false };
+        Some(match json {
+            Json::Null => Value::Null,
+            Json::Bool(value) => Value::Bool(*value),
+            Json::Int(value) => Value::Int(*value),
+            Json::Float(value) => Value::Float(*value),
+            Json::Text(text) => text.bind(&mut known).ok()?.constant_value()?,
+            Json::List(items) => {
+                let items = items.iter().map(|item| self.value(item));
+                Value::List(items.collect::<Option<Vec<_>>>()?.into())
+            }
+            Json::Map(entries) => {
+                let entries = entries.iter().map(|(name, value)| {
+                    let name = name.bind(&mut known).ok()?.constant()?;
+                    Some((name.into(), self.value(value)?))
+                });
+                Value::Map(Arc::new(entries.collect::<Option<_>>()?))
+            }
+        })
+    }
+}
+
+const HELP: &str =
+    "only variables of `vars`, --set, --env-file and the environment can be used here";
+
+/// Gives the values of constants; `hints`: and what was meant by a name that there is not.
+struct Known<'c> {
+    constants: &'c Constants,
+    hints: bool,
+}
+
+impl Binder for Known<'_> {
+    fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError> {
+        let name = path[0];
+        let layers = &self.constants.layers;
+        match layers.iter().rev().find_map(|layer| layer.get(name)) {
+            Some(Some(value)) => Ok(Bound::Constant(value.clone(), 1)),
+            Some(None) => {
+                let message =
+                    format!("`{name}` is not known before the run, or not the same each time");
+                Err(BindError::new(message).with_help(HELP))
+            }
+            None if self.hints => {
+                let known = layers.iter().flat_map(HashMap::keys).map(String::as_str);
+                let near = nearest(name, known).map(|near| format!("did you mean `{near}`?"));
+                let help = near.unwrap_or_else(|| HELP.to_owned());
+                Err(BindError::new(format!("unknown variable `{name}`")).with_help(help))
+            }
+            None => Err(BindError::new("unknown variable")),
+        }
+    }
+
+    fn function(&mut self, name: &str, _: &[Option<Value>]) -> Result<FunctionId, BindError> {
+        Err(BindError::unknown_function(name))
+    }
+}

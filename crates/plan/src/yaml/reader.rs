@@ -1,0 +1,363 @@
+//! What reading a plan knows and notes: its files, every error, and the nodes' texts.
+
+use std::any::TypeId;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::constants::Constants;
+use super::node::{self, Kind, Node};
+use super::suggest::{home, suggest};
+use crate::diagnostic::{Diagnostic, Sources};
+use crate::files;
+use crate::keys::{ByName, Form, Of, Table, Union, Way};
+use crate::model::{Plan, Step, Var, Variable};
+use crate::span::{Span, Spanned};
+use crate::template::Template;
+use crate::vars::LoadOptions;
+
+/// Deepest nesting of included files.
+const MAX_INCLUDES: usize = 16;
+
+/// Most that is said of one plan.
+pub(super) const MAX_FOUND: usize = 100;
+/// Most steps of a plan, those of its includes and within others counted.
+const MAX_STEPS: usize = 50_000;
+
+/// Reads one plan and its includes.
+pub(crate) struct Reader {
+    folder: PathBuf,
+    sources: Sources,
+    found: Vec<Diagnostic>,
+    /// Files being included, outermost first.
+    including: Vec<PathBuf>,
+    /// Steps that have been read.
+    steps: usize,
+    /// Variables whose definitions are wrong.
+    lost: Vec<Spanned<String>>,
+    options: LoadOptions,
+    /// The names of what can be written in several ways, since they are asked for often.
+    ways: HashMap<TypeId, Rc<[Way]>>,
+    /// Variables in quantities, those of the scenario at hand over those of the plan.
+    constants: Constants,
+}
+
+impl Reader {
+    pub(super) fn new(folder: &Path, options: LoadOptions) -> Reader {
+        Reader {
+            folder: folder.to_owned(),
+            sources: Sources::default(),
+            found: Vec::new(),
+            including: Vec::new(),
+            steps: 0,
+            lost: Vec::new(),
+            options,
+            ways: HashMap::new(),
+            constants: Constants::default(),
+        }
+    }
+
+    pub(super) fn finish(self) -> (Vec<Diagnostic>, Sources) {
+        (self.found, self.sources)
+    }
+
+    pub(super) fn plan(&mut self, name: &str, text: &str) -> Option<Plan> {
+        let root = self.parse(name, text)?;
+        self.find_constants(&root);
+        let mut plan = Of::<Plan>::read(self, &root)?;
+        // What uses a variable is not wrong because its definition is.
+        let lost = std::mem::take(&mut self.lost).into_iter();
+        plan.vars.extend(lost.map(|name| Var { name, ..Var::default() }));
+        self.whole(&root, &plan);
+        Some(plan)
+    }
+
+    fn parse(&mut self, name: &str, text: &str) -> Option<Node> {
+        let file = self.sources.add(name, text);
+        self.good(node::parse(text, file))
+    }
+
+    /// The folder that paths are relative to.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Notes an error; an empty help adds nothing.
+    pub fn error(&mut self, span: Span, message: impl Into<String>, help: &str) {
+        self.report(Diagnostic::error(span, message).with_help(help));
+    }
+
+    /// Notes what may not mean what was meant.
+    pub fn warning(&mut self, span: Span, message: impl Into<String>, help: &str) {
+        self.report(Diagnostic::warning(span, message).with_help(help));
+    }
+
+    /// Notes it.
+    pub fn report(&mut self, found: Diagnostic) {
+        if !self.is_full() {
+            self.found.push(found);
+        }
+    }
+
+    /// Whether so much is wrong that no more is noted.
+    fn is_full(&self) -> bool {
+        self.found.len() >= MAX_FOUND
+    }
+
+    /// What is good; of what is not, the error is noted.
+    pub fn good<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
+        result.map_err(|error| self.report(error)).ok()
+    }
+
+    /// A variable that exists, but whose definition is wrong.
+    pub fn lost(&mut self, name: &Spanned<String>) {
+        self.lost.push(name.clone());
+    }
+
+    /// Notes that something else was expected.
+    pub fn wrong(&mut self, node: &Node, expected: &str) {
+        self.error(node.span, format!("expected {expected}, found {}", node.describe()), "");
+    }
+
+    /// The names of what can be written in several ways.
+    pub fn ways<U: Union>(&mut self) -> Rc<[Way]> {
+        Rc::clone(self.ways.entry(TypeId::of::<U>()).or_insert_with(|| Way::all::<U>().into()))
+    }
+
+    /// Notes that this is none of a table's mappings.
+    pub fn no_mapping(&mut self, node: &Node, table: fn() -> Table) {
+        if self.is_full() {
+            return;
+        }
+        let table = table();
+        let names: Vec<&str> = table.all_keys().into_iter().map(|key| key.key.name).collect();
+        let message = format!("expected a mapping, found {}", node.describe());
+        self.error(node.span, message, &format!("{} has {}", table.title, names.join(", ")));
+    }
+
+    /// Notes keys that are not known, or stand twice. Whether there are unknown ones.
+    pub fn unknown_keys(&mut self, node: &Node, title: &str, known: &[&'static str]) -> bool {
+        let Kind::Map(entries) = &node.kind else { return false };
+        let (mut seen, mut any) = (HashSet::new(), false);
+        for (key, _) in entries {
+            let Kind::Scalar(name, _) = &key.kind else {
+                self.wrong(key, "a name");
+                continue;
+            };
+            if !seen.insert(name.as_str()) {
+                self.error(key.span, format!("duplicate key `{name}`"), "");
+            } else if !known.contains(&name.as_str()) {
+                any = true;
+                if self.is_full() {
+                    break;
+                }
+                let help = match suggest(name, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => {
+                        home(name).unwrap_or_else(|| format!("{title} has {}", known.join(", ")))
+                    }
+                };
+                self.error(key.span, format!("unknown key `{name}` in {title}"), &help);
+            }
+        }
+        any
+    }
+
+    /// Notes that keys are missing.
+    pub fn missing(&mut self, node: &Node, message: String, missing: &[&str]) {
+        let help = match missing {
+            ["steps" | "then", ..] => {
+                "a list of steps belongs to the step before it if it is indented further"
+            }
+            ["scenarios"] => "add `scenarios:` with a name, a load and steps",
+            _ => "",
+        };
+        self.error(node.span, message, help);
+    }
+
+    /// Notes that a word is none of those that are known.
+    pub fn unknown_word(&mut self, text: &Spanned<String>, known: &[&'static str]) {
+        let help = match suggest(&text.value, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => String::new(),
+        };
+        let message =
+            format!("invalid value `{}`: expected one of {}", text.value, known.join(", "));
+        self.error(text.span, message, &help);
+    }
+
+    /// Notes that no key says which step this is.
+    pub fn unknown_step(&mut self, node: &Node, known: &[&'static str]) {
+        if self.is_full() {
+            return;
+        }
+        let Kind::Map(entries) = &node.kind else {
+            let message = format!("expected a step, found {}", node.describe());
+            return self.error(node.span, message, "such as `- get: /`");
+        };
+        let near = entries.iter().find_map(|(key, _)| match &key.kind {
+            Kind::Scalar(name, _) => {
+                suggest(name, known.iter().copied()).map(|near| (key.span, name, near))
+            }
+            _ => None,
+        });
+        match near {
+            Some((span, name, near)) => {
+                let help = format!("did you mean `{near}`?");
+                self.error(span, format!("unknown step `{name}`"), &help);
+            }
+            None => {
+                let home = entries.iter().find_map(|(key, _)| match &key.kind {
+                    Kind::Scalar(name, _) => home(name),
+                    _ => None,
+                });
+                let help = home.unwrap_or_else(|| format!("steps are {}", known.join(", ")));
+                self.error(node.span, "unknown step", &help);
+            }
+        }
+    }
+
+    /// A map of the user's own names, in its order.
+    pub fn names<'n>(&mut self, node: &'n Node) -> Vec<(Spanned<String>, &'n Node)> {
+        let Kind::Map(entries) = &node.kind else {
+            self.wrong(node, "a mapping");
+            return Vec::new();
+        };
+        let (mut names, mut seen) = (Vec::new(), HashSet::new());
+        for (key, value) in entries {
+            let Kind::Scalar(name, _) = &key.kind else {
+                self.wrong(key, "a name");
+                continue;
+            };
+            if !seen.insert(name.as_str()) {
+                self.error(key.span, format!("duplicate key `{name}`"), "");
+            }
+            names.push((Spanned::new(name.clone(), key.span), value));
+        }
+        names
+    }
+
+    /// Whether a name is one that expressions can use.
+    pub fn identifier(&mut self, name: &Spanned<String>) {
+        let mut chars = name.value.chars();
+        let good = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+            && chars.all(|c| c.is_alphanumeric() || c == '_')
+            && !matches!(name.value.as_str(), "true" | "false" | "null" | "in" | "has");
+        if !good {
+            let message = format!("invalid variable name `{}`", name.value);
+            self.error(name.span, message, "use letters, digits and `_`, beginning with a letter");
+        }
+    }
+
+    /// A text; a quoted one begins behind its quote.
+    pub fn text(&mut self, node: &Node) -> Option<Spanned<String>> {
+        match &node.kind {
+            Kind::Scalar(text, _) => Some(Spanned::new(text.clone(), node.text_span())),
+            _ => {
+                let help = match node.braced_name() {
+                    Some(name) => format!("a variable is written \"${{{name}}}\", in quotes"),
+                    None => String::new(),
+                };
+                let message = format!("expected a string, found {}", node.describe());
+                self.error(node.span, message, &help);
+                None
+            }
+        }
+    }
+
+    /// A text that is known before the run.
+    pub fn constant(&mut self, node: &Node) -> Option<Spanned<String>> {
+        let text = self.text(node)?;
+        if !text.value.contains("${") {
+            return Some(text);
+        }
+        let template = self.good(Template::parse(&text.value, text.span))?;
+        let value = self.constants.text(&template);
+        self.good(value).map(|value| Spanned::new(value, text.span))
+    }
+
+    /// What the variables of the plan come to. What is wrong with them is said when they are read.
+    fn find_constants(&mut self, root: &Node) {
+        let Some(node) = root.get("vars").filter(|vars| vars.is_map()) else { return };
+        let known = self.found.len();
+        let mut vars = ByName::<Variable>::read(self, node).unwrap_or_default();
+        self.found.truncate(known);
+        self.lost.clear();
+        self.options.apply(vars.iter_mut());
+        self.constants.enter(&vars);
+    }
+
+    /// From here on quantities may hold these variables too.
+    pub fn enter(&mut self, vars: &[Var]) {
+        let mut vars = vars.to_vec();
+        self.options.apply(vars.iter_mut());
+        self.constants.enter(&vars);
+    }
+
+    /// Undoes [`Reader::enter`].
+    pub fn leave(&mut self) {
+        self.constants.leave();
+    }
+
+    /// What is wrong with the parts of a plan taken together. Whether something is there at all is asked of
+    /// the text, since what is wrong with it has been said.
+    fn whole(&mut self, root: &Node, plan: &Plan) {
+        let is_there = |node: &Node, key: &str| node.get(key).is_some_and(|node| !node.is_null());
+        let scenarios = root.get("scenarios").map(Node::values).unwrap_or_default();
+        let weighted = scenarios.iter().any(|scenario| is_there(scenario, "weight"));
+        let has_load = is_there(root, "load");
+        for scenario in
+            plan.scenarios.iter().filter(|scenario| scenario.weight.is_some() && !has_load)
+        {
+            let name = &scenario.name.value;
+            let message =
+                format!("scenario `{name}` has a weight, but the plan has no load to share");
+            self.error(scenario.span, message, "add a `load` to the plan");
+        }
+        if has_load && !weighted {
+            let span = root.get("load").map_or(root.span, |load| load.span);
+            let help = "give scenarios a `weight`, or move the load into one";
+            self.error(span, "no scenario has a weight to share this load", help);
+        }
+    }
+
+    /// Counts a step; `false`: there are too many, which has been said.
+    pub fn counts_step(&mut self, span: Span) -> bool {
+        self.steps += 1;
+        if self.steps == MAX_STEPS + 1 {
+            let message = format!("the plan has more than {MAX_STEPS} steps");
+            self.error(span, message, "steps that are alike can be a `repeat` over `data`");
+        }
+        self.steps <= MAX_STEPS
+    }
+
+    /// The steps of another file.
+    pub fn include(&mut self, path: Spanned<PathBuf>) -> Vec<Step> {
+        if self.including.contains(&path.value) {
+            self.error(path.span, "this file includes itself", "");
+            return Vec::new();
+        }
+        if self.including.len() >= MAX_INCLUDES {
+            let message = format!("includes are nested more than {MAX_INCLUDES} levels deep");
+            self.error(path.span, message, "");
+            return Vec::new();
+        }
+        let text = match files::text(&path.value) {
+            Ok(text) => text,
+            Err(error) => {
+                let message = format!("cannot read {}: {error}", path.value.display());
+                self.error(path.span, message, "paths are relative to the folder of the plan");
+                return Vec::new();
+            }
+        };
+        let name = path.value.display().to_string();
+        self.including.push(path.value);
+        let root = self.parse(&name, &text);
+        let steps = root.and_then(|root| {
+            let steps = root.get("steps").unwrap_or(&root);
+            crate::model::StepList::read(self, steps)
+        });
+        self.including.pop();
+        steps.unwrap_or_default()
+    }
+}

@@ -1,0 +1,68 @@
+//! Plans that are too large, or no files: an error that says so, in little time.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// What is said of a plan, which has to be said soon. These tests run unoptimised at times, and beside others.
+fn refused(text: &str) -> String {
+    let start = Instant::now();
+    let errors = read(text).expect_err("too large");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    errors
+}
+
+fn plan(steps: &str) -> String {
+    format!("scenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n{steps}")
+}
+
+#[test]
+fn the_number_of_steps_is_bounded() {
+    let steps: String = (0..100_000).map(|n| format!("    - get: /{n}\n")).collect();
+    assert!(refused(&plan(&steps)).contains("more than 50000 steps"));
+}
+
+#[test]
+fn aliases_are_bounded() {
+    let aliases: String =
+        (0..100_000).map(|n| format!("  a{n}: &a{n} [x, y]\n  b{n}: *a{n}\n")).collect();
+    let errors = refused(&format!("vars:\n{aliases}"));
+    assert!(errors.contains("more than 400000 values"), "{errors}");
+}
+
+#[test]
+fn errors_are_bounded() {
+    let keys: String = (0..50_000).map(|n| format!("userz{n}: 1\n")).collect();
+    let errors = refused(&keys);
+    assert!(errors.matches("error:").count() <= 100);
+}
+
+#[test]
+fn variables_that_double_each_other_are_bounded() {
+    let text: String =
+        (1..60).map(|n| format!("  a{n}: \"${{a{}}}${{a{}}}\"\n", n - 1, n - 1)).collect();
+    let list: String =
+        (1..60).map(|n| format!("  b{n}: [\"${{b{}}}\", \"${{b{}}}\"]\n", n - 1, n - 1)).collect();
+    for vars in [format!("  a0: xxxxxxxx\n{text}"), format!("  b0: xxxxxxxx\n{list}")] {
+        let start = Instant::now();
+        let text = format!(
+            "vars:\n{vars}scenarios: {{a: {{load: {{users: \"${{{}}}\", for: 1s}}, steps: [{{get: /}}]}}}}",
+            if vars.contains("a0") { "a59" } else { "b59" }
+        );
+        let errors = read(&text).expect_err("too large");
+        assert!(start.elapsed() < Duration::from_secs(20));
+        assert!(errors.contains("error:"), "{errors}");
+    }
+}
+
+#[test]
+fn only_files_are_plans() {
+    let load = |path: &str| {
+        let failure = load(Path::new(path), &LoadOptions::default()).expect_err(path);
+        failure.diagnostics[0].message.clone()
+    };
+    assert!(load("/dev/zero").contains("a device, a pipe or a socket"));
+    assert!(load("/").contains("a folder"));
+    let errors = read(&plan("    - include: /dev/zero\n")).expect_err("a device");
+    assert!(errors.contains("a device, a pipe or a socket"), "{errors}");
+}
