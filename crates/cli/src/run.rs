@@ -39,7 +39,8 @@ pub fn run(plan: &Plan, sources: &Sources, options: Options, output: &Output) ->
         Notice::Second(live) => progress.show(&live),
         Notice::Evaluated(run) => {
             progress.clear();
-            let target = output.json.as_deref();
+            // The standard output gets one result, when there is nothing to add any more.
+            let target = output.json.as_deref().filter(|target| *target != "-");
             unwritten = target.and_then(|target| write_json(run, target).err());
         }
     };
@@ -81,7 +82,13 @@ impl Progress {
 }
 
 /// Prints the result and returns the exit code.
-fn conclude(output: &Output, outcome: Outcome) -> CommandResult {
+fn conclude(output: &Output, mut outcome: Outcome) -> CommandResult {
+    let is_final = |target: &&str| *target == "-" || outcome.run.teardown.is_some();
+    if let Some(target) = output.json.as_deref().filter(is_final) {
+        let unwritten = write_json(&outcome.run, target).err();
+        let unwritten = unwritten.filter(|own| !outcome.failures.contains(own));
+        outcome.failures.extend(unwritten);
+    }
     let Outcome { run, failures, folder, teardown } = outcome;
     if output.json.as_deref() != Some("-") {
         out::print(&squall_report::text(&run, out::has_colors()));

@@ -18,6 +18,14 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The lines of a result's log.
+fn json_log(path: &std::path::Path) -> String {
+    let text = std::fs::read_to_string(path).expect("a result");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let lines = json["log"].as_array().expect("a log").iter();
+    lines.filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join("\n")
+}
+
 /// The places of texts, which stand in this order.
 fn in_order(text: &str, parts: &[&str]) {
     let mut from = 0;
@@ -158,15 +166,18 @@ scenarios:
 ",
         server.url()
     ));
-    for args in [&["try", "plan.yaml"][..], &["try", "plan.yaml", "--full"], &["run", "plan.yaml"]]
-    {
+    let run = ["run", "plan.yaml", "--json", "result.json"];
+    for args in [&["try", "plan.yaml"][..], &["try", "plan.yaml", "--full"], &run] {
         let output = squall(plan.path(), args);
         for text in [&output.stdout, &output.stderr] {
             let text = String::from_utf8_lossy(text);
             assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{7}']), "{args:?}: {text:?}");
             assert!(!text.contains("hunter"), "{args:?}: {text}");
         }
-        let text = text(&output);
+        let text = match args == run {
+            true => json_log(&plan.path().join("result.json")),
+            false => text(&output),
+        };
         assert!(text.contains(r"got \x1b[2Jgone\u{9b}31m\r\nlog  x and ***"), "{args:?}: {text}");
     }
 }

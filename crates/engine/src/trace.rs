@@ -18,12 +18,15 @@ pub enum Which {
     OneIn(u64),
 }
 
+/// Told of a line that the plan logs.
+type LogWatch = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// Told of exchanges when they are over, on the thread of the worker that made them.
 #[derive(Clone)]
 pub struct Trace {
     watch: Arc<dyn Fn(Exchange) + Send + Sync>,
     /// Told of the lines that the plan logs, when it does.
-    log: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    log: Option<LogWatch>,
     /// Which it is told of.
     pub(crate) which: Which,
     /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.

@@ -137,14 +137,22 @@ impl RunFolder {
     }
 
     fn write_json(&self, run: &Run) -> io::Result<()> {
-        let (path, next) = (self.path.join("run.json"), self.path.join("run.json.new"));
-        write_json(run, File::create(&next)?)?;
-        fs::rename(next, path)
+        write_result(&self.path, run)
     }
 
     fn count_failure(&mut self, written: io::Result<()>) {
         self.failed += u64::from(written.is_err());
     }
+}
+
+/// Writes `run.json` of a run's folder, in place of the one that is there.
+///
+/// # Errors
+/// It cannot be written; then the former one is as it was.
+pub fn write_result(folder: &Path, run: &Run) -> io::Result<()> {
+    let (path, next) = (folder.join("run.json"), folder.join("run.json.new"));
+    write_json(run, File::create(&next)?)?;
+    fs::rename(next, path)
 }
 
 /// Creates a new folder within `base`, named after a time (seconds since 1970) and a plan, with a number

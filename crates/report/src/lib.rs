@@ -11,7 +11,7 @@ mod recording;
 mod run;
 mod text;
 
-pub use folder::{LoadError, RunFolder, load, new_folder};
+pub use folder::{LoadError, RunFolder, load, new_folder, write_result};
 pub use json::{SCHEMA, json, write_json};
 pub use limit::{LIMIT_SCHEMA, limit_json, limit_text};
 pub use live::{Live, live_line};

@@ -195,12 +195,12 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Evaluates the finished run and writes its result, that of its setup and teardown too.
+    /// Evaluates the finished run and writes its result, that of its setup too.
     pub fn finish(
         mut self,
         ended: Ended,
         interrupted: bool,
-        (setup, teardown): (Option<SectionResult>, Option<SectionResult>),
+        setup: Option<SectionResult>,
     ) -> Outcome {
         let mut run = Run {
             meta: self.meta,
@@ -209,7 +209,6 @@ impl<'a> Collector<'a> {
             interrupted,
             stopped_by_plan: ended.asked,
             setup,
-            teardown,
             totals: self.totals,
             log: self.log,
             generator: Generator {

@@ -52,9 +52,24 @@ impl RequestLog {
     /// # Errors
     /// The file cannot be created, or the thread cannot be started.
     pub fn start(asked: &RequestLogOptions) -> Result<RequestLog, Error> {
+        RequestLog::write_to(File::create(&asked.path), asked)
+    }
+
+    /// Goes on with one that was finished.
+    ///
+    /// # Errors
+    /// As [`RequestLog::start`].
+    pub fn go_on(asked: &RequestLogOptions) -> Result<RequestLog, Error> {
+        RequestLog::write_to(File::options().append(true).open(&asked.path), asked)
+    }
+
+    fn write_to(
+        file: std::io::Result<File>,
+        asked: &RequestLogOptions,
+    ) -> Result<RequestLog, Error> {
         let path = &asked.path;
         let wrong = |error| Error::incomplete(format!("{}: {error}", path.display()));
-        let file = File::create(path).map_err(wrong)?;
+        let file = file.map_err(wrong)?;
         let (sender, inbox) = sync_channel(MAX_QUEUED);
         let waiting = Arc::new(AtomicUsize::new(0));
         let taken = waiting.clone();
@@ -146,7 +161,7 @@ fn line(exchange: &Exchange, secrets: &Secrets) -> Value {
     if let Some((_, detail)) = exchange.error.as_ref().filter(|(_, detail)| !detail.is_empty()) {
         line["detail"] = json!(secrets.mask(detail));
     }
-    for hop in last {
+    if let Some(hop) = last {
         for (key, bytes) in
             [("request", &hop.request), ("response", &hop.head), ("body", &hop.body)]
         {

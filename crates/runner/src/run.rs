@@ -6,14 +6,14 @@ use std::sync::Arc;
 use squall_engine::{CompileOptions, DEFAULT_GRACEFUL_STOP, Ended, RunOptions, Section};
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::Plan;
-use squall_report::{Live, Run};
+use squall_report::{Live, Run, SectionResult};
 use squall_wire::Shared;
 
 use crate::collect::Collector;
 use crate::error::Error;
 use crate::handle::{Handle, Phase};
 use crate::options::Options;
-use crate::request_log::RequestLog;
+use crate::request_log::{Logged, RequestLog};
 use crate::setup_teardown::SetupTeardown;
 use crate::{builtin, capacity, io_backend, plans};
 
@@ -24,7 +24,7 @@ pub enum Notice<'a> {
     Warning(&'a str),
     /// A second is over.
     Second(Live<'a>),
-    /// All is over, and this is the result.
+    /// The load is over, and this is its result; the teardown follows, which adds its own.
     Evaluated(&'a Run),
 }
 
@@ -74,25 +74,72 @@ pub fn run(
         return Err(Error::interrupted("interrupted before anything was sent"));
     }
     let log = options.request_log.as_ref().map(RequestLog::start).transpose()?;
-    let setup_teardown = SetupTeardown { plan, sources, shared: &shared, log: log.as_ref() };
-    let loaded = setup_teardown.setup(&mut compile, handle).and_then(|setup| {
+    let setup = SetupTeardown { plan, sources, shared: &shared, log: log.as_ref() };
+    let setup = setup.setup(&mut compile, handle);
+    let loaded = setup.and_then(|setup| {
         let log = log.as_ref();
         let loaded = load(&job, &compile, &workers, &shared, handle, log, tell)?;
         Ok((setup, loaded))
     });
-    // What a setup has made half-way is to be cleaned up too.
-    let (teardown, torn_down) = setup_teardown.teardown(&compile, handle);
     let logged = log.map(RequestLog::finish);
-    match (loaded, torn_down) {
-        (Ok((setup, Loaded { mut collector, ended, interrupted })), torn_down) => {
+    let outcome = match loaded {
+        Ok((setup, Loaded { mut collector, ended, interrupted })) => {
             logged.into_iter().for_each(|logged| collector.logged(logged));
-            let outcome = collector.finish(ended, interrupted, (setup, teardown));
+            let outcome = collector.finish(ended, interrupted, setup);
             tell(Notice::Evaluated(&outcome.run));
-            Ok(Outcome { teardown: torn_down.err(), ..outcome })
+            Ok(outcome)
+        }
+        Err(error) => Err(error),
+    };
+    // What a setup has made half-way is to be cleaned up too, whether or not that can be logged.
+    let log = options.request_log.as_ref().map(RequestLog::go_on).transpose();
+    let to = log.as_ref().ok().and_then(Option::as_ref);
+    let teardown = SetupTeardown { plan, sources, shared: &shared, log: to };
+    let (teardown, torn_down) = teardown.teardown(&compile, handle);
+    let logged = match log {
+        Ok(log) => log.map(RequestLog::finish),
+        Err(error) => Some(Err(std::io::Error::other(error.text))),
+    };
+    match (outcome, torn_down) {
+        (Ok(mut outcome), torn_down) => {
+            outcome.teardown = torn_down.err();
+            outcome.add_teardown(teardown, logged);
+            Ok(outcome)
         }
         (Err(error), Ok(())) => Err(error),
         (Err(first), Err(more)) => {
             Err(Error { text: format!("{first}\n{more}"), kind: first.kind })
+        }
+    }
+}
+
+impl Outcome {
+    /// What came of the teardown is part of the result, which was there before.
+    fn add_teardown(
+        &mut self,
+        teardown: Option<SectionResult>,
+        logged: Option<std::io::Result<Logged>>,
+    ) {
+        if teardown.is_none() {
+            return;
+        }
+        self.run.teardown = teardown;
+        match logged {
+            Some(Ok(logged)) => {
+                let generator = &mut self.run.generator;
+                let add = |number: &mut Option<u64>, more| *number = number.map(|own| own + more);
+                add(&mut generator.requests_logged, logged.written);
+                add(&mut generator.requests_not_logged, logged.dropped);
+            }
+            Some(Err(error)) => {
+                self.failures.push(format!("the request log is incomplete: {error}"));
+            }
+            None => {}
+        }
+        if let Some(folder) = &self.folder
+            && let Err(error) = squall_report::write_result(folder, &self.run)
+        {
+            self.failures.push(format!("{}: {error}", folder.join("run.json").display()));
         }
     }
 }
