@@ -142,13 +142,13 @@ pub(crate) enum PartOp {
     Text {
         name: BoundTemplate,
         text: BoundTemplate,
-        content_type: Option<String>,
+        content_type: Option<BoundTemplate>,
     },
     File {
         name: BoundTemplate,
         path: PathBuf,
-        filename: Option<String>,
-        content_type: Option<String>,
+        filename: Option<BoundTemplate>,
+        content_type: Option<BoundTemplate>,
     },
 }
 

@@ -380,16 +380,29 @@ impl<'p> Compiler<'p> {
         Some(body)
     }
 
+    /// A template that need not be there; the outer `None` after an error was noted.
+    fn optional(&mut self, template: Option<&'p Template>) -> Option<Option<BoundTemplate>> {
+        match template {
+            Some(template) => self.template(template).map(Some),
+            None => Some(None),
+        }
+    }
+
     fn part(&mut self, part: &'p squall_plan::model::FormPart) -> Option<PartOp> {
         let name = self.template(&part.name)?;
-        let content_type = part.content_type.clone();
+        let content_type = self.optional(part.content_type.as_ref())?;
         Some(match &part.content {
             FormPartContent::Text(text) => {
                 PartOp::Text { name, text: self.template(text)?, content_type }
             }
             FormPartContent::File { path, filename } => {
                 let path = self.file(path)?;
-                PartOp::File { name, path, filename: filename.clone(), content_type }
+                PartOp::File {
+                    name,
+                    path,
+                    filename: self.optional(filename.as_ref())?,
+                    content_type,
+                }
             }
         })
     }
