@@ -20,4 +20,4 @@ fi
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
-python3 -m unittest -v test_nginx test_http2 test_target test_validity test_extract test_schema test_counts test_terminal test_guides test_install
+python3 -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_guides test_install

@@ -78,14 +78,14 @@ def pause(target):
 @situation("local ports run out", "ports", INVALID, (0.6, 0.9))
 def ports(_):
     address = "127.0.0.1:8080"
-    inside = network.in_few_ports("40000 40099", [squall(), "target", "-l", address], [])
+    inside = network.in_few_ports("40000 40099", [squall(), "target", "-l", address])
     return run(f"http://{address}/", "--no-keepalive", "-c", 4, "-n", 400, before=inside)
 
 
 @situation("local ports will have run out in some seconds", "ports", NOTE)
 def few_ports(_):
     address = "127.0.0.1:8080"
-    inside = network.in_few_ports("40000 40999", [squall(), "target", "-l", address], [])
+    inside = network.in_few_ports("40000 40999", [squall(), "target", "-l", address])
     return run(f"http://{address}/", "--no-keepalive", "-c", 50, "-r", "110/s", "-d", "6s", before=inside)
 
 

@@ -17,14 +17,14 @@ sys.path.insert(0, str(ROOT / "bench/truth"))
 from wire import Wire  # noqa: E402
 
 
-def in_few_ports(ports, target, command):
-    """Runs a command, with its target on port 8080, in a network in which only these local ports are given out."""
+def in_few_ports(ports, target):
+    """What runs a command, beside its target, in a network in which only these local ports are given out."""
     # Otherwise connections over loopback take ports again that are in TIME_WAIT.
     script = f"""ip link set lo up && echo '{ports}' > /proc/sys/net/ipv4/ip_local_port_range || exit 99
         echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse
         {' '.join(target)} >/dev/null & target=$!
         sleep 0.5; "$@"; code=$?; kill $target; exit $code"""
-    return ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script, "sh", *command]
+    return ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]
 
 
 @contextlib.contextmanager

@@ -49,9 +49,8 @@ def situation(name, rule, weights=(), effect=None):
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What squall said: its exit code, and what is needed of its run.json. The one place that knows its form."""
+    """What squall said: what is needed of its run.json. The one place that knows its form."""
 
-    code: int
     # Name, weight, largest effect (None: unknown) and sentence of each reason.
     reasons: tuple
     warnings: tuple
@@ -60,11 +59,11 @@ class Result:
     memory_mib: float
 
     @staticmethod
-    def of(code, run):
+    def of(run):
         reasons = tuple(
             (reason["rule"], reason["validity"], max(reason["effect"].values()) if reason["effect"] else None,
              reason["observed"]) for reason in run["validity_reasons"])
-        return Result(code, reasons, tuple(run["warnings"]), run["host_metrics"]["major_faults"],
+        return Result(reasons, tuple(run["warnings"]), run["host_metrics"]["major_faults"],
                       run["generator"]["peak_rss_bytes"] / 2**20)
 
 
@@ -91,7 +90,7 @@ class Squall:
             self.folder.cleanup()
         if not text:
             raise OSError(f"exit code {self.process.returncode}: {errors.strip()[-300:]}")
-        return Result.of(self.process.returncode, json.loads(text))
+        return Result.of(json.loads(text))
 
 
 def run(*arguments, **options):
@@ -119,9 +118,11 @@ def judge(one, server):
     if not one.weights:
         said = [warning for warning in result.warnings if one.rule in warning]
         return (said or ["nothing"])[0], bool(said)
-    found = [reason for reason in result.reasons if reason[0] == one.rule]
-    for _, weight, effect, observed in found:
-        right = weight in one.weights and (one.effect is None or one.effect[0] <= (effect or 0) <= one.effect[1])
-        amount = "unknown" if effect is None else f"{effect:.1%}"
-        return f"{weight}, by {amount}: {observed}", right
-    return "other reasons: " + (", ".join(f"{reason[0]} ({reason[1]})" for reason in result.reasons) or "none"), False
+    found = next((reason for reason in result.reasons if reason[0] == one.rule), None)
+    if not found:
+        others = ", ".join(f"{reason[0]} ({reason[1]})" for reason in result.reasons)
+        return f"other reasons: {others or 'none'}", False
+    _, weight, effect, observed = found
+    right = weight in one.weights and (one.effect is None or one.effect[0] <= (effect or 0) <= one.effect[1])
+    amount = "unknown" if effect is None else f"{effect:.1%}"
+    return f"{weight}, by {amount}: {observed}", right

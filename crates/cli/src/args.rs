@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::Which;
 use squall_plan::diagnostic::nearest;
 use squall_plan::model::HttpVersion;
-use squall_runner::{MAX_WORKERS, Options, RequestLogOptions};
+use squall_runner::{LoadOverrides, MAX_WORKERS, Options};
 use squall_wire::Io;
 
 /// Most bytes of a message in the request log.
@@ -230,19 +230,6 @@ pub struct Output {
     pub quiet: bool,
 }
 
-impl Output {
-    /// Options of a run, with these.
-    pub fn options(&self, options: Options) -> Options {
-        let bytes = self.log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
-        let request_log = self.log_requests.as_ref().map(|path| RequestLogOptions {
-            path: path.clone(),
-            which: self.log_which,
-            bytes,
-        });
-        Options { request_log, ..self.runtime.options(options) }
-    }
-}
-
 /// Values for a plan's variables.
 #[derive(Debug, Args, Clone, Default)]
 pub struct Variables {
@@ -280,11 +267,28 @@ pub struct Run {
     /// Virtual users in place of the plan's, shared over its scenarios in the plan's proportions.
     #[arg(long, value_name = "N")]
     pub users: Option<u64>,
-    /// Length of the load in place of the plan's.
+    /// Arrivals in place of the plan's, such as 50/s, shared over its open workloads in the plan's proportions.
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// Over how long each load rises, in place of the plan's.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub ramp: Option<Duration>,
+    /// Iterations of each load, of all its users together, in place of the plan's ends.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub iterations: Option<u64>,
+    /// Length of the load in place of the plan's ends.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     #[command(flatten)]
     pub output: Output,
+}
+
+impl Run {
+    /// What takes the place of the plan's loads.
+    pub fn loads(&self) -> LoadOverrides {
+        let Run { users, rate, ramp, iterations, duration, .. } = *self;
+        LoadOverrides { users, rate, ramp, iterations, length: duration }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -295,10 +299,11 @@ pub struct Limit {
     /// [default: the plan's thresholds].
     #[arg(long, value_name = "THRESHOLD")]
     pub require: Vec<String>,
-    /// What is raised: iterations started per second, or virtual users [default: as in the plan's load].
+    /// What is raised: iterations started per second, virtual users, or a factor of the plan's loads [default: as in
+    /// the plan's load; a factor if it has both].
     #[arg(long, value_enum)]
     pub by: Option<Raised>,
-    /// First load level [default: 10/s, or 1 user].
+    /// First load level [default: 10/s, 1 user, or 0.25 of the plan's loads].
     #[arg(long, value_name = "A")]
     pub from: Option<String>,
     /// Highest load level; required by the modes other than search.
@@ -336,6 +341,8 @@ pub enum Raised {
     Rate,
     /// Virtual users.
     Users,
+    /// The plan's loads, multiplied by a factor.
+    Factor,
 }
 
 /// What `squall limit` does.

@@ -14,11 +14,11 @@ use crate::{out, plans};
 pub fn command(args: &Check) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let options = args.variables.options();
-    let checked = squall_runner::check(&loaded.plan, &loaded.sources, &options)?;
+    let checked = squall_runner::check(&loaded, &options)?;
     checked.warnings.iter().for_each(|warning| out::message(warning));
     if args.program {
         for program in checked.programs.iter().filter(|program| !program.is_empty()) {
-            out::print(&program.secrets.mask(&program.to_string()));
+            out::print(&program.secrets.mask_own(&program.to_string()));
         }
     } else {
         out::print(&describe(&loaded.plan));

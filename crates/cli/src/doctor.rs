@@ -16,7 +16,7 @@ pub fn command(args: &Doctor) -> CommandResult {
     if let Some(path) = &args.plan {
         let loaded = plans::load(path, &args.variables)?;
         let options = args.variables.options();
-        let checked = squall_runner::check(&loaded.plan, &loaded.sources, &options)?;
+        let checked = squall_runner::check(&loaded, &options)?;
         checked.warnings.iter().for_each(|warning| out::message(warning));
         demand = Some((loaded.plan.name, checked.demand));
     }

@@ -1,8 +1,7 @@
 //! `squall limit`: finds the highest load at which a plan's target meets its requirements, and prints it.
 
-use squall_base::units::{count, rate};
 use squall_limit::{LevelKind, LoadStep, SearchEnd};
-use squall_runner::{Handle, LimitNotice, LimitOptions, LimitOutcome, Options};
+use squall_runner::{Handle, LimitNotice, LimitOptions, LimitOutcome, PhaseEnd, PhaseReport};
 
 use crate::args::{self, Mode, Raised};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -14,6 +13,7 @@ pub fn command(args: &args::Limit) -> CommandResult {
     let by = args.by.map(|raised| match raised {
         Raised::Rate => LevelKind::Rate,
         Raised::Users => LevelKind::Users,
+        Raised::Factor => LevelKind::Factor,
     });
     let kind = by.unwrap_or_else(|| squall_runner::level_kind(&loaded.plan));
     let level = |text: Option<&String>, flag| text.map(|text| number(text, kind, flag)).transpose();
@@ -25,14 +25,11 @@ pub fn command(args: &args::Limit) -> CommandResult {
         step: args.step,
         max_steps: args.steps,
         mode: args.mode.into(),
-    };
-    let options = Options {
         folder: Some(args.out.clone()),
-        ..args.runtime.options(args.variables.options())
     };
+    let options = args.runtime.options(args.variables.options());
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let (plan, sources) = (&loaded.plan, &loaded.sources);
     let mut tell = |notice: LimitNotice<'_>| match notice {
         LimitNotice::Warning(text) => out::message(text),
         LimitNotice::Step { step, by, number, most } if !args.quiet => {
@@ -40,25 +37,26 @@ pub fn command(args: &args::Limit) -> CommandResult {
         }
         LimitNotice::Step { .. } => {}
     };
-    let outcome = squall_runner::limit(plan, sources, &options, &asked, &handle, &mut tell)?;
+    let outcome = squall_runner::limit(&loaded, &options, &asked, &handle, &mut tell)?;
     conclude(args, outcome)
 }
 
 /// A level as it was typed.
 fn number(text: &str, by: LevelKind, flag: &str) -> Result<f64, CommandError> {
     let bad = || {
-        let form = if by == LevelKind::Rate {
-            "a rate, such as 50/s"
-        } else {
-            "a number of users, such as 50"
+        let form = match by {
+            LevelKind::Rate => "a rate, such as 50/s",
+            LevelKind::Users => "a number of users, such as 50",
+            LevelKind::Factor => "a factor of the plan's loads, such as 0.5 or 2",
         };
         CommandError::bad_input(format!("{flag} {text}: expected {form}"))
     };
     let number = match by {
         LevelKind::Rate => args::rate(text).map_err(|_| bad())?,
         LevelKind::Users => text.parse::<u32>().map(f64::from).map_err(|_| bad())?,
+        LevelKind::Factor => text.trim_end_matches('x').parse::<f64>().map_err(|_| bad())?,
     };
-    if number > 0.0 { Ok(number) } else { Err(bad()) }
+    if number > 0.0 && number.is_finite() { Ok(number) } else { Err(bad()) }
 }
 
 /// What is shown of a step when it is done.
@@ -68,17 +66,14 @@ fn line(step: &LoadStep, by: LevelKind, number: usize, of: usize) -> String {
         .iter()
         .map(|result| format!("{} ({})", result.text, result.shown))
         .collect();
-    let level = match by {
-        LevelKind::Rate => rate(step.level),
-        LevelKind::Users => format!("{} users", count(step.level as u64)),
-    };
-    let outcome = step.outcome().label();
-    format!(" step {number} of at most {of}: {level}, {}: {outcome}\n", results.join(", "))
+    let (outcome, level) = (step.outcome().label(), squall_report::level_text(by, step.level));
+    let unit = if by == LevelKind::Users { " users" } else { "" };
+    format!(" step {number} of at most {of}: {level}{unit}, {}: {outcome}\n", results.join(", "))
 }
 
 /// Prints the result and returns the exit code.
 fn conclude(args: &args::Limit, outcome: LimitOutcome) -> CommandResult {
-    let LimitOutcome { limit, broken, mut failures, folder, teardown } = outcome;
+    let LimitOutcome { limit, mut failures, phases, folder } = outcome;
     let json = format!("{:#}\n", squall_report::limit_json(&limit));
     match args.json.as_deref() {
         Some("-") => out::print(&json),
@@ -94,15 +89,14 @@ fn conclude(args: &args::Limit, outcome: LimitOutcome) -> CommandResult {
             out::print(&format!(" folder         {}\n", folder.display()));
         }
     }
-    let mut errors: Vec<CommandError> =
-        broken.into_iter().chain(teardown).map(CommandError::from).collect();
+    let interrupted = phases.iter().filter(|report| report.failure().is_none());
+    let told: Vec<String> = interrupted.filter_map(PhaseReport::trouble).collect();
+    told.iter().for_each(|trouble| out::message(&format!("squall: {trouble}\n")));
     if !failures.is_empty() {
-        errors.push(CommandError::incomplete(failures.join("; ")));
+        return Err(CommandError::incomplete(failures.join("; ")));
     }
-    if !errors.is_empty() {
-        let first = errors.remove(0);
-        errors.iter().for_each(|error| out::message(&format!("{}\n", error.text)));
-        return Err(first);
+    if phases.iter().any(|report| report.end != PhaseEnd::Done) {
+        return Ok(Exit::Interrupted);
     }
     Ok(match limit.end {
         SearchEnd::Interrupted => Exit::Interrupted,

@@ -9,6 +9,7 @@ use squall_plan::model::{
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
+use squall_plan::yaml::Loaded;
 use squall_runner::Options;
 
 use crate::args::OneLine;
@@ -22,8 +23,8 @@ const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 pub fn command(args: &OneLine) -> CommandResult {
     let plan = plan(args)?;
     // A quick run leaves no folder behind unless the flags ask for one.
-    let options = Options { folder: args.output.out.clone(), ..Options::default() };
-    run::run(&plan, &Sources::default(), options, &args.output)
+    let loaded = Loaded { plan, sources: Sources::default(), warnings: Vec::new() };
+    run::run(&loaded, Options::default(), &args.output, args.output.out.clone())
 }
 
 fn plan(args: &OneLine) -> Result<Plan, CommandError> {
@@ -109,4 +110,45 @@ fn split(header: &str) -> Result<(Template, Template), CommandError> {
 
 fn named(name: &str) -> Spanned<String> {
     Spanned { value: name.to_owned(), span: Span::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use squall_plan::model::HttpVersion;
+
+    use super::*;
+    use crate::args::Arguments;
+
+    fn typed(words: &[&str]) -> Plan {
+        let arguments = Arguments::parse_from([&["squall"], words].concat());
+        plan(&arguments.one_line).unwrap_or_else(|error| panic!("{}", error.text))
+    }
+
+    #[test]
+    fn flags_are_parts_of_a_plan() {
+        let made = typed(&["127.0.0.1:1/a", "--http", "2", "-k", "--no-keepalive", "-b", "x"]);
+        assert_eq!(made.name, "http://127.0.0.1:1/a");
+        assert_eq!(made.connections.http, HttpVersion::V2);
+        assert_eq!(made.connections.reuse, ConnectionReuse::PerIteration);
+        assert!(made.connections.tls.insecure);
+        let StepKind::Request(request) = &made.scenarios[0].steps[0].kind else {
+            panic!("{made:?}")
+        };
+        assert_eq!(request.method, "POST", "it has a body");
+        let load = |words: &[&str]| match typed(words).scenarios[0].load.clone() {
+            Some(load) => load.value,
+            None => panic!("a load"),
+        };
+        let Load::Open(open) = load(&["http://a", "-r", "50", "-c", "7"]) else { panic!("a rate") };
+        assert_eq!(
+            (open.rate, open.max_users, open.duration),
+            (Some(50.0), 7, Some(DEFAULT_LENGTH))
+        );
+        let Load::Closed(closed) = load(&["http://a", "-n", "9"]) else { panic!("users") };
+        assert_eq!(
+            (closed.users, closed.total_iterations, closed.duration),
+            (Some(10), Some(9), None)
+        );
+    }
 }

@@ -37,6 +37,22 @@ pub fn message(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// The standard error as something to write to, which never fails: nobody may read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Messages;
+
+impl Write for Messages {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let _ = std::io::stderr().lock().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let _ = std::io::stderr().lock().flush();
+        Ok(())
+    }
+}
+
 /// Why something that was printed did not get to the standard output, if so.
 pub fn failure() -> Option<&'static str> {
     FAILED.get().map(String::as_str)

@@ -7,9 +7,8 @@ use squall_plan::yaml::Loaded;
 
 use crate::args::Variables;
 use crate::exit::CommandError;
-use crate::out;
 
-/// Reads a plan; warnings about it are printed.
+/// Reads a plan.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
     let mut values = LoadOptions {
         environment: vars::from_environment(std::env::vars()),
@@ -25,13 +24,12 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
     }
     for text in &variables.set {
         let Some((name, value)) = text.split_once('=') else {
-            return Err(CommandError::bad_input(format!("--set {text}: expected NAME=VALUE")));
+            // What is no name may be a secret.
+            let name: String =
+                text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            return Err(CommandError::bad_input(format!("--set {name}: expected NAME=VALUE")));
         };
         values.set.push((name.to_owned(), value.to_owned()));
     }
-    let loaded = squall_runner::load(path, &values)?;
-    for warning in &loaded.warnings {
-        out::message(&loaded.sources.render(warning));
-    }
-    Ok(loaded)
+    Ok(squall_runner::load(path, &values)?)
 }

@@ -1,13 +1,16 @@
 //! `squall run`: runs a plan, shows its progress, and prints its result.
 
 use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use squall_analysis::Validity;
-use squall_plan::diagnostic::Sources;
-use squall_plan::model::Plan;
-use squall_report::{Live, Run};
-use squall_runner::{Handle, Notice, Options, Outcome};
+use squall_plan::yaml::Loaded;
+use squall_report::Run;
+use squall_runner::{
+    Folder, Handle, Json, Options, Outcome, Phase, PhaseReport, Progress, ProgressStyle,
+    RequestLog, Sink,
+};
 
 use crate::args::{self, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -15,95 +18,76 @@ use crate::{out, plans, signals};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
-/// Seconds between progress lines without a terminal.
-const PLAIN_PROGRESS_S: f64 = 5.0;
 
 /// Runs a plan.
 pub fn command(args: &args::Run) -> CommandResult {
-    let mut loaded = plans::load(&args.plan, &args.variables)?;
-    squall_runner::resize(&mut loaded.plan, args.users, args.duration);
+    let loaded = plans::load(&args.plan, &args.variables)?;
+    let options = Options { loads: args.loads(), ..args.variables.options() };
     let folder = args.output.out.clone().unwrap_or_else(|| DEFAULT_FOLDER.into());
-    let options = Options { folder: Some(folder), ..args.variables.options() };
-    run(&loaded.plan, &loaded.sources, options, &args.output)
+    run(&loaded, options, &args.output, Some(folder))
 }
 
-/// Runs a plan, and prints its result.
-pub fn run(plan: &Plan, sources: &Sources, options: Options, output: &Output) -> CommandResult {
-    let options = output.options(options);
+/// Runs a plan, and prints its result. The run's folder is made within `folder`, if there is one.
+pub fn run(
+    loaded: &Loaded,
+    options: Options,
+    output: &Output,
+    folder: Option<PathBuf>,
+) -> CommandResult {
+    let options = output.runtime.options(options);
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let mut progress = Progress::new(output.quiet);
-    let mut unwritten = None;
-    let mut tell = |notice: Notice<'_>| match notice {
-        Notice::Warning(text) => out::message(text),
-        Notice::Second(live) => progress.show(&live),
-        Notice::Evaluated(run) => {
-            progress.clear();
-            // The standard output gets one result, when there is nothing to add any more.
-            let target = output.json.as_deref().filter(|target| *target != "-");
-            unwritten = target.and_then(|target| write_json(run, target).err());
-        }
+    let outcome = squall_runner::run(loaded, &options, sinks(output, folder), &handle)?;
+    conclude(output, &outcome)
+}
+
+/// Where the run goes while it is in progress.
+fn sinks(output: &Output, folder: Option<PathBuf>) -> Vec<(String, Box<dyn Sink>)> {
+    let style = match std::io::stderr().is_terminal() {
+        _ if output.quiet => ProgressStyle::Quiet,
+        true => ProgressStyle::Terminal,
+        false => ProgressStyle::Plain,
     };
-    let outcome = squall_runner::run(plan, sources, &options, &handle, &mut tell);
-    let mut outcome = outcome?;
-    outcome.failures.extend(unwritten);
-    conclude(output, outcome)
-}
-
-/// The progress line, which a terminal shows again and again.
-struct Progress {
-    quiet: bool,
-    terminal: bool,
-    is_shown: bool,
-}
-
-impl Progress {
-    fn new(quiet: bool) -> Progress {
-        Progress { quiet, terminal: std::io::stderr().is_terminal(), is_shown: false }
+    let progress = Progress::new(out::Messages, style);
+    let mut sinks: Vec<(String, Box<dyn Sink>)> = vec![("progress".to_owned(), Box::new(progress))];
+    if let Some(base) = folder {
+        sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
     }
-
-    fn show(&mut self, live: &Live<'_>) {
-        if self.quiet || (!self.terminal && live.elapsed_s % PLAIN_PROGRESS_S > 0.0) {
-            return;
-        }
-        let line = squall_report::live_line(live);
-        let mut out = std::io::stderr().lock();
-        // A run continues even if its progress cannot be shown.
-        let _ = if self.terminal { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
-        let _ = out.flush();
-        self.is_shown = true;
+    if let Some(path) = output.json.as_ref().filter(|path| *path != "-") {
+        sinks.push((path.clone(), Box::new(Json::new(path))));
     }
-
-    fn clear(&self) {
-        if self.terminal && self.is_shown {
-            out::message("\r\x1b[K");
-        }
+    if let Some(path) = &output.log_requests {
+        let bytes = output.log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
+        let log = RequestLog::new(path, output.log_which, bytes);
+        sinks.push((path.display().to_string(), Box::new(log)));
     }
+    sinks
 }
 
 /// Prints the result and returns the exit code.
-fn conclude(output: &Output, mut outcome: Outcome) -> CommandResult {
-    let is_final = |target: &&str| *target == "-" || outcome.run.teardown.is_some();
-    if let Some(target) = output.json.as_deref().filter(is_final) {
-        let unwritten = write_json(&outcome.run, target).err();
-        let unwritten = unwritten.filter(|own| !outcome.failures.contains(own));
-        outcome.failures.extend(unwritten);
-    }
-    let Outcome { run, failures, folder, teardown } = outcome;
-    if output.json.as_deref() != Some("-") {
-        out::print(&squall_report::text(&run, out::has_colors()));
-        if let Some(folder) = &folder {
+fn conclude(output: &Output, outcome: &Outcome) -> CommandResult {
+    let run = &outcome.run;
+    let mut failures = outcome.failures.clone();
+    if output.json.as_deref() == Some("-") {
+        failures.extend(write_json(run, "-").err());
+    } else {
+        if outcome.has_load {
+            out::print(&squall_report::text(run, out::has_colors()));
+        }
+        // What a setup that failed came to is there, too.
+        if let Some(folder) = &outcome.folder {
             out::print(&format!(" run folder  {}\n", folder.display()));
         }
     }
+    // The text says itself that the load was interrupted.
+    let interrupted = outcome.phases.iter().filter(|report| report.failure().is_none());
+    let told = interrupted.filter(|report| report.phase != Phase::Load || !outcome.has_load);
+    told.filter_map(PhaseReport::trouble)
+        .for_each(|trouble| out::message(&format!("squall: {trouble}\n")));
     if !failures.is_empty() {
-        teardown.iter().for_each(|failure| out::message(&format!("squall: {failure}\n")));
         return Err(CommandError::incomplete(failures.join("; ")));
     }
-    if let Some(failure) = teardown {
-        return Err(failure.into());
-    }
-    if run.interrupted {
+    if outcome.is_interrupted() {
         return Ok(Exit::Interrupted);
     }
     if output.strict && run.validity() == Validity::Invalid {

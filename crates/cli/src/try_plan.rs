@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use squall_base::{escape_control, units};
 use squall_engine::{Exchange, Hop, Section};
 use squall_plan::model::Plan;
-use squall_plan::secrets::Secrets;
-use squall_runner::{Tried, mask_message};
+use squall_runner::{Tried, masked_body, masked_head, masked_request, masked_url};
 
 use crate::args::Try;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -44,10 +43,9 @@ pub fn command(args: &Try) -> CommandResult {
     let shown = Arc::new(shown);
     let told = shown.clone();
     let options = args.variables.options();
-    let (plan, sources) = (&loaded.plan, &loaded.sources);
     let everything = args.full || args.out.is_some();
     let bytes = if everything { MAX_FULL_BYTES } else { MAX_SHOWN_BYTES };
-    squall_runner::try_plan(plan, sources, &options, bytes, move |tried| told.show(&tried))?;
+    squall_runner::try_plan(&loaded, &options, bytes, move |tried| told.show(&tried))?;
     if shown.unwritten.load(Ordering::Relaxed) > 0 {
         let path = args.out.as_deref().unwrap_or(&args.plan);
         return Err(CommandError::incomplete(format!("{}: not written", path.display())));
@@ -112,11 +110,11 @@ impl Shown {
         match tried {
             Tried::Warning(text) => out::message(text),
             Tried::Log(text) => self.write(|_| format!("log  {text}\n")),
-            Tried::Exchange(exchange, secrets) => {
+            Tried::Exchange(exchange) => {
                 self.failed.fetch_add(usize::from(exchange.error.is_some()), Ordering::Relaxed);
                 if self.step.as_ref().is_none_or(|step| is_of_step(exchange, step)) {
                     self.matched.fetch_add(1, Ordering::Relaxed);
-                    self.write(|full| ExchangeText { exchange, secrets, full }.to_string());
+                    self.write(|full| ExchangeText { exchange, full }.to_string());
                 }
             }
         }
@@ -143,7 +141,6 @@ fn is_of_step(exchange: &Exchange, step: &str) -> bool {
 /// An exchange as a person reads it, with its secrets masked.
 struct ExchangeText<'a> {
     exchange: &'a Exchange,
-    secrets: &'a Secrets,
     /// Whether nothing is left out.
     full: bool,
 }
@@ -152,12 +149,12 @@ impl Display for ExchangeText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let exchange = self.exchange;
         let Exchange { scenario, step, name, .. } = exchange;
-        let url = exchange.hops.first().map_or("", |hop| &hop.url);
-        let (name, url) = (self.text(name), self.text(url));
+        let url = exchange.hops.first().map(|hop| self.url(hop)).unwrap_or_default();
+        let name = self.text(name);
         writeln!(f, "\n── {} · step {step} · {name} ── {url}", escape_control(scenario))?;
         for (index, hop) in exchange.hops.iter().enumerate() {
             if index > 0 {
-                writeln!(f, "  then {}", self.text(&hop.url))?;
+                writeln!(f, "  then {}", self.url(hop))?;
             }
             self.hop(f, hop)?;
         }
@@ -188,10 +185,11 @@ impl Display for ExchangeText<'_> {
 
 impl ExchangeText<'_> {
     fn hop(&self, f: &mut Formatter<'_>, hop: &Hop) -> fmt::Result {
-        self.lines(f, "  > ", &hop.request)?;
-        self.lines(f, "  < ", &hop.head)?;
+        let secrets = &self.exchange.secrets;
+        self.lines(f, "  > ", &masked_request(hop, secrets))?;
+        self.lines(f, "  < ", &masked_head(hop, secrets))?;
         if !hop.body.is_empty() {
-            self.lines(f, "  | ", &hop.body)?;
+            self.lines(f, "  | ", &masked_body(hop, secrets))?;
         }
         if hop.body_bytes > hop.body.len() as u64 {
             writeln!(f, "  | … {} in total", units::bytes(hop.body_bytes))?;
@@ -199,9 +197,8 @@ impl ExchangeText<'_> {
         Ok(())
     }
 
-    /// Writes bytes as lines, each after a mark; long ones are truncated.
-    fn lines(&self, f: &mut Formatter<'_>, mark: &str, bytes: &[u8]) -> fmt::Result {
-        let all = mask_message(bytes, self.secrets);
+    /// Writes a text as lines, each after a mark; long ones are truncated.
+    fn lines(&self, f: &mut Formatter<'_>, mark: &str, all: &str) -> fmt::Result {
         let all = all.trim_end();
         let most = if self.full { usize::MAX } else { MAX_SHOWN_LINES };
         for line in all.lines().take(most) {
@@ -215,7 +212,12 @@ impl ExchangeText<'_> {
 
     /// A text without secrets, and without what a terminal would obey.
     fn text(&self, text: &str) -> String {
-        escape_control(&self.secrets.mask(text)).into_owned()
+        escape_control(&self.exchange.secrets.mask(text)).into_owned()
+    }
+
+    /// Where a request went, likewise.
+    fn url(&self, hop: &Hop) -> String {
+        escape_control(&masked_url(hop, &self.exchange.secrets)).into_owned()
     }
 
     /// A line, truncated to the longest length unless all is shown.

@@ -38,7 +38,14 @@ const MAY_IMPORT: [(&str, &[&str]); 14] = [
     ),
     (
         "squall-fuzz-cases",
-        &["squall-analysis", "squall-extract", "squall-metrics", "squall-plan", "squall-wire"],
+        &[
+            "squall-analysis",
+            "squall-engine",
+            "squall-extract",
+            "squall-metrics",
+            "squall-plan",
+            "squall-wire",
+        ],
     ),
     (
         "squall-report",

@@ -21,7 +21,7 @@ fn all_errors_of_a_plan_come_at_once() {
          thresholds: [\"p99 < 5\", \"avg < 1s\", \"error_rate < 1%\"]\nscenarios:\n  a:\n    \
          load: {users: 5, for: 5 secs}\n    steps:\n    - {get: \"/${b}\", timeout: 1}\n    \
          - {get: \"/${a}\", check: \"status = 200\"}\n    - {get: /, extract: {x: {regex: \"(\"}}}\n    \
-         - {get: \"/${x}${undefined(1)}\"}\n    - {get: /, extract: {y: {rexeg: a}}}\n    - {get: \"/${y}\"}\n",
+         - {get: \"/${x}${undefined(1)}\"}\n    - {get: /, extract: {y: {regexx: a}}}\n    - {get: \"/${y}\"}\n",
     );
     assert_eq!(code, Some(2), "{errors}");
     for (place, words) in [
@@ -33,7 +33,7 @@ fn all_errors_of_a_plan_come_at_once() {
         ("10:", "unknown variable `b`"),
         ("10:", "invalid duration `1`"),
         ("11:", "write `==`"),
-        ("12:", "regex"),
+        ("12:", "unclosed group"),
         ("13:", "unknown function `undefined()`"),
         ("14:", "did you mean `regex`"),
     ] {
@@ -75,16 +75,13 @@ fn large_plans_are_refused_soon() {
         (plan(&many(50_000, &|n| format!("key{n}: 1\n")), get), "100 errors or more"),
         (
             plan(&doubled(&|n| format!("  a{}: \"${{a{n}}}${{a{n}}}\"\n", n + 1)), get),
-            "come to more than 64 MiB",
+            "come to more than 16 MiB",
         ),
         (
             plan(&doubled(&|n| format!("  a{}: [\"${{a{n}}}\", \"${{a{n}}}\"]\n", n + 1)), get),
-            "come to more than 64 MiB",
+            "come to more than 16 MiB",
         ),
-        (
-            plan("", &many(19_000, &|n| format!("    - get: \"/${{b{n}}}\"\n"))),
-            "100 errors or more",
-        ),
+        (plan("", &many(19_000, &|n| format!("    - get: \"/${{b{n}}}\"\n"))), "19000 errors"),
     ] {
         let start = Instant::now();
         let (errors, code) = check(&text);
@@ -98,6 +95,29 @@ fn large_plans_are_refused_soon() {
     let (errors, code) = check(&plan(&format!("vars:\n{variables}"), &steps));
     assert_eq!(code, Some(0), "{errors}");
     assert!(start.elapsed() < most, "100,000 variables: {:?}", start.elapsed());
+}
+
+/// A variable in a quantity has a use; one of a scenario is known there alone.
+#[test]
+fn scenarios_have_variables_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = common::target();
+    let plan = format!(
+        "target: {}\nvars: {{n: 2, name: plan}}\nscenarios:\n  a:\n    vars: {{n: 3, name: own}}\n    \
+         load: {{users: \"${{n}}\", iterations: 1}}\n    steps: [{{get: \"/?${{name}}\", name: \"${{name}}\"}}, \
+         {{set: {{name: changed}}}}, {{get: /, name: \"${{name}}\"}}]\n  b:\n    \
+         load: {{users: \"${{n}}\", iterations: 1}}\n    steps: [{{get: /, name: \"b ${{name}}\"}}]\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let requests = common::result(folder.path(), &["run", "plan.yaml"], 0)["requests"].to_string();
+    for name in ["own", "changed", "b plan"] {
+        assert!(requests.contains(&format!("\"{name}\"")), "{name}: {requests}");
+    }
+    // Three users of `a` with two requests, two of `b` with one.
+    assert_eq!(server.stats().requests, 3 + 3 + 2);
 }
 
 #[test]

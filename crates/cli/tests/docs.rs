@@ -70,3 +70,27 @@ fn every_key_of_run_json_is_documented() {
         assert!(text.contains(&format!("`{key}`")), "{key}");
     }
 }
+
+/// The rules of validity that there are, by their sources.
+fn rules() -> Vec<String> {
+    let sources = ["generator", "host", "target"]
+        .map(|name| doc(&format!("crates/analysis/src/validity/{name}.rs")));
+    let named = |text: &String| {
+        let rules = text.split("rule: \"").skip(1).filter_map(|rest| rest.split('"').next());
+        rules.map(str::to_owned).collect::<Vec<_>>()
+    };
+    sources.iter().flat_map(named).collect()
+}
+
+#[test]
+fn every_rule_of_validity_is_explained_and_provoked() {
+    let (reference, guide) = (doc("docs/measurement.md"), doc("docs/howto/questionable.md"));
+    let provoked = ["generator", "outside"].map(|name| doc(&format!("bench/provoke/{name}.py")));
+    let rules = rules();
+    assert!(rules.len() >= 22, "{rules:?}");
+    for rule in rules {
+        assert!(reference.contains(&format!("| `{rule}` |")), "{rule}");
+        assert!(guide.contains(&format!("`{rule}`")), "{rule}");
+        assert!(provoked.iter().any(|text| text.contains(&format!("\"{rule}\""))), "{rule}");
+    }
+}

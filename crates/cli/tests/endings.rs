@@ -246,7 +246,9 @@ fn a_failed_setup_ends_everything_and_a_failed_teardown_loses_nothing() {
     };
     run("setup");
     assert_eq!(server.stats().requests, 1);
-    assert!(!folder.path().join("result.json").exists());
+    let json = read(&folder.path().join("result.json"));
+    assert_eq!(json["totals"]["count"].as_u64(), Some(0));
+    assert!(json["warnings"].to_string().contains("setup failed"), "{}", json["warnings"]);
     run("teardown");
     let json = read(&folder.path().join("result.json"));
     assert_eq!(json["totals"]["count"].as_u64(), Some(3));
@@ -311,7 +313,7 @@ fn a_result_that_cannot_be_written_is_no_success() {
     let folder = short(&server);
     for (arguments, reason) in [
         (&["--json", "/dev/full"][..], "/dev/full: No space left on device"),
-        (&["--log-requests", "/dev/full"], "the request log is incomplete: No space left"),
+        (&["--log-requests", "/dev/full"], "/dev/full: No space left on device"),
     ] {
         let all = [&["run", "plan.yaml"], arguments].concat();
         let output = squall(folder.path(), &all);

@@ -92,7 +92,7 @@ fn what_cannot_be_logged_is_said() {
     let output = squall(folder.path(), &args);
     let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
     assert_eq!(json["totals"]["count"].as_u64(), Some(50));
-    assert!(json["warnings"].to_string().contains("the request log is incomplete"), "{json}");
+    assert!(json["warnings"].to_string().contains("/dev/full: No space left"), "{json}");
 }
 
 /// What is copied of a body is all that is in memory of it.

@@ -5,16 +5,10 @@ mod common;
 use std::path::Path;
 
 use serde_json::Value;
-use squall_target::{Server, TlsCertificate, TlsOptions};
+use squall_target::{TlsCertificate, TlsOptions};
 
-use common::{Steps, kinds, result, squall, target, target_at};
-
-/// Runs a plan with one scenario of these steps, once or a few times by one user.
-fn steps(server: &Server, head: &str, iterations: u32, steps: &str, code: i32) -> Value {
-    let files: &[(&str, &[u8])] = &[("rows.csv", b"name,n\nada,1\ngrace,2\nlinus,3\n")];
-    let url = &server.url();
-    Steps { url, head, users: 1, iterations, steps, files }.run(code)
-}
+use common::peer::{Peer, response};
+use common::{kinds, result, squall, target, target_at};
 
 #[test]
 fn one_line_counts_what_the_target_counts() {
@@ -49,172 +43,6 @@ fn one_line_with_method_headers_body_and_rate() {
 }
 
 #[test]
-fn login_with_csrf_cookies_and_checks() {
-    let json = steps(
-        &target(),
-        "data: {people: {csv: rows.csv, at_end: stop}}",
-        5,
-        r#"
-      - get: /login
-        extract: {csrf: {css: "input[name=csrf]", attr: value}}
-      - post: /login
-        name: login
-        form: {user: "${people.name}", password: "secret-${people.name}", csrf: "${csrf}"}
-        check: [status == 302, header("location") == "/home", 'cookie("sid") != null']
-      - get: /home
-        check: body.contains(people.name)
-"#,
-        0,
-    );
-    assert_eq!(
-        json["requests"]["login"]["count"].as_u64(),
-        Some(3),
-        "three rows, then the user stops"
-    );
-    assert_eq!(json["counters"]["data_exhausted"].as_u64(), Some(1));
-    assert_eq!(json["counters"]["checks_passed"].as_u64(), Some(12));
-}
-
-#[test]
-fn steps_do_what_they_say() {
-    let json = steps(
-        &target(),
-        "vars: {n: 3}",
-        2,
-        r#"
-      - set: {list: [a, b], seen: 0}
-      - group: loops
-        steps:
-          - repeat: n
-            counter: i
-            steps: [{get: "/status/20${i}", name: "pass ${i}", status_errors: false}]
-          - for_each: {item: list}
-            steps: [{get: "/echo?q=${item}", check: 'json("$.query.q") == item'}]
-          - while: seen < 2
-            steps: [{set: {seen: "${seen + 1}"}}, {get: /, name: while}]
-      - if: iteration == 0
-        then: [{get: /, name: first}]
-        else: [{get: /, name: later}]
-      - once_per_user: [{get: /, name: once}]
-      - round_robin: [{steps: [{get: /, name: even}]}, {steps: [{get: /, name: odd}]}]
-      - choose: [{weight: 1, steps: [{get: /, name: chosen}]}]
-      - think: 1ms..2ms
-      - exec: [sh, -c, "echo hello; exit 3"]
-        check: [status == 3, body == "hello\n"]
-      - stop: iteration
-      - get: /
-        name: never
-"#,
-        0,
-    );
-    let count = |name: &str| json["requests"][name]["count"].as_u64();
-    for (name, expected) in [
-        ("pass 0", 2),
-        ("pass 1", 2),
-        ("pass 2", 2),
-        ("GET /echo", 4),
-        ("while", 4),
-        ("first", 1),
-        ("later", 1),
-        ("once", 1),
-        ("even", 1),
-        ("odd", 1),
-        ("chosen", 2),
-    ] {
-        assert_eq!(count(name), Some(expected), "{name}: {}", json["requests"]);
-    }
-    assert_eq!(json["programs"]["sh"]["count"].as_u64(), Some(2), "{}", json["programs"]);
-    assert_eq!(count("never"), None);
-    assert_eq!(json["groups"]["loops"]["count"].as_u64(), Some(2));
-}
-
-#[test]
-fn bodies_auth_redirects_and_compression() {
-    let json = steps(
-        &target(),
-        "",
-        1,
-        r#"
-      - post: /echo
-        json: {a: [1, "${user}", null], b: "x"}
-        check: ['json("$.method") == "POST"', 'body.contains("application/json")']
-      - post: /upload
-        body: {file: rows.csv}
-        check: 'json("$.bytes") == 29'
-      - post: /upload
-        name: form
-        multipart: {note: hi, f: {file: rows.csv}}
-        check: 'json("$.bytes") > 29'
-      - get: /redirect/3
-        redirects: 5
-        check: status == 200
-      - get: /gzip
-        compression: true
-        check: ['header("content-encoding") == "gzip"', body_bytes > 0, 'size(body) > body_bytes']
-      - head: /
-        check: [status == 200, body_bytes == 0]
-      - get: /chunked
-        check: [status == 200, body_bytes > 0]
-"#,
-        0,
-    );
-    assert_eq!(kinds(&json), "{}");
-    assert_eq!(json["counters"]["redirects"].as_u64(), Some(3));
-}
-
-#[test]
-fn every_failure_has_its_kind() {
-    let server = target();
-    let one = |step: &str| kinds(&steps(&server, "", 1, step, 0));
-    assert_eq!(one("get: /status/500"), r#"{"status":1}"#);
-    assert_eq!(one("{get: /, extract: {x: {regex: 'no(thing)'}}}"), r#"{"extract":1}"#);
-    assert_eq!(one("{get: /redirect/5, redirects: 2}"), r#"{"too_many_redirects":1}"#);
-    assert_eq!(one("{get: /hostile/redirect-away, redirects: 2}"), r#"{"host_not_allowed":1}"#);
-    assert_eq!(one("{get: /delay/5000, timeout: 50ms}"), r#"{"timeout_first_byte":1}"#);
-    assert_eq!(one("{get: /hostile/endless-body, timeout: 300ms}"), r#"{"timeout_body":1}"#);
-    assert_eq!(one("{get: /bytes/2m, max_body: 1MiB}"), r#"{"body_too_large":1}"#);
-    let folder = tempfile::tempdir().expect("a folder");
-    let json = result(folder.path(), &["http://127.0.0.1:1/", "-n", "3"], 0);
-    assert_eq!(kinds(&json), r#"{"connect_refused":3}"#);
-}
-
-#[test]
-fn the_hostile_corner_is_survived() {
-    let server = target();
-    let folder = tempfile::tempdir().expect("a folder");
-    for (case, kind) in [
-        ("reset-before", "reset"),
-        ("reset-in-headers", "reset"),
-        ("reset-after-headers", "reset"),
-        ("close-before", "closed_early"),
-        ("close-in-headers", "closed_early"),
-        ("close-in-body", "closed_early"),
-        ("bad-chunk-size", "malformed_response"),
-        ("huge-chunk-size", "malformed_response"),
-        ("two-content-lengths", "malformed_response"),
-        ("length-and-chunked", "malformed_response"),
-        ("invalid-bytes", "malformed_response"),
-        ("content-length-long", "closed_early"),
-        ("endless-headers", "malformed_response"),
-        ("never-answers", "timeout_first_byte"),
-    ] {
-        let url = format!("{}/hostile/{case}", server.url());
-        let json = result(folder.path(), &[&url, "-c", "2", "-n", "4", "-t", "2s"], 0);
-        assert_eq!(kinds(&json), format!("{{\"{kind}\":4}}"), "{case}");
-    }
-}
-
-#[test]
-fn a_connection_that_the_server_closed_is_replaced() {
-    let server = target();
-    let url = format!("{}/hostile/close-after-keep-alive", server.url());
-    let folder = tempfile::tempdir().expect("a folder");
-    let json = result(folder.path(), &[&url, "-c", "1", "-n", "20"], 0);
-    assert_eq!(json["totals"]["errors"].as_u64(), Some(0), "{}", kinds(&json));
-    assert_eq!(json["counters"]["connections_opened"].as_u64(), Some(20));
-}
-
-#[test]
 fn tls_with_a_ca_of_its_own_and_without() {
     let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
     let server = target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }));
@@ -239,12 +67,20 @@ fn tls_with_a_ca_of_its_own_and_without() {
 }
 
 #[test]
-fn thresholds_decide_the_exit_code() {
-    let server = target();
-    let json = steps(&server, "thresholds: [count == 2, error_rate < 1%]", 2, "get: /", 0);
-    assert_eq!(json["thresholds"][0]["passed"], Value::Bool(true));
-    steps(&server, "thresholds: [count > 2]", 2, "get: /", 1);
-    steps(&server, "", 1, "{get: /, check: status == 404}", 1);
+fn thresholds_and_checks_decide_the_exit_code() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (threshold, step, code) in [
+        ("count == 2", "{get: /}", 0),
+        ("count > 2", "{get: /}", 1),
+        ("count == 2", "{get: /, check: status == 404}", 1),
+    ] {
+        let plan = format!(
+            "target: builtin\nthresholds: [{threshold}]\nscenarios: {{a: {{load: {{users: 1, iterations: 2}}, steps: [{step}]}}}}\n"
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let json = result(folder.path(), &["run", "plan.yaml"], code);
+        assert_eq!(json["passed"], code == 0);
+    }
 }
 
 #[test]
@@ -370,32 +206,50 @@ fn the_examples_are_good_plans() {
     }
 }
 
-/// A program that runs is not the business of whoever waits for responses, on the same worker.
+/// What a server sends is part of a file's name: it stays below the folder that the plan names.
 #[test]
-fn responses_are_read_while_a_program_runs() {
-    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
-    let plan = format!(
-        "target: {}\nscenarios:\n  slow: {{load: {{users: 1, iterations: 1}}, steps: [{{exec: [sleep, '2']}}]}}\n  \
-         fast: {{load: {{users: 1, iterations: 20}}, steps: [{{get: /delay/1}}]}}\n",
-        server.url()
-    );
-    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let json = result(folder.path(), &["run", "plan.yaml", "--allow-exec", "-w", "1"], 0);
-    let slowest = json["requests"]["GET /delay/{id}"]["latency_us"]["max"].as_u64();
-    assert!(slowest.is_some_and(|slowest| slowest < 1_500_000), "{slowest:?}");
-}
-
-#[test]
-fn a_seed_seeds_the_built_in_target_too() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let plan = "target: builtin\nscenarios:\n  user:\n    load: {users: 1, iterations: 20}\n    steps:\n      - get: /queue?mean=0.5\n        extract: {service: {json: $.service_us}}\n      - get: /delay/0.2?dist=exponential\n        extract: {delay: {json: $.delay_ms}}\n      - metric: {name: drawn, kind: trend, value: service + 1000 * delay}\n";
-    std::fs::write(folder.path().join("plan.yaml"), plan).expect("a file");
-    let drawn = |seed: &str| {
-        let json = result(folder.path(), &["run", "plan.yaml", "--seed", seed], 0);
-        let drawn = json["metrics"][0].clone();
-        assert_eq!(drawn["count"].as_u64(), Some(20), "{drawn}");
-        drawn
-    };
-    assert_eq!(drawn("7"), drawn("7"));
-    assert_ne!(drawn("7")["mean"], drawn("8")["mean"]);
+fn a_file_named_by_a_response_stays_in_its_folder() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let kept = outside.path().join("kept");
+    std::fs::write(&kept, "kept").expect("writable");
+    let absolute = kept.to_string_lossy().into_owned();
+    for (name, is_good) in [
+        ("good.bin", true),
+        ("inner/good.bin", true),
+        (&*absolute, false),
+        ("../kept", false),
+        ("inner/../../kept", false),
+        ("link/kept", false),
+        ("a\\u0000b", false),
+        ("", false),
+    ] {
+        let body = format!("{{\"name\": \"{name}\"}}");
+        let server = Peer::start("127.0.0.1", move |mut client| {
+            while client.request().is_some() {
+                client.send(response("200 OK", &body));
+            }
+        });
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        std::fs::create_dir_all(out.join("inner")).expect("writable");
+        std::os::unix::fs::symlink(outside.path(), out.join("link")).expect("writable");
+        std::fs::write(folder.path().join("kept"), "kept").expect("writable");
+        let setup = "setup: [{get: /, extract: {found: {json: $.name}}}]";
+        for (head, variable) in [("", "x"), (setup, "found")] {
+            let plan = format!(
+                "target: {}\n{head}\nscenarios:\n  a:\n    load: {{users: 1, iterations: 1}}\n    steps:\n      \
+                 - {{get: /, extract: {{x: {{json: $.name}}}}}}\n      \
+                 - {{get: /, response_body: {{file: 'out/${{{variable}}}'}}}}\n",
+                server.url()
+            );
+            std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+            let json = result(folder.path(), &["run", "plan.yaml"], 0);
+            let expected = if is_good { "{}" } else { r#"{"render":1}"# };
+            assert_eq!(kinds(&json), expected, "{name:?} of {variable}: {}", json["log"]);
+            assert!(!is_good || out.join(name).is_file(), "{name:?}");
+        }
+        for file in [&kept, &folder.path().join("kept")] {
+            assert_eq!(std::fs::read(file).expect("a file"), b"kept", "{name:?}");
+        }
+    }
 }

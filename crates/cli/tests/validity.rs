@@ -214,7 +214,7 @@ fn what_never_came_is_not_fast() {
 fn a_burst_that_the_plan_asks_for_is_not_squalls_delay() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!(
-        "target: {}\nscenarios: {{a: {{load: {{users: 200, iterations: 2, pacing: 300ms}}, steps: [{{get: /}}]}}}}\n",
+        "target: {}\nscenarios: {{a: {{load: {{users: 200, ramp: 1us, iterations: 2, pacing: 300ms}}, steps: [{{get: /}}]}}}}\n",
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");

@@ -5,6 +5,8 @@
 //! calls back; a [`Control`] ends a run from elsewhere.
 
 mod behaviour;
+#[doc(hidden)]
+pub mod fuzz;
 mod long_body;
 mod parts;
 mod post;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use squall_extract::{Documents, ExtractError, Extractor, Found, LONG_BODY, Limits, Which};
+use squall_extract::{Body, Documents, ExtractError, Extractor, Found, LONG_BODY, Limits, Which};
 
 use crate::post::which;
 use crate::program::{FromOp, PostOp};
@@ -45,18 +45,21 @@ pub(crate) async fn search<T: Send + 'static>(
     post: &[PostOp],
     user: &Core,
     body: Vec<u8>,
-    besides: impl FnOnce(&[u8]) -> T + Send + 'static,
+    content_type: Vec<u8>,
+    besides: impl FnOnce(&Body<'_>) -> T + Send + 'static,
 ) -> Option<(Vec<u8>, FoundAhead, T)> {
     let searches: Vec<Option<Search>> = post.iter().map(|op| search_of(op, user)).collect();
     let run = move || {
-        let documents = Documents::new(&body, Limits::default());
+        let text = Body::new(&body, &content_type);
+        let documents = Documents::of(&text, Limits::default());
         let find = |search: Search| {
             let found = search.extractor.find_in(&documents, search.which, search.chance);
             found.map(Found::into_owned)
         };
         let found = searches.into_iter().map(|search| search.map(find)).collect();
         drop(documents);
-        let besides = besides(&body);
+        let besides = besides(&text);
+        drop(text);
         (body, found, besides)
     };
     tokio::task::spawn_blocking(run).await.ok()
@@ -113,10 +116,11 @@ mod tests {
             extract(&Spec::Json("$.none")),
         ];
         let user = User::new(Seat { number: 0, load: 0, scenario: 0 });
-        let body = br#"{"a":1,"b":"two"}"#.to_vec();
-        let (again, found, besides) =
-            search(&post, &user.core, body.clone(), <[u8]>::len).await.expect("a thread");
-        assert_eq!((again, besides), (body.clone(), body.len()));
+        let body = b"{\"a\":1,\"b\":\"\xE9\"}".to_vec();
+        let content_type = b"application/json;charset=latin1".to_vec();
+        let found = search(&post, &user.core, body.clone(), content_type, |body| body.text().len());
+        let (again, found, besides) = found.await.expect("a thread");
+        assert_eq!((again, besides), (body.clone(), body.len() + 1));
         let texts: Vec<String> = found
             .into_iter()
             .map(|found| match found.expect("a search").expect("no error") {
@@ -124,6 +128,6 @@ mod tests {
                 other => format!("{other:?}"),
             })
             .collect();
-        assert_eq!(texts, ["two", "1", "None"]);
+        assert_eq!(texts, ["é", "1", "None"]);
     }
 }

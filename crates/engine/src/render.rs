@@ -12,7 +12,7 @@ use squall_plan::value::Value;
 use squall_wire::{Fields, Http, Proxy};
 
 use crate::parts::url;
-use crate::program::{AuthOp, BodyOp, Compiler, JsonOp, Prepared, RequestOp, UrlOp};
+use crate::program::{AuthOp, BodyOp, Compiler, HeaderOp, JsonOp, Prepared, RequestOp, UrlOp};
 use crate::scope::Before;
 
 /// What identifies squall to servers.
@@ -37,7 +37,7 @@ pub(crate) struct Destination<'a> {
     pub proxy: Option<&'a Proxy>,
     /// Whether the body goes along: a redirect may leave it behind.
     pub with_body: bool,
-    /// Whether credentials go along: they stay with the origin that they are for.
+    /// Whether it is the origin that the plan's request is for, with which its confined headers stay.
     pub trusted: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Destination<'a> {
 pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepared> {
     let UrlOp::Static { origin, path } = &op.url else { return None };
     let constant = |template: &BoundTemplate| template.constant().is_some();
-    let all = op.headers.iter().all(|(_, value)| constant(value))
+    let all = op.headers.iter().all(|header| constant(&header.value))
         && op.query.iter().all(|(name, value)| constant(name) && constant(value))
         && match &op.body {
             BodyOp::None => true,
@@ -268,7 +268,15 @@ pub(crate) fn render_head(
     scope: &dyn Scope,
     out: &mut impl HeadWriter,
 ) -> Result<(), EvalError> {
-    let has = |name: &[u8]| op.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let is_of_body = |header: &HeaderOp| {
+        header.name.get(..8).is_some_and(|begin| begin.eq_ignore_ascii_case(b"content-"))
+    };
+    let goes = |header: &HeaderOp| {
+        (destination.with_body || !is_of_body(header))
+            && (destination.trusted || !header.is_confined)
+    };
+    let headers = || op.headers.iter().filter(|header| goes(header));
+    let has = |name: &[u8]| headers().any(|own| own.name.eq_ignore_ascii_case(name));
     out.begin(destination, has(b"host: "));
     if let Some(value) = destination.proxy.and_then(Proxy::authorization) {
         out.line(b"Proxy-Authorization: ", &value)?;
@@ -282,21 +290,15 @@ pub(crate) fn render_head(
     if op.limits.compression && !has(b"accept-encoding: ") {
         out.line(b"Accept-Encoding: ", ENCODINGS)?;
     }
-    for (name, value) in &op.headers {
-        let of_body = name.len() > 8 && name[..8].eq_ignore_ascii_case(b"content-");
-        let secret =
-            name.eq_ignore_ascii_case(b"authorization: ") || name.eq_ignore_ascii_case(b"cookie: ");
-        if (of_body && !destination.with_body) || (secret && !destination.trusted) {
-            continue;
-        }
-        out.field(name, |out| value.render(scope, out))?;
+    for header in headers() {
+        out.field(&header.name, |out| header.value.render(scope, out))?;
     }
     if let Some(content_type) = content_type
         && !has(b"content-type: ")
     {
         out.line(b"Content-Type: ", content_type)?;
     }
-    if destination.trusted {
+    if destination.trusted || op.auth_follows {
         authorize(op, scope, out)?;
     }
     if expects_body(destination.method, length) && !has(b"content-length: ") {

@@ -45,6 +45,8 @@ pub(crate) struct Orders {
     pub command: Command,
     /// Loads that have ended before their time.
     pub ended: Vec<u16>,
+    /// When the load begins, once that is known.
+    pub begins: Option<Instant>,
     /// The loads stand still.
     pub paused: bool,
     /// Changes of loads and shares, all that there were.
@@ -86,7 +88,7 @@ pub struct LogLine {
     pub worker: u32,
     /// The second of the run in which it was written.
     pub second: u32,
-    /// The text.
+    /// The text, its secrets masked and its control characters escaped.
     pub text: String,
 }
 
@@ -196,6 +198,11 @@ impl Control {
         });
     }
 
+    /// How long ago the load began; `None`: it has not.
+    pub fn elapsed(&self) -> Option<Duration> {
+        Instant::now().checked_duration_since(self.0.borrow().begins?)
+    }
+
     /// Whether the run was told to end.
     pub fn is_stopped(&self) -> bool {
         self.0.borrow().command != Command::Run
@@ -237,6 +244,7 @@ pub fn run(
         let after = start.saturating_duration_since(origin);
         u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)
     });
+    control.0.send_modify(|orders| orders.begins = Some(origin + Duration::from_nanos(start)));
     let (messages, inbox) = mpsc::channel();
     let names = Arc::new(NameRegistry::new(&program));
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));

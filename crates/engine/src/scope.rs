@@ -83,8 +83,6 @@ impl<'a, 'b> UserScope<'a, 'b> {
 pub(crate) struct Reply<'a, 'b> {
     /// Status code, or exit code.
     pub code: i64,
-    /// Kept part of the body, or standard output.
-    pub body: &'b [u8],
     /// Bytes of the whole body.
     pub body_bytes: u64,
     /// Milliseconds from the send to the last byte.
@@ -93,7 +91,7 @@ pub(crate) struct Reply<'a, 'b> {
     pub captured: &'a str,
     /// The head of an HTTP response.
     pub response: Option<&'a Response<'b>>,
-    /// The body, parsed once for all who look into it.
+    /// The kept part of the body, or standard output: decoded and parsed once for all who look into it.
     pub documents: &'a Documents<'b>,
 }
 
@@ -180,7 +178,7 @@ impl UserScope<'_, '_> {
                 ValueRef::Text(&self.program.scenarios[self.user.scenario()].name)
             }
             (Intrinsic::Status, Some(reply)) => ValueRef::Int(reply.code),
-            (Intrinsic::Body, Some(reply)) => ValueRef::Bytes(reply.body),
+            (Intrinsic::Body, Some(reply)) => ValueRef::Bytes(reply.documents.text()),
             (Intrinsic::BodyBytes, Some(reply)) => ValueRef::Int(reply.body_bytes as i64),
             (Intrinsic::Duration, Some(reply)) => ValueRef::Float(reply.duration_ms),
             (Intrinsic::BodyHash | Intrinsic::BodyFile, Some(reply)) => {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use squall_metrics::{ErrorKind, Phases};
+use squall_plan::secrets::Secrets;
 
 use crate::program::Section;
 
@@ -86,6 +87,8 @@ pub struct Exchange {
     pub iteration: u64,
     /// Name under which it is counted.
     pub name: String,
+    /// What no output may show of it, as far as it is known by then: who shows it has to mask those.
+    pub secrets: Arc<Secrets>,
     /// What was sent and received, in order: redirects and challenges, and what these led to. Empty if
     /// nothing was sent.
     pub hops: Vec<Hop>,
@@ -115,6 +118,8 @@ pub struct Hop {
     pub url: String,
     /// The request's head and body, a program's command.
     pub request: Vec<u8>,
+    /// Bytes of all that, of which the end may be cut off above.
+    pub request_bytes: u64,
     /// Whether the connection had been used before.
     pub reused: bool,
     /// Whether a response came.
@@ -131,5 +136,10 @@ impl Exchange {
     /// The last request, which the sample's status and checks are about.
     pub fn last(&self) -> Option<&Hop> {
         self.hops.last()
+    }
+
+    /// Bytes of all that was copied of messages.
+    pub fn copied_bytes(&self) -> usize {
+        self.hops.iter().map(|hop| hop.request.len() + hop.head.len() + hop.body.len()).sum()
     }
 }

@@ -67,4 +67,39 @@ fn main() {
         }
         println!("{name:32} {best:8.0} ns");
     }
+    searches(&html);
+}
+
+/// Searches alone, in a page that has been read.
+fn searches(html: &str) {
+    let documents = Documents::new(html.as_bytes(), Limits::default());
+    let css = |selector| Spec::Css { selector, attr: None };
+    for spec in [
+        css("li"),
+        css("ul > li.item a[href]"),
+        css("li:nth-child(2n+1)"),
+        css("li:nth-of-type(30) a"),
+        css("li:nth-child(3 of .item)"),
+        css("li:first-child"),
+        css("input:not([type=text])"),
+        css("li:has(a[href='/p/39'])"),
+        Spec::XPath("//li"),
+        Spec::XPath("//li/a/@href"),
+        Spec::XPath("//ul//a"),
+        Spec::XPath("//li[20]"),
+        Spec::XPath("//li[a='item 30']"),
+        Spec::XPath("//input[@name='csrf']/@value"),
+    ] {
+        let extractor = Extractor::compile(&spec).unwrap();
+        let mut best = f64::MAX;
+        for _ in 0..15 {
+            let rounds = 1000;
+            let start = Instant::now();
+            for _ in 0..rounds {
+                black_box(extractor.find_in(black_box(&documents), Which::All, 0).unwrap());
+            }
+            best = best.min(start.elapsed().as_nanos() as f64 / rounds as f64);
+        }
+        println!("all of {spec:?} {best:8.0} ns");
+    }
 }

@@ -1,8 +1,14 @@
-//! CSS selectors over HTML and XML: Selectors Level 4, without what needs a browser (`:hover`,
-//! `:visited`, `::before`) and column combinators.
+//! CSS selectors over HTML and XML: Selectors Level 4, without pseudo-elements and column
+//! combinators. What forms are in is taken from the page as it came,
+//! before a user has touched it; `:hover` and its like select nothing. `:contains()` and `[name!=value]` are not of the standard, but known
+//! from other tools.
 
+mod language;
 mod matching;
 mod parse;
+mod positions;
+mod pseudo;
+mod states;
 #[cfg(test)]
 mod tests;
 
@@ -99,21 +105,49 @@ enum Test {
     Is(Vec<Complex>),
     Not(Vec<Complex>),
     Has(Vec<Complex>),
+    /// It is number `step * n + offset`, for some n from 0.
     Nth {
         step: i64,
         offset: i64,
-        of_type: bool,
         from_end: bool,
-    },
-    /// The same among the siblings that match a selector, as it does itself.
-    NthOf {
-        step: i64,
-        offset: i64,
-        from_end: bool,
-        of: Vec<Complex>,
+        among: Among,
     },
     Root,
     Empty,
+    /// It is of HTML, and not of another language.
+    Html,
+    /// One of the texts is in its text, or in that of its own text nodes.
+    Contains {
+        texts: Vec<String>,
+        own: bool,
+    },
+    /// It is in one of the languages, as RFC 4647 compares them.
+    Language(Vec<String>),
+    Direction(Direction),
+    /// Its value is between `min` and `max`, or not.
+    InRange(bool),
+    /// It is no element that only a script can define.
+    Defined,
+    /// The first button that sends its form.
+    DefaultButton,
+    /// A radio button of whose group none is checked.
+    UncheckedGroup,
+}
+
+/// Among which of its siblings an element is counted.
+#[derive(Debug, Clone)]
+enum Among {
+    All,
+    SameName,
+    /// Those that match a selector, as it does itself.
+    Matching(Vec<Complex>),
+}
+
+/// In which direction a text runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    LeftToRight,
+    RightToLeft,
 }
 
 /// Whether the case of an attribute's value matters.
@@ -121,8 +155,7 @@ enum Test {
 enum Case {
     Matters,
     Ignored,
-    /// As HTML has it for the attribute: that of `type` does not matter.
-    OfAttribute,
+    IgnoredInHtml,
 }
 
 /// The name of an element.
@@ -132,6 +165,8 @@ enum Name {
     Local(String),
     /// As written in the document, with or without a prefix.
     Full(String),
+    /// Any with this prefix.
+    Prefix(String),
 }
 
 /// How the value of an attribute is compared.

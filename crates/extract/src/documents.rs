@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::fuel::Fuel;
 use crate::json::{self, Document};
 use crate::markup::{self, Dialect, Tree};
-use crate::{ExtractError, Limits};
+use crate::{Body, ExtractError, Limits};
 
 /// A response body, parsed at most once per kind however many extractors look at it.
 ///
@@ -17,42 +17,43 @@ use crate::{ExtractError, Limits};
 /// [`Limits::body_bytes`].
 #[derive(Debug)]
 pub struct Documents<'b> {
-    body: &'b [u8],
+    source: Source<'b>,
     limits: Limits,
-    dialect: Dialect,
     json: OnceCell<Result<Document<'b>, ExtractError>>,
     value: OnceCell<Result<Value, ExtractError>>,
     markup: OnceCell<Result<Tree, ExtractError>>,
 }
 
+/// Where the text comes from.
+#[derive(Debug, Clone, Copy)]
+enum Source<'b> {
+    Text(&'b [u8]),
+    Body(&'b Body<'b>),
+}
+
 impl<'b> Documents<'b> {
-    /// A body of unknown type: as markup it is XML if it starts with `<?xml`, else HTML.
-    pub fn new(body: &'b [u8], limits: Limits) -> Self {
-        Documents::in_dialect(body, Dialect::of_body(body), limits)
+    /// A text in UTF-8 of unknown type: as markup it is XML if it starts with `<?xml`, else HTML.
+    pub fn new(text: &'b [u8], limits: Limits) -> Self {
+        Documents::from_source(Source::Text(text), limits)
     }
 
-    /// A body with the value of its `content-type` header, which says whether markup is HTML or
-    /// XML. It never keeps an extractor from working: JSON sent as `text/plain` is still JSON.
-    pub fn with_content_type(body: &'b [u8], content_type: &[u8], limits: Limits) -> Self {
-        let dialect =
-            Dialect::of_content_type(content_type).unwrap_or_else(|| Dialect::of_body(body));
-        Documents::in_dialect(body, dialect, limits)
+    /// A body that says what it is. Its media type never keeps an extractor from working: JSON sent as
+    /// `text/plain` is still JSON.
+    pub fn of(body: &'b Body<'b>, limits: Limits) -> Self {
+        Documents::from_source(Source::Body(body), limits)
     }
 
-    fn in_dialect(body: &'b [u8], dialect: Dialect, limits: Limits) -> Self {
-        Documents {
-            body,
-            limits,
-            dialect,
-            json: OnceCell::new(),
-            value: OnceCell::new(),
-            markup: OnceCell::new(),
+    fn from_source(source: Source<'b>, limits: Limits) -> Self {
+        let (json, value, markup) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Documents { source, limits, json, value, markup }
+    }
+
+    /// The body as text, see [`Body::text`].
+    pub fn text(&self) -> &'b [u8] {
+        match self.source {
+            Source::Text(text) => text,
+            Source::Body(body) => body.text(),
         }
-    }
-
-    /// The body as it came.
-    pub fn body(&self) -> &'b [u8] {
-        self.body
     }
 
     /// The bounds of what extractors look at and keep.
@@ -65,29 +66,40 @@ impl<'b> Documents<'b> {
     pub fn json(&self) -> Result<&Value, ExtractError> {
         let build = || {
             let document = self.json_document()?;
-            json::whole_value(document, &Fuel::new(self.body.len(), self.limits))
+            json::whole_value(document, &Fuel::new(self.text().len(), self.limits))
         };
         self.value.get_or_init(build).as_ref().map_err(Clone::clone)
     }
 
-    /// The body, if it is not too long to look at.
-    pub(crate) fn bounded_body(&self) -> Result<&'b [u8], ExtractError> {
-        let (bytes, limit) = (self.body.len(), self.limits.body_bytes);
-        if bytes > limit {
-            return Err(ExtractError::BodyTooLong { bytes, limit });
+    /// The text, if neither it nor the body is too long to look at.
+    pub(crate) fn bounded_text(&self) -> Result<&'b [u8], ExtractError> {
+        let limit = self.limits.body_bytes;
+        let within = |text: &'b [u8]| match text.len() {
+            bytes if bytes > limit => Err(ExtractError::BodyTooLong { bytes, limit }),
+            _ => Ok(text),
+        };
+        match self.source {
+            Source::Text(text) => within(text),
+            Source::Body(body) => within(body.bytes()).and_then(|_| within(body.text())),
         }
-        Ok(self.body)
     }
 
     /// The body as JSON text in which values can be found.
     pub(crate) fn json_document(&self) -> Result<&Document<'b>, ExtractError> {
-        let check = || Document::new(self.bounded_body()?);
+        let check = || Document::new(self.bounded_text()?);
         self.json.get_or_init(check).as_ref().map_err(Clone::clone)
     }
 
     /// The body as a tree of elements.
     pub(crate) fn markup(&self) -> Result<&Tree, ExtractError> {
-        let parse = || markup::parse(self.bounded_body()?, self.dialect);
+        let parse = || {
+            let text = self.bounded_text()?;
+            let dialect = match self.source {
+                Source::Text(text) => Dialect::of(b"", text),
+                Source::Body(body) => body.dialect(),
+            };
+            markup::parse(text, dialect)
+        };
         self.markup.get_or_init(parse).as_ref().map_err(Clone::clone)
     }
 }

@@ -1,6 +1,7 @@
 //! JSON paths as RFC 9535 defines them: the query, and the values it selects.
 
 mod check;
+mod compare;
 mod document;
 mod parse;
 mod search;

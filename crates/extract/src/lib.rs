@@ -9,6 +9,8 @@
 //! limit, and gives an [`ExtractError`] where it must give up.
 
 mod between;
+mod body;
+mod charset;
 mod css;
 mod cursor;
 mod documents;
@@ -25,6 +27,7 @@ mod xpath;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use body::Body;
 pub use documents::Documents;
 pub use error::{CompileError, ExtractError};
 pub use found::{Found, Item, Which};
@@ -97,12 +100,13 @@ fn cost_of(body_bytes: usize, picoseconds: u64) -> Duration {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use squall_extract::{Documents, Extractor, Found, Limits, Spec, Which};
+/// use squall_extract::{Body, Documents, Extractor, Found, Limits, Spec, Which};
 ///
 /// let extractor = Arc::new(Extractor::compile(&Spec::Json("$.id"))?);
 /// let body: Arc<[u8]> = br#"{"id": "7"}"#.as_slice().into();
 /// let found = std::thread::spawn(move || {
-///     let documents = Documents::with_content_type(&body, b"application/json", Limits::default());
+///     let body = Body::new(&body, b"application/json");
+///     let documents = Documents::of(&body, Limits::default());
 ///     extractor.find_in(&documents, Which::First, 0).map(Found::into_owned)
 /// });
 /// assert!(matches!(found.join().unwrap()?, Found::One(_)));
@@ -186,7 +190,7 @@ impl Extractor {
         which: Which,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
-        let body = documents.bounded_body()?;
+        let body = documents.bounded_text()?;
         let fuel = Fuel::new(body.len(), documents.limits());
         let most = fuel.results_left();
         match &self.kind {

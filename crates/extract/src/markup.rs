@@ -3,6 +3,7 @@
 //! recursion, whatever the body looks like.
 
 mod chunks;
+mod dialect;
 mod html;
 mod xml;
 
@@ -10,7 +11,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::ExtractError;
+use crate::fuel::Fuel;
 use chunks::Chunks;
+pub(crate) use dialect::{Dialect, is_html, is_xml};
 
 /// The deepest nesting of elements that is read, as browsers have it.
 pub(crate) const DEPTH_LIMIT: usize = 512;
@@ -24,36 +27,6 @@ pub(crate) const NAMES_LIMIT: usize = 1 << 16;
 /// memory to 30 MB and about five times the body.
 fn nodes_limit(bytes: usize) -> usize {
     500_000 + bytes / 20
-}
-
-/// How markup is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Html,
-    Xml,
-}
-
-impl Dialect {
-    /// XML if the body says so in its first bytes.
-    pub(crate) fn of_body(body: &[u8]) -> Dialect {
-        let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
-        match body.trim_ascii_start().starts_with(b"<?xml") {
-            true => Dialect::Xml,
-            false => Dialect::Html,
-        }
-    }
-
-    /// The dialect that a `content-type` names, if it names one of markup.
-    pub(crate) fn of_content_type(content_type: &[u8]) -> Option<Dialect> {
-        let mime = content_type.split(|byte| *byte == b';').next()?;
-        let mime = mime.trim_ascii().to_ascii_lowercase();
-        match mime.as_slice() {
-            b"text/html" => Some(Dialect::Html),
-            b"text/xml" | b"application/xml" => Some(Dialect::Xml),
-            mime if mime.ends_with(b"+xml") => Some(Dialect::Xml),
-            _ => None,
-        }
-    }
 }
 
 /// Reads a body as markup. Bytes that are not UTF-8 become U+FFFD.
@@ -129,7 +102,8 @@ struct Attribute {
     value: Range<u32>,
 }
 
-type NameId = u32;
+/// The number of a name in its tree.
+pub(crate) type NameId = u32;
 
 /// The name of nodes that have none, which is the first that the builder notes.
 const NO_NAME: NameId = 0;
@@ -177,9 +151,17 @@ impl Tree {
         &self.names[self.node(id).name as usize]
     }
 
-    /// The name without its prefix.
+    /// The name without its prefix. In HTML elements have none: `o:p` is a name.
     pub(crate) fn local_name(&self, id: NodeId) -> &str {
-        local(self.name(id))
+        match self.dialect {
+            Dialect::Html => self.name(id),
+            Dialect::Xml => local(self.name(id)),
+        }
+    }
+
+    /// The number of the name of a node.
+    pub(crate) fn name_id(&self, id: NodeId) -> NameId {
+        self.node(id).name
     }
 
     /// Whether a name is the one in a pattern: in HTML, case does not matter.
@@ -252,6 +234,34 @@ impl Tree {
     /// The value of an attribute.
     pub(crate) fn attribute_value(&self, attribute: u32) -> &str {
         slice(&self.asides, &self.attributes[attribute as usize].value)
+    }
+
+    /// The namespace of an element, by the declarations around it; empty if there is none.
+    pub(crate) fn namespace(&self, id: NodeId, fuel: &Fuel) -> Result<&str, ExtractError> {
+        let prefix = self.name(id).split_once(':').map_or("", |(prefix, _)| prefix);
+        self.namespace_of_prefix(prefix, id, fuel)
+    }
+
+    /// What a prefix (empty: none) stands for within an element.
+    pub(crate) fn namespace_of_prefix(
+        &self,
+        prefix: &str,
+        id: NodeId,
+        fuel: &Fuel,
+    ) -> Result<&str, ExtractError> {
+        let declares = |name: &str| match name.strip_prefix("xmlns") {
+            Some("") => prefix.is_empty(),
+            Some(rest) => rest.strip_prefix(':') == Some(prefix),
+            None => false,
+        };
+        for id in std::iter::once(id).chain(self.ancestors(id)) {
+            fuel.burn(1 + self.attributes(id).len())?;
+            let declaration = self.attributes(id).find(|a| declares(self.attribute_name(*a)));
+            if let Some(declaration) = declaration {
+                return Ok(self.attribute_value(declaration));
+            }
+        }
+        Ok("")
     }
 
     /// The value of an element's attribute of that name.

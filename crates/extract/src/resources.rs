@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::markup::{self, NodeId, Tree};
-use crate::{ExtractError, Limits, MARKUP_PICOSECONDS, cost_of};
+use crate::{Body, Documents, ExtractError, Limits, MARKUP_PICOSECONDS, cost_of};
 
 /// The most resources that are taken of one page or style sheet.
 pub const RESOURCES_LIMIT: usize = 1_000;
@@ -79,12 +79,8 @@ pub struct PageResources {
 ///
 /// # Errors
 /// The body is longer than [`Limits::body_bytes`], or not to be read as HTML.
-pub fn page_resources(body: &[u8], limits: Limits) -> Result<PageResources, ExtractError> {
-    let (bytes, limit) = (body.len(), limits.body_bytes);
-    if bytes > limit {
-        return Err(ExtractError::BodyTooLong { bytes, limit });
-    }
-    let tree = markup::parse_scripted(body)?;
+pub fn page_resources(body: &Body<'_>, limits: Limits) -> Result<PageResources, ExtractError> {
+    let tree = markup::parse_scripted(Documents::of(body, limits).bounded_text()?)?;
     let mut page = PageResources::default();
     let mut inert = 0;
     for id in tree.elements() {
@@ -282,7 +278,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn page(html: &str) -> Vec<String> {
-        let page = page_resources(html.as_bytes(), Limits::default()).expect("a page");
+        let page =
+            page_resources(&Body::new(html.as_bytes(), b""), Limits::default()).expect("a page");
         show(&page.resources)
     }
 
@@ -330,7 +327,7 @@ mod tests {
     #[test]
     fn the_first_base_counts() {
         let html = b"<base target=x><base href=' /a/ '><base href=/b/><img src=c>";
-        let page = page_resources(html, Limits::default()).expect("a page");
+        let page = page_resources(&Body::new(html, b""), Limits::default()).expect("a page");
         assert_eq!(page.base.as_deref(), Some("/a/"));
     }
 
@@ -363,7 +360,7 @@ mod tests {
         assert_eq!(page(&html).len(), RESOURCES_LIMIT);
         assert_eq!(style_resources("url(a)".repeat(5_000).as_bytes()).len(), RESOURCES_LIMIT);
         let limits = Limits { body_bytes: 10, ..Limits::default() };
-        assert!(page_resources(b"<img src=a.png>", limits).is_err());
+        assert!(page_resources(&Body::new(b"<img src=a.png>", b""), limits).is_err());
     }
 
     proptest! {
@@ -374,7 +371,7 @@ mod tests {
             for resource in style_resources(css.as_bytes()) {
                 prop_assert!(!resource.reference.is_empty());
             }
-            prop_assert!(page_resources(css.as_bytes(), Limits::default()).is_ok());
+            prop_assert!(page_resources(&Body::new(css.as_bytes(), b""), Limits::default()).is_ok());
         }
     }
 }

@@ -3,6 +3,7 @@
 //! `name` selects what has that local name, whatever its prefix and namespace, and `p:name` what
 //! is written just so in the document. In HTML the case of names does not matter.
 
+mod axes;
 mod functions;
 mod parse;
 mod search;
@@ -91,6 +92,39 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// Whether what it gives as a predicate depends on the place of the node that it is about.
+    fn is_positional(&self) -> bool {
+        let gives_number = match self {
+            Expression::Number(_) | Expression::Negate(_) => true,
+            Expression::Chain(_, others) => {
+                others.iter().any(|(operator, _)| operator.calculates())
+            }
+            Expression::Call(function, _) => function.gives_number(),
+            _ => false,
+        };
+        gives_number || self.looks_at_place()
+    }
+
+    /// Whether `position()` or `last()` is in it, but for predicates in it, which have places of their own.
+    fn looks_at_place(&self) -> bool {
+        match self {
+            Expression::Number(_) | Expression::Text(_) => false,
+            Expression::Chain(first, others) => {
+                first.looks_at_place() || others.iter().any(|(_, other)| other.looks_at_place())
+            }
+            Expression::Negate(operand) => operand.looks_at_place(),
+            Expression::Union(operands) => operands.iter().any(Expression::looks_at_place),
+            Expression::Call(function, arguments) => {
+                matches!(function, Function::Position | Function::Last)
+                    || arguments.iter().any(Expression::looks_at_place)
+            }
+            Expression::Path(Start::Nodes(start, _), _) => start.looks_at_place(),
+            Expression::Path(..) => false,
+        }
+    }
+}
+
 /// Where a path begins.
 #[derive(Debug, Clone)]
 enum Start {
@@ -117,11 +151,22 @@ enum Operator {
     Remainder,
 }
 
+impl Operator {
+    /// Whether it gives a number.
+    fn calculates(self) -> bool {
+        use Operator::{Add, Divide, Multiply, Remainder, Subtract};
+        matches!(self, Add | Subtract | Multiply | Divide | Remainder)
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Step {
     axis: Axis,
     test: NodeTest,
     predicates: Vec<Expression>,
+    /// Whether it matters which one a node is among those on the axis: from several nodes, each of them
+    /// must be gone from by itself.
+    positional: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

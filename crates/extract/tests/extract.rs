@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 use squall_extract::{
-    CompileError, Documents, ExtractError, Extractor, Found, Item, Limits, Spec, Which,
+    Body, CompileError, Documents, ExtractError, Extractor, Found, Item, Limits, Spec, Which,
 };
 
 fn extractor(spec: Spec) -> Extractor {
@@ -131,22 +131,95 @@ fn limits_bound_bodies_and_results() {
     }
 }
 
+/// The first match in a body with the value of its `content-type` header, as text.
+fn first_in(spec: Spec, body: &[u8], content_type: &str) -> Option<String> {
+    let body = Body::new(body, content_type.as_bytes());
+    let documents = Documents::of(&body, Limits::default());
+    match extractor(spec).find_in(&documents, Which::First, 0).unwrap() {
+        Found::One(item) => Some(String::from_utf8(item.to_text().into_owned()).unwrap()),
+        _ => None,
+    }
+}
+
 #[test]
 fn the_content_type_says_how_markup_is_read() {
-    let body = b"<Rss><link>u</link></Rss>";
-    let link = extractor(Spec::XPath("/Rss/link"));
-    let as_html = Documents::with_content_type(body, b"text/html", Limits::default());
-    let as_xml = Documents::with_content_type(
-        body,
-        b"application/rss+xml; charset=utf-8",
-        Limits::default(),
-    );
-    assert_eq!(link.find_in(&as_html, Which::First, 0).unwrap(), Found::None);
-    let found = link.find_in(&as_xml, Which::First, 0).unwrap();
-    assert_eq!(found, Found::One(Item::Bytes(b"u".into())));
-    let broken = Documents::with_content_type(b"<a><b></a>", b"text/xml", Limits::default());
-    let error = link.find_in(&broken, Which::First, 0).unwrap_err();
+    let feed = b"<rss><channel><item><link>u</link></item></channel></rss>";
+    let soap = b"<s:Envelope xmlns:s='e'><s:Body/></s:Envelope>";
+    let page = b"<?xml version='1.0'?><!DOCTYPE html><HTML><body><p>1<p>&nbsp;";
+    for (expression, body, content_type, expected) in [
+        ("//item/link", &feed[..], "application/rss+xml; charset=utf-8", Some("u")),
+        ("//item/link", feed, "application/XML", Some("u")),
+        // In HTML, <link> has no content.
+        ("//item/link", feed, "text/html", Some("")),
+        ("name(/*)", soap, "text/xml", Some("s:Envelope")),
+        ("name(/*)", soap, "application/soap+xml;action=x", Some("s:Envelope")),
+        ("name(/*)", soap, "", Some("html")),
+        ("name(/*)", b"<?xml version='1.0'?><a/>", "text/plain", Some("a")),
+        ("name(/*)", b"<?xml version='1.0'?><a/>", "text/html", Some("a")),
+        ("count(//p)", page, "text/html", Some("2")),
+    ] {
+        let found = first_in(Spec::XPath(expression), body, content_type);
+        assert_eq!(found.as_deref(), expected, "{expression} in {content_type}");
+    }
+    let broken = Body::new(b"<a><b></a>", b"text/xml");
+    let broken = Documents::of(&broken, Limits::default());
+    let error = extractor(Spec::XPath("//b")).find_in(&broken, Which::First, 0).unwrap_err();
     assert!(error.to_string().contains("malformed XML at line 1"), "{error}");
+}
+
+#[test]
+fn text_in_other_encodings_is_decoded_for_every_extractor() {
+    let all = [
+        Spec::Css { selector: "i", attr: None },
+        Spec::XPath("//i"),
+        Spec::Between { left: "<i>", right: "</i>" },
+        Spec::Regex { pattern: "<i>(.*?)</i>", group: None },
+    ];
+    let utf_16 = |text: &str| -> Vec<u8> {
+        "\u{FEFF}".chars().chain(text.chars()).flat_map(|c| (c as u16).to_le_bytes()).collect()
+    };
+    for (body, content_type, expected) in [
+        (b"<i>caf\xE9 \x80</i>".to_vec(), "text/html; charset=iso-8859-1", "café €"),
+        (b"<meta charset=shift_jis><i>\x93\xFA\x96{</i>".to_vec(), "text/html", "日本"),
+        (
+            b"<?xml version='1.0' encoding='ISO-8859-1'?><i>\xFC</i>".to_vec(),
+            "application/xml",
+            "ü",
+        ),
+        (utf_16("<i>zażółć</i>"), "text/html; charset=latin1", "zażółć"),
+        (utf_16("<?xml version='1.0' encoding='utf-16'?><i>ü</i>"), "text/xml", "ü"),
+        ("\u{FEFF}<i>ü</i>".into(), "text/html; charset=latin1", "ü"),
+        ("<i>ü</i>".into(), "text/html", "ü"),
+    ] {
+        for spec in all {
+            let found = first_in(spec, &body, content_type);
+            assert_eq!(found.as_deref(), Some(expected), "{spec:?} in {content_type}");
+        }
+    }
+    let found = first_in(Spec::Json("$.a"), b"{\"a\":\"\xE9\"}", "application/json;charset=latin1");
+    assert_eq!(found.as_deref(), Some("é"));
+}
+
+#[test]
+fn utf_8_and_ascii_are_not_copied() {
+    for (bytes, content_type) in [
+        ("é".as_bytes(), "text/plain; charset=utf-8"),
+        (b"\xFF broken", "text/html"),
+        (b"ascii", "text/html; charset=shift_jis"),
+    ] {
+        let body = Body::new(bytes, content_type.as_bytes());
+        assert!(std::ptr::eq(body.text(), bytes), "{content_type}");
+    }
+}
+
+#[test]
+fn decoded_text_is_bounded_like_the_body() {
+    let bytes = [0xE9; 600];
+    let body = Body::new(&bytes, b"text/plain; charset=latin1");
+    let documents = Documents::of(&body, Limits { body_bytes: 1000, ..Limits::default() });
+    let between = extractor(Spec::Between { left: "a", right: "b" });
+    let error = between.find_in(&documents, Which::First, 0).unwrap_err();
+    assert_eq!(error, ExtractError::BodyTooLong { bytes: 1200, limit: 1000 });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! value or an error, in bounded time and stack.
 
 use proptest::prelude::*;
-use squall_extract::{Documents, ExtractError, Extractor, Found, Limits, Spec, Which};
+use squall_extract::{Body, Documents, ExtractError, Extractor, Found, Limits, Spec, Which};
 
 const ALL_WHICH: [Which; 6] =
     [Which::First, Which::Nth(0), Which::Nth(2), Which::Last, Which::All, Which::Random];
@@ -178,7 +178,8 @@ proptest! {
     #[test]
     fn arbitrary_patterns_and_bodies(pattern in pattern(), body in body(), random: u64) {
         let documents = Documents::new(&body, Limits::default());
-        let xml = Documents::with_content_type(&body, b"text/xml", Limits::default());
+        let xml = Body::new(&body, b"text/xml");
+        let xml = Documents::of(&xml, Limits::default());
         for spec in specs(&pattern) {
             run(&spec, &documents, &ALL_WHICH, random);
             run(&spec, &xml, &ALL_WHICH, random);

@@ -97,7 +97,7 @@ impl Limit {
         levels.sort_by(f64::total_cmp);
         match self.by {
             LevelKind::Rate => levels.first().copied(),
-            LevelKind::Users => self.scaling.and_then(|scaling| scaling.knee()),
+            LevelKind::Users | LevelKind::Factor => self.scaling.and_then(|scaling| scaling.knee()),
         }
     }
 

@@ -7,6 +7,8 @@ pub enum LevelKind {
     Rate,
     /// Virtual users.
     Users,
+    /// The factor by which the plan's own loads are multiplied.
+    Factor,
 }
 
 impl LevelKind {
@@ -15,6 +17,7 @@ impl LevelKind {
         match self {
             LevelKind::Rate => "rate",
             LevelKind::Users => "users",
+            LevelKind::Factor => "factor",
         }
     }
 }

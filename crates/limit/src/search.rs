@@ -224,7 +224,7 @@ impl Search {
         let level = level.min(self.to.unwrap_or(f64::INFINITY));
         match self.by {
             LevelKind::Users => level.round().max(1.0),
-            LevelKind::Rate => level,
+            LevelKind::Rate | LevelKind::Factor => level,
         }
     }
 }

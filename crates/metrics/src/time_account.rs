@@ -188,6 +188,9 @@ impl TimeRecorder {
     /// A user changes its state at `at`, which may be in the past.
     #[inline]
     pub fn change(&mut self, from: UserState, to: UserState, at: u64) {
+        if self.counts[from as usize] == 0 {
+            self.surprise(from);
+        }
         let time = at.wrapping_sub(self.opened) as i64;
         self.open.states[from as usize] += time;
         self.open.states[to as usize] -= time;
@@ -198,6 +201,15 @@ impl TimeRecorder {
             let first = self.open.first_finished_ns.map_or(after, |first| first.min(after));
             self.open.first_finished_ns = Some(first);
         }
+    }
+
+    /// A user comes that was not expected, as a load was given more of them while it was in progress: until now it
+    /// has been in this state.
+    #[cold]
+    fn surprise(&mut self, state: UserState) {
+        self.open.users += 1;
+        self.counts[state as usize] += 1;
+        self.open.states[state as usize] += self.opened.saturating_sub(self.start) as i64;
     }
 
     /// A user's request has ended, with these phases.
@@ -253,6 +265,19 @@ mod tests {
         assert_eq!(sum.first_finished_ns, Some(1_500));
         sum.extend(2_500);
         assert_eq!((sum.time(UserState::Finished), sum.total()), (500 + 1_000, 5_000));
+    }
+
+    #[test]
+    fn users_that_were_not_expected_had_not_started() {
+        let mut recorder = TimeRecorder::new(1_000);
+        recorder.expect(1);
+        recorder.change(UserState::NotStarted, UserState::Think, 1_000);
+        let mut sum = recorder.close(2_000);
+        recorder.change(UserState::NotStarted, UserState::Think, 2_500);
+        sum.add_later(&recorder.close(3_000));
+        assert_eq!((sum.users, sum.total(), sum.covered_ns), (2, 4_000, 2_000));
+        let times = (sum.time(UserState::NotStarted), sum.time(UserState::Think));
+        assert_eq!(times, (1_500, 2_500));
     }
 
     proptest! {

@@ -1,7 +1,10 @@
 //! What is wrong with a plan, and how it is shown: the place, the line, what to do.
 
 use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::OnceLock;
 
+use crate::secrets::{self, Secrets};
 use crate::span::Span;
 
 /// How bad it is.
@@ -46,9 +49,22 @@ impl Diagnostic {
     }
 }
 
-/// The files that a plan was read from: names and texts.
+/// The files that a plan was read from, and what of them nobody is shown.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(Vec<(String, String)>);
+pub struct Sources {
+    files: Vec<Source>,
+    secrets: Secrets,
+}
+
+#[derive(Debug, Clone)]
+struct Source {
+    name: String,
+    text: String,
+    /// Where each line begins, in bytes.
+    lines: Vec<usize>,
+    /// What its own words call a secret, once somebody is shown a part of it.
+    hidden: OnceLock<Hidden>,
+}
 
 /// Characters of a line that are shown around the place.
 const SHOWN: usize = 160;
@@ -56,16 +72,25 @@ const SHOWN: usize = 160;
 impl Sources {
     /// Adds a file; returns its number for [`Span::file`].
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u16 {
-        self.0.push((name.into(), text.into()));
-        (self.0.len() - 1) as u16
+        let text: String = text.into();
+        let begins = text.match_indices('\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(begins).collect();
+        self.files.push(Source { name: name.into(), text, lines, hidden: OnceLock::new() });
+        (self.files.len() - 1) as u16
+    }
+
+    /// Keeps secrets out of all diagnostics.
+    pub fn hide(&mut self, secrets: &Secrets) {
+        self.secrets.extend(secrets);
     }
 
     /// Whether a file of that name is there.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.iter().any(|(own, _)| own == name)
+        self.files.iter().any(|source| source.name == name)
     }
 
-    /// A diagnostic as a person reads it, ending with a line end.
+    /// A diagnostic as a person reads it, ending with a line end. Secrets are masked: those that are known, and
+    /// what the file's own words call one.
     pub fn render(&self, diagnostic: &Diagnostic) -> String {
         let Span { file, line, column } = diagnostic.span;
         let severity = match diagnostic.severity {
@@ -73,26 +98,90 @@ impl Sources {
             Severity::Warning => "warning",
         };
         let mut out = String::new();
+        let source = self.files.get(usize::from(file)).filter(|_| line > 0);
+        let hits = |text: &str| {
+            let mut hits = self.secrets.hits(text, false);
+            hits.extend(source.iter().flat_map(|source| source.hidden().values.hits(text, false)));
+            hits.extend(secrets::credentials_in_urls(text));
+            hits
+        };
+        let masked = |text: &str| secrets::replaced(text, &hits(text));
+        let message = masked(&diagnostic.message);
         // Writing to a String cannot fail.
-        let source = self.0.get(usize::from(file)).filter(|_| line > 0);
-        if let Some((name, text)) = source {
-            let _ = writeln!(out, "{name}:{line}:{column}: {severity}: {}", diagnostic.message);
-            if let Some(quoted) = text.lines().nth(line as usize - 1) {
-                quote(&mut out, line, column, quoted);
+        if let Some(source) = source {
+            let _ = writeln!(out, "{}:{line}:{column}: {severity}: {message}", source.name);
+            if let Some(quoted) = source.line(line) {
+                let mut hits = hits(quoted);
+                hits.extend(source.hidden().in_line(line as usize - 1));
+                quote(&mut out, line, column, quoted, &hits);
             }
         } else {
-            let _ = writeln!(out, "{severity}: {}", diagnostic.message);
+            let _ = writeln!(out, "{severity}: {message}");
         }
         if let Some(help) = &diagnostic.help {
-            let _ = writeln!(out, "   hint: {help}");
+            let _ = writeln!(out, "   hint: {}", masked(help));
         }
         out
     }
 }
 
-/// The line, and a mark under the place.
-fn quote(out: &mut String, line: u32, column: u32, text: &str) {
+/// Most values of a file that are looked for in all that is shown of it, and not in their places alone.
+const MAX_HIDDEN_VALUES: usize = 100;
+
+/// What of a file nobody is shown.
+#[derive(Debug, Clone, Default)]
+struct Hidden {
+    /// Lines, from 0 and in order, and parts of them.
+    places: Vec<(usize, Range<usize>)>,
+    /// What stands there.
+    values: Secrets,
+}
+
+impl Hidden {
+    fn in_line(&self, line: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        let from = self.places.partition_point(|(own, _)| *own < line);
+        let here = self.places[from..].iter().take_while(move |(own, _)| *own == line);
+        here.map(|(_, place)| place.clone())
+    }
+}
+
+impl Source {
+    /// A line, from 1, without its end.
+    fn line(&self, number: u32) -> Option<&str> {
+        let begin = *self.lines.get(number as usize - 1)?;
+        self.text[begin..].lines().next()
+    }
+
+    fn hidden(&self) -> &Hidden {
+        self.hidden.get_or_init(|| {
+            let places = secrets::in_source(&self.text);
+            let mut values = Secrets::default();
+            for (line, place) in places.iter().take(MAX_HIDDEN_VALUES) {
+                // Lines of the text are numbered alike here and there.
+                let line = self.line(*line as u32 + 1).unwrap_or_default();
+                values.add(line.get(place.clone()).unwrap_or_default());
+            }
+            Hidden { places, values }
+        })
+    }
+}
+
+/// The line without its secrets, and a mark under the place.
+fn quote(out: &mut String, line: u32, column: u32, text: &str, hits: &[Range<usize>]) {
     let column = (column.max(1) - 1) as usize;
+    // What stands before the place is masked first: it says where the place is then. One within a secret is
+    // at its beginning.
+    let mut at = text.char_indices().nth(column).map_or(text.len(), |(at, _)| at);
+    while let Some(hit) = hits.iter().find(|hit| hit.start < at && at < hit.end) {
+        at = hit.start;
+    }
+    let clipped = |from: usize, to: usize| -> Vec<Range<usize>> {
+        let inside = hits.iter().filter(|hit| from <= hit.start && hit.end <= to);
+        inside.map(|hit| hit.start - from..hit.end - from).collect()
+    };
+    let before = secrets::replaced(&text[..at], &clipped(0, at));
+    let behind = secrets::replaced(&text[at..], &clipped(at, text.len()));
+    let (column, text) = (before.chars().count(), &format!("{before}{behind}"));
     let from = column.saturating_sub(SHOWN / 2);
     let shown: String =
         text.chars().skip(from).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -104,7 +193,8 @@ fn quote(out: &mut String, line: u32, column: u32, text: &str) {
 /// The known name that was most likely meant.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
-    let limit = (length / 3).max(1);
+    // Of a single letter nothing is left that could be like another.
+    let limit = (length / 3).max(1).min(length.saturating_sub(1));
     let near = known
         .filter(|other| {
             other.len() >= length.saturating_sub(limit) && other.len() <= 4 * (length + limit)
@@ -155,9 +245,33 @@ mod tests {
     }
 
     #[test]
+    fn a_diagnostic_quotes_no_secret() {
+        let mut sources = Sources::default();
+        sources.add("shop.yaml", "vars: {api_token: abc, x: !, pin: {value: 12, secret: true}}\n");
+        let mut known = Secrets::default();
+        known.add("from-a-flag");
+        sources.hide(&known);
+        let quoted = "    1 | vars: {api_token: ***, x: !, pin: {value: ***, secret: true}}\n";
+        for (column, space) in [(27, 26), (19, 18), (21, 18), (43, 42), (46, 46)] {
+            let span = Span { file: 0, line: 1, column };
+            let diagnostic = Diagnostic::error(span, "bad `from-a-flag`, `http://u:pw@h`");
+            let shown = sources.render(&diagnostic.with_help("not from-a-flag"));
+            let lines: Vec<&str> = shown.lines().collect();
+            assert_eq!(
+                lines[0],
+                format!("shop.yaml:1:{column}: error: bad `***`, `http://u:***@h`")
+            );
+            assert_eq!(lines[1], quoted.trim_end());
+            assert_eq!(lines[2].find('^'), Some(8 + space), "{column}: {shown}");
+            assert_eq!(lines[3], "   hint: not ***");
+        }
+    }
+
+    #[test]
     fn the_nearest_name() {
         assert_eq!(nearest("usrs", ["users", "ramp"].into_iter()), Some("users"));
         assert_eq!(nearest("thikn", ["think", "get"].into_iter()), Some("think"));
         assert_eq!(nearest("zebra", ["users", "ramp"].into_iter()), None);
+        assert_eq!(nearest("b", ["x", "a"].into_iter()), None);
     }
 }

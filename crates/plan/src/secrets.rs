@@ -1,33 +1,66 @@
 //! Keeps secrets out of everything that people or programs are shown.
+//!
+//! A secret of [`SHORTEST`] characters or more is masked wherever it stands, in each form that requests give
+//! it: as it is, percent-encoded, in forms, in JSON, in HTML, in a header's line, in base64. A shorter one is
+//! found in half of all texts by chance, so it is masked only where it was put: as a whole value in a
+//! request, and in the plan's own lines.
 
-use serde_json::json;
+mod forms;
+mod source;
 
-use crate::model::{Json, Plan};
+use std::ops::Range;
+
+use serde_json::Value as Printed;
+
+use crate::diagnostic::Diagnostic;
+use crate::model::{Auth, Json, Plan, Step, StepKind};
+use crate::template::Template;
 use crate::value::Value;
+use forms::Pattern;
+
+pub(crate) use source::{credentials_in_urls, in_source};
 
 /// What stands for a secret.
 const MASK: &str = "***";
 
-/// Texts that no output may show, in the forms that requests give them.
+/// Characters from which on a secret is masked wherever it stands.
+pub const SHORTEST: usize = 6;
+
+/// Texts that no output may show.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
-    /// Longest first, so that none hides a part of another.
-    texts: Vec<String>,
+    /// Those that are masked wherever they stand.
+    long: Vec<Pattern>,
+    /// Those that are masked where they were put.
+    short: Vec<Pattern>,
+}
+
+/// A part of a message, as somebody who watches a run is told of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Excerpt<'a> {
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Whether more of it was there, which was cut off: what begins a secret at its end is masked too.
+    pub is_cut: bool,
 }
 
 impl Secrets {
-    /// Adds a text, and how it stands in URLs, forms and JSON.
+    /// Adds a text. One of white space alone is none.
     pub fn add(&mut self, secret: &str) {
-        let quoted = json!(secret).to_string();
-        let percent = percent_encode(secret);
-        let form = percent.replace("%20", "+");
-        let within_json = quoted[1..quoted.len() - 1].to_owned();
-        for form in [secret.to_owned(), percent, form, within_json] {
-            if !form.is_empty() && !self.texts.contains(&form) {
-                self.texts.push(form);
+        let pattern = Pattern::of_text(secret);
+        if secret.trim().is_empty() || self.long.contains(&pattern) || self.short.contains(&pattern)
+        {
+            return;
+        }
+        if secret.chars().count() < SHORTEST {
+            return self.short.push(pattern);
+        }
+        self.long.push(pattern);
+        for pattern in Pattern::in_base64(secret) {
+            if !self.long.contains(&pattern) {
+                self.long.push(pattern);
             }
         }
-        self.texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
     }
 
     /// Adds all texts and numbers of a value.
@@ -42,13 +75,102 @@ impl Secrets {
         }
     }
 
-    /// A text with stars in place of each secret.
-    pub fn mask(&self, text: &str) -> String {
-        self.texts.iter().fold(text.to_owned(), |text, secret| match text.contains(secret) {
-            true => text.replace(secret, MASK),
-            false => text,
-        })
+    /// Adds what other secrets hold.
+    pub fn extend(&mut self, other: &Secrets) {
+        let new = |own: &[Pattern], more: &[Pattern]| -> Vec<Pattern> {
+            more.iter().filter(|pattern| !own.contains(pattern)).cloned().collect()
+        };
+        let (long, short) = (new(&self.long, &other.long), new(&self.short, &other.short));
+        self.long.extend(long);
+        self.short.extend(short);
     }
+
+    /// A text with stars in place of each secret. Of one that ends with an ellipsis, or with the beginning of a
+    /// secret before one, that is masked too: it was cut.
+    pub fn mask(&self, text: &str) -> String {
+        let (body, end) = match text.strip_suffix('\u{2026}') {
+            Some(body) => (body, "\u{2026}"),
+            None => (text, ""),
+        };
+        let mut masked = replaced(body, &self.hits(body, !end.is_empty()));
+        masked.push_str(end);
+        masked
+    }
+
+    /// A part of a request, or of what the plan wrote itself, with stars in place of each secret and of the
+    /// credentials of Basic authentication.
+    pub fn mask_request(&self, excerpt: Excerpt<'_>) -> String {
+        let text = String::from_utf8_lossy(excerpt.bytes);
+        let mut hits = self.hits(&text, excerpt.is_cut);
+        for pattern in &self.short {
+            hits.extend(
+                pattern.hits(&text, excerpt.is_cut).filter(|hit| is_whole_value(&text, hit)),
+            );
+        }
+        hits.extend(basic_credentials(&text));
+        replaced(&text, &hits)
+    }
+
+    /// A text that the plan itself makes (a line that it logs, what it would do), as [`Secrets::mask_request`].
+    pub fn mask_own(&self, text: &str) -> String {
+        self.mask_request(Excerpt { bytes: text.as_bytes(), is_cut: false })
+    }
+
+    /// A part of a response with stars in place of each secret and of the credentials of Basic authentication.
+    pub fn mask_response(&self, excerpt: Excerpt<'_>) -> String {
+        let text = String::from_utf8_lossy(excerpt.bytes);
+        let mut hits = self.hits(&text, excerpt.is_cut);
+        hits.extend(basic_credentials(&text));
+        replaced(&text, &hits)
+    }
+
+    /// Where secrets stand that are masked everywhere.
+    pub(crate) fn hits(&self, text: &str, is_cut: bool) -> Vec<Range<usize>> {
+        self.long.iter().flat_map(|pattern| pattern.hits(text, is_cut)).collect()
+    }
+}
+
+/// A text with stars in place of some of its parts, which may overlap.
+pub(crate) fn replaced(text: &str, hits: &[Range<usize>]) -> String {
+    let mut hits = hits.to_vec();
+    hits.sort_unstable_by_key(|hit| hit.start);
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for hit in hits.into_iter().filter(|hit| !hit.is_empty()) {
+        if hit.start >= at {
+            out.push_str(&text[at..hit.start]);
+            out.push_str(MASK);
+        }
+        at = at.max(hit.end);
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// Whether a part of a text stands between what separates values from each other.
+fn is_whole_value(text: &str, hit: &Range<usize>) -> bool {
+    let separates =
+        |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !"-_.%+".contains(c));
+    separates(text[..hit.start].chars().next_back()) && separates(text[hit.end..].chars().next())
+}
+
+/// Where the credentials of Basic authentication stand, which base64 hides: behind the scheme, in lines of
+/// headers.
+fn basic_credentials(text: &str) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let begin = at;
+        at += line.len();
+        let Some((name, value)) = line.split_once(": ") else { continue };
+        let is_named = ["authorization", "proxy-authorization"]
+            .iter()
+            .any(|own| name.eq_ignore_ascii_case(own));
+        if is_named && value.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("basic ")) {
+            found.push(begin + name.len() + 2 + 6..begin + line.trim_end().len());
+        }
+    }
+    found.retain(|hit| hit.start < hit.end);
+    found
 }
 
 /// A text as a URL's query holds it (RFC 3986, section 2.1).
@@ -75,16 +197,97 @@ pub fn sounds_secret(name: &str) -> bool {
 }
 
 impl Plan {
-    /// What the plan itself says of its secret variables. What they come to is known to whoever
-    /// evaluates them.
+    /// What the plan itself says of its secrets: variables, and the credentials that it writes out. What
+    /// variables come to is known to whoever evaluates them.
     pub fn secrets(&self) -> Secrets {
         let mut secrets = Secrets::default();
         let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
         for var in self.vars.iter().chain(own).filter(|var| var.is_secret()) {
             add_literals(&var.value, &mut secrets);
         }
+        let defaults = self.scenarios.iter().map(|scenario| &scenario.defaults);
+        let defaults =
+            defaults.chain([&self.defaults]).filter_map(|defaults| defaults.auth.as_ref());
+        let mut own = Vec::new();
+        let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        steps.chain(&self.setup).chain(&self.teardown).for_each(|step| add_auth(step, &mut own));
+        for auth in defaults.chain(own) {
+            let (Auth::Basic { password: text, .. }
+            | Auth::Digest { password: text, .. }
+            | Auth::Bearer(text)) = auth;
+            text.literal().into_iter().for_each(|text| secrets.add(text));
+        }
+        if let Some(proxy) = self.connections.proxy.as_ref().and_then(Template::literal) {
+            credentials_in_urls(proxy).into_iter().for_each(|hit| secrets.add(&proxy[hit]));
+        }
         secrets
     }
+
+    /// Warnings about secrets that are too short to be masked everywhere.
+    pub(crate) fn short_secrets(&self) -> Vec<Diagnostic> {
+        let is_short = |json: &Json| {
+            let mut secrets = Secrets::default();
+            add_literals(json, &mut secrets);
+            !secrets.short.is_empty()
+        };
+        let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        let all = self.vars.iter().chain(own);
+        let short = all.filter(|var| var.is_secret() && is_short(&var.value));
+        short
+            .map(|var| {
+                let message = format!(
+                    "`{}` is secret and shorter than {SHORTEST} characters: it is masked in requests alone, where \
+                     it is a whole value",
+                    var.name.value
+                );
+                let help = "in other texts so few characters stand by chance; use a longer secret";
+                Diagnostic::warning(var.name.span, message).with_help(help)
+            })
+            .collect()
+    }
+}
+
+/// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, and behind
+/// `password` and `bearer`. Those that are masked everywhere need no place.
+pub(crate) fn hide_in_place(printed: &mut Printed) {
+    match printed {
+        Printed::Array(items) => items.iter_mut().for_each(hide_in_place),
+        Printed::Object(map) => {
+            for (key, value) in map.iter_mut() {
+                let is_written = value.as_str().is_some_and(|text| !text.contains("${"));
+                if is_written && matches!(key.as_str(), "password" | "bearer") {
+                    *value = MASK.into();
+                } else if key == "vars"
+                    && let Printed::Object(vars) = value
+                {
+                    vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
+                } else {
+                    hide_in_place(value);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The same of a variable, which is a value or `{value, secret}`.
+fn hide_value(name: &str, var: &mut Printed) {
+    let marked = var.get("secret").and_then(Printed::as_bool);
+    if !marked.unwrap_or_else(|| sounds_secret(name)) {
+        return;
+    }
+    match var.get_mut("value").filter(|_| marked.is_some()) {
+        Some(value) => *value = MASK.into(),
+        None => *var = MASK.into(),
+    }
+}
+
+/// The credentials of a step's requests.
+fn add_auth<'p>(step: &'p Step, found: &mut Vec<&'p Auth>) {
+    if let StepKind::Request(request) = &step.kind {
+        found.extend(&request.auth);
+    }
+    step.inner().for_each(|step| add_auth(step, found));
 }
 
 fn add_literals(json: &Json, secrets: &mut Secrets) {
@@ -99,30 +302,4 @@ fn add_literals(json: &Json, secrets: &mut Secrets) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_secret_is_masked_in_all_its_forms() {
-        let mut secrets = Secrets::default();
-        secrets.add("a b&\"c");
-        secrets.add("a b&\"cdef");
-        secrets.add("");
-        for (text, masked) in [
-            ("x a b&\"c y", "x *** y"),
-            ("?q=a%20b%26%22c&r", "?q=***&r"),
-            ("q=a+b%26%22c", "q=***"),
-            (r#"{"q": "a b&\"c"}"#, r#"{"q": "***"}"#),
-            ("a b&\"cdef", "***"),
-            ("nothing", "nothing"),
-        ] {
-            assert_eq!(secrets.mask(text), masked);
-        }
-    }
-
-    #[test]
-    fn names_of_secrets() {
-        assert!(sounds_secret("DB_PASSWORD") && sounds_secret("tokens"));
-        assert!(!sounds_secret("password_prefix"));
-    }
-}
+mod tests;

@@ -39,6 +39,7 @@ impl Template {
         let mut parts = Vec::new();
         let mut text = String::new();
         let mut rest = source;
+        let (mut place, mut placed) = (span, 0);
         while let Some(at) = rest.find("${") {
             let (before, after) = rest.split_at(at);
             if let Some(before) = before.strip_suffix('$') {
@@ -49,7 +50,9 @@ impl Template {
             }
             text.push_str(before);
             let inner = &after[2..];
-            let place = place_of(span, &source[..source.len() - after.len()]);
+            let at = source.len() - after.len();
+            place = place_of(place, &source[placed..at]);
+            placed = at;
             let end = end_of(inner).ok_or_else(|| {
                 Diagnostic::error(place, "unclosed `${`: expected `}`")
                     .with_help("write `$${` for a literal `${`")

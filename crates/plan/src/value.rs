@@ -12,7 +12,7 @@ pub use key::{AsKey, Key, KeyRef};
 /// in it, one that is shared counted as often as it stands there.
 pub(crate) const MAX_WEIGHT: usize = 16 << 20;
 /// Most that the variables of a plan may come to, in bytes as [`Value::left_of`] counts them.
-pub const MAX_VARIABLES: usize = 64 << 20;
+pub const MAX_VARIABLES: usize = 16 << 20;
 /// Bytes that a value counts for beside its text.
 pub const NODE_WEIGHT: usize = 16;
 /// Deepest nesting of a value that an expression may make; JSON is read to a depth of 128.

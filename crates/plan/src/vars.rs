@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{Json, Var};
+use crate::secrets::{Secrets, sounds_secret};
 use crate::span::Span;
 use crate::template::Template;
 
@@ -20,6 +21,14 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
+    /// Values whose names sound like secrets, whatever a plan makes of them.
+    pub(crate) fn secrets(&self) -> Secrets {
+        let mut secrets = Secrets::default();
+        let all = self.env_files.iter().chain(&self.environment).chain(&self.set);
+        all.filter(|(name, _)| sounds_secret(name)).for_each(|(_, value)| secrets.add(value));
+        secrets
+    }
+
     /// Puts the values into a plan's variables; texts are taken as they stand.
     pub(crate) fn apply<'v>(&self, vars: impl Iterator<Item = &'v mut Var>) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
@@ -81,10 +90,8 @@ pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, S
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
         let Some((key, value)) = line.split_once('=') else {
-            return Err(format!(
-                "{name}:{}:1: invalid line `{line}`: expected NAME=VALUE",
-                index + 1
-            ));
+            // What the line holds may be a secret.
+            return Err(format!("{name}:{}:1: invalid line: expected NAME=VALUE", index + 1));
         };
         let value = value.trim();
         let unquoted =
@@ -107,7 +114,7 @@ mod tests {
         assert_eq!(values, expected);
         assert_eq!(
             parse_env_file("f", "A=1\nB"),
-            Err("f:2:1: invalid line `B`: expected NAME=VALUE".to_owned())
+            Err("f:2:1: invalid line: expected NAME=VALUE".to_owned())
         );
     }
 }

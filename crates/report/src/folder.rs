@@ -31,6 +31,8 @@ pub struct RunFolder {
     open: BTreeMap<u32, BTreeMap<String, Histogram>>,
     /// How many writes failed.
     failed: u64,
+    /// Why the first of them did.
+    error: Option<io::Error>,
 }
 
 impl RunFolder {
@@ -53,6 +55,7 @@ impl RunFolder {
             names: BTreeMap::new(),
             open: BTreeMap::new(),
             failed: 0,
+            error: None,
             path,
         };
         folder.write_json(&Run { meta: meta.clone(), ..Run::default() })?;
@@ -69,9 +72,9 @@ impl RunFolder {
         self.failed + self.recording.failed()
     }
 
-    /// Everything recorded so far.
-    pub fn recording(&mut self) -> &mut Recording {
-        &mut self.recording
+    /// Why the first write that failed did; `None`: none failed.
+    pub fn error(&self) -> Option<&io::Error> {
+        self.error.as_ref().or(self.recording.error())
     }
 
     /// Adds what a worker recorded in a second.
@@ -137,22 +140,17 @@ impl RunFolder {
     }
 
     fn write_json(&self, run: &Run) -> io::Result<()> {
-        write_result(&self.path, run)
+        let (path, next) = (self.path.join("run.json"), self.path.join("run.json.new"));
+        write_json(run, File::create(&next)?)?;
+        fs::rename(next, path)
     }
 
     fn count_failure(&mut self, written: io::Result<()>) {
-        self.failed += u64::from(written.is_err());
+        if let Err(error) = written {
+            self.failed += 1;
+            self.error.get_or_insert(error);
+        }
     }
-}
-
-/// Writes `run.json` of a run's folder, in place of the one that is there.
-///
-/// # Errors
-/// It cannot be written; then the former one is as it was.
-pub fn write_result(folder: &Path, run: &Run) -> io::Result<()> {
-    let (path, next) = (folder.join("run.json"), folder.join("run.json.new"));
-    write_json(run, File::create(&next)?)?;
-    fs::rename(next, path)
 }
 
 /// Creates a new folder within `base`, named after a time (seconds since 1970) and a plan, with a number

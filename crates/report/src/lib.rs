@@ -11,9 +11,9 @@ mod recording;
 mod run;
 mod text;
 
-pub use folder::{LoadError, RunFolder, load, new_folder, write_result};
+pub use folder::{LoadError, RunFolder, load, new_folder};
 pub use json::{SCHEMA, json, write_json};
-pub use limit::{LIMIT_SCHEMA, limit_json, limit_text};
+pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use recording::Recording;
 pub use run::{Generator, Meta, Run, SectionResult};

@@ -61,8 +61,10 @@ pub fn limit_text(limit: &Limit) -> String {
     }
     paragraph(&mut out, " result         ", &result(limit));
     if let Some(last) = limit.steps.last().filter(|_| limit.confirmed) {
-        let words =
-            format!("{} met the requirements once more at the end", level(limit.by, last.level));
+        let words = format!(
+            "{} met the requirements once more at the end",
+            level_text(limit.by, last.level)
+        );
         paragraph(&mut out, " confirmed      ", &words);
     }
     if let Some(words) = limit.violated_first() {
@@ -73,10 +75,10 @@ pub fn limit_text(limit: &Limit) -> String {
             LevelKind::Rate => {
                 format!(
                     "from {} on, throughput no longer keeps up with the load",
-                    level(limit.by, knee)
+                    level_text(limit.by, knee)
                 )
             }
-            LevelKind::Users => format!(
+            LevelKind::Users | LevelKind::Factor => format!(
                 "with about {} requests in flight, throughput stops growing linearly",
                 count(knee.round() as u64)
             ),
@@ -85,14 +87,14 @@ pub fn limit_text(limit: &Limit) -> String {
     }
     scaling(&mut out, limit);
     for step in limit.steps.iter().filter(|step| step.outcome() == StepOutcome::Generator) {
-        let why = format!("at {}: {}", level(limit.by, step.level), step.generator.join("; "));
+        let why = format!("at {}: {}", level_text(limit.by, step.level), step.generator.join("; "));
         paragraph(&mut out, " squall         ", &why);
     }
     let took = |one: &Recovery| one.seconds.unwrap_or(f64::INFINITY);
     let longest = limit.recoveries.iter().max_by(|a, b| took(a).total_cmp(&took(b)));
     if let Some(one) = longest {
-        let after = level(limit.by, one.from);
-        let at = level(limit.by, one.at);
+        let after = level_text(limit.by, one.from);
+        let at = level_text(limit.by, one.at);
         let words = match one.seconds {
             Some(seconds) => {
                 format!("after {after}, latency was back to normal within {seconds:.1} s at {at}")
@@ -107,11 +109,34 @@ pub fn limit_text(limit: &Limit) -> String {
     out
 }
 
-/// A load level in words.
-fn level(by: LevelKind, level: f64) -> String {
+/// A load level in words, such as `50/s`, `200` or `1.50x`.
+pub fn level_text(by: LevelKind, level: f64) -> String {
     match by {
         LevelKind::Rate => rate(level),
         LevelKind::Users => count(level.round() as u64),
+        LevelKind::Factor => factor(level),
+    }
+}
+
+/// A factor of the plan's loads: three digits that mean something.
+fn factor(factor: f64) -> String {
+    let digits = (2 - factor.abs().max(1e-9).log10().floor() as i32).clamp(0, 6);
+    format!("{factor:.*}x", digits as usize)
+}
+
+/// What is known of a search that was interrupted, or broke off.
+fn so_far(limit: &Limit) -> String {
+    let of = |outcome| limit.steps.iter().filter(move |step| step.outcome() == outcome);
+    let highest = of(StepOutcome::Met).map(|step| step.level).reduce(f64::max);
+    let lowest = of(StepOutcome::Violated).map(|step| step.level).reduce(f64::min);
+    let met = highest.map(|highest| format!("met at {}", level_text(limit.by, highest)));
+    let violated = lowest.map(|lowest| format!("violated at {}", level_text(limit.by, lowest)));
+    match (met, violated) {
+        (None, None) => "interrupted: no result".to_owned(),
+        (met, violated) => {
+            let known: Vec<String> = met.into_iter().chain(violated).collect();
+            format!("interrupted: no result; so far the requirements were {}", known.join(", and "))
+        }
     }
 }
 
@@ -125,19 +150,19 @@ fn result(limit: &Limit) -> String {
     match (limit.end, limit.sustained_max) {
         (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) if maximum.fitted => format!(
             "the sustained maximum is {} ({} to {} with 95% confidence)",
-            level(limit.by, maximum.level),
-            level(limit.by, maximum.low),
-            level(limit.by, maximum.high)
+            level_text(limit.by, maximum.level),
+            level_text(limit.by, maximum.low),
+            level_text(limit.by, maximum.high)
         ),
         (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) => format!(
             "all requirements are met at {}, and no longer at {}",
-            level(limit.by, maximum.low),
-            level(limit.by, maximum.high)
+            level_text(limit.by, maximum.low),
+            level_text(limit.by, maximum.high)
         ),
         (SearchEnd::Generator, _) => match limit.at_least {
             Some(least) => format!(
                 "at least {}; above, squall itself was the limit ({})",
-                level(limit.by, least),
+                level_text(limit.by, least),
                 cause()
             ),
             None => format!(
@@ -150,17 +175,17 @@ fn result(limit: &Limit) -> String {
             format!(
                 "the target got worse and did not recover: {} met the requirements at first, and no \
                  longer afterwards; so there is no sustained maximum",
-                level(limit.by, last)
+                level_text(limit.by, last)
             )
         }
         (SearchEnd::NeverMet, _) => "not even the lowest level met the requirements".to_owned(),
         (SearchEnd::NeverViolated, _) => {
             format!(
                 "all requirements are met up to {}, the highest level tried",
-                level(limit.by, highest)
+                level_text(limit.by, highest)
             )
         }
-        (SearchEnd::Interrupted, _) => "interrupted: no result".to_owned(),
+        (SearchEnd::Interrupted, _) => so_far(limit),
         (SearchEnd::Found | SearchEnd::OutOfSteps, None) => {
             let met = limit.steps.iter().all(LoadStep::met);
             if met {
@@ -182,7 +207,7 @@ fn table(out: &mut String, limit: &Limit) {
         let _ = writeln!(
             out,
             " {:>10} {:>10} {:>10} {:>9.1} {:>8} {:>8} {:>8} {:>8}  {}",
-            level(limit.by, step.level),
+            level_text(limit.by, step.level),
             rate(step.throughput),
             rate(step.requests),
             step.concurrency,
@@ -258,6 +283,6 @@ fn chart(out: &mut String, limit: &Limit, curve: &Curve) {
         let _ = writeln!(out, " {label:>11} ┤{}", line.trim_end());
     }
     let _ = writeln!(out, " {:>11} └{}", "", "─".repeat(WIDTH));
-    let right = level(limit.by, widest);
+    let right = level_text(limit.by, widest);
     let _ = writeln!(out, " {:>12}0{right:>width$}\n", "", width = WIDTH - 1);
 }

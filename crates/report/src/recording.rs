@@ -22,6 +22,8 @@ pub struct Recording {
     end: u64,
     /// How many records could not be written.
     failed: u64,
+    /// Why the first of them could not.
+    error: Option<io::Error>,
     /// The last record, for the sake of its memory.
     record: Vec<u8>,
 }
@@ -45,7 +47,7 @@ impl Recording {
 
     fn begin(mut file: File) -> io::Result<Recording> {
         file.write_all(MAGIC)?;
-        Ok(Recording { file, end: MAGIC.len() as u64, failed: 0, record: Vec::new() })
+        Ok(Recording { file, end: MAGIC.len() as u64, failed: 0, error: None, record: Vec::new() })
     }
 
     /// Opens one to be read.
@@ -55,7 +57,7 @@ impl Recording {
     pub fn open(path: &Path) -> io::Result<Recording> {
         let file = File::open(path)?;
         let end = file.metadata()?.len();
-        Ok(Recording { file, end, failed: 0, record: Vec::new() })
+        Ok(Recording { file, end, failed: 0, error: None, record: Vec::new() })
     }
 
     /// Adds a slice. One that cannot be written, for example to a full disk, is left out and counted: the
@@ -72,12 +74,18 @@ impl Recording {
             .and_then(|_| self.file.write_all(&self.record));
         match written {
             Ok(()) => self.end += self.record.len() as u64,
-            Err(_) => {
+            Err(error) => {
                 self.failed += 1;
+                self.error.get_or_insert(error);
                 // What was written of it is overwritten by the next record if this fails too.
                 let _ = self.file.set_len(self.end);
             }
         }
+    }
+
+    /// Why the first slice that could not be written could not; `None`: all were.
+    pub fn error(&self) -> Option<&io::Error> {
+        self.error.as_ref()
     }
 
     /// How many slices could not be written.

@@ -74,6 +74,15 @@ pub struct Generator {
     pub requests_not_logged: Option<u64>,
 }
 
+impl Generator {
+    /// So many requests were written to a log, and so many left out, in all sections by now; `None`: there
+    /// is no log.
+    pub fn count_logged(&mut self, exchanges: Option<(u64, u64)>) {
+        self.requests_logged = exchanges.map(|(written, _)| written);
+        self.requests_not_logged = exchanges.map(|(_, left_out)| left_out);
+    }
+}
+
 /// What came of a setup or a teardown.
 #[derive(Debug, Clone, Default)]
 pub struct SectionResult {

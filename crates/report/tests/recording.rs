@@ -67,7 +67,10 @@ fn a_result_is_the_same_wherever_it_is_recorded() {
         run.evaluate(recording).expect("readable");
         run
     };
-    let with_folder = run(folder.recording(), totals.clone());
+    let with_folder = run(
+        &mut Recording::open(&folder.path().join("slices.bin")).expect("a file"),
+        totals.clone(),
+    );
     let without = run(&mut unnamed, totals);
     assert_eq!(json(&with_folder), json(&without));
     folder.finish(&with_folder).expect("writable");

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use squall_engine::Program;
-use squall_plan::diagnostic::Sources;
-use squall_plan::model::Plan;
+use squall_plan::yaml::Loaded;
 
 use crate::capacity::Demand;
 use crate::error::Error;
@@ -26,9 +25,10 @@ pub struct Checked {
 ///
 /// # Errors
 /// It is no good plan, with the places.
-pub fn check(plan: &Plan, sources: &Sources, options: &Options) -> Result<Checked, Error> {
+pub fn check(loaded: &Loaded, options: &Options) -> Result<Checked, Error> {
+    let plan = &loaded.plan;
     let compile = options.compile(options.target_url(), plans::seed(plan, options.seed));
-    let programs = plans::compile_all(plan, sources, &compile)?;
+    let programs = plans::compile_all(loaded, &compile)?;
     let builtin = builtin::is_asked_for(plan, options);
     let demand = Demand::of(plan, plans::hosts(&programs.all), builtin);
     Ok(Checked { programs: programs.all, warnings: programs.warnings, demand })

@@ -1,243 +1,207 @@
-//! Collects the workers' records into the totals and the run folder, tells of each second, and writes the
-//! result at the end.
+//! Collects what the workers of a load record: the totals, whole seconds for the sinks, samples of the host; and
+//! evaluates it at the end.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
 
 use squall_analysis::Totals;
-use squall_engine::{Ended, Event, Program};
-use squall_metrics::{HostMetrics, Slice};
-use squall_plan::model::Warmup;
-use squall_plan::secrets::Secrets;
-use squall_report::{Generator, Live, Meta, Recording, Run, RunFolder, SectionResult};
-use squall_wire::Shared;
+use squall_engine::{Ended, Event, LogLine};
+use squall_metrics::{ErrorKind, HostMetrics, NameKind, Slice};
+use squall_report::{Generator, Meta, Recording, Run};
 
 use crate::error::Error;
-use crate::host_sampler::{HostSampler, cores};
+use crate::handle::Phase;
+use crate::host_sampler::HostSampler;
+use crate::prepared::Prepared;
 use crate::process_usage::process_usage;
-use crate::request_log::Logged;
-use crate::run::{Job, Notice, Outcome};
+use crate::sink::{EventKind, Second, Seconds, Sinks, Start};
+use crate::stages::Marks;
 
 /// Most log lines in the result.
 const MAX_LOG_LINES: usize = 20;
 
-/// Where everything recorded goes.
-enum Records {
-    /// Into the run's folder.
-    Folder(Box<RunFolder>),
-    /// Into a file without a name: the run leaves nothing behind.
-    Unnamed(Recording),
+/// Collects the records of a load.
+pub(crate) struct Collector {
+    meta: Meta,
+    sinks: Arc<Sinks>,
+    totals: Totals,
+    seconds: Seconds,
+    /// Everything recorded: what a sink keeps in its folder or, if none does, a file without a name, which leaves
+    /// nothing behind.
+    recording: Recording,
+    /// Whether it is that of a sink, which writes it.
+    is_kept: bool,
+    log: Vec<String>,
+    sampler: HostSampler,
+    host: HostMetrics,
+    /// What the process had used before.
+    used_before: Generator,
+    began: Instant,
+    /// Seconds that have begun to come.
+    latest: u32,
+    marks: Marks,
+    /// Names and kinds of errors that were told of.
+    errors: HashSet<(Arc<str>, ErrorKind)>,
 }
 
-impl Records {
-    fn new(job: &Job<'_>, meta: &Meta) -> Result<Records, Error> {
-        let Some(base) = &job.options.folder else {
-            let made = Recording::unnamed().map(Records::Unnamed);
-            return made.map_err(|error| {
-                let folder = std::env::temp_dir();
-                Error::incomplete(format!("{}: {error}", folder.display()))
-            });
+impl Collector {
+    /// A collector.
+    ///
+    /// # Errors
+    /// There can be no temporary file.
+    pub(crate) fn new(
+        start: &Start,
+        prepared: &Prepared<'_>,
+        workers: u32,
+        sinks: &Arc<Sinks>,
+    ) -> Result<Collector, Error> {
+        let (recording, place) = match sinks.folder() {
+            // It stays readable whatever becomes of the folder.
+            Some(folder) => (Recording::open(&folder.join("slices.bin")), folder.to_owned()),
+            None => (Recording::unnamed(), std::env::temp_dir()),
         };
-        let plan = squall_plan::yaml::print(job.plan, true);
-        let made = RunFolder::create(base, meta, &plan);
-        made.map(|folder| Records::Folder(Box::new(folder)))
-            .map_err(|error| Error::incomplete(format!("{}: {error}", base.display())))
+        let wrong = |error| Error::incomplete(format!("{}: {error}", place.display()));
+        let shared = &prepared.shared;
+        Ok(Collector {
+            meta: start.meta.clone(),
+            sinks: sinks.clone(),
+            totals: Totals::new(),
+            seconds: Seconds::new(workers.min(start.program.most_workers())),
+            recording: recording.map_err(wrong)?,
+            is_kept: sinks.folder().is_some(),
+            log: Vec::new(),
+            sampler: HostSampler::new(shared.source_addresses(), &shared.destinations()),
+            host: HostMetrics::default(),
+            used_before: process_usage(),
+            began: Instant::now(),
+            latest: 0,
+            marks: Marks::of(&start.plan),
+            errors: HashSet::new(),
+        })
     }
 
-    fn folder(&mut self) -> Option<&mut RunFolder> {
-        match self {
-            Records::Folder(folder) => Some(folder),
-            Records::Unnamed(_) => None,
+    /// The load begins.
+    pub(crate) fn begin(&mut self) {
+        self.began = Instant::now();
+        self.sample_host(0);
+    }
+
+    /// Takes a sample of the host, which belongs to a second.
+    fn sample_host(&mut self, second: u32) {
+        let at_s = self.began.elapsed().as_secs_f64();
+        let sample = self.sampler.sample();
+        self.host.add(at_s, sample);
+        self.seconds.note_host(second, at_s, sample);
+    }
+
+    /// Adds what a worker handed over.
+    pub(crate) fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Slice(slice) => self.slice(slice),
+            Event::Log(lines) => lines.iter().for_each(|line| self.log(line)),
         }
     }
 
     fn slice(&mut self, slice: &Slice) {
-        match self {
-            Records::Folder(folder) => folder.slice(slice),
-            Records::Unnamed(recording) => recording.append(slice),
+        if !self.totals.add(slice) {
+            return;
         }
-    }
-
-    fn recording(&mut self) -> &mut Recording {
-        match self {
-            Records::Folder(folder) => folder.recording(),
-            Records::Unnamed(recording) => recording,
+        if !self.is_kept {
+            self.recording.append(slice);
         }
-    }
-
-    /// How many writes failed, and where to.
-    fn failed(&self) -> (u64, &'static str) {
-        match self {
-            Records::Folder(folder) => (folder.failed(), "the run's folder"),
-            Records::Unnamed(recording) => (recording.failed(), "a temporary file"),
-        }
-    }
-}
-
-/// Collects the records of a run.
-pub struct Collector<'a> {
-    meta: Meta,
-    totals: Totals,
-    log: Vec<String>,
-    records: Records,
-    tell: &'a mut dyn FnMut(Notice<'_>),
-    length_s: Option<f64>,
-    /// Seconds that were told of.
-    shown: u32,
-    secrets: Secrets,
-    sampler: HostSampler,
-    host: HostMetrics,
-    began: Instant,
-    requests_logged: Option<Logged>,
-    /// Why a part of the result could not be written.
-    unwritten: Vec<String>,
-}
-
-impl<'a> Collector<'a> {
-    /// A collector; creates the run's folder if the job has one.
-    pub fn new(
-        job: &Job<'_>,
-        program: &Program,
-        shared: &Shared,
-        workers: u32,
-        tell: &'a mut dyn FnMut(Notice<'_>),
-    ) -> Result<Collector<'a>, Error> {
-        let started = SystemTime::now().duration_since(UNIX_EPOCH);
-        let os = std::fs::read_to_string("/proc/version").unwrap_or_default();
-        let meta = Meta {
-            squall: env!("CARGO_PKG_VERSION").to_owned(),
-            plan: job.plan.name.clone(),
-            os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
-            cpus: cores(),
-            started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
-            workers: u64::from(workers.min(program.most_workers())),
-            io: shared.io().label().to_owned(),
-            seed: program.seed,
-            warmup: match job.plan.warmup {
-                Warmup::Auto => "auto".to_owned(),
-                Warmup::None => "none".to_owned(),
-                Warmup::Fixed(time) => time.as_secs_f64().to_string(),
-            },
-            constant_s: program.constant_s(),
-            thresholds: job.plan.thresholds.iter().map(|text| text.value.clone()).collect(),
-        };
-        let records = Records::new(job, &meta)?;
-        let mut collector = Collector {
-            meta,
-            totals: Totals::new(),
-            log: Vec::new(),
-            records,
-            tell,
-            length_s: program.length_s(),
-            shown: 0,
-            secrets: program.secrets.clone(),
-            sampler: HostSampler::new(shared.source_addresses(), &shared.destinations()),
-            host: HostMetrics::default(),
-            began: Instant::now(),
-            requests_logged: None,
-            unwritten: Vec::new(),
-        };
-        collector.sample_host();
-        Ok(collector)
-    }
-
-    /// Takes a sample of the host.
-    pub fn sample_host(&mut self) {
-        let at_s = self.began.elapsed().as_secs_f64();
-        let sample = self.sampler.sample();
-        self.host.add(at_s, sample);
-        if let Some(folder) = self.records.folder() {
-            folder.host_sample(at_s, &sample);
-        }
-    }
-
-    /// Adds what a worker handed over.
-    pub fn take(&mut self, event: Event<'_>) {
-        match event {
-            Event::Slice(slice) => {
-                if self.totals.add(slice) {
-                    self.records.slice(slice);
-                }
-                if slice.second + 1 > self.shown {
-                    self.shown = slice.second + 1;
-                    self.sample_host();
-                    self.show();
-                }
+        self.seconds.add(slice);
+        if slice.second + 1 > self.latest {
+            self.latest = slice.second + 1;
+            self.sample_host(slice.second);
+            for (scenario, stage) in self.marks.until(self.latest) {
+                self.sinks.event(EventKind::Stage { scenario, stage });
             }
-            Event::Log(lines) => {
-                for line in lines {
-                    let text = self.secrets.mask(&line.text);
-                    if let Some(folder) = self.records.folder() {
-                        folder.log(line.second, line.worker, &text);
-                    }
-                    if self.log.len() < MAX_LOG_LINES && !self.log.contains(&text) {
-                        self.log.push(text);
-                    }
+        }
+        let whole = self.seconds.whole(slice.second);
+        whole.into_iter().for_each(|second| self.tell(second));
+    }
+
+    /// Tells the sinks of a second, and of what is new in it.
+    fn tell(&mut self, second: Second) {
+        for row in second.rows.iter().filter(|row| row.kind != NameKind::Group) {
+            for (kind, _) in &row.stats.error_kinds {
+                if self.errors.insert((row.name.clone(), *kind)) {
+                    let (name, kind) = (row.name.to_string(), kind.label());
+                    self.sinks.event(EventKind::FirstError { name, kind });
                 }
             }
         }
+        self.sinks.second(second);
     }
 
-    /// Tells that a second is over.
-    fn show(&mut self) {
-        let live = Live {
-            elapsed_s: f64::from(self.shown),
-            length_s: self.length_s,
-            totals: &self.totals,
-        };
-        (self.tell)(Notice::Second(live));
-    }
-
-    /// Takes the result of the request log.
-    pub fn logged(&mut self, logged: std::io::Result<Logged>) {
-        match logged {
-            Ok(logged) => self.requests_logged = Some(logged),
-            Err(error) => self.unwritten.push(format!("the request log is incomplete: {error}")),
+    fn log(&mut self, line: &LogLine) {
+        let text = line.text.clone();
+        if self.log.len() < MAX_LOG_LINES && !self.log.contains(&text) {
+            self.log.push(text.clone());
         }
+        let (worker, second) = (line.worker, line.second);
+        self.sinks.event(EventKind::Log { phase: Phase::Load, worker, second, text });
     }
 
-    /// Evaluates the finished run and writes its result, that of its setup too.
-    pub fn finish(
+    /// The load is over: tells the sinks of its last seconds.
+    pub(crate) fn end(&mut self) {
+        self.sample_host(self.latest.saturating_sub(1));
+        let rest = self.seconds.rest();
+        rest.into_iter().for_each(|second| self.tell(second));
+    }
+
+    /// Requests and programs so far, and errors among them.
+    pub(crate) fn requests(&self) -> (u64, u64) {
+        let all = self.totals.all();
+        (all.count, all.errors)
+    }
+
+    /// Makes the result. What of it is lost is added to `failures`; without a load (`None`) there is nothing to
+    /// evaluate.
+    pub(crate) fn evaluate(
         mut self,
-        ended: Ended,
+        ended: Option<&Ended>,
         interrupted: bool,
-        setup: Option<SectionResult>,
-    ) -> Outcome {
+        failures: &mut Vec<String>,
+    ) -> Run {
+        self.sinks.settle();
         let mut run = Run {
-            meta: self.meta,
-            elapsed_s: ended.elapsed.as_secs_f64(),
+            meta: self.meta.clone(),
+            elapsed_s: ended.map_or(0.0, |ended| ended.elapsed.as_secs_f64()),
             finished: true,
             interrupted,
-            stopped_by_plan: ended.asked,
-            setup,
-            totals: self.totals,
-            log: self.log,
-            generator: Generator {
-                requests_logged: self.requests_logged.map(|logged| logged.written),
-                requests_not_logged: self.requests_logged.map(|logged| logged.dropped),
-                ..process_usage()
-            },
-            host: self.host,
-            warnings: self.unwritten.clone(),
+            stopped_by_plan: ended.is_some_and(|ended| ended.asked),
+            totals: std::mem::take(&mut self.totals),
+            log: std::mem::take(&mut self.log),
+            generator: used_since(&self.used_before),
+            host: std::mem::take(&mut self.host),
             ..Run::default()
         };
-        let mut failures = ended.failures;
-        failures.append(&mut self.unwritten);
-        if let Err(error) = run.evaluate(self.records.recording()) {
-            failures.push(format!("the series of the run is incomplete: {error}"));
+        run.generator.count_logged(self.sinks.exchanges());
+        if ended.is_some() {
+            failures.extend(self.evaluate_series(&mut run));
         }
         run.warn();
-        let (failed, to) = self.records.failed();
-        if failed > 0 {
-            let text = format!("{to}: {failed} writes failed");
-            run.warnings.push(text.clone());
-            failures.push(text);
-        }
-        if let Some(folder) = self.records.folder()
-            && let Err(error) = folder.finish(&run)
-        {
-            failures.push(format!("{}: {error}", folder.path().join("run.json").display()));
-        }
-        let folder = self.records.folder().map(|folder| folder.path().to_owned());
-        Outcome { run, failures, folder, teardown: None }
+        run
+    }
+
+    /// Computes what needs everything recorded. `Some`: why it is incomplete.
+    fn evaluate_series(&mut self, run: &mut Run) -> Option<String> {
+        let wrong = |error: std::io::Error| format!("the series of the run is incomplete: {error}");
+        let evaluated = run.evaluate(&mut self.recording);
+        let failed = self.recording.failed();
+        let lost = (failed > 0).then(|| format!("a temporary file: {failed} writes failed"));
+        evaluated.err().map(wrong).or(lost)
+    }
+}
+
+/// What the process has used since then.
+fn used_since(before: &Generator) -> Generator {
+    let now = process_usage();
+    Generator {
+        cpu_user_s: (now.cpu_user_s - before.cpu_user_s).max(0.0),
+        cpu_sys_s: (now.cpu_sys_s - before.cpu_sys_s).max(0.0),
+        ..now
     }
 }

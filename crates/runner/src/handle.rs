@@ -1,9 +1,16 @@
 //! Controls a run from any thread while it goes on.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use squall_base::units;
 use squall_engine::Control;
+use squall_plan::model::{Closed, Load, Open, Plan, Stage};
+
+use crate::sink::{EventKind, Sinks};
+
+/// A change of a load takes effect so much later: by then all workers know of it.
+const LEAD: Duration = Duration::from_millis(50);
 
 /// A part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +39,7 @@ impl Phase {
 
 /// Controls one run from any thread: all copies control the same one. What is asked before it starts is
 /// obeyed when it does. Each run takes a new one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Handle(Arc<Mutex<State>>);
 
 #[derive(Debug)]
@@ -45,30 +52,50 @@ struct State {
     control: Control,
     /// The time that requests in flight have when it is stopped.
     graceful_stop: Duration,
+    /// Who is told of what is asked.
+    sinks: Option<Arc<Sinks>>,
+    /// The plan's loads, in the order of their numbers.
+    loads: Vec<PlannedLoad>,
+    paused: Option<Instant>,
+    /// How long the load has stood still, without the pause that is.
+    stood_still: Duration,
 }
 
-impl Default for Handle {
-    fn default() -> Self {
-        Handle(Arc::new(Mutex::new(State {
+impl Default for State {
+    fn default() -> State {
+        State {
             phase: Phase::Preparation,
             stopped: None,
             is_aborted: false,
             control: Control::default(),
             graceful_stop: Duration::ZERO,
-        })))
+            sinks: None,
+            loads: Vec::new(),
+            paused: None,
+            stood_still: Duration::ZERO,
+        }
     }
+}
+
+/// A load of the plan.
+#[derive(Debug, Clone)]
+struct PlannedLoad {
+    /// Whose; empty: of the scenarios that share it by weight.
+    scenario: String,
+    load: Load,
+    /// When it begins after the start, pauses left out.
+    from: Duration,
 }
 
 impl Handle {
     /// Ends what runs now in order: nothing new is begun, requests in flight may finish within the plan's
-    /// `graceful_stop`. A load that is stopped in its setup is never started; the teardown runs
-    /// nevertheless, unless it is what was stopped.
+    /// `graceful_stop`. If that is the setup, the load is never started; the teardown runs nevertheless, unless it
+    /// is what was stopped.
     pub fn stop(&self) {
         let mut state = self.state();
         state.stopped = Some(state.phase);
-        let (control, graceful_stop) = (state.control.clone(), state.graceful_stop);
-        drop(state);
-        control.stop(graceful_stop);
+        state.control.stop(state.graceful_stop);
+        state.tell(EventKind::StopAsked(state.phase));
     }
 
     /// Ends everything at once, without a teardown. What was measured is kept.
@@ -76,9 +103,105 @@ impl Handle {
         let mut state = self.state();
         state.stopped = Some(state.phase);
         state.is_aborted = true;
-        let control = state.control.clone();
-        drop(state);
-        control.abort();
+        state.control.abort();
+        state.tell(EventKind::AbortAsked(state.phase));
+    }
+
+    /// Lets the load stand still: nobody arrives, begins or goes on; what is in flight goes on.
+    ///
+    /// # Errors
+    /// There is no load now.
+    pub fn pause(&self) -> Result<(), String> {
+        let mut state = self.loading()?;
+        if state.paused.is_none() {
+            state.control.pause();
+            state.paused = Some(Instant::now());
+            state.tell(EventKind::Paused);
+        }
+        Ok(())
+    }
+
+    /// Lets the load go on where it stood; it ends later by the length of the pause.
+    ///
+    /// # Errors
+    /// There is no load now.
+    pub fn resume(&self) -> Result<(), String> {
+        let mut state = self.loading()?;
+        if let Some(since) = state.paused.take() {
+            state.control.resume();
+            state.stood_still += since.elapsed();
+            state.tell(EventKind::Resumed);
+        }
+        Ok(())
+    }
+
+    /// Changes the number of virtual users of a closed workload from now to its end: that of `scenario` or, if that
+    /// is empty, the one that scenarios share by weight.
+    ///
+    /// # Errors
+    /// There is no such workload now, or it does not end by time.
+    pub fn set_users(&self, scenario: &str, users: u64) -> Result<(), String> {
+        let to = format!("{users} users");
+        self.change(scenario, to, |load, left| match load {
+            Load::Closed(closed) => Some(Load::Closed(Closed {
+                users: Some(users),
+                ramp: Duration::ZERO,
+                stages: Vec::new(),
+                duration: Some(left),
+                ..closed.clone()
+            })),
+            Load::Open(_) => None,
+        })
+    }
+
+    /// Changes the rate of arrivals of an open workload, per second, from now to its end, as
+    /// [`Handle::set_users`] does.
+    ///
+    /// # Errors
+    /// There is no such workload now, or it does not end by time.
+    pub fn set_rate(&self, scenario: &str, rate: f64) -> Result<(), String> {
+        self.change(scenario, units::rate(rate), |load, left| match load {
+            Load::Open(open) => Some(Load::Open(Open {
+                rate: Some(rate),
+                ramp: Duration::ZERO,
+                stages: Vec::new(),
+                duration: Some(left),
+                ..open.clone()
+            })),
+            Load::Closed(_) => None,
+        })
+    }
+
+    fn change(
+        &self,
+        scenario: &str,
+        to: String,
+        changed: impl FnOnce(&Load, Duration) -> Option<Load>,
+    ) -> Result<(), String> {
+        let state = self.loading()?;
+        if state.paused.is_some() {
+            return Err("the load is paused: resume it first".to_owned());
+        }
+        let (number, own) = state.load(scenario)?;
+        let Some(length) = length(&own.load) else {
+            return Err(format!(
+                "the load of `{scenario}` ends by iterations: it cannot be changed"
+            ));
+        };
+        let Some(at) = state.control.elapsed().map(|elapsed| elapsed + LEAD) else {
+            return Err("the load has not begun".to_owned());
+        };
+        let begins = own.from + state.stood_still;
+        let left = (begins + length).checked_sub(at).filter(|left| !left.is_zero());
+        let Some(left) = left.filter(|_| at >= begins) else {
+            return Err(format!("the load of `{scenario}` has not begun, or has ended"));
+        };
+        let Some(load) = changed(&own.load, left) else {
+            return Err(format!("the load of `{scenario}` is of the other kind"));
+        };
+        state.control.reshape(number, &load, at)?;
+        state.tell(EventKind::Scaled { scenario: scenario.to_owned(), to });
+        Ok(())
     }
 
     /// Whether it was stopped or aborted, in any phase.
@@ -96,6 +219,18 @@ impl Handle {
         self.state().stopped == Some(phase)
     }
 
+    /// Begins to control a run of this plan.
+    pub(crate) fn attach(&self, sinks: &Arc<Sinks>, plan: &Plan) {
+        let mut state = self.state();
+        state.sinks = Some(sinks.clone());
+        state.loads = planned(plan);
+    }
+
+    /// The run is over.
+    pub(crate) fn release(&self) {
+        self.state().sinks = None;
+    }
+
     /// Begins a phase, unless it must not be begun any more: after a stop only a teardown is, after the end
     /// at once nothing.
     pub(crate) fn begin(&self, phase: Phase, graceful_stop: Duration) -> Option<Control> {
@@ -104,6 +239,7 @@ impl Handle {
             return None;
         }
         (state.phase, state.graceful_stop) = (phase, graceful_stop);
+        (state.paused, state.stood_still) = (None, Duration::ZERO);
         state.control = Control::default();
         Some(state.control.clone())
     }
@@ -112,4 +248,60 @@ impl Handle {
         // Nothing that holds the lock can leave it half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn loading(&self) -> Result<MutexGuard<'_, State>, String> {
+        let state = self.state();
+        match state.phase == Phase::Load && state.stopped.is_none() {
+            true => Ok(state),
+            false => Err("there is no load now".to_owned()),
+        }
+    }
+}
+
+impl State {
+    fn tell(&self, kind: EventKind) {
+        self.sinks.iter().for_each(|sinks| sinks.event(kind.clone()));
+    }
+
+    /// A load and its number.
+    fn load(&self, scenario: &str) -> Result<(u16, &PlannedLoad), String> {
+        let mut numbered = (0..).zip(&self.loads);
+        numbered.find(|(_, load)| load.scenario == scenario).ok_or_else(|| {
+            let known: Vec<String> =
+                self.loads.iter().map(|load| format!("`{}`", load.scenario)).collect();
+            format!("`{scenario}` has no load of its own: there are {}", known.join(", "))
+        })
+    }
+}
+
+/// The loads of a plan, in the order in which the engine numbers them.
+fn planned(plan: &Plan) -> Vec<PlannedLoad> {
+    let own = plan.scenarios.iter().filter_map(|scenario| {
+        let load = scenario.load.as_ref()?.value.clone();
+        Some(PlannedLoad {
+            scenario: scenario.name.value.clone(),
+            load,
+            from: scenario.start_after,
+        })
+    });
+    let shared = plan.load.iter().map(|load| PlannedLoad {
+        scenario: String::new(),
+        load: load.value.clone(),
+        from: Duration::ZERO,
+    });
+    own.chain(shared).collect()
+}
+
+/// How long a load lasts; `None`: until its iterations are done.
+fn length(load: &Load) -> Option<Duration> {
+    let of = |stages: &[Stage]| -> Option<Duration> {
+        (!stages.is_empty()).then(|| stages.iter().map(|stage| stage.over).sum())
+    };
+    let (length, iterations) = match load {
+        Load::Closed(closed) => {
+            (closed.duration.or(of(&closed.stages)), closed.iterations.or(closed.total_iterations))
+        }
+        Load::Open(open) => (open.duration.or(of(&open.stages)), open.total_iterations),
+    };
+    length.filter(|_| iterations.is_none())
 }

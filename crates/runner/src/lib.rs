@@ -1,6 +1,46 @@
-//! Runs a plan as a library: setup, load, teardown and evaluation, the search for the limit, a trial, a check,
-//! and what the machine has for it. Nothing is printed, no process ends, and nothing is kept from one run to
-//! the next.
+//! Runs a plan as a library: setup, load, evaluation and teardown, the search for the limit, a trial, a check, and
+//! what the machine has for it. Nothing is printed, no process ends, and nothing is kept from one run to the next.
+//!
+//! A run is a plan, options, sinks and a handle. [`Sink`]s are told what happens while it does, each on a thread of
+//! its own; a [`Handle`] stops, pauses and changes the run from any thread; the [`Outcome`] is its result.
+//!
+//! ```
+//! use squall_runner::{Handle, Options, load_str, run};
+//!
+//! let plan = "
+//! target: builtin
+//! scenarios:
+//!   visitor:
+//!     load: {users: 2, iterations: 5}
+//!     steps: [{get: /}]
+//! ";
+//! let plan = load_str("visitors", plan)?;
+//! let outcome = run(&plan, &Options::default(), Vec::new(), &Handle::default())?;
+//! assert_eq!(outcome.run.totals.all().count, 10);
+//! assert!(outcome.run.passed() && outcome.failures.is_empty());
+//! # Ok::<(), squall_runner::Error>(())
+//! ```
+//!
+//! With sinks: a folder on disk, and the result as JSON.
+//!
+//! ```no_run
+//! use squall_runner::{Folder, Handle, Json, Options, Sink, load, run};
+//!
+//! let plan = load("shop.yaml".as_ref(), &Default::default())?;
+//! let sinks: Vec<(String, Box<dyn Sink>)> = vec![
+//!     ("the folder".to_owned(), Box::new(Folder::new("squall-runs"))),
+//!     ("result.json".to_owned(), Box::new(Json::new("result.json"))),
+//! ];
+//! let handle = Handle::default();
+//! let watched = handle.clone();
+//! std::thread::spawn(move || {
+//!     std::thread::sleep(std::time::Duration::from_secs(60));
+//!     watched.stop();
+//! });
+//! let outcome = run(&plan, &Options::default(), sinks, &handle)?;
+//! println!("{}", squall_report::text(&outcome.run, false));
+//! # Ok::<(), squall_runner::Error>(())
+//! ```
 
 mod builtin;
 mod calibration;
@@ -15,11 +55,14 @@ mod limit;
 mod mask;
 mod network_interfaces;
 mod options;
+mod overrides;
 mod plans;
+mod prepared;
 mod process_usage;
-mod request_log;
 mod run;
-mod setup_teardown;
+mod sections;
+mod sink;
+mod stages;
 mod trial;
 
 pub use calibration::{Calibration, calibrate};
@@ -29,8 +72,16 @@ pub use error::{Error, ErrorKind};
 pub use handle::{Handle, Phase};
 pub use host_sampler::available;
 pub use limit::{LimitNotice, LimitOptions, LimitOutcome, Mode, level_kind, limit};
-pub use mask::message as mask_message;
-pub use options::{Options, RequestLogOptions};
-pub use plans::{load, resize};
-pub use run::{Notice, Outcome, run};
+pub use mask::{
+    body as masked_body, head as masked_head, request as masked_request, url as masked_url,
+};
+pub use options::Options;
+pub use overrides::LoadOverrides;
+pub use plans::{load, load_str};
+pub use run::{Outcome, run};
+pub use sections::{PhaseEnd, PhaseReport};
+pub use sink::{
+    Event, EventKind, Folder, Json, Progress, ProgressStyle, RequestLog, Row, Second, SeenExchange,
+    Sink, SinkReport, Start, Wanted, WantedExchanges,
+};
 pub use trial::{Tried, try_plan};

@@ -1,9 +1,9 @@
 //! What a run is made with, besides its plan: plain data.
 
-use std::path::PathBuf;
-
-use squall_engine::{CompileOptions, Feeds, Section, Which};
+use squall_engine::{CompileOptions, Feeds, Section};
 use squall_wire::Io;
+
+use crate::overrides::LoadOverrides;
 
 /// How a plan is run.
 #[derive(Debug, Clone, Default)]
@@ -18,21 +18,8 @@ pub struct Options {
     pub workers: Option<u32>,
     /// How connections are read and written.
     pub io: Io,
-    /// Where the run's folder is created; `None`: nowhere.
-    pub folder: Option<PathBuf>,
-    /// The request log.
-    pub request_log: Option<RequestLogOptions>,
-}
-
-/// What is logged of requests.
-#[derive(Debug, Clone)]
-pub struct RequestLogOptions {
-    /// The file; it is overwritten.
-    pub path: PathBuf,
-    /// Which requests.
-    pub which: Which,
-    /// Most bytes of a message; 0: no messages.
-    pub bytes: usize,
+    /// What takes the place of the plan's loads, in a run.
+    pub loads: LoadOverrides,
 }
 
 impl Options {

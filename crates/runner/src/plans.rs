@@ -7,7 +7,7 @@ use std::sync::Arc;
 use squall_analysis::Threshold;
 use squall_engine::{CompileOptions, Program, Section};
 use squall_plan::diagnostic::{Diagnostic, Sources};
-use squall_plan::model::{End, Load, Plan};
+use squall_plan::model::{Load, Plan};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
@@ -41,24 +41,55 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
     found
 }
 
+/// Reads a plan from a text; `name` stands for it in messages, and paths in it are relative to the current folder.
+///
+/// # Errors
+/// It is no good plan, with the places.
+pub fn load_str(name: &str, text: &str) -> Result<Loaded, Error> {
+    yaml::load_str(name, text, Path::new(""), &LoadOptions::default())
+        .map_err(|failure| Error::plan(render(&all_errors(&failure), &failure.sources)))
+}
+
 /// The programs of a plan's setup, load and teardown.
 #[derive(Debug)]
-pub struct Programs {
+pub(crate) struct Programs {
     /// In that order.
     pub all: Vec<Arc<Program>>,
     /// What may not mean what was meant, with its places.
     pub warnings: Vec<String>,
 }
 
-/// Compiles a plan.
+impl Programs {
+    /// That of the load.
+    pub(crate) fn load(&self) -> &Arc<Program> {
+        // There are three.
+        &self.all[1]
+    }
+}
+
+/// Compiles a plan. What was found when it was read is told with what is found now.
 ///
 /// # Errors
 /// It is no good plan, with the places.
-pub fn compile_all(
+pub(crate) fn compile_all(loaded: &Loaded, options: &CompileOptions) -> Result<Programs, Error> {
+    let sources = &loaded.sources;
+    let render = |warning: &Diagnostic| sources.render(warning);
+    let mut warnings: Vec<String> = loaded.warnings.iter().map(render).collect();
+    match compile_sections(&loaded.plan, sources, options) {
+        Ok((all, advice)) => {
+            warnings.extend(advice.iter().take(MOST_SHOWN).map(render));
+            Ok(Programs { all, warnings })
+        }
+        Err(error) => Err(Error { text: warnings.concat() + &error.text, ..error }),
+    }
+}
+
+/// The programs of all sections, and what may not mean what was meant.
+fn compile_sections(
     plan: &Plan,
     sources: &Sources,
     options: &CompileOptions,
-) -> Result<Programs, Error> {
+) -> Result<(Vec<Arc<Program>>, Vec<Diagnostic>), Error> {
     let (thresholds, mut errors) = thresholds(plan);
     let (programs, more) = sections(plan, options);
     errors.extend(more);
@@ -70,8 +101,7 @@ pub fn compile_all(
     let judged: Vec<(&str, Span)> =
         thresholds.iter().filter_map(|(own, span)| Some((own.name.as_deref()?, *span))).collect();
     let advice = squall_engine::advise(plan, &all, &judged);
-    let warnings = advice.iter().map(|warning| sources.render(warning)).collect();
-    Ok(Programs { all: programs, warnings })
+    Ok((programs, advice))
 }
 
 /// The programs of a plan's sections, and what is wrong with any of them.
@@ -201,7 +231,7 @@ pub fn compile(
         .map_err(|errors| Error::plan(render(&errors, sources)))
 }
 
-/// Most errors that are shown.
+/// Most errors, and most warnings, that are shown.
 const MOST_SHOWN: usize = 100;
 
 /// Errors as texts, each with its place in the file.
@@ -209,11 +239,14 @@ pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     let shown = diagnostics.iter().take(MOST_SHOWN);
     let mut text: String = shown.map(|diagnostic| sources.render(diagnostic)).collect();
     let errors = diagnostics.len();
-    if errors >= MOST_SHOWN {
-        text.push_str(&format!("{errors} errors or more: only the first {MOST_SHOWN} are shown"));
-    } else {
-        text.push_str(&format!("{errors} error{}", if errors == 1 { "" } else { "s" }));
-    }
+    let count = match errors {
+        1 => "1 error".to_owned(),
+        ..MOST_SHOWN => format!("{errors} errors"),
+        // So many the reader notes, and no more.
+        MOST_SHOWN => format!("{errors} errors or more"),
+        _ => format!("{errors} errors: the first {MOST_SHOWN} are shown"),
+    };
+    text.push_str(&count);
     text
 }
 
@@ -230,30 +263,6 @@ fn fresh_seed() -> u64 {
     (nanos ^ u64::from(std::process::id()) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11
 }
 
-/// Puts other numbers of users in place of the plan's, over its closed loads in their proportions
-/// (open loads: the most users), and another length in place of every load's.
-pub fn resize(plan: &mut Plan, users: Option<u64>, length: Option<std::time::Duration>) {
-    let mut all = loads(plan);
-    if let Some(users) = users {
-        scale(&mut all, users);
-    }
-    if let Some(length) = length {
-        for load in all {
-            match load {
-                Load::Closed(closed) => {
-                    closed.duration = Some(length);
-                    (closed.iterations, closed.total_iterations) = (None, None);
-                    closed.end = End::Each;
-                }
-                Load::Open(open) => {
-                    open.duration = Some(length);
-                    open.total_iterations = None;
-                }
-            }
-        }
-    }
-}
-
 /// All loads of a plan.
 pub fn loads(plan: &mut Plan) -> Vec<&mut Load> {
     plan.scenarios
@@ -262,33 +271,4 @@ pub fn loads(plan: &mut Plan) -> Vec<&mut Load> {
         .chain(plan.load.as_mut())
         .map(|load| &mut load.value)
         .collect()
-}
-
-/// Shares `users` over the closed loads as their own numbers have it, each at least one.
-fn scale(loads: &mut [&mut Load], users: u64) {
-    let peak = |load: &Load| match load {
-        Load::Closed(closed) => closed
-            .stages
-            .iter()
-            .map(|stage| stage.level as u64)
-            .chain(closed.users)
-            .max()
-            .unwrap_or(1),
-        Load::Open(_) => 0,
-    };
-    let total: u64 = loads.iter().map(|load| peak(load)).sum();
-    for load in loads {
-        match load {
-            Load::Closed(closed) if total > 0 => {
-                let factor = users as f64 / total as f64;
-                closed.users =
-                    closed.users.map(|own| ((own as f64 * factor).round() as u64).max(1));
-                for stage in &mut closed.stages {
-                    stage.level = (stage.level * factor).round();
-                }
-            }
-            Load::Closed(_) => {}
-            Load::Open(open) => open.max_users = users,
-        }
-    }
 }

@@ -1,178 +1,209 @@
-//! Runs a plan: setup, load, teardown, evaluation.
+//! Runs a plan: setup, load, evaluation, teardown, result.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use squall_engine::{CompileOptions, DEFAULT_GRACEFUL_STOP, Ended, RunOptions, Section};
-use squall_plan::diagnostic::Sources;
-use squall_plan::model::Plan;
-use squall_report::{Live, Run, SectionResult};
-use squall_wire::Shared;
+use squall_engine::{Ended, RunOptions, Section};
+use squall_plan::model::Warmup;
+use squall_plan::yaml::Loaded;
+use squall_report::{Meta, Run};
 
 use crate::collect::Collector;
 use crate::error::Error;
 use crate::handle::{Handle, Phase};
+use crate::host_sampler::cores;
 use crate::options::Options;
-use crate::request_log::{Logged, RequestLog};
-use crate::setup_teardown::SetupTeardown;
-use crate::{builtin, capacity, io_backend, plans};
+use crate::prepared::Prepared;
+use crate::sections::{self, PhaseEnd, PhaseReport, Ran};
+use crate::sink::{EventKind, Sink, SinkReport, Sinks, Start};
 
-/// What a run tells while it goes on.
-#[derive(Debug)]
-pub enum Notice<'a> {
-    /// Something about the plan that may not mean what was meant, as lines.
-    Warning(&'a str),
-    /// A second is over.
-    Second(Live<'a>),
-    /// The load is over, and this is its result; the teardown follows, which adds its own.
-    Evaluated(&'a Run),
-}
-
-/// A finished run.
+/// A run that is over.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The result.
-    pub run: Run,
-    /// Why it is incomplete, a sentence each: workers that broke off, and what could not be written.
+    /// The result. Without a load there is nothing in it but what was known before.
+    pub run: Arc<Run>,
+    /// Whether there was a load, be it a broken one.
+    pub has_load: bool,
+    /// What became of setup, load and teardown, as far as the plan has them and they were to run.
+    pub phases: Vec<PhaseReport>,
+    /// Why the result is incomplete, a sentence each: a setup or teardown that failed, workers that broke off,
+    /// sinks that lost something.
     pub failures: Vec<String>,
-    /// Its folder.
+    /// How the sinks have fared, in their order.
+    pub sinks: Vec<SinkReport>,
+    /// The run's folder, if a sink has one.
     pub folder: Option<PathBuf>,
-    /// Why the teardown was not run to its end.
-    pub teardown: Option<Error>,
-}
-
-/// What is run, and how.
-pub(crate) struct Job<'a> {
-    pub plan: &'a Plan,
-    pub sources: &'a Sources,
-    pub options: &'a Options,
-}
-
-/// Runs a plan from setup to result; `handle` stops it, `tell` is told what happens meanwhile.
-///
-/// # Errors
-/// There is no result: the plan or an option is wrong, the setup failed, or it was stopped before its load.
-pub fn run(
-    plan: &Plan,
-    sources: &Sources,
-    options: &Options,
-    handle: &Handle,
-    tell: &mut dyn FnMut(Notice<'_>),
-) -> Result<Outcome, Error> {
-    let job = Job { plan, sources, options };
-    let seed = plans::seed(plan, options.seed);
-    let destination = builtin::destination(plan, options, seed)?;
-    let mut compile = options.compile(destination.url.clone(), seed);
-    // Everything is compiled before anything is sent.
-    let programs = plans::compile_all(plan, sources, &compile)?;
-    programs.warnings.iter().for_each(|warning| tell(Notice::Warning(warning)));
-    let io = io_backend::choose(options.io, plan);
-    let shared = plans::network(plan, sources, &programs.all, io)?;
-    let builtin = builtin::is_asked_for(plan, options);
-    let workers = capacity::workers(plan, plans::hosts(&programs.all), builtin, options.workers)?;
-    if handle.is_stopped() {
-        return Err(Error::interrupted("interrupted before anything was sent"));
-    }
-    let log = options.request_log.as_ref().map(RequestLog::start).transpose()?;
-    let setup = SetupTeardown { plan, sources, shared: &shared, log: log.as_ref() };
-    let setup = setup.setup(&mut compile, handle);
-    let loaded = setup.and_then(|setup| {
-        let log = log.as_ref();
-        let loaded = load(&job, &compile, &workers, &shared, handle, log, tell)?;
-        Ok((setup, loaded))
-    });
-    let logged = log.map(RequestLog::finish);
-    let outcome = match loaded {
-        Ok((setup, Loaded { mut collector, ended, interrupted })) => {
-            logged.into_iter().for_each(|logged| collector.logged(logged));
-            let outcome = collector.finish(ended, interrupted, setup);
-            tell(Notice::Evaluated(&outcome.run));
-            Ok(outcome)
-        }
-        Err(error) => Err(error),
-    };
-    // What a setup has made half-way is to be cleaned up too, whether or not that can be logged.
-    let log = options.request_log.as_ref().map(RequestLog::go_on).transpose();
-    let to = log.as_ref().ok().and_then(Option::as_ref);
-    let teardown = SetupTeardown { plan, sources, shared: &shared, log: to };
-    let (teardown, torn_down) = teardown.teardown(&compile, handle);
-    let logged = match log {
-        Ok(log) => log.map(RequestLog::finish),
-        Err(error) => Some(Err(std::io::Error::other(error.text))),
-    };
-    match (outcome, torn_down) {
-        (Ok(mut outcome), torn_down) => {
-            outcome.teardown = torn_down.err();
-            outcome.add_teardown(teardown, logged);
-            Ok(outcome)
-        }
-        (Err(error), Ok(())) => Err(error),
-        (Err(first), Err(more)) => {
-            Err(Error { text: format!("{first}\n{more}"), kind: first.kind })
-        }
-    }
 }
 
 impl Outcome {
-    /// What came of the teardown is part of the result, which was there before.
-    fn add_teardown(
-        &mut self,
-        teardown: Option<SectionResult>,
-        logged: Option<std::io::Result<Logged>>,
-    ) {
-        if teardown.is_none() {
-            return;
-        }
-        self.run.teardown = teardown;
-        match logged {
-            Some(Ok(logged)) => {
-                let generator = &mut self.run.generator;
-                let add = |number: &mut Option<u64>, more| *number = number.map(|own| own + more);
-                add(&mut generator.requests_logged, logged.written);
-                add(&mut generator.requests_not_logged, logged.dropped);
-            }
-            Some(Err(error)) => {
-                self.failures.push(format!("the request log is incomplete: {error}"));
-            }
-            None => {}
-        }
-        if let Some(folder) = &self.folder
-            && let Err(error) = squall_report::write_result(folder, &self.run)
-        {
-            self.failures.push(format!("{}: {error}", folder.join("run.json").display()));
-        }
+    /// What became of a phase; `None`: the plan has none, or it was not its turn.
+    pub fn phase(&self, phase: Phase) -> Option<&PhaseReport> {
+        self.phases.iter().find(|report| report.phase == phase)
+    }
+
+    /// Whether somebody stopped or aborted it, in any phase.
+    pub fn is_interrupted(&self) -> bool {
+        let ended = |end: &PhaseEnd| matches!(end, PhaseEnd::Interrupted | PhaseEnd::NotRun);
+        self.run.interrupted || self.phases.iter().any(|report| ended(&report.end))
     }
 }
 
-/// A load that has ended.
-struct Loaded<'t> {
-    collector: Collector<'t>,
-    ended: Ended,
-    /// Whether the tester interrupted it.
-    interrupted: bool,
+/// Runs a plan, and tells each sink, under its name, what happens. `handle` controls it meanwhile from any
+/// thread.
+///
+/// A setup or a teardown that fails, a sink that does, and a run that is stopped have an [`Outcome`], which says
+/// so.
+///
+/// # Errors
+/// Nothing was sent: the plan or an option is wrong, a sink cannot start, or it was stopped before.
+pub fn run(
+    loaded: &Loaded,
+    options: &Options,
+    sinks: Vec<(String, Box<dyn Sink>)>,
+    handle: &Handle,
+) -> Result<Outcome, Error> {
+    let loaded = &*options.loads.applied(loaded)?;
+    let prepared = Prepared::for_a_run(loaded, options)?;
+    let workers = prepared.workers(&loaded.plan)?;
+    if handle.is_stopped() {
+        return Err(Error::interrupted("interrupted before anything was sent"));
+    }
+    let start = Start {
+        meta: meta(&prepared, &workers),
+        plan: loaded.plan.clone(),
+        program: prepared.load.clone(),
+    };
+    let sinks = Arc::new(Sinks::start(sinks, &start)?);
+    let collector = Collector::new(&start, &prepared, workers.workers, &sinks)?;
+    let outcome =
+        Session { prepared, workers, sinks: &sinks, handle, phases: Vec::new() }.run(collector);
+    handle.release();
+    Ok(outcome)
 }
 
-/// Runs the load.
-fn load<'t>(
-    job: &Job<'_>,
-    compile: &CompileOptions,
-    workers: &RunOptions,
-    shared: &Arc<Shared>,
-    handle: &Handle,
-    log: Option<&RequestLog>,
-    tell: &'t mut dyn FnMut(Notice<'_>),
-) -> Result<Loaded<'t>, Error> {
-    let program = plans::compile(job.plan, job.sources, Section::Load, compile)?;
-    let mut collector = Collector::new(job, &program, shared, workers.workers, tell)?;
-    let graceful_stop = job.plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP);
-    let Some(control) = handle.begin(Phase::Load, graceful_stop) else {
-        return Err(Error::interrupted("interrupted before the load was started"));
-    };
-    let trace = log.map(|log| log.trace(&program.secrets));
-    let ended = squall_engine::run(program, shared.clone(), workers, &control, trace, |event| {
-        collector.take(event);
-    })
-    .map_err(Error::incomplete)?;
-    collector.sample_host();
-    Ok(Loaded { collector, ended, interrupted: handle.is_stopped() })
+/// A run in progress.
+struct Session<'a> {
+    prepared: Prepared<'a>,
+    workers: RunOptions,
+    sinks: &'a Arc<Sinks>,
+    handle: &'a Handle,
+    phases: Vec<PhaseReport>,
+}
+
+impl Session<'_> {
+    fn run(mut self, mut collector: Collector) -> Outcome {
+        self.handle.attach(self.sinks, self.prepared.plan());
+        let warnings = std::mem::take(&mut self.prepared.warnings);
+        warnings.into_iter().for_each(|text| self.sinks.event(EventKind::Warning(text)));
+        let setup = self.section(Section::Setup).and_then(|setup| {
+            // What a setup that failed had found is known to the teardown.
+            self.prepared.compile.setup = setup.variables;
+            self.phases.push(setup.report);
+            setup.result
+        });
+        let ended = match self.phases.iter().all(|setup| setup.end == PhaseEnd::Done) {
+            true => self.load(&mut collector),
+            false => None,
+        };
+        let mut lost: Vec<String> = self.phases.iter().filter_map(PhaseReport::failure).collect();
+        let mut run = collector.evaluate(ended.as_ref(), self.handle.is_stopped(), &mut lost);
+        run.setup = setup;
+        for text in &lost {
+            self.sinks.event(EventKind::Error(text.clone()));
+        }
+        let own = std::mem::take(&mut run.warnings);
+        run.warnings = self.warnings(&own, &lost);
+        self.sinks.event(EventKind::Evaluated(Arc::new(run.clone())));
+        // What a setup has made half-way is to be cleaned up too.
+        if let Some(Ran { report, result, .. }) = self.section(Section::Teardown) {
+            lost.extend(report.failure());
+            self.phases.push(report);
+            run.teardown = result;
+        }
+        self.sinks.settle();
+        run.generator.count_logged(self.sinks.exchanges());
+        run.warnings = self.warnings(&own, &lost);
+        let run = Arc::new(run);
+        let sinks = self.sinks.finish(&run);
+        lost.extend(losses(&sinks));
+        let (folder, has_load) = (self.sinks.folder().map(ToOwned::to_owned), ended.is_some());
+        Outcome { run, has_load, phases: self.phases, failures: lost, sinks, folder }
+    }
+
+    /// What the tester should know: of the run itself, what is lost so far, and which phases were interrupted.
+    fn warnings(&self, own: &[String], lost: &[String]) -> Vec<String> {
+        let others = self.phases.iter().filter(|report| report.phase != Phase::Load);
+        let interrupted = others.filter(|report| report.failure().is_none());
+        let mut all = [own, lost].concat();
+        all.extend(interrupted.filter_map(PhaseReport::trouble));
+        all.extend(losses(&self.sinks.reports()));
+        all
+    }
+
+    fn section(&self, section: Section) -> Option<Ran> {
+        sections::run(&self.prepared, section, self.handle, self.sinks)
+    }
+
+    /// Runs the load; `None`: it could not be.
+    fn load(&mut self, collector: &mut Collector) -> Option<Ended> {
+        let mut report = PhaseReport::not_run(Phase::Load);
+        let graceful_stop = self.prepared.graceful_stop();
+        let Some(control) = self.handle.begin(Phase::Load, graceful_stop) else {
+            self.phases.push(report);
+            return None;
+        };
+        self.sinks.event(EventKind::PhaseBegan(Phase::Load));
+        let ended = self.prepared.program(Section::Load).and_then(|program| {
+            let trace = self.sinks.trace(Phase::Load);
+            let shared = self.prepared.shared.clone();
+            collector.begin();
+            squall_engine::run(program, shared, &self.workers, &control, trace, |event| {
+                collector.take(event);
+            })
+            .map_err(Error::incomplete)
+        });
+        collector.end();
+        (report.requests, report.errors) = collector.requests();
+        report.end = match &ended {
+            Err(error) => PhaseEnd::Failed(error.text.clone()),
+            Ok(ended) if !ended.failures.is_empty() => PhaseEnd::Failed(ended.failures.join("; ")),
+            Ok(_) if self.handle.is_stopped_in(Phase::Load) => PhaseEnd::Interrupted,
+            Ok(_) => PhaseEnd::Done,
+        };
+        report.elapsed = ended.as_ref().map(|ended| ended.elapsed).unwrap_or_default();
+        let failed = report.trouble();
+        self.sinks.event(EventKind::PhaseEnded { phase: Phase::Load, failed });
+        self.phases.push(report);
+        ended.ok()
+    }
+}
+
+/// What sinks have lost, a sentence each.
+fn losses(reports: &[SinkReport]) -> Vec<String> {
+    reports.iter().filter_map(SinkReport::loss).collect()
+}
+
+/// What is known before the run.
+fn meta(prepared: &Prepared<'_>, workers: &RunOptions) -> Meta {
+    let (plan, program) = (prepared.plan(), &prepared.load);
+    let started = SystemTime::now().duration_since(UNIX_EPOCH);
+    let os = std::fs::read_to_string("/proc/version").unwrap_or_default();
+    Meta {
+        squall: env!("CARGO_PKG_VERSION").to_owned(),
+        plan: plan.name.clone(),
+        os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
+        cpus: cores(),
+        started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
+        workers: u64::from(workers.workers.min(program.most_workers())),
+        io: prepared.shared.io().label().to_owned(),
+        seed: program.seed,
+        warmup: match plan.warmup {
+            Warmup::Auto => "auto".to_owned(),
+            Warmup::None => "none".to_owned(),
+            Warmup::Fixed(time) => time.as_secs_f64().to_string(),
+        },
+        constant_s: program.constant_s(),
+        thresholds: plan.thresholds.iter().map(|text| text.value.clone()).collect(),
+    }
 }

@@ -2,14 +2,12 @@
 //! written and debugged.
 
 use squall_engine::{Control, Exchange, RunOptions, Section, Trace, Which};
-use squall_plan::diagnostic::Sources;
-use squall_plan::model::Plan;
-use squall_plan::secrets::Secrets;
-use squall_wire::Io;
+use squall_plan::yaml::Loaded;
 
 use crate::error::Error;
 use crate::options::Options;
-use crate::{builtin, plans, setup_teardown};
+use crate::prepared::Prepared;
+use crate::sections;
 
 /// What a trial shows. It comes from a worker's thread.
 #[derive(Debug)]
@@ -17,7 +15,7 @@ pub enum Tried<'a> {
     /// Something about the plan that may not mean what was meant, as lines.
     Warning(&'a str),
     /// A request and its response, with the secrets that are in them.
-    Exchange(&'a Exchange, &'a Secrets),
+    Exchange(&'a Exchange),
     /// A line that the plan logs, its secrets masked and its control characters escaped.
     Log(&'a str),
 }
@@ -28,35 +26,29 @@ pub enum Tried<'a> {
 /// # Errors
 /// The plan or an option is wrong, or a worker broke off. A request that fails is no error: it is shown.
 pub fn try_plan(
-    plan: &Plan,
-    sources: &Sources,
+    loaded: &Loaded,
     options: &Options,
     bytes: usize,
     show: impl Fn(Tried<'_>) + Send + Sync + Clone + 'static,
 ) -> Result<(), Error> {
-    let seed = plans::seed(plan, options.seed);
-    let destination = builtin::destination(plan, options, seed)?;
-    let mut compile = options.compile(destination.url.clone(), seed);
-    let programs = plans::compile_all(plan, sources, &compile)?;
-    programs.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
-    let shared = plans::network(plan, sources, &programs.all, Io::Auto)?;
+    let mut prepared = Prepared::new(loaded, options, |io, _| io)?;
+    prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
     let mut is_set_up = true;
     for part in [Section::Setup, Section::Trial, Section::Teardown] {
-        if !setup_teardown::has_steps(plan, part) || (part == Section::Trial && !is_set_up) {
+        let is_its_turn = part != Section::Trial || is_set_up;
+        if !is_its_turn || !sections::has_steps(&loaded.plan, part) {
             continue;
         }
-        let program = plans::compile(plan, sources, part, &compile)?;
-        let secrets = program.secrets.clone();
+        let program = prepared.program(part)?;
         let (shown, logged) = (show.clone(), show.clone());
         let trace = Trace::new(Which::All, bytes, move |exchange| {
-            shown(Tried::Exchange(&exchange, &secrets));
+            shown(Tried::Exchange(&exchange));
         });
         let trace = trace.with_log(move |line| logged(Tried::Log(line)));
-        let run = RunOptions::default();
-        let control = Control::default();
-        let ended =
-            squall_engine::run(program, shared.clone(), &run, &control, Some(trace), |_| {})
-                .map_err(Error::incomplete)?;
+        let (run, control) = (RunOptions::default(), Control::default());
+        let shared = prepared.shared.clone();
+        let ended = squall_engine::run(program, shared, &run, &control, Some(trace), |_| {})
+            .map_err(Error::incomplete)?;
         if let Some(reason) = ended.failures.first() {
             return Err(Error::incomplete(reason));
         }
@@ -65,7 +57,7 @@ pub fn try_plan(
                 is_set_up = false;
                 show(Tried::Warning("setup failed: the scenarios are not tried\n"));
             }
-            compile.setup = ended.variables;
+            prepared.compile.setup = ended.variables;
         }
     }
     Ok(())

@@ -37,6 +37,8 @@ pub(crate) struct Site {
     pub(crate) nonces: Shared<Recent<u64, u32>>,
     pub(crate) queues: Queues,
     pub(crate) leak: Leak,
+    /// Bytes of bodies that are held in memory, over all connections.
+    bodies: AtomicU64,
     /// Microseconds after the start up to which nothing is answered; 0 when nothing is stalled.
     stalled_until: AtomicU64,
 }
@@ -59,8 +61,14 @@ impl Site {
             nonces: Shared::new(Recent::new(NONCES)),
             queues: Queues::new(seed),
             leak: Leak::default(),
+            bodies: AtomicU64::new(0),
             stalled_until: AtomicU64::new(0),
         })
+    }
+
+    /// What a connection holds of bodies; nothing yet.
+    pub(crate) fn hold_bodies(&self) -> Held<'_> {
+        Held { all: &self.bodies, own: 0 }
     }
 
     /// Lets nothing be answered for `time` from now on.
@@ -81,6 +89,31 @@ impl Site {
         }
         self.stalled_until.store(0, Relaxed);
         None
+    }
+}
+
+/// A share of a bounded number of bytes, given back when it is dropped.
+pub(crate) struct Held<'s> {
+    all: &'s AtomicU64,
+    own: u64,
+}
+
+impl Held<'_> {
+    /// Takes so many bytes more, unless there would be more than `limit` of them in all.
+    pub(crate) fn grow(&mut self, bytes: u64, limit: u64) -> bool {
+        let room = self.all.fetch_add(bytes, Relaxed) + bytes <= limit;
+        if room {
+            self.own += bytes;
+        } else {
+            self.all.fetch_sub(bytes, Relaxed);
+        }
+        room
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.own, Relaxed);
     }
 }
 

@@ -259,3 +259,56 @@ fn resident_kib() -> u64 {
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
+
+#[test]
+fn a_head_that_idles_is_cut_off_and_a_connection_between_requests_is_not() {
+    let server = server();
+    let (mut waits, mut begun, mut slow) = (connect(&server), connect(&server), connect(&server));
+    assert_eq!(waits.get("/").status, 200);
+    begun.send("GET / HTTP/1.1\r\nHost:");
+    let start = std::time::Instant::now();
+    // Bytes now and then do not make it any longer.
+    let dripping = std::thread::spawn(move || {
+        slow.send("GET / HTTP/1.1\r\nX: ");
+        for _ in 0..12 {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+            if slow.stream.write_all(b"x").is_err() {
+                break;
+            }
+        }
+        slow.read_response(false).status
+    });
+    let response = begun.read_response(false);
+    assert_eq!((response.status, response.field("connection")), (408, Some("close")));
+    let waited = start.elapsed().as_secs_f64();
+    assert!((9.0..15.0).contains(&waited), "after {waited} s");
+    assert_eq!(dripping.join().unwrap(), 408);
+    assert_eq!(waits.get("/").status, 200, "it has asked for nothing meanwhile");
+}
+
+/// Each body is within the limit of one; together they are not.
+#[test]
+fn bodies_in_memory_are_bounded_over_all_connections() {
+    let server = server();
+    let size = 1 << 20;
+    let mut clients: Vec<_> = (0..80).map(|_| connect(&server)).collect();
+    let body = vec![b'x'; size - 1];
+    for client in &mut clients {
+        client.send(format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {size}\r\n\r\n"));
+        // What is refused meanwhile is not read to its end.
+        let _ = client.stream.write_all(&body);
+    }
+    let mut statuses: Vec<u16> = clients
+        .iter_mut()
+        .map(|client| {
+            let _ = client.stream.write_all(b"x");
+            client.read_response(false).status
+        })
+        .collect();
+    statuses.sort_unstable();
+    let refused = statuses.iter().filter(|status| **status == 503).count();
+    assert!((10..=20).contains(&refused), "{statuses:?}");
+    assert!(statuses.iter().all(|status| matches!(status, 200 | 503)), "{statuses:?}");
+    let again = connect(&server).request("POST", "/echo", "", "body");
+    assert_eq!(again.status, 200, "all is given back");
+}

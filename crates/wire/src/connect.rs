@@ -253,7 +253,32 @@ fn new_socket(client: &Client, to: SocketAddr) -> io::Result<TcpSocket> {
     socket()
 }
 
+/// How often a connection that met itself is made again.
+const MEETINGS: u32 = 3;
+
+/// Connects to an address.
+///
+/// Toward an address of this machine and a port that nobody listens on, the kernel may take that very port
+/// for the near end too: the socket is then connected to itself (simultaneous open, RFC 9293, section 3.5),
+/// and what it sends comes back. Such a one is closed, without keeping its port, and made again.
 async fn dial_one(
+    client: &Client,
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    window: Option<u32>,
+) -> io::Result<(Transport, Handshake)> {
+    for _ in 0..MEETINGS {
+        let (stream, handshake) = dial_once(client, to, from, window).await?;
+        if stream.local_address() != Some(to) {
+            return Ok((stream, handshake));
+        }
+        stream.reset_on_close();
+    }
+    let text = "nothing listens there: the connection met itself";
+    Err(io::Error::new(io::ErrorKind::ConnectionRefused, text))
+}
+
+async fn dial_once(
     client: &Client,
     to: SocketAddr,
     from: Option<IpAddr>,

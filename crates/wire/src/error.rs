@@ -133,6 +133,12 @@ impl Error {
         Error::fixed(ErrorKind::Malformed, malformed.0)
     }
 
+    /// What came is TLS, and was not expected.
+    pub(crate) fn speaks_tls() -> Self {
+        let detail = "the other side speaks TLS on this port: is it meant to be https://?";
+        Error::fixed(ErrorKind::Malformed, detail)
+    }
+
     pub(crate) fn body_too_large(limit: u64) -> Self {
         Error::new(ErrorKind::BodyTooLarge, format!("more than {limit} bytes"))
     }

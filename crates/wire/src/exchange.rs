@@ -326,7 +326,11 @@ impl Exchange<'_> {
         // The same request, prepared once, is at the same address each time.
         let request = self.request.slices[0].as_ptr().addr();
         let step = self.client.heads.borrow_mut().feed(&mut self.parser, request, bytes);
-        let Parsed::Head { start, end } = step.map_err(Error::malformed)? else {
+        let step = step.map_err(|why| match is_tls_record(bytes) {
+            true => Error::speaks_tls(),
+            false => Error::malformed(why),
+        });
+        let Parsed::Head { start, end } = step? else {
             return Ok(None);
         };
         let Some(facts) = self.parser.head().copied() else { return Ok(None) };
@@ -537,6 +541,12 @@ fn receive_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll
 /// How many bytes may be written now.
 fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
     throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_send_budget(cx))
+}
+
+/// Whether a response begins as an alert or a handshake of TLS does (RFC 8446, section 5.1): the answer of a
+/// server that speaks TLS to a client that does not.
+fn is_tls_record(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x15 | 0x16, 0x03, ..])
 }
 
 #[cfg(test)]

@@ -130,6 +130,14 @@ impl Socket {
         match *self {}
     }
 
+    pub(crate) fn local_address(&self) -> Option<SocketAddr> {
+        match *self {}
+    }
+
+    pub(crate) fn reset_on_close(&self) -> io::Result<()> {
+        match *self {}
+    }
+
     pub(crate) fn shutdown(&self) -> io::Result<()> {
         match *self {}
     }

@@ -1,5 +1,8 @@
 //! TLS settings to a rustls configuration.
 
+mod certificate;
+mod trust;
+
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +37,9 @@ pub(crate) fn connector(
     let builder = if settings.insecure {
         builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
     } else {
-        builder.with_root_certificates(roots(settings, needed)?)
+        let (roots, named) = roots(settings, needed)?;
+        let trust = trust::Trust::new(roots, named, provider);
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(trust))
     };
     let mut config = match (&settings.cert, &settings.key) {
         (Some(cert), Some(key)) => {
@@ -61,7 +66,12 @@ pub(crate) fn connector(
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-fn roots(settings: &TlsSettings, needed: bool) -> Result<RootCertStore, SetupError> {
+/// The authorities that are trusted, and the certificates that `ca` names, which may be servers' own.
+fn roots(
+    settings: &TlsSettings,
+    needed: bool,
+) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), SetupError> {
+    let mut named = Vec::new();
     let mut roots = RootCertStore::empty();
     if needed {
         // A machine without any is fine as long as `ca` is given; otherwise each handshake says so.
@@ -70,10 +80,11 @@ fn roots(settings: &TlsSettings, needed: bool) -> Result<RootCertStore, SetupErr
     }
     for path in &settings.ca {
         for certificate in certificates(path)? {
-            roots.add(certificate).map_err(|error| unreadable(path, &error))?;
+            roots.add(certificate.clone()).map_err(|error| unreadable(path, &error))?;
+            named.push(certificate);
         }
     }
-    Ok(roots)
+    Ok((roots, named))
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupError> {
@@ -106,11 +117,38 @@ pub(crate) fn server_name(
 /// A handshake that failed: by TLS, or by the transport below it.
 pub(crate) fn failed(error: &io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(inner) => Error::new(ErrorKind::Tls, inner.to_string()),
-        None if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Error::new(ErrorKind::Tls, "the other side closed in the handshake")
-        }
+        Some(inner) => Error::new(ErrorKind::Tls, explain(inner)),
+        None if error.kind() == io::ErrorKind::UnexpectedEof => Error::new(
+            ErrorKind::Tls,
+            "the other side closed in the handshake: it may not speak TLS on this port",
+        ),
         None => Error::io(error),
+    }
+}
+
+/// What a handshake failed of, and what helps.
+fn explain(error: &rustls::Error) -> String {
+    use rustls::CertificateError as Certificate;
+    const INSECURE: &str = "`tls: {insecure: true}` (-k on the command line)";
+    match error {
+        rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
+            "the other side does not speak TLS on this port: is it meant to be http://?".to_owned()
+        }
+        rustls::Error::InvalidCertificate(Certificate::UnknownIssuer | Certificate::Other(_)) => {
+            format!(
+                "{error}: it is self-signed, or nobody vouches for it whom this machine knows; trust it, or \
+                 its authority, with `tls: {{ca: FILE}}`, or every certificate with {INSECURE}"
+            )
+        }
+        rustls::Error::InvalidCertificate(
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. },
+        ) => format!(
+            "{error}; verify another name with `tls: {{server_name: NAME}}`, or nothing with {INSECURE}"
+        ),
+        rustls::Error::InvalidCertificate(_) => {
+            format!("{error}; {INSECURE} accepts it all the same")
+        }
+        other => other.to_string(),
     }
 }
 

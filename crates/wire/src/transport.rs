@@ -6,6 +6,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
@@ -192,6 +193,25 @@ impl Transport {
             Transport::Ring(socket) => socket.tcp_info(),
             Transport::Unix(_) => None,
         }
+    }
+
+    /// Its own address; `None`: it is not TCP, or the kernel does not tell.
+    pub(crate) fn local_address(&self) -> Option<SocketAddr> {
+        match self {
+            Transport::Tcp(tcp) => tcp.stream.local_addr().ok(),
+            Transport::Ring(socket) => socket.local_address(),
+            Transport::Unix(_) => None,
+        }
+    }
+
+    /// Makes the close a reset, which keeps no port in TIME_WAIT. A socket that cannot be set so closes as
+    /// others do.
+    pub(crate) fn reset_on_close(&self) {
+        let _ = match self {
+            Transport::Tcp(tcp) => tcp.stream.set_zero_linger(),
+            Transport::Ring(socket) => socket.reset_on_close(),
+            Transport::Unix(_) => Ok(()),
+        };
     }
 
     /// Whether it waits in the ring, and not in tokio.

@@ -1,6 +1,6 @@
 //! Extractors over bodies: a pattern, a zero byte, a body. Both may be anything.
 
-use squall_extract::{Documents, Extractor, Limits, Spec, Which};
+use squall_extract::{Body, Documents, Extractor, Limits, Spec, Which};
 
 const ANY: [Which; 6] =
     [Which::First, Which::Nth(2), Which::Last, Which::All, Which::Random, Which::All];
@@ -13,7 +13,8 @@ fn parts(input: &[u8]) -> Option<(&str, &[u8])> {
 
 fn find(spec: &Spec<'_>, body: &[u8], content_type: &str) {
     let Ok(extractor) = Extractor::compile(spec) else { return };
-    let documents = Documents::with_content_type(body, content_type.as_bytes(), Limits::default());
+    let body = Body::new(body, content_type.as_bytes());
+    let documents = Documents::of(&body, Limits::default());
     for which in ANY {
         let _ = extractor.find_in(&documents, which, u64::MAX / 3);
     }

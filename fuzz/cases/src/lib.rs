@@ -17,7 +17,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 13] = [
+pub const CASES: [Case; 16] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -26,6 +26,9 @@ pub const CASES: [Case; 13] = [
     Case { name: "expression", run: plan::expression },
     Case { name: "env_file", run: plan::env_file },
     Case { name: "threshold", run: threshold },
+    Case { name: "cookies", run: squall_engine::fuzz::cookies },
+    Case { name: "digest", run: squall_engine::fuzz::digest },
+    Case { name: "url", run: squall_engine::fuzz::urls },
     Case { name: "slice", run: slice },
     Case { name: "extract_text", run: body::text },
     Case { name: "extract_json", run: body::json },

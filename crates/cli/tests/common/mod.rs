@@ -1,26 +1,19 @@
-//! What the end-to-end tests share: targets, the binary with its result as JSON, short plans.
+//! What the end-to-end tests share: targets, the binary with its result as JSON, what they look at.
 //!
 //! Each test binary uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
+#[path = "../../../runner/tests/it/common/parts.rs"]
+mod parts;
+#[path = "../../../runner/tests/it/common/peer.rs"]
 pub mod peer;
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use squall_target::{Options, Server, TlsOptions};
 
-/// A target on a port of its own.
-pub fn target() -> Server {
-    target_at("127.0.0.1:0", None)
-}
-
-/// A target that listens on an address (`unix:/path` too), with TLS or without.
-pub fn target_at(listen: &str, tls: Option<TlsOptions>) -> Server {
-    Server::start(Options { listen: vec![listen.to_owned()], tls, threads: 1, seed: None })
-        .expect("a target")
-}
+pub use parts::*;
 
 /// Runs the binary in a folder.
 pub fn squall(folder: &Path, args: &[&str]) -> Output {
@@ -78,20 +71,4 @@ impl<'a> Steps<'a> {
         }
         result(folder.path(), &["run", "plan.yaml", "--allow-exec"], code)
     }
-}
-
-/// The errors of a run, by kind.
-pub fn kinds(result: &Value) -> String {
-    result["totals"]["error_kinds"].to_string()
-}
-
-/// A counter of a run.
-pub fn counter(result: &Value, name: &str) -> u64 {
-    result["counters"][name].as_u64().unwrap_or_else(|| panic!("no counter {name}: {result}"))
-}
-
-/// Checks that a run made so many requests, each with a good response.
-pub fn all_good(result: &Value, count: u64) {
-    assert_eq!(kinds(result), "{}", "{}", result["log"]);
-    assert_eq!(result["totals"]["count"].as_u64(), Some(count), "{result}");
 }

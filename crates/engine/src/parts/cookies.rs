@@ -159,13 +159,13 @@ impl Stored {
             called.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
         };
         let prefixed = if begins(b"__Host-") {
-            !name.is_empty() && secure && site.secure && domain.is_empty() && path == Some(b"/")
+            !name.is_empty() && secure && domain.is_empty() && path == Some(b"/")
         } else if begins(b"__Secure-") {
-            !name.is_empty() && secure && site.secure
+            !name.is_empty() && secure
         } else {
             true
         };
-        if !allowed || !prefixed {
+        if !allowed || !prefixed || (secure && !site.secure) {
             return None;
         }
         let path = path.unwrap_or(default_path(site.path).as_bytes());
@@ -248,11 +248,14 @@ mod tests {
             "a=1",
             "b=2; Domain=shop.example; Path=/",
             "c=3; Path=/cart",
-            "d=4; Secure; Path=/",
+            "d=no; Secure; Path=/",
             "e=5; Max-Age=10; Path=/",
         ] {
             jar.set(line.as_bytes(), site("www.shop.example", "/x/y"));
         }
+        assert_eq!(jar.get("d"), None, "it may not be set in the clear");
+        let tls = Site { secure: true, ..site("www.shop.example", "/x/y") };
+        assert!(jar.set(b"d=4; Secure; Path=/", tls));
         jar.set(b"evil=1; Domain=other.example", site("www.shop.example", "/"));
         jar.set(b"top=1; Domain=example", site("www.shop.example", "/"));
         assert_eq!(sent(&jar, site("www.shop.example", "/x/z")), "a=1; b=2; e=5");
@@ -260,7 +263,7 @@ mod tests {
         assert_eq!(sent(&jar, site("www.shop.example", "/cartoon")), "b=2; e=5");
         assert_eq!(
             sent(&jar, Site { secure: true, ..site("www.shop.example", "/cart") }),
-            "c=3; b=2; d=4; e=5"
+            "c=3; b=2; e=5; d=4"
         );
         assert_eq!(sent(&jar, Site { now: 2_000, ..site("www.shop.example", "/") }), "b=2");
         assert_eq!(jar.get("c").as_deref(), Some("3"));

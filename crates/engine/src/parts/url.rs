@@ -9,18 +9,24 @@ use squall_wire::{Origin, Proxy, Scheme};
 use url::{Host, ParseError, Url};
 
 /// Why a text is no URL that can be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct UrlError(&'static str);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UrlError(Cow<'static, str>);
 
 impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(&self.0)
+    }
+}
+
+impl UrlError {
+    const fn fixed(text: &'static str) -> Self {
+        UrlError(Cow::Borrowed(text))
     }
 }
 
 impl From<ParseError> for UrlError {
     fn from(error: ParseError) -> Self {
-        UrlError(match error {
+        UrlError::fixed(match error {
             ParseError::EmptyHost => "it has no host",
             ParseError::IdnaError | ParseError::InvalidDomainCharacter => {
                 "its host is no name or address"
@@ -34,6 +40,9 @@ impl From<ParseError> for UrlError {
     }
 }
 
+/// Most characters of a scheme that an error shows.
+const MAX_SHOWN_SCHEME: usize = 40;
+
 /// Where a request goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Location {
@@ -45,16 +54,40 @@ pub(crate) struct Location {
 }
 
 /// What to say of a text in a plan that holds credentials.
-pub(crate) const CREDENTIALS: UrlError = UrlError("it holds credentials: use `auth` for them");
+pub(crate) const CREDENTIALS: UrlError =
+    UrlError::fixed("it holds credentials: use `auth` for them");
 
 /// The location of an absolute URL that a plan gives. It has to be written out: `http://` or `https://`,
-/// and no credentials, which would otherwise be dropped without a word.
+/// and no credentials, which would otherwise be dropped without a word. Its path is sent as it is written,
+/// but for what may not stand in the line of a request: dot segments, `%2e` and the like stay, as what a
+/// server makes of them may be what is tested.
 pub(crate) fn parse(text: &str) -> Result<Location, UrlError> {
-    if !text.contains("://") {
-        return Err(UrlError("it has no scheme such as http://"));
+    let Some((_, written)) = text.split_once("://") else {
+        return Err(UrlError::fixed("it has no scheme such as http://"));
+    };
+    let mut location = locate(&Url::parse(text)?)?;
+    if location.has_credentials {
+        return Err(CREDENTIALS);
     }
-    let location = locate(&Url::parse(text)?)?;
-    if location.has_credentials { Err(CREDENTIALS) } else { Ok(location) }
+    if let Some(at) = written.find(['/', '\\', '?', '#'])
+        && at > 0
+        && written[at..].starts_with('/')
+    {
+        let mut path = Vec::new();
+        encode_path(written[at..].split('#').next().unwrap_or_default().as_bytes(), &mut path);
+        location.path = String::from_utf8_lossy(&path).into_owned();
+    }
+    Ok(location)
+}
+
+/// A host as URLs have it (small letters, punycode, addresses in their usual form), an IPv6 address without
+/// its brackets.
+pub(crate) fn host(text: &str) -> Result<String, UrlError> {
+    Ok(match Host::parse(text)? {
+        Host::Domain(name) => name,
+        Host::Ipv4(address) => address.to_string(),
+        Host::Ipv6(address) => address.to_string(),
+    })
 }
 
 /// The location that a reference names, on a page if there is one: its origin, and its path with query.
@@ -80,13 +113,17 @@ fn locate(url: &Url) -> Result<Location, UrlError> {
     let scheme = match url.scheme() {
         "http" => Scheme::Http,
         "https" => Scheme::Https,
-        _ => return Err(UrlError("its scheme is neither http nor https")),
+        other => {
+            let shown: String = other.chars().take(MAX_SHOWN_SCHEME).collect();
+            let text = format!("its scheme is `{shown}`, and requests go to http and https alone");
+            return Err(UrlError(text.into()));
+        }
     };
     let host = match url.host() {
         Some(Host::Domain(name)) => name.into(),
         Some(Host::Ipv4(address)) => address.to_string().into(),
         Some(Host::Ipv6(address)) => address.to_string().into(),
-        None => return Err(UrlError("it has no host")),
+        None => return Err(UrlError::fixed("it has no host")),
     };
     let port = url.port().unwrap_or(scheme.default_port());
     let mut path = url.path().to_owned();
@@ -102,8 +139,9 @@ fn locate(url: &Url) -> Result<Location, UrlError> {
 fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
-            let (host, rest) =
-                rest.split_once(']').ok_or(UrlError("the bracket of its address does not end"))?;
+            let (host, rest) = rest
+                .split_once(']')
+                .ok_or(UrlError::fixed("the bracket of its address does not end"))?;
             (host, rest.strip_prefix(':'))
         }
         None => match authority.rsplit_once(':') {
@@ -113,12 +151,12 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
     };
     let good = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_' | ':' | '%');
     if host.is_empty() || !host.chars().all(good) {
-        return Err(UrlError("its host is no name or address"));
+        return Err(UrlError::fixed("its host is no name or address"));
     }
     let port = match port {
         None | Some("") => None,
         Some(port) => {
-            Some(port.parse().map_err(|_| UrlError("its port is no number up to 65535"))?)
+            Some(port.parse().map_err(|_| UrlError::fixed("its port is no number up to 65535"))?)
         }
     };
     Ok((host, port))
@@ -171,6 +209,9 @@ fn percent(byte: u8, out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
+mod suite;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -186,6 +227,13 @@ mod tests {
             ("https://[0:0::1]:8443/x?y#z", "https://[::1]:8443 /x?y"),
             ("http://a?q", "http://a /?q"),
             ("http://127.1/a b?c d", "http://127.0.0.1 /a%20b?c%20d"),
+            (
+                "http://h/a/../%2e%2E//b;x=/./{c}|`?d='{e}",
+                "http://h /a/../%2e%2E//b;x=/./{c}|`?d='{e}",
+            ),
+            ("http://h\\a/../b", "http://h /b"),
+            ("http:///h/../a", "http://h /a"),
+            ("http://h?a/../b", "http://h /?a/../b"),
             ("http://b\u{fc}cher.example/\u{fc}", "http://xn--bcher-kva.example /%C3%BC"),
         ] {
             assert_eq!(show(parse(url)), Ok(expected.to_owned()), "{url}");
@@ -241,6 +289,21 @@ mod tests {
         ] {
             assert_eq!(on_page(reference), Ok(expected.to_owned()), "{reference:?}");
         }
+        for (bad, scheme) in [
+            ("mailto:a@b", "mailto"),
+            ("com.app:/x", "com.app"),
+            ("javascript:void(0)", "javascript"),
+            ("ftp://h/", "ftp"),
+            ("data:,x", "data"),
+            ("JAVA\tscript:x", "javascript"),
+        ] {
+            let error = on_page(bad).expect_err(bad).to_string();
+            assert!(error.starts_with(&format!("its scheme is `{scheme}`,")), "{bad}: {error}");
+        }
+        // Of the page's own scheme it is relative, of the other it has a host.
+        assert_eq!(on_page("http:/x"), Ok("http://h:81 /x".to_owned()));
+        assert_eq!(on_page("https:/x"), Ok("https://x /".to_owned()));
+        assert_eq!(on_page("https:x/y"), Ok("https://x /y".to_owned()));
         for bad in ["mailto:a@b", "//", "//h:x/", "//a b", "//[::1", "javascript:void(0)"] {
             assert!(on_page(bad).is_err(), "{bad}");
         }

@@ -10,12 +10,15 @@ use super::{NameOp, Op, Program};
 /// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: the names that thresholds are
 /// about, each with the place of its threshold.
 pub fn advise(plan: &Plan, programs: &[&Program], judged: &[(&str, Span)]) -> Vec<Diagnostic> {
-    let used = |name: &str| programs.iter().any(|program| program.used.contains(name));
+    let used = |name: &str| {
+        plan.resolved.0.contains(name) || programs.iter().any(|program| program.used.contains(name))
+    };
     let unused = |what: &str, name: &str, span: Span| {
         Diagnostic::warning(span, format!("{what} `{name}` is never used"))
             .with_help("use it as `${...}` or in an expression, or remove it")
     };
-    let vars = plan.vars.iter().map(|var| ("the variable", &var.name));
+    let own = plan.scenarios.iter().flat_map(|scenario| &scenario.vars);
+    let vars = plan.vars.iter().chain(own).map(|var| ("the variable", &var.name));
     let data = plan.data.iter().map(|data| ("the data source", &data.name));
     let mut found: Vec<Diagnostic> = vars
         .chain(data)

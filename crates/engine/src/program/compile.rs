@@ -143,6 +143,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         Section::Load | Section::Trial => compiler.scenarios(&merged),
     };
     let max_names = compiler.max_names();
+    let secrets_to_find = compiler.secrets_to_find();
     if !compiler.errors.is_empty() {
         return Err(compiler.errors);
     }
@@ -165,6 +166,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         proxy: compiler.proxy,
         used: compiler.used,
         secrets: compiler.secrets,
+        secrets_to_find,
         seed: plan.seed.unwrap_or(options.seed),
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })
@@ -200,6 +202,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
             total: own.timeout.total.or(plan.timeout.total),
         },
         redirects: own.redirects.or(plan.redirects),
+        redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),
         compression: own.compression.or(plan.compression),
         auth: own.auth.clone().or_else(|| plan.auth.clone()),
         max_body: own.max_body.or(plan.max_body),
@@ -281,14 +284,8 @@ impl<'p> Compiler<'p> {
         plan.setup.iter().for_each(|step| written(step, &mut of_setup));
         let is_setup = self.options.section == Section::Setup;
         set.extend(of_setup.into_iter().filter(|name| is_setup || !self.is_of_setup(name)));
-        let secret: HashSet<&str> = plan
-            .vars
-            .iter()
-            .filter(|var| var.is_secret())
-            .map(|var| var.name.value.as_str())
-            .collect();
         for (name, value) in &self.options.setup {
-            if sounds_secret(name) || secret.contains(name.as_str()) {
+            if self.is_secret(name) {
                 self.secrets.add_value(value);
             }
             self.constants.insert(name.clone(), value.clone());
@@ -307,6 +304,30 @@ impl<'p> Compiler<'p> {
                 self.new_slot(name, initial);
             }
         }
+    }
+
+    /// Whether what a variable holds is secret: the plan says so, or its name does.
+    pub(super) fn is_secret(&self, name: &str) -> bool {
+        let own = self.plan.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        let mut known =
+            self.plan.vars.iter().chain(own).filter(|var| var.name.value == name).peekable();
+        match known.peek() {
+            Some(_) => known.any(|var| var.is_secret()),
+            None => sounds_secret(name),
+        }
+    }
+
+    /// The secret variables that setup or teardown itself sets: what they hold is secret as soon as it is
+    /// found. Those that users of a load set are not looked at, which would cost every request.
+    fn secrets_to_find(&self) -> HashSet<String> {
+        let steps = match self.options.section {
+            Section::Setup => &self.plan.setup,
+            Section::Teardown => &self.plan.teardown,
+            Section::Load | Section::Trial => return HashSet::new(),
+        };
+        let mut names = Vec::new();
+        steps.iter().for_each(|step| written(step, &mut names));
+        names.into_iter().filter(|name| self.is_secret(name)).collect()
     }
 
     /// What a variable comes to before the run; `None`: that is an error.
@@ -395,7 +416,13 @@ impl<'p> Compiler<'p> {
     fn find_target(&mut self) {
         let plan = self.plan;
         for host in &plan.allow_hosts {
-            self.hosts.allow(&host.value);
+            if let Err(message) = self.hosts.allow(&host.value) {
+                self.error(
+                    host.span,
+                    message,
+                    "it is a name or an address, without a scheme or a path",
+                );
+            }
         }
         let text = match (&self.options.target, &plan.target) {
             (Some(text), _) => text.clone(),

@@ -38,8 +38,8 @@ pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, JsonOp,
-    MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
+    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, HeaderOp,
+    JsonOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 
@@ -87,6 +87,8 @@ pub struct Program {
     pub(crate) used: HashSet<String>,
     /// Texts that no output may show.
     pub secrets: Secrets,
+    /// Variables that hold such texts as soon as they are set.
+    pub(crate) secrets_to_find: HashSet<String>,
     /// Seed of everything random.
     pub seed: u64,
     /// How long what is in flight at the end may take.

@@ -26,12 +26,14 @@ pub(crate) struct RequestOp {
     /// The whole request, where nothing in it depends on the user: the head, of which the last
     /// `tail` bytes (the empty line and a body) come after what a user adds (cookies, digest).
     pub prepared: Option<Prepared>,
-    /// Headers beside those that follow from the rest, each with its name and `: ` as bytes.
-    pub headers: Vec<(Box<[u8]>, BoundTemplate)>,
+    /// Headers beside those that follow from the rest.
+    pub headers: Vec<HeaderOp>,
     /// Query parameters, appended percent-encoded.
     pub query: Vec<(BoundTemplate, BoundTemplate)>,
     pub body: BodyOp,
     pub auth: AuthOp,
+    /// Whether the credentials of `auth` follow a redirect to another origin.
+    pub auth_follows: bool,
     /// Whether the plan's own headers already hold a Cookie line.
     pub own_cookie: bool,
     pub limits: Limits,
@@ -45,6 +47,16 @@ pub(crate) struct RequestOp {
     pub post: Vec<PostOp>,
     /// How the resources of the page are loaded.
     pub resources: Option<Box<ResourcesOp>>,
+}
+
+/// A header of the plan's.
+#[derive(Debug)]
+pub(crate) struct HeaderOp {
+    /// Its name and `: `, as bytes.
+    pub name: Box<[u8]>,
+    pub value: BoundTemplate,
+    /// Whether it stays with the request's own origin: a redirect to another leaves it behind.
+    pub is_confined: bool,
 }
 
 /// How the resources of a page are loaded.

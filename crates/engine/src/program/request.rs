@@ -14,12 +14,13 @@ use squall_plan::model::{
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{BoundPart, BoundTemplate, Template, TemplatePart};
 use squall_plan::value::Value;
+use squall_wire::Origin;
 
 use super::compile::Compiler;
 use super::ops::*;
 use super::scope::Intrinsic;
 use crate::parts::replace::Markers;
-use crate::parts::{names, url};
+use crate::parts::{confined, names, url};
 use crate::render;
 
 /// Most bytes of a body that something reads, where the plan gives no other limit.
@@ -39,7 +40,12 @@ impl<'p> Compiler<'p> {
     pub(super) fn request(&mut self, request: &'p Request) -> Option<RequestOp> {
         let url = self.url(request)?;
         let name = self.request_name(request, &url)?;
-        let mut headers = self.headers(request)?;
+        let following = request.redirect_headers.as_ref();
+        let following = following.or(self.defaults.redirect_headers.as_ref());
+        let follows = |name: &str| {
+            following.iter().copied().flatten().any(|own| own.value.eq_ignore_ascii_case(name))
+        };
+        let mut headers = self.headers(request, &follows)?;
         let query = self.pairs(&request.query)?;
         let body = self.body(&request.body, &mut headers)?;
         let auth = self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?;
@@ -73,11 +79,12 @@ impl<'p> Compiler<'p> {
             method: request.method.clone().into(),
             url,
             prepared: None,
-            own_cookie: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"cookie: ")),
+            own_cookie: has_cookie(&headers),
             headers,
             query,
             body,
             auth,
+            auth_follows: follows("Authorization"),
             limits: self.limits(request, reads_body),
             capture,
             retry_stale: self.retries_stale(request),
@@ -107,7 +114,7 @@ impl<'p> Compiler<'p> {
             return None;
         }
         let mut op = |reads_body| {
-            let headers = self.inherited_headers(Vec::new())?;
+            let headers = self.inherited_headers(Vec::new(), &|_| false)?;
             let mut limits = self.limits(request, reads_body);
             limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
             Some(RequestOp {
@@ -116,11 +123,12 @@ impl<'p> Compiler<'p> {
                 method: "GET".into(),
                 url: UrlOp::Any(BoundTemplate::literal("")),
                 prepared: None,
-                own_cookie: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"cookie: ")),
+                own_cookie: has_cookie(&headers),
                 headers,
                 query: Vec::new(),
                 body: BodyOp::None,
                 auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
+                auth_follows: false,
                 limits,
                 capture: None,
                 retry_stale: self.retries_stale(request),
@@ -188,8 +196,8 @@ impl<'p> Compiler<'p> {
             }),
             (Some(text), _) => self.absolute(&text, template, request),
             (None, _) => {
-                if let Some(host) = self.named_host(&request.url) {
-                    self.hosts.allow(&host);
+                if let Some(origin) = self.named_origin(&request.url) {
+                    self.hosts.allow_origin(&origin.host, origin.port);
                 }
                 Some(UrlOp::Any(template))
             }
@@ -211,18 +219,19 @@ impl<'p> Compiler<'p> {
                 return None;
             }
         };
-        if self.named_host(&request.url).is_none() && !self.hosts.allows(&origin.host, origin.port)
+        if self.named_origin(&request.url).is_none()
+            && !self.hosts.allows(&origin.host, origin.port)
         {
             return Some(UrlOp::Any(template));
         }
         Some(UrlOp::Static { origin: self.origin(origin), path: path.into_bytes().into() })
     }
 
-    /// `host` or `host:port` of a URL, where the plan itself names it: before anything that is found
-    /// only by setup or while the load runs.
-    fn named_host(&mut self, url: &Template) -> Option<String> {
+    /// The origin of a URL, where the plan itself names it: before anything that is found only by setup or
+    /// while the load runs.
+    fn named_origin(&mut self, url: &Template) -> Option<Origin> {
         let (text, is_all) = self.said_by_plan(url);
-        authority(&text, is_all)
+        origin_of(&text, is_all)
     }
 
     /// The beginning of a text that the plan itself says, before anything that is found only by setup or
@@ -297,23 +306,28 @@ impl<'p> Compiler<'p> {
         Some(NameOp::Static(self.name(NameKind::Request, &name)))
     }
 
-    fn headers(&mut self, request: &'p Request) -> Option<Vec<(Box<[u8]>, BoundTemplate)>> {
-        let mut headers: Vec<(Box<[u8]>, BoundTemplate)> = Vec::new();
+    fn headers(
+        &mut self,
+        request: &'p Request,
+        follows: &dyn Fn(&str) -> bool,
+    ) -> Option<Vec<HeaderOp>> {
+        let mut headers = Vec::new();
         for (name, value) in &request.headers {
-            headers.push(self.header(name, value)?);
+            headers.push(self.header(name, value, follows)?);
         }
-        self.inherited_headers(headers)
+        self.inherited_headers(headers, follows)
     }
 
     /// Adds the defaults' headers to those that a request has of its own.
     fn inherited_headers(
         &mut self,
-        mut headers: Vec<(Box<[u8]>, BoundTemplate)>,
-    ) -> Option<Vec<(Box<[u8]>, BoundTemplate)>> {
+        mut headers: Vec<HeaderOp>,
+        follows: &dyn Fn(&str) -> bool,
+    ) -> Option<Vec<HeaderOp>> {
         let defaults = self.defaults;
         for (name, value) in &defaults.headers {
-            let header = self.header(name, value)?;
-            if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(&header.0)) {
+            let header = self.header(name, value, follows)?;
+            if !headers.iter().any(|own| own.name.eq_ignore_ascii_case(&header.name)) {
                 headers.push(header);
             }
         }
@@ -324,7 +338,8 @@ impl<'p> Compiler<'p> {
         &mut self,
         name: &'p Template,
         value: &'p Template,
-    ) -> Option<(Box<[u8]>, BoundTemplate)> {
+        follows: &dyn Fn(&str) -> bool,
+    ) -> Option<HeaderOp> {
         let bound = self.template(name)?;
         let text = bound.constant().unwrap_or_default();
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -336,8 +351,20 @@ impl<'p> Compiler<'p> {
             );
             return None;
         }
+        let is_secret = confined::by_name(text.as_bytes()) || self.holds_secret(value);
         let value = self.template(value)?;
-        Some((format!("{text}: ").into_bytes().into(), value))
+        let name = format!("{text}: ").into_bytes().into();
+        Some(HeaderOp { name, value, is_confined: is_secret && !follows(&text) })
+    }
+
+    /// Whether a text of the plan is made of a variable that is secret.
+    fn holds_secret(&self, text: &Template) -> bool {
+        text.parts().iter().any(|part| match part {
+            TemplatePart::Text(_) => false,
+            TemplatePart::Expr(expr) => {
+                expr.names().iter().any(|(path, _)| self.is_secret(&path[0]))
+            }
+        })
     }
 
     fn pairs(
@@ -351,11 +378,7 @@ impl<'p> Compiler<'p> {
     }
 
     /// Compiles a body, and adds the content type that goes with it unless the plan gives one.
-    fn body(
-        &mut self,
-        body: &'p Body,
-        headers: &mut Vec<(Box<[u8]>, BoundTemplate)>,
-    ) -> Option<BodyOp> {
+    fn body(&mut self, body: &'p Body, headers: &mut Vec<HeaderOp>) -> Option<BodyOp> {
         let (body, content_type) = match body {
             Body::None => (BodyOp::None, None),
             Body::Text(text) => (BodyOp::Text(self.template(text)?), None),
@@ -373,9 +396,10 @@ impl<'p> Compiler<'p> {
         };
         let name = b"Content-Type: ";
         if let Some(content_type) = content_type
-            && !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+            && !headers.iter().any(|own| own.name.eq_ignore_ascii_case(name))
         {
-            headers.push((name.as_slice().into(), BoundTemplate::literal(content_type)));
+            let value = BoundTemplate::literal(content_type);
+            headers.push(HeaderOp { name: name.as_slice().into(), value, is_confined: false });
         }
         Some(body)
     }
@@ -631,11 +655,14 @@ fn extract_source(from: &From) -> String {
     }
 }
 
-/// What stands between `://` and the path of a URL. A text that goes on has to have reached its path.
-fn authority(text: &str, whole: bool) -> Option<String> {
+/// The origin of a URL, or of its beginning. A text that goes on has to have reached its path.
+fn origin_of(text: &str, whole: bool) -> Option<Origin> {
     let (_, rest) = text.split_once("://")?;
-    match rest.split_once(['/', '?', '#']) {
-        Some((authority, _)) => Some(authority.to_owned()),
-        None => whole.then(|| rest.to_owned()),
-    }
+    let is_named = whole || rest.contains(['/', '\\', '?', '#']);
+    is_named.then(|| url::parse(text).ok()).flatten().map(|location| location.origin)
+}
+
+/// Whether the plan's own headers hold a Cookie line.
+fn has_cookie(headers: &[HeaderOp]) -> bool {
+    headers.iter().any(|header| header.name.eq_ignore_ascii_case(b"cookie: "))
 }

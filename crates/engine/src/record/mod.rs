@@ -16,6 +16,7 @@ use squall_metrics::{
     Slice, TimeRecorder, UserState, WrongValue,
 };
 use squall_plan::secrets::Secrets;
+use squall_plan::value::Value;
 
 use crate::program::Program;
 use crate::run::{LogLine, Message};
@@ -34,8 +35,8 @@ const SECOND: u64 = 1_000_000_000;
 /// A worker's records.
 pub(crate) struct Recorder {
     worker: u32,
-    /// What no name may show.
-    secrets: Secrets,
+    /// What no name and no line may show, as far as it is known by now.
+    secrets: RefCell<Arc<Secrets>>,
     /// When the run's first second began, on the clock.
     start: u64,
     /// The present second, counted from the start.
@@ -72,7 +73,7 @@ impl Recorder {
             slice.announce(id, kind, &program.secrets.mask(text));
         }
         Recorder {
-            secrets: program.secrets.clone(),
+            secrets: RefCell::new(Arc::new(program.secrets.clone())),
             worker,
             start,
             second: Cell::new(0),
@@ -135,7 +136,7 @@ impl Recorder {
         let number = names.number(kind, text);
         let mut slice = self.slice.borrow_mut();
         for (id, kind, text) in names.from(known) {
-            slice.announce(id, kind, &self.secrets.mask(text));
+            slice.announce(id, kind, &self.secrets().mask(text));
         }
         let is_other = names.get(number).is_some_and(|(_, own)| own == OTHER);
         slice.counters.names_beyond_limit += u64::from(is_other && text != OTHER);
@@ -151,7 +152,8 @@ impl Recorder {
         if metrics.len() > known
             && let Some(key) = metrics.get(id)
         {
-            let mask = |(name, text): &(String, String)| (name.clone(), self.secrets.mask(text));
+            let secrets = self.secrets();
+            let mask = |(name, text): &(String, String)| (name.clone(), secrets.mask(text));
             let tags = key.tags.iter().map(mask).collect();
             slice.announce_metric(id, &MetricKey::new(key.kind, &key.name, tags));
         }
@@ -174,7 +176,19 @@ impl Recorder {
     /// A text as it may be shown: without secrets, and without what a terminal would obey. What servers
     /// sent stays data.
     fn shown(&self, text: &str) -> String {
-        escape_control(&self.secrets.mask(text)).into_owned()
+        escape_control(&self.secrets().mask_own(text)).into_owned()
+    }
+
+    /// What no output may show, as far as it is known by now.
+    pub(crate) fn secrets(&self) -> Arc<Secrets> {
+        self.secrets.borrow().clone()
+    }
+
+    /// A variable holds something that no output may show from now on.
+    pub(crate) fn found_secret(&self, value: &Value) {
+        let mut secrets = Secrets::clone(&self.secrets.borrow());
+        secrets.add_value(value);
+        self.secrets.replace(Arc::new(secrets));
     }
 
     fn write_down(&self, text: &str) {

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::Failure;
 use super::route::rendered;
-use crate::parts::confined;
+use crate::parts::confined_file;
 use crate::program::{CaptureOp, RequestOp};
 use crate::scope::UserScope;
 use crate::user::Core;
@@ -52,7 +52,7 @@ impl Capture {
                     Some(fixed) => {
                         let (folder, name) = path.split_at(fixed.rfind('/').map_or(0, |at| at + 1));
                         let folder = if folder.is_empty() { "." } else { folder };
-                        confined::create(Path::new(folder), name)
+                        confined_file::create(Path::new(folder), name)
                     }
                 };
                 let file = created.map_err(|error| {

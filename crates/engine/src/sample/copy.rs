@@ -18,7 +18,7 @@ pub(super) struct Copy {
     trace: Trace,
     exchange: Exchange,
     /// What was read of the body that is being sent.
-    streamed: Option<Rc<RefCell<Vec<u8>>>>,
+    streamed: Option<Rc<RefCell<Streamed>>>,
 }
 
 impl Worker {
@@ -51,6 +51,7 @@ impl Copy {
             let room = self.trace.bytes.saturating_sub(hop.request.len());
             hop.request.extend_from_slice(&slice[..slice.len().min(room)]);
         }
+        hop.request_bytes = slices.iter().map(|slice| slice.len() as u64).sum();
         self.exchange.hops.pop_if(|last| !last.is_answered);
         self.exchange.hops.push(hop);
         self.streamed = None;
@@ -59,15 +60,18 @@ impl Copy {
     /// A body that is read while it is sent, read for the watcher too.
     pub(super) fn streaming(&mut self, source: Box<dyn BodySource>) -> Box<dyn BodySource> {
         let sent = self.exchange.hops.last().map_or(0, |hop| hop.request.len());
-        let copied = Rc::new(RefCell::new(Vec::new()));
+        let room = self.trace.bytes.saturating_sub(sent);
+        let copied = Rc::new(RefCell::new(Streamed { room, ..Streamed::default() }));
         self.streamed = Some(copied.clone());
-        Box::new(CopiedBody { source, copied, room: self.trace.bytes.saturating_sub(sent) })
+        Box::new(CopiedBody { source, copied })
     }
 
     /// What was sent of a streamed body is part of its request.
     fn take_streamed(&mut self) {
         if let (Some(copied), Some(hop)) = (self.streamed.take(), self.exchange.hops.last_mut()) {
-            hop.request.append(&mut copied.borrow_mut());
+            let copied = &mut *copied.borrow_mut();
+            hop.request.append(&mut copied.bytes);
+            hop.request_bytes += copied.total;
         }
     }
 
@@ -86,6 +90,7 @@ impl Copy {
     /// The output of a program.
     pub(super) fn printed(&mut self, command: String, output: &[u8]) {
         self.exchange.hops.push(Hop {
+            request_bytes: command.len() as u64,
             request: command.into_bytes(),
             is_answered: true,
             body: output[..output.len().min(self.trace.bytes)].to_vec(),
@@ -125,6 +130,7 @@ impl Copy {
         let exchange = &mut self.exchange;
         exchange.at_us = begin.saturating_sub(worker.recorder.start()) / 1_000;
         exchange.worker = worker.index;
+        exchange.secrets = worker.recorder.secrets();
         exchange.section = worker.program.section;
         exchange.scenario = worker.program.scenarios[user.scenario()].name.clone();
         exchange.step = step.to_owned();
@@ -139,29 +145,40 @@ impl Copy {
     }
 }
 
+/// What was copied of a body that is read while it is sent.
+#[derive(Debug, Default)]
+struct Streamed {
+    bytes: Vec<u8>,
+    /// How much more is copied.
+    room: usize,
+    /// Bytes of all that was read.
+    total: u64,
+}
+
 /// A body that is copied, up to some size, while it is read.
 struct CopiedBody {
     source: Box<dyn BodySource>,
-    copied: Rc<RefCell<Vec<u8>>>,
-    /// How much more is copied.
-    room: usize,
+    copied: Rc<RefCell<Streamed>>,
 }
 
 impl BodySource for CopiedBody {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
-        let copied = read.min(self.room);
-        self.copied.borrow_mut().extend_from_slice(&buffer[..copied]);
-        self.room -= copied;
+        let mut copied = self.copied.borrow_mut();
+        let more = read.min(copied.room);
+        copied.bytes.extend_from_slice(&buffer[..more]);
+        copied.room -= more;
+        copied.total += read as u64;
         Ok(read)
     }
 
     fn file(&mut self) -> Option<(&File, u64)> {
         // What the kernel sends by itself is seen by nobody.
-        if self.room > 0 { None } else { self.source.file() }
+        if self.copied.borrow().room > 0 { None } else { self.source.file() }
     }
 
     fn sent(&mut self, bytes: u64) {
+        self.copied.borrow_mut().total += bytes;
         self.source.sent(bytes);
     }
 }

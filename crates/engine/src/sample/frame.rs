@@ -1,17 +1,17 @@
 //! The frame around a sample: what it took and came to, added up over its exchanges, and written into
 //! the record when it is over.
 
-use squall_extract::{Documents, Limits};
+use squall_extract::{Body, Documents, Limits};
 use squall_metrics::{ErrorKind, NameKind, PHASES, Phases, Sample};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use super::connections::Place;
 use super::copy::Copy;
 use super::in_flight::InFlight;
-use super::resources::{Found, Wanted};
+use super::resources::{Found, Wanted, content_type};
 use super::{Failure, Moment, Sampled, Sampler};
 use crate::long_body::FoundAhead;
-use crate::post::{self, AssertionResult};
+use crate::post::{self, AssertionResult, Observation};
 use crate::program::PostOp;
 use crate::scope::Reply;
 use crate::user::{Core, Strand};
@@ -268,12 +268,11 @@ impl<'w> Frame<'w> {
             return;
         }
         let kept = usize::try_from(kept).unwrap_or(usize::MAX).min(response.body.len());
-        let body = &response.body[..kept];
-        let documents = Documents::new(body, Limits::default());
+        let body = Body::new(&response.body[..kept], content_type(response));
+        let documents = Documents::of(&body, Limits::default());
         self.process(
             &Reply {
                 code: self.code,
-                body,
                 body_bytes: response.body_bytes,
                 duration_ms: self.duration_ms(),
                 captured,
@@ -294,7 +293,6 @@ impl<'w> Frame<'w> {
         self.process(
             &Reply {
                 code: self.code,
-                body: output,
                 body_bytes: output.len() as u64,
                 duration_ms: self.duration_ms(),
                 captured: "",
@@ -310,6 +308,9 @@ impl<'w> Frame<'w> {
     fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp], ahead: FoundAhead) {
         let Frame { worker, user, copy, result, .. } = self;
         post::process(&worker.program, user, reply, post, ahead, result, |observation| {
+            if let Observation::Extracted(name, value) = observation {
+                worker.learn(name, value);
+            }
             if let Some(copy) = copy {
                 copy.observed(observation);
             }

@@ -8,12 +8,12 @@ use squall_wire::{
 
 use super::capture::Capture;
 use super::connections::{Borrowed, Carrier, Permit};
-use super::resources::{Wanted, Within};
+use super::resources::{Wanted, Within, content_type};
 use super::route::{self, Form, Message, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
 use crate::long_body::{self, FoundAhead};
-use crate::parts::auth::DigestState;
+use crate::parts::auth::Challenge;
 use crate::program::{AuthOp, NameOp, RequestOp};
 
 impl Sampler for RequestOp {
@@ -64,18 +64,20 @@ async fn lead<'p, 'w>(
     op: &'p RequestOp,
     route: &mut Route<'p, 'w>,
 ) -> Result<(), Failure> {
-    let (mut redirects, mut challenged) = (0, false);
+    let (mut redirects, mut challenged) = (0, Challenged::Never);
     loop {
         match exchange(frame, op, route, challenged).await? {
             Received::Reply => return Ok(()),
             Received::Long(long) => return long.reply(frame, op, route).await,
             Received::Late(phase) => return Err(Failure::timeout(phase)),
             Received::Challenge(challenge) => {
-                challenged = true;
-                let state = DigestState::of(challenge.iter().map(Vec::as_slice));
-                let state = state.map_err(|reason| Failure::new(ErrorKind::Status, reason))?;
-                frame.user.digest.replace(Some(Box::new(state)));
+                challenged = match challenged {
+                    Challenged::Never => Challenged::Once,
+                    _ => Challenged::Twice,
+                };
+                frame.user.challenges.borrow_mut().put(route.origin, *challenge);
             }
+            Received::Unknown(reason) => return Err(Failure::new(ErrorKind::Status, reason)),
             Received::Redirect { status, location } => {
                 redirects += 1;
                 if redirects > op.limits.redirects {
@@ -84,6 +86,7 @@ async fn lead<'p, 'w>(
                 }
                 frame.worker.recorder.count(|counters| counters.redirects += 1);
                 *route = route::redirected(frame.worker, route, op, status, &location)?;
+                challenged = Challenged::Never;
             }
         }
     }
@@ -101,8 +104,19 @@ enum Received {
         status: u16,
         location: Vec<u8>,
     },
-    /// WWW-Authenticate lines.
-    Challenge(Vec<Vec<u8>>),
+    /// The server wants to see digest credentials, as it says here.
+    Challenge(Box<Challenge>),
+    /// It wants credentials, but none that squall knows; why.
+    Unknown(&'static str),
+}
+
+/// How often a server has asked for credentials in one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Challenged {
+    Never,
+    Once,
+    /// The second time because the nonce was stale.
+    Twice,
 }
 
 /// Why an attempt gave no response.
@@ -127,7 +141,7 @@ async fn exchange(
     frame: &mut Frame<'_>,
     op: &RequestOp,
     route: &Route<'_, '_>,
-    challenged: bool,
+    challenged: Challenged,
 ) -> Result<Received, Failure> {
     let first = attempt(frame, op, route, challenged, false).await;
     let last = match first {
@@ -148,7 +162,7 @@ async fn attempt(
     frame: &mut Frame<'_>,
     op: &RequestOp,
     route: &Route<'_, '_>,
-    challenged: bool,
+    challenged: Challenged,
     fresh: bool,
 ) -> Result<Received, Attempt> {
     let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
@@ -280,7 +294,7 @@ fn received(
     frame: &mut Frame<'_>,
     op: &RequestOp,
     route: &Route<'_, '_>,
-    challenged: bool,
+    challenged: Challenged,
     response: &Response<'_>,
     times: &Times,
     capture: Option<&Capture>,
@@ -297,10 +311,10 @@ fn received(
     {
         return Received::Redirect { status: response.status, location: location.to_vec() };
     }
-    if response.status == 401 && matches!(op.auth, AuthOp::Digest { .. }) && !challenged {
-        let lines =
-            response.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"www-authenticate"));
-        return Received::Challenge(lines.map(|(_, value)| value.to_vec()).collect());
+    if response.status == 401
+        && let Some(received) = challenge(op, route, challenged, response)
+    {
+        return received;
     }
     let captured = capture.map(Capture::finish).unwrap_or_default();
     let within = frame.within(response);
@@ -308,9 +322,31 @@ fn received(
     if long_body::is_long(&op.post, besides, response.body.len()) {
         return Received::Long(Box::new(LongReply::copy(response, captured, within)));
     }
-    frame.look_for_resources(op, route, response, within.read(response.body));
+    frame.look_for_resources(op, route, response, within.read_response(response));
     reply(frame, op, response, &captured, FoundAhead::new());
     Received::Reply
+}
+
+/// What a server asks for that wants to see credentials; `None`: the response is the reply. It is asked
+/// once, and once more where it says that its own nonce has become stale meanwhile.
+fn challenge(
+    op: &RequestOp,
+    route: &Route<'_, '_>,
+    challenged: Challenged,
+    response: &Response<'_>,
+) -> Option<Received> {
+    let is_digest = matches!(op.auth, AuthOp::Digest { .. }) && (route.trusted || op.auth_follows);
+    if !is_digest || challenged == Challenged::Twice {
+        return None;
+    }
+    let lines =
+        response.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"www-authenticate"));
+    match (Challenge::strongest(lines.map(|(_, value)| value)), challenged) {
+        (Ok(challenge), Challenged::Once) if !challenge.is_stale() => None,
+        (Ok(challenge), _) => Some(Received::Challenge(Box::new(challenge))),
+        (Err(reason), Challenged::Never) => Some(Received::Unknown(reason)),
+        (Err(_), _) => None,
+    }
 }
 
 /// Shows the reply to the frame. Its status is judged before what it holds.
@@ -341,6 +377,7 @@ fn reply(
 struct LongReply {
     status: u16,
     head: Vec<u8>,
+    content_type: Vec<u8>,
     body: Vec<u8>,
     body_bytes: u64,
     captured: String,
@@ -353,6 +390,7 @@ impl LongReply {
         LongReply {
             status: response.status,
             head: response.head.to_vec(),
+            content_type: content_type(response).to_vec(),
             body: response.body.to_vec(),
             body_bytes: response.body_bytes,
             captured,
@@ -371,7 +409,9 @@ impl LongReply {
         frame.in_flight.lift_deadlines();
         let within = self.within;
         let search =
-            long_body::search(&op.post, frame.user, self.body, move |body| within.read(body));
+            long_body::search(&op.post, frame.user, self.body, self.content_type, move |body| {
+                within.read(body)
+            });
         let (body, ahead, resources) = match frame.in_flight.run(search).await {
             Ok(Some(found)) => found,
             Ok(None) => return Err(Failure::new(ErrorKind::Extract, "the search broke off")),

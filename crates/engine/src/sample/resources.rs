@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use squall_extract::{
-    ExtractError, Limits, PageResources, Resource, ResourceKind, page_cost_estimate,
+    Body, ExtractError, Limits, PageResources, Resource, ResourceKind, page_cost_estimate,
     page_resources, style_cost_estimate, style_resources,
 };
 use squall_wire::Response;
@@ -47,16 +47,32 @@ impl Within {
         }
     }
 
+    /// The references in a response.
+    pub(super) fn read_response(
+        self,
+        response: &Response<'_>,
+    ) -> Option<Result<PageResources, ExtractError>> {
+        match self {
+            Within::Nothing => None,
+            _ => self.read(&Body::new(response.body, content_type(response))),
+        }
+    }
+
     /// The references in a body.
-    pub(super) fn read(self, body: &[u8]) -> Option<Result<PageResources, ExtractError>> {
+    pub(super) fn read(self, body: &Body<'_>) -> Option<Result<PageResources, ExtractError>> {
         match self {
             Within::Nothing => None,
             Within::Page => Some(page_resources(body, Limits::default())),
             Within::Style => {
-                Some(Ok(PageResources { base: None, resources: style_resources(body) }))
+                Some(Ok(PageResources { base: None, resources: style_resources(body.text()) }))
             }
         }
     }
+}
+
+/// What a response says that its body is.
+pub(super) fn content_type<'r>(response: &Response<'r>) -> &'r [u8] {
+    response.header("content-type").unwrap_or_default()
 }
 
 impl Wanted<'_> {
@@ -119,8 +135,8 @@ impl Frame<'_> {
     /// In what resources are looked for, given a response.
     pub(super) fn within(&self, response: &Response<'_>) -> Within {
         let is_page = || {
-            let content_type = response.header("content-type").unwrap_or_default();
-            let kind = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
+            let kind =
+                content_type(response).split(|byte| *byte == b';').next().unwrap_or_default();
             let kind = kind.trim_ascii().to_ascii_lowercase();
             matches!(&*kind, b"text/html" | b"application/xhtml+xml")
         };
@@ -230,9 +246,9 @@ fn header(
     let is = |own: &[u8]| {
         own.strip_suffix(b": ").is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
     };
-    if let Some((_, template)) = op.headers.iter().find(|(own, _)| is(own)) {
+    if let Some(header) = op.headers.iter().find(|header| is(&header.name)) {
         // What cannot be rendered is no request either.
-        let _ = template.render(&UserScope::new(&worker.program, user), &mut value);
+        let _ = header.value.render(&UserScope::new(&worker.program, user), &mut value);
     } else if name == "cookie" {
         let origin = worker.origin(route.origin);
         user.jar.borrow().header(route::site(&origin.origin, route.path(op)), &mut value);

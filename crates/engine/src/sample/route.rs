@@ -20,6 +20,9 @@ use crate::scratch::Buffer;
 use crate::user::Core;
 use crate::worker::Worker;
 
+/// Most characters of a URL that an error shows.
+const MAX_SHOWN_URL: usize = 200;
+
 /// Where one exchange of a request goes, and with what method.
 pub(super) struct Route<'p, 'w> {
     pub origin: u32,
@@ -206,7 +209,10 @@ impl Worker {
     /// on which it stands.
     fn locate(&self, text: &str, base: Option<(u32, &[u8])>) -> Result<(u32, Buffer<'_>), Failure> {
         let bad = |error: url::UrlError| {
-            Failure::new(ErrorKind::Render, format!("URL `{text}`: {error}"))
+            // Masked before it is cut: what is left of a secret would not be known for one.
+            let masked = self.recorder.secrets().mask(text);
+            let shown: String = masked.chars().take(MAX_SHOWN_URL).collect();
+            Failure::new(ErrorKind::Render, format!("URL `{shown}`: {error}"))
         };
         let is_of_plan = base.is_none();
         let base = match (base, &self.program.target) {
@@ -268,14 +274,15 @@ impl Worker {
             with_body: route.with_body,
             trusted: route.trusted,
         };
+        let hashed = stream.is_none().then_some(&body[..]);
         let length = (length, content_type.as_deref());
         let form = if http2 {
             let mut fields = FieldWriter::default();
-            self.head(user, op, route, &destination, length, &mut fields)?;
+            self.head(user, op, route, &destination, (length, hashed), &mut fields)?;
             Form::Fields(Cow::Owned(finished(fields)?), Body::Rendered(body))
         } else {
             let mut own = self.buffers.take();
-            self.head(user, op, route, &destination, length, &mut *own)?;
+            self.head(user, op, route, &destination, (length, hashed), &mut *own)?;
             own.extend_from_slice(END_OF_HEAD);
             own.extend_from_slice(&body);
             Form::Text(Bytes { prepared: None, own })
@@ -301,7 +308,7 @@ impl Worker {
             return Err(Failure::new(ErrorKind::Render, "it is not prepared for HTTP/2"));
         };
         let mut fields = Cow::Borrowed(fields);
-        if self.sends_cookies(user, op) {
+        if self.sends_cookies(user, op, route) {
             let mut writer = FieldWriter::onto(fields.into_owned());
             self.cookie_line(user, op, route, &mut writer)?;
             fields = Cow::Owned(finished(writer)?);
@@ -310,22 +317,22 @@ impl Worker {
     }
 
     /// The head of an exchange, with what its user adds. `length`: of the body, and the type of one that
-    /// makes its own.
+    /// makes its own; `body`: `None` if it is read while it is sent.
     fn head(
         &self,
         user: &Core,
         op: &RequestOp,
         route: &Route<'_, '_>,
         destination: &Destination<'_>,
-        (length, content_type): (u64, Option<&str>),
+        ((length, content_type), body): ((u64, Option<&str>), Option<&[u8]>),
         out: &mut impl HeadWriter,
     ) -> Result<(), Failure> {
         let scope = UserScope::new(&self.program, user);
         render::render_head(op, destination, length, content_type, &scope, out)?;
         if let AuthOp::Digest { user: name, password } = &op.auth
-            && route.trusted
+            && (route.trusted || op.auth_follows)
         {
-            self.digest_line(user, [name, password], op, route, out)?;
+            self.digest_line(user, [name, password], op, (route, body), out)?;
         }
         for (name, value) in route.conditions {
             out.field(name, |line| {
@@ -336,9 +343,10 @@ impl Worker {
         self.cookie_line(user, op, route, out)
     }
 
-    /// Whether a user has cookies of its own that go along.
-    fn sends_cookies(&self, user: &Core, op: &RequestOp) -> bool {
-        !op.own_cookie && !user.jar.borrow().is_empty()
+    /// Whether a user has cookies of its own that go along: all but where the plan's own Cookie line does.
+    fn sends_cookies(&self, user: &Core, op: &RequestOp, route: &Route<'_, '_>) -> bool {
+        let plan_does = op.own_cookie && route.trusted;
+        !plan_does && !user.jar.borrow().is_empty()
     }
 
     fn cookie_line(
@@ -348,7 +356,7 @@ impl Worker {
         route: &Route<'_, '_>,
         out: &mut impl HeadWriter,
     ) -> Result<(), Failure> {
-        if !self.sends_cookies(user, op) {
+        if !self.sends_cookies(user, op, route) {
             return Ok(());
         }
         let origin = self.origin(route.origin);
@@ -362,20 +370,22 @@ impl Worker {
         user: &Core,
         [name, password]: [&BoundTemplate; 2],
         op: &RequestOp,
-        route: &Route<'_, '_>,
+        (route, body): (&Route<'_, '_>, Option<&[u8]>),
         out: &mut impl HeadWriter,
     ) -> Result<(), Failure> {
-        let mut digest = user.digest.borrow_mut();
-        let Some(digest) = digest.as_mut() else { return Ok(()) };
+        let mut challenges = user.challenges.borrow_mut();
+        let Some(challenge) = challenges.of(route.origin) else { return Ok(()) };
         let scope = UserScope::new(&self.program, user);
         let (who, secret) = (rendered(self, name, &scope)?, rendered(self, password, &scope)?);
-        let value = digest.authorize(Asking {
+        let value = challenge.authorize(Asking {
             user: &String::from_utf8_lossy(&who),
             password: &String::from_utf8_lossy(&secret),
             method: route.method,
             uri: &String::from_utf8_lossy(route.target(op)),
+            body,
             chance: user.chance(),
         });
+        let value = value.map_err(|why| Failure::new(ErrorKind::Render, why))?;
         out.line(b"Authorization: ", &value)?;
         Ok(())
     }

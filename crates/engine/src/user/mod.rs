@@ -18,7 +18,7 @@ use squall_metrics::UserState;
 use squall_plan::value::Value;
 use squall_wire::Connection;
 
-use crate::parts::auth::DigestState;
+use crate::parts::auth::Challenges;
 use crate::parts::cache::Cache;
 use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
@@ -63,7 +63,8 @@ pub(crate) struct Core {
     pub jar: RefCell<Jar>,
     /// What it knows of the resources that it has loaded.
     pub cache: RefCell<Cache<Option<Rc<PageResources>>>>,
-    pub digest: RefCell<Option<Box<DigestState>>>,
+    /// What servers want to see of its digest credentials.
+    pub challenges: RefCell<Challenges>,
     /// Connections of its own that are idle, by origin.
     pub connections: RefCell<Vec<(u32, Connection)>>,
     /// Connections of its own that its requests share.
@@ -104,7 +105,7 @@ impl User {
                 feeds: RefCell::default(),
                 jar: RefCell::default(),
                 cache: RefCell::default(),
-                digest: RefCell::default(),
+                challenges: RefCell::default(),
                 connections: RefCell::default(),
                 pools: Pools::default(),
                 bandwidths: OnceCell::new(),
@@ -173,6 +174,6 @@ impl Core {
         self.variables.take();
         self.jar.take();
         self.cache.take();
-        self.digest.take();
+        self.challenges.take();
     }
 }

@@ -207,6 +207,14 @@ impl Worker {
         })
     }
 
+    /// A variable is set: what a secret one holds is shown nowhere from now on.
+    pub(crate) fn learn(&self, variable: &str, value: &Value) {
+        let wanted = &self.program.secrets_to_find;
+        if !wanted.is_empty() && wanted.contains(variable) {
+            self.recorder.found_secret(value);
+        }
+    }
+
     /// Whether no new request is to be begun.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.get()

@@ -1,26 +1,17 @@
 //! Tells whether an element matches a selector: from right to left, each step paid with fuel.
 
-use std::cell::OnceCell;
-use std::collections::HashMap;
-
-use super::{Case, Combinator, Complex, Compound, Name, Operator, Test};
+use super::positions::Positions;
+use super::states::is_defined;
+use super::{Among, Case, Combinator, Complex, Compound, Name, Operator, Test};
 use crate::ExtractError;
 use crate::fuel::Fuel;
 use crate::markup::{DOCUMENT, Kind, NodeId, Tree};
 
 /// Matches the elements of one tree.
 pub(super) struct Matcher<'t> {
-    tree: &'t Tree,
-    fuel: &'t Fuel,
-    /// Positions among all siblings, and among those of the same name.
-    positions: [OnceCell<Vec<Position>>; 2],
-}
-
-/// Which child an element is, from the start and from the end; both begin with 1.
-#[derive(Clone, Copy, Default)]
-struct Position {
-    from_start: u32,
-    from_end: u32,
+    pub(super) tree: &'t Tree,
+    pub(super) fuel: &'t Fuel,
+    pub(super) positions: Positions,
 }
 
 /// Whether a selector ends at an element and, if not, where else it is no use to try. That keeps
@@ -38,7 +29,7 @@ enum Match {
 
 impl<'t> Matcher<'t> {
     pub(super) fn new(tree: &'t Tree, fuel: &'t Fuel) -> Self {
-        Matcher { tree, fuel, positions: Default::default() }
+        Matcher { tree, fuel, positions: Positions::default() }
     }
 
     /// Whether an element matches one of the selectors.
@@ -140,25 +131,40 @@ impl<'t> Matcher<'t> {
         Ok(None)
     }
 
+    /// The element behind this one among its siblings.
+    fn next(&self, element: NodeId) -> Result<Option<NodeId>, ExtractError> {
+        let mut next = self.tree.next_sibling(element);
+        while let Some(sibling) = next {
+            self.fuel.burn(1)?;
+            if self.tree.is_element(sibling) {
+                return Ok(Some(sibling));
+            }
+            next = self.tree.next_sibling(sibling);
+        }
+        Ok(None)
+    }
+
     fn all(&self, tests: &[Test], element: NodeId) -> Result<bool, ExtractError> {
         for test in tests {
-            if !self.holds(test, element)? {
+            let holds = match test {
+                // Most elements fail at their name: that is not worth a call.
+                Test::Name(name) => is_named(self.tree, element, name),
+                test => self.holds(test, element)?,
+            };
+            if !holds {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
+    #[inline(never)]
     fn holds(&self, test: &Test, element: NodeId) -> Result<bool, ExtractError> {
         let tree = self.tree;
         Ok(match test {
-            Test::Name(Name::Local(name)) => tree.same_name(tree.local_name(element), name),
-            Test::Name(Name::Full(name)) => tree.same_name(tree.name(element), name),
-            Test::Id(id) => {
-                self.fuel.burn(tree.attributes(element).len())?;
-                tree.attribute(element, "id") == Some(id)
-            }
-            Test::Class(class) => match self.class(element)? {
+            Test::Name(name) => is_named(tree, element, name),
+            Test::Id(id) => self.attribute(element, "id")? == Some(id),
+            Test::Class(class) => match self.attribute(element, "class")? {
                 Some(value) => {
                     self.fuel.burn_text(value.len())?;
                     has_word(value, class)
@@ -166,8 +172,7 @@ impl<'t> Matcher<'t> {
                 None => false,
             },
             Test::Attribute { name, value, case } => {
-                self.fuel.burn(tree.attributes(element).len())?;
-                match (attribute(tree, element, name), value) {
+                match (self.attribute(element, name)?, value) {
                     (None, _) => false,
                     (Some(_), None) => true,
                     (Some(actual), Some((operator, wanted))) => {
@@ -175,9 +180,7 @@ impl<'t> Matcher<'t> {
                         let ignored = match case {
                             Case::Matters => false,
                             Case::Ignored => true,
-                            Case::OfAttribute => {
-                                tree.is_html() && name.eq_ignore_ascii_case("type")
-                            }
+                            Case::IgnoredInHtml => tree.is_html(),
                         };
                         operator.holds(actual, wanted, ignored)
                     }
@@ -186,26 +189,75 @@ impl<'t> Matcher<'t> {
             Test::Is(list) => self.any(list, element)?,
             Test::Not(list) => !self.any(list, element)?,
             Test::Has(list) => self.has(list, element)?,
-            Test::Nth { step, offset, of_type, from_end } => {
-                let position = self.position(element, *of_type)?;
-                let position = if *from_end { position.from_end } else { position.from_start };
-                is_nth(i64::from(position), *step, *offset)
-            }
-            Test::NthOf { step, offset, from_end, of } => {
-                self.any(of, element)?
-                    && is_nth(self.position_among(of, element, *from_end)?, *step, *offset)
+            Test::Nth { step, offset, from_end, among } => {
+                self.is_nth(element, (*step, *offset), *from_end, among)?
             }
             Test::Root => tree.parent(element) == Some(DOCUMENT),
             Test::Empty => {
                 let mut children = tree.descendants(element);
                 children.all(|id| matches!(tree.kind(id), Kind::Comment | Kind::Instruction))
             }
+            Test::Html => self.is_html(element)?,
+            Test::Contains { texts, own } => self.contains(element, texts, *own)?,
+            Test::Language(ranges) => self.speaks(element, ranges)?,
+            Test::Direction(direction) => self.direction(element)? == Some(*direction),
+            Test::InRange(within) => self.is_in_range(element)? == Some(*within),
+            Test::Defined => is_defined(tree.local_name(element)),
+            Test::DefaultButton => self.is_default_button(element)?,
+            Test::UncheckedGroup => self.is_of_unchecked_group(element)?,
         })
     }
 
-    fn class(&self, element: NodeId) -> Result<Option<&'t str>, ExtractError> {
+    /// The value of an attribute; in HTML the case of its name does not matter.
+    pub(super) fn attribute(
+        &self,
+        element: NodeId,
+        name: &str,
+    ) -> Result<Option<&'t str>, ExtractError> {
         self.fuel.burn(self.tree.attributes(element).len())?;
-        Ok(self.tree.attribute(element, "class"))
+        Ok(attribute(self.tree, element, name))
+    }
+
+    fn is_nth(
+        &self,
+        element: NodeId,
+        (step, offset): (i64, i64),
+        from_end: bool,
+        among: &Among,
+    ) -> Result<bool, ExtractError> {
+        match among {
+            // The first and the last need no numbers.
+            Among::All if (step, offset) == (0, 1) => {
+                return Ok(match from_end {
+                    true => self.next(element)?.is_none(),
+                    false => self.previous(element)?.is_none(),
+                });
+            }
+            Among::Matching(list) if !self.any(list, element)? => return Ok(false),
+            _ => {}
+        }
+        let position = self.position(element, among)?;
+        let position = if from_end { position.from_end } else { position.from_start };
+        Ok(is_nth(i64::from(position), step, offset))
+    }
+
+    /// Whether one of the texts is in that of an element, or in its own text nodes.
+    fn contains(&self, element: NodeId, texts: &[String], own: bool) -> Result<bool, ExtractError> {
+        let holds = |id: NodeId| {
+            let text = self.tree.text(id);
+            self.fuel.burn_text(text.len() * texts.len())?;
+            Ok(texts.iter().any(|wanted| text.contains(wanted.as_str())))
+        };
+        if !own {
+            return holds(element);
+        }
+        for child in self.tree.children(element) {
+            self.fuel.burn(1)?;
+            if self.tree.kind(child) == Kind::Text && holds(child)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn has(&self, list: &[Complex], anchor: NodeId) -> Result<bool, ExtractError> {
@@ -228,58 +280,18 @@ impl<'t> Matcher<'t> {
         }
         Ok(false)
     }
-
-    /// Which of the siblings that match a selector an element is, from 1; each sibling before it
-    /// (or behind it) is paid for.
-    fn position_among(
-        &self,
-        of: &[Complex],
-        element: NodeId,
-        from_end: bool,
-    ) -> Result<i64, ExtractError> {
-        let next = |id| match from_end {
-            true => self.tree.next_sibling(id),
-            false => self.tree.previous_sibling(id),
-        };
-        let mut position = 1;
-        for sibling in std::iter::successors(next(element), |id| next(*id)) {
-            self.fuel.burn(1)?;
-            if self.tree.is_element(sibling) && self.any(of, sibling)? {
-                position += 1;
-            }
-        }
-        Ok(position)
-    }
-
-    fn position(&self, element: NodeId, of_type: bool) -> Result<Position, ExtractError> {
-        let positions = &self.positions[usize::from(of_type)];
-        if positions.get().is_none() {
-            self.fuel.burn(self.tree.len() as usize)?;
-        }
-        let positions = positions.get_or_init(|| positions_in(self.tree, of_type));
-        Ok(positions.get(element as usize).copied().unwrap_or_default())
-    }
 }
 
-/// The positions of all elements at once: one by one they would take quadratic time.
-fn positions_in(tree: &Tree, of_type: bool) -> Vec<Position> {
-    let family = |element| {
-        let name = if of_type { tree.name(element) } else { "" };
-        (tree.parent(element), name)
-    };
-    let mut counts = HashMap::new();
-    let mut positions = vec![Position::default(); tree.len() as usize];
-    for element in tree.elements() {
-        let count = counts.entry(family(element)).or_insert(0);
-        *count += 1;
-        positions[element as usize].from_start = *count;
+#[inline]
+fn is_named(tree: &Tree, element: NodeId, name: &Name) -> bool {
+    match name {
+        Name::Local(name) => tree.same_name(tree.local_name(element), name),
+        Name::Full(name) => tree.same_name(tree.name(element), name),
+        Name::Prefix(prefix) => {
+            let (own, _) = tree.name(element).split_once(':').unwrap_or_default();
+            tree.same_name(own, prefix)
+        }
     }
-    for element in tree.elements() {
-        // Counted above, as are all elements of the tree.
-        let position = &mut positions[element as usize];
-        position.from_end = counts[&family(element)] + 1 - position.from_start;
-    }
-    positions
 }
 
 /// Whether a position is `step * n + offset` for some n from 0.

@@ -142,6 +142,18 @@ fn pseudo_classes() {
             ("input[type=HIDDEN]", "i1"),
             ("form > :optional", "i1 i2"),
             (":link, :checked, :required", ""),
+            ("a:hover, :focus, :not(:visited) > h1, :current(p)", "h1"),
+            ("#ul > li:NOT(.new)", "l1 l3"),
+            ("#ul > li:nth-child(odd OF .new)", "l2"),
+            (":is(), :is(, h1), :where(b,)", "h1 b1"),
+            ("li[class!=new], [id!=l1]:contains(bold)", "html body p2 b1 l1 l3 l4 s1"),
+            ("p:contains(\"two b\", 'one')", "p1 p2"),
+            ("p:-soup-contains-own(bold)", ""),
+            (":scope > body > ul, & > body > h1", "h1 ul"),
+            (":disabled", "i2"),
+            (":read-write", ""),
+            (":lang(en) > h1", "h1"),
+            ("h1:dir(ltr), h1:dir(rtl)", "h1"),
         ],
     );
 }
@@ -172,9 +184,66 @@ fn works_on_xml() {
             ("Item", "1 2"),
             ("item", ""),
             ("m|Item", "1"),
+            ("m|*", "1"),
+            ("*|*[id]", "1 2"),
+            ("Item:lang(en)", "1"),
+            (":checked, :dir(ltr), :link", ""),
             ("|Item", "2"),
             ("*|Item", "1 2"),
             ("[xml|lang=en]", "1"),
+        ],
+    );
+}
+
+#[test]
+fn names_with_a_colon_are_other_names_in_html() {
+    let tree = html("<o:p id=1>x</o:p><p id=2><svg><a id=3 xlink:href=y></a></svg>");
+    check(&tree, &[("p", "2"), (r"o\:p", "1"), ("o|p", "1"), ("*|p", "2"), ("o|*", "1")]);
+}
+
+#[test]
+fn attributes_of_html_have_values_without_case() {
+    let tree = html("<link id=1 rel=StyleSheet><input id=2 type=TEXT name=Q><td id=3 align=Left>");
+    check(
+        &tree,
+        &[
+            ("[rel=stylesheet]", "1"),
+            ("[TYPE^=te]", "2"),
+            ("[name=q]", ""),
+            ("[name=q i]", "2"),
+            ("[rel=stylesheet s]", ""),
+        ],
+    );
+    let tree = markup::parse(b"<a><b id='1' type='TEXT'/></a>", Dialect::Xml).unwrap();
+    check(&tree, &[("[type=text]", ""), ("[type=text i]", "1")]);
+}
+
+#[test]
+fn forms_are_in_the_state_in_which_they_arrive() {
+    let tree = html(
+        "<form><fieldset id=a disabled><legend><input id=b></legend><legend><input id=c></legend>\
+         <div><select id=d><optgroup id=e disabled><option id=f></optgroup>\
+         <option id=g selected></select></div></fieldset><fieldset><input id=h type=hidden disabled>\
+         <button id=i></button><input id=j type=submit></fieldset></form>\
+         <input id=k type=radio name=x><input id=l type=radio name=y checked>\
+         <input id=m type=radio name=y><a id=n href=x></a><a id=o></a>\
+         <input id=p type=number min=1 max=3 value=4><textarea id=q placeholder=x></textarea>\
+         <p id=r contenteditable></p><x-y id=s></x-y>",
+    );
+    check(
+        &tree,
+        &[
+            (":disabled", "a c d e f h"),
+            (":is(input, button, select, option):enabled", "b g i j k l m p"),
+            (":default", "g i l"),
+            (":checked", "g l"),
+            (":indeterminate", "k"),
+            (":link", "n"),
+            (":out-of-range", "p"),
+            (":in-range", ""),
+            (":placeholder-shown", "q"),
+            (":read-write", "b p q r"),
+            ("body > :not(:defined)", "s"),
         ],
     );
 }
@@ -192,16 +261,21 @@ fn mistakes_say_where() {
         ("a[b=", 4),
         ("a[b='c", 4),
         ("a[b=1]", 4),
-        ("a[b!=c]", 3),
+        ("a[b!c]", 3),
         (".1a", 1),
         ("a::text", 1),
-        ("a:hover", 1),
+        ("a:hoover", 1),
         ("a:not(", 6),
         ("a:nth-child(x)", 12),
         ("a:nth-of-type(2 of b)", 16),
         ("a:nth-child(99999999999)", 12),
         ("a || b", 2),
         ("a)", 1),
+        ("-", 0),
+        ("a:dir(up)", 6),
+        ("a:lang()", 7),
+        ("a:contains(1)", 11),
+        ("a:not(,b)", 6),
         ("a\\", 2),
     ] {
         let error = Css::compile(selector, None).unwrap_err();
@@ -216,9 +290,13 @@ fn mistakes_say_where() {
 fn costly_searches_end() {
     let deep = html(&"<div>".repeat(500));
     let wide = html(&"<p>x".repeat(50_000));
-    for (selector, tree) in
-        [("b ~ p", &wide), ("p:has(~ b)", &wide), ("div:has(div:has(div:has(b)))", &deep)]
-    {
+    let form = html(&format!("<form>{}", "<input type=radio name=a>".repeat(20_000)));
+    for (selector, tree) in [
+        ("b ~ p", &wide),
+        ("p:has(~ b)", &wide),
+        ("div:has(div:has(div:has(b)))", &deep),
+        (":indeterminate", &form),
+    ] {
         let css = Css::compile(selector, None).unwrap();
         let found = find(&css, tree, Which::All);
         assert!(matches!(found, Err(ExtractError::TooCostly { .. })), "{selector}");
@@ -227,8 +305,15 @@ fn costly_searches_end() {
     let css = Css::compile(&format!("b {}", "div ".repeat(100)), None).unwrap();
     assert_eq!(find(&css, &deep, Which::All), Ok(Found::None));
     // Positions do not make it quadratic.
-    let css = Css::compile("p:nth-child(even):nth-last-of-type(odd)", None).unwrap();
-    assert!(matches!(find(&css, &wide, Which::Last), Ok(Found::One(_))));
+    for selector in [
+        "p:nth-child(even):nth-last-of-type(odd)",
+        "p:nth-child(even of p)",
+        "p:nth-child(even of p:nth-last-child(odd of p))",
+        "p:first-child, p:last-child",
+    ] {
+        let css = Css::compile(selector, None).unwrap();
+        assert!(matches!(find(&css, &wide, Which::Last), Ok(Found::One(_))), "{selector}");
+    }
 }
 
 /// Joins compounds in all ways there are, without the shortcuts of the matcher.

@@ -106,20 +106,26 @@ fn malformed_xml_says_where() {
 #[test]
 fn a_page_with_an_xml_declaration_may_still_be_html() {
     let body = b"<?xml version='1.0'?><!DOCTYPE html><html><body><br><p>1</body></html>";
-    assert_eq!(Dialect::of_body(body), Dialect::Xml);
+    assert_eq!(Dialect::of(b"", body), Dialect::Xml);
     assert_eq!(parse(body, Dialect::Xml).unwrap().text(DOCUMENT), "1");
 }
 
 #[test]
 fn content_types_decide() {
-    for (content_type, expected) in [
-        ("text/html; charset=utf-8", Some(Dialect::Html)),
-        ("Application/XML", Some(Dialect::Xml)),
-        ("application/soap+xml;charset=utf-8", Some(Dialect::Xml)),
-        ("application/json", None),
-        ("", None),
+    const BARE: &str = "<a/>";
+    const PROLOG: &str = "\u{FEFF} <?xml version='1.0'?><a/>";
+    const PAGE: &str = "<?xml version='1.0'?><!-- < --><!DOCTYPE html><HTML></html>";
+    for (content_type, bare, prolog, page) in [
+        ("text/html; charset=utf-8", Dialect::Html, Dialect::Xml, Dialect::Html),
+        ("Application/XML", Dialect::Xml, Dialect::Xml, Dialect::Xml),
+        ("application/soap+XML;charset=utf-8", Dialect::Xml, Dialect::Xml, Dialect::Xml),
+        ("application/json", Dialect::Html, Dialect::Xml, Dialect::Xml),
+        ("", Dialect::Html, Dialect::Xml, Dialect::Xml),
     ] {
-        assert_eq!(Dialect::of_content_type(content_type.as_bytes()), expected, "{content_type}");
+        for (body, expected) in [(BARE, bare), (PROLOG, prolog), (PAGE, page)] {
+            let dialect = Dialect::of(content_type.as_bytes(), body.as_bytes());
+            assert_eq!(dialect, expected, "{body} as {content_type}");
+        }
     }
 }
 

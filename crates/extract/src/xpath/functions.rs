@@ -98,6 +98,22 @@ impl Function {
         }
     }
 
+    /// Whether it gives a number.
+    pub(super) fn gives_number(self) -> bool {
+        matches!(
+            self,
+            Function::Ceiling
+                | Function::Count
+                | Function::Floor
+                | Function::Last
+                | Function::Number
+                | Function::Position
+                | Function::Round
+                | Function::StringLength
+                | Function::Sum
+        )
+    }
+
     /// Whether its argument must be nodes.
     pub(super) fn takes_nodes(self) -> bool {
         matches!(
@@ -226,18 +242,14 @@ impl<'t> Search<'t> {
 
     /// The namespace of an element or attribute, by the declarations around it.
     fn namespace(&self, node: Node) -> Result<&'t str, ExtractError> {
-        let declaration = match (self.name(node).split_once(':'), node.attribute) {
-            (Some((prefix, _)), _) => Cow::Owned(format!("xmlns:{prefix}")),
-            (None, None) => Cow::Borrowed("xmlns"),
-            // An attribute without prefix is in no namespace.
-            (None, Some(_)) => return Ok(""),
-        };
-        let mut around = std::iter::once(node.id).chain(self.tree.ancestors(node.id));
-        let declared = around.find_map(|id| match self.burn_attributes(id) {
-            Ok(()) => self.tree.attribute(id, &declaration).map(Ok),
-            Err(error) => Some(Err(error)),
-        });
-        declared.unwrap_or(Ok(""))
+        match node.attribute {
+            None => self.tree.namespace(node.id, self.fuel),
+            Some(attribute) => match self.tree.attribute_name(attribute).split_once(':') {
+                Some((prefix, _)) => self.tree.namespace_of_prefix(prefix, node.id, self.fuel),
+                // An attribute without prefix is in no namespace.
+                None => Ok(""),
+            },
+        }
     }
 
     /// Takes the price of looking for an attribute of an element.

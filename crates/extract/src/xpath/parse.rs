@@ -261,7 +261,7 @@ fn arguments<'p>(cursor: &mut Cursor<'p>) -> Result<Vec<(Cursor<'p>, Expression)
 fn relative(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>) -> Result<(), CompileError> {
     loop {
         cursor.skip_space();
-        steps.push(step(cursor)?);
+        push(steps, step(cursor)?);
         cursor.skip_space();
         if cursor.eat("//") {
             steps.push(any_below());
@@ -273,19 +273,41 @@ fn relative(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>) -> Result<(), Compil
 
 /// What `//` stands for.
 fn any_below() -> Step {
-    Step { axis: Axis::DescendantOrSelf, test: NodeTest::Any, predicates: vec![] }
+    any_on(Axis::DescendantOrSelf)
+}
+
+/// Any node on an axis.
+fn any_on(axis: Axis) -> Step {
+    Step { axis, test: NodeTest::Any, predicates: vec![], positional: false }
+}
+
+/// Adds a step. `//x` is one step: the descendants that are x, unless x is asked for its place among its
+/// siblings.
+fn push(steps: &mut Vec<Step>, mut step: Step) {
+    let is_any_below = |step: &Step| {
+        step.axis == Axis::DescendantOrSelf
+            && matches!(step.test, NodeTest::Any)
+            && step.predicates.is_empty()
+    };
+    if step.axis == Axis::Child && !step.positional && steps.last().is_some_and(is_any_below) {
+        steps.pop();
+        step.axis = Axis::Descendant;
+    }
+    steps.push(step);
 }
 
 fn step(cursor: &mut Cursor<'_>) -> Result<Step, CompileError> {
     for (sign, axis) in [("..", Axis::Parent), (".", Axis::OneSelf)] {
         if cursor.eat(sign) {
-            return Ok(Step { axis, test: NodeTest::Any, predicates: vec![] });
+            return Ok(any_on(axis));
         }
     }
     let axis = axis(cursor)?;
     cursor.skip_space();
     let test = node_test(cursor)?;
-    Ok(Step { axis, test, predicates: predicates(cursor)? })
+    let predicates = predicates(cursor)?;
+    let positional = predicates.iter().any(Expression::is_positional);
+    Ok(Step { axis, test, predicates, positional })
 }
 
 fn axis(cursor: &mut Cursor<'_>) -> Result<Axis, CompileError> {

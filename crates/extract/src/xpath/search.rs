@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::value::{Node, Value, number_to_text, text_to_number};
-use super::{Axis, Expression, NodeTest, Operator, Start, Step};
+use super::{Expression, Operator, Start, Step};
 use crate::ExtractError;
 use crate::fuel::Fuel;
-use crate::markup::{DOCUMENT, Kind, NodeId, Tree};
+use crate::markup::{Tree, local};
 
 /// Where an expression is evaluated: a node, which it is among those it was found with, and how
 /// many they are.
@@ -24,9 +24,6 @@ impl Context {
         Context { node: Node::DOCUMENT, position: 1, size: 1 }
     }
 }
-
-/// The nodes on an axis.
-type Nodes<'t> = Box<dyn Iterator<Item = Node> + 't>;
 
 /// A search in one tree.
 pub(super) struct Search<'t> {
@@ -74,8 +71,11 @@ impl<'t> Search<'t> {
 
     fn in_order(&self, mut nodes: Vec<Node>) -> Result<Vec<Node>, ExtractError> {
         self.fuel.burn(nodes.len())?;
-        nodes.sort_unstable();
-        nodes.dedup();
+        // Most axes give them so.
+        if !nodes.is_sorted_by(|a, b| a < b) {
+            nodes.sort_unstable();
+            nodes.dedup();
+        }
         Ok(nodes)
     }
 
@@ -99,6 +99,17 @@ impl<'t> Search<'t> {
     }
 
     fn step(&self, step: &'t Step, from: Vec<Node>) -> Result<Vec<Node>, ExtractError> {
+        if !step.positional && from.len() > 1 && from.iter().all(|node| node.attribute.is_none()) {
+            let mut found = Vec::new();
+            self.along_all(step.axis, &from, &mut |candidate| {
+                self.fuel.burn(1)?;
+                if self.passes(candidate, step) {
+                    found.push(candidate);
+                }
+                Ok(true)
+            })?;
+            return self.in_order(self.filter(found, &step.predicates)?);
+        }
         let mut found = Vec::new();
         // [1] and its like need not look further.
         let enough = match step.predicates.first() {
@@ -109,15 +120,13 @@ impl<'t> Search<'t> {
         let mut tidy_at = 1024 + 2 * self.tree.len() as usize;
         for node in &from {
             let mut candidates = Vec::new();
-            for candidate in self.along(step.axis, *node) {
+            self.along(step.axis, *node, &mut |candidate| {
                 self.fuel.burn(1)?;
                 if self.passes(candidate, step) {
                     candidates.push(candidate);
-                    if candidates.len() >= enough {
-                        break;
-                    }
                 }
-            }
+                Ok(candidates.len() < enough)
+            })?;
             found.append(&mut self.filter(candidates, &step.predicates)?);
             if found.len() > tidy_at {
                 found = self.in_order(found)?;
@@ -152,83 +161,6 @@ impl<'t> Search<'t> {
         Ok(nodes)
     }
 
-    /// The nodes on an axis, in its direction.
-    fn along(&self, axis: Axis, node: Node) -> Nodes<'t> {
-        let (tree, id) = (self.tree, node.id);
-        if node.attribute.is_some() {
-            // An attribute has no children and no siblings, but a parent.
-            return match axis {
-                Axis::Parent => Box::new(std::iter::once(Node::of(id))),
-                Axis::OneSelf | Axis::DescendantOrSelf => Box::new(std::iter::once(node)),
-                Axis::Ancestor => self.along(Axis::AncestorOrSelf, Node::of(id)),
-                Axis::AncestorOrSelf => {
-                    Box::new(std::iter::once(node).chain(self.along(axis, Node::of(id))))
-                }
-                Axis::Following => Box::new((id + 1..tree.len()).map(Node::of)),
-                Axis::Preceding => self.along(axis, Node::of(id)),
-                _ => Box::new(std::iter::empty()),
-            };
-        }
-        let and_self = |others: Nodes<'t>| Box::new(std::iter::once(node).chain(others));
-        match axis {
-            Axis::OneSelf => Box::new(std::iter::once(node)),
-            Axis::Parent => Box::new(tree.parent(id).into_iter().map(Node::of)),
-            Axis::Child => Box::new(tree.children(id).map(Node::of)),
-            Axis::Descendant => Box::new(tree.descendants(id).map(Node::of)),
-            Axis::DescendantOrSelf => and_self(self.along(Axis::Descendant, node)),
-            Axis::Ancestor => Box::new(tree.ancestors(id).map(Node::of)),
-            Axis::AncestorOrSelf => and_self(self.along(Axis::Ancestor, node)),
-            Axis::Following => Box::new((tree.descendants(id).end..tree.len()).map(Node::of)),
-            Axis::Preceding => Box::new(
-                (DOCUMENT..id)
-                    .rev()
-                    .filter(move |before| !tree.descendants(*before).contains(&id))
-                    .map(Node::of),
-            ),
-            Axis::FollowingSibling => {
-                let next = move |id: &NodeId| tree.next_sibling(*id);
-                Box::new(std::iter::successors(tree.next_sibling(id), next).map(Node::of))
-            }
-            Axis::PrecedingSibling => {
-                let previous = move |id: &NodeId| tree.previous_sibling(*id);
-                Box::new(std::iter::successors(tree.previous_sibling(id), previous).map(Node::of))
-            }
-            Axis::Attribute => Box::new(
-                tree.attributes(id)
-                    .filter(move |a| !is_namespace(tree.attribute_name(*a)))
-                    .map(move |a| Node { id, attribute: Some(a) }),
-            ),
-        }
-    }
-
-    fn passes(&self, node: Node, step: &Step) -> bool {
-        let tree = self.tree;
-        let kind = tree.kind(node.id);
-        let is_attribute = node.attribute.is_some();
-        // What a name stands for: attributes on their axis, elements on all others.
-        let is_principal = match step.axis {
-            Axis::Attribute => is_attribute,
-            _ => !is_attribute && kind == Kind::Element,
-        };
-        match &step.test {
-            NodeTest::Any => true,
-            NodeTest::Star => is_principal,
-            NodeTest::Local(name) => is_principal && tree.same_name(self.local_name(node), name),
-            NodeTest::Full(name) => is_principal && tree.same_name(self.name(node), name),
-            NodeTest::Prefix(prefix) => {
-                let written = self.name(node).split_once(':');
-                is_principal && written.is_some_and(|(p, _)| tree.same_name(p, prefix))
-            }
-            NodeTest::Text => !is_attribute && kind == Kind::Text,
-            NodeTest::Comment => !is_attribute && kind == Kind::Comment,
-            NodeTest::Instruction(target) => {
-                !is_attribute
-                    && kind == Kind::Instruction
-                    && target.as_ref().is_none_or(|target| tree.name(node.id) == target)
-            }
-        }
-    }
-
     /// The name of an element, attribute or instruction as written.
     pub(super) fn name(&self, node: Node) -> &'t str {
         match node.attribute {
@@ -238,7 +170,10 @@ impl<'t> Search<'t> {
     }
 
     pub(super) fn local_name(&self, node: Node) -> &'t str {
-        crate::markup::local(self.name(node))
+        match node.attribute {
+            Some(attribute) => local(self.tree.attribute_name(attribute)),
+            None => self.tree.local_name(node.id),
+        }
     }
 
     /// The text of a node: its string-value (section 5).
@@ -393,11 +328,6 @@ impl<'t> Search<'t> {
         };
         Ok(bounds.is_some_and(|(left, right)| holds(left, operator, right)))
     }
-}
-
-/// Whether an attribute declares a namespace and is none in the sense of XPath.
-fn is_namespace(name: &str) -> bool {
-    name == "xmlns" || name.starts_with("xmlns:")
 }
 
 fn mirrored(operator: Operator) -> Operator {

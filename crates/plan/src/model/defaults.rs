@@ -23,6 +23,10 @@ record! {
         /// Most redirects followed in one request.
         #[key(default "0: a step is one request")]
         pub redirects: Option<u32>,
+        /// Headers that follow a redirect to another origin, though they are credentials or Host;
+        /// `Authorization` is that of `auth` too.
+        #[key(default "none")]
+        pub redirect_headers: Option<Vec<Spanned<String>>>,
         /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
         /// and extracts that read them.
         #[key(default "false")]

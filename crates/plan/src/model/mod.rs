@@ -5,6 +5,7 @@
 //! and read again is equal to the first. Each struct says what its keys are called in a plan and how
 //! their values are written there ([`crate::keys`]).
 
+mod actions;
 mod connections;
 mod data;
 mod defaults;
@@ -13,21 +14,23 @@ mod plan;
 mod request;
 mod response;
 mod step;
+mod step_list;
+mod think;
 
+pub use actions::{Cookie, Exec, Metric, MetricKind, StopScope};
 pub use connections::{ConnectionReuse, Connections, HttpVersion, Tls};
 pub use data::{AtEnd, DataFormat, DataSource, Pick, Share};
 pub use defaults::{Auth, Defaults, ResourceHosts, Resources, Timeouts};
 pub use load::{Arrivals, Closed, End, Load, Open, Stage};
-pub use plan::{Bandwidth, OnError, Plan, Scenario, Session, Target, Var, Warmup};
+pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use response::{Check, Extract, Extractor, Match};
-pub use step::{
-    Choice, Cookie, DEFAULT_PARALLEL, Exec, MAX_PARALLEL, Metric, MetricKind, Step, StepKind,
-    StopScope, Think,
-};
+pub use step::{Step, StepKind};
+pub use step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
+pub use think::Think;
 
 pub(crate) use plan::Variable;
-pub(crate) use step::{StepList, step_tables};
+pub(crate) use step_list::{StepList, step_tables};
 
 use crate::template::Template;
 

@@ -1,10 +1,11 @@
 //! The plan as a whole, its variables and scenarios.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::step::Steps;
+use super::step_list::Steps;
 use super::{Connections, DataSource, Defaults, Json, Load, Step};
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Shape, Short, ShortOr, Time, record, words,
@@ -71,6 +72,20 @@ record! {
         /// before the run always are.
         #[key([keys::Maybe<keys::At<IntFrom<1, 100_000>>>] default "1000")]
         pub max_names: Option<Spanned<u64>>,
+        /// Variables whose values stand in quantities: they are of use there, and nowhere in the model.
+        #[key(no)]
+        pub resolved: Resolved,
+    }
+}
+
+/// Names of variables whose values were put in their place when the plan was read. Like places in the file
+/// they are no part of a plan's meaning: all are equal.
+#[derive(Debug, Clone, Default)]
+pub struct Resolved(pub BTreeSet<String>);
+
+impl PartialEq for Resolved {
+    fn eq(&self, _: &Resolved) -> bool {
+        true
     }
 }
 

@@ -45,6 +45,10 @@ record! {
         /// Most redirects followed.
         #[key(default "as `defaults` says, otherwise 0")]
         pub redirects: Option<u32>,
+        /// Headers that follow a redirect to another origin, though they are credentials or Host;
+        /// `Authorization` is that of `auth` too.
+        #[key(default "as `defaults` says, otherwise none")]
+        pub redirect_headers: Option<Vec<Spanned<String>>>,
         /// Ask for compressed responses.
         #[key(default "as `defaults` says, otherwise false")]
         pub compression: Option<bool>,

@@ -1,6 +1,6 @@
 //! Variables in quantities (`users: "${n}"`): what they come to is known before the run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, nearest};
@@ -14,6 +14,8 @@ use crate::value::{MAX_VARIABLES, Value};
 #[derive(Default)]
 pub(super) struct Constants {
     layers: Vec<HashMap<String, Option<Value>>>,
+    /// Those that quantities have used.
+    pub used: BTreeSet<String>,
 }
 
 impl Constants {
@@ -44,8 +46,11 @@ impl Constants {
     ///
     /// # Errors
     /// It holds what is not known before the run, or not the same each time.
-    pub fn text(&self, template: &Template) -> Result<String, Diagnostic> {
-        let bound = template.bind(&mut Known { constants: self, hints: true })?;
+    pub fn text(&mut self, template: &Template) -> Result<String, Diagnostic> {
+        let mut known = Known { constants: self, hints: true, used: BTreeSet::new() };
+        let bound = template.bind(&mut known)?;
+        let used = known.used;
+        self.used.extend(used);
         bound.constant().ok_or_else(|| {
             let message =
                 "what stands here must be known before the run, and be the same each time";
@@ -54,7 +59,7 @@ impl Constants {
     }
 
     fn value(&self, json: &Json) -> Option<Value> {
-        let mut known = Known { constants: self, hints: false };
+        let mut known = Known { constants: self, hints: false, used: BTreeSet::new() };
         Some(match json {
             Json::Null => Value::Null,
             Json::Bool(value) => Value::Bool(*value),
@@ -83,6 +88,7 @@ const HELP: &str =
 struct Known<'c> {
     constants: &'c Constants,
     hints: bool,
+    used: BTreeSet<String>,
 }
 
 impl Binder for Known<'_> {
@@ -90,7 +96,12 @@ impl Binder for Known<'_> {
         let name = path[0];
         let layers = &self.constants.layers;
         match layers.iter().rev().find_map(|layer| layer.get(name)) {
-            Some(Some(value)) => Ok(Bound::Constant(value.clone(), 1)),
+            Some(Some(value)) => {
+                if self.hints {
+                    self.used.insert(name.to_owned());
+                }
+                Ok(Bound::Constant(value.clone(), 1))
+            }
             Some(None) => {
                 let message =
                     format!("`{name}` is not known before the run, or not the same each time");

@@ -78,14 +78,19 @@ pub fn load_str(
 ) -> Result<Loaded, PlanErrors> {
     let mut reader = Reader::new(folder, options.clone());
     let plan = reader.plan(name, text);
-    let (mut found, sources) = reader.finish();
+    let (mut found, mut sources) = reader.finish();
+    sources.hide(&options.secrets());
     let mut plan = plan.unwrap_or_default();
     if plan.name.is_empty() {
         let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         plan.name = stem.unwrap_or_else(|| "plan".to_owned());
     }
+    // Values that others take the place of stand in the file all the same.
+    sources.hide(&plan.secrets());
     let own = plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.vars);
     found.extend(options.apply(plan.vars.iter_mut().chain(own)));
+    sources.hide(&plan.secrets());
+    found.extend(plan.short_secrets());
     found.extend(validate::validate(&plan));
     sort(&mut found);
     let (errors, warnings): (Vec<_>, Vec<_>) =

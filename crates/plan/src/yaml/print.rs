@@ -6,14 +6,18 @@ use serde_json::{Value, json};
 
 use crate::keys::{Form, Of};
 use crate::model::Plan;
-use crate::secrets::Secrets;
+use crate::secrets::{self, Secrets};
 
 /// A plan as YAML. With `mask_secrets` the values of secret variables, and every text that holds one,
 /// are masked: the result then no longer runs as it did.
 pub fn print(plan: &Plan, mask_secrets: bool) -> String {
     let secrets = if mask_secrets { plan.secrets() } else { Secrets::default() };
+    let mut value = Of::<Plan>::print(plan);
+    if mask_secrets {
+        secrets::hide_in_place(&mut value);
+    }
     let mut out = String::new();
-    block(&mut out, &Of::<Plan>::print(plan), 0, &|text: &str| secrets.mask(text));
+    block(&mut out, &value, 0, &|text: &str| secrets.mask(text));
     out
 }
 

@@ -8,10 +8,10 @@ use std::rc::Rc;
 use super::constants::Constants;
 use super::node::{self, Kind, Node};
 use super::suggest::{home, suggest};
-use crate::diagnostic::{Diagnostic, Sources};
+use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::files;
 use crate::keys::{ByName, Form, Of, Table, Union, Way};
-use crate::model::{Plan, Step, Var, Variable};
+use crate::model::{Plan, Resolved, Step, Var, Variable};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 use crate::vars::LoadOptions;
@@ -19,7 +19,7 @@ use crate::vars::LoadOptions;
 /// Deepest nesting of included files.
 const MAX_INCLUDES: usize = 16;
 
-/// Most that is said of one plan.
+/// Most errors that are noted, and most warnings.
 pub(super) const MAX_FOUND: usize = 100;
 /// Most steps of a plan, those of its includes and within others counted.
 const MAX_STEPS: usize = 50_000;
@@ -68,6 +68,7 @@ impl Reader {
         // What uses a variable is not wrong because its definition is.
         let lost = std::mem::take(&mut self.lost).into_iter();
         plan.vars.extend(lost.map(|name| Var { name, ..Var::default() }));
+        plan.resolved = Resolved(std::mem::take(&mut self.constants.used));
         self.whole(&root, &plan);
         Some(plan)
     }
@@ -94,14 +95,18 @@ impl Reader {
 
     /// Notes it.
     pub fn report(&mut self, found: Diagnostic) {
-        if !self.is_full() {
+        if self.count(found.severity) < MAX_FOUND {
             self.found.push(found);
         }
     }
 
+    fn count(&self, severity: Severity) -> usize {
+        self.found.iter().filter(|found| found.severity == severity).count()
+    }
+
     /// Whether so much is wrong that no more is noted.
     fn is_full(&self) -> bool {
-        self.found.len() >= MAX_FOUND
+        self.count(Severity::Error) >= MAX_FOUND
     }
 
     /// What is good; of what is not, the error is noted.

@@ -60,7 +60,7 @@ scenarios:
   a:
     weight: 3
     start_after: 1s
-    defaults: {compression: true, redirects: 2, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
+    defaults: {compression: true, redirects: 2, redirect_headers: Authorization, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}

@@ -1,4 +1,4 @@
-//! A plan at a load level: the plan's loads are replaced, in their proportions.
+//! A plan at a load level: each of its loads is multiplied by the same factor.
 
 use std::time::Duration;
 
@@ -13,27 +13,47 @@ const MIN_USERS: u64 = 100;
 /// ... and at most as many as the open files allow.
 const MAX_USERS: u64 = 10_000;
 
-/// What most of the plan's loads count: arrivals or users.
+/// What a level counts unless it is asked for: users or arrivals, if all loads have those, or else the factor by
+/// which the plan's loads are multiplied.
 pub fn kind(plan: &Plan) -> LevelKind {
     let loads =
         plan.scenarios.iter().filter_map(|scenario| scenario.load.as_ref()).chain(&plan.load);
-    let open = loads.clone().filter(|load| matches!(load.value, Load::Open(_))).count();
-    if 2 * open > loads.count() { LevelKind::Rate } else { LevelKind::Users }
+    let (open, all) = loads.fold((0, 0), |(open, all), load| {
+        (open + usize::from(matches!(load.value, Load::Open(_))), all + 1)
+    });
+    match open {
+        0 => LevelKind::Users,
+        open if open == all => LevelKind::Rate,
+        _ => LevelKind::Factor,
+    }
 }
 
-/// The plan at this level, for this long. The level is that of all loads of its kind together; loads of the other
-/// kind are raised by the same factor. In a plan without a load of that kind, all are turned into it, one part
-/// each. Each load has at least one user.
-pub fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Plan {
+/// The first level, unless one is asked for.
+pub(super) fn first(by: LevelKind) -> f64 {
+    match by {
+        LevelKind::Rate => 10.0,
+        LevelKind::Users => 1.0,
+        LevelKind::Factor => 0.25,
+    }
+}
+
+/// The plan at this level, for this long: all its loads are multiplied by the same factor, and stay at their peak
+/// from the first moment on. A level in users, or in arrivals, is that of all loads of its kind together. In a plan
+/// without a load of that kind, all are turned into it, one part each. Each load has at least one user.
+pub(super) fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Plan {
     let mut plan = plan.clone();
     let mut loads = plans::loads(&mut plan);
     let of_kind = loads.iter().filter(|load| kind_of(load) == by);
     let total: f64 = of_kind.map(|load| size(load)).sum();
+    let factor = match by {
+        LevelKind::Factor => Some(level),
+        LevelKind::Rate | LevelKind::Users => (total > 0.0).then_some(level / total),
+    };
     let count = loads.len() as f64;
     for load in &mut loads {
-        **load = match (kind_of(load), total > 0.0) {
-            (own, true) => sized(load, own, level * size(load) / total, length),
-            (_, false) => sized(load, by, level / count, length),
+        **load = match factor {
+            Some(factor) => sized(load, kind_of(load), factor * size(load), length),
+            None => sized(load, by, level / count, length),
         };
     }
     for scenario in &mut plan.scenarios {
@@ -42,40 +62,42 @@ pub fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Plan {
     plan
 }
 
-/// Whether all loads are arrivals at this level, so that throughput is the rate.
-pub fn is_open(plan: &Plan, by: LevelKind) -> bool {
+/// The rate of arrivals of a plan, if all its load is arrivals: throughput has to keep up with it.
+pub(super) fn arrivals(plan: &Plan) -> Option<f64> {
     let mut plan = plan.clone();
-    let loads = plans::loads(&mut plan);
-    let open = loads.iter().filter(|load| kind_of(load) == LevelKind::Rate).count();
-    by == LevelKind::Rate && (open == 0 || open == loads.len())
+    plans::loads(&mut plan)
+        .iter()
+        .map(|load| match load {
+            Load::Open(open) => open.rate,
+            Load::Closed(_) => None,
+        })
+        .sum()
 }
 
 /// A load of so many users, or arrivals per second.
 fn sized(load: &Load, kind: LevelKind, size: f64, length: Duration) -> Load {
-    match (kind, load) {
-        (LevelKind::Users, load) => Load::Closed(Closed {
-            users: Some((size.round() as u64).max(1)),
+    if kind == LevelKind::Rate {
+        let (users, arrivals) = match load {
+            Load::Open(open) => (open.max_users, open.arrivals),
+            Load::Closed(_) => (0, Default::default()),
+        };
+        return Load::Open(Open {
+            rate: Some(size),
+            max_users: users.max(least_users(size)).min(MAX_USERS),
+            arrivals,
             duration: Some(length),
-            pacing: match load {
-                Load::Closed(closed) => closed.pacing,
-                Load::Open(_) => None,
-            },
-            ..Closed::default()
-        }),
-        (LevelKind::Rate, load) => {
-            let (users, arrivals) = match load {
-                Load::Open(open) => (open.max_users, open.arrivals),
-                Load::Closed(_) => (0, Default::default()),
-            };
-            Load::Open(Open {
-                rate: Some(size),
-                max_users: users.max(least_users(size)).min(MAX_USERS),
-                arrivals,
-                duration: Some(length),
-                ..Open::default()
-            })
-        }
+            ..Open::default()
+        });
     }
+    Load::Closed(Closed {
+        users: Some((size.round() as u64).max(1)),
+        duration: Some(length),
+        pacing: match load {
+            Load::Closed(closed) => closed.pacing,
+            Load::Open(_) => None,
+        },
+        ..Closed::default()
+    })
 }
 
 fn least_users(rate: f64) -> u64 {
@@ -101,50 +123,66 @@ fn size(load: &Load) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
-    fn plan(text: &str) -> Plan {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("plan.yaml");
-        std::fs::write(&path, text).expect("writable");
-        squall_plan::yaml::load(&path, &Default::default()).expect("a plan").plan
+    fn plan(loads: &[&str]) -> Plan {
+        let scenarios: String = loads
+            .iter()
+            .enumerate()
+            .map(|(at, load)| {
+                format!("  s{at}: {{load: {{{load}, for: 1m}}, steps: [{{get: /}}]}}\n")
+            })
+            .collect();
+        let text = format!("target: builtin\nscenarios:\n{scenarios}");
+        squall_plan::yaml::load_str("p", &text, Path::new(""), &Default::default())
+            .expect("a plan")
+            .plan
+    }
+
+    /// Kind and size of each load at a level.
+    fn sizes(plan: &Plan, by: LevelKind, level: f64) -> Vec<(LevelKind, f64)> {
+        let mut plan = at(plan, by, level, Duration::from_secs(9));
+        plans::loads(&mut plan).iter().map(|load| (kind_of(load), size(load))).collect()
     }
 
     #[test]
     fn loads_keep_their_proportions() {
-        let two = plan(
-            "target: builtin\nscenarios:\n  a: {load: {users: 30, for: 1m}, steps: [{get: /}]}\n  b: {load: {users: 10, ramp: 5s, for: 1m}, start_after: 5s, steps: [{get: /}]}\n",
-        );
+        let mut two = plan(&["users: 30", "users: 10, ramp: 5s"]);
+        two.scenarios[1].start_after = Duration::from_secs(5);
         assert_eq!(kind(&two), LevelKind::Users);
-        let level = at(&two, LevelKind::Users, 200.0, Duration::from_secs(9));
-        let users = |plan: &Plan, index: usize| match &plan.scenarios[index].load {
-            Some(load) => match &load.value {
-                Load::Closed(closed) => (closed.users, closed.ramp, closed.duration),
-                Load::Open(open) => (Some(open.max_users), open.ramp, open.duration),
-            },
-            None => panic!("a load"),
-        };
-        let nine = Some(Duration::from_secs(9));
-        assert_eq!(users(&level, 0), (Some(150), Duration::ZERO, nine));
-        assert_eq!(users(&level, 1), (Some(50), Duration::ZERO, nine));
+        let (users, rate) = (LevelKind::Users, LevelKind::Rate);
+        assert_eq!(sizes(&two, users, 200.0), [(users, 150.0), (users, 50.0)]);
+        assert_eq!(sizes(&two, rate, 100.0), [(rate, 50.0), (rate, 50.0)]);
+        let level = at(&two, users, 200.0, Duration::from_secs(9));
         assert_eq!(level.scenarios[1].start_after, Duration::ZERO);
-        let rate = at(&two, LevelKind::Rate, 100.0, Duration::from_secs(9));
-        assert_eq!(users(&rate, 0), (Some(500), Duration::ZERO, nine));
+        let load = level.scenarios[1].load.as_ref().expect("a load");
+        let expected =
+            Closed { users: Some(50), duration: Some(Duration::from_secs(9)), ..Closed::default() };
+        assert_eq!(load.value, Load::Closed(expected));
     }
 
     #[test]
-    fn loads_of_both_kinds_are_raised_together() {
-        let both = plan(
-            "target: builtin\nscenarios:\n  a: {load: {users: 30, for: 1m}, steps: [{get: /}]}\n  b: {load: {rate: 60/s, for: 1m}, steps: [{get: /}]}\n",
-        );
-        let sizes = |by, level| {
-            let mut plan = at(&both, by, level, Duration::from_secs(9));
-            let loads = plans::loads(&mut plan);
-            loads.iter().map(|load| (kind_of(load), size(load))).collect::<Vec<_>>()
-        };
+    fn users_and_arrivals_are_multiplied_by_the_same_factor() {
+        let both = plan(&["users: 30", "rate: 60/s, max_users: 10"]);
+        assert_eq!(kind(&both), LevelKind::Factor);
         let doubled = [(LevelKind::Users, 60.0), (LevelKind::Rate, 120.0)];
-        assert_eq!(sizes(LevelKind::Users, 60.0), doubled);
-        assert_eq!(sizes(LevelKind::Rate, 120.0), doubled);
-        assert!(!is_open(&both, LevelKind::Rate));
+        assert_eq!(sizes(&both, LevelKind::Factor, 2.0), doubled);
+        assert_eq!(sizes(&both, LevelKind::Users, 60.0), doubled);
+        assert_eq!(sizes(&both, LevelKind::Rate, 120.0), doubled);
+        let small = [(LevelKind::Users, 1.0), (LevelKind::Rate, 0.6)];
+        assert_eq!(sizes(&both, LevelKind::Factor, 0.01), small, "nobody is no user");
+    }
+
+    #[test]
+    fn throughput_has_to_keep_up_where_all_loads_are_arrivals() {
+        let nine = Duration::from_secs(9);
+        let open = plan(&["rate: 60/s, max_users: 10", "rate: 20/s, max_users: 10"]);
+        assert_eq!(kind(&open), LevelKind::Rate);
+        assert_eq!(arrivals(&at(&open, LevelKind::Rate, 40.0, nine)), Some(40.0));
+        assert_eq!(arrivals(&at(&open, LevelKind::Factor, 2.0, nine)), Some(160.0));
+        let both = plan(&["users: 30", "rate: 60/s, max_users: 10"]);
+        assert_eq!(arrivals(&at(&both, LevelKind::Rate, 40.0, nine)), None);
     }
 }

@@ -5,19 +5,23 @@ use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::ReadBuf;
 
-use super::exchange;
 use super::head::{self, BodyLength, Head, Parsed};
 use super::response::{Persistence, Response};
+use super::{Refusal, exchange};
 use crate::routes::{Call, Handler};
 use crate::transport::Transport;
 use crate::worker::{Open, READ_SIZE, Scratch, Worker};
 
 /// Responses to pipelined requests are sent once they amount to this many bytes.
 const OUT_LIMIT: usize = 256 * 1024;
+
+/// A head that has begun is answered with 408 if it is not complete by then, so that heads that idle do not
+/// hold connections for ever. A connection between two requests may wait as long as it likes.
+const HEAD_TIME: Duration = Duration::from_secs(10);
 
 /// How long, and for how many bytes, we listen to a client whom we have told that we close.
 const LINGER_TIME: Duration = Duration::from_secs(1);
@@ -35,6 +39,8 @@ pub(crate) struct Conn {
     carry: Vec<u8>,
     /// The carry has not been examined since it was stored.
     carry_is_fresh: bool,
+    /// Until when the head in the carry has to be complete, if it has begun.
+    head_due: Option<Instant>,
     /// Responses that the socket would not accept at once; empty when TLS has them all and only has
     /// to be flushed.
     unsent: Option<Vec<u8>>,
@@ -58,7 +64,10 @@ pub(crate) enum Next {
 /// Serves a connection until it ends. I/O errors end it silently: nobody could be told.
 pub(crate) async fn serve(mut conn: Conn) {
     loop {
-        let next = poll_fn(|cx| conn.poll_once(cx)).await;
+        let next = match conn.head_due {
+            None => poll_fn(|cx| conn.poll_once(cx)).await,
+            Some(due) => Box::pin(conn.rest_of_head(due)).await,
+        };
         let next = match next {
             Ok(next) if conn.unsent.is_some() => conn.send_unsent().await.map(|()| next),
             other => other,
@@ -86,6 +95,7 @@ impl Conn {
             requests: 0,
             carry: Vec::new(),
             carry_is_fresh: false,
+            head_due: None,
             unsent: None,
         }
     }
@@ -127,9 +137,28 @@ impl Conn {
         self.store_carry(&input[at..]);
         // Half a head need not be looked at again before more of it has come.
         self.carry_is_fresh &= next != Next::Iteration || out.len() > OUT_LIMIT;
+        self.head_due = match self.carry.is_empty() || self.carry_is_fresh {
+            true => None,
+            false => self.head_due.filter(|_| answered == 0).or(Some(Instant::now() + HEAD_TIME)),
+        };
         self.send_now(cx, out)?;
         out.shrink_to(2 * OUT_LIMIT);
         Poll::Ready(Ok(next))
+    }
+
+    /// An iteration while a head is incomplete, which is refused once it is late.
+    async fn rest_of_head(&mut self, due: Instant) -> io::Result<Next> {
+        const LATE: Refusal = Refusal::new(408, "the head of the request took too long");
+        let worker = self.shared_worker();
+        let left = due.saturating_duration_since(Instant::now());
+        let iteration = poll_fn(|cx| self.poll_once(cx));
+        if let Some(next) = worker.timers.within(left, iteration).await {
+            return next;
+        }
+        let mut out = Vec::new();
+        Response::refused(LATE).render(&mut out, false, Persistence::Close, &worker.date());
+        self.send(&out).await?;
+        Ok(Next::Linger)
     }
 
     /// Puts what is there to be dealt with at the start of `read`: its length, 0 when the client

@@ -12,10 +12,15 @@ use super::conn::{Conn, Next};
 use super::head::{self, Parsed};
 use super::response::{Framing, Persistence, Response, is_bodiless};
 use crate::routes::{Call, Handler};
+use crate::site::Held;
 use crate::worker::Worker;
 
 /// Most bytes of a body that a handler gets as a whole; beyond it the response is 413.
 pub(crate) const BODY_LIMIT: usize = 1 << 20;
+
+/// Most bytes of such bodies in memory at the same time, over all connections; beyond it the response is
+/// 503. What is made of a body (an echo escapes it) is some times as long.
+pub(crate) const BODIES_LIMIT: u64 = 64 << 20;
 
 /// Small writes are gathered up to this many bytes.
 const GATHER: usize = 16 * 1024;
@@ -106,9 +111,13 @@ impl Exchange<'_> {
                 self.respond(&response).await
             }
             Handler::Body(handle) => {
-                let body = self.whole_body().await?;
+                let site = self.conn.shared_worker().site.clone();
+                // Until the response is sent, which may be as large.
+                let mut held = site.hold_bodies();
+                let body = self.whole_body(&mut held).await?;
                 let mut response = Response::new(200);
                 handle(call, &body, &mut response);
+                drop(body);
                 self.respond(&response).await
             }
             Handler::Stream(handle) => {
@@ -168,7 +177,9 @@ impl Exchange<'_> {
     }
 
     /// The request's body as a whole, at most [`BODY_LIMIT`] bytes of it.
-    async fn whole_body(&mut self) -> Result<Vec<u8>, Fault> {
+    async fn whole_body(&mut self, held: &mut Held<'_>) -> Result<Vec<u8>, Fault> {
+        const TOO_MANY: Refusal =
+            Refusal::new(503, "bodies of more than 64 MiB are in memory already");
         const TOO_LARGE: Refusal = Refusal::new(413, "this route takes bodies of at most 1 MiB");
         let mut whole = Vec::new();
         if self.body.least_size() > BODY_LIMIT as u64 {
@@ -177,6 +188,9 @@ impl Exchange<'_> {
         self.read_body(|content| {
             if whole.len() + content.len() > BODY_LIMIT {
                 return Err(TOO_LARGE);
+            }
+            if !held.grow(content.len() as u64, BODIES_LIMIT) {
+                return Err(TOO_MANY);
             }
             whole.extend_from_slice(content);
             Ok(())

@@ -248,7 +248,7 @@ pub const ROUTES: &[Route] = &[
         ANY,
         Handler::Body(responses::echo),
         "The request as JSON: method, target, path, query, headers (names in lower case), body \
-         (at most 1 MiB) and body_bytes.",
+         (at most 1 MiB, and 64 MiB over all connections) and body_bytes.",
     ),
     route(
         "/connection",

@@ -19,7 +19,8 @@ use crate::http::response::Response;
 use crate::random::{Random, mix};
 use crate::site::Shared;
 
-/// Most servers of a queue, and most queues.
+/// Most servers of a queue, and most queues: beyond it the one that has been empty for longest is forgotten,
+/// with the place in its service times.
 const SERVER_LIMIT: usize = 10_000;
 const QUEUE_LIMIT: usize = 256;
 
@@ -57,6 +58,8 @@ pub(crate) struct Queues {
 struct Queue {
     random: Random,
     servers: Servers,
+    /// When the last of its requests departs.
+    busy_until: Instant,
 }
 
 /// When each server of a queue will be free, earliest first; servers never used are not in it.
@@ -83,13 +86,22 @@ impl Queues {
     fn join(&self, kind: Kind, now: Instant) -> Result<(Instant, Duration), String> {
         let mut queues = self.all.lock();
         if queues.len() >= QUEUE_LIMIT && !queues.contains_key(&kind) {
-            return Err(format!("the limit of {QUEUE_LIMIT} queues is reached"));
+            let empty = queues.iter().filter(|(_, queue)| queue.busy_until <= now);
+            let Some((&oldest, _)) = empty.min_by_key(|(_, queue)| queue.busy_until) else {
+                return Err(format!("{QUEUE_LIMIT} other queues have requests in them"));
+            };
+            queues.remove(&oldest);
         }
-        let new =
-            || Queue { random: Random::new(kind.seed(self.seed)), servers: Servers::default() };
+        let new = || Queue {
+            random: Random::new(kind.seed(self.seed)),
+            servers: Servers::default(),
+            busy_until: now,
+        };
         let queue = queues.entry(kind).or_insert_with(new);
         let service = kind.service(&queue.random);
-        Ok((queue.servers.join(kind.servers, now, service), service))
+        let start = queue.servers.join(kind.servers, now, service);
+        queue.busy_until = queue.busy_until.max(start + service);
+        Ok((start, service))
     }
 }
 
@@ -177,14 +189,25 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_queues_is_bounded() {
+    fn queues_that_are_empty_make_room_for_others() {
         let queues = Queues::new(0);
-        let kind = |servers| Kind { servers, mean: Duration::ZERO, fixed: true };
+        let kind = |servers| Kind { servers, mean: Duration::from_secs(1), fixed: true };
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
         for servers in 0..QUEUE_LIMIT {
-            queues.join(kind(servers), Instant::now()).unwrap();
+            queues.join(kind(1 + servers), at(servers as u64)).unwrap();
         }
-        assert!(queues.join(kind(QUEUE_LIMIT), Instant::now()).is_err());
-        assert!(queues.join(kind(0), Instant::now()).is_ok());
+        assert!(queues.join(kind(1000), at(999)).is_err(), "all have a request in them");
+        assert_eq!(queues.join(kind(1), at(500)).unwrap().0, at(1000), "the first is busy again");
+        assert!(queues.join(kind(1000), at(1000)).is_err(), "and the second is not free yet");
+        assert!(queues.join(kind(1000), at(1001)).is_ok());
+        let all = queues.all.lock();
+        assert_eq!((all.len(), all.contains_key(&kind(2))), (QUEUE_LIMIT, false));
+        drop(all);
+        for more in 0..10 * QUEUE_LIMIT {
+            assert!(queues.join(kind(2000 + more), at(60_000 + 2_000 * more as u64)).is_ok());
+        }
+        assert_eq!(queues.all.lock().len(), QUEUE_LIMIT);
     }
 
     #[test]

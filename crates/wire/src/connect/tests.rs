@@ -4,8 +4,9 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use super::*;
-use crate::exchange::tests::with_each_backend;
+use crate::exchange::tests::{with_each_backend, with_each_backend_and};
 use crate::origin::Scheme;
+use crate::settings::Settings;
 
 fn origin(listener: &TcpListener) -> Origin {
     let port = listener.local_addr().expect("an address").port();
@@ -33,5 +34,36 @@ fn a_late_look_does_not_lengthen_the_connecting() {
         assert!(times.delay_ns >= held_up / 2, "{times:?}");
         assert!(connect_ns < held_up, "{times:?}");
         assert_eq!(times.begin_ns, times.connect_begin_ns);
+    });
+}
+
+/// A port of the range of local ports that nobody listens on, and no other to connect from.
+#[test]
+fn a_socket_that_meets_itself_is_a_refused_connection() {
+    let port = || {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.local_addr().expect("an address").port()
+    };
+    let port = port();
+    let settings = Settings { ports: Some((port, port)), ..Settings::default() };
+    with_each_backend_and(&settings, |client| async move {
+        let origin = Origin { scheme: Scheme::Http, host: "127.0.0.1".into(), port };
+        // Without the look at who is there, the kernel's own means connect it to itself.
+        let socket = TcpSocket::new_v4().expect("a socket");
+        if sys::ports_in_turn(&socket, (port, port)).is_err() {
+            return println!("not tested: Linux before 6.3");
+        }
+        let in_tokio = client.in_tokio();
+        let itself = socket.connect(SocketAddr::from(([127, 0, 0, 1], port))).await;
+        drop(in_tokio);
+        let itself = itself.expect("a connection to itself");
+        assert_eq!(itself.local_addr().ok(), itself.peer_addr().ok());
+        itself.set_zero_linger().expect("an option of all sockets");
+        drop(itself);
+        let error =
+            connect(&client, &origin, &Progress::default(), None).await.expect_err("nobody");
+        assert_eq!(error.kind(), ErrorKind::ConnectRefused, "{error}");
+        assert!(error.to_string().contains("met itself"), "{error}");
+        drop(TcpListener::bind(("127.0.0.1", port)).expect("the port is free again"));
     });
 }

@@ -326,6 +326,17 @@ impl Socket {
         self.with(|slot| slot.refused)
     }
 
+    /// Its own address, if the kernel tells.
+    pub(crate) fn local_address(&self) -> Option<SocketAddr> {
+        self.with(|slot| rustix::net::getsockname(&slot.fd)).ok()?.try_into().ok()
+    }
+
+    /// Makes the close a reset.
+    pub(crate) fn reset_on_close(&self) -> io::Result<()> {
+        let at_once = Some(std::time::Duration::ZERO);
+        Ok(self.with(|slot| rustix::net::sockopt::set_socket_linger(&slot.fd, at_once))?)
+    }
+
     /// Sends no more than it has taken.
     pub(crate) fn shutdown(&self) -> io::Result<()> {
         if self.with(|slot| slot.sending) {

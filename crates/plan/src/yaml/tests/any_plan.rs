@@ -84,7 +84,10 @@ fn table(of: &Table, dice: &mut Dice, depth: usize) -> Value {
     let find = |name: &str| -> KeyShape {
         of.all_keys().into_iter().find(|key| key.key.name == name).expect("a key").clone()
     };
-    for rule in &of.rules {
+    // What has to be there comes last, since the others take away.
+    let mut rules = of.rules.clone();
+    rules.sort_by_key(|rule| matches!(rule, Rule::AnyOf(..)));
+    for rule in &rules {
         let has = |name: &str| map.contains_key(name);
         match *rule {
             Rule::Excludes(a, b, _) if has(a) && has(b) => drop(map.remove(b)),
@@ -143,7 +146,7 @@ fn any_plan_is_read_and_printed_and_read_again_as_the_same() {
                 let known = [
                     "has a weight, but the plan has no load", "no scenario has a weight",
                     "share a pool of connections", "a load of 0 users",
-                    "the text to replace cannot be empty", "rate", "users",
+                    "the text to replace cannot be empty",
                 ];
                 prop_assert!(known.iter().any(|known| error.contains(known)), "{}\n{}", error, text);
             }

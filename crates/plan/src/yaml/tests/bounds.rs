@@ -37,6 +37,15 @@ fn errors_are_bounded() {
     assert!(errors.matches("error:").count() <= 100);
 }
 
+/// Warnings have a bound of their own: an error behind many of them is still one.
+#[test]
+fn warnings_hide_no_errors() {
+    let steps: String = (0..300).map(|n| format!("    - get: \"/{{{{id{n}}}}}\"\n")).collect();
+    let errors = refused(&plan(&format!("{steps}    - gett: /\n")));
+    assert!(errors.contains("did you mean `get`?"), "{errors}");
+    assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+}
+
 #[test]
 fn variables_that_double_each_other_are_bounded() {
     let text: String =

@@ -1,0 +1,98 @@
+//! Variables of plans on the command line and in the environment, and that no output shows a secret.
+
+mod common;
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use common::{squall, target};
+
+/// Writes files into a folder of their own.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).expect("writable");
+    }
+    folder
+}
+
+/// A plan of one user and one iteration, `more` lines before its scenario.
+fn plan(url: &str, more: &str, steps: &str) -> String {
+    format!(
+        "target: {url}\n{more}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{steps}]}}}}\n"
+    )
+}
+
+/// The texts that a run logged.
+fn logged(result: &Value) -> Vec<&str> {
+    result["log"].as_array().expect("a log").iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn later_sources_of_a_variable_win() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {a: plan, b: plan, c: plan, d: plan}",
+        "{log: '${a} ${b} ${c} ${d}'}, {get: /}",
+    );
+    let folder = folder(&[("plan.yaml", &text), ("values.env", "b=file\nc=file\nd=file\n")]);
+    let flags = ["run", "plan.yaml", "--env-file", "values.env", "--set", "d=flag", "-q", "--json"];
+    let output = Command::new(env!("CARGO_BIN_EXE_squall"))
+        .args(flags)
+        .env("SQUALL_VAR_c", "environment")
+        .env("SQUALL_VAR_d", "environment")
+        .current_dir(folder.path())
+        .output()
+        .expect("squall runs");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    assert_eq!(logged(&json), ["plan file environment flag"]);
+}
+
+#[test]
+fn what_is_given_and_unknown_is_refused() {
+    let text = plan("http://127.0.0.1:9", "vars: {a: 1}", "get: '/${a}'");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let refused = |flags: &[&str], word: &str| {
+        let output = squall(folder.path(), &[&["run", "plan.yaml"], flags].concat());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(word), "{word}: {text}");
+    };
+    refused(&["--set", "b=1"], "--set b");
+    refused(&["--set", "a"], "NAME=VALUE");
+    refused(&["--env-file", "nowhere.env"], "nowhere.env");
+    refused(&["--for", "soon"], "soon");
+    refused(&["--target", "ftp://a"], "ftp://a");
+}
+
+#[test]
+fn secrets_are_masked_in_every_output() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {pin: {value: 9876543210, secret: true}, api_key: from-the-plan}",
+        "{log: '${pin} ${api_key}'}, {get: '/echo?pin=${pin}', name: 'pin ${pin}', check: 'body == pin'}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let outputs = [
+        squall(folder.path(), &["run", "plan.yaml", "--set", "api_key=from-a-flag"]),
+        squall(folder.path(), &["try", "plan.yaml", "--set", "api_key=from-a-flag"]),
+        squall(folder.path(), &["check", "--program", "plan.yaml"]),
+    ];
+    let mut texts: Vec<Vec<u8>> =
+        outputs.into_iter().flat_map(|output| [output.stdout, output.stderr]).collect();
+    let runs = folder.path().join("squall-runs");
+    for run in std::fs::read_dir(runs).expect("runs") {
+        for file in std::fs::read_dir(run.expect("a run").path()).expect("files") {
+            texts.push(std::fs::read(file.expect("a file").path()).expect("readable"));
+        }
+    }
+    for text in texts {
+        let text = String::from_utf8_lossy(&text);
+        for secret in ["9876543210", "from-the-plan", "from-a-flag"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! In which encoding a body is, as browsers find it out. Pure.
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use memchr::{memchr, memmem, memrchr};
+
+use crate::markup::{is_html, is_xml};
+
+/// In how much of a body markup may say its encoding, in bytes (WHATWG HTML, 13.2.3.2).
+const PRESCAN: usize = 1024;
+
+/// The encoding of a body, and how many bytes its byte order mark takes that are no part of the text. That
+/// of UTF-8 is left in.
+pub(crate) fn of(body: &[u8], content_type: &[u8]) -> (&'static Encoding, usize) {
+    if let Some((encoding, length)) = Encoding::for_bom(body) {
+        return (encoding, length);
+    }
+    let (kind, parameters) = media_type(content_type);
+    if let Some(encoding) = label_after(parameters, b"charset") {
+        return (encoding, 0);
+    }
+    // What is neither markup nor unknown says nothing more: JSON is UTF-8 (RFC 8259, 8.1).
+    if kind.is_empty() || is_html(kind) || is_xml(kind) {
+        let head = &body[..body.len().min(PRESCAN)];
+        return (of_declaration(head).or_else(|| of_meta(head)).unwrap_or(UTF_8), 0);
+    }
+    (UTF_8, 0)
+}
+
+/// A media type without and with its parameters.
+pub(crate) fn media_type(content_type: &[u8]) -> (&[u8], &[u8]) {
+    let end = memchr(b';', content_type).unwrap_or(content_type.len());
+    let (kind, parameters) = content_type.split_at(end);
+    (kind.trim_ascii(), parameters)
+}
+
+/// The encoding that an XML declaration names (XML 1.0, appendix F).
+fn of_declaration(head: &[u8]) -> Option<&'static Encoding> {
+    match head {
+        [b'<', 0, b'?', 0, ..] => return Some(UTF_16LE),
+        [0, b'<', 0, b'?', ..] => return Some(UTF_16BE),
+        _ => {}
+    }
+    let declaration = head.trim_ascii_start().strip_prefix(b"<?xml")?;
+    let end = memchr(b'>', declaration)?;
+    readable(label_after(&declaration[..end], b"encoding")?)
+}
+
+/// The encoding that a `<meta>` names, outside comments.
+fn of_meta(head: &[u8]) -> Option<&'static Encoding> {
+    // Whatever its capitals, one of the two is in the word.
+    let lower = memmem::find_iter(head, b"harset").map(|at| at.saturating_sub(1));
+    let at = lower.chain(memmem::find_iter(head, b"HARSET").map(|at| at.saturating_sub(1)));
+    at.filter_map(|at| {
+        let start = memrchr(b'<', &head[..at])?;
+        let tag = &head[start..];
+        let before = &head[start..at];
+        let is_meta =
+            tag.get(..5)?.eq_ignore_ascii_case(b"<meta") && memchr(b'>', before).is_none();
+        (is_meta && !in_comment(&head[..start]) && (!quoted(before) || is_http_equiv(tag)))
+            .then(|| &tag[before.len()..memchr(b'>', tag).unwrap_or(tag.len())])
+    })
+    .find_map(|rest| label_after(rest, b"charset"))
+    .and_then(readable)
+}
+
+/// Whether what follows stands in a comment.
+fn in_comment(before: &[u8]) -> bool {
+    let opened = memmem::rfind(before, b"<!--");
+    opened.is_some_and(|at| memmem::find(&before[at + 4..], b"-->").is_none())
+}
+
+/// Whether what follows stands in quotes.
+fn quoted(tag: &[u8]) -> bool {
+    [b'"', b'\''].iter().any(|quote| memchr::memchr_iter(*quote, tag).count() % 2 == 1)
+}
+
+/// Whether a tag stands for a header of the response.
+fn is_http_equiv(tag: &[u8]) -> bool {
+    let end = memchr(b'>', tag).unwrap_or(tag.len());
+    tag[..end].windows(10).any(|word| word.eq_ignore_ascii_case(b"http-equiv"))
+}
+
+/// What was read as ASCII is not in an encoding of two bytes, whatever it says.
+fn readable(encoding: &'static Encoding) -> Option<&'static Encoding> {
+    Some(match encoding {
+        encoding if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
+        encoding if encoding == X_USER_DEFINED => WINDOWS_1252,
+        encoding => encoding,
+    })
+}
+
+/// The encoding whose label follows `name` and an equals sign, with or without quotes; `None` as well if
+/// nobody knows it.
+fn label_after(text: &[u8], name: &[u8]) -> Option<&'static Encoding> {
+    let mut places = text.windows(name.len()).enumerate();
+    places.find_map(|(at, word)| {
+        let rest = word.eq_ignore_ascii_case(name).then(|| &text[at + name.len()..])?;
+        let rest = rest.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+        let rest = rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'")).unwrap_or(rest);
+        let end = rest.iter().position(|byte| b"\"'; \t\r\n\x0C>".contains(byte));
+        Encoding::for_label(&rest[..end.unwrap_or(rest.len())])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(body: &[u8], content_type: &str) -> &'static str {
+        of(body, content_type.as_bytes()).0.name()
+    }
+
+    #[test]
+    fn the_header_says_the_encoding() {
+        for (content_type, encoding) in [
+            ("", "UTF-8"),
+            ("text/html", "UTF-8"),
+            ("text/html; charset=utf-8", "UTF-8"),
+            ("text/html;charset=UTF-8", "UTF-8"),
+            ("text/html; charset=ISO-8859-1", "windows-1252"),
+            ("text/html; charset=\"Shift_JIS\"", "Shift_JIS"),
+            ("text/plain; format=flowed; Charset = 'koi8-r'", "KOI8-R"),
+            ("application/json; charset=latin1", "windows-1252"),
+            ("text/html; charset=klingon", "UTF-8"),
+            ("text/html; charset=", "UTF-8"),
+            ("charset=latin1", "UTF-8"),
+        ] {
+            assert_eq!(name(b"<p>", content_type), encoding, "{content_type}");
+        }
+    }
+
+    #[test]
+    fn a_mark_is_before_the_header_and_that_before_the_page() {
+        let meta = b"<meta charset=koi8-r>";
+        assert_eq!(name(meta, "text/html"), "KOI8-R");
+        assert_eq!(name(meta, "text/html; charset=latin1"), "windows-1252");
+        let marked = [b"\xEF\xBB\xBF", meta.as_slice()].concat();
+        assert_eq!(of(&marked, b"text/html; charset=latin1"), (UTF_8, 3));
+        assert_eq!(of(b"\xFF\xFE<\0", b"text/html; charset=latin1"), (UTF_16LE, 2));
+        assert_eq!(of(b"\xFE\xFF\0<", b""), (UTF_16BE, 2));
+    }
+
+    #[test]
+    fn markup_says_its_encoding() {
+        for (body, encoding) in [
+            ("<meta charset=\"Shift_JIS\">", "Shift_JIS"),
+            ("<html><head><META CHARSET = euc-kr />", "EUC-KR"),
+            ("<meta\ncharset='big5'>", "Big5"),
+            (
+                "<meta http-equiv=Content-Type content=\"text/html; charset=windows-1251\">",
+                "windows-1251",
+            ),
+            ("<meta content='text/html;charset=gbk' http-equiv='content-type'>", "GBK"),
+            ("<meta name=description content='what is charset=gbk'>", "UTF-8"),
+            ("<!-- <meta charset=gbk> --><meta charset=big5>", "Big5"),
+            ("<!-- <meta charset=gbk> -->", "UTF-8"),
+            ("<form accept-charset=gbk>", "UTF-8"),
+            ("<meta name=a><p title='charset=gbk'>", "UTF-8"),
+            ("<meta charset=utf-16>", "UTF-8"),
+            ("<meta charset=x-user-defined>", "windows-1252"),
+            ("<meta charset=nonsense><meta charset=gbk>", "GBK"),
+            ("<?xml version='1.0' encoding='ISO-8859-2'?><a/>", "ISO-8859-2"),
+            ("\n<?xml version=\"1.0\" encoding=\"utf-16\"?><a/>", "UTF-8"),
+            ("<?xml version='1.0'?><a encoding='gbk'/>", "UTF-8"),
+            ("charset=gbk", "UTF-8"),
+            ("<meta charset", "UTF-8"),
+            ("charset", "UTF-8"),
+            ("<met charset=gbk", "UTF-8"),
+        ] {
+            for kind in ["", "text/html", "application/xhtml+xml"] {
+                assert_eq!(name(body.as_bytes(), kind), encoding, "{body} as {kind}");
+            }
+        }
+        assert_eq!(name(b"<\0?\0x\0m\0l\0", "text/xml"), "UTF-16LE");
+        assert_eq!(name(b"\0<\0?\0x\0m\0l", "text/xml"), "UTF-16BE");
+        // Far from the beginning, and in what is no markup, nobody looks.
+        let far = format!("{}<meta charset=gbk>", " ".repeat(PRESCAN));
+        assert_eq!(name(far.as_bytes(), "text/html"), "UTF-8");
+        assert_eq!(name(b"{\"a\": \"<meta charset=gbk>\"}", "application/json"), "UTF-8");
+    }
+}

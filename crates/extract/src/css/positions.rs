@@ -1,0 +1,122 @@
+//! Which child an element is. The children of an element are numbered together, when one of them is
+//! first asked for: one by one they would take quadratic time.
+
+use std::cell::RefCell;
+
+use super::matching::Matcher;
+use super::{Among, Complex};
+use crate::ExtractError;
+use crate::markup::{NameId, NodeId};
+
+/// The most tables that are kept: each takes eight bytes for each node, and more are rare.
+const TABLES_LIMIT: usize = 4;
+
+/// Which child an element is, from the start and from the end; both begin with 1. 0: it has not been
+/// numbered.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Position {
+    pub(super) from_start: u32,
+    pub(super) from_end: u32,
+}
+
+/// What has been numbered so far.
+#[derive(Default)]
+pub(super) struct Positions(RefCell<Vec<(Family, Vec<Position>)>>);
+
+/// Who is counted together.
+#[derive(Clone, Copy, PartialEq)]
+enum Family {
+    All,
+    SameName,
+    /// What matches this list.
+    Matching(*const Complex),
+}
+
+impl Family {
+    fn of(among: &Among) -> Family {
+        match among {
+            Among::All => Family::All,
+            Among::SameName => Family::SameName,
+            Among::Matching(list) => Family::Matching(list.as_ptr()),
+        }
+    }
+}
+
+impl Matcher<'_> {
+    /// Which child an element is, among those siblings; it must be one of them itself.
+    pub(super) fn position(
+        &self,
+        element: NodeId,
+        among: &Among,
+    ) -> Result<Position, ExtractError> {
+        let family = Family::of(among);
+        if let Some(position) = self.positions.known(family, element) {
+            return Ok(position);
+        }
+        let mut counted = Vec::new();
+        for child in self.tree.parent(element).into_iter().flat_map(|p| self.tree.children(p)) {
+            self.fuel.burn(1)?;
+            let counts = self.tree.is_element(child)
+                && match among {
+                    Among::Matching(list) => self.any(list, child)?,
+                    _ => true,
+                };
+            if counts {
+                counted.push(child);
+            }
+        }
+        let mut table = match self.positions.take(family) {
+            Some(table) => table,
+            None => {
+                let nodes = self.tree.len() as usize;
+                self.fuel.burn(nodes / 8)?;
+                vec![Position::default(); nodes]
+            }
+        };
+        match family {
+            Family::SameName => number_by_name(&counted, |id| self.tree.name_id(id), &mut table),
+            _ => number(counted.iter().copied(), &mut table),
+        }
+        let position = table[element as usize];
+        self.positions.keep(family, table);
+        Ok(position)
+    }
+}
+
+impl Positions {
+    fn known(&self, family: Family, element: NodeId) -> Option<Position> {
+        let tables = self.0.borrow();
+        let (_, table) = tables.iter().find(|(own, _)| *own == family)?;
+        Some(table[element as usize]).filter(|position| position.from_start > 0)
+    }
+
+    fn take(&self, family: Family) -> Option<Vec<Position>> {
+        let mut tables = self.0.borrow_mut();
+        let at = tables.iter().position(|(own, _)| *own == family)?;
+        Some(tables.remove(at).1)
+    }
+
+    fn keep(&self, family: Family, table: Vec<Position>) {
+        let mut tables = self.0.borrow_mut();
+        if tables.len() == TABLES_LIMIT {
+            tables.remove(0);
+        }
+        tables.push((family, table));
+    }
+}
+
+fn number(siblings: impl ExactSizeIterator<Item = NodeId>, table: &mut [Position]) {
+    let count = siblings.len() as u32;
+    for (id, before) in siblings.zip(0..) {
+        table[id as usize] = Position { from_start: before + 1, from_end: count - before };
+    }
+}
+
+/// Numbers siblings among those of the same name: in order of name and place, each name is a run.
+fn number_by_name(siblings: &[NodeId], name: impl Fn(NodeId) -> NameId, table: &mut [Position]) {
+    let mut sorted: Vec<(NameId, NodeId)> = siblings.iter().map(|id| (name(*id), *id)).collect();
+    sorted.sort_unstable();
+    for run in sorted.chunk_by(|(a, _), (b, _)| a == b) {
+        number(run.iter().map(|(_, id)| *id), table);
+    }
+}

@@ -1,0 +1,114 @@
+//! Steps that act on something beside the target: cookies, metrics, the run, programs.
+
+use std::time::Duration;
+
+use super::response::{Checks, Extracts};
+use super::{Check, Extract};
+use crate::expr::Expr;
+use crate::keys::{At, Identifier, Listed, Names, Rule, Templated, record, words};
+use crate::span::{Span, Spanned};
+use crate::template::Template;
+
+record! {
+    /// A cookie that a step sets. It obeys what those of servers obey, see RFC 6265bis.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Cookie as "a cookie" {
+        /// Its name, not empty.
+        #[key(required)]
+        pub name: Template,
+        /// Its value.
+        #[key(required)]
+        pub value: Template,
+        /// The page whose response would have set it.
+        pub url: Option<Template>,
+        /// The host that it goes to, with those below it.
+        #[key(default "the target's host alone")]
+        pub domain: Option<Template>,
+        /// The path that it goes to, with those below it.
+        #[key(default "/")]
+        pub path: Option<Template>,
+    }
+    rules(_this, keys) {
+        let help = "a cookie has either `url`, or `domain` and `path`";
+        keys.rule(Rule::Excludes("url", "domain", help));
+        keys.rule(Rule::Excludes("url", "path", help));
+    }
+}
+
+record! {
+    /// A value recorded by a step.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Metric as "a metric" {
+        /// The metric, as thresholds call it.
+        #[key(required [At<Identifier>])]
+        pub name: Spanned<String>,
+        /// What becomes of its values.
+        #[key(required)]
+        pub kind: MetricKind,
+        /// The value: a number, or for a rate also true or false.
+        #[key(default "1 for a counter")]
+        pub value: Expr,
+        /// Values under different tags are recorded separately.
+        #[key([Names<Templated, true>])]
+        pub tags: Vec<(Spanned<String>, Template)>,
+    }
+    first(this, _keys) {
+        if this.value == Expr::default() {
+            this.value = Expr::number(1, Span::default());
+        }
+    }
+    rules(_this, keys) {
+        keys.rule(Rule::NeededUnless { key: "value", other: "kind", word: "counter" });
+    }
+}
+
+words! {
+    /// What becomes of the values of a metric.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum MetricKind {
+        /// They are added up.
+        #[default]
+        Counter = "counter",
+        /// The last, the smallest and the largest are kept.
+        Gauge = "gauge",
+        /// The share of those that are true, or not 0, is kept.
+        Rate = "rate",
+        /// Their distribution is kept.
+        Trend = "trend",
+    }
+}
+
+words! {
+    /// What `stop` ends.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StopScope {
+        /// This iteration.
+        Iteration = "iteration",
+        /// This user.
+        User = "user",
+        /// The run.
+        Run = "run",
+    }
+}
+
+record! {
+    /// A program run as a step.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Exec as "an exec step" {
+        /// Program and arguments, no shell.
+        #[key(required "exec" [Listed<Templated, 1>])]
+        pub command: Vec<Template>,
+        /// Name under which it is counted.
+        #[key(default "the program's file name")]
+        pub name: Option<String>,
+        /// Limit of time.
+        #[key(default "60s")]
+        pub timeout: Option<Duration>,
+        /// Values taken from its standard output (`status` is the exit code).
+        #[key([Extracts])]
+        pub extract: Vec<Extract>,
+        /// Assertions; without one, an exit code other than 0 is an error.
+        #[key([Checks])]
+        pub check: Vec<Check>,
+    }
+}

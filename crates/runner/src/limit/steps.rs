@@ -1,0 +1,303 @@
+//! Runs the steps of a search, and keeps them on disk as they are measured.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use squall_analysis::Threshold;
+use squall_engine::{Control, Event, Exchange, Section, Trace, Which};
+use squall_limit::{
+    LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
+};
+use squall_metrics::{HostMetrics, Slice};
+
+use super::windows::Windows;
+use super::{LimitNotice, LimitOptions, LimitOutcome, Mode, level};
+use crate::error::Error;
+use crate::handle::{Handle, Phase};
+use crate::host_sampler::HostSampler;
+use crate::plans;
+use crate::prepared::Prepared;
+
+/// Share of a step that is not measured, while connections are opened and the previous step dies away.
+const UNMEASURED_SHARE: f64 = 0.2;
+/// Most even steps of a stress test.
+const MAX_STRESS_STEPS: usize = 10;
+/// How long recovery is watched at most, in lengths of a step.
+const MAX_RECOVERY_STEPS: u32 = 2;
+
+/// Runs a plan at different load levels.
+pub(super) struct Steps<'a> {
+    pub prepared: &'a Prepared<'a>,
+    pub asked: &'a LimitOptions,
+    pub by: LevelKind,
+    pub from: f64,
+    pub requirements: Vec<Threshold>,
+    pub handle: &'a Handle,
+    /// Where the steps that are done are written after each of them: a search that is killed loses only the
+    /// step that it was at.
+    pub folder: Option<PathBuf>,
+    pub tell: &'a mut dyn FnMut(LimitNotice<'_>),
+}
+
+/// What is done of a search.
+#[derive(Debug, Clone, Default)]
+struct Done {
+    steps: Vec<LoadStep>,
+    recoveries: Vec<Recovery>,
+}
+
+/// How a search ends, unless an error of the generator ends it.
+type Ending = Result<SearchEnd, Error>;
+
+impl Steps<'_> {
+    /// Runs all steps, if the setup has made that possible, and says what follows from them.
+    pub(super) fn run(&mut self, is_ready: bool) -> LimitOutcome {
+        let (by, from, to) = (self.by, self.from, self.asked.to);
+        let search = Search { by, from, to, max_steps: self.asked.max_steps as usize };
+        let mut done = Done::default();
+        let end = match (self.asked.mode, to) {
+            _ if !is_ready => Ok(SearchEnd::Interrupted),
+            (Mode::Soak, Some(to)) => self.soak(to, &mut done),
+            (Mode::Spike, Some(to)) => self.through(&[from, to], &mut done),
+            (Mode::Stress, Some(to)) => self.through(&even(from, to, search.max_steps), &mut done),
+            _ => self.search(search, &mut done),
+        };
+        self.conclude(done, end)
+    }
+
+    /// Raises the load until a requirement is violated, then narrows down the sustained maximum.
+    fn search(&mut self, search: Search, done: &mut Done) -> Ending {
+        let mut recovered = true;
+        loop {
+            let level = match search.next(&done.steps, recovered) {
+                Next::Try(level) => level,
+                Next::Done(end) => return Ok(end),
+            };
+            let Some(outcome) = self.step(level, search.max_steps, done)? else {
+                return Ok(SearchEnd::Interrupted);
+            };
+            recovered = matches!(outcome, StepOutcome::Met | StepOutcome::Borderline)
+                || self.watch(level, done)?;
+            if self.is_interrupted() {
+                return Ok(SearchEnd::Interrupted);
+            }
+        }
+    }
+
+    /// Runs through given levels, watches the target recover, and after a spike repeats the first level.
+    fn through(&mut self, levels: &[f64], done: &mut Done) -> Ending {
+        let again = levels.first().filter(|_| self.asked.mode == Mode::Spike);
+        let count = levels.len() + usize::from(again.is_some());
+        for level in levels {
+            if self.step(*level, count, done)?.is_none() {
+                return Ok(SearchEnd::Interrupted);
+            }
+        }
+        if let Some(highest) = levels.last() {
+            self.watch(*highest, done)?;
+        }
+        if let Some(level) = again
+            && self.step(*level, count, done)?.is_none()
+        {
+            return Ok(SearchEnd::Interrupted);
+        }
+        Ok(if self.is_interrupted() { SearchEnd::Interrupted } else { SearchEnd::OutOfSteps })
+    }
+
+    /// Runs all steps at one level, in one run.
+    fn soak(&self, level: f64, done: &mut Done) -> Ending {
+        let length = whole(self.asked.step);
+        let first = unmeasured(self.asked.step);
+        let mut windows =
+            Windows::many(first, length, self.asked.max_steps).map_err(Error::incomplete)?;
+        let total = Duration::from_secs(u64::from(first + length * self.asked.max_steps));
+        let host = self.load(level, total, None, |slice, host| {
+            windows.add(slice);
+            let complete = windows.complete(slice.second);
+            if complete > done.steps.len() {
+                // What cannot be read now may be at the end, which says so if it cannot.
+                if let Ok(mut steps) =
+                    windows.steps(level, self.arrivals(level), &self.requirements, host)
+                {
+                    steps.truncate(complete);
+                    done.steps = steps;
+                    self.save_done(done);
+                }
+            }
+            true
+        })?;
+        if self.is_interrupted() {
+            return Ok(SearchEnd::Interrupted);
+        }
+        done.steps = windows
+            .steps(level, self.arrivals(level), &self.requirements, &host)
+            .map_err(Error::incomplete)?;
+        Ok(SearchEnd::OutOfSteps)
+    }
+
+    /// Runs one step; `None`: it was interrupted, and counts for nothing.
+    fn step(
+        &mut self,
+        level: f64,
+        of: usize,
+        done: &mut Done,
+    ) -> Result<Option<StepOutcome>, Error> {
+        let first = unmeasured(self.asked.step);
+        let mut windows =
+            Windows::one(first, whole(self.asked.step) - first).map_err(Error::incomplete)?;
+        let host = self.load(level, self.asked.step, None, |slice, _| {
+            windows.add(slice);
+            true
+        })?;
+        if self.is_interrupted() {
+            return Ok(None);
+        }
+        let mut steps = windows
+            .steps(level, self.arrivals(level), &self.requirements, &host)
+            .map_err(Error::incomplete)?;
+        // There is exactly one window.
+        let Some(step) = steps.pop() else {
+            return Err(Error::incomplete("no step was measured"));
+        };
+        let outcome = step.outcome();
+        let number = done.steps.len() + 1;
+        (self.tell)(LimitNotice::Step { step: &step, by: self.by, number, most: of });
+        done.steps.push(step);
+        self.save_done(done);
+        Ok(Some(outcome))
+    }
+
+    /// The rate of arrivals at a level, if all the load is arrivals.
+    fn arrivals(&self, level: f64) -> Option<f64> {
+        level::arrivals(&level::at(self.prepared.plan(), self.by, level, Duration::ZERO))
+    }
+
+    /// Watches the target at the lowest level that met the requirements, until its latency is back to normal.
+    /// `false`: it was not in time.
+    fn watch(&self, from: f64, done: &mut Done) -> Result<bool, Error> {
+        let met = done.steps.iter().filter(|step| step.met() && step.mean_us > 0.0);
+        let Some(normal) = met.min_by(|a, b| a.level.total_cmp(&b.level)) else { return Ok(true) };
+        let at = normal.level;
+        let detector = Arc::new(Mutex::new(RecoveryDetector::new(normal)));
+        let length = self.asked.step * MAX_RECOVERY_STEPS;
+        self.load(at, length, Some(detector.clone()), |_, _| true)?;
+        let seconds = detector.lock().unwrap_or_else(PoisonError::into_inner).recovered();
+        if !self.is_interrupted() {
+            done.recoveries.push(Recovery { from, at, seconds, watched_s: length.as_secs_f64() });
+            self.save_done(done);
+        }
+        Ok(seconds.is_some())
+    }
+
+    /// Runs the plan at a level until `take` says that it is enough, or the target has recovered.
+    fn load(
+        &self,
+        level: f64,
+        length: Duration,
+        recovery: Option<Arc<Mutex<RecoveryDetector>>>,
+        mut take: impl FnMut(&Slice, &HostMetrics) -> bool,
+    ) -> Result<HostMetrics, Error> {
+        let mut host = HostMetrics::default();
+        let plan = level::at(self.prepared.plan(), self.by, level, length);
+        let (sources, shared) = (&self.prepared.loaded.sources, &self.prepared.shared);
+        let program = plans::compile(&plan, sources, Section::Load, &self.prepared.compile)?;
+        let workers = self.prepared.workers(&plan)?;
+        let Some(control) = self.handle.begin(Phase::Load, Duration::ZERO) else {
+            return Ok(host);
+        };
+        let began = Instant::now();
+        let mut sampler = HostSampler::new(shared.source_addresses(), &shared.destinations());
+        host.add(0.0, sampler.sample());
+        let trace = recovery.map(|detector| until_recovered(detector, control.clone()));
+        let ended =
+            squall_engine::run(program, shared.clone(), &workers, &control, trace, |event| {
+                let Event::Slice(slice) = event else { return };
+                host.add(began.elapsed().as_secs_f64(), sampler.sample());
+                let on = take(slice, &host);
+                // Requests in flight at the end of a step no longer matter.
+                if !on || began.elapsed() >= length {
+                    control.stop(Duration::ZERO);
+                }
+            })
+            .map_err(Error::incomplete)?;
+        match ended.failures.is_empty() {
+            true => Ok(host),
+            false => Err(Error::incomplete(ended.failures.join("; "))),
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.handle.is_stopped()
+    }
+
+    /// What follows from what is done.
+    fn limit(&self, done: Done, end: SearchEnd) -> Limit {
+        let mode = self.asked.mode.label();
+        let limit = Limit::new(self.prepared.plan().name.clone(), self.by, mode, done.steps, end);
+        Limit { recoveries: done.recoveries, ..limit }
+    }
+
+    /// Writes what is done so far. If that fails, so will the result, which says so.
+    fn save_done(&self, done: &Done) {
+        let limit = self.limit(done.clone(), SearchEnd::Interrupted);
+        let _ = self.save(&squall_report::limit_text(&limit), &json_text(&limit));
+    }
+
+    /// Writes a result into the folder; whoever reads it meanwhile sees this one or the one before.
+    fn save(&self, text: &str, json: &str) -> Result<(), String> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        for (name, content) in [("limit.txt", text), ("limit.json", json)] {
+            let (path, next) = (folder.join(name), folder.join(format!("{name}.new")));
+            std::fs::write(&next, content)
+                .and_then(|()| std::fs::rename(&next, &path))
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the result.
+    fn conclude(&self, done: Done, ending: Ending) -> LimitOutcome {
+        let (end, broken) = match ending {
+            Ok(end) => (end, None),
+            Err(failure) => (SearchEnd::Interrupted, Some(failure.text)),
+        };
+        let limit = self.limit(done, end);
+        let saved = self.save(&squall_report::limit_text(&limit), &json_text(&limit));
+        let failures = broken.into_iter().chain(saved.err()).collect();
+        LimitOutcome { limit, failures, folder: self.folder.clone(), phases: Vec::new() }
+    }
+}
+
+/// Watches each response, and ends the run as soon as the target has recovered.
+fn until_recovered(detector: Arc<Mutex<RecoveryDetector>>, control: Control) -> Trace {
+    Trace::new(Which::All, 0, move |exchange: Exchange| {
+        let latency_us = exchange.latency_ns as f64 / 1e3;
+        let ended_s = (exchange.at_us as f64 + latency_us) / 1e6;
+        let mut detector = detector.lock().unwrap_or_else(PoisonError::into_inner);
+        if detector.add(ended_s, latency_us, exchange.error.is_some()) {
+            control.stop(Duration::ZERO);
+        }
+    })
+}
+
+/// The result as JSON.
+fn json_text(limit: &Limit) -> String {
+    format!("{:#}\n", squall_report::limit_json(limit))
+}
+
+/// The levels of a stress test.
+fn even(from: f64, to: f64, most: usize) -> Vec<f64> {
+    let count = most.clamp(2, MAX_STRESS_STEPS);
+    (0..count).map(|at| from + (to - from) * at as f64 / (count - 1) as f64).collect()
+}
+
+/// Whole seconds of a step.
+fn whole(step: Duration) -> u32 {
+    u32::try_from(step.as_secs()).unwrap_or(u32::MAX)
+}
+
+/// Seconds at the start of a step that are not measured.
+fn unmeasured(step: Duration) -> u32 {
+    (step.as_secs_f64() * UNMEASURED_SHARE).ceil() as u32
+}

@@ -1,0 +1,204 @@
+//! Other numbers in place of a plan's loads. Pure.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use squall_plan::model::{End, Load, Plan, Stage};
+use squall_plan::yaml::Loaded;
+
+use crate::error::Error;
+use crate::plans;
+
+/// What takes the place of the plan's own loads; `None`: as the plan says.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LoadOverrides {
+    /// Virtual users of all closed workloads together, which share them as the plan's numbers have it, each at least
+    /// one; and most users of each open workload.
+    pub users: Option<u64>,
+    /// Arrivals per second of all open workloads together, which share them likewise.
+    pub rate: Option<f64>,
+    /// Over how long each load rises.
+    pub ramp: Option<Duration>,
+    /// Iterations of each load, of all its users together.
+    pub iterations: Option<u64>,
+    /// Length of each load.
+    pub length: Option<Duration>,
+}
+
+impl LoadOverrides {
+    /// A plan with these in place.
+    ///
+    /// # Errors
+    /// The plan has no load that it could be for, in a sentence.
+    pub(crate) fn applied<'a>(&self, loaded: &'a Loaded) -> Result<Cow<'a, Loaded>, Error> {
+        if *self == LoadOverrides::default() {
+            return Ok(Cow::Borrowed(loaded));
+        }
+        let mut loaded = loaded.clone();
+        self.apply(&mut loaded.plan)?;
+        Ok(Cow::Owned(loaded))
+    }
+
+    fn apply(&self, plan: &mut Plan) -> Result<(), Error> {
+        let mut loads = plans::loads(plan);
+        if let Some(users) = self.users {
+            set_users(&mut loads, users);
+        }
+        if let Some(rate) = self.rate {
+            set_rate(&mut loads, rate)?;
+        }
+        for load in loads {
+            if self.iterations.is_some() || self.length.is_some() {
+                set_end(load, self.iterations, self.length);
+            }
+            if let Some(ramp) = self.ramp {
+                set_ramp(load, ramp)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Shares users over the closed loads.
+fn set_users(loads: &mut [&mut Load], users: u64) {
+    let total: f64 = loads
+        .iter()
+        .map(|load| match load {
+            Load::Closed(closed) => peak(&closed.stages, closed.users.map(|users| users as f64)),
+            Load::Open(_) => 0.0,
+        })
+        .sum();
+    let factor = users as f64 / total;
+    for load in loads {
+        match load {
+            Load::Closed(closed) => {
+                closed.users =
+                    closed.users.map(|own| ((own as f64 * factor).round() as u64).max(1));
+                for stage in &mut closed.stages {
+                    stage.level = (stage.level * factor).round();
+                }
+            }
+            Load::Open(open) => open.max_users = users,
+        }
+    }
+}
+
+/// Shares a rate over the open loads.
+fn set_rate(loads: &mut [&mut Load], rate: f64) -> Result<(), Error> {
+    let total: f64 = loads
+        .iter()
+        .map(|load| match load {
+            Load::Open(open) => peak(&open.stages, open.rate),
+            Load::Closed(_) => 0.0,
+        })
+        .sum();
+    if total <= 0.0 {
+        return Err(Error::input("--rate: the plan has no load with a rate of arrivals"));
+    }
+    for load in loads {
+        if let Load::Open(open) = load {
+            open.rate = open.rate.map(|own| own * rate / total);
+            for stage in &mut open.stages {
+                stage.level *= rate / total;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The highest level of a load; 1 where it says none.
+fn peak(stages: &[Stage], own: Option<f64>) -> f64 {
+    stages.iter().map(|stage| stage.level).chain(own).reduce(f64::max).unwrap_or(1.0)
+}
+
+/// Puts other ends in place of all that the load has.
+fn set_end(load: &mut Load, total: Option<u64>, length: Option<Duration>) {
+    match load {
+        Load::Closed(closed) => {
+            (closed.duration, closed.total_iterations) = (length, total);
+            (closed.iterations, closed.end) = (None, End::Each);
+        }
+        Load::Open(open) => (open.duration, open.total_iterations) = (length, total),
+    }
+}
+
+fn set_ramp(load: &mut Load, ramp: Duration) -> Result<(), Error> {
+    let (own, stages, length) = match load {
+        Load::Closed(closed) => (&mut closed.ramp, &closed.stages, closed.duration),
+        Load::Open(open) => (&mut open.ramp, &open.stages, open.duration),
+    };
+    if !stages.is_empty() {
+        return Err(Error::input(
+            "--ramp: the plan has a load with stages, which say how it rises",
+        ));
+    }
+    if length.is_some_and(|length| length < ramp) {
+        return Err(Error::input("--ramp: the plan has a load that is shorter: add --for"));
+    }
+    *own = ramp;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &str = "target: builtin
+scenarios:
+  many: {load: {users: 30, iterations: 1}, steps: [{get: /}]}
+  few: {load: {users: 10, for: 1h}, steps: [{get: /}]}
+  open: {load: {rate: 30/s, for: 1m, max_users: 5}, steps: [{get: /}]}
+";
+
+    fn loads(text: &str, overrides: LoadOverrides) -> Result<Vec<Load>, Error> {
+        let loaded = crate::load_str("p", text).expect("a plan");
+        let mut changed = overrides.applied(&loaded)?.into_owned();
+        Ok(plans::loads(&mut changed.plan).into_iter().map(|load| load.clone()).collect())
+    }
+
+    #[test]
+    fn users_and_rates_keep_their_proportions() {
+        let overrides =
+            LoadOverrides { users: Some(8), rate: Some(90.0), ..LoadOverrides::default() };
+        let all = loads(TWO, overrides).expect("loads");
+        let numbers: Vec<(Option<u64>, Option<f64>)> = all
+            .iter()
+            .map(|load| match load {
+                Load::Closed(closed) => (closed.users, None),
+                Load::Open(open) => (Some(open.max_users), open.rate),
+            })
+            .collect();
+        assert_eq!(numbers, [(Some(6), None), (Some(2), None), (Some(8), Some(90.0))]);
+        let closed =
+            "target: builtin\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: /}]}}\n";
+        let error = loads(closed, overrides).expect_err("nothing arrives");
+        assert!(error.text.contains("no load with a rate"), "{error}");
+    }
+
+    #[test]
+    fn ends_take_the_place_of_all_others() {
+        let minute = Some(Duration::from_secs(60));
+        let overrides = LoadOverrides { length: minute, ..LoadOverrides::default() };
+        let all = loads(TWO, overrides).expect("loads");
+        let Load::Closed(many) = &all[0] else { panic!("{all:?}") };
+        assert_eq!((many.iterations, many.duration), (None, minute));
+        let overrides = LoadOverrides { iterations: Some(7), ..LoadOverrides::default() };
+        let all = loads(TWO, overrides).expect("loads");
+        let (Load::Closed(few), Load::Open(open)) = (&all[1], &all[2]) else { panic!("{all:?}") };
+        assert_eq!((few.total_iterations, few.duration), (Some(7), None));
+        assert_eq!((open.total_iterations, open.duration), (Some(7), None));
+    }
+
+    #[test]
+    fn a_ramp_fits_into_its_load() {
+        let ramp = |text, seconds, length| {
+            let (ramp, length) = (Some(Duration::from_secs(seconds)), length);
+            loads(text, LoadOverrides { ramp, length, ..LoadOverrides::default() })
+        };
+        assert!(ramp(TWO, 30, None).is_ok());
+        assert!(ramp(TWO, 90, None).is_err(), "one load lasts a minute");
+        assert!(ramp(TWO, 90, Some(Duration::from_secs(100))).is_ok());
+        let stages = "target: builtin\nscenarios: {a: {load: {stages: [{users: 1, over: 1s}]}, steps: [{get: /}]}}\n";
+        assert!(ramp(stages, 1, None).is_err());
+    }
+}

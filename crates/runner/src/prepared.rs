@@ -1,0 +1,99 @@
+//! A plan with all that it needs to run: compiled, its addresses looked up, the built-in target started.
+//! Nothing was sent yet.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use squall_engine::{CompileOptions, DEFAULT_GRACEFUL_STOP, Program, RunOptions, Section};
+use squall_plan::model::Plan;
+use squall_plan::yaml::Loaded;
+use squall_wire::{Io, Shared};
+
+use crate::builtin::Destination;
+use crate::error::Error;
+use crate::options::Options;
+use crate::{builtin, capacity, io_backend, plans};
+
+/// A plan that is ready to run.
+pub(crate) struct Prepared<'a> {
+    pub loaded: &'a Loaded,
+    pub options: &'a Options,
+    /// How its sections are compiled; has what the setup has found, once that has run.
+    pub compile: CompileOptions,
+    /// The load, without what the setup will find.
+    pub load: Arc<Program>,
+    pub shared: Arc<Shared>,
+    /// How many origins it talks to.
+    hosts: usize,
+    /// What may not mean what was meant, with its places.
+    pub warnings: Vec<String>,
+    _destination: Destination,
+}
+
+impl<'a> Prepared<'a> {
+    /// Compiles a plan and makes what its connections need. `choose` says which backend `auto` is.
+    ///
+    /// # Errors
+    /// The plan or an option is wrong, or the built-in target could not be started.
+    pub(crate) fn new(
+        loaded: &'a Loaded,
+        options: &'a Options,
+        choose: fn(Io, &Plan) -> Io,
+    ) -> Result<Prepared<'a>, Error> {
+        let (plan, sources) = (&loaded.plan, &loaded.sources);
+        let seed = plans::seed(plan, options.seed);
+        let destination = builtin::destination(plan, options, seed)?;
+        let compile = options.compile(destination.url.clone(), seed);
+        // Everything is compiled before anything is sent.
+        let programs = plans::compile_all(loaded, &compile)?;
+        let shared = plans::network(plan, sources, &programs.all, choose(options.io, plan))?;
+        Ok(Prepared {
+            loaded,
+            options,
+            compile,
+            load: programs.load().clone(),
+            shared,
+            hosts: plans::hosts(&programs.all),
+            warnings: programs.warnings,
+            _destination: destination,
+        })
+    }
+
+    /// As for a run, where the backend is the cheaper one for the plan's load.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`].
+    pub(crate) fn for_a_run(
+        loaded: &'a Loaded,
+        options: &'a Options,
+    ) -> Result<Prepared<'a>, Error> {
+        Prepared::new(loaded, options, io_backend::choose)
+    }
+
+    /// The plan.
+    pub(crate) fn plan(&self) -> &'a Plan {
+        &self.loaded.plan
+    }
+
+    /// The program of a section, with what the setup has found.
+    ///
+    /// # Errors
+    /// With that the plan is wrong.
+    pub(crate) fn program(&self, section: Section) -> Result<Arc<Program>, Error> {
+        plans::compile(self.plan(), &self.loaded.sources, section, &self.compile)
+    }
+
+    /// The workers for a plan's load: its own, or that of a step of a search.
+    ///
+    /// # Errors
+    /// Its virtual users do not fit into this machine.
+    pub(crate) fn workers(&self, plan: &Plan) -> Result<RunOptions, Error> {
+        let builtin = builtin::is_asked_for(plan, self.options);
+        capacity::workers(plan, self.hosts, builtin, self.options.workers)
+    }
+
+    /// How long requests in flight may take at the end.
+    pub(crate) fn graceful_stop(&self) -> Duration {
+        self.plan().graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP)
+    }
+}

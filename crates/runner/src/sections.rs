@@ -1,0 +1,149 @@
+//! Setup and teardown of a plan: each runs once, with one virtual user.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use squall_analysis::Totals;
+use squall_engine::{Event, RunOptions, Section};
+use squall_plan::model::Plan;
+use squall_plan::value::Value;
+use squall_report::SectionResult;
+
+use crate::error::Error;
+use crate::handle::{Handle, Phase};
+use crate::prepared::Prepared;
+use crate::sink::{EventKind, Sinks};
+
+/// How a phase of a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PhaseEnd {
+    /// All its steps were run, or its load is done.
+    Done,
+    /// It failed, for this reason.
+    Failed(String),
+    /// It was stopped or aborted.
+    Interrupted,
+    /// It was not begun, because the run was stopped or aborted before.
+    NotRun,
+}
+
+/// What became of a phase that the plan has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseReport {
+    /// Which.
+    pub phase: Phase,
+    /// How it ended.
+    pub end: PhaseEnd,
+    /// Requests and programs that ended in it.
+    pub requests: u64,
+    /// Those of them that were errors.
+    pub errors: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl PhaseReport {
+    /// Of a phase that was not begun.
+    pub(crate) fn not_run(phase: Phase) -> PhaseReport {
+        let (requests, errors, elapsed) = (0, 0, Duration::ZERO);
+        PhaseReport { phase, end: PhaseEnd::NotRun, requests, errors, elapsed }
+    }
+
+    /// Why the result is incomplete because of it, if it is: an interruption is no failure.
+    pub fn failure(&self) -> Option<String> {
+        self.trouble().filter(|_| matches!(self.end, PhaseEnd::Failed(_)))
+    }
+
+    /// What a person is told of it; `None`: it is as it should be.
+    pub fn trouble(&self) -> Option<String> {
+        let name = self.phase.label();
+        match &self.end {
+            PhaseEnd::Done => None,
+            PhaseEnd::Failed(reason) => Some(format!("{name} failed: {reason}")),
+            PhaseEnd::Interrupted => Some(format!("the {name} was interrupted")),
+            PhaseEnd::NotRun => Some(format!("the {name} was not run")),
+        }
+    }
+}
+
+/// A setup or a teardown that was to be run.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// What its variables held at the end, which for a setup that failed is what it had found by then.
+    pub variables: Vec<(String, Value)>,
+    /// What became of it.
+    pub report: PhaseReport,
+    /// The same for the result; `None`: it was not begun.
+    pub result: Option<SectionResult>,
+}
+
+/// Runs the setup, which ends with its first error, or the teardown, which goes on after errors; `None`: the plan
+/// has no such steps.
+pub(crate) fn run(
+    prepared: &Prepared<'_>,
+    section: Section,
+    handle: &Handle,
+    sinks: &Arc<Sinks>,
+) -> Option<Ran> {
+    if !has_steps(prepared.plan(), section) {
+        return None;
+    }
+    let phase = if section == Section::Setup { Phase::Setup } else { Phase::Teardown };
+    let mut report = PhaseReport::not_run(phase);
+    let Some(control) = handle.begin(phase, prepared.graceful_stop()) else {
+        return Some(Ran { variables: Vec::new(), report, result: None });
+    };
+    sinks.event(EventKind::PhaseBegan(phase));
+    let (mut totals, mut log) = (Totals::new(), Vec::new());
+    let ended = prepared.program(section).and_then(|program| {
+        let trace = sinks.trace(phase);
+        let (shared, options) = (prepared.shared.clone(), RunOptions::default());
+        squall_engine::run(program, shared, &options, &control, trace, |event| match event {
+            Event::Slice(slice) => {
+                totals.add(slice);
+            }
+            Event::Log(lines) => {
+                for line in lines {
+                    let (text, worker, second) = (line.text.clone(), line.worker, line.second);
+                    log.push(text.clone());
+                    sinks.event(EventKind::Log { phase, worker, second, text });
+                }
+            }
+        })
+        .map_err(Error::incomplete)
+    });
+    let all = totals.all();
+    (report.requests, report.errors) = (all.count, all.errors);
+    let mut variables = Vec::new();
+    report.end = match ended {
+        Err(error) => {
+            log.push(error.text.clone());
+            PhaseEnd::Failed(error.text)
+        }
+        Ok(ended) => {
+            report.elapsed = ended.elapsed;
+            variables = ended.variables;
+            log.extend(ended.failures.iter().cloned());
+            match handle.is_stopped_in(phase) {
+                true => PhaseEnd::Interrupted,
+                false if ended.asked || !ended.failures.is_empty() || all.errors > 0 => {
+                    PhaseEnd::Failed(log.join("; "))
+                }
+                false => PhaseEnd::Done,
+            }
+        }
+    };
+    sinks.event(EventKind::PhaseEnded { phase, failed: report.trouble() });
+    let (passed, elapsed_s) = (report.end == PhaseEnd::Done, report.elapsed.as_secs_f64());
+    let result = Some(SectionResult { passed, elapsed_s, totals, log });
+    Some(Ran { variables, report, result })
+}
+
+/// Whether a plan has steps for this part.
+pub(crate) fn has_steps(plan: &Plan, part: Section) -> bool {
+    match part {
+        Section::Setup => !plan.setup.is_empty(),
+        Section::Teardown => !plan.teardown.is_empty(),
+        Section::Load | Section::Trial => true,
+    }
+}

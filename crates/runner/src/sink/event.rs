@@ -1,0 +1,89 @@
+//! What happens in a run besides its seconds.
+
+use std::sync::Arc;
+
+use squall_engine::Exchange;
+use squall_report::Run;
+
+use crate::handle::Phase;
+
+/// Something that has happened.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// When, in seconds after the run began (its setup, where it has one).
+    pub at_s: f64,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// What has happened.
+#[derive(Debug, Clone)]
+pub enum EventKind {
+    /// Something about the plan that may not mean what was meant, as lines with its place.
+    Warning(String),
+    /// A phase begins.
+    PhaseBegan(Phase),
+    /// A phase is over.
+    PhaseEnded {
+        /// Which.
+        phase: Phase,
+        /// Why it failed, if so.
+        failed: Option<String>,
+    },
+    /// The plan's load reaches the next of its stages.
+    Stage {
+        /// The scenario; empty: the load that scenarios share by weight.
+        scenario: String,
+        /// Which stage begins, from 1; one more than there are: the last is over.
+        stage: usize,
+    },
+    /// Somebody asked for the end of the phase; what is in flight may finish.
+    StopAsked(Phase),
+    /// Somebody asked for the end at once.
+    AbortAsked(Phase),
+    /// The load stands still.
+    Paused,
+    /// The load goes on.
+    Resumed,
+    /// Somebody changed a load.
+    Scaled {
+        /// The scenario; empty: the load that scenarios share by weight.
+        scenario: String,
+        /// To what, such as `200 users` or `50/s`.
+        to: String,
+    },
+    /// The first error of a kind under a name; its example follows in the log.
+    FirstError {
+        /// The name of the request or program.
+        name: String,
+        /// The kind, as in results.
+        kind: &'static str,
+    },
+    /// A line of the run's log, its secrets masked and its control characters escaped: one that the plan logs, or an example of an error.
+    Log {
+        /// Where it was written.
+        phase: Phase,
+        /// The worker.
+        worker: u32,
+        /// The second of that phase.
+        second: u32,
+        /// The line.
+        text: String,
+    },
+    /// A part of the result is lost, in a sentence.
+    Error(String),
+    /// A request and its response. Only sinks that want them are told.
+    Exchange(SeenExchange),
+    /// The load is evaluated, and its result is known; the teardown follows.
+    Evaluated(Arc<Run>),
+}
+
+/// A request and its response, with the secrets that are in them (`exchange.secrets`): who shows them has to
+/// mask those.
+#[derive(Debug, Clone)]
+pub struct SeenExchange {
+    /// In which phase; its times count from the start of that.
+    pub phase: Phase,
+    /// The exchange.
+    pub exchange: Arc<Exchange>,
+}

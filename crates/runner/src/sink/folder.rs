@@ -1,0 +1,73 @@
+//! The run's folder: on disk from the first second on.
+
+use std::io;
+use std::path::PathBuf;
+
+use squall_report::{Run, RunFolder};
+
+use super::{Event, EventKind, Second, Sink, Start, Wanted};
+
+/// Keeps the run in a folder of its own (`docs/run.md`).
+#[derive(Debug)]
+pub struct Folder {
+    base: PathBuf,
+    /// Once it was made.
+    folder: Option<RunFolder>,
+    /// Writes that have failed and are reported.
+    reported: u64,
+}
+
+impl Folder {
+    /// Makes the run's folder within `base`, named after the time and the plan, when the run starts.
+    pub fn new(base: impl Into<PathBuf>) -> Folder {
+        Folder { base: base.into(), folder: None, reported: 0 }
+    }
+
+    /// Does something with the folder, and reports the writes that have failed since the last time.
+    fn with(&mut self, write: impl FnOnce(&mut RunFolder)) -> io::Result<()> {
+        // There is one since the start.
+        let Some(folder) = &mut self.folder else { return Ok(()) };
+        write(folder);
+        let failed = folder.failed();
+        match std::mem::replace(&mut self.reported, failed) == failed {
+            true => Ok(()),
+            false => {
+                let first = folder.error().map_or("a write failed".to_owned(), ToString::to_string);
+                Err(io::Error::other(first))
+            }
+        }
+    }
+}
+
+impl Sink for Folder {
+    fn start(&mut self, start: &Start) -> io::Result<Wanted> {
+        let plan = squall_plan::yaml::print(&start.plan, true);
+        let folder = RunFolder::create(&self.base, &start.meta, &plan)?;
+        let path = folder.path().to_owned();
+        self.folder = Some(folder);
+        Ok(Wanted { folder: Some(path), ..Wanted::default() })
+    }
+
+    fn second(&mut self, second: &Second) -> io::Result<()> {
+        self.with(|folder| {
+            second.slices.iter().for_each(|slice| folder.slice(slice));
+            second.host.iter().for_each(|(at_s, sample)| folder.host_sample(*at_s, sample));
+        })
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.kind {
+            EventKind::Log { phase: _, worker, second, text } => {
+                self.with(|folder| folder.log(*second, *worker, text))
+            }
+            EventKind::Evaluated(run) => self.finish(run),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, run: &Run) -> io::Result<()> {
+        let Some(folder) = &mut self.folder else { return Ok(()) };
+        let wrong = |error| io::Error::other(format!("run.json: {error}"));
+        folder.finish(run).map_err(wrong)
+    }
+}

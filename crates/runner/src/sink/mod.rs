@@ -1,0 +1,92 @@
+//! What a run tells those who watch it: a [`Sink`] is told of its start, of each second, of events, and of
+//! its result. Each sink has a thread of its own behind a bounded queue; what finds the queue full is dropped
+//! and counted, so that a slow sink slows neither the load nor another sink.
+
+mod event;
+mod folder;
+mod json;
+mod progress;
+mod queue;
+mod request_log;
+mod second;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use squall_engine::{Program, Which};
+use squall_plan::model::Plan;
+use squall_report::{Meta, Run};
+
+pub use event::{Event, EventKind, SeenExchange};
+pub use folder::Folder;
+pub use json::Json;
+pub use progress::{Progress, ProgressStyle};
+pub use queue::SinkReport;
+pub(crate) use queue::Sinks;
+pub use request_log::RequestLog;
+pub(crate) use second::Seconds;
+pub use second::{Row, Second};
+
+/// Watches a run. Its methods are called one after the other, never two at a time; all but [`Sink::start`] on a
+/// thread of its own.
+///
+/// What fails is counted and becomes a part of the outcome, in the words of the first error; the sink is told of
+/// what follows nevertheless, since a disk that was full may have room again.
+pub trait Sink: Send {
+    /// The run is about to begin: nothing was sent yet, and nothing is if this fails.
+    ///
+    /// # Errors
+    /// The sink cannot work, in a sentence that names what it writes to.
+    fn start(&mut self, start: &Start) -> io::Result<Wanted>;
+
+    /// A second of the load is over. They come in order. A second comes again if a worker was late, with what
+    /// the others had not handed over: what is in them adds up.
+    ///
+    /// # Errors
+    /// It could not be taken in.
+    fn second(&mut self, second: &Second) -> io::Result<()>;
+
+    /// Something has happened.
+    ///
+    /// # Errors
+    /// It could not be taken in.
+    fn event(&mut self, event: &Event) -> io::Result<()>;
+
+    /// The run is over, and this is its result.
+    ///
+    /// # Errors
+    /// What the sink has written is incomplete.
+    fn finish(&mut self, run: &Run) -> io::Result<()>;
+}
+
+/// What is known before anything is sent.
+#[derive(Debug)]
+pub struct Start {
+    /// The facts that belong to the result.
+    pub meta: Meta,
+    /// The plan as it will run.
+    pub plan: Plan,
+    /// The load, as it was compiled. What the setup finds is not yet in it.
+    pub program: Arc<Program>,
+}
+
+/// What a sink asks for when it starts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// The copies of requests and responses that it wants to see, if any: as events. They cost time on the
+    /// path of each request that is copied.
+    pub exchanges: Option<WantedExchanges>,
+    /// The folder in which the sink keeps everything recorded, as `slices.bin`. The run is evaluated from
+    /// that of the first sink that has one; if none has, the runner keeps a temporary file of its own.
+    pub folder: Option<PathBuf>,
+}
+
+/// Which exchanges a sink wants to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WantedExchanges {
+    /// Which.
+    pub which: Which,
+    /// Most bytes of each message; 0: no messages, only what is known about them.
+    pub bytes: usize,
+}

@@ -1,0 +1,334 @@
+//! The threads and queues of sinks.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use squall_engine::{Exchange, Trace, Which};
+use squall_report::Run;
+
+use super::{Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
+use crate::error::Error;
+use crate::handle::Phase;
+
+/// Most seconds that wait for a sink: ten minutes.
+const MAX_SECONDS: usize = 600;
+/// Most events that wait for a sink.
+const MAX_EVENTS: usize = 4_096;
+/// Most exchanges that wait for a sink, and most bytes of their messages.
+const MAX_EXCHANGES: usize = 16_384;
+const MAX_EXCHANGE_BYTES: usize = 64 << 20;
+
+/// How a sink has fared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SinkReport {
+    /// Its name.
+    pub name: String,
+    /// Exchanges that it was told of.
+    pub exchanges: u64,
+    /// Exchanges that found its queue full.
+    pub exchanges_dropped: u64,
+    /// Seconds and events that found its queue full.
+    pub dropped: u64,
+    /// How often it failed.
+    pub failed: u64,
+    /// Its first error.
+    pub error: Option<String>,
+}
+
+impl SinkReport {
+    /// What is lost of the sink's work, in a sentence; `None`: nothing but perhaps exchanges.
+    pub fn loss(&self) -> Option<String> {
+        let error = self.error.as_ref().map(|error| match self.failed {
+            1 => error.clone(),
+            failed => format!("{error} ({failed} failures)"),
+        });
+        let dropped = (self.dropped > 0)
+            .then(|| format!("{} seconds and events were left out: it was too slow", self.dropped));
+        let losses: Vec<String> = error.into_iter().chain(dropped).collect();
+        (!losses.is_empty()).then(|| format!("{}: {}", self.name, losses.join("; ")))
+    }
+}
+
+/// What waits in a queue, and how the sink behind it has fared.
+#[derive(Debug, Default)]
+struct Queue {
+    seconds: AtomicUsize,
+    events: AtomicUsize,
+    exchanges: AtomicUsize,
+    exchange_bytes: AtomicUsize,
+    dropped: AtomicU64,
+    exchanges_dropped: AtomicU64,
+    exchanges_told: AtomicU64,
+    /// How often it failed, and its first error.
+    failed: Mutex<(u64, Option<String>)>,
+}
+
+enum Message {
+    Second(Arc<Second>),
+    Event(Arc<Event>),
+    Exchange(Event, usize),
+    /// Asks for a word when everything before it is done.
+    Settle(Sender<()>),
+    Finish(Arc<Run>),
+}
+
+/// A sink at work.
+struct Feed {
+    name: String,
+    sender: Sender<Message>,
+    queue: Arc<Queue>,
+    wanted: Option<WantedExchanges>,
+    /// Until it was waited for.
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// The sinks of a run.
+pub(crate) struct Sinks {
+    feeds: Vec<Feed>,
+    began: Instant,
+    folder: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Sinks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.feeds.iter().map(|feed| feed.name.as_str()).collect();
+        f.debug_struct("Sinks").field("names", &names).finish()
+    }
+}
+
+impl Sinks {
+    /// Starts sinks, each under its name.
+    ///
+    /// # Errors
+    /// One cannot work, or there is no thread for it.
+    pub(crate) fn start(
+        sinks: Vec<(String, Box<dyn Sink>)>,
+        start: &Start,
+    ) -> Result<Sinks, Error> {
+        let mut all = Sinks::none();
+        for (name, mut sink) in sinks {
+            let failed = |error: io::Error| Error::incomplete(format!("{name}: {error}"));
+            let wanted = sink.start(start).map_err(failed)?;
+            all.folder = all.folder.or(wanted.folder);
+            let (sender, inbox) = channel();
+            let queue = Arc::new(Queue::default());
+            let own = queue.clone();
+            let thread = std::thread::Builder::new()
+                .name("sink".to_owned())
+                .spawn(move || work(&mut *sink, &inbox, &own))
+                .map_err(failed)?;
+            let (wanted, thread) = (wanted.exchanges, Mutex::new(Some(thread)));
+            all.feeds.push(Feed { name, sender, queue, wanted, thread });
+        }
+        Ok(all)
+    }
+
+    /// Nobody watches.
+    pub(crate) fn none() -> Sinks {
+        Sinks { feeds: Vec::new(), began: Instant::now(), folder: None }
+    }
+
+    /// The folder of the first sink that has one.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Tells all sinks of a second.
+    pub(crate) fn second(&self, second: Second) {
+        let second = Arc::new(second);
+        for feed in &self.feeds {
+            let queue = &feed.queue;
+            if enter(&queue.seconds, 1, MAX_SECONDS) {
+                // A sink whose thread has panicked says so at the end.
+                let _ = feed.sender.send(Message::Second(second.clone()));
+            } else {
+                queue.dropped.fetch_add(1, Relaxed);
+            }
+        }
+    }
+
+    /// Tells all sinks of an event.
+    pub(crate) fn event(&self, kind: EventKind) {
+        let event = Arc::new(Event { at_s: self.began.elapsed().as_secs_f64(), kind });
+        for feed in &self.feeds {
+            if enter(&feed.queue.events, 1, MAX_EVENTS) {
+                let _ = feed.sender.send(Message::Event(event.clone()));
+            } else {
+                feed.queue.dropped.fetch_add(1, Relaxed);
+            }
+        }
+    }
+
+    /// What workers hand their copies of exchanges to in a phase; `None`: no sink wants any.
+    pub(crate) fn trace(self: &Arc<Self>, phase: Phase) -> Option<Trace> {
+        let wanted: Vec<WantedExchanges> =
+            self.feeds.iter().filter_map(|feed| feed.wanted).collect();
+        let first = wanted.first()?;
+        // Of different wishes the engine makes all copies, and each sink gets its own.
+        let same = wanted.iter().all(|other| other.which == first.which);
+        let which = if same { first.which } else { Which::All };
+        let bytes = wanted.iter().map(|wanted| wanted.bytes).max().unwrap_or(0);
+        let sinks = self.clone();
+        let seen = AtomicU64::new(0);
+        Some(Trace::new(which, bytes, move |exchange| {
+            let number = seen.fetch_add(1, Relaxed);
+            let picked = |wanted: Which| same || picks(wanted, number, &exchange);
+            let wanting: Vec<&Feed> = sinks
+                .feeds
+                .iter()
+                .filter(|feed| feed.wanted.is_some_and(|wanted| picked(wanted.which)))
+                .collect();
+            let size = exchange.copied_bytes();
+            let exchange = Arc::new(exchange);
+            let at_s = sinks.began.elapsed().as_secs_f64();
+            for feed in wanting {
+                let exchange = exchange.clone();
+                let kind = EventKind::Exchange(SeenExchange { phase, exchange });
+                feed.exchange(Event { at_s, kind }, size);
+            }
+        }))
+    }
+
+    /// Waits until all sinks have done what they were told.
+    pub(crate) fn settle(&self) {
+        let waits: Vec<Receiver<()>> = self
+            .feeds
+            .iter()
+            .map(|feed| {
+                let (done, wait) = channel();
+                let _ = feed.sender.send(Message::Settle(done));
+                wait
+            })
+            .collect();
+        for wait in waits {
+            // An error: the thread is gone, and nothing is left to wait for.
+            let _ = wait.recv();
+        }
+    }
+
+    /// How the sinks have fared so far.
+    pub(crate) fn reports(&self) -> Vec<SinkReport> {
+        self.feeds.iter().map(Feed::report).collect()
+    }
+
+    /// Exchanges that sinks which wanted any were told of, and those that found a queue full; `None`: none
+    /// wanted any.
+    pub(crate) fn exchanges(&self) -> Option<(u64, u64)> {
+        let mut wanting = self.feeds.iter().filter(|feed| feed.wanted.is_some()).peekable();
+        wanting.peek()?;
+        Some(wanting.map(Feed::report).fold((0, 0), |(told, dropped), report| {
+            (told + report.exchanges, dropped + report.exchanges_dropped)
+        }))
+    }
+
+    /// Tells the sinks of the result, and waits for them to end. What comes later reaches none.
+    pub(crate) fn finish(&self, run: &Arc<Run>) -> Vec<SinkReport> {
+        for feed in &self.feeds {
+            let _ = feed.sender.send(Message::Finish(run.clone()));
+        }
+        self.feeds.iter().for_each(Feed::wait);
+        self.reports()
+    }
+}
+
+/// Whether a sink is to see an exchange, of several of which `number` were before it.
+fn picks(which: Which, number: u64, exchange: &Exchange) -> bool {
+    match which {
+        Which::All => true,
+        Which::Failed => exchange.error.is_some(),
+        Which::OneIn(every) => number.is_multiple_of(every.max(1)),
+    }
+}
+
+/// Enters a queue that has room for so much; `false`: it has not.
+fn enter(queue: &AtomicUsize, size: usize, most: usize) -> bool {
+    let room = |waiting: usize| (waiting + size <= most).then_some(waiting + size);
+    queue.fetch_update(Relaxed, Relaxed, room).is_ok()
+}
+
+impl Feed {
+    fn exchange(&self, event: Event, size: usize) {
+        let queue = &self.queue;
+        if !enter(&queue.exchanges, 1, MAX_EXCHANGES) {
+            queue.exchanges_dropped.fetch_add(1, Relaxed);
+            return;
+        }
+        if !enter(&queue.exchange_bytes, size, MAX_EXCHANGE_BYTES) {
+            queue.exchanges.fetch_sub(1, Relaxed);
+            queue.exchanges_dropped.fetch_add(1, Relaxed);
+            return;
+        }
+        let _ = self.sender.send(Message::Exchange(event, size));
+    }
+
+    /// Waits until its thread has ended.
+    fn wait(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // What a sink panics with is an error of it already.
+        thread.into_iter().for_each(|thread| drop(thread.join()));
+    }
+
+    fn report(&self) -> SinkReport {
+        let (failed, error) =
+            self.queue.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        SinkReport {
+            name: self.name.clone(),
+            exchanges: self.queue.exchanges_told.load(Relaxed),
+            exchanges_dropped: self.queue.exchanges_dropped.load(Relaxed),
+            dropped: self.queue.dropped.load(Relaxed),
+            failed,
+            error,
+        }
+    }
+}
+
+/// A sink's thread: until it was told of the result, or all who could tell it are gone.
+fn work(sink: &mut dyn Sink, inbox: &Receiver<Message>, queue: &Queue) {
+    for message in inbox {
+        let is_last = matches!(message, Message::Finish(_));
+        let done = catch_unwind(AssertUnwindSafe(|| take(sink, message, queue)));
+        let panicked = |_| Err(io::Error::other("it panicked: this is a bug, please report it"));
+        if let Err(error) = done.unwrap_or_else(panicked) {
+            let mut failed = queue.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            failed.0 += 1;
+            failed.1.get_or_insert_with(|| error.to_string());
+        }
+        if is_last {
+            break;
+        }
+    }
+}
+
+fn take(sink: &mut dyn Sink, message: Message, queue: &Queue) -> io::Result<()> {
+    match message {
+        Message::Second(second) => {
+            queue.seconds.fetch_sub(1, Relaxed);
+            sink.second(&second)
+        }
+        Message::Event(event) => {
+            queue.events.fetch_sub(1, Relaxed);
+            sink.event(&event)
+        }
+        Message::Exchange(event, size) => {
+            queue.exchanges.fetch_sub(1, Relaxed);
+            queue.exchange_bytes.fetch_sub(size, Relaxed);
+            queue.exchanges_told.fetch_add(1, Relaxed);
+            sink.event(&event)
+        }
+        Message::Settle(done) => {
+            // Who does not wait any more needs no word.
+            let _ = done.send(());
+            Ok(())
+        }
+        Message::Finish(run) => sink.finish(&run),
+    }
+}
+
+#[cfg(test)]
+mod tests;

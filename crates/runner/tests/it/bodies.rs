@@ -1,0 +1,266 @@
+//! What becomes of bodies of any size: digests, files, beginnings.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+
+use crate::common::peer::{Peer, header, response};
+use crate::common::{End, kinds, options, outcome, refused, result, target};
+
+/// A body of the target as it is, without squall.
+fn body(address: &str, path: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).expect("the target");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").expect("open");
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).expect("open");
+    let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
+    response.split_off(end)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn plan(url: &str, steps: &str) -> String {
+    format!(
+        "target: {url}\nscenarios: {{a: {{load: {{users: 1, iterations: 2}}, steps: [{steps}]}}}}\n"
+    )
+}
+
+#[test]
+fn digests_files_and_beginnings() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let (url, address) = (server.url(), server.url().replace("http://", ""));
+    let (big, packed) = (body(&address, "/bytes/3m"), body(&address, "/gzip"));
+    let sha = |bytes: &[u8]| hex(&Sha256::digest(bytes));
+    let xxh3 = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&big));
+    let page = body(&address, "/items").len();
+    let here = folder.path().display();
+    let steps = [
+        format!("{{get: /bytes/3m, response_body: {{hash: sha256}}, check: ['body_hash == \"{}\"', body_bytes == 3145728]}}", sha(&big)),
+        format!("{{get: /bytes/3m, response_body: {{hash: xxh3}}, extract: {{digest: body_hash}}, check: ['body_hash == \"{xxh3}\"']}}"),
+        format!("{{get: '/delay/0?${{digest}}', check: ['digest == \"{xxh3}\"']}}"),
+        // What is compressed is decompressed while it is received.
+        format!("{{get: /gzip, compression: true, response_body: {{hash: sha256}}, check: ['body_hash == \"{}\"']}}", sha(&packed)),
+        format!("{{get: /bytes/3m, response_body: {{file: '{here}/body-${{iteration}}.bin'}}, check: ['body_file == \"{here}/body-\" + string(iteration) + \".bin\"']}}"),
+        format!("{{get: /items, response_body: {{keep: 500}}, check: [size(body) == 500, body_bytes == {page}]}}"),
+        "{get: /bytes/3m, response_body: {keep: 64KiB}, check: [size(body) > 10000, body_bytes == 3145728]}".to_owned(),
+        "{get: /gzip, compression: true, response_body: {keep: 100}, check: [size(body) == 100]}".to_owned(),
+        "{get: /bytes/3m, response_body: discard, check: body_bytes == 3145728}".to_owned(),
+        // A digest, and the body for those who read it.
+        format!("{{get: /items, response_body: {{hash: md5}}, check: [size(body) == {page}, 'body_hash == md5(string(body))']}}"),
+    ];
+    std::fs::write(folder.path().join("plan.yaml"), plan(&url, &steps.join(", ")))
+        .expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
+    for name in ["body-0.bin", "body-1.bin"] {
+        assert!(std::fs::read(folder.path().join(name)).expect("a file") == big, "{name}");
+    }
+}
+
+#[test]
+fn a_response_body_that_cannot_be_had_is_an_error() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let write = |step: &str| {
+        std::fs::write(folder.path().join("plan.yaml"), plan(&server.url(), step))
+            .expect("writable");
+    };
+    for (step, hint) in [
+        ("{get: /, response_body: crc32}", "invalid response_body `crc32`: expected discard"),
+        ("{get: /, response_body: {}}", "exactly one of hash, keep and file"),
+        ("{get: /, response_body: discard, check: 'body.contains(\"x\")'}", "reads the body"),
+        ("{get: /, check: body_hash != null}", "add `response_body: {hash: sha256}`"),
+        ("{get: /, extract: {x: body_file}}", "add `response_body: {file: PATH}`"),
+        (
+            "{get: /, response_body: {hash: md5}, extract: {x: body_file}}",
+            "add `response_body: {file: PATH}`",
+        ),
+        ("{get: /, check: size == 1}", "did you mean `body_bytes`?"),
+    ] {
+        write(step);
+        let text = refused(folder.path(), &options());
+        assert!(text.contains(hint), "{step}: {text}");
+    }
+    let log = |step: &str| {
+        write(step);
+        outcome(folder.path(), &options()).run.log.join("\n")
+    };
+    let text = log("{get: /, response_body: {file: no/such/folder/x}}");
+    assert!(text.contains("response_body: ") && text.contains("no/such/folder/x: "), "{text}");
+    // A device that is always full.
+    let text = log("{get: /bytes/1m, response_body: {file: /dev/full}}");
+    assert!(text.contains("response_body: ") && text.contains("No space left"), "{text}");
+}
+
+#[test]
+fn markers_of_a_file_are_replaced_on_its_way() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let text = format!("{}@NAME@{}@N@", "a line of text\n".repeat(50_000), "x".repeat(100_000));
+    std::fs::write(folder.path().join("big.txt"), &text).expect("writable");
+    let sent =
+        |iteration: u32| text.replace("@NAME@", &format!("number {iteration}")).replace("@N@", "");
+    let digests: Vec<String> =
+        (0..2).map(|iteration| hex(&Sha256::digest(sent(iteration)))).collect();
+    let body = "{file: big.txt, replace: {'@NAME@': 'number ${iteration}', '@N@': ''}}";
+    let steps = format!(
+        "{{post: /upload, body: {body}, check: ['json(\"$.sha256\") == (iteration == 0 ? \"{}\" : \"{}\")']}}",
+        digests[0], digests[1]
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan(&server.url(), &steps)).expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
+    let bytes = json["totals"]["bytes_out"].as_u64().expect("bytes");
+    assert!(bytes > 2 * sent(0).len() as u64 && bytes < 2 * sent(0).len() as u64 + 1_000);
+}
+
+#[test]
+fn a_compressed_file_is_sent_decompressed() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let text = "a line of text @N@\n".repeat(50_000);
+    let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(text.as_bytes()).expect("memory");
+    let packed = packed.finish().expect("memory");
+    std::fs::write(folder.path().join("big.txt.gz"), packed).expect("writable");
+    let post = |body: &str, sent: &str| {
+        let digest = hex(&Sha256::digest(sent));
+        format!("{{post: /upload, body: {body}, check: ['json(\"$.sha256\") == \"{digest}\"']}}")
+    };
+    let steps = [
+        post("{file: big.txt.gz, decompress: true}", &text),
+        post(
+            "{file: big.txt.gz, decompress: true, replace: {'@N@': '${1 + 1}'}}",
+            &text.replace("@N@", "2"),
+        ),
+    ];
+    let steps = plan(&server.url(), &steps.join(", "));
+    std::fs::write(folder.path().join("plan.yaml"), steps).expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
+    std::fs::write(folder.path().join("big.txt.gz"), "plain").expect("writable");
+    let text = refused(folder.path(), &options());
+    assert!(text.contains("big.txt.gz: "), "{text}");
+}
+
+/// What it sends and gets takes as long as its bandwidth says, less what may come at once.
+#[test]
+fn a_user_has_a_bandwidth() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    std::fs::write(folder.path().join("big.bin"), vec![7; 200_000]).expect("writable");
+    let run = |bandwidth: &str, step: &str| {
+        let plan = format!(
+            "target: {}\nbandwidth: {bandwidth}\nscenarios: {{a: {{load: {{users: 2, iterations: 2}}, steps: [{step}]}}}}\n",
+            server.url()
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let json = result(folder.path(), &options(), End::Passed);
+        assert_eq!(json["totals"]["errors"], 0, "{}", json["log"]);
+        json["totals"]["latency_us"]["mean"].as_f64().expect("a mean") / 1e6
+    };
+    let least = 2.0 * 200_000.0 / 250_000.0 / 2.0 - 0.04;
+    for step in ["{get: /bytes/200000}", "{get: /bytes/200000, response_body: {hash: md5}}"] {
+        let mean = run("{down: 2Mbit/s}", step);
+        assert!(mean >= least, "{step}: {mean} s");
+        assert!(run("{up: 2Mbit/s}", step) < least, "{step}: only what goes out is slow");
+    }
+    for body in ["{file: big.bin}", "{file: big.bin, replace: {nothing: ''}}"] {
+        let step = format!("{{post: /upload, body: {body}}}");
+        let mean = run("2Mbit/s", &step);
+        assert!(mean >= least, "{step}: {mean} s");
+    }
+}
+
+#[test]
+fn shared_connections_have_no_bandwidth() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "target: builtin\nconnections: {reuse: pool, pool_size: 2}\n\
+        scenarios: {a: {bandwidth: 2Mbit/s, load: {users: 2, for: 1s}, steps: [{get: /}]}}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let text = refused(folder.path(), &options());
+    assert!(text.contains("has a bandwidth, but its users share a pool of connections"), "{text}");
+}
+
+/// A server that reads a little of a request, has its body's file cut, and reads on.
+fn shrinking(folder: &std::path::Path, listener: std::net::TcpListener) {
+    let (mut stream, _) = listener.accept().expect("a connection");
+    stream.read_exact(&mut [0; 4_096]).expect("the beginning of a request");
+    let file = std::fs::File::options().write(true).open(folder.join("big.bin")).expect("the file");
+    file.set_len(0).expect("a shorter file");
+    // Until the client has had enough.
+    let _ = std::io::copy(&mut stream, &mut std::io::sink());
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_sent_is_not_the_targets_fault() {
+    // As the kernel sends it, and as it is read where something in it is replaced.
+    for body in ["{file: big.bin}", "{file: big.bin, replace: {x: y}}"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = std::fs::File::create(folder.path().join("big.bin")).expect("a file");
+        file.set_len(64 << 20).expect("a hole");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let text = format!(
+            "target: {url}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{post: /, body: {body}, timeout: 20s}}]}}}}\n"
+        );
+        std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+        let path = folder.path().to_owned();
+        let server = std::thread::spawn(move || shrinking(&path, listener));
+        let text = squall_report::json(&outcome(folder.path(), &options()).run).to_string();
+        server.join().expect("the server");
+        assert!(text.contains("body_file") && text.contains("big.bin: the file"), "{body}: {text}");
+    }
+}
+
+#[test]
+fn a_body_that_is_a_directory_is_found_before_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("d")).expect("a directory");
+    for body in ["body: {file: d}", "body: {file: d, replace: {x: y}}", "multipart: {f: {file: d}}"]
+    {
+        let steps = format!("{{post: /, {body}}}");
+        std::fs::write(folder.path().join("plan.yaml"), plan("http://127.0.0.1:9", &steps))
+            .expect("writable");
+        let text = refused(folder.path(), &options());
+        assert!(text.contains("expected a file, found a directory"), "{body}: {text}");
+    }
+}
+
+#[test]
+fn parts_of_a_form_are_named_and_typed_by_expressions() {
+    let server = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.head() {
+            let length = header(&head, "content-length").expect("a length");
+            let mut body = vec![0; length.parse().expect("digits")];
+            client.stream.read_exact(&mut body).expect("a body");
+            client.send(response("200 OK", &String::from_utf8(body).expect("text")));
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("up.txt"), "what the file holds").expect("writable");
+    let plan = format!(
+        "target: {}
+scenarios:
+  a:
+    load: {{users: 1, iterations: 1}}
+    steps:
+      - set: {{kind: png, odd: \"a\\r\\nX: \\\"b\"}}
+      - post: /
+        multipart:
+          plain: {{text: hi, content_type: 'text/${{kind}}'}}
+          upload: {{file: up.txt, filename: 'number-${{user}}.${{kind}}', content_type: 'image/${{kind}}'}}
+          evil: {{file: up.txt, filename: '${{odd}}', content_type: '${{odd}}'}}
+        check:
+          - 'body.contains(\"Content-Type{}\")'
+          - body.contains('filename=\"number-0.png\"')
+          - 'body.contains(\"Content-Type: image/png\")'
+          - \"body.contains('filename=\\\"a%0D%0AX{} %22b')\"
+          - '!body.contains(\"\\nX\")'
+",
+        server.url(), ": text/png", ":"
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    assert_eq!(kinds(&json), "{}", "{}", json["log"]);
+}

@@ -1,0 +1,115 @@
+//! What the tests share: targets, runs with their result as JSON, short plans.
+
+mod parts;
+pub mod peer;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use squall_runner::{ErrorKind, Folder, Handle, Options, Outcome, Sink, check, load, run};
+
+pub use parts::{all_good, counter, kinds, target, target_at};
+
+/// How a run is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Passed,
+    Failed,
+}
+
+/// A plan may run programs.
+pub fn options() -> Options {
+    Options { allow_exec: true, ..Options::default() }
+}
+
+/// With so many workers.
+pub fn workers(workers: u32) -> Options {
+    Options { workers: Some(workers), ..options() }
+}
+
+/// Runs a plan of this text, which lies in a folder with what it refers to.
+pub fn outcome(folder: &Path, options: &Options) -> Outcome {
+    let plan = load(&folder.join("plan.yaml"), &Default::default());
+    let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+    let outcome = run(&plan, options, Vec::new(), &Handle::default());
+    outcome.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs `plan.yaml` of a folder; checks how it ends. The result as JSON.
+pub fn result(folder: &Path, options: &Options, end: End) -> Value {
+    let outcome = outcome(folder, options);
+    assert_eq!(outcome.failures, [] as [&str; 0]);
+    let failures = outcome.run.failures();
+    assert_eq!(failures.is_empty(), end == End::Passed, "{failures:?} {:?}", outcome.run.log);
+    squall_report::json(&outcome.run)
+}
+
+/// Runs `plan.yaml` of a folder, and keeps the run in a folder: the result as JSON, and where it is.
+pub fn kept(folder: &Path, options: &Options) -> (Value, PathBuf) {
+    let plan = load(&folder.join("plan.yaml"), &Default::default()).expect("a plan");
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("folder".to_owned(), Box::new(Folder::new(folder.join("runs"))))];
+    let outcome = run(&plan, options, sinks, &Handle::default()).expect("a run");
+    assert!(outcome.failures.is_empty() && outcome.run.passed(), "{outcome:?}");
+    (as_read(&squall_report::json(&outcome.run)), outcome.folder.expect("a folder"))
+}
+
+/// JSON as it is after it was written and read, which rounds its numbers.
+pub fn as_read(json: &Value) -> Value {
+    serde_json::from_str(&json.to_string()).expect("JSON")
+}
+
+/// Why a plan is refused.
+pub fn refused(folder: &Path, options: &Options) -> String {
+    let refused = load(&folder.join("plan.yaml"), &Default::default())
+        .and_then(|plan| run(&plan, options, Vec::new(), &Handle::default()));
+    let error = refused.expect_err("it is refused");
+    assert!(matches!(error.kind, ErrorKind::Plan | ErrorKind::Input), "{error:?}");
+    error.text
+}
+
+/// The warnings about a plan.
+pub fn checked(folder: &Path) -> Vec<String> {
+    let plan = load(&folder.join("plan.yaml"), &Default::default()).expect("a plan");
+    check(&plan, &options()).expect("a good plan").warnings
+}
+
+/// A plan of one user with one scenario, which runs in a folder of its own.
+pub struct Steps<'a> {
+    /// The plan's `target`.
+    pub url: &'a str,
+    /// Lines of the plan before its scenarios.
+    pub head: &'a str,
+    pub users: u32,
+    /// Of each user.
+    pub iterations: u32,
+    /// The list of steps, indented by 6.
+    pub steps: &'a str,
+    /// Names and contents of files that lie beside the plan.
+    pub files: &'a [(&'a str, &'a [u8])],
+}
+
+impl<'a> Steps<'a> {
+    /// One step, given as YAML on one line, once by one user.
+    pub fn one(url: &'a str, step: &'a str) -> Self {
+        Steps { url, head: "", users: 1, iterations: 1, steps: step, files: &[] }
+    }
+
+    /// Runs the plan; checks how it ends.
+    pub fn run(&self, end: End) -> Value {
+        let Steps { url, head, users, iterations, .. } = self;
+        let folder = tempfile::tempdir().expect("a folder");
+        let steps = match self.steps.starts_with('\n') {
+            true => self.steps.to_owned(),
+            false => format!("      - {}", self.steps),
+        };
+        let load = format!("{{users: {users}, iterations: {iterations}}}");
+        let plan = format!(
+            "target: {url}\n{head}\nscenarios:\n  user:\n    load: {load}\n    steps:\n{steps}\n"
+        );
+        for (name, content) in self.files.iter().chain([&("plan.yaml", plan.as_bytes())]) {
+            std::fs::write(folder.path().join(name), content).expect("writable");
+        }
+        result(folder.path(), &options(), end)
+    }
+}

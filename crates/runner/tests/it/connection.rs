@@ -1,0 +1,497 @@
+//! How connections are made and kept against real sockets: proxies, addresses,
+//! TLS, who owns a connection.
+
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::Barrier;
+use std::{io, thread};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use serde_json::Value;
+use squall_target::{Server, TlsCertificate, TlsOptions};
+
+use crate::common::peer::{Peer, Seen, header, response};
+use crate::common::{End, Steps, all_good, counter, kinds, options, result, target, target_at};
+
+/// Sends a made-up name to the loopback address.
+const RESOLVE: &str = "resolve: {shop.test: 127.0.0.1}";
+
+/// A peer that gives all requests the same response.
+fn peer(at: &str, status: &'static str) -> Peer {
+    Peer::start(at, move |mut client| {
+        while client.request().is_some() {
+            client.send(response(status, "hello"));
+        }
+    })
+}
+
+/// Gets a page of a URL so often, with a connection each and these settings of connections.
+fn get(url: &str, iterations: u32, connection: &str) -> Value {
+    let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
+    Steps { head, iterations, ..Steps::one(url, "get: /page?q=1") }.run(End::Passed)
+}
+
+/// A target that speaks TLS, with a certificate for `shop.test`.
+fn tls_target(client_ca: Option<PathBuf>) -> Server {
+    let certificate = TlsCertificate::SelfSigned { names: vec!["shop.test".to_owned()] };
+    target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca }))
+}
+
+/// Asks a TLS target called `https://HOST` five times about the connection, with a connection each,
+/// its certificate in `ca.pem`, and checks what it says.
+fn secure(server: &Server, host: &str, connection: &str, files: &Files, check: &str) -> Value {
+    let url = server.url().replace("127.0.0.1", host);
+    let ca = server.ca_pem().expect("a certificate");
+    let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
+    let steps = &format!("{{get: /connection, check: '{check}'}}");
+    let files = &[files, &[("ca.pem", ca.as_bytes())]].concat();
+    Steps { head, iterations: 5, files, ..Steps::one(&url, steps) }.run(End::Passed)
+}
+
+type Files<'a> = [(&'a str, &'a [u8])];
+
+#[test]
+fn the_latency_of_a_new_connection_is_what_its_phases_took() {
+    let server = target();
+    let head = "connections: {reuse: per_iteration}";
+    let url = server.url();
+    let one = Steps::one(&url, "get: /page");
+    let json = Steps { head, users: 64, iterations: 50, ..one }.run(End::Passed);
+    let totals = &json["totals"];
+    let mean = |row: &Value| row["mean"].as_f64().expect("a mean");
+    let phases = ["connect", "first_byte", "body"].map(|name| mean(&totals["phases"][name]));
+    let (latency, sum) = (mean(&totals["latency_us"]), phases.iter().sum::<f64>());
+    // Each of the phases is cut off at whole microseconds.
+    assert!(latency <= sum + 3.0, "{latency} µs, of which {phases:?}");
+}
+
+// Proxies
+
+/// A proxy whose tunnels all lead to one place.
+fn tunnels_to(server: &Server) -> Peer {
+    let to = server.url().replace("https://", "");
+    Peer::start("127.0.0.1", move |mut client| {
+        if client.head().is_some() {
+            let server = TcpStream::connect(&to).expect("the target listens");
+            client.send("HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n");
+            thread::scope(|scope| {
+                scope.spawn(|| relay(&client.stream, &server));
+                relay(&server, &client.stream);
+            });
+        }
+    })
+}
+
+fn relay(mut from: &TcpStream, mut to: &TcpStream) {
+    // Either side may end a tunnel as it likes.
+    let _ = io::copy(&mut from, &mut to);
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+#[test]
+fn https_goes_through_a_tunnel_of_the_proxy() {
+    let server = tls_target(None);
+    let proxy = tunnels_to(&server);
+    let connection = format!("proxy: 'http://ada:secret@{}', tls: {{ca: ca.pem}}", proxy.address);
+    let name = r#"json("$.tls.server_name") == "shop.test""#;
+    all_good(&secure(&server, "shop.test", &connection, &[], name), 5);
+    let to = server.url().replace("https://127.0.0.1", "shop.test");
+    let heads: Vec<String> = proxy.seen().into_iter().map(|seen| seen.head).collect();
+    assert_eq!(heads.len(), 5);
+    for head in heads {
+        assert!(head.starts_with(&format!("CONNECT {to} HTTP/1.1\r\n")), "{head}");
+        assert_eq!(header(&head, "host"), Some(&*to));
+        assert_eq!(header(&head, "proxy-authorization"), Some("Basic YWRhOnNlY3JldA=="));
+    }
+    assert_eq!(server.stats().requests, 5);
+}
+
+#[test]
+fn http_goes_to_the_proxy_in_absolute_form() {
+    let proxy = peer("127.0.0.1", "200 OK");
+    let connection = format!("proxy: 'http://{}'", proxy.address);
+    all_good(&get("http://shop.test:81", 1, &connection), 1);
+    let head = &proxy.seen()[0].head;
+    assert!(head.starts_with("GET http://shop.test:81/page?q=1 HTTP/1.1\r\n"), "{head}");
+    assert_eq!(header(head, "host"), Some("shop.test:81"));
+    assert_eq!(header(head, "proxy-authorization"), None);
+}
+
+#[test]
+fn http_shows_its_credentials_to_the_proxy_with_each_request() {
+    let proxy = peer("127.0.0.1", "200 OK");
+    let url = &format!("http://ada:${{word}}@{}", proxy.address);
+    let head = &format!("vars: {{word: secret}}\nconnections: {{proxy: '{url}'}}");
+    // One request is prepared before the run, the other is made while it runs.
+    let steps = "\n      - get: /page\n      - get: '/${iteration}'";
+    all_good(&Steps { head, ..Steps::one("http://shop.test", steps) }.run(End::Passed), 2);
+    let seen = proxy.seen();
+    assert_eq!(seen.len(), 2);
+    for Seen { head, .. } in seen {
+        assert_eq!(header(&head, "proxy-authorization"), Some("Basic YWRhOnNlY3JldA=="), "{head}");
+    }
+}
+
+#[test]
+fn a_proxy_that_refuses_the_tunnel_is_an_error_of_the_proxy() {
+    for status in ["407 Proxy Authentication Required", "503 Service Unavailable"] {
+        let connection = format!("proxy: 'http://{}'", peer("127.0.0.1", status).address);
+        let json = get("https://shop.test", 2, &connection);
+        assert_eq!(kinds(&json), r#"{"proxy":2}"#, "{status}");
+        // To a request in absolute form it is a response like any other.
+        let json = get("http://shop.test", 2, &connection);
+        assert_eq!(kinds(&json), r#"{"status":2}"#, "{status}");
+    }
+}
+
+// Addresses
+
+#[test]
+fn source_addresses_are_used_in_turn() {
+    let server = peer("127.0.0.1", "200 OK");
+    all_good(&get(&server.url(), 4, "source_addresses: [127.0.0.2, 127.0.0.3]"), 4);
+    let from: Vec<String> = server.seen().iter().map(|seen| seen.from.to_string()).collect();
+    assert_eq!(from, ["127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"]);
+}
+
+#[test]
+fn a_made_up_host_goes_where_the_plan_says() {
+    let server = peer("127.0.0.1", "200 OK");
+    let port = server.address.port();
+    for (name, url, to) in [
+        ("shop.test", format!("http://shop.test:{port}"), "127.0.0.1".to_owned()),
+        ("shop.test", "http://shop.test".to_owned(), server.address.to_string()),
+        ("'shop.test:81'", "http://shop.test:81".to_owned(), server.address.to_string()),
+    ] {
+        all_good(&get(&url, 1, &format!("resolve: {{{name}: '{to}'}}")), 1);
+        assert_eq!(header(&server.seen()[0].head, "host"), url.strip_prefix("http://"));
+    }
+}
+
+#[test]
+fn several_addresses_of_a_name_are_used_in_turn() {
+    let server = peer("0.0.0.0", "200 OK");
+    let url = format!("http://shop.test:{}", server.address.port());
+    all_good(&get(&url, 4, "resolve: {shop.test: [127.0.0.1, 127.0.0.2]}"), 4);
+    let to: Vec<String> = server.seen().iter().map(|seen| seen.to.to_string()).collect();
+    assert_eq!(to, ["127.0.0.1", "127.0.0.2", "127.0.0.1", "127.0.0.2"]);
+}
+
+#[test]
+fn an_address_that_refuses_gives_way_to_the_next() {
+    let server = peer("127.0.0.1", "200 OK");
+    let url = format!("http://shop.test:{}", server.address.port());
+    all_good(&get(&url, 4, "resolve: {shop.test: [127.0.0.2, 127.0.0.1]}"), 4);
+    let json = get(&url, 2, "resolve: {shop.test: [127.0.0.2, 127.0.0.3]}");
+    assert_eq!(kinds(&json), r#"{"connect_refused":2}"#);
+}
+
+#[test]
+fn a_target_by_its_ipv6_address() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        eprintln!("skipped: this machine has no ::1");
+        return;
+    }
+    let server = peer("::1", "200 OK");
+    all_good(&get(&server.url(), 2, "source_addresses: [127.0.0.2, '::1']"), 2);
+    let seen = server.seen();
+    assert_eq!(header(&seen[0].head, "host"), Some(&*server.address.to_string()));
+    assert!(seen.iter().all(|seen| seen.from == server.address.ip()));
+}
+
+#[test]
+fn a_unix_socket_takes_the_place_of_tcp() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("socket");
+    let server = target_at(&format!("unix:{}", path.display()), None);
+    let head = &format!("connections: {{unix: {}}}", path.display());
+    let steps = r#"
+      - get: /echo
+        check: 'json("$.headers.host") == "shop.test"'
+      - get: /bytes/1m
+        check: body_bytes == 1048576
+      - post: /upload
+        body: hello
+        check: 'json("$.bytes") == 5'"#;
+    let json =
+        Steps { head, iterations: 2, ..Steps::one("http://shop.test", steps) }.run(End::Passed);
+    all_good(&json, 6);
+    assert_eq!(server.stats().accepted, 1);
+    drop(server);
+    let json = Steps { head, ..Steps::one("http://shop.test", "get: /") }.run(End::Passed);
+    assert_eq!(kinds(&json), r#"{"connect_failed":1}"#, "its file is gone");
+}
+
+// TLS
+
+/// An authority in a PEM file, and a certificate and key of a client that it has signed.
+fn client_identity(folder: &tempfile::TempDir) -> (PathBuf, String, String) {
+    let key = || KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, key()).expect("an authority");
+    let path = folder.path().join("clients.pem");
+    std::fs::write(&path, authority.pem()).expect("writable");
+    let own = key();
+    let certificate = CertificateParams::new(vec!["client".to_owned()])
+        .and_then(|params| params.signed_by(&own, &authority))
+        .expect("a certificate");
+    (path, certificate.pem(), own.serialize_pem())
+}
+
+#[test]
+fn the_certificate_of_a_client_is_shown_and_its_lack_is_an_error_of_tls() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (ca, certificate, key) = client_identity(&folder);
+    let server = tls_target(Some(ca));
+    let files: &Files = &[("own.pem", certificate.as_bytes()), ("key.pem", key.as_bytes())];
+    let with = format!("{RESOLVE}, tls: {{ca: ca.pem, cert: own.pem, key: key.pem}}");
+    let shown = r#"json("$.tls.client_certificates") == 1"#;
+    all_good(&secure(&server, "shop.test", &with, files, shown), 5);
+    let without = format!("{RESOLVE}, tls: {{ca: ca.pem}}");
+    let json = secure(&server, "shop.test", &without, files, shown);
+    assert_eq!(kinds(&json), r#"{"tls":5}"#);
+}
+
+#[test]
+fn the_name_of_a_server_is_sent_and_verified() {
+    let server = tls_target(None);
+    let named = r#"json("$.tls.server_name") == "shop.test""#;
+    let tls = "tls: {ca: ca.pem, server_name: shop.test}";
+    all_good(&secure(&server, "127.0.0.1", tls, &[], named), 5);
+    let json = secure(&server, "127.0.0.1", "tls: {ca: ca.pem}", &[], named);
+    assert_eq!(kinds(&json), r#"{"tls":5}"#, "the certificate is not for the address");
+}
+
+#[test]
+fn sessions_are_resumed_unless_the_plan_says_otherwise() {
+    let server = tls_target(None);
+    for (resume, check) in [
+        ("", r#"json("$.tls.resumed") == (iteration > 0)"#),
+        (", resume: false", r#"json("$.tls.resumed") == false"#),
+    ] {
+        let connection = format!("{RESOLVE}, tls: {{ca: ca.pem{resume}}}");
+        let json = secure(&server, "shop.test", &connection, &[], check);
+        all_good(&json, 5);
+        assert_eq!(counter(&json, "connections_opened"), 5);
+    }
+}
+
+// Who uses a connection again
+
+/// Three users with two iterations of two requests, and how many connections they needed.
+fn connections_of_three_users(reuse: &str) -> u64 {
+    let server = target();
+    let head = &format!("connections: {{reuse: {reuse}}}");
+    let steps = "\n      - get: /\n      - get: /items";
+    let json = Steps { head, users: 3, iterations: 2, ..Steps::one(&server.url(), steps) }
+        .run(End::Passed);
+    all_good(&json, 12);
+    assert_eq!(counter(&json, "connections_opened"), server.stats().accepted);
+    server.stats().accepted
+}
+
+#[test]
+fn each_user_keeps_its_connection() {
+    assert_eq!(connections_of_three_users("per_user"), 3);
+}
+
+#[test]
+fn each_iteration_has_a_connection_of_its_own() {
+    assert_eq!(connections_of_three_users("per_iteration"), 6);
+}
+
+#[test]
+fn connections_of_a_pool_are_as_many_as_the_plan_says() {
+    for size in [1, 3] {
+        // All connections respond for the first time only when all are there.
+        let all = Barrier::new(size);
+        let server = Peer::start("127.0.0.1", move |mut client| {
+            let mut first = true;
+            while client.request().is_some() {
+                if std::mem::take(&mut first) {
+                    all.wait();
+                }
+                client.send(response("200 OK", "hello"));
+            }
+        });
+        let head = &format!("connections: {{reuse: pool, pool_size: {size}}}");
+        let url = &server.url();
+        let json =
+            Steps { head, users: 8, iterations: 5, ..Steps::one(url, "get: /") }.run(End::Passed);
+        all_good(&json, 40);
+        assert_eq!(server.connections(), size);
+    }
+}
+
+/// A body that cannot be written fails its request after the connection was borrowed, and gives it back.
+#[test]
+fn a_request_that_fails_gives_its_connection_back_to_the_pool() {
+    let server = peer("127.0.0.1", "200 OK");
+    let head = "connections: {reuse: pool, pool_size: 2}";
+    let step = "{get: /, response_body: {file: /nonexistent/x}, timeout: {pool: 2s}}";
+    let json =
+        Steps { head, users: 6, iterations: 4, ..Steps::one(&server.url(), step) }.run(End::Passed);
+    assert_eq!(kinds(&json), r#"{"render":24}"#, "{}", json["log"]);
+    assert!(json["log"].to_string().contains("/nonexistent/x"), "{}", json["log"]);
+}
+
+#[test]
+fn who_waits_for_the_pool_waits_for_the_plan_and_not_for_the_target() {
+    let server = target();
+    let run = |pool: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let plan = format!(
+            "target: {}
+connections: {{reuse: pool, pool_size: 1}}
+scenarios: {{a: {{load: {{users: 10, iterations: 2, pacing: 1ms}}, steps: [{{get: /delay/200, timeout: {{first_byte: 300ms, pool: {pool}}}}}]}}}}
+",
+            server.url()
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        result(folder.path(), &options(), End::Passed)
+    };
+    let json = run("10s");
+    all_good(&json, 20);
+    let totals = &json["totals"];
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("no number: {totals}"));
+    let latency = number(&totals["latency_us"]["p99"]);
+    assert!((200_000.0..300_000.0).contains(&latency), "{totals}");
+    assert!(number(&totals["phases"]["pool"]["p99"]) > latency, "{totals}");
+    assert!(number(&totals["corrected_latency_us"]["p99"]) > 2.0 * latency, "{totals}");
+    let json = run("100ms");
+    let kinds = json["totals"]["error_kinds"].as_object().expect("kinds");
+    assert_eq!(kinds.keys().collect::<Vec<_>>(), ["pool_timeout"], "{}", json["totals"]);
+    let times = json["totals"]["latency_us"]["max"].as_f64().expect("a latency");
+    assert!(times < 300_000.0, "who got a connection waited for nothing else: {times}");
+}
+
+/// A peer that closes each connection behind its first answer, without saying so before.
+fn closes_behind_its_back() -> Peer {
+    Peer::start("127.0.0.1", |mut client| {
+        if client.request().is_some() {
+            client.send(response("200 OK", "hello"));
+            client.end();
+        }
+    })
+}
+
+#[test]
+fn a_plan_says_whether_a_request_is_sent_again_where_the_target_had_closed_its_connection() {
+    for (defaults, own, errors) in [
+        ("", "", 0),
+        ("defaults: {retry_stale: false}", "", 2),
+        ("", ", retry_stale: false", 2),
+        ("defaults: {retry_stale: false}", ", retry_stale: true", 0),
+    ] {
+        let server = closes_behind_its_back();
+        let steps = format!("\n      - {{get: /{own}}}\n      - {{think: 50ms}}");
+        let url = &server.url();
+        let json =
+            Steps { head: defaults, iterations: 4, ..Steps::one(url, &steps) }.run(End::Passed);
+        let case = format!("{defaults}{own}: {} {}", kinds(&json), json["counters"]);
+        assert_eq!(json["totals"]["errors"].as_u64(), Some(errors), "{case}");
+        assert_eq!(counter(&json, "stale_retries"), if errors == 0 { 3 } else { 0 }, "{case}");
+    }
+}
+
+/// A TLS target that shows a certificate as `openssl req -x509` makes them, and that certificate.
+fn self_signed(params: impl FnOnce(&mut CertificateParams)) -> (Server, String, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = KeyPair::generate().expect("a key");
+    let mut wanted = CertificateParams::default();
+    wanted.distinguished_name = rcgen::DistinguishedName::new();
+    wanted.distinguished_name.push(rcgen::DnType::CommonName, "shop.test");
+    params(&mut wanted);
+    let certificate = wanted.self_signed(&key).expect("a certificate").pem();
+    let [cert, own_key] = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
+    std::fs::write(&cert, &certificate).expect("writable");
+    std::fs::write(&own_key, key.serialize_pem()).expect("writable");
+    let certificate_files = TlsCertificate::Pem { cert, key: own_key };
+    let tls = TlsOptions { certificate: certificate_files, client_ca: None };
+    (target_at("127.0.0.1:0", Some(tls)), certificate, folder)
+}
+
+/// Gets `/` of a TLS target called `https://HOST`, with these settings of TLS: the errors, and the whole result.
+fn over_tls(server: &Server, host: &str, tls: &str, ca: &str) -> (String, String) {
+    let url = server.url().replace("127.0.0.1", host);
+    let resolve = "shop.test: 127.0.0.1, other.test: 127.0.0.1";
+    let head =
+        format!("on_error: continue\nconnections: {{resolve: {{{resolve}}}, tls: {{{tls}}}}}");
+    let files: &Files = &[("ca.pem", ca.as_bytes())];
+    let result = Steps { head: &head, files, ..Steps::one(&url, "get: /page") }.run(End::Passed);
+    (kinds(&result), result.to_string())
+}
+
+#[test]
+fn a_self_signed_certificate_gets_its_remedy_by_name_and_is_trusted_as_ca() {
+    let an_authority: fn(&mut CertificateParams) =
+        |params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let a_server: fn(&mut CertificateParams) = |params| params.is_ca = IsCa::ExplicitNoCa;
+    let nothing_said: fn(&mut CertificateParams) = |_| ();
+    for params in [an_authority, a_server, nothing_said] {
+        let (server, ca, _folder) = self_signed(params);
+        let (errors, result) = over_tls(&server, "shop.test", "", &ca);
+        assert_eq!(errors, "{\"tls\":1}");
+        for remedy in ["tls: {ca: FILE}", "tls: {insecure: true}", "-k"] {
+            assert!(result.contains(remedy), "{remedy}: {result}");
+        }
+        assert_eq!(over_tls(&server, "shop.test", "ca: ca.pem", &ca).0, "{}");
+        assert_eq!(over_tls(&server, "other.test", "insecure: true", &ca).0, "{}");
+        let (errors, result) = over_tls(&server, "other.test", "ca: ca.pem", &ca);
+        assert_eq!(errors, "{\"tls\":1}", "it is not that host's");
+        assert!(result.contains("server_name: NAME"), "{result}");
+        assert_eq!(
+            over_tls(&server, "other.test", "ca: ca.pem, server_name: shop.test", &ca).0,
+            "{}"
+        );
+        let (other, _, _folder) = self_signed(params);
+        assert_eq!(
+            over_tls(&other, "shop.test", "ca: ca.pem", &ca).0,
+            "{\"tls\":1}",
+            "another one"
+        );
+    }
+}
+
+#[test]
+fn a_certificate_that_is_trusted_by_itself_has_a_beginning_an_end_and_names() {
+    let (server, ca, _folder) = self_signed(|params| {
+        params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    });
+    let (errors, result) = over_tls(&server, "shop.test", "ca: ca.pem", &ca);
+    assert_eq!(errors, "{\"tls\":1}");
+    assert!(result.contains("xpired"), "{result}");
+    let (server, ca, _folder) = self_signed(|params| {
+        params.not_before = rcgen::date_time_ymd(2200, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2201, 1, 1);
+    });
+    let (errors, result) = over_tls(&server, "shop.test", "ca: ca.pem", &ca);
+    assert_eq!(errors, "{\"tls\":1}");
+    assert!(result.contains("NotValidYet"), "{result}");
+    // Alternative names go before the common one.
+    let (server, ca, _folder) = self_signed(|params| {
+        let name = "other.test".try_into().expect("a name");
+        params.subject_alt_names = vec![rcgen::SanType::DnsName(name)];
+    });
+    assert_eq!(over_tls(&server, "shop.test", "ca: ca.pem", &ca).0, "{\"tls\":1}");
+    assert_eq!(over_tls(&server, "other.test", "ca: ca.pem", &ca).0, "{}");
+}
+
+#[test]
+fn the_wrong_scheme_for_a_port_is_said() {
+    let plain = target();
+    let (errors, result) = over_tls(&plain, "127.0.0.1", "", "");
+    assert_eq!(errors, "{}", "{result}");
+    let url = plain.url().replace("http:", "https:");
+    let result =
+        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
+    assert_eq!(kinds(&result), "{\"tls\":1}");
+    assert!(result.to_string().contains("is it meant to be http://?"), "{result}");
+    let tls = tls_target(None);
+    let url = tls.url().replace("https:", "http:");
+    let result =
+        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
+    assert_eq!(kinds(&result), "{\"malformed_response\":1}");
+    assert!(result.to_string().contains("is it meant to be https://?"), "{result}");
+}

@@ -1,0 +1,80 @@
+//! Deadlines are the target's to meet: each exchange has its own, and time in which squall or the plan
+//! holds a request up does not count.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::common::peer::{Conversation, Peer, response};
+use crate::common::{End, Steps, all_good, counter, kinds, options, result, target};
+
+/// Redirects six times, each after a while that is well within the limit; all together are not.
+fn redirects_slowly(mut client: Conversation) {
+    let mut left = 6;
+    while client.request().is_some() {
+        sleep(Duration::from_millis(200));
+        if left == 0 {
+            client.send(response("200 OK", "there"));
+            left = 6;
+        } else {
+            client.send(format!(
+                "HTTP/1.1 302 Found\r\nLocation: /{left}\r\nContent-Length: 0\r\n\r\n"
+            ));
+            left -= 1;
+        }
+    }
+}
+
+#[test]
+fn each_exchange_of_a_redirect_has_its_own_deadline() {
+    let server = Peer::start("127.0.0.1", redirects_slowly);
+    for limit in ["total", "first_byte"] {
+        let step =
+            format!("{{get: /, redirects: 9, timeout: {{{limit}: 1s}}, check: body == \"there\"}}");
+        let json = Steps::one(&server.url(), &step).run(End::Passed);
+        all_good(&json, 1);
+        let latency = json["totals"]["latency_us"]["max"].as_u64().expect("a number");
+        assert!(latency >= 1_400_000, "the request is all of them: {latency}");
+    }
+}
+
+/// The target responds at once; the plan lets the user read it for two seconds.
+#[test]
+fn a_throttled_user_does_not_run_into_its_own_bandwidth() {
+    let step = "{get: /bytes/40k, timeout: {total: 500ms}}";
+    let server = target();
+    let url = server.url();
+    let steps = Steps { head: "bandwidth: {down: 20kB/s}", ..Steps::one(&url, step) };
+    all_good(&steps.run(End::Passed), 1);
+}
+
+/// A target that stalls still runs into the deadline, throttled or not.
+#[test]
+fn a_throttled_user_times_out_when_the_target_does_not_respond() {
+    let server = Peer::start("127.0.0.1", |mut client| {
+        client.request();
+        sleep(Duration::from_secs(3));
+    });
+    let step = "{get: /, timeout: {total: 300ms}}";
+    let url = server.url();
+    let steps = Steps { head: "bandwidth: {down: 20kB/s}", ..Steps::one(&url, step) };
+    assert_eq!(kinds(&steps.run(End::Passed)), r#"{"timeout_first_byte":1}"#);
+}
+
+#[test]
+fn groups_that_the_end_of_the_load_cuts_off_are_no_errors() {
+    let server = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!(
+        "target: {}\nscenarios:\n  user:\n    load: {{users: 20, for: 1s}}\n    steps:\n      - group: pair\n        steps: [{{get: /}}, {{think: 3s}}, {{get: /}}]\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    let group = &json["groups"]["pair"];
+    assert_eq!((group["count"].as_u64(), group["errors"].as_u64()), (Some(0), Some(0)), "{group}");
+    assert_eq!(
+        (group["cut_off"].as_u64(), group["latency_us"]["count"].as_u64()),
+        (Some(20), Some(0))
+    );
+    assert_eq!((counter(&json, "iterations_started"), counter(&json, "iterations_done")), (20, 0));
+}

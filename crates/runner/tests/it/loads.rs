@@ -1,0 +1,155 @@
+//! Loads against a real target: how many users and iterations there are, and how
+//! they end. What is asserted are counts and lower bounds of time, which a busy machine keeps too.
+
+use serde_json::Value;
+use squall_runner::{LoadOverrides, Options};
+use squall_target::Server;
+
+use crate::common::{End, all_good, counter, options, result, target, workers};
+
+/// Runs a plan of this text, `URL` in it being the target's.
+fn run(server: &Server, plan: &str, options: &Options) -> Value {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plan.yaml"), plan.replace("URL", &server.url()))
+        .expect("writable");
+    result(folder.path(), options, End::Passed)
+}
+
+/// Runs one scenario with this load and these steps.
+fn load(load: &str, steps: &str, options: &Options) -> Value {
+    let plan = format!("target: URL\nscenarios: {{a: {{load: {load}, steps: [{steps}]}}}}\n");
+    run(&target(), &plan, options)
+}
+
+fn elapsed(result: &Value) -> f64 {
+    result["elapsed_s"].as_f64().expect("a length")
+}
+
+#[test]
+fn stages_jump_at_their_time() {
+    let stages = "{stages: [{users: 2, over: 0}, {users: 2, over: 1s}, {users: 5, over: 0}, {users: 5, over: 1s}]}";
+    let json = load(stages, "{get: /}, {think: 20ms}", &options());
+    assert_eq!(counter(&json, "users_active"), 5);
+    assert_eq!(json["series"][1]["users"].as_u64(), Some(5), "{}", json["series"]);
+    assert!(elapsed(&json) >= 2.0);
+}
+
+#[test]
+fn a_ramp_ends_with_all_its_users() {
+    let json = load("{users: 4, ramp: 300ms, for: 500ms}", "{get: /}, {think: 10ms}", &options());
+    assert_eq!(counter(&json, "users_active"), 4);
+    assert_eq!(counter(&json, "connections_opened"), 4);
+}
+
+#[test]
+fn iterations_start_no_sooner_than_the_pace() {
+    let json = load("{users: 3, pacing: 200ms, iterations: 4}", "get: /", &options());
+    all_good(&json, 12);
+    assert!(elapsed(&json) >= 0.6, "three intervals: {}", elapsed(&json));
+    assert_eq!(json["totals"]["corrected_latency_us"]["count"].as_u64(), Some(12));
+}
+
+#[test]
+fn iterations_are_shared_exactly_over_workers() {
+    let json = load("{users: 6, total_iterations: 500}", "get: /", &workers(2));
+    all_good(&json, 500);
+    assert_eq!(counter(&json, "iterations_done"), 500);
+    let json = load("{users: 7, iterations: 11}", "get: /", &workers(2));
+    all_good(&json, 77);
+}
+
+#[test]
+fn arrivals_are_what_the_rate_says() {
+    let json = load("{rate: 200/s, for: 500ms}", "get: /", &workers(2));
+    assert_eq!(counter(&json, "arrivals_due"), 100);
+    let json =
+        load("{stages: [{rate: 0/s, over: 0}, {rate: 100/s, over: 1s}]}", "get: /", &options());
+    assert_eq!(counter(&json, "arrivals_due"), 50, "a ramp has half the arrivals");
+    assert_eq!(
+        counter(&load("{rate: 600/min, for: 1s}", "get: /", &options()), "arrivals_due"),
+        10
+    );
+}
+
+#[test]
+fn a_seed_repeats_random_arrivals_on_any_number_of_workers() {
+    let poisson = |seed: u64, options: Options| {
+        let options = Options { seed: Some(seed), ..options };
+        let json = load("{rate: 300/s, for: 1s, arrivals: poisson}", "get: /", &options);
+        counter(&json, "arrivals_due")
+    };
+    let first = poisson(5, workers(1));
+    assert_eq!(first, poisson(5, workers(2)));
+    let others: Vec<u64> = [6, 7, 8].map(|seed| poisson(seed, options())).to_vec();
+    assert!(others.iter().any(|other| *other != first), "{first} {others:?}");
+    let ended = "{rate: 400/s, total_iterations: 60, arrivals: poisson}";
+    all_good(&load(ended, "get: /", &workers(2)), 60);
+}
+
+#[test]
+fn scenarios_share_a_load_by_weight() {
+    let plan = "target: URL
+load: {users: 20, iterations: 2}
+scenarios:
+  look: {weight: 9, steps: [{get: /, name: look}]}
+  buy: {weight: 1, steps: [{get: /, name: buy}]}
+";
+    let json = run(&target(), plan, &workers(2));
+    assert_eq!(json["requests"]["look"]["count"].as_u64(), Some(36), "{json}");
+    assert_eq!(json["requests"]["buy"]["count"].as_u64(), Some(4));
+}
+
+#[test]
+fn scenarios_run_side_by_side_and_start_later() {
+    let plan = "target: URL
+scenarios:
+  first: {load: {users: 2, iterations: 3}, steps: [{get: /, name: first}]}
+  later: {load: {users: 1, iterations: 1}, start_after: 400ms, steps: [{get: /, name: later}]}
+  open: {load: {rate: 50/s, for: 200ms}, steps: [{get: /, name: open}]}
+";
+    let json = run(&target(), plan, &options());
+    for (name, count) in [("first", 6), ("later", 1), ("open", 10)] {
+        assert_eq!(json["requests"][name]["count"].as_u64(), Some(count), "{name}: {json}");
+    }
+    assert!(elapsed(&json) >= 0.4);
+}
+
+#[test]
+fn options_take_the_place_of_users_and_length() {
+    let plan = "target: URL
+scenarios:
+  many: {load: {users: 30, iterations: 1}, steps: [{get: /, name: many}, {think: 10ms}]}
+  few: {load: {users: 10, for: 1h}, steps: [{get: /, name: few}, {think: 10ms}]}
+";
+    let json = run(
+        &target(),
+        plan,
+        &Options {
+            loads: LoadOverrides {
+                users: Some(8),
+                length: Some(std::time::Duration::from_millis(300)),
+                ..LoadOverrides::default()
+            },
+            ..options()
+        },
+    );
+    assert_eq!(counter(&json, "users_active"), 8);
+    assert!(elapsed(&json) >= 0.3);
+    assert!(json["requests"]["many"]["count"].as_u64() > json["requests"]["few"]["count"].as_u64());
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_may_finish_during_the_graceful_stop() {
+    let graceful = |grace: &str, delay: u32| {
+        let plan = format!(
+            "target: URL\ngraceful_stop: {grace}\nscenarios: {{a: {{load: {{users: 3, for: 200ms}}, steps: [{{get: /delay/{delay}}}]}}}}\n"
+        );
+        run(&target(), &plan, &options())
+    };
+    let json = graceful("30s", 900);
+    all_good(&json, 3);
+    assert!(elapsed(&json) >= 0.9);
+    let json = graceful("100ms", 30_000);
+    assert_eq!(json["totals"]["latency_us"]["count"].as_u64(), Some(0), "{json}");
+    assert!(elapsed(&json) < 30.0, "the responses were not waited for: {}", elapsed(&json));
+}

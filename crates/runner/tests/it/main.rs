@@ -1,0 +1,18 @@
+//! Runs of plans through the library, in this process: one binary for all, as each would be linked anew.
+
+mod bodies;
+mod common;
+mod connection;
+mod deadlines;
+mod http2;
+mod limit;
+mod loads;
+mod parallel;
+mod plans;
+mod resources;
+mod responses;
+mod running;
+mod sessions;
+mod steady;
+mod steps;
+mod time_accounting;

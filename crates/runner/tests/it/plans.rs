@@ -1,0 +1,319 @@
+//! What a plan may hold beside its loads and connections: variables, data, credentials, other files,
+//! names, and what is done about errors.
+
+use std::path::Path;
+
+use serde_json::Value;
+use squall_runner::Options;
+
+use crate::common::{
+    End, Steps, all_good, as_read, checked, counter, kept, kinds, options, refused, result, target,
+    workers,
+};
+
+/// Writes files into a folder of their own.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).expect("writable");
+    }
+    folder
+}
+
+/// A plan of one user and one iteration, `more` lines before its scenario.
+fn plan(url: &str, more: &str, steps: &str) -> String {
+    format!(
+        "target: {url}\n{more}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{steps}]}}}}\n"
+    )
+}
+
+/// The texts that a run logged.
+fn logged(result: &Value) -> Vec<&str> {
+    result["log"].as_array().expect("a log").iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn rows_are_shared_over_workers_without_gap_or_repeat() {
+    let server = target();
+    let rows: String = (0..40).map(|n| format!("{n};name {n}\n")).collect();
+    let data = |at_end: &str, share: &str, pick: &str| {
+        let plan = format!(
+            "target: {}
+data: {{rows: {{csv: rows.csv, delimiter: ';', header: [id, name], at_end: {at_end}, share: {share}, pick: {pick}}}}}
+scenarios: {{a: {{load: {{users: 8, iterations: 10}}, steps: [{{get: '/status/200?${{rows.id}}', name: 'row ${{rows.id}}'}}]}}}}
+",
+            server.url()
+        );
+        let folder = folder(&[("plan.yaml", &plan), ("rows.csv", &rows)]);
+        let json = result(folder.path(), &workers(2), End::Passed);
+        let requests = json["requests"].as_object().expect("requests").clone();
+        let counts = requests.values().map(|row| row["count"].as_u64().expect("a count"));
+        (json.clone(), counts.collect::<Vec<_>>())
+    };
+    let (json, counts) = data("stop", "all", "next");
+    assert_eq!(counts, [1; 40], "each row once: {json}");
+    assert_eq!(counter(&json, "data_exhausted"), 8);
+    let (_, counts) = data("cycle", "all", "next");
+    assert_eq!(counts, [2; 40], "each row twice");
+    let (_, counts) = data("cycle", "user", "next");
+    assert_eq!(counts, [8; 10], "each user reads the first ten rows");
+    let (_, counts) = data("cycle", "all", "once_per_user");
+    assert_eq!(counts, [10; 8], "a row a user, kept for all its iterations");
+    let (_, counts) = data("cycle", "all", "random");
+    assert_eq!(counts.iter().sum::<u64>(), 80);
+}
+
+#[test]
+fn json_lines_keep_their_types() {
+    let steps = "
+      - get: /
+        check: ['rows.n + 1 == 8', 'rows.tags[1] == \"b\"', 'rows.ok', 'rows.none == null']";
+    let rows = br#"{"n": 7, "tags": ["a", "b"], "ok": true, "none": null}"#;
+    let json = Steps {
+        head: "data: {rows: {jsonl: rows.jsonl}}",
+        files: &[("rows.jsonl", rows)],
+        ..Steps::one(&target().url(), steps)
+    }
+    .run(End::Passed);
+    all_good(&json, 1);
+}
+
+#[test]
+fn credentials_are_shown_as_the_server_wants_them() {
+    let steps = "
+      - {get: /auth/basic, auth: {basic: {user: ada, password: '${word}'}}, check: status == 200}
+      - {get: /auth/digest, auth: {digest: {user: ada, password: '${word}'}}, check: status == 200}
+      - {get: /auth/digest, name: wrong, auth: {digest: {user: ada, password: no}}, check: status == 401}
+      - {get: /echo, auth: {bearer: 'to-${word}'}, check: 'body.contains(\"Bearer to-\")'}
+      - {get: /echo, name: none, check: '!body.contains(\"uthorization\")'}";
+    let head = "vars: {word: secret-ada}";
+    let json = Steps { head, iterations: 2, ..Steps::one(&target().url(), steps) }.run(End::Passed);
+    assert_eq!(kinds(&json), "{}", "{}", json["log"]);
+}
+
+#[test]
+fn included_steps_stand_in_their_place_and_keep_their_places_in_errors() {
+    let server = target();
+    let main =
+        plan(&server.url(), "vars: {x: 1}", "{include: sub/login.yaml}, {get: /, name: after}");
+    let folder = folder(&[("plan.yaml", &main)]);
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    let sub = folder.path().join("sub/login.yaml");
+    std::fs::write(&sub, "- get: /\n  name: inner ${x}\n").expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    assert_eq!(json["requests"]["inner 1"]["count"].as_u64(), Some(1), "{json}");
+    all_good(&json, 2);
+    std::fs::write(&sub, "- get: /\n  nmae: x\n").expect("writable");
+    let text = refused(folder.path(), &options());
+    assert!(text.contains("login.yaml:2:3: error"), "{text}");
+    std::fs::write(&sub, "- include: login.yaml\n").expect("writable");
+    assert!(!refused(folder.path(), &options()).is_empty(), "a circle");
+}
+
+#[test]
+fn an_error_ends_what_the_plan_says() {
+    let server = target();
+    let after = |on_error: &str| {
+        let text = format!(
+            "target: {}
+on_error: {on_error}
+scenarios:
+  a:
+    load: {{users: 2, iterations: 3}}
+    steps: [{{get: /status/500, name: bad}}, {{get: /, name: good}}]
+",
+            server.url()
+        );
+        let folder = folder(&[("plan.yaml", &text)]);
+        let end = if on_error == "stop_run" { End::Failed } else { End::Passed };
+        let json = result(folder.path(), &workers(1), end);
+        let count = |name: &str| json["requests"][name]["count"].as_u64().unwrap_or(0);
+        (count("bad"), count("good"))
+    };
+    assert_eq!(after("continue"), (6, 6));
+    assert_eq!(after("next_iteration"), (6, 0));
+    assert_eq!(after("stop_user"), (2, 0));
+    let (bad, good) = after("stop_run");
+    assert!((1..=2).contains(&bad) && good == 0, "{bad} {good}");
+}
+
+#[test]
+fn names_stay_few() {
+    let steps = "
+      - repeat: 1100
+        counter: i
+        steps: [{get: '/status/200?${i}', name: 'name ${i}'}]
+      - {get: '/item/${random(1, 1000)}'}
+      - {get: '/status/200?x=${random(1, 1000)}'}";
+    let json = Steps::one(&target().url(), steps).run(End::Passed);
+    all_good(&json, 1_102);
+    let requests = json["requests"].as_object().expect("requests");
+    assert!(requests.len() <= 1_001, "{}", requests.len());
+    let others = requests["other"]["count"].as_u64().expect("a count");
+    assert_eq!(others as usize + requests.len() - 1, 1_102);
+    assert!(
+        json["warnings"].to_string().contains("102 requests count under `other`"),
+        "{}",
+        json["warnings"]
+    );
+    let steps = "
+      - {get: '/item/${random(1, 1000)}'}
+      - {get: '/status/200?x=${random(1, 1000)}'}";
+    let json = Steps { iterations: 5, ..Steps::one(&target().url(), steps) }.run(End::Passed);
+    let names: Vec<&String> = json["requests"].as_object().expect("requests").keys().collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+#[test]
+fn programs_run_only_where_they_are_allowed() {
+    let folder = folder(&[]);
+    let made = folder.path().join("made").display().to_string();
+    let text = plan("http://127.0.0.1:9", "", &format!("exec: [touch, '{made}']"));
+    std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+    let error = refused(folder.path(), &Options::default());
+    assert!(error.contains("--allow-exec"), "{error}");
+    assert!(!Path::new(&folder.path().join("made")).exists());
+    let json = result(folder.path(), &options(), End::Passed);
+    all_good(&json, 1);
+    assert!(folder.path().join("made").exists());
+}
+
+#[test]
+fn thresholds_judge_names_groups_and_counters() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "thresholds: ['count(a) == 2', 'rate(g) > 0/s', 'p99.9(a) < 1h', 'errors_status(b) == 1', 'error_rate(b) == 100%', 'checks_passed == 1']",
+        "{group: g, steps: [{get: /, name: a}, {get: /, name: a, check: status == 200}]}, {get: /status/503, name: b}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let json = result(folder.path(), &options(), End::Passed);
+    let judged = json["thresholds"].as_array().expect("thresholds");
+    assert_eq!(judged.len(), 6);
+    assert!(judged.iter().all(|one| one["passed"] == true), "{judged:?}");
+}
+
+/// Count of each name of a run.
+fn names(json: &Value) -> Vec<(String, u64)> {
+    let requests = json["requests"].as_object().expect("requests");
+    requests
+        .iter()
+        .map(|(name, row)| (name.clone(), row["count"].as_u64().expect("a count")))
+        .collect()
+}
+
+/// Each of 8 users, on 2 workers, makes 40 names, in an order of its own. A name counts by itself
+/// wherever it is made, or nowhere.
+#[test]
+fn workers_agree_which_names_are_too_many() {
+    let server = target();
+    let plan = format!(
+        "target: {}
+max_names: 10
+scenarios: {{a: {{load: {{users: 8, iterations: 40}}, steps: [{{get: /, name: 'page ${{(user * 7 + iteration * 3) % 40}}'}}]}}}}
+",
+        server.url()
+    );
+    let folder = folder(&[("plan.yaml", &plan)]);
+    let (json, kept) = kept(folder.path(), &workers(2));
+    all_good(&json, 320);
+    let names = names(&json);
+    assert_eq!(names.len(), 11, "{names:?}");
+    for (name, count) in &names {
+        assert_eq!(*count, if name == "other" { 30 * 8 } else { 8 }, "{names:?}");
+    }
+    assert_eq!(counter(&json, "names_beyond_limit"), 240);
+    assert!(json["warnings"].to_string().contains("max_names"), "{}", json["warnings"]);
+    let again = as_read(&squall_report::json(&squall_report::load(&kept).expect("a run")));
+    assert_eq!(again["requests"], json["requests"], "as read from the slices on disk");
+}
+
+#[test]
+fn names_that_are_known_before_the_run_all_count_by_themselves() {
+    let server = target();
+    let steps: String =
+        (0..1_326).map(|n| format!("\n      - {{get: /, name: sampler {n}}}")).collect();
+    let steps = format!("{steps}\n      - {{get: /, name: 'made at run time ${{user}}'}}");
+    let json = Steps::one(&server.url(), &steps).run(End::Passed);
+    assert_eq!(json["totals"]["count"].as_u64(), Some(1_327));
+    let names = names(&json);
+    assert_eq!(names.len(), 1_327, "and one `other`");
+    assert_eq!(names.iter().filter(|(name, _)| name.starts_with("sampler ")).count(), 1_326);
+    assert_eq!(counter(&json, "names_beyond_limit"), 1);
+    let text = plan(&server.url(), "max_names: 100001", "{get: /}");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let text = refused(folder.path(), &options());
+    assert!(text.contains("plan.yaml:2:12") && text.contains("from 1 to 100000"), "{text}");
+}
+
+#[test]
+fn plans_record_metrics_of_their_own() {
+    let server = target();
+    let steps = "
+      {get: /, check: status == 200},
+      {repeat: 10, counter: i, steps: [
+        {metric: {name: bought, kind: counter, value: 'i * 0.5', tags: {to: '${i % 2}', at: shop}}},
+        {metric: {name: visits, kind: counter}},
+        {metric: {name: stock, kind: gauge, value: '5 - i'}},
+        {metric: {name: cached, kind: rate, value: i < 9}},
+        {metric: {name: render, kind: trend, value: i + 0.25}}]},
+      {metric: {name: stock, kind: gauge, value: '\"much\"'}}";
+    let thresholds = "thresholds: ['count(bought) == 45', 'count(bought{at=shop,to=1}) == 25', 'count(visits) == 20', \
+        'last(stock) == -4', 'rate(cached) >= 90%', 'p95(render) < 10ms', 'max(render) == 9.25']";
+    let text = plan(&server.url(), thresholds, steps).replace("users: 1", "users: 2");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let (json, kept) = kept(folder.path(), &workers(2));
+    let metrics = json["metrics"].as_array().expect("metrics");
+    let of = |name: &str| metrics.iter().find(|metric| metric["name"] == name).expect("there");
+    assert_eq!(metrics.len(), 6, "{metrics:?}");
+    assert_eq!(of("bought")["tags"], serde_json::json!({"at": "shop", "to": "0"}));
+    assert_eq!((of("stock")["min"].as_f64(), of("stock")["max"].as_f64()), (Some(-4.0), Some(5.0)));
+    assert_eq!(
+        (of("cached")["trues"].as_u64(), of("cached")["count"].as_u64()),
+        (Some(18), Some(20))
+    );
+    assert_eq!(
+        (of("render")["min"].as_f64(), of("render")["max"].as_f64()),
+        (Some(0.25), Some(9.25))
+    );
+    assert_eq!(json["counters"]["warnings"].as_u64(), Some(2));
+    assert!(logged(&json).iter().any(|line| line.contains("a gauge cannot take")), "{json}");
+
+    // What is read from the folder is what the run said.
+    let again = as_read(&squall_report::json(&squall_report::load(&kept).expect("a run")));
+    assert_eq!(again, json);
+}
+
+#[test]
+fn metrics_that_mean_nothing_are_refused() {
+    let refused = |text: &str, word: &str| {
+        let folder = folder(&[("plan.yaml", text)]);
+        let said = refused(folder.path(), &options());
+        assert!(said.contains(word), "{said}");
+    };
+    let with = |more: &str, steps: &str| plan("http://127.0.0.1:9", more, steps);
+    let counter = "{metric: {name: n, kind: counter}}";
+    refused(
+        &with("", &format!("{counter}, {{metric: {{name: n, kind: rate, value: 1}}}}")),
+        "another kind",
+    );
+    refused(&with(&format!("setup: [{counter}]"), counter), "would be lost");
+    refused(&with("thresholds: ['p99(login) < 5']", counter), "records no metric `login`");
+    refused(&with("", "{metric: {name: n, kind: gauge}}"), "a metric needs `value`");
+    refused(&with("", "{metric: {name: n, kind: sum, value: 1}}"), "counter, gauge, rate, trend");
+    refused(&with("", "{metric: {name: n, kind: gauge, valeu: 1}}"), "did you mean `value`");
+}
+
+/// What stands in a plan often is looked up, not searched for: this would take minutes otherwise.
+#[test]
+fn a_plan_may_have_many_names_and_variables() {
+    let vars: String = (0..10_000).map(|n| format!("v{n}: {n}, ")).collect();
+    let set: String = (0..10_000).map(|n| format!("w{n}: '${{v{n}}}', ")).collect();
+    let steps: String = (0..19_000).map(|n| format!(", {{get: /p{n}q}}")).collect();
+    let head = format!("max_names: 100000\nvars: {{{vars}z: 1}}");
+    let text = plan("http://127.0.0.1:9", &head, &format!("{{set: {{{set}y: 1}}}}{steps}"));
+    let folder = folder(&[("plan.yaml", &text)]);
+    // The last of the variables closes the list, and is used nowhere.
+    let warnings = checked(folder.path());
+    assert!(warnings.len() == 1 && warnings[0].contains("`z` is never used"), "{warnings:?}");
+}

@@ -1,0 +1,448 @@
+//! A run through the library: what sinks are told, how it is controlled from another thread, and how it ends in
+//! each of its phases.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use squall_engine::Which;
+use squall_plan::yaml::Loaded;
+use squall_report::Run;
+use squall_runner::{
+    Event, EventKind, Folder, Handle, Json, Options, Outcome, Phase, PhaseEnd, Second, Sink, Start,
+    Wanted, WantedExchanges, load_str, run,
+};
+
+use crate::common::{options, target};
+
+/// What a sink was told, as words, and who waits for it.
+#[derive(Clone, Default)]
+struct Notes(Arc<(Mutex<Vec<String>>, Condvar)>);
+
+impl Notes {
+    fn add(&self, text: impl Into<String>) {
+        self.0.0.lock().expect("no panic").push(text.into());
+        self.0.1.notify_all();
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.0.0.lock().expect("no panic").clone()
+    }
+
+    /// Those that begin so.
+    fn of(&self, begin: &str) -> Vec<String> {
+        self.all().into_iter().filter(|note| note.starts_with(begin)).collect()
+    }
+
+    /// Waits, at most 20 s, until something was noted.
+    fn wait_for(&self, text: &str) {
+        let notes = self.0.0.lock().expect("no panic");
+        let lacks = |notes: &mut Vec<String>| !notes.iter().any(|note| note.starts_with(text));
+        let limit = Duration::from_secs(20);
+        let (notes, waited) = self.0.1.wait_timeout_while(notes, limit, lacks).expect("no panic");
+        assert!(!waited.timed_out(), "{text} is not among {notes:?}");
+    }
+}
+
+/// A sink that notes what it is told.
+struct Note(Notes);
+
+impl Sink for Note {
+    fn start(&mut self, start: &Start) -> io::Result<Wanted> {
+        self.0.add(format!("start {}", start.meta.plan));
+        Ok(Wanted::default())
+    }
+
+    fn second(&mut self, second: &Second) -> io::Result<()> {
+        let rows: Vec<String> =
+            second.rows.iter().map(|row| format!("{} {}", row.name, row.stats.count)).collect();
+        self.0.add(format!("second {}: {}", second.second, rows.join(", ")));
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.0.add(match &event.kind {
+            EventKind::PhaseBegan(phase) => format!("{} began", phase.label()),
+            EventKind::PhaseEnded { phase, failed: None } => format!("{} ended", phase.label()),
+            EventKind::PhaseEnded { phase: _, failed: Some(why) } => why.clone(),
+            EventKind::Stage { scenario, stage } => format!("stage {stage} of {scenario}"),
+            EventKind::StopAsked(phase) => format!("stop asked in {}", phase.label()),
+            EventKind::AbortAsked(phase) => format!("abort asked in {}", phase.label()),
+            EventKind::Paused => "paused".to_owned(),
+            EventKind::Resumed => "resumed".to_owned(),
+            EventKind::Scaled { scenario, to } => format!("{scenario} scaled to {to}"),
+            EventKind::FirstError { name, kind } => format!("first {kind} of {name}"),
+            EventKind::Log { text, .. } => format!("log {text}"),
+            EventKind::Warning(text) => format!("warning {text}"),
+            EventKind::Error(text) => format!("error {text}"),
+            EventKind::Exchange(seen) => format!("exchange {}", seen.exchange.name),
+            EventKind::Evaluated(run) => format!("evaluated {}", run.totals.all().count),
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &Run) -> io::Result<()> {
+        self.0.add(format!("finish {}", run.totals.all().count));
+        Ok(())
+    }
+}
+
+fn plan(text: &str) -> Loaded {
+    load_str("plan", text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs a plan with a sink that takes notes.
+fn noted(plan: &Loaded, notes: &Notes, handle: &Handle) -> Outcome {
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("notes".to_owned(), Box::new(Note(notes.clone())))];
+    run(plan, &options(), sinks, handle).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs a plan, and does something to it as soon as its notes have a line that begins with `when`.
+fn controlled(plan: &str, when: &str, act: impl FnOnce(&Handle) + Send) -> (Outcome, Notes) {
+    let (notes, handle, plan) = (Notes::default(), Handle::default(), self::plan(plan));
+    let outcome = std::thread::scope(|scope| {
+        let running = scope.spawn(|| noted(&plan, &notes, &handle));
+        notes.wait_for(when);
+        act(&handle);
+        running.join().expect("no panic")
+    });
+    (outcome, notes)
+}
+
+#[test]
+fn sinks_are_told_of_everything_in_order() {
+    let notes = Notes::default();
+    let plan = plan(
+        "target: builtin
+setup: [{get: /status/204}]
+teardown: [{get: /status/204}]
+scenarios:
+  a:
+    load: {stages: [{users: 2, over: 0}, {users: 2, over: 1200ms}]}
+    on_error: continue
+    steps: [{get: /}, {get: /status/500}, {log: hello}, {think: 20ms}]
+",
+    );
+    let outcome = noted(&plan, &notes, &Handle::default());
+    assert_eq!(outcome.failures, [] as [String; 0]);
+    let all = notes.all();
+    let place = |text: &str| {
+        let at = all.iter().position(|note| note.starts_with(text));
+        at.unwrap_or_else(|| panic!("{text} is not among {all:#?}"))
+    };
+    let order = [
+        "start plan",
+        "setup began",
+        "setup ended",
+        "load began",
+        "second 0",
+        "second 1",
+        "load ended",
+        "evaluated ",
+        "teardown began",
+        "teardown ended",
+        "finish ",
+    ];
+    let places: Vec<usize> = order.iter().map(|text| place(text)).collect();
+    assert!(places.is_sorted(), "{all:#?}");
+    for text in ["stage 1 of a", "stage 2 of a", "stage 3 of a", "log hello"] {
+        place(text);
+    }
+    assert_eq!(notes.of("first "), ["first status of GET /status/{id}"]);
+    // What the seconds have adds up to the result.
+    let sum: u64 = notes
+        .of("second ")
+        .iter()
+        .flat_map(|note| note.split(", "))
+        .filter_map(|row| row.rsplit(' ').next()?.parse::<u64>().ok())
+        .sum();
+    assert_eq!(sum, outcome.run.totals.all().count);
+    let ends: Vec<(Phase, &PhaseEnd, u64)> = outcome
+        .phases
+        .iter()
+        .map(|report| (report.phase, &report.end, report.requests.min(2)))
+        .collect();
+    let done = &PhaseEnd::Done;
+    assert_eq!(ends, [(Phase::Setup, done, 1), (Phase::Load, done, 2), (Phase::Teardown, done, 1)]);
+}
+
+const ENDLESS: &str =
+    "scenarios: {a: {load: {users: 2, for: 1h}, steps: [{get: /}, {think: 10ms}]}}";
+
+#[test]
+fn a_run_is_stopped_in_any_phase() {
+    let slow = "graceful_stop: 50ms\nSECTION: [{get: /delay/3600000}]\nteardown: [{get: /}]";
+    let text = |section: &str| {
+        let section = slow.replace("SECTION", section);
+        format!("target: builtin\n{section}\n{ENDLESS}\n")
+    };
+    // In its setup: there is no load, and what the setup has made is cleaned up.
+    let (outcome, notes) = controlled(&text("setup"), "setup began", Handle::stop);
+    assert!(outcome.is_interrupted() && !outcome.has_load, "{outcome:?}");
+    assert_eq!(outcome.phases[0].end, PhaseEnd::Interrupted);
+    assert_eq!(outcome.phase(Phase::Teardown).map(|down| &down.end), Some(&PhaseEnd::Done));
+    assert_eq!(notes.of("load began"), [] as [&str; 0]);
+    // In its load.
+    let plan = format!("target: builtin\nteardown: [{{get: /}}]\n{ENDLESS}\n");
+    let (outcome, notes) = controlled(&plan, "second 0", Handle::stop);
+    assert!(outcome.run.interrupted && outcome.run.totals.all().count > 10);
+    assert_eq!(outcome.failures, [] as [&str; 0]);
+    assert_eq!(outcome.phase(Phase::Teardown).map(|down| &down.end), Some(&PhaseEnd::Done));
+    assert_eq!(notes.of("stop asked"), ["stop asked in load"]);
+    // In its teardown: the result is there.
+    let plan = "target: builtin\ngraceful_stop: 50ms\nteardown: [{get: /delay/3600000}]\nscenarios: {a: {load: {users: 1, iterations: 3}, steps: [{get: /}]}}\n";
+    let (outcome, _) = controlled(plan, "teardown began", Handle::stop);
+    assert_eq!(outcome.run.totals.all().count, 3);
+    assert_eq!(outcome.phases[1].end, PhaseEnd::Interrupted);
+    assert!(outcome.run.warnings.iter().any(|text| text == "the teardown was interrupted"));
+}
+
+#[test]
+fn an_aborted_run_waits_for_nothing() {
+    let plan = "target: builtin\ngraceful_stop: 1h\nteardown: [{get: /}]\nscenarios: {a: {load: {users: 2, for: 1h}, steps: [{get: /delay/3600000}]}}\n";
+    let (outcome, _) = controlled(plan, "load began", |handle| {
+        handle.stop();
+        handle.abort();
+    });
+    assert!(outcome.run.interrupted);
+    let down = outcome.phase(Phase::Teardown).expect("the plan has one");
+    assert_eq!(
+        (&down.end, down.trouble().as_deref()),
+        (&PhaseEnd::NotRun, Some("the teardown was not run"))
+    );
+}
+
+#[test]
+fn a_run_that_is_stopped_before_it_starts_sends_nothing() {
+    let server = target();
+    let handle = Handle::default();
+    handle.stop();
+    let plan = plan(&format!("target: {}\n{ENDLESS}\n", server.url()));
+    assert!(run(&plan, &options(), Vec::new(), &handle).is_err());
+    assert_eq!(server.stats().requests, 0);
+}
+
+#[test]
+fn a_failed_setup_starts_no_load_and_is_cleaned_up() {
+    let server = target();
+    let plan = plan(&format!(
+        "target: {}\nsetup: [{{get: /status/500}}]\nteardown: [{{get: /status/204}}]\n{ENDLESS}\n",
+        server.url()
+    ));
+    let notes = Notes::default();
+    let outcome = noted(&plan, &notes, &Handle::default());
+    assert!(outcome.failures[0].starts_with("setup failed: "), "{:?}", outcome.failures);
+    assert!(outcome.run.warnings.contains(&outcome.failures[0]), "it is in the result");
+    assert_eq!(notes.of("load"), [] as [&str; 0]);
+    assert_eq!(server.stats().requests, 2, "the second is the teardown's");
+    assert_eq!((outcome.phases[0].requests, outcome.phases[0].errors), (1, 1));
+}
+
+/// What came of a setup that failed, and of the teardown after it, is in the result on disk.
+#[test]
+fn a_failed_setup_leaves_a_folder_with_its_result() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = plan(&format!(
+        "target: {}
+setup: [{{get: /echo?made=7, extract: {{made: {{json: $.query.made}}}}}}, {{get: /status/500}}, {{get: /never}}]
+teardown: [{{get: /status/404}}, {{get: '/status/20${{int(made) - 7}}'}}]
+{ENDLESS}
+",
+        server.url()
+    ));
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("folder".to_owned(), Box::new(Folder::new(folder.path().join("runs"))))];
+    let outcome = run(&plan, &options(), sinks, &Handle::default()).expect("an outcome");
+    let failed = outcome.failures.iter().map(|text| text.split(": ").next());
+    assert!(failed.eq([Some("setup failed"), Some("teardown failed")]), "{:?}", outcome.failures);
+    let path = outcome.folder.expect("a folder").join("run.json");
+    let json = std::fs::read(path).expect("a result");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!(json["totals"]["count"], 0);
+    for (section, counts) in [("setup", [2, 1]), ("teardown", [2, 1])] {
+        let json = &json[section];
+        assert_eq!(json["passed"], false, "{json}");
+        let requests = json["requests"].as_object().expect("an object").values();
+        let sum = |key: &str| requests.clone().filter_map(|row| row[key].as_u64()).sum::<u64>();
+        assert_eq!([sum("count"), sum("errors")], counts, "{section}: {json}");
+        assert!(json["log"][0].as_str().is_some_and(|text| text.contains("/status/")), "{json}");
+    }
+    let warnings = json["warnings"].to_string();
+    assert!(warnings.contains("setup failed: ") && warnings.contains("teardown failed: "));
+}
+
+#[test]
+fn a_load_pauses_and_goes_on() {
+    let plan = "target: builtin\nscenarios: {a: {load: {rate: 50/s, for: 2s, max_users: 5}, steps: [{get: /}]}}\n";
+    let (outcome, notes) = controlled(plan, "second 0", |handle| {
+        handle.pause().expect("a load");
+        std::thread::sleep(Duration::from_secs(1));
+        handle.resume().expect("a load");
+    });
+    assert_eq!(outcome.run.totals.all().count, 100, "nothing is lost");
+    assert!(outcome.run.elapsed_s >= 2.9, "{}", outcome.run.elapsed_s);
+    assert!(notes.of("paused").len() == 1 && notes.of("resumed").len() == 1);
+}
+
+#[test]
+fn users_and_rates_change_while_the_load_goes_on() {
+    let plan = "target: builtin
+scenarios:
+  few: {load: {users: 1, for: 3s}, steps: [{get: /}, {think: 20ms}]}
+  slow: {load: {rate: 10/s, for: 3s, max_users: 50}, steps: [{get: /}]}
+  counted: {load: {users: 1, iterations: 1}, steps: [{get: /}]}
+";
+    let (outcome, notes) = controlled(plan, "second 0", |handle| {
+        handle.set_users("few", 7).expect("it is a number of users");
+        handle.set_rate("slow", 200.0).expect("it is a rate");
+        for wrong in [
+            handle.set_rate("few", 1.0),
+            handle.set_users("slow", 1),
+            handle.set_users("nobody", 1),
+            handle.set_users("counted", 3),
+        ] {
+            assert!(wrong.is_err());
+        }
+    });
+    let counters = outcome.run.totals.counters();
+    assert!(counters.users_active >= 7, "{counters:?}");
+    // 10 a second for at least a second, and then 200.
+    assert!((200..=500).contains(&counters.arrivals_due), "{counters:?}");
+    assert!((2.9..4.0).contains(&outcome.run.elapsed_s), "{}", outcome.run.elapsed_s);
+    let scaled: Vec<String> =
+        notes.all().into_iter().filter(|note| note.contains("scaled")).collect();
+    assert_eq!(scaled, ["few scaled to 7 users", "slow scaled to 200/s"]);
+}
+
+#[test]
+fn one_run_leaves_nothing_to_the_next() {
+    let plan = plan(
+        "target: builtin\nseed: 7\nscenarios: {a: {load: {users: 2, iterations: 5}, steps: [{get: /}]}}\n",
+    );
+    let outcomes = [0, 1].map(|_| noted(&plan, &Notes::default(), &Handle::default()));
+    for outcome in &outcomes {
+        assert_eq!(outcome.run.totals.all().count, 10);
+        assert!(outcome.run.passed() && !outcome.is_interrupted() && outcome.failures.is_empty());
+        assert!(outcome.run.generator.cpu_user_s < 5.0, "only its own");
+    }
+}
+
+#[test]
+fn the_folder_and_the_json_have_the_result() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("result.json");
+    let sinks: Vec<(String, Box<dyn Sink>)> = vec![
+        ("folder".to_owned(), Box::new(Folder::new(folder.path().join("runs")))),
+        ("json".to_owned(), Box::new(Json::new(&json))),
+    ];
+    let plan = plan(
+        "target: builtin\nscenarios: {a: {load: {users: 2, for: 1500ms}, steps: [{get: /}, {think: 5ms}]}}\n",
+    );
+    let outcome = run(&plan, &options(), sinks, &Handle::default()).expect("a run");
+    let path = outcome.folder.expect("a folder");
+    let read = |path: &Path| -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
+    };
+    assert_eq!(read(&json), read(&path.join("run.json")));
+    let kept = squall_report::load(&path).expect("a run");
+    assert_eq!(kept.totals.all(), outcome.run.totals.all());
+    assert_eq!(kept.series.rows(), outcome.run.series.rows());
+    assert!(path.join("host.jsonl").metadata().expect("a file").len() > 0);
+}
+
+/// A folder that cannot be made is known before anything is sent.
+#[test]
+fn a_sink_that_cannot_start_ends_the_run_before_it_begins() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    std::fs::write(folder.path().join("file"), "").expect("writable");
+    let plan = plan(&format!("target: {}\n{ENDLESS}\n", server.url()));
+    let base = folder.path().join("file").join("below");
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("file/below".to_owned(), Box::new(Folder::new(base)))];
+    let error = run(&plan, &options(), sinks, &Handle::default()).expect_err("no folder");
+    assert!(error.text.starts_with("file/below: "), "{error}");
+    assert_eq!(server.stats().requests, 0);
+}
+
+/// A sink that fails or is too slow while the run goes on is in the outcome; the run and other sinks are as if it
+/// were not there.
+#[test]
+fn what_a_sink_loses_is_reported() {
+    struct Full;
+    impl Sink for Full {
+        fn start(&mut self, _: &Start) -> io::Result<Wanted> {
+            Ok(Wanted::default())
+        }
+        fn second(&mut self, _: &Second) -> io::Result<()> {
+            Err(io::Error::from_raw_os_error(28))
+        }
+        fn event(&mut self, _: &Event) -> io::Result<()> {
+            Ok(())
+        }
+        fn finish(&mut self, _: &Run) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let notes = Notes::default();
+    let sinks: Vec<(String, Box<dyn Sink>)> = vec![
+        ("full".to_owned(), Box::new(Full)),
+        ("notes".to_owned(), Box::new(Note(notes.clone()))),
+    ];
+    let plan = plan(
+        "target: builtin\nscenarios: {a: {load: {users: 1, iterations: 3}, steps: [{get: /}]}}\n",
+    );
+    let outcome = run(&plan, &Options::default(), sinks, &Handle::default()).expect("a run");
+    assert_eq!(outcome.run.totals.all().count, 3);
+    assert_eq!(outcome.failures.len(), 1);
+    assert!(outcome.failures[0].starts_with("full: No space left"), "{:?}", outcome.failures);
+    assert!(outcome.run.warnings.contains(&outcome.failures[0]), "it is in the result too");
+    assert_eq!(notes.of("finish"), ["finish 3"]);
+}
+
+/// Each sink sees the exchanges that it asks for, of all phases, whatever others ask for.
+#[test]
+fn sinks_see_the_exchanges_that_they_want() {
+    #[derive(Clone)]
+    struct Sees(WantedExchanges, Arc<Mutex<Vec<(Phase, i64, usize)>>>);
+    impl Sink for Sees {
+        fn start(&mut self, _: &Start) -> io::Result<Wanted> {
+            Ok(Wanted { exchanges: Some(self.0), folder: None })
+        }
+        fn second(&mut self, _: &Second) -> io::Result<()> {
+            Ok(())
+        }
+        fn event(&mut self, event: &Event) -> io::Result<()> {
+            if let EventKind::Exchange(seen) = &event.kind {
+                let exchange = &seen.exchange;
+                let head = exchange.last().map_or(0, |hop| hop.head.len());
+                let own = (seen.phase, exchange.status, head);
+                self.1.lock().expect("no panic").push(own);
+            }
+            Ok(())
+        }
+        fn finish(&mut self, _: &Run) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let sees = |which, bytes| Sees(WantedExchanges { which, bytes }, Arc::default());
+    let (failed, some) = (sees(Which::Failed, 0), sees(Which::OneIn(4), 1 << 10));
+    let sinks: Vec<(String, Box<dyn Sink>)> = vec![
+        ("failed".to_owned(), Box::new(failed.clone())),
+        ("some".to_owned(), Box::new(some.clone())),
+    ];
+    let plan = plan(
+        "target: builtin\nsetup: [{get: /}]\nscenarios: {a: {load: {users: 1, iterations: 10}, on_error: continue, steps: [{get: /}, {get: /status/500}]}}\n",
+    );
+    let outcome = run(&plan, &options(), sinks, &Handle::default()).expect("a run");
+    let failed = failed.1.lock().expect("no panic");
+    assert_eq!(failed.len(), 10);
+    assert!(failed.iter().all(|(phase, status, _)| (*phase, *status) == (Phase::Load, 500)));
+    let some = some.1.lock().expect("no panic");
+    let phases: Vec<Phase> = some.iter().map(|(phase, _, _)| *phase).collect();
+    assert_eq!(phases, [[Phase::Setup].as_slice(), &[Phase::Load; 5]].concat());
+    assert!(some.iter().all(|(_, _, head)| *head > 10), "with the heads of responses");
+    let told: Vec<u64> = outcome.sinks.iter().map(|sink| sink.exchanges).collect();
+    assert_eq!((told, outcome.run.generator.requests_logged), (vec![10, 6], Some(16)));
+}

@@ -1,0 +1,186 @@
+//! How long a user's session lasts, and the cookies that steps set and clear: against a peer that notes
+//! what it was sent.
+
+use crate::common::peer::{Peer, header, response};
+use crate::common::{End, Steps, all_good, counter, kinds, result, workers};
+
+/// A peer that gives every request without a cookie a session of its own, and asks for digest
+/// credentials on `/secret`.
+fn shop() -> Peer {
+    Peer::start("127.0.0.1", |mut client| {
+        let mut sessions = 0;
+        while let Some(head) = client.request() {
+            let challenge =
+                "WWW-Authenticate: Digest realm=\"shop\", nonce=\"n\", qop=\"auth\"\r\n";
+            let (status, line) = match (header(&head, "cookie"), header(&head, "authorization")) {
+                (_, None) if head.contains(" /secret ") => {
+                    ("401 Unauthorized", challenge.to_owned())
+                }
+                (None, _) => {
+                    sessions += 1;
+                    ("200 OK", format!("Set-Cookie: sid={sessions}; Path=/\r\n"))
+                }
+                _ => ("200 OK", String::new()),
+            };
+            client.send(format!("HTTP/1.1 {status}\r\n{line}Content-Length: 0\r\n\r\n"));
+        }
+    })
+}
+
+/// Path and cookies of each request that a peer was sent, in order; `*` after the path: with credentials.
+fn seen(peer: &Peer) -> Vec<String> {
+    let shown = |head: &str| {
+        let path = head.split(' ').nth(1).unwrap_or_default();
+        let star = if header(head, "authorization").is_some() { "*" } else { "" };
+        format!("{path}{star} {}", header(head, "cookie").unwrap_or("-"))
+    };
+    peer.seen().iter().map(|seen| shown(&seen.head)).collect()
+}
+
+/// Three iterations of one user, which goes to the start page as a guest unless it knows better, and then
+/// to a page that wants credentials.
+fn three(load: &str, plan: &str, scenario: &str) -> Vec<String> {
+    let (peer, folder) = (shop(), tempfile::tempdir().expect("a folder"));
+    let text = format!(
+        "
+target: {}
+{plan}
+scenarios:
+  a:
+    load: {load}
+    {scenario}
+    steps:
+      - get: \"/${{has(name) ? name : 'guest'}}\"
+      - set: {{name: ada}}
+      - get: /secret
+        auth: {{digest: {{user: u, password: p}}}}
+",
+        peer.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+    let json = result(folder.path(), &workers(1), End::Passed);
+    all_good(&json, 6);
+    assert_eq!(counter(&json, "connections_opened"), 1, "connections are no part of a session");
+    seen(&peer)
+}
+
+const USERS: &str = "{users: 1, iterations: 3}";
+const RATE: &str = "{rate: 10/s, total_iterations: 3, max_users: 1}";
+
+#[test]
+fn a_session_lasts_as_long_as_the_plan_says() {
+    let once = [
+        "/guest -",
+        "/secret sid=1",
+        "/secret* sid=1",
+        "/ada sid=1",
+        "/secret* sid=1",
+        "/ada sid=1",
+        "/secret* sid=1",
+    ];
+    let each: Vec<String> = (1..=3)
+        .flat_map(|n| {
+            ["/guest -".to_owned(), format!("/secret sid={n}"), format!("/secret* sid={n}")]
+        })
+        .collect();
+    for (load, plan, scenario, fresh) in [
+        (USERS, "", "", false),
+        (USERS, "session: per_iteration", "", true),
+        (USERS, "session: per_user", "session: per_iteration", true),
+        (USERS, "session: per_iteration", "session: per_user", false),
+        (RATE, "", "", true),
+        (RATE, "session: per_user", "", false),
+        (RATE, "", "session: per_user", false),
+    ] {
+        let found = three(load, plan, scenario);
+        let case = format!("{load} {plan} {scenario}");
+        match fresh {
+            true => assert_eq!(found, each, "{case}"),
+            false => assert_eq!(found, once, "{case}"),
+        }
+    }
+}
+
+/// A peer that answers everything alike.
+fn quiet() -> Peer {
+    Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", ""));
+        }
+    })
+}
+
+/// What a peer called `shop.test` was sent by one user.
+fn cookies(steps: &str) -> (serde_json::Value, Vec<String>) {
+    let peer = quiet();
+    let url = format!("http://shop.test:{}", peer.address.port());
+    let head = "vars: {lang: en}\nallow_hosts: '*.shop.test'\nconnections: {resolve: {shop.test: 127.0.0.1, www.shop.test: 127.0.0.1}}";
+    let steps = steps.replace("www.shop.test/", &format!("www.shop.test:{}/", peer.address.port()));
+    let json = Steps { head, ..Steps::one(&url, &steps) }.run(End::Passed);
+    (json, seen(&peer))
+}
+
+#[test]
+fn steps_set_and_clear_cookies() {
+    let (json, seen) = cookies(
+        "
+      - set_cookie: {name: own, value: '${lang}'}
+      - set_cookie: {name: below, value: b, domain: shop.test}
+      - set_cookie: {name: path, value: c, path: /cart}
+      - set_cookie: {name: page, value: d, url: 'http://www.shop.test/cart/items?x=1'}
+      - get: /
+      - get: /cart/1
+      - get: http://www.shop.test/
+      - get: http://www.shop.test/cart/
+      - set_cookie: {name: own, value: '${user + 7}'}
+      - get: /
+      - clear_cookies: true
+      - get: /",
+    );
+    all_good(&json, 6);
+    assert_eq!(
+        seen,
+        [
+            "/ own=en; below=b",
+            "/cart/1 path=c; own=en; below=b",
+            "/ below=b",
+            "/cart/ page=d; below=b",
+            "/ own=7; below=b",
+            "/ -",
+        ]
+    );
+    assert_eq!(counter(&json, "warnings"), 0, "{}", json["log"]);
+}
+
+#[test]
+fn a_cookie_of_a_step_obeys_what_those_of_servers_obey() {
+    for (cookie, word) in [
+        ("{name: '${lang + \"=\"}', value: x}", "neither `=` nor `;`"),
+        ("{name: a, value: 'x; Domain=other.test'}", "no `;`"),
+        ("{name: a, value: \"x\\r\\nX-Evil: 1\"}", "control characters"),
+        ("{name: a, value: '${random_string(5000)}'}", "4096"),
+        ("{name: a, value: x, path: cart}", "begins with `/`"),
+        ("{name: __Host-a, value: x}", "prefix"),
+        ("{name: a, value: x, url: 'ftp://a/'}", "its scheme is `ftp`"),
+        ("{name: a, value: '${never}'}", "variable `never` has no value"),
+    ] {
+        let never = "- if: 'false'\n        then: [{set: {never: x}}]";
+        let (json, seen) =
+            cookies(&format!("\n      {never}\n      - set_cookie: {cookie}\n      - get: /"));
+        assert_eq!(kinds(&json), "{}");
+        assert_eq!(seen, ["/ -"], "{cookie}");
+        assert_eq!(counter(&json, "warnings"), 1, "{cookie}: {}", json["log"]);
+        assert!(json["log"].to_string().contains(word), "{cookie}: {}", json["log"]);
+    }
+    let (json, seen) =
+        cookies("\n      - set_cookie: {name: a, value: x, domain: test}\n      - get: /");
+    assert_eq!(
+        (seen, counter(&json, "warnings")),
+        (vec!["/ -".to_owned()], 0),
+        "a host of that name"
+    );
+    let steps: String =
+        (0..60).map(|n| format!("\n      - set_cookie: {{name: n{n}, value: x}}")).collect();
+    let (_, seen) = cookies(&format!("{steps}\n      - get: /"));
+    assert_eq!(seen[0].matches('=').count(), 50, "{}", seen[0]);
+}

@@ -1,0 +1,218 @@
+//! Steps against the built-in target, over real sockets: what they do, and how each of them fails.
+
+use serde_json::Value;
+use squall_runner::Options;
+use squall_target::Server;
+
+use crate::common::{End, Steps, kinds, options, result, target, workers};
+
+/// Runs a plan with one scenario of these steps, once or a few times by one user.
+fn steps(server: &Server, head: &str, iterations: u32, steps: &str, end: End) -> Value {
+    let files: &[(&str, &[u8])] = &[("rows.csv", b"name,n\nada,1\ngrace,2\nlinus,3\n")];
+    let url = &server.url();
+    Steps { url, head, users: 1, iterations, steps, files }.run(end)
+}
+
+#[test]
+fn login_with_csrf_cookies_and_checks() {
+    let json = steps(
+        &target(),
+        "data: {people: {csv: rows.csv, at_end: stop}}",
+        5,
+        r#"
+      - get: /login
+        extract: {csrf: {css: "input[name=csrf]", attr: value}}
+      - post: /login
+        name: login
+        form: {user: "${people.name}", password: "secret-${people.name}", csrf: "${csrf}"}
+        check: [status == 302, header("location") == "/home", 'cookie("sid") != null']
+      - get: /home
+        check: body.contains(people.name)
+"#,
+        End::Passed,
+    );
+    assert_eq!(
+        json["requests"]["login"]["count"].as_u64(),
+        Some(3),
+        "three rows, then the user stops"
+    );
+    assert_eq!(json["counters"]["data_exhausted"].as_u64(), Some(1));
+    assert_eq!(json["counters"]["checks_passed"].as_u64(), Some(12));
+}
+
+#[test]
+fn steps_do_what_they_say() {
+    let json = steps(
+        &target(),
+        "vars: {n: 3}",
+        2,
+        r#"
+      - set: {list: [a, b], seen: 0}
+      - group: loops
+        steps:
+          - repeat: n
+            counter: i
+            steps: [{get: "/status/20${i}", name: "pass ${i}", status_errors: false}]
+          - for_each: {item: list}
+            steps: [{get: "/echo?q=${item}", check: 'json("$.query.q") == item'}]
+          - while: seen < 2
+            steps: [{set: {seen: "${seen + 1}"}}, {get: /, name: while}]
+      - if: iteration == 0
+        then: [{get: /, name: first}]
+        else: [{get: /, name: later}]
+      - once_per_user: [{get: /, name: once}]
+      - round_robin: [{steps: [{get: /, name: even}]}, {steps: [{get: /, name: odd}]}]
+      - choose: [{weight: 1, steps: [{get: /, name: chosen}]}]
+      - think: 1ms..2ms
+      - exec: [sh, -c, "echo hello; exit 3"]
+        check: [status == 3, body == "hello\n"]
+      - stop: iteration
+      - get: /
+        name: never
+"#,
+        End::Passed,
+    );
+    let count = |name: &str| json["requests"][name]["count"].as_u64();
+    for (name, expected) in [
+        ("pass 0", 2),
+        ("pass 1", 2),
+        ("pass 2", 2),
+        ("GET /echo", 4),
+        ("while", 4),
+        ("first", 1),
+        ("later", 1),
+        ("once", 1),
+        ("even", 1),
+        ("odd", 1),
+        ("chosen", 2),
+    ] {
+        assert_eq!(count(name), Some(expected), "{name}: {}", json["requests"]);
+    }
+    assert_eq!(json["programs"]["sh"]["count"].as_u64(), Some(2), "{}", json["programs"]);
+    assert_eq!(count("never"), None);
+    assert_eq!(json["groups"]["loops"]["count"].as_u64(), Some(2));
+}
+
+#[test]
+fn bodies_auth_redirects_and_compression() {
+    let json = steps(
+        &target(),
+        "",
+        1,
+        r#"
+      - post: /echo
+        json: {a: [1, "${user}", null], b: "x"}
+        check: ['json("$.method") == "POST"', 'body.contains("application/json")']
+      - post: /upload
+        body: {file: rows.csv}
+        check: 'json("$.bytes") == 29'
+      - post: /upload
+        name: form
+        multipart: {note: hi, f: {file: rows.csv}}
+        check: 'json("$.bytes") > 29'
+      - get: /redirect/3
+        redirects: 5
+        check: status == 200
+      - get: /gzip
+        compression: true
+        check: ['header("content-encoding") == "gzip"', body_bytes > 0, 'size(body) > body_bytes']
+      - head: /
+        check: [status == 200, body_bytes == 0]
+      - get: /chunked
+        check: [status == 200, body_bytes > 0]
+"#,
+        End::Passed,
+    );
+    assert_eq!(kinds(&json), "{}");
+    assert_eq!(json["counters"]["redirects"].as_u64(), Some(3));
+}
+
+#[test]
+fn every_failure_has_its_kind() {
+    let server = target();
+    let one = |step: &str| kinds(&steps(&server, "", 1, step, End::Passed));
+    assert_eq!(one("get: /status/500"), r#"{"status":1}"#);
+    assert_eq!(one("{get: /, extract: {x: {regex: 'no(thing)'}}}"), r#"{"extract":1}"#);
+    assert_eq!(one("{get: /redirect/5, redirects: 2}"), r#"{"too_many_redirects":1}"#);
+    assert_eq!(one("{get: /hostile/redirect-away, redirects: 2}"), r#"{"host_not_allowed":1}"#);
+    assert_eq!(one("{get: /delay/5000, timeout: 50ms}"), r#"{"timeout_first_byte":1}"#);
+    assert_eq!(one("{get: /hostile/endless-body, timeout: 300ms}"), r#"{"timeout_body":1}"#);
+    assert_eq!(one("{get: /bytes/2m, max_body: 1MiB}"), r#"{"body_too_large":1}"#);
+    let refused = Steps { iterations: 3, ..Steps::one("http://127.0.0.1:1", "get: /") };
+    assert_eq!(kinds(&refused.run(End::Passed)), r#"{"connect_refused":3}"#);
+}
+
+#[test]
+fn the_hostile_corner_is_survived() {
+    let server = target();
+    for (case, kind) in [
+        ("reset-before", "reset"),
+        ("reset-in-headers", "reset"),
+        ("reset-after-headers", "reset"),
+        ("close-before", "closed_early"),
+        ("close-in-headers", "closed_early"),
+        ("close-in-body", "closed_early"),
+        ("bad-chunk-size", "malformed_response"),
+        ("huge-chunk-size", "malformed_response"),
+        ("two-content-lengths", "malformed_response"),
+        ("length-and-chunked", "malformed_response"),
+        ("invalid-bytes", "malformed_response"),
+        ("content-length-long", "closed_early"),
+        ("endless-headers", "malformed_response"),
+        ("never-answers", "timeout_first_byte"),
+    ] {
+        let step = format!("{{get: /hostile/{case}, timeout: 2s}}");
+        let (url, users, iterations) = (&server.url(), 2, 2);
+        let json = Steps { users, iterations, ..Steps::one(url, &step) }.run(End::Passed);
+        assert_eq!(kinds(&json), format!("{{\"{kind}\":4}}"), "{case}");
+    }
+}
+
+#[test]
+fn a_connection_that_the_server_closed_is_replaced() {
+    let server = target();
+    let json = steps(&server, "", 20, "get: /hostile/close-after-keep-alive", End::Passed);
+    assert_eq!(json["totals"]["errors"].as_u64(), Some(0), "{}", kinds(&json));
+    assert_eq!(json["counters"]["connections_opened"].as_u64(), Some(20));
+}
+
+#[test]
+fn thresholds_and_checks_decide_whether_a_run_passes() {
+    let server = target();
+    let json =
+        steps(&server, "thresholds: [count == 2, error_rate < 1%]", 2, "get: /", End::Passed);
+    assert_eq!(json["thresholds"][0]["passed"], Value::Bool(true));
+    steps(&server, "thresholds: [count > 2]", 2, "get: /", End::Failed);
+    steps(&server, "", 1, "{get: /, check: status == 404}", End::Failed);
+}
+
+/// A program that runs is not the business of whoever waits for responses, on the same worker.
+#[test]
+fn responses_are_read_while_a_program_runs() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios:\n  slow: {{load: {{users: 1, iterations: 1}}, steps: [{{exec: [sleep, '2']}}]}}\n  \
+         fast: {{load: {{users: 1, iterations: 20}}, steps: [{{get: /delay/1}}]}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &workers(1), End::Passed);
+    let slowest = json["requests"]["GET /delay/{id}"]["latency_us"]["max"].as_u64();
+    assert!(slowest.is_some_and(|slowest| slowest < 1_500_000), "{slowest:?}");
+}
+
+#[test]
+fn a_seed_seeds_the_built_in_target_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "target: builtin\nscenarios:\n  user:\n    load: {users: 1, iterations: 20}\n    steps:\n      - get: /queue?mean=0.5\n        extract: {service: {json: $.service_us}}\n      - get: /delay/0.2?dist=exponential\n        extract: {delay: {json: $.delay_ms}}\n      - metric: {name: drawn, kind: trend, value: service + 1000 * delay}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("a file");
+    let drawn = |seed: u64| {
+        let options = Options { seed: Some(seed), ..options() };
+        let json = result(folder.path(), &options, End::Passed);
+        let drawn = json["metrics"][0].clone();
+        assert_eq!(drawn["count"].as_u64(), Some(20), "{drawn}");
+        drawn
+    };
+    assert_eq!(drawn(7), drawn(7));
+    assert_ne!(drawn(7)["mean"], drawn(8)["mean"]);
+}
