@@ -39,7 +39,7 @@ fn no_encoding_and_no_cut_shows_a_secret() {
     let server = target();
     let text = plan(
         &server.url(),
-        "vars: {pw: {value: \"a~b*c $!+/\\\"\\r\\nend<&>\", secret: true}, long_secret: 0123456789abcdefghij}",
+        "vars: {pw: {value: \"a~b*c $!+/\\\"\\r\\nend<&>\", secret: true}, long_secret: qwertyuiopasdfghjklz}",
         "{get: '/echo', query: {q: '${pw}'}, headers: {X-A: '${pw}'}}, {post: /echo, form: {f: '${pw}'}}, \
          {get: '/echo/${pw}', status_errors: false}, {post: /echo, json: {j: '${pw}'}}, \
          {get: '/echo?x=${base64(pw + 1)}'}, {get: /echo, auth: {basic: {user: u, password: '${pw}'}}}, \
@@ -65,7 +65,7 @@ fn no_encoding_and_no_cut_shows_a_secret() {
     }
     assert!(texts.iter().any(|text| text.contains("12345 ***")), "{texts:?}");
     for text in texts {
-        for secret in ["a~b*c", "a%7Eb", "a%7eb", "a~b%2Ac", "YX5iKm", "b*c $", "0123", "12345 0"] {
+        for secret in ["a~b*c", "a%7Eb", "a%7eb", "a~b%2Ac", "YX5iKm", "b*c $", "qwer", "12345 q"] {
             assert!(!text.contains(secret), "{secret}: {text}");
         }
     }

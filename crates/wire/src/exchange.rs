@@ -323,14 +323,13 @@ impl Exchange<'_> {
         bytes: &[u8],
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Result<Option<(R, bool)>, Error> {
+        if is_tls_record(bytes) {
+            return Err(Error::speaks_tls());
+        }
         // The same request, prepared once, is at the same address each time.
         let request = self.request.slices[0].as_ptr().addr();
         let step = self.client.heads.borrow_mut().feed(&mut self.parser, request, bytes);
-        let step = step.map_err(|why| match is_tls_record(bytes) {
-            true => Error::speaks_tls(),
-            false => Error::malformed(why),
-        });
-        let Parsed::Head { start, end } = step? else {
+        let Parsed::Head { start, end } = step.map_err(Error::malformed)? else {
             return Ok(None);
         };
         let Some(facts) = self.parser.head().copied() else { return Ok(None) };

@@ -367,7 +367,7 @@ mod tests {
     fn only_files_are_data_files() {
         for path in ["/", "/dev/zero"] {
             let error = Source::open(Path::new(path), &CSV).expect_err("no file");
-            assert!(error.contains("expected a file"), "{error}");
+            assert!(error.contains("not a file"), "{error}");
         }
     }
 }

@@ -8,7 +8,7 @@ mod search;
 use std::process::ExitCode;
 
 use queue::{Queue, Service};
-use squall_limit::{LoadStep, SearchEnd, StepOutcome, SustainedMax};
+use squall_limit::{SearchEnd, SustainedMax};
 
 /// The queues and what is required of each.
 const QUEUES: [Queue; 10] = [
@@ -65,10 +65,7 @@ impl Tally {
                 tally.none += 1;
                 continue;
             };
-            let contradicted = limit
-                .steps
-                .iter()
-                .any(|step| step.level < level && mostly_violated(&limit.steps, step.level));
+            let contradicted = search::is_contradicted(&limit.steps, level);
             tally.broken += usize::from(contradicted);
             tally.right += usize::from((level / edge - 1.0).abs() <= RIGHT);
             tally.inside += usize::from(low <= edge && edge <= high);
@@ -88,15 +85,6 @@ impl Tally {
         self.halves.extend(other.halves);
         self.errors.extend(other.errors);
     }
-}
-
-/// Whether a level violated the requirement at least as often as it met it.
-fn mostly_violated(steps: &[LoadStep], level: f64) -> bool {
-    let count = |outcome| {
-        steps.iter().filter(|step| step.level == level && step.outcome() == outcome).count()
-    };
-    let violated = count(StepOutcome::Violated);
-    violated > 0 && violated >= count(StepOutcome::Met)
 }
 
 /// The value below which this share of the values lies.

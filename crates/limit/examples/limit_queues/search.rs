@@ -1,7 +1,7 @@
 //! A search of `squall limit` with simulated steps in the place of runs. Pure.
 
 use squall_analysis::Threshold;
-use squall_limit::{LevelKind, Limit, LoadStep, Next, Records, Search};
+use squall_limit::{LevelKind, Limit, LoadStep, Next, Records, Search, StepOutcome};
 
 use squall_base::random::Random;
 
@@ -25,6 +25,17 @@ pub fn search(queue: &Queue, seconds: u32, seed: u64) -> Limit {
         }
     };
     Limit::new(queue.name.to_owned(), LevelKind::Rate, "search", steps, end)
+}
+
+/// Whether a level below `answer` violated the requirement at least as often as it met it.
+pub fn is_contradicted(steps: &[LoadStep], answer: f64) -> bool {
+    let count = |level, outcome| {
+        steps.iter().filter(|step| step.level == level && step.outcome() == outcome).count()
+    };
+    steps.iter().map(|step| step.level).filter(|level| *level < answer).any(|level| {
+        let violated = count(level, StepOutcome::Violated);
+        violated > 0 && violated >= count(level, StepOutcome::Met)
+    })
 }
 
 fn step(

@@ -419,7 +419,7 @@ fn over_tls(server: &Server, host: &str, tls: &str, ca: &str) -> (String, String
     let head =
         format!("on_error: continue\nconnections: {{resolve: {{{resolve}}}, tls: {{{tls}}}}}");
     let files: &Files = &[("ca.pem", ca.as_bytes())];
-    let result = Steps { head: &head, files, ..Steps::one(&url, "get: /page") }.run(End::Passed);
+    let result = Steps { head: &head, files, ..Steps::one(&url, "get: /") }.run(End::Passed);
     (kinds(&result), result.to_string())
 }
 
@@ -488,8 +488,13 @@ fn the_wrong_scheme_for_a_port_is_said() {
         Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
     assert_eq!(kinds(&result), "{\"tls\":1}");
     assert!(result.to_string().contains("is it meant to be http://?"), "{result}");
-    let tls = tls_target(None);
-    let url = tls.url().replace("https:", "http:");
+    // What OpenSSL sends to a client that does not speak TLS.
+    let tls = Peer::start("127.0.0.1", |mut client| {
+        client.request();
+        client.send(b"\x15\x03\x01\x00\x02\x02\x46");
+        client.end();
+    });
+    let url = tls.url();
     let result =
         Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Passed);
     assert_eq!(kinds(&result), "{\"malformed_response\":1}");
