@@ -61,17 +61,6 @@ pub enum Section {
     Trial,
 }
 
-impl Section {
-    /// Its name in results.
-    pub fn label(self) -> &'static str {
-        match self {
-            Section::Setup => "setup",
-            Section::Teardown => "teardown",
-            Section::Load | Section::Trial => "load",
-        }
-    }
-}
-
 /// What the expressions compiled since it was last cleared look at.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Noticed {

@@ -59,7 +59,8 @@ pub enum EventKind {
         /// The kind, as in results.
         kind: &'static str,
     },
-    /// A line of the run's log, its secrets masked and its control characters escaped: one that the plan logs, or an example of an error.
+    /// A line of the run's log, its secrets masked and its control characters escaped: one that the plan logs,
+    /// or an example of an error.
     Log {
         /// Where it was written.
         phase: Phase,
