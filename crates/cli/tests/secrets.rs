@@ -43,16 +43,18 @@ fn no_encoding_and_no_cut_shows_a_secret() {
         "{get: '/echo', query: {q: '${pw}'}, headers: {X-A: '${pw}'}}, {post: /echo, form: {f: '${pw}'}}, \
          {get: '/echo/${pw}', status_errors: false}, {post: /echo, json: {j: '${pw}'}}, \
          {get: '/echo?x=${base64(pw + 1)}'}, {get: /echo, auth: {basic: {user: u, password: '${pw}'}}}, \
-         {post: /echo, name: cut, body: '12345 ${long_secret}'}",
+         {post: /echo, name: cut, body: '12345 ${long_secret}'}, \
+         {post: /echo, name: streamed, body: {file: f.txt, replace: {'@S@': '${long_secret}'}}}",
     );
-    let folder = folder(&[("plan.yaml", &text)]);
+    let folder = folder(&[("plan.yaml", &text), ("f.txt", "12345 @S@ and so on")]);
     let path = folder.path();
     let mut outputs = vec![squall(path, &["try", "plan.yaml"])];
-    for length in 0..60 {
+    // In the response's body, and behind the request's head in its own.
+    for length in (0..60).chain((60..260).step_by(5)) {
         let log = format!("log-{length}.jsonl");
         let flags =
             ["run", "plan.yaml", "--log-requests", &log, "--log-bodies", &length.to_string()];
-        if length % 7 == 0 || length < 30 {
+        if length % 7 == 0 || !(30..60).contains(&length) {
             outputs.push(squall(path, &flags));
         }
     }
@@ -92,6 +94,7 @@ fn a_short_secret_gets_a_warning_and_is_masked_where_it_was_put() {
         tried.contains("GET /echo?pin=*** HTTP/1.1") && tried.contains("log  pin ***"),
         "{tried}"
     );
+    assert!(tried.contains(&format!("── {}/echo?pin=***\n", server.url())), "{tried}");
 }
 
 /// A secret that setup finds is masked from then on: in the response in which it stands, in setup's own
