@@ -384,6 +384,16 @@ pub struct Try {
     /// Only this scenario.
     #[arg(long, value_name = "NAME")]
     pub scenario: Option<String>,
+    /// Show only the requests of this step, by its number, such as 3 or 3.1, or by a request's name. Steps
+    /// before it are run, those after a number are not.
+    #[arg(long, value_name = "STEP")]
+    pub step: Option<String>,
+    /// Show all headers and whole bodies, files and forms too (at most 64MiB of each message).
+    #[arg(long)]
+    pub full: bool,
+    /// Write what --full shows to FILE, too.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

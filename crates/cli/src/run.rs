@@ -69,11 +69,14 @@ fn conclude(output: &Output, outcome: &Outcome) -> CommandResult {
     let document = squall_report::document(&outcome.run);
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;
-    } else if outcome.has_load {
+    } else {
+        // What a setup that failed came to is there, too.
         if let Some(folder) = &outcome.folder {
             out::print(&format!("\n run folder  {}", folder.display()));
         }
-        out::print(&squall_report::text(&document, &out::show(output.explain)));
+        if outcome.has_load {
+            out::print(&squall_report::text(&document, &out::show(output.explain)));
+        }
     }
     // The text says itself that the load was interrupted.
     let interrupted = outcome.phases.iter().filter(|report| report.failure().is_none());

@@ -22,7 +22,8 @@ fn logged(flags: &[&str]) -> (Value, Vec<Value>) {
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     let args = [&["run", "plan.yaml", "-w", "1", "--log-requests", "log.jsonl"], flags].concat();
-    let json = result(folder.path(), &args, 0);
+    // Half of the requests are errors.
+    let json = result(folder.path(), &args, 1);
     let text = std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log");
     assert!(!text.contains("hunter2") && !text.contains("aHVudGVy"), "{text}");
     let lines: Vec<Value> =
@@ -92,7 +93,8 @@ fn what_cannot_be_logged_is_said() {
     let output = squall(folder.path(), &args);
     let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
     assert_eq!(json["totals"]["count"].as_u64(), Some(50));
-    assert!(json["warnings"].to_string().contains("/dev/full: No space left"), "{json}");
+    let reasons = json["outcome"]["reasons"].to_string();
+    assert!(reasons.contains("/dev/full: No space left"), "{reasons}");
 }
 
 /// What is copied of a body is all that is in memory of it.
@@ -113,4 +115,65 @@ fn large_bodies_are_logged_in_little_memory() {
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("at most 16MiB of a message can be logged"), "{errors}");
+}
+
+/// Setup and teardown are in the result and in the log of requests; teardown goes on after an error, and is
+/// run when setup has failed half-way, with what setup had found by then.
+#[test]
+fn setup_and_teardown_are_logged_too() {
+    let server = target();
+    let plan = |second: &str| {
+        format!(
+            "target: {}
+setup:
+  - get: /echo?made=1
+    extract: {{made: {{json: $.query.made}}}}
+  - get: {second}
+  - get: /echo?never=1
+teardown:
+  - get: /status/500
+  - get: /echo?cleaned=${{made}}
+scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}]}}}}
+",
+            server.url()
+        )
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = |flags: &[&str], second: &str| {
+        std::fs::write(folder.path().join("plan.yaml"), plan(second)).expect("writable");
+        let flags = [&["run", "plan.yaml", "--log-requests", "log.jsonl"], flags].concat();
+        let output = squall(folder.path(), &flags);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{errors}");
+        let text = std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log");
+        let line = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
+        let lines: Vec<String> = text
+            .lines()
+            .map(line)
+            .map(|line| format!("{} {} {}", line["run_phase"], line["step"], line["url"]))
+            .map(|line| line.replace(&server.url(), "").replace('"', ""))
+            .collect();
+        (lines, errors)
+    };
+    let cleaned = ["teardown 1 /status/500", "teardown 2 /echo?cleaned=1"];
+    let (all, errors) = lines(&["--json", "result.json"], "/status/200");
+    let made = ["setup 1 /echo?made=1", "setup 2 /status/200", "setup 3 /echo?never=1"];
+    assert_eq!(all, [&made[..], &["load 1 /"], &cleaned].concat());
+    let url = format!("status 500, 4 bytes, GET {}/status/500", server.url());
+    assert!(errors.contains("teardown failed: ") && errors.contains(&url), "{errors}");
+    let text = std::fs::read_to_string(folder.path().join("result.json")).expect("a result");
+    let json: Value = serde_json::from_str(&text).expect("JSON");
+    let [setup, _, teardown] = [0, 1, 2].map(|number| &json["run_phases"][number]);
+    assert_eq!([&setup["end"], &teardown["end"]], ["done", "failed"]);
+    let rows = teardown["rows"].as_array().expect("an array");
+    let failed = rows.iter().find(|row| row["name"] == "GET /status/500").expect("a row");
+    assert_eq!(failed["errors"], 1);
+    assert!(teardown["log"][0].as_str().expect("a line").contains(&url), "{json}");
+    assert_eq!(json["generator"]["requests_logged"], 6);
+
+    let (all, errors) = lines(&[], "/status/401");
+    assert_eq!(all, [&["setup 1 /echo?made=1", "setup 2 /status/401"][..], &cleaned].concat());
+    for part in ["setup failed: ", "status 401, ", "/status/401", "teardown failed: "] {
+        assert!(errors.contains(part), "{part}: {errors}");
+    }
 }

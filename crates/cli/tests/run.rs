@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use squall_target::{TlsCertificate, TlsOptions};
 
+use common::peer::{Peer, response};
 use common::{kinds, result, squall, target, target_at};
 
 #[test]
@@ -203,6 +204,54 @@ fn the_examples_are_good_plans() {
                 "{}",
                 String::from_utf8_lossy(&output.stderr)
             );
+        }
+    }
+}
+
+/// What a server sends is part of a file's name: it stays below the folder that the plan names.
+#[test]
+fn a_file_named_by_a_response_stays_in_its_folder() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let kept = outside.path().join("kept");
+    std::fs::write(&kept, "kept").expect("writable");
+    let absolute = kept.to_string_lossy().into_owned();
+    for (name, is_good) in [
+        ("good.bin", true),
+        ("inner/good.bin", true),
+        (&*absolute, false),
+        ("../kept", false),
+        ("inner/../../kept", false),
+        ("link/kept", false),
+        ("a\\u0000b", false),
+        ("", false),
+    ] {
+        let body = format!("{{\"name\": \"{name}\"}}");
+        let server = Peer::start("127.0.0.1", move |mut client| {
+            while client.request().is_some() {
+                client.send(response("200 OK", &body));
+            }
+        });
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        std::fs::create_dir_all(out.join("inner")).expect("writable");
+        std::os::unix::fs::symlink(outside.path(), out.join("link")).expect("writable");
+        std::fs::write(folder.path().join("kept"), "kept").expect("writable");
+        let setup = "setup: [{get: /, extract: {found: {json: $.name}}}]";
+        for (head, variable) in [("", "x"), (setup, "found")] {
+            let plan = format!(
+                "target: {}\n{head}\nscenarios:\n  a:\n    load: {{users: 1, iterations: 1}}\n    steps:\n      \
+                 - {{get: /, extract: {{x: {{json: $.name}}}}}}\n      \
+                 - {{get: /, response_body: {{file: 'out/${{{variable}}}'}}}}\n",
+                server.url()
+            );
+            std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+            let (code, expected) = if is_good { (0, "{}") } else { (1, r#"{"render":1}"#) };
+            let json = result(folder.path(), &["run", "plan.yaml"], code);
+            assert_eq!(kinds(&json), expected, "{name:?} of {variable}: {}", json["log"]);
+            assert!(!is_good || out.join(name).is_file(), "{name:?}");
+        }
+        for file in [&kept, &folder.path().join("kept")] {
+            assert_eq!(std::fs::read(file).expect("a file"), b"kept", "{name:?}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::peer::{Peer, response};
 use common::{squall, target};
 
 /// Writes files into a folder of their own.
@@ -42,16 +43,18 @@ fn no_encoding_and_no_cut_shows_a_secret() {
         "{get: '/echo', query: {q: '${pw}'}, headers: {X-A: '${pw}'}}, {post: /echo, form: {f: '${pw}'}}, \
          {get: '/echo/${pw}', status_errors: false}, {post: /echo, json: {j: '${pw}'}}, \
          {get: '/echo?x=${base64(pw + 1)}'}, {get: /echo, auth: {basic: {user: u, password: '${pw}'}}}, \
-         {post: /echo, name: cut, body: '12345 ${long_secret}'}",
+         {post: /echo, name: cut, body: '12345 ${long_secret}'}, \
+         {post: /echo, name: streamed, body: {file: f.txt, replace: {'@S@': '${long_secret}'}}}",
     );
-    let folder = folder(&[("plan.yaml", &text)]);
+    let folder = folder(&[("plan.yaml", &text), ("f.txt", "12345 @S@ and so on")]);
     let path = folder.path();
     let mut outputs = vec![squall(path, &["try", "plan.yaml"])];
-    for length in 0..60 {
+    // In the response's body, and behind the request's head in its own.
+    for length in (0..60).chain((60..260).step_by(5)) {
         let log = format!("log-{length}.jsonl");
         let flags =
             ["run", "plan.yaml", "--log-requests", &log, "--log-bodies", &length.to_string()];
-        if length % 7 == 0 || length < 30 {
+        if length % 7 == 0 || !(30..60).contains(&length) {
             outputs.push(squall(path, &flags));
         }
     }
@@ -113,6 +116,52 @@ fn a_short_secret_gets_a_warning_and_is_masked_where_it_was_put() {
         tried.contains("GET /echo?pin=*** HTTP/1.1") && tried.contains("log  pin ***"),
         "{tried}"
     );
+    assert!(tried.contains(&format!("── {}/echo?pin=***\n", server.url())), "{tried}");
+}
+
+/// A secret that setup finds is masked from then on: in the response in which it stands, in setup's own
+/// requests, URLs, log lines and errors, and in all that follows.
+#[test]
+fn what_setup_finds_is_masked_in_setup_too() {
+    let server = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "{\"given\": \"found-0123456789\"}"));
+        }
+    });
+    let setup = "setup:
+  - {get: /login, extract: {session: {json: $.given}}}
+  - {get: '/with/${session}'}
+  - {log: 'found ${session}'}
+  - {set: {other_token: \"${'made-of-' + string(user) + '-here'}\"}}
+  - {get: '/with/${other_token}'}
+  - {get: '/fails/${other_token}', check: 'body == session'}
+teardown: [{get: '/logout/${session}'}]
+vars: {session: {value: '', secret: true}}";
+    let text = plan(&server.url(), setup, "{get: '/${session}'}");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let path = folder.path();
+    let log = ["--log-requests", "log.jsonl", "--log-bodies", "1KiB"];
+    let outputs = vec![
+        squall(path, &["try", "plan.yaml", "--out", "tried.txt"]),
+        squall(path, &[&["run", "plan.yaml", "--json", "result.json"], &log[..]].concat()),
+    ];
+    let mut texts = all_texts(path, outputs);
+    for name in ["tried.txt", "log.jsonl", "result.json"] {
+        texts.push(std::fs::read_to_string(path.join(name)).expect("readable"));
+    }
+    for text in &texts {
+        for secret in ["found-01", "made-of-0"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+    }
+    let [tried, log, result] = &texts[texts.len() - 3..] else { panic!("three files") };
+    for part in ["GET /with/*** HTTP/1.1", "log  found ***", "\"given\": \"***\"", "/logout/***"] {
+        assert!(tried.contains(part), "{part}: {tried}");
+    }
+    for part in ["/with/***\"", "/fails/***\"", "{\\\"given\\\": \\\"***\\\"}", "/logout/***\""] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+    assert!(result.contains("found ***") && result.contains("/fails/***"), "{result}");
 }
 
 #[test]
@@ -154,9 +203,9 @@ fn no_diagnostic_quotes_a_secret() {
 
 #[test]
 fn a_terminal_is_not_given_what_a_server_makes_of_it() {
-    let peer = common::peer::Peer::start("127.0.0.1", |mut client| {
+    let peer = Peer::start("127.0.0.1", |mut client| {
         while client.request().is_some() {
-            client.send(common::peer::response("200 OK", "\x1b]0;title\x07 \u{9b}2J \u{202e}end"));
+            client.send(response("200 OK", "\x1b]0;title\x07 \u{9b}2J \u{202e}end"));
         }
     });
     let steps = "{get: /, extract: {x: {regex: '(?s).*', group: 0}}, check: 'body == \"\"', on_error: continue}, {log: '${x}'}";

@@ -529,6 +529,8 @@ impl<'p> Stretch<'_, 'p> {
 
     fn set(&mut self, slot: squall_plan::expr::Slot, value: Option<Value>) {
         if let Place::Variable(index) = Place::of(slot) {
+            let known = value.as_ref().zip(self.program.variables.get(index));
+            known.into_iter().for_each(|(value, name)| self.worker.learn(name, value));
             self.core.set_variable(self.program, index, value);
         }
     }

@@ -29,4 +29,4 @@ pub use program::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Program, Section, advise, compile,
 };
 pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
-pub use trace::{Exchange, Trace, Which};
+pub use trace::{Exchange, Hop, Trace, Which};

@@ -88,7 +88,7 @@ pub struct LogLine {
     pub worker: u32,
     /// The second of the run in which it was written.
     pub second: u32,
-    /// The text.
+    /// The text, its secrets masked and its control characters escaped.
     pub text: String,
     /// The error that it is an example of.
     pub example: Option<ErrorExample>,

@@ -4,6 +4,9 @@
 use std::sync::Arc;
 
 use squall_metrics::{ErrorKind, Phases};
+use squall_plan::secrets::Secrets;
+
+use crate::program::Section;
 
 /// Which exchanges a watcher is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +19,15 @@ pub enum Which {
     OneIn(u64),
 }
 
+/// Told of a line that the plan logs.
+type LogWatch = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// Told of exchanges when they are over, on the thread of the worker that made them.
 #[derive(Clone)]
 pub struct Trace {
     watch: Arc<dyn Fn(Exchange) + Send + Sync>,
+    /// Told of the lines that the plan logs, when it does.
+    log: Option<LogWatch>,
     /// Which it is told of.
     pub(crate) which: Which,
     /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.
@@ -40,7 +48,18 @@ impl Trace {
         bytes: usize,
         watch: impl Fn(Exchange) + Send + Sync + 'static,
     ) -> Self {
-        Trace { watch: Arc::new(watch), which, bytes }
+        Trace { watch: Arc::new(watch), log: None, which, bytes }
+    }
+
+    /// The same, told of the lines that the plan logs as well, with their secrets masked and control
+    /// characters escaped. The details of errors, which a run's log has too, are not among them.
+    pub fn with_log(self, log: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Trace { log: Some(Arc::new(log)), ..self }
+    }
+
+    /// Who is told of log lines.
+    pub(crate) fn log(&self) -> Option<&(dyn Fn(&str) + Send + Sync)> {
+        self.log.as_deref()
     }
 
     pub(crate) fn tell(&self, exchange: Exchange) {
@@ -48,41 +67,37 @@ impl Trace {
     }
 }
 
-/// An exchange, or a program that was run, as it was.
+/// A sample, or a program that was run, as it was.
 #[derive(Debug, Clone, Default)]
 pub struct Exchange {
     /// When it was begun, in µs after the start of the run.
     pub at_us: u64,
     /// The worker that made it.
     pub worker: u32,
-    /// The user's scenario.
+    /// The section of the plan.
+    pub section: Section,
+    /// The user's scenario; `setup` and `teardown` in those.
     pub scenario: String,
+    /// The number of its step; within a step that has others, their numbers behind dots: `3.1`,
+    /// `4.else.2`.
+    pub step: String,
     /// The user's number.
     pub user: u64,
     /// The user's iteration, from 0.
     pub iteration: u64,
     /// Name under which it is counted.
     pub name: String,
-    /// Where it went: `http://host:port`; empty for a program.
-    pub origin: String,
-    /// The request's head, and as much of the body as was made in memory.
-    pub request: Vec<u8>,
-    /// Bytes of all that.
-    pub request_bytes: usize,
+    /// What no output may show of it, as far as it is known by then: who shows it has to mask those.
+    pub secrets: Arc<Secrets>,
+    /// What was sent and received, in order: redirects and challenges, and what these led to. Empty if
+    /// nothing was sent.
+    pub hops: Vec<Hop>,
     /// Status code, 0 where none came; a program's exit code.
     pub status: i64,
-    /// The answer's head as it came.
-    pub head: Vec<u8>,
-    /// The beginning of the answer's body, unpacked.
-    pub body: Vec<u8>,
-    /// Bytes of the whole body.
-    pub body_bytes: u64,
     /// All bytes read.
     pub bytes_in: u64,
     /// All bytes written.
     pub bytes_out: u64,
-    /// Whether the connection had been used before.
-    pub reused: bool,
     /// From the start to the last byte, in ns.
     pub latency_ns: u64,
     /// Where they went.
@@ -94,4 +109,37 @@ pub struct Exchange {
     /// Checks, in order: the text, whether it is only a warning, and whether it held or why it
     /// could not be told.
     pub checks: Vec<(String, bool, Result<bool, String>)>,
+}
+
+/// One request and its response.
+#[derive(Debug, Clone, Default)]
+pub struct Hop {
+    /// Where it went; empty for a program.
+    pub url: String,
+    /// The request's head and body, a program's command.
+    pub request: Vec<u8>,
+    /// Bytes of all that, of which the end may be cut off above.
+    pub request_bytes: u64,
+    /// Whether the connection had been used before.
+    pub reused: bool,
+    /// Whether a response came.
+    pub is_answered: bool,
+    /// The response's head as it came.
+    pub head: Vec<u8>,
+    /// The beginning of the response's body, decompressed; a program's output.
+    pub body: Vec<u8>,
+    /// Bytes of the whole body.
+    pub body_bytes: u64,
+}
+
+impl Exchange {
+    /// The last request, which the sample's status and checks are about.
+    pub fn last(&self) -> Option<&Hop> {
+        self.hops.last()
+    }
+
+    /// Bytes of all that was copied of messages.
+    pub fn copied_bytes(&self) -> usize {
+        self.hops.iter().map(|hop| hop.request.len() + hop.head.len() + hop.body.len()).sum()
+    }
 }

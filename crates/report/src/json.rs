@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use squall_analysis::{
-    Bounded, Durations, Interval, Latencies, SeriesRow, ThresholdResult, ThroughputGap,
+    Bounded, Durations, Interval, Latencies, SeriesRow, ThresholdResult, ThroughputGap, Totals,
 };
 use squall_metrics::{
     COARSE, Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
@@ -60,7 +60,7 @@ pub fn document(run: &Run) -> RunDocument {
         validity: validity.label().to_owned(),
         validity_reasons: validity_reasons(run),
         totals: row(&totals.all(), elapsed),
-        requests: of(&[RowKind::Request, RowKind::Program, RowKind::Resource]),
+        requests: request_rows(totals, elapsed),
         names: names(run),
         groups: groups(run),
         iterations: of(&[RowKind::Iteration]),
@@ -139,6 +139,13 @@ fn threshold(own: &ThresholdResult) -> ThresholdRow {
         passed: own.passed,
         shown: own.shown.clone(),
     }
+}
+
+/// Requests, resources and programs, a row for each kind, scenario, group and name; rates are over
+/// `elapsed_s`.
+pub fn request_rows(totals: &Totals, elapsed_s: f64) -> Vec<Row> {
+    let rows = totals.rows().filter(|(key, _)| key.place.kind.is_request());
+    rows.map(|(key, row)| keyed(key, row, elapsed_s)).collect()
 }
 
 /// The steady part, with intervals that hold the true values with 95 % confidence.

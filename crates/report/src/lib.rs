@@ -17,7 +17,7 @@ mod text;
 pub use document::*;
 pub use export::{Format, export};
 pub use folder::{LoadError, RunFolder, load, load_folder, new_folder};
-pub use json::{document, write_json};
+pub use json::{document, request_rows, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use recording::Recording;

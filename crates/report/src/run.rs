@@ -10,6 +10,7 @@ use squall_analysis::{
 use squall_base::units;
 use squall_metrics::{CheckCounts, HostMetrics, TimeAccount};
 
+use crate::document::Row;
 use crate::recording::Recording;
 use crate::schema::document;
 
@@ -68,6 +69,10 @@ document! {
         errors: u64,
         /// How long it took, in seconds.
         elapsed_s: f64,
+        /// Its requests and programs, a row for each; none for the load, of which the result itself is.
+        rows: Vec<Row>,
+        /// The details of its errors, and lines that the plan logs; likewise.
+        log: Vec<String>,
     }
 
     /// A scenario.
@@ -92,6 +97,15 @@ pub struct Generator {
     pub requests_logged: Option<u64>,
     /// Requests left out of that log because its queue was full.
     pub requests_not_logged: Option<u64>,
+}
+
+impl Generator {
+    /// So many requests were written to a log, and so many left out, in all phases by now; `None`: there
+    /// is no log.
+    pub fn count_logged(&mut self, exchanges: Option<(u64, u64)>) {
+        self.requests_logged = exchanges.map(|(written, _)| written);
+        self.requests_not_logged = exchanges.map(|(_, left_out)| left_out);
+    }
 }
 
 impl Meta {

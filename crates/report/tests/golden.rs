@@ -11,7 +11,7 @@ use squall_metrics::{
     RowKind, Sample, Slice, TimeAccount, TimeRecorder, UserState, Verdict,
 };
 use squall_report::{
-    Generator, Live, Meta, Recording, Run, RunFolder, RunPhase, ScenarioMeta, Show, document,
+    Generator, Live, Meta, Recording, Row, Run, RunFolder, RunPhase, ScenarioMeta, Show, document,
     live_line, load, run_schema, text, write_json,
 };
 
@@ -199,6 +199,13 @@ fn run() -> Run {
                 requests: 4,
                 errors: 1,
                 elapsed_s: 0.125,
+                rows: vec![Row {
+                    kind: "request".to_owned(),
+                    count: 4,
+                    errors: 1,
+                    ..Row::default()
+                }],
+                log: vec!["POST /login: status: status 503".to_owned()],
             },
             RunPhase { phase: "load".to_owned(), end: "done".to_owned(), ..RunPhase::default() },
         ],

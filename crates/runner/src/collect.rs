@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use squall_analysis::Totals;
-use squall_engine::{Ended, ErrorExample, Event, LogLine, Program};
+use squall_engine::{Ended, Event, LogLine};
 use squall_metrics::{ErrorKind, HostMetrics, RowKey, Slice};
-use squall_plan::secrets::Secrets;
 use squall_report::{Generator, Meta, Recording, Run};
 
 use crate::error::Error;
@@ -34,7 +33,6 @@ pub(crate) struct Collector {
     /// Whether it is that of a sink, which writes it.
     is_kept: bool,
     log: Vec<String>,
-    secrets: Secrets,
     sampler: HostSampler,
     host: HostMetrics,
     /// What the process had used before.
@@ -73,7 +71,6 @@ impl Collector {
             recording: recording.map_err(wrong)?,
             is_kept: sinks.folder().is_some(),
             log: Vec::new(),
-            secrets: start.program.secrets.clone(),
             sampler: HostSampler::new(shared.source_addresses(), &shared.destinations()),
             host: HostMetrics::default(),
             used_before: process_usage(),
@@ -84,9 +81,8 @@ impl Collector {
         })
     }
 
-    /// The load begins, as it is compiled with what the setup has found.
-    pub(crate) fn begin(&mut self, program: &Program) {
-        self.secrets = program.secrets.clone();
+    /// The load begins.
+    pub(crate) fn begin(&mut self) {
         self.began = Instant::now();
         self.sample_host(0);
     }
@@ -140,12 +136,12 @@ impl Collector {
     }
 
     fn log(&mut self, line: &LogLine) {
-        let text = self.secrets.mask_own(&line.text);
+        let text = line.text.clone();
         if self.log.len() < MAX_LOG_LINES && !self.log.contains(&text) {
             self.log.push(text.clone());
         }
         let (worker, second) = (line.worker, line.second);
-        let example = line.example.as_ref().map(|own| masked(own, &self.secrets));
+        let example = line.example.clone();
         self.sinks.event(EventKind::Log { phase: Phase::Load, worker, second, text, example });
     }
 
@@ -171,7 +167,6 @@ impl Collector {
         failures: &mut Vec<String>,
     ) -> Run {
         self.sinks.settle();
-        let exchanges = self.sinks.exchanges();
         let mut run = Run {
             meta: self.meta.clone(),
             elapsed_s: ended.map_or(0.0, |ended| ended.elapsed.as_secs_f64()),
@@ -180,14 +175,11 @@ impl Collector {
             stopped_by_plan: ended.is_some_and(|ended| ended.asked),
             totals: std::mem::take(&mut self.totals),
             log: std::mem::take(&mut self.log),
-            generator: Generator {
-                requests_logged: exchanges.map(|(told, _)| told),
-                requests_not_logged: exchanges.map(|(_, dropped)| dropped),
-                ..used_since(&self.used_before)
-            },
+            generator: used_since(&self.used_before),
             host: std::mem::take(&mut self.host),
             ..Run::default()
         };
+        run.generator.count_logged(self.sinks.exchanges());
         if ended.is_some() {
             failures.extend(self.evaluate_series(&mut run));
         }
@@ -203,11 +195,6 @@ impl Collector {
         let lost = (failed > 0).then(|| format!("a temporary file: {failed} writes failed"));
         evaluated.err().map(wrong).or(lost)
     }
-}
-
-/// An example of an error whose name shows no secret.
-pub(crate) fn masked(example: &ErrorExample, secrets: &Secrets) -> ErrorExample {
-    ErrorExample { name: secrets.mask(&example.name), ..example.clone() }
 }
 
 /// What the process has used since then.

@@ -75,7 +75,9 @@ pub use error::{Error, ErrorKind};
 pub use handle::{Handle, Phase};
 pub use host_sampler::available;
 pub use limit::{LimitNotice, LimitOptions, LimitOutcome, Mode, level_kind, limit};
-pub use mask::{body as masked_body, head as masked_head, request as masked_request};
+pub use mask::{
+    body as masked_body, head as masked_head, request as masked_request, url as masked_url,
+};
 pub use options::Options;
 pub use overrides::LoadOverrides;
 pub use plans::{load, load_str};

@@ -6,7 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_engine::{Ended, RunOptions, Section};
 use squall_plan::model::{Plan, Target, Warmup};
-use squall_plan::value::Value;
 use squall_plan::yaml::Loaded;
 use squall_report::{Meta, Run};
 
@@ -17,7 +16,7 @@ use crate::handle::{Handle, Phase};
 use crate::host_sampler::cores;
 use crate::options::Options;
 use crate::prepared::Prepared;
-use crate::sections::{self, PhaseEnd, PhaseReport};
+use crate::sections::{self, PhaseEnd, PhaseReport, Ran};
 use crate::sink::{EventKind, Sink, SinkReport, Sinks, Start};
 
 /// A run that is over.
@@ -94,9 +93,10 @@ impl Session<'_> {
         self.handle.attach(self.sinks, self.prepared.plan());
         let warnings = std::mem::take(&mut self.prepared.warnings);
         warnings.into_iter().for_each(|text| self.sinks.event(EventKind::Warning(text)));
-        if let Some((found, report)) = self.section(Section::Setup) {
-            self.prepared.compile.setup = found;
-            self.phases.push(report);
+        if let Some(setup) = self.section(Section::Setup) {
+            // What a setup that failed had found is known to the teardown.
+            self.prepared.compile.setup = setup.variables;
+            self.phases.push(setup.report);
         }
         let ended = match self.phases.iter().all(|setup| setup.end == PhaseEnd::Done) {
             true => self.load(&mut collector),
@@ -111,11 +111,12 @@ impl Session<'_> {
         self.conclude(&mut run, &own, &lost);
         self.sinks.event(EventKind::Evaluated(Arc::new(run.clone())));
         // What a setup has made half-way is to be cleaned up too.
-        if let Some((_, report)) = self.section(Section::Teardown) {
+        if let Some(Ran { report, .. }) = self.section(Section::Teardown) {
             lost.extend(report.failure());
             self.phases.push(report);
         }
         self.sinks.settle();
+        run.generator.count_logged(self.sinks.exchanges());
         self.conclude(&mut run, &own, &lost);
         let mut run = Arc::new(run);
         let sinks = self.sinks.finish(&run);
@@ -138,7 +139,7 @@ impl Session<'_> {
         run.phases = self.phases.iter().map(PhaseReport::in_result).collect();
     }
 
-    fn section(&self, section: Section) -> Option<(Vec<(String, Value)>, PhaseReport)> {
+    fn section(&self, section: Section) -> Option<Ran> {
         sections::run(&self.prepared, section, self.handle, self.sinks)
     }
 
@@ -152,9 +153,9 @@ impl Session<'_> {
         };
         self.sinks.event(EventKind::PhaseBegan(Phase::Load));
         let ended = self.prepared.program(Section::Load).and_then(|program| {
-            let trace = self.sinks.trace(Phase::Load, &program.secrets);
+            let trace = self.sinks.trace(Phase::Load);
             let shared = self.prepared.shared.clone();
-            collector.begin(&program);
+            collector.begin();
             squall_engine::run(program, shared, &self.workers, &control, trace, |event| {
                 collector.take(event);
             })

@@ -7,9 +7,8 @@ use squall_analysis::Totals;
 use squall_engine::{Event, RunOptions, Section};
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
-use squall_report::RunPhase;
+use squall_report::{Row, RunPhase};
 
-use crate::collect::masked;
 use crate::error::Error;
 use crate::handle::{Handle, Phase};
 use crate::prepared::Prepared;
@@ -41,13 +40,24 @@ pub struct PhaseReport {
     pub errors: u64,
     /// How long it took.
     pub elapsed: Duration,
+    /// The requests and programs of a setup or teardown; those of a load are in the result.
+    pub rows: Vec<Row>,
+    /// The details of its errors, and lines that the plan logs; likewise.
+    pub log: Vec<String>,
 }
 
 impl PhaseReport {
     /// Of a phase that was not begun.
     pub(crate) fn not_run(phase: Phase) -> PhaseReport {
-        let (requests, errors, elapsed) = (0, 0, Duration::ZERO);
-        PhaseReport { phase, end: PhaseEnd::NotRun, requests, errors, elapsed }
+        PhaseReport {
+            phase,
+            end: PhaseEnd::NotRun,
+            requests: 0,
+            errors: 0,
+            elapsed: Duration::ZERO,
+            rows: Vec::new(),
+            log: Vec::new(),
+        }
     }
 
     /// Why the result is incomplete because of it, if it is: an interruption is no failure.
@@ -74,6 +84,8 @@ impl PhaseReport {
             requests: self.requests,
             errors: self.errors,
             elapsed_s: self.elapsed.as_secs_f64(),
+            rows: self.rows.clone(),
+            log: self.log.clone(),
         }
     }
 
@@ -89,27 +101,35 @@ impl PhaseReport {
     }
 }
 
-/// Runs the setup or the teardown. What its variables held at the end, and what became of it; `None`: the plan
+/// A setup or a teardown that was to be run.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// What its variables held at the end, which for a setup that failed is what it had found by then.
+    pub variables: Vec<(String, Value)>,
+    /// What became of it.
+    pub report: PhaseReport,
+}
+
+/// Runs the setup, which ends with its first error, or the teardown, which goes on after errors; `None`: the plan
 /// has no such steps.
 pub(crate) fn run(
     prepared: &Prepared<'_>,
     section: Section,
     handle: &Handle,
     sinks: &Arc<Sinks>,
-) -> Option<(Vec<(String, Value)>, PhaseReport)> {
+) -> Option<Ran> {
     if !has_steps(prepared.plan(), section) {
         return None;
     }
     let phase = if section == Section::Setup { Phase::Setup } else { Phase::Teardown };
     let mut report = PhaseReport::not_run(phase);
     let Some(control) = handle.begin(phase, prepared.graceful_stop()) else {
-        return Some((Vec::new(), report));
+        return Some(Ran { variables: Vec::new(), report });
     };
     sinks.event(EventKind::PhaseBegan(phase));
     let (mut totals, mut log) = (Totals::new(), Vec::new());
     let ended = prepared.program(section).and_then(|program| {
-        let secrets = program.secrets.clone();
-        let trace = sinks.trace(phase, &secrets);
+        let trace = sinks.trace(phase);
         let (shared, options) = (prepared.shared.clone(), RunOptions::default());
         squall_engine::run(program, shared, &options, &control, trace, |event| match event {
             Event::Slice(slice) => {
@@ -117,10 +137,9 @@ pub(crate) fn run(
             }
             Event::Log(lines) => {
                 for line in lines {
-                    let (text, worker, second) =
-                        (secrets.mask_own(&line.text), line.worker, line.second);
+                    let (text, worker, second) = (line.text.clone(), line.worker, line.second);
                     log.push(text.clone());
-                    let example = line.example.as_ref().map(|own| masked(own, &secrets));
+                    let example = line.example.clone();
                     sinks.event(EventKind::Log { phase, worker, second, text, example });
                 }
             }
@@ -131,14 +150,17 @@ pub(crate) fn run(
     (report.requests, report.errors) = (all.count, all.errors);
     let mut variables = Vec::new();
     report.end = match ended {
-        Err(error) => PhaseEnd::Failed(error.text),
+        Err(error) => {
+            log.push(error.text.clone());
+            PhaseEnd::Failed(error.text)
+        }
         Ok(ended) => {
             report.elapsed = ended.elapsed;
             variables = ended.variables;
             log.extend(ended.failures.iter().cloned());
             match handle.is_stopped_in(phase) {
                 true => PhaseEnd::Interrupted,
-                false if ended.asked || !ended.failures.is_empty() => {
+                false if ended.asked || !ended.failures.is_empty() || all.errors > 0 => {
                     PhaseEnd::Failed(log.join("; "))
                 }
                 false => PhaseEnd::Done,
@@ -146,7 +168,9 @@ pub(crate) fn run(
         }
     };
     sinks.event(EventKind::PhaseEnded { phase, failed: report.trouble() });
-    Some((variables, report))
+    report.rows = squall_report::request_rows(&totals, report.elapsed.as_secs_f64());
+    report.log = log;
+    Some(Ran { variables, report })
 }
 
 /// Whether a plan has steps for this part.

@@ -1,8 +1,7 @@
 //! Tries a plan: one iteration of one user, with a copy of every request and response. It is how a plan is
 //! written and debugged.
 
-use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
-use squall_plan::secrets::Secrets;
+use squall_engine::{Control, Exchange, RunOptions, Section, Trace, Which};
 use squall_plan::yaml::Loaded;
 
 use crate::error::Error;
@@ -16,12 +15,13 @@ pub enum Tried<'a> {
     /// Something about the plan that may not mean what was meant, as lines.
     Warning(&'a str),
     /// A request and its response, with the secrets that are in them.
-    Exchange(&'a Exchange, &'a Secrets),
-    /// A line that the plan logs, its secrets masked.
+    Exchange(&'a Exchange),
+    /// A line that the plan logs, its secrets masked and its control characters escaped.
     Log(&'a str),
 }
 
-/// Runs setup, one iteration, and teardown; shows everything, with at most `bytes` of each message.
+/// Runs setup, one iteration, and teardown; shows everything when it happens, with at most `bytes` of each
+/// message. After a setup that failed only the teardown is run.
 ///
 /// # Errors
 /// The plan or an option is wrong, or a worker broke off. A request that fails is no error: it is shown.
@@ -33,35 +33,30 @@ pub fn try_plan(
 ) -> Result<(), Error> {
     let mut prepared = Prepared::new(loaded, options, |io, _| io)?;
     prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
+    let mut is_set_up = true;
     for part in [Section::Setup, Section::Trial, Section::Teardown] {
-        if !sections::has_steps(&loaded.plan, part) {
+        let is_its_turn = part != Section::Trial || is_set_up;
+        if !is_its_turn || !sections::has_steps(&loaded.plan, part) {
             continue;
         }
         let program = prepared.program(part)?;
-        let secrets = program.secrets.clone();
-        let (shown, shown_secrets) = (show.clone(), secrets.clone());
+        let (shown, logged) = (show.clone(), show.clone());
         let trace = Trace::new(Which::All, bytes, move |exchange| {
-            shown(Tried::Exchange(&exchange, &shown_secrets));
+            shown(Tried::Exchange(&exchange));
         });
-        let run = RunOptions::default();
-        let control = Control::default();
-        let ended = squall_engine::run(
-            program,
-            prepared.shared.clone(),
-            &run,
-            &control,
-            Some(trace),
-            |event| {
-                if let Event::Log(lines) = event {
-                    lines.iter().for_each(|line| show(Tried::Log(&secrets.mask_own(&line.text))));
-                }
-            },
-        )
-        .map_err(Error::incomplete)?;
+        let trace = trace.with_log(move |line| logged(Tried::Log(line)));
+        let (run, control) = (RunOptions::default(), Control::default());
+        let shared = prepared.shared.clone();
+        let ended = squall_engine::run(program, shared, &run, &control, Some(trace), |_| {})
+            .map_err(Error::incomplete)?;
         if let Some(reason) = ended.failures.first() {
             return Err(Error::incomplete(reason));
         }
         if part == Section::Setup {
+            if ended.asked {
+                is_set_up = false;
+                show(Tried::Warning("setup failed: the scenarios are not tried\n"));
+            }
             prepared.compile.setup = ended.variables;
         }
     }

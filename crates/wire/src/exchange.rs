@@ -354,15 +354,18 @@ impl Exchange<'_> {
         if plain != u64::MAX {
             self.intake.announce(plain)?;
         }
-        let encoding = self.intake.undoes(facts.encoding).filter(|_| !self.parser.is_done());
+        let undoes = !self.parser.is_done() && self.intake.undoes(&facts.codings);
         // The usual case: the whole body follows the head in the same read, and is used in place.
-        if encoding.is_none() && plain <= rest.len() as u64 && self.parser.skip_whole() {
+        if !undoes && plain <= rest.len() as u64 && self.parser.skip_whole() {
             let (body, behind) = rest.split_at(plain as usize);
             let kept = self.intake.take_whole(body)?;
             return self.finish(Some((head, kept)), behind.len(), done).map(Some);
         }
-        if let Some(encoding) = encoding {
-            self.intake.decompress(encoding)?;
+        if undoes {
+            let named = |name: &[u8]| name.eq_ignore_ascii_case(b"content-encoding");
+            let lines = h1::lines(head).filter(|(name, _)| named(name)).map(|(_, line)| line);
+            let lines = lines.collect::<Vec<_>>().join(&b", "[..]);
+            self.intake.undo(&facts.codings, &String::from_utf8_lossy(&lines))?;
         }
         let used = self.take_body(rest)?;
         if self.parser.is_done() {

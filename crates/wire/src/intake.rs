@@ -1,14 +1,14 @@
 //! What becomes of a response's body as it comes, whatever the protocol: it is counted, bounded,
 //! decompressed, given to the sink, and its beginning kept. No I/O.
 
-use crate::decompress::{Bounds, Decompressor, Encoding};
+use crate::decompress::{Bounds, Codings, Undo};
 use crate::error::Error;
 use crate::message::Expect;
 
 /// Takes the body of one response.
 pub(crate) struct Intake<'a> {
     pub expect: Expect<'a>,
-    decompressor: Option<Decompressor>,
+    undo: Option<Undo>,
     /// Kept body, of responses that come in more than one piece.
     kept: Vec<u8>,
     /// Bytes of the body as sent.
@@ -17,7 +17,7 @@ pub(crate) struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     pub(crate) fn new(expect: Expect<'a>) -> Self {
-        Intake { expect, decompressor: None, kept: Vec::new(), bytes: 0 }
+        Intake { expect, undo: None, kept: Vec::new(), bytes: 0 }
     }
 
     /// A body of so many bytes is announced.
@@ -28,30 +28,28 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// The encoding to undo, of those that the head names: none if nobody looks at the body.
-    pub(crate) fn undoes(&self, encoding: Option<Encoding>) -> Option<Encoding> {
+    /// Whether the codings that the head names are to be undone: not if nobody looks at the body.
+    pub(crate) fn undoes(&self, codings: &Codings) -> bool {
         let looks = self.expect.keep > 0 || self.expect.sink.is_some();
-        encoding.filter(|_| looks && self.expect.decompress)
+        !codings.is_empty() && looks && self.expect.decompress
     }
 
-    /// The body that comes is compressed.
-    pub(crate) fn decompress(&mut self, encoding: Encoding) -> Result<(), Error> {
+    /// The body that comes is compressed; `lines` is what the head says of it.
+    pub(crate) fn undo(&mut self, codings: &Codings, lines: &str) -> Result<(), Error> {
         let Expect { max_body: bytes, max_decompression_ratio: ratio, .. } = self.expect;
-        self.decompressor = Some(Decompressor::new(encoding, Bounds { bytes, ratio })?);
+        self.undo = Some(Undo::new(codings, Bounds { bytes, ratio }, lines)?);
         Ok(())
     }
 
     /// Takes the next piece.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), Error> {
-        let Intake { expect, decompressor, kept, bytes } = self;
+        let Intake { expect, undo, kept, bytes } = self;
         *bytes += piece.len() as u64;
         if *bytes > expect.max_body {
             return Err(Error::body_too_large(expect.max_body));
         }
-        match decompressor {
-            Some(decompressor) => {
-                decompressor.push(piece, &mut |piece| take_plain(expect, kept, piece))
-            }
+        match undo {
+            Some(undo) => undo.push(piece, &mut |piece| take_plain(expect, kept, piece)),
             None => take_plain(expect, kept, piece),
         }
     }
@@ -68,7 +66,7 @@ impl<'a> Intake<'a> {
     /// Whether anybody still looks at what comes.
     pub(crate) fn looks(&self) -> bool {
         self.expect.sink.is_some()
-            || self.decompressor.is_some()
+            || self.undo.is_some()
             || (self.kept.len() as u64) < self.expect.keep
     }
 
@@ -79,7 +77,7 @@ impl<'a> Intake<'a> {
 
     /// The body is complete.
     pub(crate) fn finish(&self) -> Result<(), Error> {
-        self.decompressor.as_ref().map_or(Ok(()), Decompressor::finish)
+        self.undo.as_ref().map_or(Ok(()), Undo::finish)
     }
 
     /// Bytes of the body as sent.

@@ -35,7 +35,7 @@ mod sys;
 pub use body::{BodySink, BodySource};
 pub use client::{Client, InTokio};
 pub use connect::{ConnectTimes, Connected, Opened, connect};
-pub use decompress::{Bounds, Decompressor, Encoding};
+pub use decompress::{Bounds, Codings, Decompressor, Encoding, Undo};
 pub use error::{Delivery, Error, ErrorKind};
 pub use event_loop::{LoopOwner, run_loop};
 pub use exchange::Connection;

@@ -3,6 +3,7 @@
 pub(crate) mod auth;
 pub(crate) mod cache;
 pub(crate) mod confined;
+pub(crate) mod confined_file;
 mod cookie_date;
 pub(crate) mod cookies;
 pub(crate) mod data;

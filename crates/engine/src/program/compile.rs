@@ -94,6 +94,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) hosts: Hosts,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
+    /// The number of the step at hand.
+    pub(super) step: String,
     pub(super) sees_response: bool,
     /// What becomes of the body of the response at hand.
     pub(super) response_body: Option<&'p ResponseBody>,
@@ -127,16 +129,18 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     compiler.find_target();
     compiler.find_proxy();
     let (scenarios, loads) = match options.section {
-        Section::Setup => compiler.once("setup", &plan.setup),
-        Section::Teardown => compiler.once("teardown", &plan.teardown),
+        Section::Setup => compiler.once("setup", &plan.setup, OnError::StopRun),
+        Section::Teardown => compiler.once("teardown", &plan.teardown, OnError::Continue),
         Section::Load | Section::Trial => compiler.scenarios(&merged),
     };
     let max_names = compiler.max_names();
+    let secrets_to_find = compiler.secrets_to_find();
     if !compiler.errors.is_empty() {
         return Err(compiler.errors);
     }
     Ok(Program {
         name: plan.name.clone(),
+        section: options.section,
         scenarios,
         loads,
         names: compiler.names,
@@ -153,6 +157,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         proxy: compiler.proxy,
         used: compiler.used,
         secrets: compiler.secrets,
+        secrets_to_find,
         seed: plan.seed.unwrap_or(options.seed),
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })
@@ -219,6 +224,7 @@ impl<'p> Compiler<'p> {
             target: None,
             hosts: Hosts::default(),
             proxy: None,
+            step: String::new(),
             sees_response: false,
             response_body: None,
             noticed: Noticed::default(),
@@ -270,14 +276,8 @@ impl<'p> Compiler<'p> {
         plan.setup.iter().for_each(|step| written(step, &mut of_setup));
         let is_setup = self.options.section == Section::Setup;
         set.extend(of_setup.into_iter().filter(|name| is_setup || !self.is_of_setup(name)));
-        let secret: HashSet<&str> = plan
-            .vars
-            .iter()
-            .filter(|var| var.is_secret())
-            .map(|var| var.name.value.as_str())
-            .collect();
         for (name, value) in &self.options.setup {
-            if sounds_secret(name) || secret.contains(name.as_str()) {
+            if self.is_secret(name) {
                 self.secrets.add_value(value);
             }
             self.constants.insert(name.clone(), value.clone());
@@ -296,6 +296,30 @@ impl<'p> Compiler<'p> {
                 self.new_slot(name, initial);
             }
         }
+    }
+
+    /// Whether what a variable holds is secret: the plan says so, or its name does.
+    pub(super) fn is_secret(&self, name: &str) -> bool {
+        let own = self.plan.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        let mut known =
+            self.plan.vars.iter().chain(own).filter(|var| var.name.value == name).peekable();
+        match known.peek() {
+            Some(_) => known.any(|var| var.is_secret()),
+            None => sounds_secret(name),
+        }
+    }
+
+    /// The secret variables that setup or teardown itself sets: what they hold is secret as soon as it is
+    /// found. Those that users of a load set are not looked at, which would cost every request.
+    fn secrets_to_find(&self) -> HashSet<String> {
+        let steps = match self.options.section {
+            Section::Setup => &self.plan.setup,
+            Section::Teardown => &self.plan.teardown,
+            Section::Load | Section::Trial => return HashSet::new(),
+        };
+        let mut names = Vec::new();
+        steps.iter().for_each(|step| written(step, &mut names));
+        names.into_iter().filter(|name| self.is_secret(name)).collect()
     }
 
     /// What a variable comes to before the run; `None`: that is an error.
@@ -477,9 +501,15 @@ impl<'p> Compiler<'p> {
         (number.min(most) as usize).max(known - others) + others
     }
 
-    /// Setup or teardown: one user, one iteration.
-    fn once(&mut self, name: &str, steps: &'p [Step]) -> (Vec<Scenario>, Vec<LoadProfile>) {
-        let scenario = self.scenario(name, steps, OnError::StopRun, None);
+    /// Setup or teardown: one user, one iteration. Setup ends with the first error, as what comes after it
+    /// would not mean what the plan says; teardown goes on, as the other things are to be cleaned up too.
+    fn once(
+        &mut self,
+        name: &str,
+        steps: &'p [Step],
+        on_error: OnError,
+    ) -> (Vec<Scenario>, Vec<LoadProfile>) {
+        let scenario = self.scenario(name, steps, on_error, None);
         (vec![scenario], vec![LoadProfile::once(0)])
     }
 

@@ -24,9 +24,20 @@ impl<'c, 'p> Flow<'c, 'p> {
     }
 
     pub fn steps(&mut self, steps: &'p [Step]) {
-        for step in steps {
-            self.step(step);
+        for (index, step) in steps.iter().enumerate() {
+            self.within(index + 1, |flow| flow.step(step));
         }
+    }
+
+    /// Lays out what stands at a place within the step at hand.
+    fn within(&mut self, place: impl std::fmt::Display, lay: impl FnOnce(&mut Self)) {
+        let outer = self.compiler.step.len();
+        if outer > 0 {
+            self.compiler.step.push('.');
+        }
+        self.compiler.step.push_str(&place.to_string());
+        lay(self);
+        self.compiler.step.truncate(outer);
     }
 
     fn step(&mut self, step: &'p Step) {
@@ -64,14 +75,14 @@ impl<'c, 'p> Flow<'c, 'p> {
             StepKind::If { condition, then, otherwise } => {
                 let Some(condition) = self.compiler.formula(condition) else { return };
                 let branch = self.hole();
-                self.steps(then);
+                self.within("then", |flow| flow.steps(then));
                 if otherwise.is_empty() {
                     self.ops[branch] = Op::Unless { condition, to: self.here() };
                     return;
                 }
                 let over = self.hole();
                 self.ops[branch] = Op::Unless { condition, to: self.here() };
-                self.steps(otherwise);
+                self.within("else", |flow| flow.steps(otherwise));
                 self.ops[over] = Op::Jump(self.here());
             }
             StepKind::ForEach { item, list, steps } => {
@@ -141,9 +152,9 @@ impl<'c, 'p> Flow<'c, 'p> {
     fn parallel(&mut self, limit: u32, steps: &'p [Step]) {
         let head = self.hole();
         let mut branches = Vec::new();
-        for step in steps {
+        for (index, step) in steps.iter().enumerate() {
             let (from, registers) = (self.here(), self.registers);
-            self.step(step);
+            self.within(index + 1, |flow| flow.step(step));
             let ops = from..self.here();
             branches.push(Branch { ops, registers: registers..self.registers });
         }
@@ -158,9 +169,9 @@ impl<'c, 'p> Flow<'c, 'p> {
     fn branches(&mut self, branches: impl Iterator<Item = &'p [Step]>) -> Box<[Pc]> {
         let mut targets = Vec::new();
         let mut jumps = Vec::new();
-        for steps in branches {
+        for (index, steps) in branches.enumerate() {
             targets.push(self.here());
-            self.steps(steps);
+            self.within(index + 1, |flow| flow.steps(steps));
             jumps.push(self.hole());
         }
         let end = self.here();

@@ -53,6 +53,8 @@ pub(crate) type Register = u16;
 pub struct Program {
     /// Name of the plan.
     pub name: String,
+    /// The section of the plan that it is.
+    pub(crate) section: Section,
     /// The kinds of users.
     pub(crate) scenarios: Vec<Scenario>,
     /// The loads, each of one scenario or of several by weight.
@@ -85,6 +87,8 @@ pub struct Program {
     pub(crate) used: HashSet<String>,
     /// Texts that no output may show.
     pub secrets: Secrets,
+    /// Variables that hold such texts as soon as they are set.
+    pub(crate) secrets_to_find: HashSet<String>,
     /// Seed of everything random.
     pub seed: u64,
     /// How long what is in flight at the end may take.

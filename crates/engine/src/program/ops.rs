@@ -21,6 +21,8 @@ pub(crate) struct RequestOp {
     pub name: NameOp,
     /// Where a name counts that is made while the run goes on.
     pub place: PlaceId,
+    /// The number of its step, such as `3.1`.
+    pub step: Box<str>,
     pub method: Box<str>,
     pub url: UrlOp,
     /// The whole request, where nothing in it depends on the user: the head, of which the last
@@ -156,13 +158,13 @@ pub(crate) enum PartOp {
     Text {
         name: BoundTemplate,
         text: BoundTemplate,
-        content_type: Option<String>,
+        content_type: Option<BoundTemplate>,
     },
     File {
         name: BoundTemplate,
         path: PathBuf,
-        filename: Option<String>,
-        content_type: Option<String>,
+        filename: Option<BoundTemplate>,
+        content_type: Option<BoundTemplate>,
     },
 }
 
@@ -179,7 +181,12 @@ pub(crate) enum AuthOp {
 #[derive(Debug)]
 pub(crate) enum CaptureOp {
     Hash(HashAlgorithm),
-    File(BoundTemplate),
+    /// A file. `fixed`: what of its path the plan itself says, if it does not say all of it: what comes
+    /// behind the last `/` of that stays below it.
+    File {
+        path: BoundTemplate,
+        fixed: Option<Box<str>>,
+    },
 }
 
 /// Bounds of a request, in nanoseconds and bytes; `u64::MAX`: none.
@@ -277,6 +284,8 @@ pub(crate) struct ExecOp {
     pub name: u32,
     /// Where its row is.
     pub place: PlaceId,
+    /// The number of its step.
+    pub step: Box<str>,
     pub command: Vec<BoundTemplate>,
     pub timeout: Duration,
     /// What is done with its output, in the plan's order.

@@ -11,7 +11,6 @@ use squall_plan::model::{
     Auth, Body, Check, Cookie, Exec, Extract, Extractor as From, FormPartContent, Json, Request,
     ResourceHosts, ResponseBody,
 };
-use squall_plan::secrets::sounds_secret;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{BoundPart, BoundTemplate, Template, TemplatePart};
 use squall_plan::value::Value;
@@ -67,12 +66,17 @@ impl<'p> Compiler<'p> {
         }
         let capture = match &request.response_body {
             Some(ResponseBody::Hash(algorithm)) => Some(CaptureOp::Hash(*algorithm)),
-            Some(ResponseBody::File(path)) => Some(CaptureOp::File(self.template(path)?)),
+            Some(ResponseBody::File(path)) => {
+                let (fixed, is_all) = self.said_by_plan(path);
+                let fixed = (!is_all).then(|| fixed.into());
+                Some(CaptureOp::File { path: self.template(path)?, fixed })
+            }
             Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
         };
         let mut op = RequestOp {
             name,
             place: self.row_place(RowKind::Request),
+            step: self.step.as_str().into(),
             method: request.method.clone().into(),
             url,
             prepared: None,
@@ -118,6 +122,7 @@ impl<'p> Compiler<'p> {
             Some(RequestOp {
                 name: NameOp::FromUrl,
                 place: self.row_place(RowKind::Resource),
+                step: self.step.as_str().into(),
                 method: "GET".into(),
                 url: UrlOp::Any(BoundTemplate::literal("")),
                 prepared: None,
@@ -229,8 +234,15 @@ impl<'p> Compiler<'p> {
     /// The origin of a URL, where the plan itself names it: before anything that is found only by setup or
     /// while the load runs.
     fn named_origin(&mut self, url: &Template) -> Option<Origin> {
+        let (text, is_all) = self.said_by_plan(url);
+        origin_of(&text, is_all)
+    }
+
+    /// The beginning of a text that the plan itself says, before anything that is found only by setup or
+    /// while the load runs, and whether that is all of it.
+    fn said_by_plan(&mut self, template: &Template) -> (String, bool) {
         let mut text = String::new();
-        for part in url.parts() {
+        for part in template.parts() {
             match part {
                 TemplatePart::Text(part) => text.push_str(part),
                 TemplatePart::Expr(expr) => {
@@ -239,12 +251,12 @@ impl<'p> Compiler<'p> {
                         .then(|| self.formula(expr))
                         .flatten()
                         .and_then(|expr| expr.constant().cloned());
-                    let Some(value) = value else { return origin_of(&text, false) };
+                    let Some(value) = value else { return (text, false) };
                     text.push_str(&value.to_string());
                 }
             }
         }
-        origin_of(&text, true)
+        (text, true)
     }
 
     fn limits(&self, request: &Request, reads_body: bool) -> Limits {
@@ -357,15 +369,11 @@ impl<'p> Compiler<'p> {
 
     /// Whether a text of the plan is made of a variable that is secret.
     fn holds_secret(&self, text: &Template) -> bool {
-        let is_secret = |name: &str| {
-            let own = self.plan.scenarios.iter().flat_map(|scenario| &scenario.vars);
-            let mut known = self.plan.vars.iter().chain(own).filter(|var| var.name.value == name);
-            known.clone().next().is_none() && sounds_secret(name)
-                || known.any(|var| var.is_secret())
-        };
         text.parts().iter().any(|part| match part {
             TemplatePart::Text(_) => false,
-            TemplatePart::Expr(expr) => expr.names().iter().any(|(path, _)| is_secret(&path[0])),
+            TemplatePart::Expr(expr) => {
+                expr.names().iter().any(|(path, _)| self.is_secret(&path[0]))
+            }
         })
     }
 
@@ -406,16 +414,29 @@ impl<'p> Compiler<'p> {
         Some(body)
     }
 
+    /// A template that need not be there; the outer `None` after an error was noted.
+    fn optional(&mut self, template: Option<&'p Template>) -> Option<Option<BoundTemplate>> {
+        match template {
+            Some(template) => self.template(template).map(Some),
+            None => Some(None),
+        }
+    }
+
     fn part(&mut self, part: &'p squall_plan::model::FormPart) -> Option<PartOp> {
         let name = self.template(&part.name)?;
-        let content_type = part.content_type.clone();
+        let content_type = self.optional(part.content_type.as_ref())?;
         Some(match &part.content {
             FormPartContent::Text(text) => {
                 PartOp::Text { name, text: self.template(text)?, content_type }
             }
             FormPartContent::File { path, filename } => {
                 let path = self.file(path)?;
-                PartOp::File { name, path, filename: filename.clone(), content_type }
+                PartOp::File {
+                    name,
+                    path,
+                    filename: self.optional(filename.as_ref())?,
+                    content_type,
+                }
             }
         })
     }
@@ -621,6 +642,7 @@ impl<'p> Compiler<'p> {
         Some(ExecOp {
             name,
             place: self.row_place(RowKind::Program),
+            step: self.step.as_str().into(),
             command,
             timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
             post: self.post(&exec.extract, &exec.check)?,

@@ -10,14 +10,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use squall_base::escape_control;
 use squall_metrics::{
     Counters, ErrorKind, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId, RowKey, Sample,
     SelfMetrics, Slice, TimeRecorder, UserState, Verdict, WrongValue,
 };
 use squall_plan::secrets::Secrets;
+use squall_plan::value::Value;
 
 use crate::program::Program;
 use crate::run::{ErrorExample, LogLine, Message};
+use crate::trace::Trace;
 use crate::user::OpenGroup;
 use effort::Effort;
 use names::KnownNames;
@@ -33,8 +36,8 @@ const SECOND: u64 = 1_000_000_000;
 /// A worker's records.
 pub(crate) struct Recorder {
     worker: u32,
-    /// What no name may show.
-    secrets: Secrets,
+    /// What no name and no line may show, as far as it is known by now.
+    secrets: RefCell<Arc<Secrets>>,
     /// When the run's first second began, on the clock.
     start: u64,
     /// The present second, counted from the start.
@@ -49,6 +52,8 @@ pub(crate) struct Recorder {
     log: RefCell<Vec<LogLine>>,
     /// How many errors of each kind and row there were.
     details: RefCell<HashMap<(u32, ErrorKind), u64>>,
+    /// Told of what the plan logs, at once.
+    trace: Option<Trace>,
     messages: Sender<Message>,
     empty: Receiver<Box<Slice>>,
     give_back: Sender<Box<Slice>>,
@@ -61,6 +66,7 @@ impl Recorder {
         start: u64,
         messages: Sender<Message>,
         registry: Arc<NameRegistry>,
+        trace: Option<Trace>,
     ) -> Self {
         let (give_back, empty) = mpsc::channel();
         let names = KnownNames::new(registry);
@@ -69,7 +75,7 @@ impl Recorder {
             slice.announce(id, masked(key, &program.secrets));
         }
         Recorder {
-            secrets: program.secrets.clone(),
+            secrets: RefCell::new(Arc::new(program.secrets.clone())),
             worker,
             start,
             second: Cell::new(0),
@@ -81,6 +87,7 @@ impl Recorder {
             metrics: RefCell::default(),
             log: RefCell::new(Vec::new()),
             details: RefCell::new(HashMap::new()),
+            trace,
             messages,
             empty,
             give_back,
@@ -144,7 +151,7 @@ impl Recorder {
         let number = names.number(place, text);
         let mut slice = self.slice.borrow_mut();
         for (id, key) in names.from(known) {
-            slice.announce(id, masked(key, &self.secrets));
+            slice.announce(id, masked(key, &self.secrets()));
         }
         let is_other = names.name(number) == Some(OTHER);
         slice.counters.names_beyond_limit += u64::from(is_other && text != OTHER);
@@ -160,7 +167,8 @@ impl Recorder {
         if metrics.len() > known
             && let Some(key) = metrics.get(id)
         {
-            let mask = |(name, text): &(String, String)| (name.clone(), self.secrets.mask(text));
+            let secrets = self.secrets();
+            let mask = |(name, text): &(String, String)| (name.clone(), secrets.mask(text));
             let tags = key.tags.iter().map(mask).collect();
             slice.announce_metric(id, &MetricKey::new(key.kind, &key.scenario, &key.name, tags));
         }
@@ -174,13 +182,35 @@ impl Recorder {
 
     /// Writes a line to the run's log, or counts it as dropped.
     pub(crate) fn log(&self, text: String) {
-        self.log_line(text, None);
+        if let Some(told) = self.trace.as_ref().and_then(Trace::log) {
+            told(&self.shown(&text));
+        }
+        self.write_down(&text, None);
     }
 
-    fn log_line(&self, text: String, example: Option<ErrorExample>) {
+    /// A text as it may be shown: without secrets, and without what a terminal would obey. What servers
+    /// sent stays data.
+    fn shown(&self, text: &str) -> String {
+        escape_control(&self.secrets().mask_own(text)).into_owned()
+    }
+
+    /// What no output may show, as far as it is known by now.
+    pub(crate) fn secrets(&self) -> Arc<Secrets> {
+        self.secrets.borrow().clone()
+    }
+
+    /// A variable holds something that no output may show from now on.
+    pub(crate) fn found_secret(&self, value: &Value) {
+        let mut secrets = Secrets::clone(&self.secrets.borrow());
+        secrets.add_value(value);
+        self.secrets.replace(Arc::new(secrets));
+    }
+
+    fn write_down(&self, text: &str, example: Option<ErrorExample>) {
         let mut log = self.log.borrow_mut();
         if log.len() < LOG_LINES {
-            log.push(LogLine { worker: self.worker, second: self.second.get(), text, example });
+            let (worker, second) = (self.worker, self.second.get());
+            log.push(LogLine { worker, second, text: self.shown(text), example });
         } else {
             self.count(|counters| counters.log_dropped += 1);
         }
@@ -211,8 +241,9 @@ impl Recorder {
         let detail = detail();
         let colon = if detail.is_empty() { "" } else { ": " };
         let line = format!("{text}: {}{colon}{detail}", kind.label());
-        let example = ErrorExample { scenario, name: text, kind, status, number: *seen };
-        self.log_line(line, Some(example));
+        let name = self.secrets().mask(&text);
+        let example = ErrorExample { scenario, name, kind, status, number: *seen };
+        self.write_down(&line, Some(example));
     }
 
     /// Hands over the slices of the seconds that are over at `now`.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 
 use md5::{Digest as _, Md5};
 use sha2::Sha256;
@@ -14,6 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::Failure;
 use super::route::rendered;
+use crate::parts::confined_file;
 use crate::program::{CaptureOp, RequestOp};
 use crate::scope::UserScope;
 use crate::user::Core;
@@ -42,10 +44,18 @@ impl Capture {
             CaptureOp::Hash(HashAlgorithm::Md5) => Into::Md5(Md5::new()),
             CaptureOp::Hash(HashAlgorithm::Sha256) => Into::Sha256(Sha256::new()),
             CaptureOp::Hash(HashAlgorithm::Xxh3) => Into::Xxh3(Box::new(Xxh3::new())),
-            CaptureOp::File(path) => {
+            CaptureOp::File { path, fixed } => {
                 let text = rendered(worker, path, &UserScope::new(&worker.program, user))?;
                 let path = String::from_utf8_lossy(&text).into_owned();
-                let file = File::create(&path).map_err(|error| {
+                let created = match fixed {
+                    None => File::create(&path),
+                    Some(fixed) => {
+                        let (folder, name) = path.split_at(fixed.rfind('/').map_or(0, |at| at + 1));
+                        let folder = if folder.is_empty() { "." } else { folder };
+                        confined_file::create(Path::new(folder), name)
+                    }
+                };
+                let file = created.map_err(|error| {
                     Failure::new(ErrorKind::Render, format!("response_body: {path}: {error}"))
                 })?;
                 Into::File(file, path)

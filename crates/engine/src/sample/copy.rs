@@ -1,10 +1,15 @@
 //! A sample as it is copied for one who watches the run.
 
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::rc::Rc;
+
 use squall_metrics::Sample;
-use squall_wire::Response;
+use squall_wire::{BodySource, Response};
 
 use crate::post::{AssertionResult, Observation};
-use crate::trace::{Exchange, Trace, Which};
+use crate::trace::{Exchange, Hop, Trace, Which};
 use crate::user::Core;
 use crate::worker::Worker;
 
@@ -12,6 +17,8 @@ use crate::worker::Worker;
 pub(super) struct Copy {
     trace: Trace,
     exchange: Exchange,
+    /// What was read of the body that is being sent.
+    streamed: Option<Rc<RefCell<Streamed>>>,
 }
 
 impl Worker {
@@ -26,7 +33,8 @@ impl Worker {
                 return None;
             }
         }
-        Some(Box::new(Copy { trace: trace.clone(), exchange: Exchange::default() }))
+        let (trace, exchange) = (trace.clone(), Exchange::default());
+        Some(Box::new(Copy { trace, exchange, streamed: None }))
     }
 }
 
@@ -36,33 +44,59 @@ impl Copy {
         self.trace.bytes as u64
     }
 
-    pub(super) fn sent(&mut self, origin: String, slices: &[&[u8]], reused: bool) {
-        let request = &mut self.exchange.request;
-        request.clear();
+    /// A request is sent. One that got no response is repeated: that is not told.
+    pub(super) fn sent(&mut self, url: String, slices: &[&[u8]], reused: bool) {
+        let mut hop = Hop { url, reused, ..Hop::default() };
         for slice in slices {
-            let room = self.trace.bytes.saturating_sub(request.len());
-            request.extend_from_slice(&slice[..slice.len().min(room)]);
+            let room = self.trace.bytes.saturating_sub(hop.request.len());
+            hop.request.extend_from_slice(&slice[..slice.len().min(room)]);
         }
-        self.exchange.request_bytes = slices.iter().map(|slice| slice.len()).sum();
-        self.exchange.origin = origin;
-        self.exchange.reused = reused;
+        hop.request_bytes = slices.iter().map(|slice| slice.len() as u64).sum();
+        self.exchange.hops.pop_if(|last| !last.is_answered);
+        self.exchange.hops.push(hop);
+        self.streamed = None;
+    }
+
+    /// A body that is read while it is sent, read for the watcher too.
+    pub(super) fn streaming(&mut self, source: Box<dyn BodySource>) -> Box<dyn BodySource> {
+        let sent = self.exchange.hops.last().map_or(0, |hop| hop.request.len());
+        let room = self.trace.bytes.saturating_sub(sent);
+        let copied = Rc::new(RefCell::new(Streamed { room, ..Streamed::default() }));
+        self.streamed = Some(copied.clone());
+        Box::new(CopiedBody { source, copied })
+    }
+
+    /// What was sent of a streamed body is part of its request.
+    fn take_streamed(&mut self) {
+        if let (Some(copied), Some(hop)) = (self.streamed.take(), self.exchange.hops.last_mut()) {
+            let copied = &mut *copied.borrow_mut();
+            hop.request.append(&mut copied.bytes);
+            hop.request_bytes += copied.total;
+        }
     }
 
     pub(super) fn received(&mut self, response: &Response<'_>) {
-        self.exchange.body_bytes = response.body_bytes;
+        self.take_streamed();
+        let Some(hop) = self.exchange.hops.last_mut() else { return };
+        hop.is_answered = true;
+        hop.body_bytes = response.body_bytes;
         if self.trace.bytes > 0 {
             let length = response.body.len().min(self.trace.bytes);
-            self.exchange.head = response.head.to_vec();
-            self.exchange.body = response.body[..length].to_vec();
+            hop.head = response.head.to_vec();
+            hop.body = response.body[..length].to_vec();
         }
     }
 
     /// The output of a program.
     pub(super) fn printed(&mut self, command: String, output: &[u8]) {
-        self.exchange.request_bytes = command.len();
-        self.exchange.request = command.into_bytes();
-        self.exchange.body = output[..output.len().min(self.trace.bytes)].to_vec();
-        self.exchange.body_bytes = output.len() as u64;
+        self.exchange.hops.push(Hop {
+            request_bytes: command.len() as u64,
+            request: command.into_bytes(),
+            is_answered: true,
+            body: output[..output.len().min(self.trace.bytes)].to_vec(),
+            body_bytes: output.len() as u64,
+            ..Hop::default()
+        });
     }
 
     pub(super) fn observed(&mut self, observation: Observation<'_>) {
@@ -80,28 +114,71 @@ impl Copy {
         }
     }
 
+    /// Tells of a sample that is over: that of a user, of this step of the plan, begun then.
     pub(super) fn tell(
         mut self,
         worker: &Worker,
         user: &Core,
-        name: u32,
-        begin: u64,
+        (name, step, begin): (u32, &str, u64),
         sample: &Sample,
         result: AssertionResult,
     ) {
         if self.trace.which == Which::Failed && result.error.is_none() {
             return;
         }
-        self.exchange.at_us = begin.saturating_sub(worker.recorder.start()) / 1_000;
-        self.exchange.worker = worker.index;
-        self.exchange.scenario = worker.program.scenarios[user.scenario()].name.clone();
-        (self.exchange.user, self.exchange.iteration) = (user.seat.number, user.iteration.get());
-        (self.exchange.bytes_in, self.exchange.bytes_out) = (sample.bytes_in, sample.bytes_out);
-        self.exchange.name = worker.recorder.name_text(name);
-        self.exchange.status = i64::from(sample.status);
-        self.exchange.latency_ns = sample.latency_ns;
-        self.exchange.phases = sample.phases;
-        self.exchange.error = result.error.map(|kind| (kind, result.detail));
+        self.take_streamed();
+        let exchange = &mut self.exchange;
+        exchange.at_us = begin.saturating_sub(worker.recorder.start()) / 1_000;
+        exchange.worker = worker.index;
+        exchange.secrets = worker.recorder.secrets();
+        exchange.section = worker.program.section;
+        exchange.scenario = worker.program.scenarios[user.scenario()].name.clone();
+        exchange.step = step.to_owned();
+        (exchange.user, exchange.iteration) = (user.seat.number, user.iteration.get());
+        (exchange.bytes_in, exchange.bytes_out) = (sample.bytes_in, sample.bytes_out);
+        exchange.name = worker.recorder.name_text(name);
+        exchange.status = i64::from(sample.status);
+        exchange.latency_ns = sample.latency_ns;
+        exchange.phases = sample.phases;
+        exchange.error = result.error.map(|kind| (kind, result.detail));
         self.trace.tell(self.exchange);
+    }
+}
+
+/// What was copied of a body that is read while it is sent.
+#[derive(Debug, Default)]
+struct Streamed {
+    bytes: Vec<u8>,
+    /// How much more is copied.
+    room: usize,
+    /// Bytes of all that was read.
+    total: u64,
+}
+
+/// A body that is copied, up to some size, while it is read.
+struct CopiedBody {
+    source: Box<dyn BodySource>,
+    copied: Rc<RefCell<Streamed>>,
+}
+
+impl BodySource for CopiedBody {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        let mut copied = self.copied.borrow_mut();
+        let more = read.min(copied.room);
+        copied.bytes.extend_from_slice(&buffer[..more]);
+        copied.room -= more;
+        copied.total += read as u64;
+        Ok(read)
+    }
+
+    fn file(&mut self) -> Option<(&File, u64)> {
+        // What the kernel sends by itself is seen by nobody.
+        if self.copied.borrow().room > 0 { None } else { self.source.file() }
+    }
+
+    fn sent(&mut self, bytes: u64) {
+        self.copied.borrow_mut().total += bytes;
+        self.source.sent(bytes);
     }
 }

@@ -13,6 +13,10 @@ impl Sampler for ExecOp {
         Some(self.name)
     }
 
+    fn step(&self) -> &str {
+        &self.step
+    }
+
     fn kind(&self) -> &str {
         "exec"
     }

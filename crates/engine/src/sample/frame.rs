@@ -308,8 +308,12 @@ impl<'w> Frame<'w> {
     fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp], ahead: FoundAhead) {
         let Frame { worker, user, copy, result, .. } = self;
         post::process(&worker.program, user, reply, post, ahead, result, |observation| {
-            if let Observation::Checked(check, passed) = &observation {
-                worker.recorder.check(check.row, verdict(check, passed));
+            match &observation {
+                Observation::Checked(check, passed) => {
+                    worker.recorder.check(check.row, verdict(check, passed));
+                }
+                Observation::Extracted(name, value) => worker.learn(name, value),
+                Observation::NotExtracted(..) => {}
             }
             if let Some(copy) = copy {
                 copy.observed(observation);
@@ -325,6 +329,17 @@ impl<'w> Frame<'w> {
         {
             self.place = place();
         }
+    }
+
+    /// Whether an extract or a check made the sample an error.
+    pub(super) fn has_failed_on_body(&self) -> bool {
+        matches!(self.result.error, Some(ErrorKind::Extract | ErrorKind::Check))
+    }
+
+    /// Adds to what is said of the sample's error.
+    pub(super) fn add_detail(&mut self, text: &str) {
+        self.result.detail.push_str("; ");
+        self.result.detail.push_str(text);
     }
 
     /// Something about the reply makes the sample an error, unless something else did before.
@@ -365,7 +380,8 @@ impl<'w> Frame<'w> {
         self.account();
         self.count(name, complete);
         if let Some(copy) = self.copy {
-            copy.tell(worker, self.user, name, self.start, &sample, self.result);
+            let what = (name, sampler.step(), self.start);
+            copy.tell(worker, self.user, what, &sample, self.result);
         }
         strand.due = self.end;
         let end = Moment { ready: self.end, seen: self.end.max(self.exchange_from) };

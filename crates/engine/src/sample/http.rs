@@ -24,6 +24,10 @@ impl Sampler for RequestOp {
         }
     }
 
+    fn step(&self) -> &str {
+        &self.step
+    }
+
     fn kind(&self) -> &str {
         &self.method
     }
@@ -171,11 +175,12 @@ async fn attempt(
     let Message { form, mut stream } = message;
     let used = borrowed.used();
     if let Some(copy) = frame.copy() {
-        let origin = worker.origin(route.origin).origin.to_string();
+        let url = worker.url(op, route);
         match &form {
-            Form::Text(bytes) => copy.sent(origin, &bytes.slices(), used),
-            Form::Fields(fields, body) => copy.sent(origin, &[&fields.text(), body.bytes()], used),
+            Form::Text(bytes) => copy.sent(url, &bytes.slices(), used),
+            Form::Fields(fields, body) => copy.sent(url, &[&fields.text(), body.bytes()], used),
         }
+        stream = stream.map(|source| copy.streaming(source));
     }
     let capture = Capture::start(worker, user, op)?;
     let mut sink = capture.as_ref();
@@ -360,6 +365,16 @@ fn reply(
         frame.fail(ErrorKind::Status, String::new);
     }
     frame.reply(response, op.limits.keep, captured, &op.post, ahead);
+    // What looked at a compressed body found other bytes than those that were meant.
+    if frame.has_failed_on_body() && !op.limits.compression {
+        let coding = response.header("content-encoding").filter(|own| *own != b"identity");
+        if let Some(coding) = coding {
+            let coding = String::from_utf8_lossy(coding);
+            frame.add_detail(&format!(
+                "the body has the Content-Encoding {coding}, which is undone only with `compression: true`"
+            ));
+        }
+    }
 }
 
 /// A reply that does not lie in the worker's buffer any more.

@@ -29,6 +29,9 @@ pub(crate) trait Sampler {
     /// The name under which it is counted, where the plan knows it.
     fn name(&self) -> Option<u32>;
 
+    /// The number of its step.
+    fn step(&self) -> &str;
+
     /// What it does, in a word, for samples that came to nothing before they had a name.
     fn kind(&self) -> &str;
 

@@ -283,6 +283,10 @@ impl Sampler for ResourceSampler<'_> {
         Some(self.name)
     }
 
+    fn step(&self) -> &str {
+        &self.op.step
+    }
+
     fn kind(&self) -> &str {
         "GET"
     }

@@ -210,7 +210,7 @@ impl Worker {
     fn locate(&self, text: &str, base: Option<(u32, &[u8])>) -> Result<(u32, Buffer<'_>), Failure> {
         let bad = |error: url::UrlError| {
             // Masked before it is cut: what is left of a secret would not be known for one.
-            let masked = self.program.secrets.mask(text);
+            let masked = self.recorder.secrets().mask(text);
             let shown: String = masked.chars().take(MAX_SHOWN_URL).collect();
             Failure::new(ErrorKind::Render, format!("URL `{shown}`: {error}"))
         };
@@ -459,16 +459,20 @@ fn text_of(template: &BoundTemplate, scope: &UserScope<'_, '_>) -> Result<Vec<u8
 
 fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure> {
     let text = |template| text_of(template, scope);
+    let optional = |template: &Option<BoundTemplate>| {
+        let text = template.as_ref().map(|template| text_of(template, scope)).transpose()?;
+        Ok::<_, Failure>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
+    };
     Ok(match part {
         PartOp::Text { name, text: value, content_type } => Part {
             name: String::from_utf8_lossy(&text(name)?).into_owned(),
             content: Content::Text(text(value)?),
-            content_type: content_type.clone(),
+            content_type: optional(content_type)?,
         },
         PartOp::File { name, path, filename, content_type } => Part {
             name: String::from_utf8_lossy(&text(name)?).into_owned(),
-            content: Content::File { path: path.clone(), filename: filename.clone() },
-            content_type: content_type.clone(),
+            content: Content::File { path: path.clone(), filename: optional(filename)? },
+            content_type: optional(content_type)?,
         },
     })
 }

@@ -171,7 +171,9 @@ pub(crate) fn run(assignment: Assignment, event_loop: &EventLoop) -> io::Result<
 impl Worker {
     fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
         let Assignment { program, shared, clock, index, share, start, .. } = assignment;
-        let recorder = Recorder::new(&program, index, start, assignment.messages, assignment.names);
+        let (messages, names) = (assignment.messages, assignment.names);
+        let trace = assignment.trace.clone();
+        let recorder = Recorder::new(&program, index, start, messages, names, trace);
         recorder.expect_users(program.most_closed_users(&share));
         let roster = Roster::new(&program.loads, share, start, program.seed);
         Ok(Worker {
@@ -203,6 +205,14 @@ impl Worker {
             index,
             of: assignment.of,
         })
+    }
+
+    /// A variable is set: what a secret one holds is shown nowhere from now on.
+    pub(crate) fn learn(&self, variable: &str, value: &Value) {
+        let wanted = &self.program.secrets_to_find;
+        if !wanted.is_empty() && wanted.contains(variable) {
+            self.recorder.found_secret(value);
+        }
     }
 
     /// Whether no new request is to be begun.

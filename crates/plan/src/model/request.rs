@@ -8,7 +8,7 @@ use super::response::{Checks, Extracts};
 use super::{Auth, Check, Extract, Json, Resources, Timeouts};
 use crate::keys::{
     self, Any, At, Choice, Chosen, Form, Key, Keys, Maybe, Of, Pairs, Plain, Positive, Record,
-    Shape, Short, ShortOr, Size, Templated, Text, Union, Word, record, words,
+    Shape, Short, ShortOr, Size, Templated, Union, Word, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -356,7 +356,7 @@ record! {
         #[key(no)]
         pub content: FormPartContent,
         /// Content type.
-        pub content_type: Option<String>,
+        pub content_type: Option<Template>,
     }
     first(this, keys) {
         keys.union(&mut this.content, true);
@@ -373,7 +373,7 @@ pub enum FormPartContent {
         /// The file.
         path: Spanned<PathBuf>,
         /// The name sent; the file's own unless given.
-        filename: Option<String>,
+        filename: Option<Template>,
     },
 }
 
@@ -400,7 +400,7 @@ impl Union for FormPartContent {
                     Key::required("file", "A file, sent as a stream."),
                 );
                 let key = Key::new("filename", "The file's name as it is sent.");
-                keys.key::<Maybe<Text>>(filename, Key { default: Some("its own"), ..key });
+                keys.key::<Maybe<Templated>>(filename, Key { default: Some("its own"), ..key });
             }
         }
     }

@@ -150,6 +150,11 @@ fn forms(c: char) -> Vec<Box<str>> {
         _ => &[],
     };
     all.extend(others.iter().map(|form| (*form).to_owned()));
+    // JSON within a text of JSON, as what answers with the body that it got.
+    let escaped = all.iter().filter(|form| form.starts_with('\\'));
+    let twice: Vec<String> =
+        escaped.map(|form| form.replace('\\', r"\\").replace('"', "\\\"")).collect();
+    all.extend(twice);
     all.dedup();
     all.into_iter().map(Into::into).collect()
 }

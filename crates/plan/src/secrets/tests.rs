@@ -31,6 +31,8 @@ fn a_secret_is_masked_in_all_its_forms() {
         ("q=a+b%26%22c%7E*", "q=***"),
         (r#"{"q": "a b&\"c~*"}"#, r#"{"q": "***"}"#),
         (r#"{"q": "a b\u0026\u0022c~*"}"#, r#"{"q": "***"}"#),
+        (r#"{"body": "{\"q\": \"a b&\\\"c~*\"}"}"#, r#"{"body": "{\"q\": \"***\"}"}"#),
+        (r#""\"line\\r\\nend\"""#, r#""\"***\"""#),
         ("<i>a b&amp;&quot;c~*</i>", "<i>***</i>"),
         ("a b&\"c~*def", "***"),
         ("nothing, a b&\"c", "nothing, a b&\"c"),

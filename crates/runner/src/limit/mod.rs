@@ -134,16 +134,17 @@ pub fn limit(
     let folder = asked.folder.as_deref().map(|base| new_folder(base, plan)).transpose()?;
     let sinks = Arc::new(Sinks::none());
     let mut phases = Vec::new();
-    if let Some((found, report)) = sections::run(&prepared, Section::Setup, handle, &sinks) {
-        prepared.compile.setup = found;
-        phases.push(report);
+    if let Some(setup) = sections::run(&prepared, Section::Setup, handle, &sinks) {
+        prepared.compile.setup = setup.variables;
+        phases.push(setup.report);
     }
     let is_ready = phases.iter().all(|setup| setup.end == PhaseEnd::Done);
     let from = asked.from.unwrap_or(level::first(by));
     let mut steps =
         Steps { prepared: &prepared, asked, by, from, requirements, handle, folder, tell };
     let mut outcome = steps.run(is_ready);
-    phases.extend(sections::run(&prepared, Section::Teardown, handle, &sinks).map(|(_, end)| end));
+    phases
+        .extend(sections::run(&prepared, Section::Teardown, handle, &sinks).map(|ran| ran.report));
     outcome.failures.extend(phases.iter().filter_map(PhaseReport::failure));
     Ok(LimitOutcome { phases, ..outcome })
 }

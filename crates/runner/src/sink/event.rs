@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use squall_engine::{ErrorExample, Exchange};
 use squall_metrics::RowKey;
-use squall_plan::secrets::Secrets;
 use squall_report::Run;
 
 use crate::handle::Phase;
@@ -61,7 +60,8 @@ pub enum EventKind {
         /// The kind, as in results.
         kind: &'static str,
     },
-    /// A line of the run's log, its secrets masked: one that the plan logs, or an example of an error.
+    /// A line of the run's log, its secrets masked and its control characters escaped: one that the plan logs,
+    /// or an example of an error.
     Log {
         /// Where it was written.
         phase: Phase,
@@ -82,13 +82,12 @@ pub enum EventKind {
     Evaluated(Arc<Run>),
 }
 
-/// A request and its response, with the secrets that are in them: who shows them has to mask those.
+/// A request and its response, with the secrets that are in them (`exchange.secrets`): who shows them has to
+/// mask those.
 #[derive(Debug, Clone)]
 pub struct SeenExchange {
     /// In which phase; its times count from the start of that.
     pub phase: Phase,
     /// The exchange.
     pub exchange: Arc<Exchange>,
-    /// What no output may show of it.
-    pub secrets: Arc<Secrets>,
 }

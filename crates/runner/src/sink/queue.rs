@@ -10,7 +10,6 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use squall_engine::{Exchange, Trace, Which};
-use squall_plan::secrets::Secrets;
 use squall_report::Run;
 
 use super::{Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
@@ -167,7 +166,7 @@ impl Sinks {
     }
 
     /// What workers hand their copies of exchanges to in a phase; `None`: no sink wants any.
-    pub(crate) fn trace(self: &Arc<Self>, phase: Phase, secrets: &Secrets) -> Option<Trace> {
+    pub(crate) fn trace(self: &Arc<Self>, phase: Phase) -> Option<Trace> {
         let wanted: Vec<WantedExchanges> =
             self.feeds.iter().filter_map(|feed| feed.wanted).collect();
         let first = wanted.first()?;
@@ -175,7 +174,7 @@ impl Sinks {
         let same = wanted.iter().all(|other| other.which == first.which);
         let which = if same { first.which } else { Which::All };
         let bytes = wanted.iter().map(|wanted| wanted.bytes).max().unwrap_or(0);
-        let (sinks, secrets) = (self.clone(), Arc::new(secrets.clone()));
+        let sinks = self.clone();
         let seen = AtomicU64::new(0);
         Some(Trace::new(which, bytes, move |exchange| {
             let number = seen.fetch_add(1, Relaxed);
@@ -185,12 +184,12 @@ impl Sinks {
                 .iter()
                 .filter(|feed| feed.wanted.is_some_and(|wanted| picked(wanted.which)))
                 .collect();
-            let size = exchange.request.len() + exchange.head.len() + exchange.body.len();
+            let size = exchange.copied_bytes();
             let exchange = Arc::new(exchange);
             let at_s = sinks.began.elapsed().as_secs_f64();
             for feed in wanting {
-                let (exchange, secrets) = (exchange.clone(), secrets.clone());
-                let kind = EventKind::Exchange(SeenExchange { phase, exchange, secrets });
+                let exchange = exchange.clone();
+                let kind = EventKind::Exchange(SeenExchange { phase, exchange });
                 feed.exchange(Event { at_s, kind }, size);
             }
         }))

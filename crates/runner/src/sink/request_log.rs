@@ -5,8 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
-use squall_engine::{Exchange, Which};
-use squall_plan::secrets::Secrets;
+use squall_engine::Which;
 use squall_report::Run;
 
 use super::{Event, EventKind, Second, SeenExchange, Sink, Start, Wanted, WantedExchanges};
@@ -57,33 +56,38 @@ impl Sink for RequestLog {
 }
 
 /// An exchange as one line.
-fn line(SeenExchange { phase, exchange, secrets }: &SeenExchange) -> Value {
-    let (exchange, secrets): (&Exchange, &Secrets) = (exchange, secrets);
+fn line(SeenExchange { phase, exchange }: &SeenExchange) -> Value {
+    let secrets = &*exchange.secrets;
     let phases: Map<String, Value> =
         exchange.phases.named().map(|(name, us)| (name.to_owned(), json!(us))).collect();
+    let last = exchange.last();
     let mut line = json!({
-        "phase": phase.label(),
+        "run_phase": phase.label(),
         "at_s": exchange.at_us as f64 / 1e6,
         "worker": exchange.worker,
         "scenario": exchange.scenario,
+        "step": exchange.step,
         "user": exchange.user,
         "iteration": exchange.iteration,
         "name": secrets.mask(&exchange.name),
+        "url": last.map(|hop| mask::url(hop, secrets)),
+        "redirects": exchange.hops.len().saturating_sub(1),
         "status": exchange.status,
         "latency_us": exchange.latency_ns as f64 / 1e3,
         "phases_us": phases,
         "bytes_in": exchange.bytes_in,
         "bytes_out": exchange.bytes_out,
-        "reused": exchange.reused,
+        "reused": last.is_some_and(|hop| hop.reused),
         "error": exchange.error.as_ref().map(|(kind, _)| kind.label()),
     });
     if let Some((_, detail)) = exchange.error.as_ref().filter(|(_, detail)| !detail.is_empty()) {
         line["detail"] = json!(secrets.mask(detail));
     }
+    let Some(hop) = last else { return line };
     for (key, text) in [
-        ("request", mask::request(exchange, secrets)),
-        ("response", mask::head(exchange, secrets)),
-        ("body", mask::body(exchange, secrets)),
+        ("request", mask::request(hop, secrets)),
+        ("response", mask::head(hop, secrets)),
+        ("body", mask::body(hop, secrets)),
     ] {
         if !text.is_empty() {
             line[key] = json!(text);

@@ -6,7 +6,8 @@ use std::net::TcpStream;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
-use crate::common::{End, options, outcome, refused, result, target};
+use crate::common::peer::{Peer, header, response};
+use crate::common::{End, kinds, options, outcome, refused, result, target};
 
 /// A body of the target as it is, without squall.
 fn body(address: &str, path: &str) -> Vec<u8> {
@@ -226,4 +227,42 @@ fn a_body_that_is_a_directory_is_found_before_the_run() {
         let text = refused(folder.path(), &options());
         assert!(text.contains("expected a file, found a directory"), "{body}: {text}");
     }
+}
+
+#[test]
+fn parts_of_a_form_are_named_and_typed_by_expressions() {
+    let server = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.head() {
+            let length = header(&head, "content-length").expect("a length");
+            let mut body = vec![0; length.parse().expect("digits")];
+            client.stream.read_exact(&mut body).expect("a body");
+            client.send(response("200 OK", &String::from_utf8(body).expect("text")));
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("up.txt"), "what the file holds").expect("writable");
+    let plan = format!(
+        "target: {}
+scenarios:
+  a:
+    load: {{users: 1, iterations: 1}}
+    steps:
+      - set: {{kind: png, odd: \"a\\r\\nX: \\\"b\"}}
+      - post: /
+        multipart:
+          plain: {{text: hi, content_type: 'text/${{kind}}'}}
+          upload: {{file: up.txt, filename: 'number-${{user}}.${{kind}}', content_type: 'image/${{kind}}'}}
+          evil: {{file: up.txt, filename: '${{odd}}', content_type: '${{odd}}'}}
+        check:
+          - 'body.contains(\"Content-Type{}\")'
+          - body.contains('filename=\"number-0.png\"')
+          - 'body.contains(\"Content-Type: image/png\")'
+          - \"body.contains('filename=\\\"a%0D%0AX{} %22b')\"
+          - '!body.contains(\"\\nX\")'
+",
+        server.url(), ": text/png", ":"
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    assert_eq!(kinds(&json), "{}", "{}", json["log"]);
 }

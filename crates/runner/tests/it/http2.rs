@@ -333,8 +333,9 @@ fn a_trial_speaks_it_too() {
     let plan = squall_runner::load_str("plan", &plan).expect("a plan");
     let (shown, heads) = std::sync::mpsc::channel();
     squall_runner::try_plan(&plan, &options(), 1 << 10, move |tried| {
-        if let squall_runner::Tried::Exchange(exchange, _) = tried {
-            shown.send([exchange.request.clone(), exchange.head.clone()]).expect("it is read");
+        if let squall_runner::Tried::Exchange(exchange) = tried {
+            let hop = exchange.last().expect("a request");
+            shown.send([hop.request.clone(), hop.head.clone()]).expect("it is read");
         }
     })
     .expect("a trial");

@@ -375,3 +375,35 @@ fn packed_bodies_that_cannot_be_unpacked_are_errors_of_decoding() {
         assert_eq!(kinds(&json), r#"{"decode":1}"#, "{case}");
     }
 }
+
+/// A server that packs a body, and says so in other words.
+fn packed_as(coding: &'static str, body: Vec<u8>) -> Peer {
+    Peer::start("127.0.0.1", move |mut client| {
+        while client.request().is_some() {
+            let length = body.len();
+            client.send(format!(
+                "HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {length}\r\n\r\n"
+            ));
+            client.send(&body);
+        }
+    })
+}
+
+#[test]
+fn several_codings_are_undone_and_an_unknown_one_is_said() {
+    let server = packed_as("identity, gzip", gzip());
+    let step = "{get: /, compression: true, check: 'body == \"hello world\"'}";
+    all_good(&Steps::one(&server.url(), step).run(End::Passed), 1);
+    let server = packed_as("gzip, foo", gzip());
+    let json = Steps::one(&server.url(), step).run(End::Passed);
+    assert_eq!(kinds(&json), r#"{"decode":1}"#);
+    let log = json["log"].to_string();
+    assert!(log.contains("unknown Content-Encoding `gzip, foo`: squall undoes gzip,"), "{log}");
+    // Nobody reads it, nobody minds.
+    all_good(&Steps::one(&server.url(), "{get: /, compression: true}").run(End::Passed), 1);
+    // It was not asked for: what was meant to be found is not there.
+    let server = packed_as("gzip", gzip());
+    let json = Steps::one(&server.url(), "{get: /, extract: {x: {json: $.a}}}").run(End::Passed);
+    let log = json["log"].to_string();
+    assert!(log.contains("the Content-Encoding gzip, which is undone only with"), "{log}");
+}

@@ -249,6 +249,40 @@ fn a_failed_setup_starts_no_load_and_is_cleaned_up() {
     assert_eq!((outcome.phases[0].requests, outcome.phases[0].errors), (1, 1));
 }
 
+/// What came of a setup that failed, and of the teardown after it, is in the result on disk.
+#[test]
+fn a_failed_setup_leaves_a_folder_with_its_result() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = plan(&format!(
+        "target: {}
+setup: [{{get: /echo?made=7, extract: {{made: {{json: $.query.made}}}}}}, {{get: /status/500}}, {{get: /never}}]
+teardown: [{{get: /status/404}}, {{get: '/status/20${{int(made) - 7}}'}}]
+{ENDLESS}
+",
+        server.url()
+    ));
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("folder".to_owned(), Box::new(Folder::new(folder.path().join("runs"))))];
+    let outcome = run(&plan, &options(), sinks, &Handle::default()).expect("an outcome");
+    let incomplete = &outcome.run.incomplete;
+    let failed = incomplete.iter().map(|text| text.split(": ").next());
+    assert!(failed.eq([Some("setup failed"), Some("teardown failed")]), "{incomplete:?}");
+    let path = outcome.folder.expect("a folder").join("run.json");
+    let json = std::fs::read(path).expect("a result");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!(json["totals"]["count"], 0);
+    for (number, phase, counts) in [(0, "setup", [2, 1]), (1, "teardown", [2, 1])] {
+        let json = &json["run_phases"][number];
+        assert_eq!([&json["phase"], &json["end"]], [phase, "failed"], "{json}");
+        let rows = json["rows"].as_array().expect("an array");
+        let sum = |key: &str| rows.iter().filter_map(|row| row[key].as_u64()).sum::<u64>();
+        assert_eq!([sum("count"), sum("errors")], counts, "{phase}: {json}");
+        assert!(json["log"][0].as_str().is_some_and(|text| text.contains("/status/")), "{json}");
+    }
+    let reasons = json["outcome"]["reasons"].to_string();
+    assert!(reasons.contains("setup failed: ") && reasons.contains("teardown failed: "));
+}
+
 #[test]
 fn a_load_pauses_and_goes_on() {
     let plan = "target: builtin\nscenarios: {a: {load: {rate: 50/s, for: 2s, max_users: 5}, steps: [{get: /}]}}\n";
@@ -393,7 +427,8 @@ fn sinks_see_the_exchanges_that_they_want() {
         fn event(&mut self, event: &Event) -> io::Result<()> {
             if let EventKind::Exchange(seen) = &event.kind {
                 let exchange = &seen.exchange;
-                let own = (seen.phase, exchange.status, exchange.head.len());
+                let head = exchange.last().map_or(0, |hop| hop.head.len());
+                let own = (seen.phase, exchange.status, head);
                 self.1.lock().expect("no panic").push(own);
             }
             Ok(())

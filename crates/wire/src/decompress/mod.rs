@@ -1,11 +1,13 @@
 //! Decompresses bodies as they come, in constant memory and within limits. Pure.
 
 mod codecs;
+mod codings;
 #[cfg(test)]
 mod tests;
 
 use crate::error::Error;
 use codecs::Codec;
+pub use codings::{Codings, Undo};
 
 /// How a body is compressed (RFC 9110, section 8.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +23,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// By the value of a Content-Encoding line; `None`: the body is as it is, or compressed in a way, or
-    /// several, that are not known here.
+    /// By its name in a Content-Encoding line; `None`: it is not known here.
     pub fn of(value: &[u8]) -> Option<Encoding> {
         let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
         match () {

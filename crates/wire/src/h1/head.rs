@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Malformed;
-use crate::decompress::Encoding;
+use crate::decompress::Codings;
 
 /// Most bytes of a head, interim ones before it included.
 pub(crate) const MAX_HEAD: usize = 256 << 10;
@@ -29,7 +29,7 @@ pub(crate) struct Head {
     /// Whether the connection may carry another request afterwards.
     pub keep_alive: bool,
     /// How the body is compressed, if it is.
-    pub encoding: Option<Encoding>,
+    pub codings: Codings,
     pub sets_cookies: bool,
     /// Whether a header line is folded (obs-fold).
     pub folded: bool,
@@ -201,7 +201,7 @@ struct Seen {
     /// Connection: keep-alive was given.
     keep_alive: bool,
     close: bool,
-    encoding: Option<Encoding>,
+    codings: Codings,
     sets_cookies: bool,
 }
 
@@ -237,7 +237,7 @@ impl Seen {
                 Ok(())
             }
             16 if name.eq_ignore_ascii_case(b"content-encoding") => {
-                self.encoding = Encoding::of(value.trim_ascii());
+                self.codings.add(value);
                 Ok(())
             }
             _ => Ok(()),
@@ -287,7 +287,7 @@ impl Seen {
             keep_alive: (version_11 || self.keep_alive)
                 && !self.close
                 && framing != Framing::UntilClose,
-            encoding: self.encoding,
+            codings: self.codings,
             sets_cookies: self.sets_cookies,
             folded: false,
         })

@@ -14,7 +14,7 @@ use super::state::{Marks, State};
 use super::{Inner, Stream};
 use crate::body::BodySource;
 use crate::client::Client;
-use crate::decompress::Encoding;
+use crate::decompress::Codings;
 use crate::error::{Delivery, Error};
 use crate::intake::Intake;
 use crate::message::{Expect, RequestFields, Response, Times};
@@ -192,10 +192,12 @@ impl<'a> Exchange<'a> {
         if let Some(length) = length.and_then(|length| length.parse().ok()) {
             self.intake.announce(length)?;
         }
-        let encoding = head.headers.get(CONTENT_ENCODING);
-        let encoding = encoding.and_then(|text| Encoding::of(text.as_bytes()));
-        if let Some(encoding) = self.intake.undoes(encoding) {
-            self.intake.decompress(encoding)?;
+        let mut codings = Codings::default();
+        let lines = || head.headers.get_all(CONTENT_ENCODING).iter().map(|text| text.as_bytes());
+        lines().for_each(|line| codings.add(line));
+        if self.intake.undoes(&codings) {
+            let lines = lines().collect::<Vec<_>>().join(&b", "[..]);
+            self.intake.undo(&codings, &String::from_utf8_lossy(&lines))?;
         }
         Ok(())
     }
