@@ -6,28 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use common::{squall, target};
-
-/// Writes files into a folder of their own.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, content) in files {
-        std::fs::write(folder.path().join(name), content).expect("writable");
-    }
-    folder
-}
-
-/// A plan of one user and one iteration, `more` lines before its scenario.
-fn plan(url: &str, more: &str, steps: &str) -> String {
-    format!(
-        "target: {url}\n{more}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{steps}]}}}}\n"
-    )
-}
-
-/// The texts that a run logged.
-fn logged(result: &Value) -> Vec<&str> {
-    result["log"].as_array().expect("a log").iter().filter_map(Value::as_str).collect()
-}
+use common::{folder, logged, plan, squall, target};
 
 #[test]
 fn later_sources_of_a_variable_win() {

@@ -3,23 +3,7 @@
 mod common;
 
 use common::peer::{Peer, response};
-use common::{squall, target};
-
-/// Writes files into a folder of their own.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, content) in files {
-        std::fs::write(folder.path().join(name), content).expect("writable");
-    }
-    folder
-}
-
-/// A plan of one user and one iteration, `more` lines before its scenario.
-fn plan(url: &str, more: &str, steps: &str) -> String {
-    format!(
-        "target: {url}\n{more}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{steps}]}}}}\n"
-    )
-}
+use common::{folder, plan, squall, target};
 
 /// Everything that a command prints, and what its runs leave behind.
 fn all_texts(folder: &std::path::Path, outputs: Vec<std::process::Output>) -> Vec<String> {

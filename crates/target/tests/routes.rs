@@ -427,7 +427,7 @@ fn digest(
             "MD5" => md5::Md5::digest(text).to_vec(),
             _ => ring::digest::digest(&ring::digest::SHA256, text.as_bytes()).as_ref().to_vec(),
         };
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        squall_base::hex::hex(&bytes)
     };
     let secret = hash(format!("{user}:squall:{password}"));
     let request = hash(format!("GET:{uri}"));

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
+use squall_base::hex::hex;
 
 use crate::common::peer::{Peer, header, response};
 use crate::common::{End, kinds, options, outcome, refused, result, target};
@@ -17,10 +18,6 @@ fn body(address: &str, path: &str) -> Vec<u8> {
     stream.read_to_end(&mut response).expect("open");
     let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
     response.split_off(end)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn plan(url: &str, steps: &str) -> String {

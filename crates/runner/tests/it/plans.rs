@@ -7,30 +7,9 @@ use serde_json::Value;
 use squall_runner::Options;
 
 use crate::common::{
-    End, Steps, all_good, checked, counter, kept, kinds, options, refused, result, rows_as_read,
-    target, workers,
+    End, Steps, all_good, checked, counter, folder, kept, kinds, logged, options, plan, refused,
+    result, rows_as_read, target, workers,
 };
-
-/// Writes files into a folder of their own.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, content) in files {
-        std::fs::write(folder.path().join(name), content).expect("writable");
-    }
-    folder
-}
-
-/// A plan of one user and one iteration, `more` lines before its scenario.
-fn plan(url: &str, more: &str, steps: &str) -> String {
-    format!(
-        "target: {url}\n{more}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{steps}]}}}}\n"
-    )
-}
-
-/// The texts that a run logged.
-fn logged(result: &Value) -> Vec<&str> {
-    result["log"].as_array().expect("a log").iter().filter_map(Value::as_str).collect()
-}
 
 #[test]
 fn rows_are_shared_over_workers_without_gap_or_repeat() {

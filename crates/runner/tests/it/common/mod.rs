@@ -10,7 +10,7 @@ use squall_report::RunDocument;
 use squall_runner::{ErrorKind, Folder, Handle, Options, Outcome, Sink, check, load, run};
 
 use parts::by_name;
-pub use parts::{all_good, counter, kinds, target, target_at};
+pub use parts::{Steps, all_good, counter, folder, kinds, logged, plan, target, target_at};
 
 /// How a run is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,42 +81,9 @@ pub fn checked(folder: &Path) -> Vec<String> {
     check(&plan, &options()).expect("a good plan").warnings
 }
 
-/// A plan of one user with one scenario, which runs in a folder of its own.
-pub struct Steps<'a> {
-    /// The plan's `target`.
-    pub url: &'a str,
-    /// Lines of the plan before its scenarios.
-    pub head: &'a str,
-    pub users: u32,
-    /// Of each user.
-    pub iterations: u32,
-    /// The list of steps, indented by 6.
-    pub steps: &'a str,
-    /// Names and contents of files that lie beside the plan.
-    pub files: &'a [(&'a str, &'a [u8])],
-}
-
-impl<'a> Steps<'a> {
-    /// One step, given as YAML on one line, once by one user.
-    pub fn one(url: &'a str, step: &'a str) -> Self {
-        Steps { url, head: "", users: 1, iterations: 1, steps: step, files: &[] }
-    }
-
+impl Steps<'_> {
     /// Runs the plan; checks how it ends.
     pub fn run(&self, end: End) -> Value {
-        let Steps { url, head, users, iterations, .. } = self;
-        let folder = tempfile::tempdir().expect("a folder");
-        let steps = match self.steps.starts_with('\n') {
-            true => self.steps.to_owned(),
-            false => format!("      - {}", self.steps),
-        };
-        let load = format!("{{users: {users}, iterations: {iterations}}}");
-        let plan = format!(
-            "target: {url}\n{head}\nscenarios:\n  user:\n    load: {load}\n    steps:\n{steps}\n"
-        );
-        for (name, content) in self.files.iter().chain([&("plan.yaml", plan.as_bytes())]) {
-            std::fs::write(folder.path().join(name), content).expect("writable");
-        }
-        result(folder.path(), &options(), end)
+        result(self.folder().path(), &options(), end)
     }
 }
