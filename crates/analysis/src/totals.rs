@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::series::{Extent, OpenRow, SeriesBuilder, SeriesRow};
+use crate::series::{Extent, OpenRow, Scenarios, SeriesBuilder, SeriesRow, Tracker};
 use squall_metrics::{
     CheckCounts, Counters, MetricId, MetricKey, MetricStats, Metrics, NameId, Names, RequestStats,
     RowKey, RowKind, Selector, SelfMetrics, Slice, SliceSet, TimeAccount,
@@ -154,7 +154,7 @@ impl Totals {
             // A worker that hands over its slice later still finds its row.
             self.recent.get_mut(&done).map(OpenRow::compact);
         }
-        self.recent.entry(slice.second).or_default().add(slice);
+        self.recent.entry(slice.second).or_default().add(slice, None);
         if self.recent.len() > RECENT_SECONDS {
             self.recent.pop_first();
         }
@@ -203,7 +203,41 @@ impl Totals {
 
     /// What computes the series from the slices that were added.
     pub fn series(&self) -> SeriesBuilder {
-        SeriesBuilder::new(self.extent.clone())
+        SeriesBuilder::new(self.extent.clone(), self.scenarios(), self.tracker())
+    }
+
+    /// The scenarios, as the rows of their iterations name them.
+    fn scenarios(&self) -> Scenarios {
+        let is_scenario =
+            |key: &RowKey| key.place.kind == RowKind::Iteration && !key.place.scenario.is_empty();
+        let numbered = self.keys.iter().enumerate().filter(|(_, key)| is_scenario(key));
+        let (ids, names): (Vec<NameId>, Vec<String>) =
+            numbered.map(|(id, key)| (NameId(id as u32), key.place.scenario.clone())).unzip();
+        let place = |here: &NameId| ids.iter().position(|own| own == here);
+        let places = self.numbers.iter().filter_map(|(own, here)| Some((*own, place(here)?)));
+        Scenarios { names, places: places.collect() }
+    }
+
+    /// What is followed by second.
+    fn tracker(&self) -> Tracker {
+        let numbered = self.keys.iter().zip(&self.rows).enumerate();
+        let rows = numbered.filter(|(_, (_, row))| !row.is_empty());
+        let rows = rows.map(|(id, (key, row))| (row.count, NameId(id as u32), key.clone()));
+        let checks = self.checks.iter().filter_map(|(id, counts)| {
+            Some((counts.count(), *id, self.keys.get(id.0 as usize)?.clone()))
+        });
+        let metrics = self.metric_stats.iter().enumerate().filter_map(|(id, stats)| {
+            let id = MetricId(id as u32);
+            Some((stats.count, id, self.metrics.get(id)?.clone()))
+        });
+        Tracker::new(
+            rows.collect(),
+            checks.collect(),
+            metrics.filter(|(count, ..)| *count > 0).collect(),
+            &self.numbers,
+            &self.metric_numbers,
+            self.extent.rows(),
+        )
     }
 
     /// All requests, resources and programs together.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use squall_analysis::{
-    Bounded, Durations, Interval, Latencies, SeriesRow, ThresholdResult, ThroughputGap, Totals,
+    Bounded, Durations, Interval, Latencies, ThresholdResult, ThroughputGap, Totals,
 };
 use squall_metrics::{
     COARSE, Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
@@ -13,6 +13,7 @@ use squall_metrics::{
 
 use crate::document::*;
 use crate::run::Run;
+use crate::series;
 
 /// Writes the result as JSON with line breaks.
 ///
@@ -83,7 +84,11 @@ pub fn document(run: &Run) -> RunDocument {
         },
         warnings: run.warnings.clone(),
         log: run.log.clone(),
-        series: run.series.rows().iter().map(series_row).collect(),
+        series: series::rows(run),
+        series_rows: series::row_tracks(&run.series),
+        series_checks: series::check_tracks(&run.series),
+        series_metrics: series::metric_tracks(&run.series),
+        series_host: series::host_track(&run.host),
     }
 }
 
@@ -413,28 +418,5 @@ fn phase(h: &Histogram<COARSE>) -> PhaseTimes {
         p90: p(90.0),
         p99: p(99.0),
         max: h.max() as f64,
-    }
-}
-
-fn series_row(row: &SeriesRow) -> SeriesDocument {
-    SeriesDocument {
-        second: row.second,
-        seconds: row.seconds,
-        users: row.users,
-        requests: row.requests,
-        errors: row.errors,
-        bytes_in: row.bytes_in,
-        bytes_out: row.bytes_out,
-        mean_us: row.mean_us,
-        p50_us: row.p50_us as f64,
-        p90_us: row.p90_us as f64,
-        p99_us: row.p99_us as f64,
-        max_us: row.max_us as f64,
-        arrivals_dropped: row.arrivals_dropped,
-        receive_delay_p99_us: row.receive_delay_p99_us,
-        send_delay_p99_us: row.send_delay_p99_us,
-        loop_iteration_max_us: row.loop_iteration_max_us,
-        starved_us: row.starved_ns / 1_000,
-        busiest_worker: row.busiest_ns as f64 / 1e9,
     }
 }

@@ -75,12 +75,23 @@ document! {
         log: Vec<String>,
     }
 
+    /// What the plan asks for of a scenario over time. Scenarios that share a load have parts by weight.
+    PlannedLoad {
+        /// `users`, or `arrivals` (a second); empty: unknown.
+        unit: String,
+        /// Seconds from the start of the load, ascending, and how many: straight from point to point, two at the
+        /// same time are a jump, and after the last one the number stays.
+        points: Vec<(f64, f64)>,
+    }
+
     /// A scenario.
     ScenarioMeta {
         /// Its name.
         name: String,
         /// Its load in words.
         load: String,
+        /// The same as a curve.
+        planned: PlannedLoad,
     }
 }
 

@@ -3,6 +3,7 @@
 //! once it is warm.
 
 mod effort;
+mod level;
 mod names;
 
 use std::cell::{Cell, RefCell};
@@ -23,6 +24,8 @@ use crate::run::{ErrorExample, LogLine, Message};
 use crate::trace::Trace;
 use crate::user::OpenGroup;
 use effort::Effort;
+use level::Levels;
+pub(crate) use level::Outstanding;
 use names::KnownNames;
 pub(crate) use names::NameRegistry;
 
@@ -44,6 +47,8 @@ pub(crate) struct Recorder {
     second: Cell<u32>,
     /// Users that are there now.
     users: Cell<u64>,
+    /// Users and requests in flight that are there now, by scenario.
+    pub levels: Levels,
     slice: RefCell<Box<Slice>>,
     book: RefCell<TimeRecorder>,
     effort: RefCell<Effort>,
@@ -80,6 +85,7 @@ impl Recorder {
             start,
             second: Cell::new(0),
             users: Cell::new(0),
+            levels: Levels::new(&program.scenarios),
             slice: RefCell::new(slice),
             book: RefCell::new(TimeRecorder::new(start)),
             effort: RefCell::new(Effort::start()),
@@ -298,6 +304,7 @@ impl Recorder {
         next.restart(second);
         next.counters.users_active = self.users.get();
         let mut full = self.slice.replace(next);
+        self.levels.close(&mut full.load);
         full.time_account = self.book.borrow_mut().close(end);
         self.effort.borrow_mut().measure(&mut full.self_metrics);
         let log = std::mem::take(&mut *self.log.borrow_mut());

@@ -13,6 +13,7 @@ use super::{Failure, Moment, Sampled, Sampler};
 use crate::long_body::FoundAhead;
 use crate::post::{self, AssertionResult, Observation};
 use crate::program::{CheckOp, PostOp};
+use crate::record::Outstanding;
 use crate::scope::Reply;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -92,6 +93,8 @@ pub(crate) struct Frame<'w> {
     pub wanted: Wanted<'w>,
     /// What the reply names besides.
     pub found: Option<Box<Found>>,
+    /// That it is in flight, from when it has what it needs for that.
+    outstanding: Option<Outstanding<'w>>,
 }
 
 impl<'w> Frame<'w> {
@@ -130,6 +133,7 @@ impl<'w> Frame<'w> {
             copy: worker.copy(),
             wanted: Wanted::default(),
             found: None,
+            outstanding: None,
         }
     }
 
@@ -141,6 +145,12 @@ impl<'w> Frame<'w> {
     /// How much of a body those who watch want to see.
     pub(super) fn copied_body(&self) -> u64 {
         self.copy.as_ref().map_or(0, |copy| copy.body_bytes())
+    }
+
+    /// It is in flight from now on, until it is over.
+    pub(super) fn enter(&mut self) {
+        let levels = &self.worker.recorder.levels;
+        self.outstanding.get_or_insert_with(|| levels.request(self.user.scenario()));
     }
 
     /// What the target has to answer for begins now; only the first call counts.

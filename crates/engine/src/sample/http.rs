@@ -251,6 +251,7 @@ async fn begin<'p, 'w>(
     // Before the connection is there: that is no time of the target's.
     let message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
     let place = frame.place(route.origin, op.limits.pool).await?;
+    frame.enter();
     let borrowed = match worker.open_connection(user, route.origin, place, fresh) {
         Ok(open) => {
             frame.set_deadlines(op.limits.first_byte, op.limits.total);
