@@ -9,6 +9,9 @@ use crate::run::{Meta, RunPhase};
 use crate::schema::{document, schema_of};
 use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument};
 
+/// What stands for validity where no load ran, because setup failed or the run was stopped before.
+pub const NONE: &str = "none";
+
 /// Version of the schema. Fields are added without a new one.
 pub const SCHEMA: u64 = 2;
 
@@ -31,7 +34,8 @@ document! {
         stopped_by_plan: bool,
         /// Whether the run passed, and if not, why.
         outcome: OutcomeDocument,
-        /// How far the numbers can be trusted: `valid`, `questionable` or `invalid`.
+        /// How far the numbers can be trusted: `valid`, `questionable` or `invalid`; `none`: no load ran, so that there
+        /// are no numbers.
         validity: String,
         /// Why not further, and notes; the most severe first.
         validity_reasons: Vec<ValidityReason>,

@@ -1,11 +1,12 @@
 //! From a [`Run`] to its [`RunDocument`], which is `run.json`.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io;
 
 use squall_analysis::{
     Bounded, Durations, Interval, Latencies, ThresholdResult, ThroughputGap, Totals,
 };
+use squall_base::escape_json;
 use squall_metrics::{
     COARSE, Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
     THOUSANDTHS, TimeAccount, UserState,
@@ -15,13 +16,13 @@ use crate::document::*;
 use crate::run::Run;
 use crate::series;
 
-/// Writes the result as JSON with line breaks.
+/// Writes the result as JSON with line breaks, in which nothing is left that a terminal would obey.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write_json(run: &RunDocument, to: impl io::Write) -> io::Result<()> {
-    let mut to = io::BufWriter::new(to);
-    serde_json::to_writer_pretty(&mut to, run)?;
+pub fn write_json(run: &RunDocument, mut to: impl io::Write) -> io::Result<()> {
+    let json = serde_json::to_string_pretty(run)?;
+    to.write_all(escape_json(&json).as_bytes())?;
     to.write_all(b"\n")?;
     to.flush()
 }
@@ -58,8 +59,8 @@ pub fn document(run: &Run) -> RunDocument {
                 })
                 .collect(),
         },
-        validity: validity.label().to_owned(),
-        validity_reasons: validity_reasons(run),
+        validity: if run.has_numbers() { validity.label() } else { NONE }.to_owned(),
+        validity_reasons: if run.has_numbers() { validity_reasons(run) } else { Vec::new() },
         totals: row(&totals.all(), elapsed),
         requests: request_rows(totals, elapsed),
         names: names(run),

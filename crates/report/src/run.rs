@@ -211,7 +211,12 @@ impl Run {
         read.and(batches).map(drop)
     }
 
-    /// How far its numbers can be trusted.
+    /// Whether a load ran, so that there is something to judge.
+    pub fn has_numbers(&self) -> bool {
+        self.totals.workers() > 0
+    }
+
+    /// How far its numbers can be trusted, if it has any.
     pub fn validity(&self) -> Validity {
         squall_analysis::worst(&self.reasons)
     }

@@ -260,8 +260,70 @@ fn the_text() {
     golden("report-in-colour.txt", &text(&run, &Show { color: true, ..PLAIN }));
     let nothing = document(&Run { finished: true, ..Run::default() });
     golden("report-of-nothing.txt", &text(&nothing, &PLAIN));
+    for columns in [80, 200] {
+        let shown = text(&document(&failed_setup()), &Show { columns, ..PLAIN });
+        golden(&format!("report-failed-setup-{columns}.txt"), &shown);
+    }
     let broken = squall_report::RunDocument { finished: true, interrupted: true, ..run };
     golden("report-interrupted.txt", &text(&broken, &PLAIN));
+}
+
+/// A run whose setup failed: there is no load.
+fn failed_setup() -> Run {
+    let of = |name: &str, errors| Row {
+        kind: "request".to_owned(),
+        name: name.to_owned(),
+        count: 1,
+        errors,
+        error_rate: errors as f64,
+        ..Row::default()
+    };
+    let setup = RunPhase {
+        phase: "setup".to_owned(),
+        end: "failed".to_owned(),
+        requests: 2,
+        errors: 1,
+        elapsed_s: 0.0125,
+        rows: vec![of("POST /login", 0), of("GET /token", 1)],
+        log: vec![
+            "GET /token: status (status 401, 12 bytes, GET http://shop.example/token)".to_owned(),
+        ],
+    };
+    let load =
+        RunPhase { phase: "load".to_owned(), end: "not_run".to_owned(), ..RunPhase::default() };
+    Run {
+        meta: Meta {
+            plan: "shop".to_owned(),
+            thresholds: vec!["p99 < 1s".to_owned()],
+            ..Meta::default()
+        },
+        phases: vec![setup, load],
+        incomplete: vec!["setup failed: 1 of 2 requests was an error".to_owned()],
+        finished: true,
+        ..Run::default()
+    }
+}
+
+/// What others sent stays data, wherever in the result it stands.
+#[test]
+fn the_text_commands_no_terminal() {
+    fn taint(value: &mut Value) {
+        match value {
+            Value::String(text) => text.push_str("\u{1b}[31m\u{9b}2J\u{202e}\r\u{7}"),
+            Value::Array(list) => list.iter_mut().for_each(taint),
+            Value::Object(map) => map.values_mut().for_each(taint),
+            _ => {}
+        }
+    }
+    for run in [run(), failed_setup()] {
+        let mut json = serde_json::to_value(document(&run)).expect("JSON");
+        taint(&mut json);
+        let tainted = serde_json::from_value(json).expect("a result");
+        let shown = text(&tainted, &Show { explain: true, ..PLAIN });
+        let obeyed = |c: &char| (c.is_control() && *c != '\n') || *c == '\u{202e}';
+        assert!(!shown.chars().any(|c| obeyed(&c)), "{shown:?}");
+        assert!(shown.contains("\\x1b[31m"), "{shown}");
+    }
 }
 
 /// Steady for 30 s: every number has an interval, and the run passes.

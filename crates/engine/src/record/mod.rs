@@ -16,7 +16,7 @@ use squall_metrics::{
     Counters, ErrorKind, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId, RowKey, Sample,
     SelfMetrics, Slice, TimeRecorder, UserState, Verdict, WrongValue,
 };
-use squall_plan::secrets::Secrets;
+use squall_plan::secrets::{Excerpt, Secrets};
 use squall_plan::value::Value;
 
 use crate::program::Program;
@@ -34,6 +34,9 @@ const LOG_LINES: usize = 200;
 /// How many errors of each kind and row are written down with their detail, and then one in how many.
 const FIRST_ERRORS: u64 = 3;
 const ERRORS_PER_EXAMPLE: u64 = 1_000;
+/// Most bytes of a body that are looked at for an example, and most characters of it that are shown.
+const EXAMPLE_BYTES: u64 = 1_024;
+const EXAMPLE_CHARS: usize = 200;
 const SECOND: u64 = 1_000_000_000;
 
 /// A worker's records.
@@ -222,6 +225,28 @@ impl Recorder {
         }
     }
 
+    /// How many bytes of a response's body are kept for an example of an error: none before the first error, and then of
+    /// those rows of which the next error will be written down.
+    #[inline]
+    pub(crate) fn example_bytes(&self, name: Option<u32>) -> u64 {
+        let details = self.details.borrow();
+        let expected = |name: u32| {
+            let of = |kind| details.get(&(name, kind)).is_some_and(|seen| is_example(seen + 1));
+            of(ErrorKind::Status) || of(ErrorKind::Check)
+        };
+        let expected = !details.is_empty() && name.is_some_and(expected);
+        if expected { EXAMPLE_BYTES } else { 0 }
+    }
+
+    /// The beginning of a body as it may be shown: masked before it is cut.
+    pub(crate) fn excerpt(&self, body: &[u8], whole: u64) -> String {
+        let bytes = &body[..body.len().min(EXAMPLE_BYTES as usize)];
+        let is_cut = whole > bytes.len() as u64;
+        let masked = self.secrets().mask_response(Excerpt { bytes, is_cut });
+        let short: String = masked.chars().take(EXAMPLE_CHARS).collect();
+        escape_control(&short).into_owned()
+    }
+
     /// Whether the next error of a kind is written down with its detail.
     pub(crate) fn wants_detail(&self, name: u32, kind: ErrorKind) -> bool {
         let seen = self.details.borrow().get(&(name, kind)).copied().unwrap_or(0);
@@ -234,7 +259,7 @@ impl Recorder {
         name: u32,
         kind: ErrorKind,
         status: u16,
-        detail: impl FnOnce() -> String,
+        detail: impl FnOnce() -> (String, String),
     ) {
         let mut details = self.details.borrow_mut();
         let seen = details.entry((name, kind)).or_default();
@@ -244,11 +269,11 @@ impl Recorder {
         }
         let key = self.names.borrow().key(NameId(name));
         let (scenario, text) = key.map(|key| (key.place.scenario, key.name)).unwrap_or_default();
-        let detail = detail();
+        let (detail, excerpt) = detail();
         let colon = if detail.is_empty() { "" } else { ": " };
         let line = format!("{text}: {}{colon}{detail}", kind.label());
         let name = self.secrets().mask(&text);
-        let example = ErrorExample { scenario, name, kind, status, number: *seen };
+        let example = ErrorExample { scenario, name, kind, status, number: *seen, excerpt };
         self.write_down(&line, Some(example));
     }
 

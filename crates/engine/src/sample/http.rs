@@ -186,7 +186,7 @@ async fn attempt(
     let mut sink = capture.as_ref();
     let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn BodySource);
     let expect = Expect {
-        keep: op.limits.keep.max(frame.copied_body()),
+        keep: op.limits.keep.max(frame.copied_body()).max(frame.example_bytes()),
         sink: sink.as_mut().map(|sink| sink as &mut dyn BodySink),
         max_body: op.limits.max_body,
         max_decompression_ratio: op.limits.max_decompression_ratio,
@@ -376,6 +376,7 @@ fn reply(
             ));
         }
     }
+    frame.keep_excerpt(response);
 }
 
 /// A reply that does not lie in the worker's buffer any more.

@@ -1,7 +1,8 @@
-//! What was recorded, as other programs read it: a line for each second and row, as CSV, as lines of JSON, or as
-//! an HdrHistogram log. Computed from the recording in memory that does not grow with the run.
+//! What was recorded, as other programs read it: a line for each second and row, as CSV, as lines of JSON, as
+//! Parquet, or as an HdrHistogram log. Computed from the recording in memory that does not grow with the run.
 
 mod lines;
+mod parquet;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -10,8 +11,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde_json::Value;
+use squall_base::{escape_control, escape_json};
 use squall_metrics::{HostSample, MetricId, MetricKey, NameId, RowKey, RowKind, Slice, SliceSet};
 
+use self::parquet::Table;
 use crate::hlog;
 use crate::recording::Recording;
 use crate::run::Run;
@@ -31,6 +34,8 @@ pub enum Format {
     Jsonl,
     /// HdrHistogram's interval log of the latencies.
     Hlog,
+    /// The columns of CSV, as Parquet.
+    Parquet,
 }
 
 /// Writes what was recorded in a run.
@@ -41,10 +46,9 @@ pub fn export(
     run: &Run,
     recording: &mut Recording,
     format: Format,
-    to: &mut dyn Write,
+    to: &mut (dyn Write + Send),
 ) -> io::Result<()> {
-    let mut writer = Writer { format, to };
-    writer.begin(run.meta.started_unix)?;
+    let mut writer = Writer::new(format, run.meta.started_unix, to)?;
     let planned = PlannedLoads::of(&run.meta);
     let (mut known, mut written) = (Known::new(run.host.series()), Ok(()));
     let left_out = recording.replay(|slice| {
@@ -60,6 +64,7 @@ pub fn export(
     }
     written?;
     known.close_host(u32::MAX, &mut writer)?;
+    writer.finish()?;
     match left_out {
         Some(reason) => Err(io::Error::other(format!("{reason}; what follows it is left out"))),
         None => Ok(()),
@@ -67,39 +72,51 @@ pub fn export(
 }
 
 /// Where an export goes, and in which form.
-struct Writer<'w> {
-    format: Format,
-    to: &'w mut dyn Write,
+enum Writer<'w> {
+    Csv(&'w mut (dyn Write + Send)),
+    Jsonl(&'w mut (dyn Write + Send)),
+    Hlog(&'w mut (dyn Write + Send)),
+    Parquet(Box<Table<'w>>),
 }
 
 impl Writer<'_> {
-    fn begin(&mut self, started_unix: f64) -> io::Result<()> {
-        match self.format {
+    fn new(
+        format: Format,
+        started_unix: f64,
+        to: &mut (dyn Write + Send),
+    ) -> io::Result<Writer<'_>> {
+        Ok(match format {
             Format::Csv => {
                 let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
-                writeln!(self.to, "{}", names.join(","))
+                writeln!(to, "{}", names.join(","))?;
+                Writer::Csv(to)
             }
-            Format::Hlog => self.to.write_all(hlog::header(started_unix).as_bytes()),
-            Format::Jsonl => Ok(()),
-        }
+            Format::Hlog => {
+                to.write_all(hlog::header(started_unix).as_bytes())?;
+                Writer::Hlog(to)
+            }
+            Format::Jsonl => Writer::Jsonl(to),
+            Format::Parquet => Writer::Parquet(Box::new(Table::new(to)?)),
+        })
     }
 
     fn line(&mut self, line: &Value) -> io::Result<()> {
-        match self.format {
-            Format::Hlog => Ok(()),
-            Format::Jsonl => writeln!(self.to, "{line}"),
-            Format::Csv => {
+        match self {
+            Writer::Hlog(_) => Ok(()),
+            Writer::Jsonl(to) => writeln!(to, "{}", escape_json(&line.to_string())),
+            Writer::Csv(to) => {
                 let cells = COLUMNS.iter().map(|(name, _)| cell(value(line, name).as_deref()));
-                writeln!(self.to, "{}", cells.collect::<Vec<_>>().join(","))
+                writeln!(to, "{}", escape_control(&cells.collect::<Vec<_>>().join(",")))
             }
+            Writer::Parquet(table) => table.add(line),
         }
     }
 
     /// A second is complete.
     fn second(&mut self, at: u32, second: &Second, planned: &PlannedLoads) -> io::Result<()> {
-        if self.format != Format::Hlog {
+        let Writer::Hlog(to) = self else {
             return second.lines(at, planned).iter().try_for_each(|line| self.line(line));
-        }
+        };
         let mut text = String::new();
         for (key, row) in second.rows.iter().filter(|(_, row)| !row.latency.is_empty()) {
             let group = key.place.group.iter().map(String::as_str);
@@ -107,7 +124,14 @@ impl Writer<'_> {
             let tag = parts.chain([key.name.as_str()]).collect::<Vec<_>>().join("/");
             hlog::line(&tag, f64::from(at), 1.0, &row.latency, &mut text);
         }
-        self.to.write_all(text.as_bytes())
+        to.write_all(text.as_bytes())
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Writer::Parquet(table) => table.finish(),
+            Writer::Csv(_) | Writer::Jsonl(_) | Writer::Hlog(_) => Ok(()),
+        }
     }
 }
 

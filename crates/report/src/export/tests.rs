@@ -89,3 +89,47 @@ fn latencies_as_hdrhistogram_has_them() {
     let tags = text.lines().filter(|line| line.starts_with("Tag=")).count();
     assert_eq!(tags, 2, "{text}");
 }
+
+/// Another reader finds in Parquet what CSV says.
+#[test]
+fn parquet_has_the_rows_and_columns_of_csv() {
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    use ::parquet::record::Field;
+    let mut file = tempfile::tempfile().expect("a file");
+    export(&run(), &mut recording(), Format::Parquet, &mut file).expect("written");
+    let reader = SerializedFileReader::new(file).expect("a Parquet file");
+    let rows: Vec<Vec<String>> = reader
+        .get_row_iter(None)
+        .expect("rows")
+        .map(|row| {
+            let row = row.expect("a row");
+            let cells = row.get_column_iter().map(|(_, field)| match field {
+                Field::Null => String::new(),
+                Field::Long(count) => count.to_string(),
+                Field::Double(number) => json!(number).to_string(),
+                Field::Str(text) => cell(Some(&json!(text))),
+                other => panic!("{other:?}"),
+            });
+            cells.collect()
+        })
+        .collect();
+    let csv = exported(Format::Csv);
+    let lines: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+    assert_eq!(lines, csv.lines().skip(1).collect::<Vec<_>>());
+    let fields = reader.metadata().file_metadata().schema().get_fields();
+    let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+    assert_eq!(names.join(","), csv.lines().next().expect("a head"));
+}
+
+/// More rows than a group has.
+#[test]
+fn a_long_parquet_file_has_several_groups() {
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    let mut file = tempfile::tempfile().expect("a file");
+    let mut table = Table::new(&mut file).expect("a file");
+    (0..40_000).for_each(|second| table.add(&json!({"second": second})).expect("written"));
+    table.finish().expect("written");
+    let reader = SerializedFileReader::new(file).expect("a Parquet file");
+    let rows = reader.metadata().file_metadata().num_rows();
+    assert_eq!((reader.num_row_groups(), rows), (3, 40_000));
+}
