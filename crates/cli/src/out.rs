@@ -30,10 +30,14 @@ pub fn print_bytes(bytes: &[u8]) {
     }
 }
 
-/// Whether what is printed may have colours: for a terminal, unless NO_COLOR is set (no-color.org).
+/// Whether what is printed may have colours: for a terminal, unless the user wants none.
 pub fn has_colors() -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    std::io::stdout().is_terminal() && !refused
+    std::io::stdout().is_terminal() && !refuses_colors()
+}
+
+/// Whether the user wants no colours (no-color.org).
+pub fn refuses_colors() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// Prints a text to the standard error, as it is. That it cannot be read is no reason to do anything else.
