@@ -63,18 +63,6 @@ impl Sort {
     /// All, in the order in which a key goes through them.
     pub const ALL: [Sort; 6] =
         [Sort::Plan, Sort::Name, Sort::Count, Sort::Errors, Sort::P95, Sort::P99];
-
-    /// Its name.
-    pub fn label(self) -> &'static str {
-        match self {
-            Sort::Plan => "plan",
-            Sort::Name => "name",
-            Sort::Count => "count",
-            Sort::Errors => "errors",
-            Sort::P95 => "p95",
-            Sort::P99 => "p99",
-        }
-    }
 }
 
 /// What keys do now.

@@ -190,3 +190,6 @@ fn wait(tty: &File, flags: PollFlags, within: Duration) -> PollFlags {
         Err(_) => PollFlags::empty(),
     }
 }
+
+#[cfg(test)]
+mod tests;

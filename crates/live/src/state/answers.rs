@@ -110,7 +110,9 @@ impl State {
                 _ => format!("{} dropped", rate(dropped as f64 / seconds)),
             });
         }
-        words.push(match closed {
+        // Those of open workloads come and go, and are counted with the others.
+        let is_planned = closed && self.loads.iter().all(|load| load.is_users());
+        words.push(match is_planned {
             true => format!("{} of {} users", count(last.users), count(last.planned_users as u64)),
             false => format!("{} users", count(last.users)),
         });

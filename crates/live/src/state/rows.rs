@@ -128,6 +128,8 @@ pub fn label(key: &RowKey) -> String {
     let name = escape_control(&name);
     match key.place.kind {
         RowKind::Request => name.into_owned(),
+        // They bear no name but that of their scenario.
+        RowKind::Iteration => format!("[iteration] {}", escape_control(&key.place.scenario)),
         kind => format!("[{}] {name}", kind.label()),
     }
 }

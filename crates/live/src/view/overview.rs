@@ -101,17 +101,17 @@ fn charts(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window, all:
     let upper = if all { area.height / 2 } else { area.height };
     let [left, right] = halves(top(area, upper));
     let is_open = state.loads.iter().any(|load| !load.is_users());
-    let is_closed = state.loads.iter().any(|load| load.is_users());
     match is_open {
         true => arrivals(paint, left, state, window),
-        false if all => users(paint, left, state, window, is_closed),
+        false if all => users(paint, left, state, window, true),
         false => throughput(paint, left, state, window),
     }
     latency(paint, right, state, window);
     if all {
         let [left, right] = halves(below(area, upper));
         match is_open {
-            true => users(paint, left, state, window, is_closed),
+            // Users that arrivals need are counted with those that are planned.
+            true => users(paint, left, state, window, false),
             false => throughput(paint, left, state, window),
         }
         errors(paint, right, state, window);

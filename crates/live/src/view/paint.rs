@@ -106,7 +106,7 @@ pub fn bar(columns: u16, part: f64) -> String {
 
 /// Seconds as a person reads them: `1m12s`.
 pub fn clock(seconds: f64) -> String {
-    let whole = seconds.max(0.0).min(1e9) as u64;
+    let whole = seconds.clamp(0.0, 1e9) as u64;
     match (whole / 3_600, whole / 60 % 60, whole % 60) {
         (0, 0, seconds) => format!("{seconds}s"),
         (0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
