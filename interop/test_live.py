@@ -68,7 +68,7 @@ class Live(unittest.TestCase):
         screen = self.start(columns, rows, length="6s")
         screen.wait_for("As planned?")
         shown = screen.wait_for("x status in broken")
-        self.assertIn("HTTP 503", screen.wait_for("503"))
+        screen.wait_for("broken: status: ")
         for word in ("running", "buyer", "guest", "Arrivals", "p99", "20 users", "valid"):
             self.assertIn(word, shown)
         for key, word in [("2", "search"), ("3", "x status in broken"), ("4", "status == 200"), ("4", "p99(home)"),
@@ -106,8 +106,9 @@ class Live(unittest.TestCase):
         screen.wait()
         self.is_restored(screen)
         rows = self.result()["series"]
-        self.assertTrue(any(row["requests"] == 0 for row in rows), "it stood still")
-        self.assertLess(len(rows), 40, "it was stopped")
+        busy = {row["second"] for row in rows if row["requests"] > 5}
+        self.assertLess(len(busy), rows[-1]["second"], "it stood still")
+        self.assertLess(rows[-1]["second"], 40, "it was stopped")
 
     def test_requests_are_sorted_and_filtered(self):
         screen = self.start(80, 24)
@@ -143,9 +144,9 @@ class Live(unittest.TestCase):
         screen.resize(80, 24)
         screen.wait_for("p:pause")
         screen.press("\x03")
-        screen.wait_for("stopping")
         screen.wait()
         self.is_restored(screen)
+        self.assertLess(self.result()["elapsed_s"], 25, "Ctrl-C stops it")
 
     def test_the_terminal_is_given_back_however_it_ends(self):
         # A request that hangs: the first Ctrl-C waits for it.
@@ -196,7 +197,7 @@ scenarios:
     steps: [{get: /delay/1, name: "evil\\e]0;owned\\a\\e[2J", check: ["status == 500"]}]
 """
         screen = self.start(80, 24, plan=plan)
-        screen.wait_for("evil\\x1b]0;owned\\x07")
+        screen.wait_for("check in evil")
         screen.wait()
         self.assertNotIn(b"\x1b]0;owned", bytes(screen.raw))
         self.is_restored(screen)
