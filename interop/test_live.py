@@ -81,7 +81,8 @@ class Live(unittest.TestCase):
         self.assertNotIn("\x1b[H", screen.after())
 
     def test_the_load_is_changed_paused_and_stopped_by_keys(self):
-        screen = self.start(100, 30, length="60s")
+        plan = PLAN.replace("    steps:\n", "    steps:\n      - {think: 50ms}\n", 1)
+        screen = self.start(100, 30, length="60s", plan=plan)
         screen.wait_for("20 users")
         time.sleep(1.5)
         screen.press("+")

@@ -59,6 +59,15 @@ impl State {
         &lately[lately.len().saturating_sub(NOW)..]
     }
 
+    /// Those of them after the last change by a person: in the second of a change both loads were there.
+    fn settled(&self) -> &[Point] {
+        let now = self.now();
+        let from = now.partition_point(|point| {
+            self.changed_in.is_some_and(|second| f64::from(point.second) <= second)
+        });
+        &now[from..]
+    }
+
     fn as_planned(&self) -> (Mood, &'static str, String) {
         match (self.phase, self.stopping, self.is_paused()) {
             (_, Some(_), _) => return (Mood::Doubtful, "stopping", self.load_now()),
@@ -69,7 +78,7 @@ impl State {
             _ if self.history.last().is_none() => return (Mood::Unknown, "not yet", String::new()),
             _ => {}
         }
-        let now = self.now();
+        let now = self.settled();
         let dropped: u64 = now.iter().map(|point| point.arrivals_dropped).sum();
         let planned: f64 = now.iter().map(|point| point.planned_arrivals).sum();
         let started = now.iter().map(|point| point.arrivals).sum::<u64>() as f64;
@@ -77,9 +86,10 @@ impl State {
         let tolerance = MAX_MISSING * planned + 2.0 * planned.sqrt();
         let is_open = self.loads.iter().any(|load| !load.is_users());
         let is_closed = self.loads.iter().any(|load| load.is_users());
-        let few_arrivals = is_open && started < planned - tolerance;
-        let wanted = self.history.last().map_or(0.0, |point| point.planned_users);
-        let there = self.history.last().map_or(0, |point| point.users) as f64;
+        // Of both kinds together it is not known whose iterations began.
+        let few_arrivals = is_open && !is_closed && started < planned - tolerance;
+        let wanted = now.last().map_or(0.0, |point| point.planned_users);
+        let there = now.last().map_or(0, |point| point.users) as f64;
         // Users that have made their iterations go earlier, and those of open workloads count as well.
         let ends_by_time = self.loads.iter().all(|load| load.iterations.is_none());
         let few_users = is_closed && ends_by_time && there < wanted * (1.0 - MAX_MISSING) - 1.0;
@@ -100,11 +110,11 @@ impl State {
             let planned: f64 = now.iter().map(|point| point.planned_arrivals).sum();
             let dropped: u64 = now.iter().map(|point| point.arrivals_dropped).sum();
             let started = now.iter().map(|point| point.arrivals).sum::<u64>() as f64;
-            words.push(format!(
-                "{} of {} arrivals",
-                rate(started / seconds),
-                rate(planned / seconds)
-            ));
+            let (started, planned) = (rate(started / seconds), rate(planned / seconds));
+            words.push(match closed {
+                true => format!("{planned} arrivals planned"),
+                false => format!("{started} of {planned} arrivals"),
+            });
             words.push(match dropped {
                 0 => "none dropped".to_owned(),
                 _ => format!("{} dropped", rate(dropped as f64 / seconds)),

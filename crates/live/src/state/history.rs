@@ -145,12 +145,14 @@ pub struct History {
 const LATELY: usize = 60;
 
 impl History {
-    /// Adds a second, or takes its place if it is the last one.
-    pub fn add(&mut self, point: Point) {
+    /// Adds a second. If it is there already, a worker was late: what was recorded is known in full now, and only of
+    /// the arrivals it brings the rest.
+    pub fn add(&mut self, mut point: Point) {
         self.resolution = self.resolution.max(1);
         let second = point.second;
         match self.lately.iter().position(|own| own.second == second) {
             Some(at) => {
+                point.arrivals += self.lately[at].arrivals;
                 self.lately[at] = point;
                 // Of points of several seconds the earlier numbers stay: they are for charts.
                 let same = self.points.iter_mut().rev().find(|own| own.second == second);
@@ -229,6 +231,8 @@ mod tests {
         [(0, 5), (1, 3), (1, 4)].into_iter().for_each(|(at, n)| history.add(second(at, n)));
         let requests: Vec<u64> = history.points().iter().map(|point| point.requests).collect();
         assert_eq!(requests, [5, 4]);
+        let arrivals: Vec<u64> = history.lately().iter().map(|point| point.arrivals).collect();
+        assert_eq!(arrivals, [5, 3 + 4], "the rest of them");
         assert_eq!(history.last().map(|point| point.requests), Some(4));
     }
 }

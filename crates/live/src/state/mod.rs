@@ -93,6 +93,8 @@ pub struct State {
     ended_s: Option<f64>,
     paused_s: Option<f64>,
     stood_still_s: f64,
+    /// The second of the load in which a person changed it last.
+    changed_in: Option<f64>,
     totals: Totals,
     host_metrics: HostMetrics,
 }
@@ -131,6 +133,7 @@ impl State {
             ended_s: None,
             paused_s: None,
             stood_still_s: 0.0,
+            changed_in: None,
             totals: Totals::new(),
             host_metrics: HostMetrics::default(),
         }
@@ -242,6 +245,7 @@ impl State {
             EventKind::Resumed => {
                 let since = self.paused_s.take();
                 self.stood_still_s += since.map_or(0.0, |since| at_s - since);
+                self.changed_in = self.began_s.map(|began| at_s - began);
                 self.note(at_s, "the load goes on", false);
             }
             EventKind::Scaled { scenario, to } => {
@@ -287,6 +291,7 @@ impl State {
         let at_s = self.load_s();
         let own = self.loads.iter_mut().find(|load| load.scenario == scenario);
         own.into_iter().for_each(|load| load.scale(at_s, level));
+        self.changed_in = self.began_s.map(|began| self.now_s - began);
     }
 
     /// How long the load has gone on, in s, pauses left out.

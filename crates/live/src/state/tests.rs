@@ -248,3 +248,15 @@ fn names_that_are_too_many_are_counted_and_not_shown() {
     state.second(&second);
     assert_eq!((state.rows.all().len(), state.rows.left_out()), (MAX_ROWS, 5));
 }
+
+#[test]
+fn the_second_of_a_change_is_not_held_against_the_plan() {
+    let plan = "target: http://a.test\nscenarios:\n  guest: {load: {rate: 1000/s, for: 1m}, steps: [{get: /}]}\n";
+    let mut state = running(plan, Some(60.0));
+    (0..10).for_each(|number| pass(&mut state, number, WELL));
+    state.now_s = 11.5;
+    state.scaled("guest", 2_000.0);
+    pass(&mut state, 10, Doing { requests: 1_500, ..WELL });
+    (11..13).for_each(|number| pass(&mut state, number, Doing { requests: 2_000, ..WELL }));
+    assert_eq!(state.answers()[0].word, "yes", "{:?}", state.answers()[0]);
+}

@@ -150,7 +150,9 @@ fn arrivals(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
     ];
     let last = state.history.last().copied().unwrap_or_default();
     let now = format!("  {}", rate(last.arrivals as f64));
-    let plan = format!(" of {} planned", rate(last.planned_arrivals));
+    let is_mixed = state.loads.iter().any(|load| load.is_users());
+    let of = if is_mixed { "served," } else { "of" };
+    let plan = format!(" {of} {} planned", rate(last.planned_arrivals));
     let title = [("Arrivals", theme.heading()), (&*now, theme.curve(0)), (&*plan, theme.dim())];
     chart(paint, area, &title, &curves, window, rate);
 }
