@@ -211,7 +211,8 @@ mod tests {
     use super::*;
 
     fn second(second: u32, requests: u64) -> Point {
-        Point { second, seconds: 1, requests, p99_us: requests, ..Point::default() }
+        let (p99_us, arrivals) = (requests, requests);
+        Point { second, seconds: 1, requests, p99_us, arrivals, ..Point::default() }
     }
 
     #[test]
