@@ -1,25 +1,33 @@
 #!/usr/bin/env bash
-# Tests against real peers. Installs what they need from the package registries, if it is not there.
+# Tests against real peers. Installs what they need from the package registries, if it is not there: system packages,
+# and Python's into a virtual environment below target/.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 missing=()
-command -v nginx >/dev/null || missing+=(nginx-light)
-command -v wrk >/dev/null || missing+=(wrk)
-command -v curl >/dev/null || missing+=(curl)
-command -v openssl >/dev/null || missing+=(openssl)
-command -v ip >/dev/null || missing+=(iproute2)
-command -v python3 >/dev/null || missing+=(python3)
-python3 -c "import jsonschema, yaml" 2>/dev/null || missing+=(python3-jsonschema python3-yaml)
-command -v node >/dev/null || missing+=(nodejs)
-# Debian has no package of it.
-python3 -c "import pyarrow" 2>/dev/null || python3 -m pip install --quiet --user pyarrow
+need() { command -v "$1" >/dev/null || missing+=("${2:-$1}"); }
+need nginx nginx-light
+need wrk
+need curl
+need openssl
+need ip iproute2
+need python3
+need node nodejs
+need npm
+need chromium
+python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} -gt 0 ]; then
     [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
     "${as_root[@]}" apt-get update -qq
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
+python="$PWD/../target/interop/bin/python3"
+"$python" -c "import jsonschema, pyarrow, pyte, yaml" 2>/dev/null || {
+    python3 -m venv --clear ../target/interop
+    "$python" -m pip install --quiet --disable-pip-version-check jsonschema pyarrow pyte pyyaml
+}
+
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
-python3 -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_guides test_install test_export
+"$python" -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_live test_guides test_install test_export

@@ -1,5 +1,5 @@
-"""A terminal of a given size for a command, and what it shows: enough of ECMA-48 for a progress line (carriage return,
-line feed, erase in line, colours)."""
+"""A terminal of a given size for a command, and what it shows: enough of ECMA-48 for a report (line feed,
+erase in line, colours)."""
 
 import fcntl
 import os

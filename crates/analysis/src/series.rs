@@ -72,6 +72,13 @@ pub struct Series {
 }
 
 impl Series {
+    /// The series of a run that still goes on: rows that are complete, in order, all of the same length.
+    pub fn of_rows(rows: Vec<SeriesRow>) -> Series {
+        let resolution = rows.first().map_or(1, |row| row.seconds.max(1));
+        let extent = Extent { resolution, slices: Vec::new() };
+        Series { rows, extent, ..Series::default() }
+    }
+
     /// The rows; a second in which no worker recorded anything has none.
     pub fn rows(&self) -> &[SeriesRow] {
         &self.rows

@@ -45,10 +45,14 @@ impl Write for Printed {
     }
 }
 
-/// Whether what is printed may have colours: for a terminal, unless NO_COLOR is set (no-color.org).
+/// Whether what is printed may have colours: for a terminal, unless the user wants none.
 pub fn has_colors() -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    std::io::stdout().is_terminal() && !refused
+    std::io::stdout().is_terminal() && !refuses_colors()
+}
+
+/// Whether the user wants no colours (no-color.org).
+pub fn refuses_colors() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// Prints a text to the standard error, its control characters escaped: it may quote a plan, or what a server sent.

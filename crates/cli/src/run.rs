@@ -1,9 +1,9 @@
 //! `squall run`: runs a plan, shows its progress, and prints its result.
 
 use std::fs::File;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use squall_live::LiveView;
 use squall_plan::yaml::Loaded;
 use squall_report::RunDocument;
 use squall_runner::{
@@ -37,19 +37,27 @@ pub fn run(
     let options = Options { command, strict: output.strict, ..output.runtime.options(options) };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let outcome = squall_runner::run(loaded, &options, sinks(output, folder), &handle)?;
-    conclude(output, &outcome)
+    let outcome = squall_runner::run(loaded, &options, sinks(output, folder, &handle), &handle);
+    // Whatever came of it is said on the terminal as it was.
+    squall_live::restore();
+    conclude(output, &outcome?)
 }
 
-/// Where the run goes while it is in progress.
-fn sinks(output: &Output, folder: Option<PathBuf>) -> Vec<(String, Box<dyn Sink>)> {
-    let style = match std::io::stderr().is_terminal() {
-        _ if output.quiet => ProgressStyle::Quiet,
-        true => ProgressStyle::Terminal,
-        false => ProgressStyle::Plain,
+/// Where the run goes while it is in progress. In a terminal that can show it there is a live view.
+fn sinks(
+    output: &Output,
+    folder: Option<PathBuf>,
+    handle: &Handle,
+) -> Vec<(String, Box<dyn Sink>)> {
+    let progress: Box<dyn Sink> = match output.quiet {
+        true => Box::new(Progress::new(out::Messages, ProgressStyle::Quiet)),
+        false if squall_live::is_able() => {
+            let theme = squall_live::Theme { has_colors: !out::refuses_colors() };
+            Box::new(LiveView::new(out::Messages, handle, theme))
+        }
+        false => Box::new(Progress::new(out::Messages, ProgressStyle::Lines)),
     };
-    let progress = Progress::new(out::Messages, style);
-    let mut sinks: Vec<(String, Box<dyn Sink>)> = vec![("progress".to_owned(), Box::new(progress))];
+    let mut sinks = vec![("progress".to_owned(), progress)];
     if let Some(base) = folder {
         sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
     }

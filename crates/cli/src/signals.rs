@@ -36,13 +36,19 @@ fn receive(number: u32, handle: &Handle) {
     match number {
         1 => {
             handle.stop();
-            out::message(
-                "\nstopping: requests in flight may finish (press Ctrl-C again to stop at once)\n",
-            );
+            // The live view says so itself.
+            if !squall_live::is_shown() {
+                out::message(
+                    "\nstopping: requests in flight may finish (press Ctrl-C again to stop at once)\n",
+                );
+            }
         }
         2 => handle.abort(),
         // A third signal exits even without results.
-        _ => std::process::exit(Exit::Interrupted as i32),
+        _ => {
+            squall_live::restore();
+            std::process::exit(Exit::Interrupted as i32)
+        }
     }
 }
 

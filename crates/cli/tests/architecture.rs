@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 14] = [
+const MAY_IMPORT: [(&str, &[&str]); 15] = [
     (
         "squall",
         &[
@@ -13,6 +13,7 @@ const MAY_IMPORT: [(&str, &[&str]); 14] = [
             "squall-engine",
             "squall-extract",
             "squall-limit",
+            "squall-live",
             "squall-load",
             "squall-metrics",
             "squall-plan",
@@ -20,6 +21,18 @@ const MAY_IMPORT: [(&str, &[&str]); 14] = [
             "squall-runner",
             "squall-target",
             "squall-wire",
+        ],
+    ),
+    (
+        "squall-live",
+        &[
+            "squall-analysis",
+            "squall-base",
+            "squall-load",
+            "squall-metrics",
+            "squall-plan",
+            "squall-report",
+            "squall-runner",
         ],
     ),
     (

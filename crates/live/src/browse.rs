@@ -1,0 +1,112 @@
+//! What a person looks at: the tab, the order of the rows, a filter, what is being typed. Plain data.
+
+/// A page of the view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tab {
+    /// Scenarios, load, latency, errors.
+    #[default]
+    Overview,
+    /// Requests by name.
+    Requests,
+    /// Errors by name and kind.
+    Errors,
+    /// Thresholds and checks.
+    Checks,
+    /// squall itself and its host.
+    Generator,
+    /// Warnings, what the plan logs, what happened.
+    Log,
+}
+
+impl Tab {
+    /// All, in their order.
+    pub const ALL: [Tab; 6] =
+        [Tab::Overview, Tab::Requests, Tab::Errors, Tab::Checks, Tab::Generator, Tab::Log];
+
+    /// Its name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Tab::Overview => "Overview",
+            Tab::Requests => "Requests",
+            Tab::Errors => "Errors",
+            Tab::Checks => "Checks",
+            Tab::Generator => "Squall",
+            Tab::Log => "Log",
+        }
+    }
+
+    /// The tab so many further on, around the end.
+    pub fn step(self, by: usize) -> Tab {
+        Tab::ALL[(self as usize + by) % Tab::ALL.len()]
+    }
+}
+
+/// By what the rows of requests are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// As they came.
+    #[default]
+    Plan,
+    /// The name.
+    Name,
+    /// How many ended.
+    Count,
+    /// How many were errors.
+    Errors,
+    /// The 95th percentile.
+    P95,
+    /// The 99th percentile.
+    P99,
+}
+
+impl Sort {
+    /// All, in the order in which a key goes through them.
+    pub const ALL: [Sort; 6] =
+        [Sort::Plan, Sort::Name, Sort::Count, Sort::Errors, Sort::P95, Sort::P99];
+}
+
+/// What keys do now.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// What the help says.
+    #[default]
+    Keys,
+    /// Write the filter.
+    Filter,
+    /// Write another level of the chosen load.
+    Level(String),
+    /// Answer whether the run is to be stopped, in order or (if it is being stopped) at once.
+    Stop,
+    /// End the help.
+    Help,
+}
+
+/// What a person looks at.
+#[derive(Debug, Default)]
+pub struct Browse {
+    /// The tab.
+    pub tab: Tab,
+    /// Rows above the first one that is shown.
+    pub scroll: usize,
+    /// The order of requests.
+    pub sort: Sort,
+    /// Whether that is turned around.
+    pub reversed: bool,
+    /// What names of requests, errors and checks must contain, whatever the case.
+    pub filter: String,
+    /// Whether charts show the last minute, and not the whole load.
+    pub last_minute: bool,
+    /// Which load keys change.
+    pub load: usize,
+    /// What keys do now.
+    pub mode: Mode,
+    /// What came of the last command, and when, in s after the run began.
+    pub notice: Option<(f64, String)>,
+}
+
+impl Browse {
+    /// Whether the filter lets a name pass.
+    pub fn passes(&self, name: &str) -> bool {
+        self.filter.is_empty() || name.to_lowercase().contains(&self.filter.to_lowercase())
+    }
+}

@@ -1,0 +1,195 @@
+//! The three questions that a tester has while a run goes on: does it go as planned, is the target fine, and is it
+//! squall? Pure.
+
+use squall_analysis::{Validity, worst};
+use squall_base::units::{count, percent, rate, time};
+use squall_runner::Phase;
+
+use super::{Point, State, Stopping};
+
+/// Seconds that count as now.
+const NOW: usize = 5;
+/// The share of what is planned that may be missing.
+const MAX_MISSING: f64 = 0.02;
+
+/// How good an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// There is none yet.
+    Unknown,
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Doubtful,
+    /// Not as it should be.
+    Bad,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The question in a word or two.
+    pub question: &'static str,
+    /// How good it is.
+    pub mood: Mood,
+    /// The answer in a word or two.
+    pub word: String,
+    /// What it is based on.
+    pub detail: String,
+}
+
+impl State {
+    /// The three answers.
+    pub fn answers(&self) -> [Answer; 3] {
+        let answer = |question, (mood, word, detail): (Mood, &str, String)| Answer {
+            question,
+            mood,
+            word: word.to_owned(),
+            detail,
+        };
+        [
+            answer("As planned?", self.as_planned()),
+            answer("Target fine?", self.target_fine()),
+            answer("Squall fine?", self.squall_fine()),
+        ]
+    }
+
+    fn now(&self) -> &[Point] {
+        let lately = self.history.lately();
+        &lately[lately.len().saturating_sub(NOW)..]
+    }
+
+    /// Those of them after the last change by a person: in the second of a change both loads were there.
+    fn settled(&self) -> &[Point] {
+        let now = self.now();
+        let from = now.partition_point(|point| {
+            self.changed_in.is_some_and(|second| f64::from(point.second) <= second)
+        });
+        &now[from..]
+    }
+
+    fn as_planned(&self) -> (Mood, &'static str, String) {
+        match (self.phase, self.stopping, self.is_paused()) {
+            (_, Some(_), _) => return (Mood::Doubtful, "stopping", self.load_now()),
+            (_, _, true) => return (Mood::Doubtful, "paused", "the load stands still".to_owned()),
+            (Phase::Preparation | Phase::Setup, ..) => {
+                return (Mood::Unknown, "not yet", self.phase.label().to_owned());
+            }
+            _ if self.history.last().is_none() => return (Mood::Unknown, "not yet", String::new()),
+            _ => {}
+        }
+        let now = self.settled();
+        let dropped: u64 = now.iter().map(|point| point.arrivals_dropped).sum();
+        let planned: f64 = now.iter().map(|point| point.planned_arrivals).sum();
+        let started = now.iter().map(|point| point.arrivals).sum::<u64>() as f64;
+        // Random arrivals vary by the root of their number.
+        let tolerance = MAX_MISSING * planned + 2.0 * planned.sqrt();
+        let is_open = self.loads.iter().any(|load| !load.is_users());
+        let is_closed = self.loads.iter().any(|load| load.is_users());
+        // Of both kinds together it is not known whose iterations began.
+        let few_arrivals = is_open && !is_closed && started < planned - tolerance;
+        let wanted = now.last().map_or(0.0, |point| point.planned_users);
+        let there = now.last().map_or(0, |point| point.users) as f64;
+        // Users that have made their iterations go earlier, and those of open workloads count as well.
+        let ends_by_time = self.loads.iter().all(|load| load.iterations.is_none());
+        let few_users = is_closed && ends_by_time && there < wanted * (1.0 - MAX_MISSING) - 1.0;
+        match dropped > 0 || few_arrivals || few_users {
+            true => (Mood::Bad, "no", self.load_now()),
+            false => (Mood::Good, "yes", self.load_now()),
+        }
+    }
+
+    /// What of the load is there, of what was planned.
+    fn load_now(&self) -> String {
+        let now = self.now();
+        let Some(last) = now.last() else { return String::new() };
+        let seconds: f64 = now.iter().map(Point::length_s).sum();
+        let mut words = Vec::new();
+        let closed = self.loads.iter().any(|load| load.is_users());
+        if self.loads.iter().any(|load| !load.is_users()) {
+            let planned: f64 = now.iter().map(|point| point.planned_arrivals).sum();
+            let dropped: u64 = now.iter().map(|point| point.arrivals_dropped).sum();
+            let started = now.iter().map(|point| point.arrivals).sum::<u64>() as f64;
+            let (started, planned) = (rate(started / seconds), rate(planned / seconds));
+            words.push(match closed {
+                true => format!("{planned} arrivals planned"),
+                false => format!("{started} of {planned} arrivals"),
+            });
+            words.push(match dropped {
+                0 => "none dropped".to_owned(),
+                _ => format!("{} dropped", rate(dropped as f64 / seconds)),
+            });
+        }
+        // Those of open workloads come and go, and are counted with the others.
+        let is_planned = closed && self.loads.iter().all(|load| load.is_users());
+        words.push(match is_planned {
+            true => format!("{} of {} users", count(last.users), count(last.planned_users as u64)),
+            false => format!("{} users", count(last.users)),
+        });
+        words.push(format!("{} requests", rate(last.rate())));
+        words.join(", ")
+    }
+
+    fn target_fine(&self) -> (Mood, &'static str, String) {
+        let lately = self.history.lately();
+        let requests: u64 = lately.iter().map(|point| point.requests).sum();
+        let Some(last) = self.history.last().filter(|_| requests > 0) else {
+            return (Mood::Unknown, "not yet", String::new());
+        };
+        let now = self.now();
+        let errors: u64 = now.iter().map(|point| point.errors).sum();
+        let of: u64 = now.iter().map(|point| point.requests).sum();
+        let failing = self.thresholds.iter().filter(|threshold| !threshold.passed).count();
+        let mut words =
+            vec![format!("p50 {}, p99 {}", time(last.p50_us as f64), time(last.p99_us as f64))];
+        if !self.thresholds.is_empty() {
+            let of = self.thresholds.len();
+            match failing {
+                0 => words.push(format!("{of} thresholds pass so far")),
+                _ => words.insert(0, format!("{failing} of {of} thresholds fail so far")),
+            }
+        }
+        if errors > 0 {
+            words.insert(0, format!("{} errors now", percent(errors as f64 / of.max(1) as f64)));
+        } else if self.problems.total() > 0 {
+            words.insert(0, format!("{} errors before", count(self.problems.total())));
+        }
+        let detail = words.join(", ");
+        match (failing, errors, self.problems.total()) {
+            (1.., ..) => (Mood::Bad, "no", detail),
+            (0, 1.., _) => (Mood::Bad, "errors", detail),
+            (0, 0, 1..) => (Mood::Doubtful, "again", detail),
+            _ => (Mood::Good, "yes", detail),
+        }
+    }
+
+    fn squall_fine(&self) -> (Mood, &'static str, String) {
+        let Some(last) = self.history.last() else {
+            return (Mood::Unknown, "not yet", String::new());
+        };
+        let validity = worst(&self.reasons);
+        if let Some(reason) = self.reasons.first().filter(|_| validity > Validity::Valid) {
+            let mood = if validity == Validity::Invalid { Mood::Bad } else { Mood::Doubtful };
+            return (mood, validity.label(), reason.observed.clone());
+        }
+        let detail = format!(
+            "busiest worker {} of a CPU, send delay p99 {}",
+            percent(last.busiest_ns as f64 / 1e9),
+            time(last.send_delay_p99_us as f64)
+        );
+        (Mood::Good, "valid", detail)
+    }
+
+    /// What the run does now, in a word.
+    pub fn doing(&self) -> &'static str {
+        match (self.stopping, self.is_paused(), self.phase) {
+            (Some(Stopping::AtOnce), ..) => "ending at once",
+            (Some(Stopping::InOrder), ..) => "stopping",
+            (None, true, _) => "PAUSED",
+            (None, false, Phase::Preparation) => "preparation",
+            (None, false, Phase::Setup) => "setup",
+            (None, false, Phase::Load) => "running",
+            (None, false, Phase::Teardown) => "teardown",
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The loads of a plan: what is planned of each at a time, and how far it has come. Pure.
+
+use std::time::Duration;
+
+use squall_load::{Rate, Users};
+use squall_metrics::RowKind;
+use squall_plan::model::{Load, Plan, Stage};
+use squall_runner::Second;
+
+/// A load.
+#[derive(Debug)]
+pub struct LoadState {
+    /// Whose; empty: of the scenarios that share it by weight.
+    pub scenario: String,
+    /// The scenarios that it drives.
+    pub members: Vec<String>,
+    /// When it begins after the load's start, in s, pauses left out.
+    pub from_s: f64,
+    /// How long it lasts, in s; `None`: until its iterations are done.
+    pub length_s: Option<f64>,
+    /// Its end by iterations, of all users together.
+    pub iterations: Option<u64>,
+    /// Iterations that have ended.
+    pub done: u64,
+    /// Iterations that ended in the last second.
+    pub done_lately: u64,
+    /// Levels that a person has asked for: from which second on, and what; in order.
+    scaled: Vec<(f64, f64)>,
+    shape: Shape,
+}
+
+#[derive(Debug)]
+enum Shape {
+    Users(Users),
+    Rate(Rate),
+}
+
+impl LoadState {
+    /// The loads of a plan, in its order.
+    pub fn of(plan: &Plan) -> Vec<LoadState> {
+        let own = plan.scenarios.iter().filter_map(|scenario| {
+            let load = &scenario.load.as_ref()?.value;
+            let name = scenario.name.value.clone();
+            LoadState::new(load, name.clone(), vec![name], scenario.start_after)
+        });
+        let shared = plan.load.iter().filter_map(|load| {
+            let members = plan.scenarios.iter().filter(|scenario| scenario.weight.is_some());
+            let members = members.map(|scenario| scenario.name.value.clone()).collect();
+            LoadState::new(&load.value, String::new(), members, Duration::ZERO)
+        });
+        own.chain(shared).collect()
+    }
+
+    /// `None`: its shape makes no sense, which the run says.
+    fn new(
+        load: &Load,
+        scenario: String,
+        members: Vec<String>,
+        from: Duration,
+    ) -> Option<LoadState> {
+        let (shape, stages, length, iterations) = match load {
+            Load::Closed(closed) => {
+                let users = closed.users.unwrap_or(0);
+                let shape = match closed.stages.is_empty() {
+                    true => Users::ramp(users, nanos(closed.start_time())),
+                    false => Users::stages(users, &levels(&closed.stages)),
+                };
+                let each = closed.iterations.map(|each| each.saturating_mul(users));
+                let iterations = closed.total_iterations.or(each);
+                (Shape::Users(shape.ok()?), &closed.stages, closed.duration, iterations)
+            }
+            Load::Open(open) => {
+                let rate = open.rate.unwrap_or(0.0);
+                let shape = match open.stages.is_empty() {
+                    true => Rate::ramp(rate, nanos(open.ramp)),
+                    false => Rate::stages(rate, &levels(&open.stages)),
+                };
+                (Shape::Rate(shape.ok()?), &open.stages, open.duration, open.total_iterations)
+            }
+        };
+        let staged = || stages.iter().map(|stage| stage.over).sum::<Duration>();
+        let length = length.or_else(|| (!stages.is_empty()).then(staged));
+        Some(LoadState {
+            scenario,
+            members,
+            from_s: from.as_secs_f64(),
+            length_s: length.map(|length| length.as_secs_f64()),
+            iterations,
+            done: 0,
+            done_lately: 0,
+            scaled: Vec::new(),
+            shape,
+        })
+    }
+
+    /// Its iterations that ended in a second.
+    pub fn ended_in(&self, second: &Second) -> u64 {
+        let own = second.rows.iter().filter(|row| row.key.place.kind == RowKind::Iteration);
+        let own = own.filter(|row| self.members.contains(&row.key.place.scenario));
+        own.map(|row| row.stats.count).sum()
+    }
+
+    /// Whether it is a number of virtual users, and not a rate of arrivals.
+    pub fn is_users(&self) -> bool {
+        matches!(self.shape, Shape::Users(_))
+    }
+
+    /// How it is called.
+    pub fn label(&self) -> &str {
+        if self.scenario.is_empty() { "all scenarios" } else { &self.scenario }
+    }
+
+    /// Users, or arrivals a second, that are planned at a time, in s after the load's start, pauses left out.
+    pub fn planned(&self, at_s: f64) -> f64 {
+        let passed = at_s - self.from_s;
+        if passed < 0.0 || self.length_s.is_some_and(|length| passed >= length) {
+            return 0.0;
+        }
+        if let Some((_, level)) = self.scaled.iter().rev().find(|(from, _)| *from <= at_s) {
+            return *level;
+        }
+        let at = nanos(Duration::from_secs_f64(passed));
+        match &self.shape {
+            Shape::Users(users) => users.users_at(at) as f64,
+            Shape::Rate(rate) => rate.due_before(at + 1_000_000_000) - rate.due_before(at),
+        }
+    }
+
+    /// Somebody wants another level from a time on.
+    pub fn scale(&mut self, at_s: f64, level: f64) {
+        self.scaled.push((at_s, level));
+    }
+
+    /// What part of it is over, of 1; `None`: nobody knows.
+    pub fn part_done(&self, at_s: f64) -> Option<f64> {
+        let passed = (at_s - self.from_s).max(0.0);
+        let by_time = self.length_s.filter(|length| *length > 0.0).map(|length| passed / length);
+        let of = self.iterations.filter(|of| *of > 0);
+        let by_number = of.map(|of| self.done as f64 / of as f64);
+        let part = match (by_time, by_number) {
+            (Some(time), Some(number)) => Some(time.max(number)),
+            (time, number) => time.or(number),
+        };
+        part.map(|part| part.min(1.0))
+    }
+
+    /// How long it will take yet, in s: by its end or, where that is by iterations, by their rate so far.
+    pub fn left_s(&self, at_s: f64) -> Option<f64> {
+        let passed = (at_s - self.from_s).max(0.0);
+        let by_time = self.length_s.map(|length| (self.from_s + length - at_s).max(0.0));
+        let by_number = self
+            .iterations
+            .filter(|_| self.done > 0 && passed > 0.0)
+            .map(|of| of.saturating_sub(self.done) as f64 * passed / self.done as f64);
+        match (by_time, by_number) {
+            (Some(time), Some(number)) => Some(time.min(number)),
+            (time, number) => time.or(number),
+        }
+    }
+}
+
+fn levels(stages: &[Stage]) -> Vec<(f64, u64)> {
+    stages.iter().map(|stage| (stage.level, nanos(stage.over))).collect()
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(squall_load::MAX_TIME)
+}
+
+#[cfg(test)]
+mod tests {
+    use squall_plan::yaml::load_str;
+
+    use super::*;
+
+    fn loads(scenarios: &str) -> Vec<LoadState> {
+        let text = format!("target: builtin\nscenarios: {scenarios}\n");
+        let plan = load_str("p", &text, "".as_ref(), &Default::default()).expect("a plan").plan;
+        LoadState::of(&plan)
+    }
+
+    #[test]
+    fn what_is_planned_follows_the_plan_and_then_the_person() {
+        let mut own = loads(
+            "{a: {load: {users: 10, ramp: 10s, for: 1m}, start_after: 5s, steps: [{get: /}]}, \
+              b: {load: {stages: [{rate: 100/s, over: 10s}, {rate: 0/s, over: 10s}]}, steps: [{get: /}]}}",
+        );
+        let planned = |load: &LoadState| [0.0, 9.5, 15.0, 40.0, 70.0].map(|at| load.planned(at));
+        assert_eq!(planned(&own[0]), [0.0, 5.0, 10.0, 10.0, 0.0]);
+        assert_eq!(planned(&own[1]).map(f64::round), [5.0, 98.0, 45.0, 0.0, 0.0]);
+        assert!(own[0].is_users() && !own[1].is_users());
+        own[0].scale(30.0, 25.0);
+        assert_eq!(planned(&own[0]), [0.0, 5.0, 10.0, 25.0, 0.0]);
+    }
+
+    #[test]
+    fn progress_is_by_time_or_by_iterations() {
+        let mut own = loads(
+            "{a: {load: {users: 2, for: 20s}, start_after: 10s, steps: [{get: /}]}, \
+              b: {load: {users: 4, iterations: 5}, steps: [{get: /}]}}",
+        );
+        assert_eq!((own[0].part_done(15.0), own[0].left_s(15.0)), (Some(0.25), Some(15.0)));
+        assert_eq!((own[1].iterations, own[1].left_s(3.0)), (Some(20), None));
+        own[1].done = 5;
+        assert_eq!((own[1].part_done(3.0), own[1].left_s(3.0)), (Some(0.25), Some(9.0)));
+    }
+}

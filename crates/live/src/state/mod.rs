@@ -1,0 +1,318 @@
+//! What is known of a run while it goes on: fed by seconds and events, asked by the view. No clock, no I/O.
+
+mod answers;
+mod history;
+mod loads;
+mod problems;
+mod rows;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::VecDeque;
+
+use squall_analysis::{Facts, Reason, Series, SeriesRow, Threshold, ThresholdResult, Totals};
+use squall_base::escape_control;
+use squall_metrics::{CheckCounts, Counters, HostMetrics, HostSample, RequestStats};
+use squall_plan::model::Plan;
+use squall_report::Meta;
+use squall_runner::{Event, EventKind, Phase, Second, Start};
+
+pub use answers::Mood;
+pub use history::{History, Point};
+pub use loads::LoadState;
+pub use problems::{Problem, Problems};
+pub use rows::{RowState, Rows};
+
+/// Seconds between evaluations of thresholds and validity, which look at everything recorded.
+const EVALUATE_EVERY: u32 = 5;
+/// Most lines of the log that are kept.
+const MAX_LOG: usize = 500;
+
+/// What somebody asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopping {
+    /// The end in order.
+    InOrder,
+    /// The end at once.
+    AtOnce,
+}
+
+/// A line of the log.
+#[derive(Debug, Clone)]
+pub struct LogLine {
+    /// When, in s after the run began.
+    pub at_s: f64,
+    /// What, without control characters.
+    pub text: String,
+    /// Whether it is a warning or an error.
+    pub is_warning: bool,
+}
+
+/// A run while it goes on.
+#[derive(Debug)]
+pub struct State {
+    /// The plan's name.
+    pub plan: String,
+    /// Where requests go.
+    pub target: String,
+    /// What runs now.
+    pub phase: Phase,
+    /// Since the run began, in s.
+    pub now_s: f64,
+    /// The end that was asked for.
+    pub stopping: Option<Stopping>,
+    /// Its loads.
+    pub loads: Vec<LoadState>,
+    /// Its seconds.
+    pub history: History,
+    /// Its requests by name.
+    pub rows: Rows,
+    /// Its errors by name and kind.
+    pub problems: Problems,
+    /// What checks came to, by scenario and name.
+    pub checks: Vec<(String, String, CheckCounts)>,
+    /// Its thresholds as they stand.
+    pub thresholds: Vec<ThresholdResult>,
+    /// What its numbers may suffer from so far, the most severe first.
+    pub reasons: Vec<Reason>,
+    /// All requests together, at the last evaluation.
+    pub all: RequestStats,
+    /// Warnings, what the plan logs, and what happened.
+    pub log: VecDeque<LogLine>,
+    /// What was counted so far.
+    pub counters: Counters,
+    /// The last sample of the host.
+    pub host: HostSample,
+    /// CPU time of all workers in the last second, in s.
+    pub cpu_s: f64,
+    /// Seconds and events that came.
+    pub changes: u64,
+    limits: Vec<Threshold>,
+    length_s: Option<f64>,
+    began_s: Option<f64>,
+    ended_s: Option<f64>,
+    paused_s: Option<f64>,
+    stood_still_s: f64,
+    /// The second of the load in which a person changed it last.
+    changed_in: Option<f64>,
+    totals: Totals,
+    host_metrics: HostMetrics,
+}
+
+impl State {
+    /// Of a run that is about to begin.
+    pub fn new(start: &Start) -> State {
+        State::of(&start.meta, &start.plan, start.program.length_s())
+    }
+
+    /// Of a run of this plan, which lasts so many seconds.
+    fn of(meta: &Meta, plan: &Plan, length_s: Option<f64>) -> State {
+        let limits = meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
+        State {
+            plan: escape_control(&meta.plan).into_owned(),
+            target: escape_control(meta.target.as_deref().unwrap_or_default()).into_owned(),
+            phase: Phase::Preparation,
+            now_s: 0.0,
+            stopping: None,
+            loads: LoadState::of(plan),
+            history: History::default(),
+            rows: Rows::default(),
+            problems: Problems::default(),
+            checks: Vec::new(),
+            thresholds: Vec::new(),
+            reasons: Vec::new(),
+            all: RequestStats::default(),
+            log: VecDeque::new(),
+            counters: Counters::default(),
+            host: HostSample::default(),
+            cpu_s: 0.0,
+            changes: 0,
+            limits: limits.collect(),
+            length_s,
+            began_s: None,
+            ended_s: None,
+            paused_s: None,
+            stood_still_s: 0.0,
+            changed_in: None,
+            totals: Totals::new(),
+            host_metrics: HostMetrics::default(),
+        }
+    }
+
+    /// A second of the load is over.
+    pub fn second(&mut self, second: &Second) {
+        self.changes += 1;
+        for slice in &second.slices {
+            self.totals.add(slice);
+        }
+        for (at_s, sample) in &second.host {
+            self.host_metrics.add(*at_s, *sample);
+            self.host = *sample;
+        }
+        self.cpu_s = second.self_metrics.cpu_ns as f64 / 1e9;
+        self.counters = self.totals.counters();
+        self.remember(second);
+        self.rows.add(second, &self.totals);
+        self.problems.add(second);
+        for load in &mut self.loads {
+            load.done_lately = load.ended_in(second);
+            load.done += load.done_lately;
+        }
+        if second.second.is_multiple_of(EVALUATE_EVERY) {
+            self.evaluate(f64::from(second.second + 1));
+        }
+    }
+
+    /// Notes a second for the charts.
+    fn remember(&mut self, second: &Second) {
+        let number = second.second;
+        let Some(row) = self.totals.recent().find(|row| row.second == number) else { return };
+        let at_s = f64::from(number) - self.stood_still_s;
+        let planned = |is_users: bool| -> f64 {
+            let meant = self.loads.iter().filter(|load| load.is_users() == is_users);
+            if self.is_paused() { 0.0 } else { meant.map(|load| load.planned(at_s)).sum() }
+        };
+        let point = Point {
+            arrivals: self.arrivals(second),
+            planned_arrivals: planned(false),
+            planned_users: planned(true),
+            ..Point::of(&row)
+        };
+        self.history.add(point);
+    }
+
+    /// Iterations of open workloads: those that began are not known by scenario.
+    fn arrivals(&self, second: &Second) -> u64 {
+        if self.loads.iter().all(|load| !load.is_users()) {
+            return second.counters.iterations_started;
+        }
+        let open = self.loads.iter().filter(|load| !load.is_users());
+        open.map(|load| load.ended_in(second)).sum()
+    }
+
+    /// Looks at everything recorded: the validity of the numbers, thresholds, checks.
+    fn evaluate(&mut self, elapsed_s: f64) {
+        self.all = self.totals.all();
+        let rows: Vec<SeriesRow> = self.history.points().iter().map(Point::row).collect();
+        self.reasons = squall_analysis::assess(&Facts {
+            totals: &self.totals,
+            series: &Series::of_rows(rows),
+            all: &self.all,
+            elapsed_s,
+            host: &self.host_metrics,
+            // What is steady is known at the end, and so is whether there are enough values.
+            steady: None,
+            thresholds: &[],
+        });
+        let results = self.limits.iter().map(|limit| limit.evaluate(&self.totals, elapsed_s));
+        self.thresholds = results.collect();
+        let checks = self.totals.checks().map(|(key, counts)| {
+            (escape_control(&key.place.scenario).into_owned(), rows::label_of_check(key), counts)
+        });
+        self.checks = checks.collect();
+    }
+
+    /// Something has happened.
+    pub fn event(&mut self, event: &Event) {
+        self.changes += 1;
+        let at_s = event.at_s;
+        match &event.kind {
+            EventKind::Warning(text) => text.lines().for_each(|line| self.note(at_s, line, true)),
+            EventKind::PhaseBegan(phase) => {
+                self.phase = *phase;
+                if *phase == Phase::Load {
+                    self.began_s = Some(at_s);
+                }
+                self.note(at_s, &format!("{} begins", phase.label()), false);
+            }
+            EventKind::PhaseEnded { phase, failed } => self.ended(at_s, *phase, failed.as_deref()),
+            EventKind::Stage { scenario, stage } => {
+                let of = if scenario.is_empty() { "all scenarios" } else { scenario };
+                self.note(at_s, &format!("{of}: stage {stage} begins"), false);
+            }
+            EventKind::StopAsked(_) => {
+                self.stopping.get_or_insert(Stopping::InOrder);
+                self.note(at_s, "a stop was asked for: requests in flight may finish", false);
+            }
+            EventKind::AbortAsked(_) => {
+                self.stopping = Some(Stopping::AtOnce);
+                self.note(at_s, "the end at once was asked for", false);
+            }
+            EventKind::Paused => {
+                self.paused_s.get_or_insert(at_s);
+                self.note(at_s, "the load is paused", false);
+            }
+            EventKind::Resumed => {
+                let since = self.paused_s.take();
+                self.stood_still_s += since.map_or(0.0, |since| at_s - since);
+                self.changed_in = self.began_s.map(|began| at_s - began);
+                self.note(at_s, "the load goes on", false);
+            }
+            EventKind::Scaled { scenario, to } => {
+                let of = if scenario.is_empty() { "all scenarios" } else { scenario };
+                self.note(at_s, &format!("{of}: {to} from now on"), false);
+            }
+            EventKind::FirstError { key, kind } => self.problems.meet(key, kind),
+            EventKind::Log { text, example, .. } => match example {
+                Some(example) => {
+                    self.problems.example(&example.scenario, &example.name, example.kind, text);
+                }
+                None => self.note(at_s, text, false),
+            },
+            EventKind::Error(text) => self.note(at_s, text, true),
+            EventKind::Exchange(_) | EventKind::Evaluated(_) => {}
+        }
+    }
+
+    fn ended(&mut self, at_s: f64, phase: Phase, failed: Option<&str>) {
+        if phase == Phase::Load {
+            self.ended_s = Some(at_s);
+            self.paused_s = None;
+            if let Some(last) = self.history.last() {
+                self.evaluate(f64::from(last.second + 1));
+            }
+        }
+        match failed {
+            Some(why) => self.note(at_s, &format!("{} failed: {why}", phase.label()), true),
+            None => self.note(at_s, &format!("{} is over", phase.label()), false),
+        }
+    }
+
+    fn note(&mut self, at_s: f64, text: &str, is_warning: bool) {
+        if self.log.len() >= MAX_LOG {
+            self.log.pop_front();
+        }
+        let text = escape_control(text).replace('\t', "    ");
+        self.log.push_back(LogLine { at_s, text, is_warning });
+    }
+
+    /// A person wants another level of a load from now on.
+    pub fn scaled(&mut self, scenario: &str, level: f64) {
+        let at_s = self.load_s();
+        let own = self.loads.iter_mut().find(|load| load.scenario == scenario);
+        own.into_iter().for_each(|load| load.scale(at_s, level));
+        self.changed_in = self.began_s.map(|began| self.now_s - began);
+    }
+
+    /// How long the load has gone on, in s, pauses left out.
+    pub fn load_s(&self) -> f64 {
+        let Some(began) = self.began_s else { return 0.0 };
+        let until = self.paused_s.or(self.ended_s).unwrap_or(self.now_s);
+        (until - began - self.stood_still_s).max(0.0)
+    }
+
+    /// How long the load lasts by the plan, in s.
+    pub fn length_s(&self) -> Option<f64> {
+        self.length_s
+    }
+
+    /// Seconds for which the load has stood still before now, in s: charts, which show the clock, have it.
+    pub fn stood_still_s(&self) -> f64 {
+        self.stood_still_s + self.paused_s.map_or(0.0, |since| self.now_s - since)
+    }
+
+    /// Whether the load stands still.
+    pub fn is_paused(&self) -> bool {
+        self.paused_s.is_some()
+    }
+}
