@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use squall_plan::yaml::Loaded;
-use squall_report::RunDocument;
+use squall_report::{Finished, RunDocument};
 use squall_runner::{
     Folder, Handle, Json, Options, Outcome, Phase, PhaseReport, Progress, ProgressStyle,
     RequestLog, Sink,
@@ -13,6 +13,7 @@ use squall_runner::{
 
 use crate::args::{self, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
+use crate::files::{self, ResultFile};
 use crate::{out, plans, signals};
 
 /// Folder in which run folders are created.
@@ -22,7 +23,7 @@ const DEFAULT_FOLDER: &str = "squall-runs";
 pub fn command(args: &args::Run) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let options = Options { loads: args.loads(), ..args.variables.options() };
-    let folder = args.output.out.clone().unwrap_or_else(|| DEFAULT_FOLDER.into());
+    let folder = args.output.folder().unwrap_or_else(|| DEFAULT_FOLDER.into());
     run(&loaded, options, &args.output, Some(folder))
 }
 
@@ -37,8 +38,17 @@ pub fn run(
     let options = Options { command, strict: output.strict, ..output.runtime.options(options) };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
+    let files = output.files();
+    files::prepare(&files).map_err(CommandError::bad_input)?;
+    // What is drawn over time is made of what was recorded, which is kept until then.
+    let temporary = match folder.is_none() && files.iter().any(ResultFile::needs_folder) {
+        true => Some(tempfile::tempdir().map_err(CommandError::incomplete)?),
+        false => None,
+    };
+    let is_kept = temporary.is_none();
+    let folder = folder.or_else(|| temporary.as_ref().map(|own| own.path().to_owned()));
     let outcome = squall_runner::run(loaded, &options, sinks(output, folder), &handle)?;
-    conclude(output, &outcome)
+    conclude(output, &outcome, &files, is_kept)
 }
 
 /// Where the run goes while it is in progress.
@@ -64,14 +74,21 @@ fn sinks(output: &Output, folder: Option<PathBuf>) -> Vec<(String, Box<dyn Sink>
     sinks
 }
 
-/// Prints the result and returns the exit code.
-fn conclude(output: &Output, outcome: &Outcome) -> CommandResult {
+/// Writes the result's files, prints it and returns the exit code. The run's folder is named if it `is_kept`.
+fn conclude(
+    output: &Output,
+    outcome: &Outcome,
+    files: &[ResultFile],
+    is_kept: bool,
+) -> CommandResult {
     let document = squall_report::document(&outcome.run);
+    let folder = outcome.folder.as_deref().map(|folder| (&*outcome.run, folder));
+    let written = files::write(files, Finished { document: &document, folder });
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;
     } else {
         // What a setup that failed came to is there, too.
-        if let Some(folder) = &outcome.folder {
+        if let Some(folder) = outcome.folder.as_ref().filter(|_| is_kept) {
             out::print(&format!("\n run folder  {}", folder.display()));
         }
         if outcome.has_load {
@@ -83,6 +100,7 @@ fn conclude(output: &Output, outcome: &Outcome) -> CommandResult {
     let told = interrupted.filter(|report| report.phase != Phase::Load || !outcome.has_load);
     let told = told.filter_map(PhaseReport::trouble).chain(outcome.run.incomplete.iter().cloned());
     told.for_each(|trouble| out::message(&format!("squall: {trouble}\n")));
+    written.map_err(CommandError::incomplete)?;
     Ok(Exit::of_run(&document))
 }
 
