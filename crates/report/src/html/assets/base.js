@@ -76,25 +76,29 @@ function moment(seconds) {
 const plural = (number, word) => `${count(number)} ${word}${number === 1 ? '' : 's'}`;
 const spoken = (name) => name.replaceAll('_', ' ');
 const UNITS = {
-  time: { show: time, axis: 'latency' },
-  rate: { show: rate, axis: 'per second' },
-  count: { show: count, axis: 'number' },
-  bytes: { show: (value) => `${bytes(value)}/s`, axis: 'bytes per second' },
-  share: { show: percent, axis: 'share' },
+  time: { show: time },
+  rate: { show: rate },
+  count: { show: count },
+  bytes: { show: (value) => `${bytes(value)}/s`, tick: bytes },
+  share: { show: percent },
 };
+
+/** A number beside an axis. */
+const tickText = (value, unit) => (value === 0 && unit !== 'time' ? '0' : (UNITS[unit].tick || UNITS[unit].show)(value));
 
 /** Tells a screen reader. */
 function announce(text) {
   document.getElementById('announce').textContent = text;
 }
 
-/** A table: its head, and rows of cells; what is a number is marked by `numbers`, from which column on. */
-function table(caption, head, rows, numbers = 1) {
+/** A table: its head, and rows of cells; from column `numbers` on they are numbers. `table.prose` has sentences: on
+ * a phone its cells stand below each other. */
+function table(caption, head, rows, numbers = 1, form = 'table') {
   const cell = (value, at) =>
-    at === 0 ? el('th', { scope: 'row' }, value) : el(at >= numbers ? 'td.number' : 'td', null, value);
+    at === 0 ? el('th', { scope: 'row' }, value) : el(at >= numbers ? 'td.number' : 'td', { 'data-title': head[at] }, value);
   const titles = head.map((title, at) => el(at >= numbers ? 'th.number' : 'th', { scope: 'col' }, title));
-  return el('div.wide', { tabindex: 0, role: 'region', 'aria-label': caption },
-    el('table', null, el('caption.unseen', null, caption), el('thead', null, el('tr', null, titles)),
+  return el('div.wide', { tabindex: 0, role: 'group', 'aria-label': caption },
+    el(form, null, el('caption.unseen', null, caption), el('thead', null, el('tr', null, titles)),
       el('tbody', null, rows.map((row) => el('tr', null, row.map(cell))))));
 }
 
@@ -108,8 +112,7 @@ function lazy(title, make) {
 }
 
 /** A part of the page, named in its contents. */
-function section(id, title, ...content) {
-  const made = el('section', { id, 'aria-labelledby': `${id}-title` }, el('h2', { id: `${id}-title` }, title), ...content);
-  document.getElementById('contents').append(el('a', { href: `#${id}` }, title));
-  return made;
+function section(id, name, title, ...content) {
+  document.getElementById('contents').append(el('a', { href: `#${id}` }, name));
+  return el('section', { id, 'aria-labelledby': `${id}-title` }, el('h2', { id: `${id}-title` }, title), ...content);
 }

@@ -2,16 +2,18 @@
 // when its width, the zoom or what it shows changes; a legend names each line and its value at the cursor, and a
 // table behind each chart has the numbers.
 
-const MARGIN = { left: 62, right: 12, top: 10, bottom: 22 };
+const MARGIN = { left: 70, right: 12, top: 10, bottom: 22 };
 const view = { from: 0, to: elapsed, cursor: null };
 const charts = new Set();
 const listeners = new Set();
 
 /** Ticks of a linear axis from 0 on: about `wanted` round numbers. */
-function ticks(highest, wanted = 4) {
-  const rough = Math.max(highest, 1e-9) / wanted;
+function ticks(highest, wanted = 4, unit) {
+  const base = unit === 'bytes' ? 1024 ** Math.floor(Math.log(Math.max(highest, 1)) / Math.log(1024)) : 1;
+  const rough = Math.max(highest, 1e-9) / wanted / base;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999);
+  const least = unit === 'count' ? 1 : 0;
+  const step = Math.max([1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999) * base, least);
   const all = [];
   for (let n = 0; n <= highest * 1.001 + step * 0.999; n += step) all.push(n);
   return all;
@@ -27,7 +29,7 @@ function timeTicks(from, to, wanted) {
 }
 
 /** A scale of values: where one lies from the bottom (0) to the top (1). */
-function scale(lines, logarithmic, unit) {
+function scale(lines, logarithmic, unit, height = 200) {
   const shown = lines.flatMap((line) => line.shown.map(([, value]) => value)).filter((value) => value !== null);
   const highest = Math.max(...shown, 0);
   if (logarithmic) {
@@ -39,7 +41,7 @@ function scale(lines, logarithmic, unit) {
     if (all.length < 3) all.push(...all.map((n) => n * 3).filter((n) => Math.log10(n) < high), ...all.map((n) => n / 3).filter((n) => Math.log10(n) > low));
     return { at: (value) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low), ticks: all };
   }
-  const all = ticks(highest > 0 ? highest : unit === 'share' ? 0.01 : 1);
+  const all = ticks(highest > 0 ? highest : unit === 'share' ? 0.01 : 1, height < 130 ? 2 : 4, unit);
   const top = all[all.length - 1];
   return { at: (value) => value / top, ticks: all };
 }
@@ -93,8 +95,8 @@ function area(shown, x, y, lower) {
 function marks() {
   const all = [];
   const [from, to] = run.meta.constant_s || [null, null];
-  if (from !== null && from > 0) all.push({ at: from, text: 'load constant' });
-  if (to !== null && to < elapsed - 1) all.push({ at: to, text: 'load ends' });
+  if (from !== null && from > 0) all.push({ at: from, text: 'constant load begins' });
+  if (to !== null && to < elapsed - 1) all.push({ at: to, text: 'constant load ends' });
   for (const mark of run.marks || []) all.push({ at: mark.at_s, text: mark.text });
   return all.filter((mark) => mark.at >= 0 && mark.at <= elapsed);
 }
@@ -178,7 +180,7 @@ function chart({ title, about, unit, series, log, stack, height = 150, paint, na
     own.x = (at) => MARGIN.left + ((at - view.from) / (view.to - view.from)) * (width - MARGIN.left - MARGIN.right);
     own.visible = series.map((line, index) => ({ ...line, index, shown: points(line) })).filter((line) => !own.hidden.has(line.index));
     const tops = stack ? stacked(own.visible) : own.visible;
-    const axis = paint ? paint.axis : scale(tops, own.log, unit);
+    const axis = paint ? paint.axis : scale(tops, own.log, unit, height);
     const y = (value) => MARGIN.top + inner * (1 - axis.at(value));
     const root = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' });
     drawMarks(root, own.x, inner, named);
@@ -186,7 +188,7 @@ function chart({ title, about, unit, series, log, stack, height = 150, paint, na
       const at = y(tick);
       if (at < MARGIN.top - 1 || at > MARGIN.top + inner + 1) continue;
       root.append(svg('line.grid', { x1: MARGIN.left, x2: width - MARGIN.right, y1: at, y2: at }),
-        svg('text.tick', { x: MARGIN.left - 6, y: at + 4, 'text-anchor': 'end' }, UNITS[unit].show(tick)));
+        svg('text.tick', { x: MARGIN.left - 6, y: at + 4, 'text-anchor': 'end' }, tickText(tick, unit)));
     }
     for (const tick of timeTicks(view.from, view.to, Math.max(2, width / 110))) {
       root.append(svg('text.tick', { x: own.x(tick), y: height - 6, 'text-anchor': 'middle' }, moment(tick)));

@@ -20,7 +20,7 @@ const COLUMNS = [
   { title: 'count', of: ({ row }) => row.count, show: ({ row }) => count(row.count) },
   { title: 'rate', of: ({ row }) => row.rate, show: ({ row }) => rate(row.rate) },
   { title: 'errors', of: ({ row }) => row.errors, show: ({ row }) => errorsText(row), bad: ({ row }) => row.errors > 0 },
-  ...['mean', 'p50', 'p90', 'p95', 'p99', 'max'].map((name) => ({
+  ...['mean', 'p50', 'p95', 'p99', 'max'].map((name) => ({
     title: name, of: ({ row }) => bounded(row, name).value ?? -1, show: ({ row }) => boundedText(row, name),
   })),
 ];
@@ -66,10 +66,10 @@ function rowsSection() {
   } }, el('option', { value: '' }, 'all kinds'), [...new Set(allRows.map(({ row }) => row.kind))].map((kind) => el('option', { value: kind }, `${kind}s`)));
   arrange();
   const table = el('table.rows', null, el('caption.unseen', null, 'Requests, groups and iterations; a row opens its own curves'),
-    el('thead', null, el('tr', null, heads, el('th', { scope: 'col' }, 'p95 over time'), el('th', { scope: 'col' }, 'errors over time'))), body);
-  return section('rows', 'Requests, groups and iterations',
+    el('thead', null, el('tr', null, heads, el('th', { scope: 'col' }, 'p95'), el('th', { scope: 'col' }, 'errors'))), body);
+  return section('rows', 'Requests', 'Requests, groups and iterations',
     el('div.bar', null, filter, many.kinds ? kinds : null, copyButton('copy as CSV', rowsCsv), shown),
-    el('div.wide', { tabindex: 0, role: 'region', 'aria-label': 'Requests, groups and iterations' }, table), atLeastNote());
+    el('div.wide', { tabindex: 0, role: 'group', 'aria-label': 'Requests, groups and iterations' }, table), atLeastNote());
 }
 
 function atLeastNote() {
@@ -118,8 +118,17 @@ function rowDetails({ row, more }) {
   }
   const plots = el('div.side');
   if (more.latency) plots.append(histogram(more.latency, more.corrected), percentileCurve(more.latency, more.corrected, row.latency_us.count));
-  box.append(plots, ...phaseTable(row), ...outcomeTable(row));
+  box.append(plots, ...latencyTable(row), ...phaseTable(row), ...outcomeTable(row));
   return box;
+}
+
+/** All that is known of a row's latency: of complete responses, with what was given up, and corrected. */
+function latencyTable(row) {
+  const names = ['mean', 'min', 'p50', 'p75', 'p90', 'p95', 'p99', 'p999', 'max'];
+  const kinds = [['latency', row.latency_us], ['with what was given up', row.latency_with_timeouts_us], ['corrected', row.corrected_latency_us], ['corrected, with what was given up', row.corrected_latency_with_timeouts_us]];
+  const rows = kinds.filter(([, own]) => own && own.count > 0).map(([title, own]) => [title, count(own.count),
+    ...names.map((name) => `${own.at_least && own.at_least.includes(name) ? '≥ ' : ''}${time(own[name])}`)]);
+  return rows.length > 0 ? [table(`Latency of ${row.name}`, ['', 'responses', ...names.map((name) => (name === 'p999' ? 'p99.9' : name))], rows)] : [];
 }
 
 function outcomeTable(row) {
@@ -152,5 +161,5 @@ function checksSection() {
       line && line.errors.length > 0 ? spark(line.errors, curves.row_seconds, 'c2', 'failures over time') : '',
     ];
   });
-  return section('checks', 'Checks', table('Checks', ['check', 'result', 'passed', 'times passed', 'failed', 'warned', 'failures over time'], rows, 2));
+  return section('checks', 'Checks', 'Checks', table('Checks', ['check', 'result', 'passed', 'times passed', 'failed', 'warned', 'failures over time'], rows, 2));
 }

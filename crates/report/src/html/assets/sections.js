@@ -18,7 +18,7 @@ function outcomeSection() {
   const broken = [run.interrupted ? 'The run was interrupted: these are the results up to then.' : null, run.finished ? null : 'The generator was killed: these are the results up to the last second on disk.'];
   own.push(...[...broken, ...run.warnings].filter(Boolean).map((text) => el('p.warning', null, `▲ ${text}`)));
   if (run.thresholds.length > 0) own.push(el('h3', null, 'Thresholds'), thresholdTable());
-  return section('outcome', 'Outcome', ...own);
+  return section('outcome', 'Outcome', 'Outcome', ...own);
 }
 
 function tiles() {
@@ -44,7 +44,7 @@ function thresholdTable() {
     el('code', null, own.text), el(`span.word.${own.passed ? 'passed' : 'failed'}`, null, own.passed ? '✔ passed' : '✘ failed'), own.shown,
     own.value === null || own.unit === 'number' || own.limit === 0 ? '' : `${percent(own.value / own.limit)} of ${inUnit(own.limit, own.unit)}`,
   ]);
-  return table('Thresholds', ['threshold', 'result', 'measured', 'of its limit'], rows, 2);
+  return table('Thresholds', ['threshold', 'result', 'measured', 'of its limit'], rows, 2, 'table.prose');
 }
 
 function validitySection() {
@@ -55,9 +55,9 @@ function validitySection() {
     invalid: 'Do not judge the target by these numbers: the generator, or its machine, was the limit.',
   }[run.validity] || '';
   const rows = all.map((own) => [spoken(own.rule), el(`span.word.${own.validity}`, null, own.validity === 'valid' ? '• note' : `${VALIDITY[own.validity] ? VALIDITY[own.validity][0] : ''} ${own.validity}`), own.observed, own.effect_text, own.advice]);
-  const reasons = rows.length > 0 ? table('Why', ['rule', 'weight', 'observed', 'effect on the numbers', 'what helps'], rows, 9) : el('p', null, 'No rule found anything to note.');
+  const reasons = rows.length > 0 ? table('Why', ['rule', 'weight', 'observed', 'effect on the numbers', 'what helps'], rows, 9, 'table.prose') : el('p', null, 'No rule found anything to note.');
   const steady = run.steady && run.steady.latency_us.count > 0 ? steadyTable() : null;
-  return section('validity', 'Validity: target or generator?', el('p', null, sentence), reasons, steady);
+  return section('validity', 'Validity', 'Validity: target or generator?', el('p', null, sentence), reasons, steady);
 }
 
 function steadyTable() {
@@ -76,7 +76,7 @@ function distributionSection() {
   const { latency, corrected } = details;
   if (!latency) return null;
   const about = corrected ? `Corrected latency is ${words.definitions.corrected_latency}.` : `Latency is ${words.definitions.latency}.`;
-  return section('distribution', 'Distribution', el('p.about', null, about), el('div.side', null, histogram(latency, corrected), percentileCurve(latency, corrected, run.totals.latency_us.count)));
+  return section('distribution', 'Distribution', 'Distribution', el('p.about', null, about), el('div.side', null, histogram(latency, corrected), percentileCurve(latency, corrected, run.totals.latency_us.count)));
 }
 
 const PHASE_COLORS = { pool: 'c7', dns: 'c5', connect: 'c4', tls: 'c6', first_byte: 'c1', body: 'c3' };
@@ -101,7 +101,7 @@ function phasesSection() {
     if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Phases over time', about: 'The mean time of a request in each phase; of a phase that only some requests have, the mean over all.', unit: 'time', series, stack: true, height: 170 }).figure);
   }
   own.push(el('dl.meanings', null, words.phases.filter((name) => all.phases[name]).flatMap((name) => [el('dt', null, spoken(name)), el('dd', null, words.definitions[name] || '')])));
-  return section('phases', 'Phases', ...own);
+  return section('phases', 'Phases', 'Phases', ...own);
 }
 
 function errorsSection() {
@@ -115,22 +115,32 @@ function errorsSection() {
       const names = rows.slice(0, 3).map((row) => `${row.name} (${count(row.error_kinds[kind])})`);
       return [spoken(kind), words.errors[kind] || '', names.join(', ') + (rows.length > 3 ? ` and ${rows.length - 3} more` : ''), count(number), percent(number / run.totals.count)];
     });
-    own.push(table('Errors by kind', ['kind', 'what it means', 'where', 'number', 'of all requests'], rows, 3));
+    own.push(table('Errors by kind', ['kind', 'what it means', 'where', 'number', 'of all requests'], rows, 3, 'table.prose'));
     const colors = [['c2', null], ['c6', '5 2'], ['c4', '10 3 2 3'], ['c5', '8 3'], ['c1', '1 4'], ['c7', '3 6']];
     const series = curves ? kinds.slice(0, 6).map(([kind], at) => ({ name: spoken(kind), values: pad(curves.all.error_kinds[kind] || [], curves.all.count.length), seconds: curves.seconds, per: true, color: colors[at][0], dash: colors[at][1] })) : [];
     if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Errors a second, by kind', unit: 'rate', series, height: 150 }).figure);
   }
   if (logged.length > 0) {
-    const shown = logged.slice(0, 20).map((one) => example(one));
-    const rest = logged.slice(20);
-    own.push(el('h3', null, 'Examples and log'), el('ul.examples', null, shown));
-    if (rest.length > 0) own.push(lazy(`${plural(rest.length, 'more line')}`, () => el('ul.examples', null, rest.map((one) => example(one)))));
+    const all = together(logged);
+    own.push(el('h3', null, 'Examples and log'), el('p.about', null, 'The first of each kind, with secrets masked; what was the same is one line.'), el('ul.examples', null, all.slice(0, 20).map(example)));
+    if (all.length > 20) own.push(lazy(plural(all.length - 20, 'more line'), () => el('ul.examples', null, all.slice(20).map(example))));
   }
-  return section('errors', 'Errors', ...own);
+  return section('errors', 'Errors', 'Errors', ...own);
+}
+
+/** Lines that are the same, together, in the order of the first. */
+function together(lines) {
+  const by = new Map();
+  for (const line of lines) {
+    const key = JSON.stringify([line.error, line.text]);
+    if (by.has(key)) by.get(key).times += 1;
+    else by.set(key, { ...line, times: 1 });
+  }
+  return [...by.values()];
 }
 
 function example(own) {
-  const head = [own.second === undefined ? null : moment(own.second), own.error ? spoken(own.error) : null].filter(Boolean).join(' · ');
+  const head = [own.second === undefined ? null : moment(own.second), own.error ? spoken(own.error) : null, own.times > 1 ? `${own.times} times` : null].filter(Boolean).join(' · ');
   return el('li', null, head ? el('span.tag', null, head) : null, el('code', null, own.text));
 }
 
@@ -148,8 +158,8 @@ function accountingSection() {
   ];
   const parts = states.map(([name, seconds, color, text]) => ({ name, color, text, seconds, share: seconds / account.users_s }));
   const rows = parts.filter((part) => part.share > 0).map((part) => [part.name, part.text, `${count(part.seconds)} s`, percent(part.share)]);
-  return section('accounting', 'Where the users’ time went', shares(parts.filter((part) => part.share >= 0.0005), 'Time of all virtual users'),
-    table('Time accounting', ['state', 'what it is', 'user-seconds', 'share'], rows, 2), el('p', null, `Throughput: ${gap.text}`));
+  return section('accounting', 'Users’ time', 'Where the users’ time went', shares(parts.filter((part) => part.share >= 0.0005), 'Time of all virtual users'),
+    table('Time accounting', ['state', 'what it is', 'user-seconds', 'share'], rows, 2, 'table.prose'), el('p', null, `Throughput: ${gap.text}`));
 }
 
 function generatorSection() {
@@ -164,7 +174,7 @@ function generatorSection() {
   const delays = [['receive delay', 'receive_delay'], ['send delay', 'send_delay'], ['loop iteration', 'loop_iteration'], ['timer delay', 'timer_delay'], ['connect delay', 'connect_delay']]
     .map(([name, key]) => [name, key, own[`${key}_us`]]).filter(([, , times]) => times && times.count > 0)
     .map(([name, key, times]) => [name, words.definitions[key] || '', count(times.count), time(times.mean), time(times.p99), time(times.max)]);
-  if (delays.length > 0) parts.push(table('Delays', ['delay', 'what it is', 'number', 'mean', 'p99', 'max'], delays, 2));
+  if (delays.length > 0) parts.push(table('Delays', ['delay', 'what it is', 'number', 'mean', 'p99', 'max'], delays, 2, 'table.prose'));
   const facts = [
     ['CPU time', `${time((own.cpu_user_s + own.cpu_sys_s) * 1e6)} (${time(own.cpu_user_s * 1e6)} user, ${time(own.cpu_sys_s * 1e6)} kernel)`],
     ['CPU time of a request', run.totals.count ? time(((own.cpu_user_s + own.cpu_sys_s) * 1e6) / run.totals.count) : '–'],
@@ -175,7 +185,7 @@ function generatorSection() {
   parts.push(table('Resources of the generator', ['what', 'value'], facts));
   const host = Object.entries(run.host_metrics).filter(([, value]) => value > 0).map(([name, value]) => [spoken(name), name.endsWith('bytes') ? bytes(value) : count(value)]);
   if (host.length > 0) parts.push(lazy('The machine: gauges at their highest, and what was counted during the run', () => table('The machine', ['what', 'value'], host)));
-  return section('generator', 'The generator’s health', ...parts);
+  return section('generator', 'Generator', 'The generator’s health', ...parts);
 }
 
 function planSection() {
@@ -190,7 +200,7 @@ function planSection() {
     ...Object.entries(meta.digests).map(([name, digest]) => [`SHA-256 of ${name}`, digest]),
   ];
   const plan = details.plan ? lazy('The plan as it ran', () => el('pre', { tabindex: 0, 'aria-label': 'The plan as it ran' }, details.plan)) : null;
-  return section('plan', 'Plan, machine, versions', table('Facts', ['what', 'value'], facts, 9), plan);
+  return section('plan', 'Plan', 'Plan, machine, versions', table('Facts', ['what', 'value'], facts, 9), plan);
 }
 
 function metricsSection() {
@@ -201,7 +211,7 @@ function metricsSection() {
     const main = { counter: number(own.sum), gauge: number(own.last), rate: percent(own.share || 0), trend: number(own.mean) }[own.kind];
     return [[own.name, tags ? el('div.place', null, tags) : null], own.kind, count(own.count), main, number(own.min), number(own.p50), number(own.p95), number(own.p99), number(own.max)];
   });
-  return section('metrics', 'The plan’s own metrics', table('Metrics', ['metric', 'kind', 'values', 'sum, last, share or mean', 'min', 'p50', 'p95', 'p99', 'max'], rows, 2));
+  return section('metrics', 'Metrics', 'The plan’s own metrics', table('Metrics', ['metric', 'kind', 'values', 'sum, last, share or mean', 'min', 'p50', 'p95', 'p99', 'max'], rows, 2));
 }
 
 function rawSection() {
@@ -215,7 +225,7 @@ function rawSection() {
   text.remove();
   const plain = text.querySelector('pre');
   const missing = details.missing.map((line) => el('p.note', null, `Not read: ${line}.`));
-  return section('raw', 'Raw figures',
+  return section('raw', 'Raw figures', 'Raw figures',
     el('div.bar', null, copyButton('copy run.json', json), el('button.small', { type: 'button', onclick: save }, 'save run.json'), copyButton('copy the text', () => plain.textContent), copyButton('copy rows as CSV', rowsCsv)),
     ...missing, el('details', null, el('summary', null, 'The result as text'), el('pre', { tabindex: 0, 'aria-label': 'The result as text' }, plain.textContent)));
 }

@@ -58,9 +58,7 @@ function timeSection() {
     title: 'Requests a second', unit: 'rate', named: true, about: plans ? `Planned: ${plans}.` : null,
     series: [all.count, dropped()].filter(Boolean),
   }));
-  own.push(...plannedCharts());
-  const users = [ofSeries('active users', 'users', 'c1'), ofSeries('requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
-  if (users.length > 0) own.push(chart({ title: users.length > 1 ? 'Virtual users and requests in flight' : 'Virtual users', unit: 'count', series: users, height: 120 }));
+  own.push(...arrivalsChart(), ...usersChart());
   const errors = [...(all.errors.values.some((value) => value > 0) ? [all.errors] : [])];
   if (errors.length > 0) own.push(chart({ title: 'Errors a second', unit: 'rate', series: errors, height: 110 }));
   own.push(chart({ title: 'Latency', unit: 'time', series: all.latency, log: spread(all.latency), height: 220, about: 'Percentiles of the complete responses of each interval, merged from histograms and never averaged.' }));
@@ -74,7 +72,7 @@ function timeSection() {
   }
   own.push(chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 110 }));
   const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn.`) : null;
-  return section('time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
+  return section('time', 'Over time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
 }
 
 /** Whether latencies are so far apart that a logarithmic axis shows more. */
@@ -88,9 +86,26 @@ function dropped() {
   return line && line.values.some((value) => value > 0) ? line : null;
 }
 
-/** Planned and actual load, where the result has both by scenario. */
-function plannedCharts() {
-  return [];
+/** Scenarios with a planned load of a kind, and their lines together. */
+function ofScenarios(name, planned, field, color, more) {
+  const loads = (run.meta.scenarios || []).filter((scenario) => scenario.planned && scenario.planned.unit === planned).map((scenario) => scenario.name);
+  const rows = run.series.map((row) => ({ ...row, sum: row.scenarios ? loads.reduce((sum, own) => sum + ((row.scenarios[own] || {})[field] || 0), 0) : null }));
+  if (loads.length === 0 || rows.length === 0 || rows.every((row) => row.sum === null)) return null;
+  return { name, values: rows.map((row) => row.sum), starts: rows.map((row) => row.second), seconds: rows[0].seconds, color, ...more };
+}
+
+function arrivalsChart() {
+  const planned = ofScenarios('planned', 'arrivals', 'planned_arrivals', 'c7', { dash: '6 4', per: true });
+  if (!planned) return [];
+  const started = ofScenarios('started', 'arrivals', 'iterations_started', 'c1', { per: true });
+  return [chart({ title: 'Arrivals a second, planned and actual', unit: 'rate', series: [planned, started, dropped()].filter(Boolean), height: 130, about: 'Where fewer start than were planned, the load was not the plan’s: see validity.' })];
+}
+
+function usersChart() {
+  const planned = ofScenarios('planned users', 'users', 'planned_users', 'c7', { dash: '6 4' });
+  const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
+  const title = series.length > 1 ? 'Virtual users and requests in flight' : 'Virtual users';
+  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130 })] : [];
 }
 
 /** What most responses took in each interval. */
