@@ -27,9 +27,12 @@ const COLUMNS = [
 
 const errorsText = (row) => (row.errors === 0 ? '0' : `${count(row.errors)} (${percent(row.error_rate)})`);
 
+/** How many rows are shown before all are asked for. */
+const ROWS_AT_FIRST = 40;
+
 function rowsSection() {
   if (allRows.length === 0) return null;
-  const state = { by: 1, down: true, text: '', kind: '' };
+  const state = { by: 1, down: true, text: '', kind: '', most: ROWS_AT_FIRST };
   const body = el('tbody');
   const heads = COLUMNS.map((column, at) => {
     const button = el('button', { type: 'button', onclick: () => sort(at) }, column.title, el('span', { 'aria-hidden': 'true' }));
@@ -37,6 +40,10 @@ function rowsSection() {
   });
   const lines = allRows.map((own) => rowLine(own));
   const shown = el('p.hint', { 'aria-live': 'polite' });
+  const all = el('button', { type: 'button', onclick: () => {
+    state.most = Infinity;
+    arrange();
+  } });
   const arrange = () => {
     const column = COLUMNS[state.by];
     heads.forEach((head, at) => {
@@ -49,7 +56,9 @@ function rowsSection() {
       const [x, y] = [column.of(a.own), column.of(b.own)];
       return (x < y ? -1 : x > y ? 1 : 0) * (state.down ? -1 : 1);
     });
-    body.replaceChildren(...some.flatMap((line) => line.elements()));
+    body.replaceChildren(...some.slice(0, state.most).flatMap((line) => line.elements()));
+    all.hidden = some.length <= state.most;
+    all.textContent = `show all ${plural(some.length, 'row')}`;
     shown.textContent = some.length === lines.length ? `${plural(lines.length, 'row')}` : `${some.length} of ${plural(lines.length, 'row')}`;
   };
   const sort = (at) => {
@@ -69,7 +78,7 @@ function rowsSection() {
     el('thead', null, el('tr', null, heads, el('th', { scope: 'col' }, 'p95'), el('th', { scope: 'col' }, 'errors'))), body);
   return section('rows', 'Requests', 'Requests, groups and iterations',
     el('div.bar', null, filter, many.kinds ? kinds : null, copyButton('copy as CSV', rowsCsv), shown),
-    el('div.wide', { tabindex: 0, role: 'group', 'aria-label': 'Requests, groups and iterations' }, table), atLeastNote());
+    el('div.wide', { tabindex: 0, role: 'group', 'aria-label': 'Requests, groups and iterations' }, table), all, atLeastNote());
 }
 
 function atLeastNote() {
@@ -77,8 +86,13 @@ function atLeastNote() {
     ? el('p.note', null, `≥: ${words.definitions.latency_with_timeouts}.`) : null;
 }
 
-/** A row of the table, and the one under it that it opens. */
+/** A row of the table, and the one under it that it opens; they are made when they are shown. */
 function rowLine(own) {
+  let made = null;
+  return { own, elements: () => (made = made || rowElements(own)) };
+}
+
+function rowElements(own) {
   const { row, more } = own;
   const inner = el('td', { colspan: COLUMNS.length + 2 });
   const under = el('tr.under', { hidden: true }, inner);
@@ -99,7 +113,7 @@ function rowLine(own) {
   tr.addEventListener('click', (event) => {
     if (event.target.closest('button') || !String(window.getSelection())) open();
   });
-  return { own, elements: () => [tr, under] };
+  return [tr, under];
 }
 
 /** A row's own curves, distribution, phases, errors and statuses. */
