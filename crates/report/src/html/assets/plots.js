@@ -18,7 +18,7 @@ function histogram(latency, corrected) {
       svg('text.tick', { x: MARGIN.left - 6, y: y(tick) + 4, 'text-anchor': 'end' }, short(tick)));
   }
   decades(first, last).forEach((bin) => root.append(svg('line.grid', { x1: x(bin), x2: x(bin), y1: MARGIN.top, y2: MARGIN.top + inner }),
-    svg('text.tick', { x: x(bin), y: height - 6, 'text-anchor': 'middle' }, time(binStart(bin)))));
+    svg('text.tick', { x: x(bin), y: height - 6, 'text-anchor': bin === last ? 'end' : 'middle' }, time(binStart(bin)))));
   latency.bins.slice(1).forEach((value, at) => {
     const bin = latency.bins[0] + at;
     if (value > 0) root.append(svg('rect.area.c1.solid', { x: x(bin) + 0.5, y: y(value), width: Math.max(0.5, x(bin + 1) - x(bin) - 1), height: Math.max(1, y(0) - y(value)) }));
