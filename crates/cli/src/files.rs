@@ -23,13 +23,6 @@ pub struct ResultFile {
     pub path: String,
 }
 
-impl ResultFile {
-    /// Whether what was recorded is needed to make it, second by second.
-    pub fn needs_folder(&self) -> bool {
-        matches!(self.kind, FileKind::Html | FileKind::Hlog)
-    }
-}
-
 /// Reads `DIR` or `KIND=FILE`.
 pub fn parse_out(text: &str) -> Result<Out, String> {
     match text.split_once('=') {
@@ -51,11 +44,16 @@ pub fn parse_file(text: &str) -> Result<ResultFile, String> {
     Ok(ResultFile { kind, path: path.to_owned() })
 }
 
-/// Makes the files, so that one that cannot be written is known before the run.
+/// Makes the files, so that one that cannot be written is known before the run, which `has_folder` or not.
 ///
 /// # Errors
 /// One cannot be written, in a sentence with its name.
-pub fn prepare(files: &[ResultFile]) -> Result<(), String> {
+pub fn prepare(files: &[ResultFile], has_folder: bool) -> Result<(), String> {
+    if !has_folder && files.iter().any(|own| own.kind == FileKind::Hlog) {
+        return Err(
+            "an interval log (hlog) is made of the run's folder: add `--out DIR`".to_owned()
+        );
+    }
     let paths = files.iter().map(|own| &own.path).filter(|path| *path != "-");
     paths
         .map(|path| File::create(path).map_err(|error| format!("{path}: {error}")))

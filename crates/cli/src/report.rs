@@ -13,16 +13,16 @@ use crate::{files, out};
 
 /// Prints a run's result, or writes it as files.
 pub fn command(args: &Report) -> CommandResult {
-    let folder = match args.run.is_dir() {
+    let run = match args.run.is_dir() {
         true => Some(squall_report::load_folder(&args.run).map_err(CommandError::bad_input)?.0),
         false => None,
     };
-    let document = match &folder {
+    let document = match &run {
         Some(run) => squall_report::document(run),
         None => squall_report::load(&args.run).map_err(CommandError::bad_input)?,
     };
-    let folder = folder.as_ref().map(|run| (run, args.run.as_path()));
-    files::write(&args.out, Finished { document: &document, folder })
+    let folder = run.is_some().then_some(args.run.as_path());
+    files::write(&args.out, Finished { document: &document, run: run.as_ref(), folder })
         .map_err(CommandError::incomplete)?;
     match &args.json {
         Some(target) => write_json(&document, target).map_err(CommandError::incomplete)?,

@@ -39,16 +39,9 @@ pub fn run(
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let files = output.files();
-    files::prepare(&files).map_err(CommandError::bad_input)?;
-    // What is drawn over time is made of what was recorded, which is kept until then.
-    let temporary = match folder.is_none() && files.iter().any(ResultFile::needs_folder) {
-        true => Some(tempfile::tempdir().map_err(CommandError::incomplete)?),
-        false => None,
-    };
-    let is_kept = temporary.is_none();
-    let folder = folder.or_else(|| temporary.as_ref().map(|own| own.path().to_owned()));
+    files::prepare(&files, folder.is_some()).map_err(CommandError::bad_input)?;
     let outcome = squall_runner::run(loaded, &options, sinks(output, folder), &handle)?;
-    conclude(output, &outcome, &files, is_kept)
+    conclude(output, &outcome, &files)
 }
 
 /// Where the run goes while it is in progress.
@@ -74,21 +67,17 @@ fn sinks(output: &Output, folder: Option<PathBuf>) -> Vec<(String, Box<dyn Sink>
     sinks
 }
 
-/// Writes the result's files, prints it and returns the exit code. The run's folder is named if it `is_kept`.
-fn conclude(
-    output: &Output,
-    outcome: &Outcome,
-    files: &[ResultFile],
-    is_kept: bool,
-) -> CommandResult {
+/// Writes the result's files, prints it and returns the exit code.
+fn conclude(output: &Output, outcome: &Outcome, files: &[ResultFile]) -> CommandResult {
     let document = squall_report::document(&outcome.run);
-    let folder = outcome.folder.as_deref().map(|folder| (&*outcome.run, folder));
-    let written = files::write(files, Finished { document: &document, folder });
+    let folder = outcome.folder.as_deref();
+    let written =
+        files::write(files, Finished { document: &document, run: Some(&outcome.run), folder });
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;
     } else {
         // What a setup that failed came to is there, too.
-        if let Some(folder) = outcome.folder.as_ref().filter(|_| is_kept) {
+        if let Some(folder) = &outcome.folder {
             out::print(&format!("\n run folder  {}", folder.display()));
         }
         if outcome.has_load {

@@ -7,8 +7,8 @@ use crate::document::RunDocument;
 use crate::export::{Format, export};
 use crate::html::{Details, html};
 use crate::json::write_json;
+use crate::recording::Recording;
 use crate::run::Run;
-use crate::{Recording, document};
 use crate::{annotations, csv, junit, markdown, openmetrics};
 
 /// A kind of file.
@@ -64,8 +64,10 @@ impl FileKind {
 pub struct Finished<'a> {
     /// Its result.
     pub document: &'a RunDocument,
-    /// The run with its folder; `None`: there is nothing but the result.
-    pub folder: Option<(&'a Run, &'a Path)>,
+    /// The run; `None`: there is nothing but the result.
+    pub run: Option<&'a Run>,
+    /// Its folder, if it has one.
+    pub folder: Option<&'a Path>,
 }
 
 /// The bytes of a file.
@@ -88,7 +90,7 @@ pub fn file(kind: FileKind, of: Finished<'_>) -> io::Result<Vec<u8>> {
         FileKind::Gitlab => annotations::gitlab(run).into_bytes(),
         FileKind::Openmetrics => openmetrics::openmetrics(run).into_bytes(),
         FileKind::Hlog => {
-            let Some((_, folder)) = of.folder else {
+            let Some(folder) = of.folder else {
                 return Err(io::Error::other("an interval log needs the run's folder"));
             };
             let mut recording = Recording::open(&folder.join("slices.bin"))?;
@@ -100,11 +102,6 @@ pub fn file(kind: FileKind, of: Finished<'_>) -> io::Result<Vec<u8>> {
 }
 
 fn page(of: Finished<'_>) -> String {
-    let details = of.folder.map(|(run, folder)| Details::of_folder(folder, run));
+    let details = of.run.map(|run| Details::of(run, of.folder));
     html(of.document, &details.unwrap_or_default())
-}
-
-/// The page of a run that is over, from its folder.
-pub fn page_of_folder(run: &Run, folder: &Path) -> String {
-    page(Finished { document: &document(run), folder: Some((run, folder)) })
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use squall_metrics::{HostMetrics, HostSample, Slice};
 
 use crate::document::{RunDocument, SCHEMA};
-use crate::files::page_of_folder;
+use crate::html::{Details, html};
 use crate::json::{document, write_json};
 use crate::recording::Recording;
 use crate::run::{Generator, Meta, Run};
@@ -99,13 +99,14 @@ impl RunFolder {
         write_run(&self.path, run)
     }
 
-    /// Writes `report.html`, of the run as it is on disk.
+    /// Writes `report.html`, of the run and of what is on disk.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn write_page(&self, run: &Run) -> io::Result<()> {
         let (path, next) = (self.path.join("report.html"), self.path.join("report.html.new"));
-        fs::write(&next, page_of_folder(run, &self.path))?;
+        let details = Details::of(run, Some(&self.path));
+        fs::write(&next, html(&document(run), &details))?;
         fs::rename(next, path)
     }
 

@@ -15,6 +15,7 @@ use squall_metrics::{ErrorKind, PHASES};
 
 use crate::document::RunDocument;
 use crate::text::{Show, text};
+pub use curves::{CurvesBuilder, RunCurves};
 pub use details::Details;
 
 /// The frame of the page.

@@ -23,9 +23,9 @@ mod text;
 
 pub use document::*;
 pub use export::{Format, export};
-pub use files::{FileKind, Finished, file, page_of_folder};
+pub use files::{FileKind, Finished, file};
 pub use folder::{LoadError, RunFolder, load, load_folder, new_folder};
-pub use html::{Details, html};
+pub use html::{Details, RunCurves, html};
 pub use json::{document, request_rows, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};

@@ -313,7 +313,7 @@ fn the_json() {
 #[test]
 fn the_files() {
     let document = document(&run());
-    let of = Finished { document: &document, folder: None };
+    let of = Finished { document: &document, run: None, folder: None };
     for (kind, name) in [
         (FileKind::Csv, "report.csv"),
         (FileKind::Markdown, "report.md"),

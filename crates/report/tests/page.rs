@@ -65,7 +65,7 @@ fn a_page_holds_the_run_and_its_curves() {
     let page = std::fs::read_to_string(path.join("report.html")).expect("a page");
     let (run, _) = load_folder(&path).expect("a run");
     assert_eq!(
-        html(&document(&run), &Details::of_folder(&path, &run)),
+        html(&document(&run), &Details::of(&run, Some(&path))),
         page,
         "made again it is the same"
     );
@@ -118,8 +118,9 @@ fn a_page_of_a_result_alone() {
     let base = tempfile::tempdir().expect("a folder");
     let path = folder(base.path());
     let (run, _) = load_folder(&path).expect("a run");
-    std::fs::remove_file(path.join("slices.bin")).expect("it was there");
-    let details = Details::of_folder(&path, &run);
+    std::fs::remove_file(path.join("log.jsonl")).expect("it was there");
+    let details = Details::of(&run, Some(&path));
     assert_eq!(details.missing.len(), 1, "{:?}", details.missing);
-    assert!(details.latency.is_some() && details.curves.is_none());
+    assert!(details.latency.is_some() && details.curves.is_some());
+    assert!(Details::of(&run, None).missing.is_empty());
 }

@@ -164,7 +164,16 @@ fn interval(seconds: u32, most: u32) -> u32 {
     lengths.into_iter().find(|own| seconds.div_ceil(*own) <= most.max(1)).unwrap_or(1 << 30)
 }
 
-/// Computes [`Curves`] from all slices of a run, in the order in which they were recorded.
+/// The curves of a run and of its rows, checks among them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunCurves {
+    /// The run.
+    pub(super) whole: Curves,
+    /// Each row.
+    pub(super) rows: HashMap<RowKey, Line>,
+}
+
+/// Computes [`RunCurves`] from all slices of a run, in the order in which they were recorded.
 #[derive(Debug)]
 pub struct CurvesBuilder {
     curves: Curves,
@@ -260,9 +269,9 @@ impl CurvesBuilder {
     }
 
     /// The curves of the whole, and those of the rows.
-    pub fn finish(mut self) -> (Curves, HashMap<RowKey, Line>) {
+    pub fn finish(mut self) -> RunCurves {
         self.close(None);
-        (self.curves, self.rows.into_iter().collect())
+        RunCurves { whole: self.curves, rows: self.rows.into_iter().collect() }
     }
 }
 
@@ -304,7 +313,7 @@ mod tests {
             builder.add(&slice(0, second));
             builder.add(&slice(0, second));
         }
-        let (curves, rows) = builder.finish();
+        let RunCurves { whole: curves, rows } = builder.finish();
         assert_eq!((curves.seconds, curves.late, curves.all.line.count.len()), (2, 0, 1_200));
         assert!(curves.all.line.count.iter().all(|count| *count == 400));
         assert!(curves.all.line.p95.iter().all(|p95| *p95 == 95_039), "{:?}", curves.all.line.p95);
@@ -321,7 +330,7 @@ mod tests {
         (0..10).for_each(|second| builder.add(&slice(0, second)));
         builder.add(&slice(1, 5));
         builder.add(&slice(1, 0));
-        let (curves, _) = builder.finish();
+        let curves = builder.finish().whole;
         assert_eq!(
             (curves.late, &curves.all.line.count[..6]),
             (1, &[100, 100, 100, 100, 100, 200][..])

@@ -1,16 +1,14 @@
-//! What the page shows besides the result: it is read from the run's folder.
+//! What the page shows besides the result: what was evaluated with it, and what is in the run's folder.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use squall_metrics::{RequestStats, RowKey, RowKind};
 
-use super::curves::{Curves, CurvesBuilder, Line};
+use super::curves::{Curves, Line};
 use super::distribution::Distribution;
-use crate::recording::Recording;
 use crate::run::Run;
 
 /// Most examples of errors on the page.
@@ -73,58 +71,35 @@ pub struct Example {
 }
 
 impl Details {
-    /// Reads them from a run's folder. What cannot be read is in `missing`.
-    pub fn of_folder(folder: &Path, run: &Run) -> Details {
+    /// Of a run that was evaluated, and of its folder, if it has one. What cannot be read there is in `missing`.
+    pub fn of(run: &Run, folder: Option<&Path>) -> Details {
         let mut missing = Vec::new();
         let mut text = |name: &str| {
-            fs::read_to_string(folder.join(name)).unwrap_or_else(|error| {
+            let text = folder.map_or(Ok(String::new()), |own| fs::read_to_string(own.join(name)));
+            text.unwrap_or_else(|error| {
                 missing.push(format!("{name}: {error}"));
                 String::new()
             })
         };
         let (plan, log, host) = (text("plan.yaml"), text("log.jsonl"), text("host.jsonl"));
-        let mut own = Details {
-            plan: shorten(&plan, MAX_PLAN),
-            examples: examples(&log),
-            host: host_samples(&host),
-            ..Details::of_totals(run)
-        };
-        let recording = Recording::open(&folder.join("slices.bin"));
-        if let Err(error) = recording.and_then(|mut recording| own.draw(run, &mut recording)) {
-            missing.push(format!("slices.bin: {error}"));
-        }
-        Details { missing, ..own }
-    }
-
-    /// Distributions of the run and of its rows, which its totals have.
-    fn of_totals(run: &Run) -> Details {
-        let all = run.totals.all();
-        let rows = keys(run).map(|(_, stats)| RowDetails {
-            line: None,
+        let line = |key: &RowKey| run.curves.as_ref()?.rows.get(key).cloned();
+        let rows = keys(run).map(|(key, stats)| RowDetails {
+            line: line(key),
             latency: Distribution::of(&stats.latency),
             corrected: Distribution::of(&stats.corrected_latency),
         });
+        let all = run.totals.all();
         Details {
+            curves: run.curves.as_ref().map(|own| own.whole.clone()),
             latency: Distribution::of(&all.latency),
             corrected: Distribution::of(&all.corrected_latency),
             rows: rows.collect(),
-            ..Details::default()
+            checks: run.totals.checks().map(|(key, _)| line(key)).collect(),
+            plan: shorten(&plan, MAX_PLAN),
+            examples: examples(&log),
+            host: host_samples(&host),
+            missing,
         }
-    }
-
-    /// Adds what is known over time.
-    fn draw(&mut self, run: &Run, recording: &mut Recording) -> io::Result<()> {
-        let checks = run.totals.checks().count();
-        let mut builder = CurvesBuilder::new(run.elapsed_s.ceil() as u32, self.rows.len() + checks);
-        // What the file ends with is in the run's warnings.
-        recording.replay(|slice| builder.add(slice))?;
-        let (curves, mut lines) = builder.finish();
-        self.curves = Some(curves);
-        for (row, (key, _)) in self.rows.iter_mut().zip(keys(run)) {
-            row.line = lines.remove(key);
-        }
-        self.checks = run.totals.checks().map(|(key, _)| lines.remove(key)).collect();
-        Ok(())
     }
 }
 
