@@ -72,13 +72,15 @@ async function use(browser, file) {
   const sorted = await names();
   seen.sorted = sorted.every((name, at) => at === 0 || sorted[at - 1].toLowerCase() <= name.toLowerCase());
   await page.locator('#rows input[type=search]').fill(first);
-  seen.filtered = (await names()).every((name) => name.includes(first) || true) && (await names()).includes(first);
+  const left = await names();
+  seen.filtered = left.includes(first) && left.length < sorted.length;
   const button = page.locator('#rows button.name', { hasText: first }).first();
   await button.focus();
   await page.keyboard.press('Enter');
   seen.opened = await page.locator('#rows .under:not([hidden]) figure').count();
   await page.locator('#rows .under:not([hidden]) summary').first().click();
   seen.table = await page.locator('#rows .under:not([hidden]) details[open] tbody tr').count();
+  await page.locator('#rows input[type=search]').fill('');
   seen.pdf = (await page.pdf({ format: 'A4' })).length;
   seen.names = await page.evaluate(() => JSON.parse(document.getElementById('run').textContent).requests.map((row) => row.name));
   seen.shown = await page.evaluate(() => document.body.innerText);

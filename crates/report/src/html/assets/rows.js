@@ -139,10 +139,10 @@ function rowDetails({ row, more }) {
 /** All that is known of a row's latency: of complete responses, with what was given up, and corrected. */
 function latencyTable(row) {
   const names = ['mean', 'min', 'p50', 'p75', 'p90', 'p95', 'p99', 'p999', 'max'];
-  const kinds = [['latency', row.latency_us], ['with what was given up', row.latency_with_timeouts_us], ['corrected', row.corrected_latency_us], ['corrected, with what was given up', row.corrected_latency_with_timeouts_us]];
+  const kinds = [['complete responses', row.latency_us], ['with what was given up', row.latency_with_timeouts_us], ['corrected', row.corrected_latency_us], ['corrected, with what was given up', row.corrected_latency_with_timeouts_us]];
   const rows = kinds.filter(([, own]) => own && own.count > 0).map(([title, own]) => [title, count(own.count),
     ...names.map((name) => `${own.at_least && own.at_least.includes(name) ? '≥ ' : ''}${time(own[name])}`)]);
-  return rows.length > 0 ? [table(`Latency of ${row.name}`, ['', 'responses', ...names.map((name) => (name === 'p999' ? 'p99.9' : name))], rows)] : [];
+  return rows.length > 0 ? [table(`Latency of ${row.name}`, ['latency', 'responses', ...names.map((name) => (name === 'p999' ? 'p99.9' : name))], rows)] : [];
 }
 
 function outcomeTable(row) {
