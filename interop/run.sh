@@ -14,6 +14,8 @@ python3 -c "import jsonschema, yaml" 2>/dev/null || missing+=(python3-jsonschema
 command -v node >/dev/null || missing+=(nodejs)
 command -v npm >/dev/null || missing+=(npm)
 command -v chromium >/dev/null || missing+=(chromium)
+# Debian has no package of it.
+python3 -c "import pyarrow" 2>/dev/null || python3 -m pip install --quiet --user pyarrow
 if [ ${#missing[@]} -gt 0 ]; then
     [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
     "${as_root[@]}" apt-get update -qq
@@ -22,4 +24,4 @@ fi
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
-python3 -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_guides test_install test_page
+python3 -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_guides test_install test_export test_page

@@ -56,7 +56,11 @@ fn make(base: &Path, seconds: u32, names: u32) -> io::Result<PathBuf> {
 }
 
 fn meta(length: f64) -> Meta {
-    let scenario = ScenarioMeta { name: "buyer".to_owned(), load: "500 virtual users".to_owned() };
+    let scenario = ScenarioMeta {
+        name: "buyer".to_owned(),
+        load: "500 virtual users".to_owned(),
+        ..ScenarioMeta::default()
+    };
     Meta {
         squall: env!("CARGO_PKG_VERSION").to_owned(),
         plan: "a long run".to_owned(),

@@ -90,12 +90,12 @@ pub fn file(kind: FileKind, of: Finished<'_>) -> io::Result<Vec<u8>> {
         FileKind::Gitlab => annotations::gitlab(run).into_bytes(),
         FileKind::Openmetrics => openmetrics::openmetrics(run).into_bytes(),
         FileKind::Hlog => {
-            let Some(folder) = of.folder else {
+            let (Some(run), Some(folder)) = (of.run, of.folder) else {
                 return Err(io::Error::other("an interval log needs the run's folder"));
             };
             let mut recording = Recording::open(&folder.join("slices.bin"))?;
             let mut bytes = Vec::new();
-            export(&mut recording, run.meta.started_unix, Format::Hlog, &mut bytes)?;
+            export(run, &mut recording, Format::Hlog, &mut bytes)?;
             bytes
         }
     })

@@ -68,6 +68,8 @@ pub struct Example {
     pub name: String,
     /// The kind of the error; empty: the line is one that the plan logs.
     pub error: String,
+    /// The beginning of the response's body, as far as it was kept.
+    pub excerpt: String,
 }
 
 impl Details {

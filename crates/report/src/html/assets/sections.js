@@ -141,7 +141,7 @@ function together(lines) {
 
 function example(own) {
   const head = [own.second === undefined ? null : moment(own.second), own.error ? spoken(own.error) : null, own.times > 1 ? `${own.times} times` : null].filter(Boolean).join(' · ');
-  return el('li', null, head ? el('span.tag', null, head) : null, el('code', null, own.text));
+  return el('li', null, head ? el('span.tag', null, head) : null, el('code', null, own.text), own.excerpt ? el('div.place', null, 'response: ', el('code', null, own.excerpt)) : null);
 }
 
 function accountingSection() {
