@@ -11,6 +11,8 @@ use squall_report::Format;
 use squall_runner::{LoadOverrides, MAX_WORKERS, Options};
 use squall_wire::Io;
 
+use crate::files::{Out, ResultFile, parse_file, parse_out};
+
 /// Most bytes of a message in the request log.
 const MAX_LOGGED_BYTES: u64 = 16 << 20;
 
@@ -213,9 +215,11 @@ pub struct Output {
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
-    /// Folder in which run folders are made [default: squall-runs; none for a one-line command].
-    #[arg(short = 'o', long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    /// Where the result goes: DIR, in which the run's folder is made [default: squall-runs; none for a one-line
+    /// command]; or KIND=FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github, gitlab,
+    /// openmetrics or hlog. May be given more than once.
+    #[arg(short = 'o', long, value_name = "DIR|KIND=FILE", value_parser = parse_out)]
+    pub out: Vec<Out>,
     /// Write a line of JSON for each request to FILE.
     #[arg(long, value_name = "FILE")]
     pub log_requests: Option<PathBuf>,
@@ -234,6 +238,26 @@ pub struct Output {
     /// Print only the result, no progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,
+}
+
+impl Output {
+    /// The folder in which run folders are made: the last one that is given.
+    pub fn folder(&self) -> Option<PathBuf> {
+        let mut folders = self.out.iter().filter_map(|out| match out {
+            Out::Folder(folder) => Some(folder.clone()),
+            Out::File(_) => None,
+        });
+        folders.next_back()
+    }
+
+    /// The files of other kinds.
+    pub fn files(&self) -> Vec<ResultFile> {
+        let files = self.out.iter().filter_map(|out| match out {
+            Out::Folder(_) => None,
+            Out::File(file) => Some(file.clone()),
+        });
+        files.collect()
+    }
 }
 
 /// Values for a plan's variables.
@@ -444,6 +468,10 @@ pub struct Report {
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
+    /// Write the result to FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github,
+    /// gitlab, openmetrics or hlog; may be given more than once.
+    #[arg(short = 'o', long, value_name = "KIND=FILE", value_parser = parse_file)]
+    pub out: Vec<ResultFile>,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ mod args;
 mod check;
 mod doctor;
 mod exit;
+mod files;
 mod limit;
 mod one_line;
 mod out;

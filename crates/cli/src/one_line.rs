@@ -24,7 +24,7 @@ pub fn command(args: &OneLine) -> CommandResult {
     let plan = plan(args)?;
     // A quick run leaves no folder behind unless the flags ask for one.
     let loaded = Loaded { plan, sources: Sources::default(), warnings: Vec::new() };
-    run::run(&loaded, Options::default(), &args.output, args.output.out.clone())
+    run::run(&loaded, Options::default(), &args.output, args.output.folder())
 }
 
 fn plan(args: &OneLine) -> Result<Plan, CommandError> {

@@ -4,19 +4,34 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
+use squall_report::Finished;
+
 use crate::args::{Export, Report};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::out;
 use crate::run::write_json;
+use crate::{files, out};
 
-/// Prints a run's result.
+/// Prints a run's result, or writes it as files.
 pub fn command(args: &Report) -> CommandResult {
-    let run = squall_report::load(&args.run).map_err(CommandError::bad_input)?;
+    let run = match args.run.is_dir() {
+        true => Some(squall_report::load_folder(&args.run).map_err(CommandError::bad_input)?.0),
+        false => None,
+    };
+    let document = match &run {
+        Some(run) => squall_report::document(run),
+        None => squall_report::load(&args.run).map_err(CommandError::bad_input)?,
+    };
+    let folder = run.is_some().then_some(args.run.as_path());
+    files::write(&args.out, Finished { document: &document, run: run.as_ref(), folder })
+        .map_err(CommandError::incomplete)?;
     match &args.json {
-        Some(target) => write_json(&run, target).map_err(CommandError::incomplete)?,
-        None => out::print(&squall_report::text(&run, &out::show(args.explain))),
+        Some(target) => write_json(&document, target).map_err(CommandError::incomplete)?,
+        None if args.out.is_empty() => {
+            out::print(&squall_report::text(&document, &out::show(args.explain)));
+        }
+        None => {}
     }
-    Ok(Exit::of_run(&run))
+    Ok(Exit::of_run(&document))
 }
 
 /// Writes what was recorded in a run.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use squall_live::LiveView;
 use squall_plan::yaml::Loaded;
-use squall_report::RunDocument;
+use squall_report::{Finished, RunDocument};
 use squall_runner::{
     Folder, Handle, Json, Options, Outcome, Phase, PhaseReport, Progress, ProgressStyle,
     RequestLog, Sink,
@@ -13,6 +13,7 @@ use squall_runner::{
 
 use crate::args::{self, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
+use crate::files::{self, ResultFile};
 use crate::{out, plans, signals};
 
 /// Folder in which run folders are created.
@@ -22,7 +23,7 @@ const DEFAULT_FOLDER: &str = "squall-runs";
 pub fn command(args: &args::Run) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let options = Options { loads: args.loads(), ..args.variables.options() };
-    let folder = args.output.out.clone().unwrap_or_else(|| DEFAULT_FOLDER.into());
+    let folder = args.output.folder().unwrap_or_else(|| DEFAULT_FOLDER.into());
     run(&loaded, options, &args.output, Some(folder))
 }
 
@@ -37,10 +38,12 @@ pub fn run(
     let options = Options { command, strict: output.strict, ..output.runtime.options(options) };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
+    let files = output.files();
+    files::prepare(&files, folder.is_some()).map_err(CommandError::bad_input)?;
     let outcome = squall_runner::run(loaded, &options, sinks(output, folder, &handle), &handle);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();
-    conclude(output, &outcome?)
+    conclude(output, &outcome?, &files)
 }
 
 /// Where the run goes while it is in progress. In a terminal that can show it there is a live view.
@@ -72,9 +75,12 @@ fn sinks(
     sinks
 }
 
-/// Prints the result and returns the exit code.
-fn conclude(output: &Output, outcome: &Outcome) -> CommandResult {
+/// Writes the result's files, prints it and returns the exit code.
+fn conclude(output: &Output, outcome: &Outcome, files: &[ResultFile]) -> CommandResult {
     let document = squall_report::document(&outcome.run);
+    let folder = outcome.folder.as_deref();
+    let written =
+        files::write(files, Finished { document: &document, run: Some(&outcome.run), folder });
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;
     } else {
@@ -92,6 +98,7 @@ fn conclude(output: &Output, outcome: &Outcome) -> CommandResult {
     let told = interrupted.filter(|report| report.phase != Phase::Load || !outcome.has_load);
     let told = told.filter_map(PhaseReport::trouble).chain(outcome.run.incomplete.iter().cloned());
     told.for_each(|trouble| out::message(&format!("squall: {trouble}\n")));
+    written.map_err(CommandError::incomplete)?;
     Ok(Exit::of_run(&document))
 }
 

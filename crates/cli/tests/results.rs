@@ -218,3 +218,59 @@ fn a_run_passes_or_fails_and_says_why() {
     assert_eq!(ends("", missing), is(1, "expressions"));
     assert_eq!(ends("teardown: [{get: /status/500}]", "{get: /}"), is(3, "incomplete"));
 }
+
+/// A run leaves its page, and makes files of other kinds; so does a report of it, or of its result alone.
+#[test]
+fn a_result_is_written_in_other_forms() {
+    let server = target();
+    let folder = folder(PLAN, &server.url());
+    let path = folder.path();
+    let outs = ["html=a.html", "json=a.json", "csv=a.csv", "markdown=a.md", "junit=a.xml"];
+    let more = ["gitlab=a.gitlab.json", "openmetrics=a.txt", "hlog=a.hlog", "github=-"];
+    let flags: Vec<&str> = outs.iter().chain(&more).flat_map(|out| ["--out", *out]).collect();
+    let run = ["run", "plan.yaml", "--allow-exec", "--quiet"];
+    let output = squall(path, &[&run[..], &flags].concat());
+    assert!(text(&output).contains("::notice title=plan"), "{}", text(&output));
+    let made = run_folder(path);
+    let whole = |name: &str| std::fs::read_to_string(path.join(name)).expect(name);
+    assert_eq!(whole("a.html"), std::fs::read_to_string(made.join("report.html")).expect("a page"));
+    assert_eq!(read(&path.join("a.json")), read(&made.join("run.json")));
+    for (name, begins) in
+        [("a.csv", "kind,"), ("a.md", "## "), ("a.xml", "<?xml"), ("a.hlog", "#[Histogram")]
+    {
+        assert!(whole(name).starts_with(begins), "{name}: {}", whole(name));
+    }
+    assert!(whole("a.txt").ends_with("# EOF\n") && read(&path.join("a.gitlab.json")).is_array());
+    let from = |source: &Path| {
+        let source = source.to_string_lossy().into_owned();
+        let output =
+            squall(path, &["report", &source, "--out", "html=b.html", "-o", "markdown=b.md"]);
+        assert_eq!(text(&output), "", "files alone are written");
+        (whole("b.html"), whole("b.md"))
+    };
+    assert_eq!(from(&made), (whole("a.html"), whole("a.md")));
+    assert_eq!(from(&made.join("run.json")).1, whole("a.md"));
+}
+
+/// Without a folder there is a page nevertheless; what cannot be made is known before anything is sent.
+#[test]
+fn a_run_without_a_folder_has_a_page() {
+    let server = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |out: &str| squall(folder.path(), &[&server.url(), "-n", "5", "-q", "--out", out]);
+    assert_eq!(run("html=quick.html").status.code(), Some(0));
+    let page = std::fs::read_to_string(folder.path().join("quick.html")).expect("a page");
+    assert!(page.contains("\"curves\":{\"seconds\":1,"), "{page}");
+    let before = server.stats().requests;
+    for (out, reason) in [
+        ("hlog=a.hlog", "add `--out DIR`"),
+        ("xml=a.xml", "unknown kind of file `xml`"),
+        ("csv=nowhere/a.csv", "nowhere/a.csv"),
+    ] {
+        let output = run(out);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{out}: {said}");
+        assert!(said.contains(reason), "{out}: {said}");
+    }
+    assert_eq!(server.stats().requests, before);
+}

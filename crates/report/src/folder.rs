@@ -2,7 +2,7 @@
 //! it.
 //!
 //! `plan.yaml`, `run.json` (at the start and at the end), `slices.bin` (everything recorded, one
-//! record per worker and second), `log.jsonl`, `host.jsonl` (samples of the host).
+//! record per worker and second), `log.jsonl`, `host.jsonl` (samples of the host), `report.html` (at the end).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -12,6 +12,7 @@ use squall_base::escape_json;
 use squall_metrics::{HostMetrics, HostSample, Slice};
 
 use crate::document::{RunDocument, SCHEMA};
+use crate::html::{Details, html};
 use crate::json::{document, write_json};
 use crate::recording::Recording;
 use crate::run::{Generator, Meta, Run};
@@ -97,6 +98,17 @@ impl RunFolder {
     /// It cannot be written.
     pub fn finish(&mut self, run: &Run) -> io::Result<()> {
         write_run(&self.path, run)
+    }
+
+    /// Writes `report.html`, of the run and of what is on disk.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_page(&self, run: &Run) -> io::Result<()> {
+        let (path, next) = (self.path.join("report.html"), self.path.join("report.html.new"));
+        let details = Details::of(run, Some(&self.path));
+        fs::write(&next, html(&document(run), &details))?;
+        fs::rename(next, path)
     }
 
     fn count_failure(&mut self, written: io::Result<()>) {

@@ -2,13 +2,20 @@
 //! which is `run.json` and of which the text is made, one source file per format; only the folder and the [`Recording`] are written while the run
 //! is in progress.
 
+mod annotations;
+mod csv;
 mod document;
 mod export;
+mod files;
 mod folder;
 mod hlog;
+mod html;
 mod json;
+mod junit;
 mod limit;
 mod live;
+mod markdown;
+mod openmetrics;
 mod recording;
 mod run;
 mod schema;
@@ -17,7 +24,9 @@ mod text;
 
 pub use document::*;
 pub use export::{Format, export};
+pub use files::{FileKind, Finished, file};
 pub use folder::{LoadError, RunFolder, load, load_folder, new_folder};
+pub use html::{Details, RunCurves, html};
 pub use json::{document, request_rows, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};

@@ -11,6 +11,7 @@ use squall_base::units;
 use squall_metrics::{CheckCounts, HostMetrics, TimeAccount};
 
 use crate::document::Row;
+use crate::html::{CurvesBuilder, RunCurves};
 use crate::recording::Recording;
 use crate::schema::document;
 
@@ -165,6 +166,8 @@ pub struct Run {
     pub host: HostMetrics,
     /// It second by second.
     pub series: Series,
+    /// It and its rows over time, as they are drawn.
+    pub curves: Option<RunCurves>,
     /// Its steady part.
     pub steady: Option<Steady>,
     /// The latencies of its steady part, in batches.
@@ -182,8 +185,14 @@ impl Run {
     /// The recording cannot be read. Everything that needs no series is there nevertheless.
     pub fn evaluate(&mut self, recording: &mut Recording) -> io::Result<()> {
         let mut series = self.totals.series();
-        let read = recording.replay(|slice| series.add(slice));
+        let rows = self.totals.rows().count() + self.totals.checks().count();
+        let mut curves = CurvesBuilder::new(self.elapsed_s.ceil() as u32, rows);
+        let read = recording.replay(|slice| {
+            series.add(slice);
+            curves.add(slice);
+        });
         self.series = series.finish();
+        self.curves = Some(curves.finish());
         let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
         self.steady = squall_analysis::steady(totals, &self.series, elapsed_s, self.meta.shape());
         let batches = match self.steady {

@@ -12,8 +12,8 @@ use squall_metrics::{
     Verdict,
 };
 use squall_report::{
-    Generator, Live, Meta, PlannedLoad, Recording, Row, Run, RunFolder, RunPhase, ScenarioMeta,
-    Show, document, live_line, load, run_schema, text, write_json,
+    FileKind, Finished, Generator, Live, Meta, PlannedLoad, Recording, Row, Run, RunFolder,
+    RunPhase, ScenarioMeta, Show, document, file, live_line, load, run_schema, text, write_json,
 };
 
 const HOME: NameId = NameId(0);
@@ -388,6 +388,28 @@ fn the_json() {
     golden("run.json", &String::from_utf8(written).expect("JSON"));
     let schema = serde_json::to_string_pretty(&run_schema()).expect("JSON");
     golden("run.schema.json", &(schema + "\n"));
+}
+
+/// Everything else that a result is written as, but for the page and the interval log, which have tests of their own.
+#[test]
+fn the_files() {
+    let document = document(&run());
+    let of = Finished { document: &document, run: None, folder: None };
+    for (kind, name) in [
+        (FileKind::Csv, "report.csv"),
+        (FileKind::Markdown, "report.md"),
+        (FileKind::Junit, "report.junit.xml"),
+        (FileKind::Github, "report.github.txt"),
+        (FileKind::Gitlab, "report.gitlab.json"),
+        (FileKind::Openmetrics, "report.openmetrics.txt"),
+    ] {
+        let bytes = file(kind, of).expect("made of the result alone");
+        golden(name, &String::from_utf8(bytes).expect("text"));
+    }
+    assert!(file(FileKind::Hlog, of).is_err());
+    for (kind, name) in FileKind::ALL {
+        assert_eq!((FileKind::from_label(name), kind.label()), (Some(kind), name));
+    }
 }
 
 /// What the schema requires is what is written, at every depth.

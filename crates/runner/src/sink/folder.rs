@@ -25,6 +25,12 @@ impl Folder {
         Folder { base: base.into(), folder: None, reported: 0 }
     }
 
+    fn write_result(&mut self, run: &Run) -> io::Result<()> {
+        let Some(folder) = &mut self.folder else { return Ok(()) };
+        let wrong = |error| io::Error::other(format!("run.json: {error}"));
+        folder.finish(run).map_err(wrong)
+    }
+
     /// Does something with the folder, and reports the writes that have failed since the last time.
     fn with(&mut self, write: impl FnOnce(&mut RunFolder)) -> io::Result<()> {
         // There is one since the start.
@@ -63,15 +69,16 @@ impl Sink for Folder {
                 let more = example.as_ref().map_or(Value::Null, details);
                 self.with(|folder| folder.log(*second, *worker, text, more))
             }
-            EventKind::Evaluated(run) => self.finish(run),
+            EventKind::Evaluated(run) => self.write_result(run),
             _ => Ok(()),
         }
     }
 
     fn finish(&mut self, run: &Run) -> io::Result<()> {
-        let Some(folder) = &mut self.folder else { return Ok(()) };
-        let wrong = |error| io::Error::other(format!("run.json: {error}"));
-        folder.finish(run).map_err(wrong)
+        self.write_result(run)?;
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let wrong = |error| io::Error::other(format!("report.html: {error}"));
+        folder.write_page(run).map_err(wrong)
     }
 }
 

@@ -1,0 +1,93 @@
+//! `--out KIND=FILE`: the result of a run in files of other kinds.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use squall_report::{FileKind, Finished};
+
+use crate::out;
+
+/// Where a result goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Out {
+    /// The folder in which run folders are made.
+    Folder(PathBuf),
+    /// A file.
+    File(ResultFile),
+}
+
+/// A file of a kind; `-` is the standard output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultFile {
+    pub kind: FileKind,
+    pub path: String,
+}
+
+/// Reads `DIR` or `KIND=FILE`.
+pub fn parse_out(text: &str) -> Result<Out, String> {
+    match text.split_once('=') {
+        // A folder with such a name is written `./a=b`.
+        Some((kind, _)) if !kind.contains('/') => parse_file(text).map(Out::File),
+        _ => Ok(Out::Folder(text.into())),
+    }
+}
+
+/// Reads `KIND=FILE`.
+pub fn parse_file(text: &str) -> Result<ResultFile, String> {
+    let kinds = || FileKind::ALL.map(|(_, name)| name).join(", ");
+    let (kind, path) =
+        text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or_else(|| {
+            format!("expected KIND=FILE, such as html=report.html; kinds: {}", kinds())
+        })?;
+    let kind = FileKind::from_label(kind)
+        .ok_or_else(|| format!("unknown kind of file `{kind}`; kinds: {}", kinds()))?;
+    Ok(ResultFile { kind, path: path.to_owned() })
+}
+
+/// Makes the files, so that one that cannot be written is known before the run, which `has_folder` or not.
+///
+/// # Errors
+/// One cannot be written, in a sentence with its name.
+pub fn prepare(files: &[ResultFile], has_folder: bool) -> Result<(), String> {
+    if !has_folder && files.iter().any(|own| own.kind == FileKind::Hlog) {
+        return Err(
+            "an interval log (hlog) is made of the run's folder: add `--out DIR`".to_owned()
+        );
+    }
+    let paths = files.iter().map(|own| &own.path).filter(|path| *path != "-");
+    paths
+        .map(|path| File::create(path).map_err(|error| format!("{path}: {error}")))
+        .try_for_each(|made| made.map(drop))
+}
+
+/// Writes the files of a run that is over.
+///
+/// # Errors
+/// One cannot be made or written, in a sentence with its name.
+pub fn write(files: &[ResultFile], of: Finished<'_>) -> Result<(), String> {
+    for ResultFile { kind, path } in files {
+        let wrong = |error: std::io::Error| format!("{path}: {error}");
+        let bytes = squall_report::file(*kind, of).map_err(wrong)?;
+        match path.as_str() {
+            "-" => out::print_bytes(&bytes),
+            path => std::fs::write(path, &bytes).map_err(wrong)?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_and_files() {
+        let file = |kind, path: &str| ResultFile { kind, path: path.to_owned() };
+        assert_eq!(parse_out("runs"), Ok(Out::Folder("runs".into())));
+        assert_eq!(parse_out("./a=b"), Ok(Out::Folder("./a=b".into())));
+        assert_eq!(parse_out("html=a=b.html"), Ok(Out::File(file(FileKind::Html, "a=b.html"))));
+        assert_eq!(parse_file("junit=-"), Ok(file(FileKind::Junit, "-")));
+        assert!(parse_out("xml=a").is_err_and(|text| text.contains("kinds: html, json")));
+        assert!(parse_file("html").is_err() && parse_file("html=").is_err());
+    }
+}

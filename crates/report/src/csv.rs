@@ -1,0 +1,80 @@
+//! The rows of a result as CSV (RFC 4180), a line each: requests, groups, iterations and checks. Times are in µs,
+//! and count what was given up with the time that it had waited. Second by second there is `squall export`.
+
+use crate::document::{CheckRow, Row, RunDocument};
+
+/// The first line.
+const HEAD: &str = "kind,scenario,group,name,count,errors,error_rate,rate,bytes_in,bytes_out,mean_us,p50_us,p75_us,p90_us,p95_us,p99_us,p999_us,max_us,given_up,corrected_p50_us,corrected_p99_us";
+
+/// A line for each row.
+pub fn csv(run: &RunDocument) -> String {
+    let rows = run.requests.iter().chain(&run.groups).chain(&run.iterations).map(row);
+    let lines = rows.chain(run.checks.iter().map(check));
+    let mut out = format!("{HEAD}\n");
+    for cells in lines {
+        out.push_str(&cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(","));
+        out.push('\n');
+    }
+    out
+}
+
+fn row(own: &Row) -> Vec<String> {
+    let mut cells = vec![
+        own.kind.clone(),
+        own.scenario.clone().unwrap_or_default(),
+        own.group.join(" / "),
+        own.name.clone(),
+    ];
+    cells.extend([own.count, own.errors].map(|number| number.to_string()));
+    cells.extend([own.error_rate, own.rate].map(|number| number.to_string()));
+    cells.extend([own.bytes_in, own.bytes_out].map(|number| number.to_string()));
+    let given_up = own.latency_with_timeouts_us.as_ref();
+    let times = match given_up {
+        Some(t) => [t.mean, t.p50, t.p75, t.p90, t.p95, t.p99, t.p999, t.max],
+        None if own.latency_us.count == 0 => [None; 8],
+        None => {
+            let t = &own.latency_us;
+            [t.mean, t.p50, t.p75, t.p90, t.p95, t.p99, t.p999, t.max].map(Some)
+        }
+    };
+    let text = |time: Option<f64>| time.map_or(String::new(), |time| time.to_string());
+    cells.extend(times.map(text));
+    cells.push(given_up.map_or(0, |own| own.given_up).to_string());
+    let corrected = own.corrected_latency_us.as_ref();
+    cells.extend([corrected.map(|own| own.p50), corrected.map(|own| own.p99)].map(text));
+    cells
+}
+
+fn check(own: &CheckRow) -> Vec<String> {
+    let count = own.passed + own.failed + own.warned;
+    let share = if count > 0 { own.failed as f64 / count as f64 } else { 0.0 };
+    let mut cells =
+        vec!["check".to_owned(), own.scenario.clone(), own.group.join(" / "), own.name.clone()];
+    cells.extend([count.to_string(), own.failed.to_string(), share.to_string()]);
+    cells.resize(HEAD.split(',').count(), String::new());
+    cells
+}
+
+/// A cell, quoted where it must be. One that a spreadsheet would take for a formula begins with an apostrophe.
+fn quoted(cell: &str) -> String {
+    let cell = match cell.chars().next() {
+        Some('=' | '+' | '@' | '\t') => format!("'{cell}"),
+        Some('-') if cell.parse::<f64>().is_err() => format!("'{cell}"),
+        _ => cell.to_owned(),
+    };
+    match cell.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells() {
+        let cells = ["a", "a,b", "a\"b", "=1+1", "-x", "-1.5", "a\nb"].map(quoted);
+        assert_eq!(cells, ["a", "\"a,b\"", "\"a\"\"b\"", "'=1+1", "'-x", "-1.5", "\"a\nb\""]);
+    }
+}

@@ -1,0 +1,118 @@
+// The data of the page, how elements are made, and how numbers are written. Text from the data becomes text nodes
+// and attributes only.
+
+const SVG = 'http://www.w3.org/2000/svg';
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const run = read('run');
+const details = read('details');
+const words = read('words');
+const curves = details.curves;
+const elapsed = Math.max(run.elapsed_s, 1e-3);
+
+/** An element: its tag with classes (`p.note`), attributes, and children, which are elements or text. */
+function el(tag, attributes, ...children) {
+  const [name, ...classes] = tag.split('.');
+  return fill(document.createElement(name), classes, attributes, children);
+}
+
+/** The same of SVG. */
+function svg(tag, attributes, ...children) {
+  const [name, ...classes] = tag.split('.');
+  return fill(document.createElementNS(SVG, name), classes, attributes, children);
+}
+
+function fill(made, classes, attributes, children) {
+  if (classes.length > 0) made.setAttribute('class', classes.join(' '));
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, '');
+    else if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+/** Numbers as all of squall's reports write them. */
+function time(us) {
+  if (us === null || us === undefined) return '–';
+  if (us < 999.5) return `${us.toFixed(0)} µs`;
+  if (us < 9995) return `${(us / 1e3).toFixed(2)} ms`;
+  if (us < 99950) return `${(us / 1e3).toFixed(1)} ms`;
+  if (us < 999500) return `${(us / 1e3).toFixed(0)} ms`;
+  return us < 9.995e6 ? `${(us / 1e6).toFixed(2)} s` : `${(us / 1e6).toFixed(1)} s`;
+}
+
+function count(number) {
+  return Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+function rate(perSecond) {
+  if (perSecond < 9.995) return `${perSecond.toFixed(2)}/s`;
+  return perSecond < 99.95 ? `${perSecond.toFixed(1)}/s` : `${count(perSecond)}/s`;
+}
+
+function bytes(number) {
+  if (number < 1024) return `${Math.round(number)} B`;
+  let [value, unit] = [number / 1024, 0];
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  while (value >= 1023.95 && unit + 1 < units.length) [value, unit] = [value / 1024, unit + 1];
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
+
+function percent(share) {
+  const text = Math.abs(share * 100) < 9.995 ? (share * 100).toFixed(2) : (share * 100).toFixed(1);
+  return `${text.replace(/\.?0+$/, '')}%`;
+}
+
+/** A moment of the run: `75 s`, `12:05`, `1:02:03`. */
+function moment(seconds) {
+  const whole = Math.round(seconds * 10) / 10;
+  if (elapsed < 600) return `${whole} s`;
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, Math.floor(whole % 60)];
+  const two = (n) => String(n).padStart(2, '0');
+  return elapsed < 3600 ? `${m}:${two(s)}` : `${h}:${two(m)}:${two(s)}`;
+}
+
+const plural = (number, word) => `${count(number)} ${word}${number === 1 ? '' : 's'}`;
+const spoken = (name) => name.replaceAll('_', ' ');
+const UNITS = {
+  time: { show: time },
+  rate: { show: rate },
+  count: { show: count },
+  bytes: { show: (value) => `${bytes(value)}/s`, tick: bytes },
+  share: { show: percent },
+};
+
+/** A number beside an axis. */
+const tickText = (value, unit) => (value === 0 && unit !== 'time' ? '0' : (UNITS[unit].tick || UNITS[unit].show)(value));
+
+/** Tells a screen reader. */
+function announce(text) {
+  document.getElementById('announce').textContent = text;
+}
+
+/** A table: its head, and rows of cells; from column `numbers` on they are numbers. `table.prose` has sentences: on
+ * a phone its cells stand below each other. */
+function table(caption, head, rows, numbers = 1, form = 'table') {
+  const cell = (value, at) =>
+    at === 0 ? el('th', { scope: 'row' }, value) : el(at >= numbers ? 'td.number' : 'td', { 'data-title': head[at] }, value);
+  const titles = head.map((title, at) => el(at >= numbers ? 'th.number' : 'th', { scope: 'col' }, title));
+  return el('div.wide', { tabindex: 0, role: 'group', 'aria-label': caption },
+    el(form, null, el('caption.unseen', null, caption), el('thead', null, el('tr', null, titles)),
+      el('tbody', null, rows.map((row) => el('tr', null, row.map(cell))))));
+}
+
+/** What opens to a content that is made when it is opened. */
+function lazy(title, make) {
+  const own = el('details', null, el('summary', null, title));
+  own.addEventListener('toggle', () => {
+    if (own.open && own.children.length === 1) own.append(make());
+  });
+  return own;
+}
+
+/** A part of the page, named in its contents. */
+function section(id, name, title, ...content) {
+  document.getElementById('contents').append(el('a', { href: `#${id}` }, name));
+  return el('section', { id, 'aria-labelledby': `${id}-title` }, el('h2', { id: `${id}-title` }, title), ...content);
+}

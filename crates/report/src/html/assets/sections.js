@@ -1,0 +1,252 @@
+// The other parts of the page: outcome, distribution, phases, errors, time accounting, generator, plan, raw figures.
+
+const VALIDITY = {
+  valid: ['✔', 'squall found no reason to doubt these numbers.'],
+  questionable: ['▲', 'Some of these numbers partly describe the generator.'],
+  invalid: ['✘', 'These numbers describe the generator more than the target.'],
+};
+
+function outcomeSection() {
+  const { passed, reasons } = run.outcome;
+  const [mark, meaning] = VALIDITY[run.validity] || ['▲', ''];
+  const why = passed ? [run.thresholds.length > 0 ? 'All thresholds passed.' : 'No check failed and no request was an error.'] : reasons.map((own) => own.text);
+  const verdict = (word, sign, color, lines) => el(`div.verdict.${color}`, null, el('p.word', null, `${sign} ${word}`), lines.map((line) => el('p', null, line)));
+  const own = [el('div.verdicts', null,
+    verdict(passed ? 'passed' : 'failed', passed ? '✔' : '✘', passed ? 'good' : 'bad', why),
+    verdict(run.validity, mark, { valid: 'good', invalid: 'bad' }[run.validity] || 'doubt', [meaning]))];
+  own.push(tiles());
+  const broken = [run.interrupted ? 'The run was interrupted: these are the results up to then.' : null, run.finished ? null : 'The generator was killed: these are the results up to the last second on disk.'];
+  own.push(...[...broken, ...run.warnings].filter(Boolean).map((text) => el('p.warning', null, `▲ ${text}`)));
+  if (run.thresholds.length > 0) own.push(el('h3', null, 'Thresholds'), thresholdTable());
+  return section('outcome', 'Outcome', 'Outcome', ...own);
+}
+
+function tiles() {
+  const all = run.totals;
+  const tile = (name, value, more) => el('div.tile', null, el('dt', null, name), el('dd', null, value, more ? el('small', null, more) : null));
+  const own = [
+    tile('requests', count(all.count), rate(all.rate)),
+    tile('errors', count(all.errors), percent(all.error_rate)),
+    ...['p50', 'p95', 'p99', 'max'].map((name) => tile(name, boundedText(all, name))),
+  ];
+  const corrected = all.corrected_latency_us;
+  if (corrected) own.push(tile('corrected p99', time(corrected.p99), 'from when it was due'));
+  own.push(tile('users', count(run.counters.users_active || 0), 'at most'));
+  const dropped = run.counters.arrivals_dropped || 0;
+  if (dropped > 0) own.push(tile('arrivals dropped', count(dropped), percent(dropped / run.counters.arrivals_due)));
+  return el('dl.tiles', null, own);
+}
+
+const inUnit = (value, unit) => ({ us: time, per_second: rate, share: percent }[unit] || String)(value);
+
+function thresholdTable() {
+  const rows = run.thresholds.map((own) => [
+    el('code', null, own.text), el(`span.word.${own.passed ? 'passed' : 'failed'}`, null, own.passed ? '✔ passed' : '✘ failed'), own.shown,
+    own.value === null || own.unit === 'number' || own.limit === 0 ? '' : `${percent(own.value / own.limit)} of ${inUnit(own.limit, own.unit)}`,
+  ]);
+  return table('Thresholds', ['threshold', 'result', 'measured', 'of its limit'], rows, 2, 'table.prose');
+}
+
+function validitySection() {
+  const all = run.validity_reasons;
+  const sentence = {
+    valid: 'The numbers describe the target.',
+    questionable: 'Read the numbers with what follows in mind: some of them partly describe the generator, or what lies between it and the target.',
+    invalid: 'Do not judge the target by these numbers: the generator, or its machine, was the limit.',
+  }[run.validity] || '';
+  const rows = all.map((own) => [spoken(own.rule), el(`span.word.${own.validity}`, null, own.validity === 'valid' ? '• note' : `${VALIDITY[own.validity] ? VALIDITY[own.validity][0] : ''} ${own.validity}`), own.observed, own.effect_text, own.advice]);
+  const reasons = rows.length > 0 ? table('Why', ['rule', 'weight', 'observed', 'effect on the numbers', 'what helps'], rows, 9, 'table.prose') : el('p', null, 'No rule found anything to note.');
+  const steady = run.steady && run.steady.latency_us.count > 0 ? steadyTable() : null;
+  return section('validity', 'Validity', 'Validity: target or generator?', el('p', null, sentence), reasons, steady);
+}
+
+function steadyTable() {
+  const { steady } = run;
+  const known = (name, own, show) => own && [name, show(own.value),
+    own.low !== null && own.high !== null ? `${show(own.low)} to ${show(own.high)}` : own.low !== null ? `at least ${show(own.low)}: ${own.why}` : own.why || 'unknown'];
+  const names = [['mean', 'mean'], ['p50', 'p50'], ['p90', 'p90'], ['p95', 'p95'], ['p99', 'p99'], ['p99.9', 'p999']];
+  const rows = [known('rate', steady.confidence.rate, rate), ...names.map(([title, key]) => known(title, steady.confidence[key], time)),
+    ...names.map(([title, key]) => known(`corrected ${title}`, steady.corrected_confidence[key], time))].filter(Boolean);
+  const which = steady.found ? 'The steady part' : 'The part after the ramp (it was not steady)';
+  return el('details', null, el('summary', null, `How precisely the numbers are known: ${which}, seconds ${steady.from_s} to ${steady.to_s}`),
+    table('95% confidence intervals of the steady part', ['number', 'value', '95% confidence'], rows));
+}
+
+function distributionSection() {
+  const { latency, corrected } = details;
+  if (!latency) return null;
+  const about = corrected ? `Corrected latency is ${words.definitions.corrected_latency}.` : `Latency is ${words.definitions.latency}.`;
+  return section('distribution', 'Distribution', 'Distribution', el('p.about', null, about), el('div.side', null, histogram(latency, corrected), percentileCurve(latency, corrected, run.totals.latency_us.count)));
+}
+
+const PHASE_COLORS = { pool: 'c7', dns: 'c5', connect: 'c4', tls: 'c6', first_byte: 'c1', body: 'c3' };
+
+function phaseTable(row) {
+  const rows = words.phases.filter((name) => row.phases[name]).map((name) => {
+    const own = row.phases[name];
+    return [spoken(name), count(own.count), time(own.mean), time(own.p50), time(own.p90), time(own.p99), time(own.max)];
+  });
+  return rows.length > 0 ? [table('Phases', ['phase', 'requests', 'mean', 'p50', 'p90', 'p99', 'max'], rows)] : [];
+}
+
+function phasesSection() {
+  const own = phaseTable(run.totals);
+  if (own.length === 0) return null;
+  const all = run.totals;
+  const parts = words.phases.filter((name) => all.phases[name]).map((name) => ({ name: spoken(name), color: PHASE_COLORS[name], share: all.phases[name].mean * all.phases[name].count }));
+  const sum = parts.reduce((total, part) => total + part.share, 0);
+  own.unshift(shares(parts.map((part) => ({ ...part, share: part.share / sum })).filter((part) => part.share > 0), 'Time of requests by phase'));
+  if (curves) {
+    const series = words.phases.filter((name) => curves.all.phases[name]).map((name) => ({ name: spoken(name), values: pad(curves.all.phases[name], curves.all.count.length), seconds: curves.seconds, color: PHASE_COLORS[name] }));
+    if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Phases over time', about: 'The mean time of a request in each phase; of a phase that only some requests have, the mean over all.', unit: 'time', series, stack: true, height: 170 }).figure);
+  }
+  own.push(el('dl.meanings', null, words.phases.filter((name) => all.phases[name]).flatMap((name) => [el('dt', null, spoken(name)), el('dd', null, words.definitions[name] || '')])));
+  return section('phases', 'Phases', 'Phases', ...own);
+}
+
+function errorsSection() {
+  const kinds = Object.entries(run.totals.error_kinds).sort((a, b) => b[1] - a[1]);
+  const logged = details.examples.length > 0 ? details.examples : run.log.map((text) => ({ text, error: '', name: '' }));
+  if (kinds.length === 0 && logged.length === 0) return null;
+  const own = [];
+  if (kinds.length > 0) {
+    const rows = kinds.map(([kind, number]) => {
+      const rows = run.requests.filter((row) => row.error_kinds[kind]).sort((a, b) => b.error_kinds[kind] - a.error_kinds[kind]);
+      const names = rows.slice(0, 3).map((row) => `${row.name} (${count(row.error_kinds[kind])})`);
+      return [spoken(kind), words.errors[kind] || '', names.join(', ') + (rows.length > 3 ? ` and ${rows.length - 3} more` : ''), count(number), percent(number / run.totals.count)];
+    });
+    own.push(table('Errors by kind', ['kind', 'what it means', 'where', 'number', 'of all requests'], rows, 3, 'table.prose'));
+    const colors = [['c2', null], ['c6', '5 2'], ['c4', '10 3 2 3'], ['c5', '8 3'], ['c1', '1 4'], ['c7', '3 6']];
+    const series = curves ? kinds.slice(0, 6).map(([kind], at) => ({ name: spoken(kind), values: pad(curves.all.error_kinds[kind] || [], curves.all.count.length), seconds: curves.seconds, per: true, color: colors[at][0], dash: colors[at][1] })) : [];
+    if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Errors a second, by kind', unit: 'rate', series, height: 150 }).figure);
+  }
+  if (logged.length > 0) {
+    const all = together(logged);
+    own.push(el('h3', null, 'Examples and log'), el('p.about', null, 'The first of each kind, with secrets masked; what was the same is one line.'), el('ul.examples', null, all.slice(0, 20).map(example)));
+    if (all.length > 20) own.push(lazy(plural(all.length - 20, 'more line'), () => el('ul.examples', null, all.slice(20).map(example))));
+  }
+  return section('errors', 'Errors', 'Errors', ...own);
+}
+
+/** Lines that are the same, together, in the order of the first. */
+function together(lines) {
+  const by = new Map();
+  for (const line of lines) {
+    const key = JSON.stringify([line.error, line.text]);
+    if (by.has(key)) by.get(key).times += 1;
+    else by.set(key, { ...line, times: 1 });
+  }
+  return [...by.values()];
+}
+
+function example(own) {
+  const head = [own.second === undefined ? null : moment(own.second), own.error ? spoken(own.error) : null, own.times > 1 ? `${own.times} times` : null].filter(Boolean).join(' · ');
+  return el('li', null, head ? el('span.tag', null, head) : null, el('code', null, own.text), own.excerpt ? el('div.place', null, 'response: ', el('code', null, own.excerpt)) : null);
+}
+
+function accountingSection() {
+  const account = run.time_accounting;
+  const gap = run.throughput_gap;
+  if (!gap || account.users_s <= 0) return null;
+  const states = [
+    ['in requests', account.requests, 'c1', 'waiting for the target'],
+    ['think time', account.think, 'c3', 'as the plan says'],
+    ['pacing', account.pacing, 'c5', 'waiting for the next iteration, as the plan says'],
+    ['not started', account.not_started, 'c7', 'before they had started: the ramp'],
+    ['generator', account.generator, 'c2', 'waiting for squall itself'],
+    ['finished', account.finished, 'c4', 'after their last iteration'],
+  ];
+  const parts = states.map(([name, seconds, color, text]) => ({ name, color, text, seconds, share: seconds / account.users_s }));
+  const rows = parts.filter((part) => part.share > 0).map((part) => [part.name, part.text, `${count(part.seconds)} s`, percent(part.share)]);
+  return section('accounting', 'Users’ time', 'Where the users’ time went', shares(parts.filter((part) => part.share >= 0.0005), 'Time of all virtual users'),
+    table('Time accounting', ['state', 'what it is', 'user-seconds', 'share'], rows, 2, 'table.prose'), el('p', null, `Throughput: ${gap.text}`));
+}
+
+function generatorSection() {
+  const own = run.generator;
+  const series = [ofSeries('busiest worker', 'busiest_worker', 'c1')].filter(Boolean);
+  const parts = [];
+  if (series.length > 0 && elapsed >= 1) {
+    parts.push(chart({ title: 'CPU of the busiest worker', about: 'Of one core. A worker at 100% is the limit: what is slow then may be squall.', unit: 'share', series, height: 120 }).figure);
+    const delays = [ofSeries('receive delay p99', 'receive_delay_p99_us', 'c1'), ofSeries('send delay p99', 'send_delay_p99_us', 'c4', { dash: '5 3' }), ofSeries('longest loop iteration', 'loop_iteration_max_us', 'c7', { dash: '1 4' })].filter(Boolean);
+    parts.push(chart({ title: 'Delays of the generator', unit: 'time', series: delays, log: true, height: 150, about: 'What squall itself was late; latencies of the target do not include it.' }).figure);
+  }
+  const delays = [['receive delay', 'receive_delay'], ['send delay', 'send_delay'], ['loop iteration', 'loop_iteration'], ['timer delay', 'timer_delay'], ['connect delay', 'connect_delay']]
+    .map(([name, key]) => [name, key, own[`${key}_us`]]).filter(([, , times]) => times && times.count > 0)
+    .map(([name, key, times]) => [name, words.definitions[key] || '', count(times.count), time(times.mean), time(times.p99), time(times.max)]);
+  if (delays.length > 0) parts.push(table('Delays', ['delay', 'what it is', 'number', 'mean', 'p99', 'max'], delays, 2, 'table.prose'));
+  const facts = [
+    ['CPU time', `${time((own.cpu_user_s + own.cpu_sys_s) * 1e6)} (${time(own.cpu_user_s * 1e6)} user, ${time(own.cpu_sys_s * 1e6)} kernel)`],
+    ['CPU time of a request', run.totals.count ? time(((own.cpu_user_s + own.cpu_sys_s) * 1e6) / run.totals.count) : '–'],
+    ['memory at most', bytes(own.peak_rss_bytes)],
+    ['ready to run, but no CPU', time(own.starved_s * 1e6)],
+    ['lost its CPU', plural(own.preempted, 'time')],
+  ];
+  parts.push(table('Resources of the generator', ['what', 'value'], facts));
+  const host = Object.entries(run.host_metrics).filter(([, value]) => value > 0).map(([name, value]) => [spoken(name), name.endsWith('bytes') ? bytes(value) : count(value)]);
+  if (host.length > 0) parts.push(lazy('The machine: gauges at their highest, and what was counted during the run', () => table('The machine', ['what', 'value'], host)));
+  return section('generator', 'Generator', 'The generator’s health', ...parts);
+}
+
+function planSection() {
+  const { meta } = run;
+  const utc = new Date(meta.started_unix * 1000).toISOString().replace('T', ' ').slice(0, 19);
+  const facts = [
+    ['plan', meta.plan], ['target', meta.target || '–'], ['started', `${utc} UTC`], ['length', time(run.elapsed_s * 1e6)],
+    ...(meta.scenarios || []).map((own) => [`load of ${own.name}`, own.load]),
+    ...run.run_phases.filter((own) => own.phase !== 'load').map((own) => [own.phase, `${plural(own.requests, 'request')}, ${plural(own.errors, 'error')}, ${spoken(own.end)}`]),
+    ['seed', String(meta.seed)], ['command', meta.command.join(' ')], ['machine', `${meta.host}: ${meta.cpu || 'unknown processor'}, ${plural(meta.cpus, 'CPU')}, ${bytes(meta.memory_bytes)}`],
+    ['system', meta.os], ['squall', `${meta.squall}, ${plural(meta.workers, 'worker')}, ${meta.io}`],
+    ...Object.entries(meta.digests).map(([name, digest]) => [`SHA-256 of ${name}`, digest]),
+  ];
+  const plan = details.plan ? lazy('The plan as it ran', () => el('pre', { tabindex: 0, 'aria-label': 'The plan as it ran' }, details.plan)) : null;
+  return section('plan', 'Plan', 'Plan, machine, versions', table('Facts', ['what', 'value'], facts, 9), plan);
+}
+
+function metricsSection() {
+  if (run.metrics.length === 0) return null;
+  const number = (value) => (value === null || value === undefined ? '–' : String(Math.round(value * 1e3) / 1e3));
+  const rows = run.metrics.map((own) => {
+    const tags = Object.entries(own.tags).map(([key, value]) => `${key}=${value}`).join(', ');
+    const main = { counter: number(own.sum), gauge: number(own.last), rate: percent(own.share || 0), trend: number(own.mean) }[own.kind];
+    return [[own.name, tags ? el('div.place', null, tags) : null], own.kind, count(own.count), main, number(own.min), number(own.p50), number(own.p95), number(own.p99), number(own.max)];
+  });
+  return section('metrics', 'Metrics', 'The plan’s own metrics', table('Metrics', ['metric', 'kind', 'values', 'sum, last, share or mean', 'min', 'p50', 'p95', 'p99', 'max'], rows, 2));
+}
+
+function rawSection() {
+  const json = () => JSON.stringify(run, null, 2);
+  const save = () => {
+    const link = el('a', { href: URL.createObjectURL(new Blob([json()], { type: 'application/json' })), download: 'run.json' });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  const text = document.getElementById('text');
+  text.remove();
+  const plain = text.querySelector('pre');
+  const missing = details.missing.map((line) => el('p.note', null, `Not read: ${line}.`));
+  return section('raw', 'Raw figures', 'Raw figures',
+    el('div.bar', null, copyButton('copy run.json', json), el('button.small', { type: 'button', onclick: save }, 'save run.json'), copyButton('copy the text', () => plain.textContent), copyButton('copy rows as CSV', rowsCsv)),
+    ...missing, el('details', null, el('summary', null, 'The result as text'), el('pre', { tabindex: 0, 'aria-label': 'The result as text' }, plain.textContent)));
+}
+
+/** A button that copies a text, also where the page came from a file. */
+function copyButton(title, make) {
+  const button = el('button.small', { type: 'button', onclick: async () => {
+    const area = el('textarea', { readonly: true, 'aria-hidden': 'true', class: 'unseen' });
+    let copied = true;
+    try {
+      await navigator.clipboard.writeText(make());
+    } catch {
+      area.value = make();
+      document.body.append(area);
+      area.select();
+      copied = document.execCommand('copy');
+      area.remove();
+    }
+    button.textContent = copied ? 'copied' : 'could not be copied';
+    announce(button.textContent);
+    setTimeout(() => (button.textContent = title), 2000);
+  } }, title);
+  return button;
+}

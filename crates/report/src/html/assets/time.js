@@ -1,0 +1,144 @@
+// What happened when: load, users, errors and latency over one axis.
+
+/** A line of the result's own series; null: nothing is known of it. */
+function ofSeries(name, field, color, more) {
+  const rows = run.series;
+  if (rows.length === 0 || rows.every((row) => row[field] === undefined || row[field] === null)) return null;
+  const values = rows.map((row) => row[field] ?? null);
+  return { name, values, starts: rows.map((row) => row.second), seconds: rows[0].seconds, color, ...more };
+}
+
+/** The lines of percentiles of something over time; what is 0 had no response. */
+function percentileLines(line, seconds, more) {
+  const known = (values) => (values || []).map((value) => value || null);
+  const all = [
+    { name: 'p50', values: known(line.p50), color: 'c3' },
+    { name: 'p90', values: known(line.p90), color: 'c5', dash: '8 3' },
+    { name: 'p95', values: known(line.p95), color: 'c1' },
+    { name: 'p99', values: known(line.p99), color: 'c6', dash: '5 2' },
+    { name: 'max', values: known(line.max), color: 'c7', dash: '1 4' },
+    { name: 'corrected p99', values: known(line.corrected_p99), color: 'c4', dash: '10 3 2 3' },
+  ];
+  return all.filter(({ values }) => values.length > 0).map((own) => ({ seconds, ...own, ...more }));
+}
+
+/** The whole run over time, from the recording, or from the result alone. */
+function whole() {
+  if (curves) {
+    const all = curves.all;
+    return {
+      count: { name: 'actual', values: all.count, seconds: curves.seconds, color: 'c1', per: true },
+      errors: { name: 'errors', values: pad(all.errors, all.count.length), seconds: curves.seconds, color: 'c2', per: true, fill: true },
+      latency: percentileLines(all, curves.seconds),
+      bytes: [
+        { name: 'received', values: all.bytes_in, seconds: curves.seconds, color: 'c1', per: true },
+        { name: 'sent', values: all.bytes_out, seconds: curves.seconds, color: 'c4', dash: '5 3', per: true },
+      ],
+    };
+  }
+  const of = (name, field, color, more) => ofSeries(name, field, color, more);
+  const positive = (line) => line && { ...line, values: line.values.map((value) => value || null) };
+  return {
+    count: of('actual', 'requests', 'c1', { per: true }),
+    errors: of('errors', 'errors', 'c2', { per: true, fill: true }),
+    latency: [of('p50', 'p50_us', 'c3'), of('p90', 'p90_us', 'c5', { dash: '8 3' }), of('p99', 'p99_us', 'c6', { dash: '5 2' }), of('max', 'max_us', 'c7', { dash: '1 4' })].map(positive).filter(Boolean),
+    bytes: [of('received', 'bytes_in', 'c1', { per: true }), of('sent', 'bytes_out', 'c4', { dash: '5 3', per: true })].filter(Boolean),
+  };
+}
+
+/** A list that is as long as the others: what is missing at its end is 0. */
+const pad = (values, length) => [...values, ...Array(Math.max(0, length - values.length)).fill(0)];
+
+function timeSection() {
+  const all = whole();
+  if (!all.count || elapsed < 1) return null;
+  const own = [];
+  const plans = (run.meta.scenarios || []).map((scenario) => `${scenario.name}: ${scenario.load}`).join('; ');
+  own.push(chart({
+    title: 'Requests a second', unit: 'rate', named: true, about: plans ? `Planned: ${plans}.` : null,
+    series: [all.count, dropped()].filter(Boolean),
+  }));
+  own.push(...arrivalsChart(), ...usersChart());
+  const errors = [...(all.errors.values.some((value) => value > 0) ? [all.errors] : [])];
+  if (errors.length > 0) own.push(chart({ title: 'Errors a second', unit: 'rate', series: errors, height: 110 }));
+  own.push(chart({ title: 'Latency', unit: 'time', series: all.latency, log: spread(all.latency), height: 220, about: 'Percentiles of the complete responses of each interval, merged from histograms and never averaged.' }));
+  const map = curves && heat();
+  if (map) {
+    own.push(chart({
+      title: 'Latency, all responses', unit: 'time', series: [], paint: map, height: 200,
+      about: `How many responses took how long: the stronger the colour, the more (at most ${count(map.most)} in a cell). Two bands are two kinds of responses; a column that rises and fades is a stall.`,
+      rows: heatRows,
+    }));
+  }
+  own.push(chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 110 }));
+  const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn.`) : null;
+  return section('time', 'Over time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
+}
+
+/** Whether latencies are so far apart that a logarithmic axis shows more. */
+function spread(lines) {
+  const all = lines.filter((line) => line.name !== 'max').flatMap((line) => line.values).filter((value) => value > 0);
+  return all.length > 0 && Math.max(...all) > 30 * Math.min(...all);
+}
+
+function dropped() {
+  const line = ofSeries('arrivals dropped', 'arrivals_dropped', 'c2', { dash: '2 2', per: true });
+  return line && line.values.some((value) => value > 0) ? line : null;
+}
+
+/** Scenarios with a planned load of a kind, and their lines together. */
+function ofScenarios(name, planned, field, color, more) {
+  const loads = (run.meta.scenarios || []).filter((scenario) => scenario.planned && scenario.planned.unit === planned).map((scenario) => scenario.name);
+  const rows = run.series.map((row) => ({ ...row, sum: row.scenarios ? loads.reduce((sum, own) => sum + ((row.scenarios[own] || {})[field] || 0), 0) : null }));
+  if (loads.length === 0 || rows.length === 0 || rows.every((row) => row.sum === null)) return null;
+  return { name, values: rows.map((row) => row.sum), starts: rows.map((row) => row.second), seconds: rows[0].seconds, color, ...more };
+}
+
+function arrivalsChart() {
+  const planned = ofScenarios('planned', 'arrivals', 'planned_arrivals', 'c7', { dash: '6 4', per: true });
+  if (!planned) return [];
+  const started = ofScenarios('started', 'arrivals', 'iterations_started', 'c1', { per: true });
+  return [chart({ title: 'Arrivals a second, planned and actual', unit: 'rate', series: [planned, started, dropped()].filter(Boolean), height: 130, about: 'Where fewer start than were planned, the load was not the plan’s: see validity.' })];
+}
+
+function usersChart() {
+  const planned = ofScenarios('planned users', 'users', 'planned_users', 'c7', { dash: '6 4' });
+  const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
+  const title = series.length > 1 ? 'Virtual users and requests in flight' : 'Virtual users';
+  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130 })] : [];
+}
+
+/** What most responses took in each interval. */
+function heatRows() {
+  const rows = curves.all.heat.map((bins, at) => {
+    const total = bins.slice(1).reduce((sum, value) => sum + value, 0);
+    const most = bins.slice(1).reduce((best, value, n) => (value > best[1] ? [n, value] : best), [0, 0]);
+    const bin = bins[0] + most[0];
+    return total === 0 ? null : [moment(at * curves.seconds), count(total), `${time(binStart(bin))} to ${time(binStart(bin + 1))}`, percent(most[1] / total)];
+  });
+  return table('Responses by interval', ['from', 'responses', 'most of them took', 'their share'], rows.filter(Boolean));
+}
+
+function zoomBar() {
+  const number = (label, get) => el('input', { type: 'number', min: 0, max: Math.ceil(elapsed), step: 'any', 'aria-label': label, value: get(), onchange: apply });
+  const apply = () => zoom(Number(from.value), Number(to.value));
+  const from = number('from second', () => 0);
+  const to = number('to second', () => Math.round(elapsed * 10) / 10);
+  listeners.add(() => {
+    [from.value, to.value] = [Math.round(view.from * 10) / 10, Math.round(view.to * 10) / 10];
+    announce(`${moment(view.from)} to ${moment(view.to)} shown`);
+  });
+  const steady = run.steady && run.steady.found ? el('button.small', { type: 'button', onclick: () => zoom(run.steady.from_s, run.steady.to_s) }, 'steady part') : null;
+  return el('div.zoom', { role: 'group', 'aria-label': 'Part of the run that is shown' },
+    el('span', null, 'Show seconds '), from, el('span', null, ' to '), to,
+    el('button.small', { type: 'button', onclick: () => zoom(0, elapsed) }, 'whole run'), steady,
+    el('p.hint', null, 'Drag in a chart to zoom, double-click for all. With the keyboard: arrows move the moment, + and − zoom, 0 shows all.'));
+}
+
+function legendOfMarks() {
+  const parts = [];
+  if (run.steady && run.steady.found) parts.push(`The shaded part is steady: ${moment(run.steady.from_s)} to ${moment(run.steady.to_s)}, ${rate(run.steady.rate)}.`);
+  const all = marks();
+  if (all.length > 0) parts.push(`Marks: ${all.map((mark) => `${mark.text} at ${moment(mark.at)}`).join(', ')}.`);
+  return parts.length > 0 ? el('p.note', null, parts.join(' ')) : null;
+}

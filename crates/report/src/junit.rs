@@ -1,0 +1,106 @@
+//! The result as JUnit XML, which build servers show as tests: one for each threshold and each check, and one of the
+//! run itself, which fails for what is neither.
+
+use std::fmt::Write as _;
+
+use crate::document::RunDocument;
+
+/// A test, why it failed, and what is to be said of one that did not.
+struct Test {
+    class: &'static str,
+    name: String,
+    failure: Option<String>,
+    note: Option<String>,
+}
+
+/// The result as tests.
+pub fn junit(run: &RunDocument) -> String {
+    let tests = tests(run);
+    let failures = tests.iter().filter(|test| test.failure.is_some()).count();
+    let counts = format!(
+        "tests=\"{}\" failures=\"{failures}\" errors=\"0\" time=\"{:.3}\"",
+        tests.len(),
+        run.elapsed_s
+    );
+    let plan = escaped(&run.meta.plan);
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n<testsuite name=\"{plan}\" {counts}>\n"
+    );
+    for test in &tests {
+        let head = format!(
+            "<testcase classname=\"{plan}.{}\" name=\"{}\"",
+            test.class,
+            escaped(&test.name)
+        );
+        let _ = match (&test.failure, &test.note) {
+            (None, None) => writeln!(out, "{head}/>"),
+            (None, Some(text)) => {
+                writeln!(out, "{head}><system-out>{}</system-out></testcase>", escaped(text))
+            }
+            (Some(text), _) => {
+                let text = escaped(text);
+                writeln!(out, "{head}><failure message=\"{text}\">{text}</failure></testcase>")
+            }
+        };
+    }
+    out.push_str("</testsuite>\n</testsuites>\n");
+    out
+}
+
+fn tests(run: &RunDocument) -> Vec<Test> {
+    let mut tests: Vec<Test> = Vec::new();
+    for own in &run.thresholds {
+        let failure = (!own.passed).then(|| format!("measured {}", own.shown));
+        tests.push(Test { class: "thresholds", name: own.text.clone(), failure, note: None });
+    }
+    for own in &run.checks {
+        let place = [own.scenario.as_str()].into_iter().chain(own.group.iter().map(String::as_str));
+        let place = place.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" / ");
+        // Where thresholds decide whether a run passes, a check that failed fails no build.
+        let decides = run.outcome.reasons.iter().any(|reason| {
+            reason.kind == "check" && reason.name.as_deref() == Some(own.name.as_str())
+        });
+        let all = own.passed + own.failed + own.warned;
+        let text = (own.failed > 0).then(|| format!("failed {} of {all} times", own.failed));
+        let (failure, note) = if decides { (text, None) } else { (None, text) };
+        tests.push(Test { class: "checks", name: format!("{place}: {}", own.name), failure, note });
+    }
+    let others = run
+        .outcome
+        .reasons
+        .iter()
+        .filter(|own| !matches!(own.kind.as_str(), "threshold" | "check"));
+    let others: Vec<&str> = others.map(|own| own.text.as_str()).collect();
+    let failure = (!others.is_empty()).then(|| others.join("; "));
+    tests.push(Test { class: "run", name: "the run".to_owned(), failure, note: None });
+    tests
+}
+
+/// Text in XML 1.0, which has no control characters.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => {
+                let _ = write!(out, "&#{};", u32::from(c));
+            }
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests_of_text {
+    use super::*;
+
+    #[test]
+    fn text_is_no_markup() {
+        assert_eq!(escaped("<a b=\"&\">\u{0}\n"), "&lt;a b=&quot;&amp;&quot;&gt;\u{fffd}&#10;");
+    }
+}

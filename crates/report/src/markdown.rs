@@ -1,0 +1,183 @@
+//! The result as Markdown, short enough for a comment of a pull request. Names are in code spans, and all other
+//! text is escaped: nothing that a server sent becomes markup.
+
+use std::fmt::Write as _;
+
+use squall_base::units::{count, percent, rate, time};
+
+use crate::document::{Row, RunDocument};
+
+/// Most rows of requests and groups, and of checks.
+const MAX_ROWS: usize = 25;
+
+/// The result for a pull request.
+pub fn markdown(run: &RunDocument) -> String {
+    let mut out = String::new();
+    let (mark, word) = if run.outcome.passed { ("✅", "passed") } else { ("❌", "failed") };
+    let all = &run.totals;
+    let _ = writeln!(out, "## {mark} {} {word}\n", code(&run.meta.plan));
+    for reason in &run.outcome.reasons {
+        let _ = writeln!(out, "- {}", plain(&reason.text));
+    }
+    if !run.outcome.reasons.is_empty() {
+        out.push('\n');
+    }
+    let target = run.meta.target.as_ref().map_or(String::new(), |own| format!(" at {}", code(own)));
+    let _ = writeln!(
+        out,
+        "{} requests ({}) in {}{target}, {} errors ({}), p50 {}, p95 {}, p99 {}; the numbers are **{}**.\n",
+        count(all.count),
+        rate(all.rate),
+        time(run.elapsed_s * 1e6),
+        count(all.errors),
+        percent(all.error_rate),
+        latency(all, "p50"),
+        latency(all, "p95"),
+        latency(all, "p99"),
+        plain(&run.validity),
+    );
+    thresholds(&mut out, run);
+    rows(&mut out, run);
+    checks(&mut out, run);
+    validity(&mut out, run);
+    let _ = writeln!(out, "<sub>squall {}</sub>", plain(&run.meta.squall));
+    out
+}
+
+fn thresholds(out: &mut String, run: &RunDocument) {
+    if run.thresholds.is_empty() {
+        return;
+    }
+    out.push_str("| threshold | measured | |\n| --- | ---: | --- |\n");
+    for own in &run.thresholds {
+        let mark = if own.passed { "✅ passed" } else { "❌ failed" };
+        let _ = writeln!(out, "| {} | {} | {mark} |", code(&own.text), plain(&own.shown));
+    }
+    out.push('\n');
+}
+
+fn rows(out: &mut String, run: &RunDocument) {
+    let mut all: Vec<&Row> = run.requests.iter().chain(&run.groups).collect();
+    // What failed first, then what was asked most.
+    all.sort_by_key(|row| std::cmp::Reverse((row.errors > 0, row.count)));
+    if all.is_empty() {
+        return;
+    }
+    out.push_str("| name | count | rate | errors | p50 | p95 | p99 |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    for row in all.iter().take(MAX_ROWS) {
+        let kind = if row.kind == "request" { String::new() } else { format!(" ({})", row.kind) };
+        let _ = writeln!(
+            out,
+            "| {}{kind} | {} | {} | {} | {} | {} | {} |",
+            code(&row.name),
+            count(row.count),
+            rate(row.rate),
+            percent(row.error_rate),
+            latency(row, "p50"),
+            latency(row, "p95"),
+            latency(row, "p99"),
+        );
+    }
+    more(out, all.len(), "rows");
+}
+
+fn checks(out: &mut String, run: &RunDocument) {
+    let failed: Vec<_> = run.checks.iter().filter(|own| own.failed + own.warned > 0).collect();
+    if failed.is_empty() {
+        return;
+    }
+    out.push_str("| check | passed | failed | warned |\n| --- | ---: | ---: | ---: |\n");
+    for own in failed.iter().take(MAX_ROWS) {
+        let numbers = [own.passed, own.failed, own.warned].map(count).join(" | ");
+        let _ = writeln!(out, "| {} | {numbers} |", code(&own.name));
+    }
+    more(out, failed.len(), "checks");
+}
+
+fn more(out: &mut String, all: usize, what: &str) {
+    if all > MAX_ROWS {
+        let _ = writeln!(out, "\nand {} more {what}", all - MAX_ROWS);
+    }
+    out.push('\n');
+}
+
+fn validity(out: &mut String, run: &RunDocument) {
+    for own in run.validity_reasons.iter().filter(|own| own.validity != "valid") {
+        let _ = writeln!(
+            out,
+            "- ⚠️ **{}**, {}: {}; effect on the numbers: {}; hint: {}",
+            plain(&own.validity),
+            plain(&own.rule),
+            plain(&own.observed),
+            plain(&own.effect_text),
+            plain(&own.advice)
+        );
+    }
+    if run.validity_reasons.iter().any(|own| own.validity != "valid") {
+        out.push('\n');
+    }
+}
+
+/// A percentile in which what was given up counts; `≥` before a lower bound.
+fn latency(row: &Row, name: &str) -> String {
+    let of = |p50: Option<f64>, p95: Option<f64>, p99: Option<f64>| match name {
+        "p50" => p50,
+        "p95" => p95,
+        _ => p99,
+    };
+    match &row.latency_with_timeouts_us {
+        Some(own) => {
+            let at_least = own.at_least.iter().any(|other| other == name);
+            let value = of(own.p50, own.p95, own.p99).map_or("–".to_owned(), time);
+            format!("{}{value}", if at_least { "≥ " } else { "" })
+        }
+        None if row.latency_us.count == 0 => "–".to_owned(),
+        None => {
+            let own = &row.latency_us;
+            of(Some(own.p50), Some(own.p95), Some(own.p99)).map_or("–".to_owned(), time)
+        }
+    }
+}
+
+/// Text as a code span within a table.
+fn code(text: &str) -> String {
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_control() || c == '\u{2028}' || c == '\u{2029}' { ' ' } else { c })
+        .collect();
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space =
+        if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
+    format!("{fence}{space}{}{space}{fence}", text.replace('|', "\\|"))
+}
+
+/// Text without markup.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            // What would name a person.
+            '@' => out.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => out.extend(['\\', c]),
+            c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_names() {
+        assert_eq!(code("GET /a|b"), "`GET /a\\|b`");
+        assert_eq!(code("a ``b`` <script>\n"), "```a ``b`` <script> ```");
+        assert_eq!(plain("<b> *x* [y](z) @all\u{2028}"), "&lt;b&gt; \\*x\\* \\[y\\](z) &#64;all ");
+    }
+}

@@ -1,0 +1,133 @@
+"""The report as a page, in headless Chromium: of a healthy run, one with errors and hostile names, one with a stall, and
+one whose generator was the limit; in light and dark, on a phone, printed, by keyboard, without a script; by axe-core."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from peers import SQUALL
+
+HERE = Path(__file__).resolve().parent
+# The versions that the page was looked at with.
+MODULES = ("playwright-core@1.65.1", "axe-core@4.14.1")
+HOSTILE = "</script><img src=x onerror=alert(1)>'\"`"
+SECRET = "hunter2-of-the-page"
+
+HEALTHY = """
+target: builtin
+scenarios:
+  visitor:
+    load: {stages: [{users: 4, over: 2s}, {users: 4, over: 3s}]}
+    steps:
+      - {get: /, check: [status == 200]}
+      - {group: checkout, steps: [{get: /delay/12?dist=exponential, name: pay}]}
+  api: {load: {rate: 40/s, for: 5s}, steps: [{get: /api/items/1, name: api item}]}
+thresholds: ["error_rate < 1%"]
+"""
+ERRORS = """
+target: builtin
+vars: {password: {value: %s, secret: true}}
+scenarios:
+  buyer:
+    load: {users: 4, for: 5s}
+    steps:
+      - {get: "/echo/${password}?a=${password}", name: secretive, check: [{expr: status == 404, name: %s}]}
+      - {get: /hostile/reset-before, name: %s}
+      - {get: /status/503, name: broken}
+      - think: 20ms
+  guest: {load: {rate: 20/s, for: 5s, max_users: 30}, steps: [{get: /hostile/never-answers, timeout: 300ms}]}
+""" % (SECRET, json.dumps(HOSTILE), json.dumps(HOSTILE))
+STALL = """
+target: builtin
+scenarios:
+  user: {load: {rate: 100/s, for: 6s, max_users: 300}, steps: [{get: /delay/5, name: page}]}
+  trouble: {load: {users: 1, iterations: 1, for: 6s}, steps: [{think: 2s}, {post: "/control/stall?ms=1000", name: stall}]}
+"""
+LIMITED = """
+target: builtin
+scenarios: {user: {load: {rate: 400000/s, for: 4s, max_users: 100}, steps: [{get: /, name: home}]}}
+"""
+PLANS = {"healthy": HEALTHY, "errors": ERRORS, "stall": STALL, "limited": LIMITED}
+
+
+def modules():
+    """The folder with what drives and judges the browser, installed once."""
+    folder = Path(os.environ.get("PAGE_MODULES", Path(tempfile.gettempdir()) / "squall-page-modules"))
+    if not (folder / "node_modules/axe-core").is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "package.json").write_text('{"private": true}')
+        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", *MODULES], cwd=folder, check=True)
+    return folder
+
+
+def look(files, shots=None):
+    """What the browser saw of pages by name."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    asked = {"files": files, "shots": shots, "browser": browser}
+    ran = subprocess.run(["node", HERE / "page.mjs"], input=json.dumps(asked), capture_output=True, text=True,
+                         env={**os.environ, "PAGE_MODULES": str(modules())}, timeout=500)
+    if ran.returncode != 0:
+        raise AssertionError(ran.stderr[-3000:])
+    return json.loads(ran.stdout)
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = Path(tempfile.mkdtemp(prefix="squall-interop-"))
+        cls.files = {}
+        for name, text in PLANS.items():
+            plan, out = folder / f"{name}.yaml", folder / name
+            plan.write_text(f"name: {name}\n{text}")
+            ran = subprocess.run([SQUALL, "run", plan, "--quiet", "--out", out], capture_output=True, text=True, timeout=120)
+            assert ran.returncode in (0, 1), ran.stderr
+            cls.files[name] = str(next(out.iterdir()) / "report.html")
+        cls.seen = look(cls.files, os.environ.get("PAGE_SHOTS"))
+
+    def test_nothing_is_wrong_in_any_form(self):
+        for name, seen in self.seen.items():
+            for form in seen["forms"]:
+                with self.subTest(run=name, form=form["form"]):
+                    self.assertEqual(form["violations"], [])
+                    self.assertEqual(form["said"], [], "no error, and nothing that a name made it run")
+                    self.assertEqual(form["asked"], [], "no network")
+                    self.assertFalse(form["wide"], "no scrolling sideways")
+
+    def test_keys_and_pointer(self):
+        for name, seen in self.seen.items():
+            with self.subTest(run=name):
+                use = seen["use"]
+                self.assertIn("actual", use["moment"])
+                self.assertGreater(use["values"], 3, "all charts show the moment")
+                # Of one row there is nothing to leave out.
+                wanted = ["zoomed", "back", "dragged", "sorted"] + ["filtered"] * (name in ("healthy", "errors"))
+                for what in wanted:
+                    self.assertTrue(use[what], what)
+                self.assertGreaterEqual(use["opened"], 2, "a row has curves of its own")
+                self.assertGreater(use["table"], 1, "and a table behind them")
+                self.assertGreater(use["pdf"], 20_000)
+
+    def test_what_a_page_says(self):
+        said = {name: seen["use"]["shown"] for name, seen in self.seen.items()}
+        self.assertIn("passed", said["healthy"])
+        self.assertIn("checkout", said["healthy"])
+        self.assertIn("timeout first byte", said["errors"])
+        self.assertIn("status 503", said["errors"])
+        self.assertRegex(said["limited"], "questionable|invalid")
+
+    def test_names_are_shown_as_they_are_and_secrets_are_not(self):
+        self.assertIn(HOSTILE, self.seen["errors"]["use"]["names"])
+        self.assertIn(HOSTILE, self.seen["errors"]["use"]["shown"])
+        self.assertNotIn(SECRET, Path(self.files["errors"]).read_text())
+
+    def test_without_a_script_the_text_is_there(self):
+        for name, seen in self.seen.items():
+            self.assertRegex(seen["text"], r"run +(passed|FAILED)", name)
+
+
+if __name__ == "__main__":
+    unittest.main()
