@@ -276,6 +276,17 @@ impl Threshold {
         self.unit != self.metric.unit() || self.metric == Metric::Last
     }
 
+    /// Whether it is about a count that has to reach its limit, which it does only with time.
+    pub fn takes_time(&self) -> bool {
+        let is_count = matches!(
+            self.metric,
+            Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_)
+        );
+        is_count
+            && matches!(self.op, Op::Above | Op::AtLeast | Op::Equal)
+            && !self.holds(exact(0.0))
+    }
+
     /// Which rows it is about.
     pub fn selector(&self) -> &Selector {
         &self.subject.selector

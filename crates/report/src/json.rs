@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use squall_analysis::{
-    Bounded, Durations, Interval, Latencies, SeriesRow, ThresholdResult, ThroughputGap, Totals,
+    Abort, Bounded, Durations, Interval, Latencies, SeriesRow, ThresholdResult, ThroughputGap,
+    Totals,
 };
 use squall_metrics::{
     COARSE, Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
@@ -42,6 +43,11 @@ pub fn document(run: &Run) -> RunDocument {
         run_phases: run.phases.clone(),
         finished: run.finished,
         interrupted: run.interrupted,
+        aborted: run.aborted.clone().map(|Abort { threshold, at_s, shown }| AbortDocument {
+            threshold,
+            at_s,
+            shown,
+        }),
         stopped_by_plan: run.stopped_by_plan,
         outcome: OutcomeDocument {
             passed: outcome.passed(),

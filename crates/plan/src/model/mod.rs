@@ -16,6 +16,7 @@ mod response;
 mod step;
 mod step_list;
 mod think;
+mod threshold;
 
 pub use actions::{Cookie, Exec, Metric, MetricKind, StopScope};
 pub use connections::{ConnectionReuse, Connections, HttpVersion, Tls};
@@ -28,6 +29,7 @@ pub use response::{Check, Extract, Extractor, Match};
 pub use step::{Step, StepKind};
 pub use step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
 pub use think::Think;
+pub use threshold::Threshold;
 
 pub(crate) use plan::Variable;
 pub(crate) use step_list::{StepList, step_tables};

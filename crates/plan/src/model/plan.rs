@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::step_list::Steps;
-use super::{Connections, DataSource, Defaults, Json, Load, Step};
+use super::{Connections, DataSource, Defaults, Json, Load, Step, Threshold, threshold};
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Shape, Short, ShortOr, Time, record, words,
 };
@@ -57,7 +57,8 @@ record! {
         /// (`none`), or a time.
         pub warmup: Warmup,
         /// Requirements that judge the whole run.
-        pub thresholds: Vec<Spanned<String>>,
+        #[key([keys::Listed<threshold::Written>])]
+        pub thresholds: Vec<Threshold>,
         /// Seed of everything random.
         #[key(default "another each time")]
         pub seed: Option<u64>,

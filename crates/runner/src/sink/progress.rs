@@ -85,6 +85,11 @@ impl<W: Write + Send> Sink for Progress<W> {
                 write!(self.out, "{text}")?;
                 self.out.flush()
             }
+            EventKind::Aborted(abort) => {
+                self.clear()?;
+                writeln!(self.out, "{}", abort.text())?;
+                self.out.flush()
+            }
             EventKind::PhaseEnded { phase: Phase::Load, .. } => {
                 self.clear()?;
                 self.out.flush()
