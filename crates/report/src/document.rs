@@ -138,6 +138,8 @@ document! {
         scenario: Option<String>,
         /// The groups around it, the outermost first.
         group: Vec<String>,
+        /// Its tags, with those of the groups and the scenario around it.
+        tags: BTreeMap<String, String>,
         /// The name; empty in the totals of a run.
         name: String,
         /// How many have ended.
@@ -246,6 +248,8 @@ document! {
         scenario: String,
         /// The groups around it, the outermost first.
         group: Vec<String>,
+        /// Its tags, with those of the groups and the scenario around it.
+        tags: BTreeMap<String, String>,
         /// Its name, or its expression.
         name: String,
         /// How often it passed.

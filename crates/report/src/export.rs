@@ -155,7 +155,8 @@ impl Second {
         for (key, row) in self.rows.iter().filter(|(_, row)| !row.latency.is_empty()) {
             let group = key.place.group.iter().map(String::as_str);
             let parts = [key.place.kind.label(), &key.place.scenario].into_iter().chain(group);
-            let tag = parts.chain([key.name.as_str()]).collect::<Vec<_>>().join("/");
+            let name = key.label();
+            let tag = parts.chain([name.as_str()]).collect::<Vec<_>>().join("/");
             hlog::line(&tag, f64::from(at), 1.0, &row.latency, &mut text);
         }
         to.write_all(text.as_bytes())
@@ -196,11 +197,15 @@ impl Second {
     }
 }
 
+fn tags(tags: &[(String, String)]) -> Value {
+    tags.iter().map(|(name, text)| (name.clone(), json!(text))).collect::<Map<_, _>>().into()
+}
+
 /// What identifies a row.
 fn head(at: u32, key: &RowKey) -> Value {
     json!({
         "second": at, "kind": key.place.kind.label(), "scenario": key.place.scenario,
-        "group": key.place.group.join(" / "), "name": key.name,
+        "group": key.place.group.join(" / "), "name": key.label(), "tags": tags(&key.place.tags),
     })
 }
 
@@ -242,8 +247,6 @@ fn times(line: &mut Value, prefix: &str, own: &Histogram) {
 }
 
 fn metric_line(at: u32, key: &MetricKey, stats: &MetricStats) -> Value {
-    let tags: Map<String, Value> =
-        key.tags.iter().map(|(name, text)| (name.clone(), json!(text))).collect();
     let value = match key.kind {
         MetricKind::Counter => json!(stats.sum()),
         MetricKind::Gauge => json!(stats.gauge().map(|gauge| gauge.last)),
@@ -252,7 +255,7 @@ fn metric_line(at: u32, key: &MetricKey, stats: &MetricStats) -> Value {
     };
     json!({
         "second": at, "kind": key.kind.label(), "scenario": key.scenario, "group": "", "name": key.label(),
-        "tags": tags, "count": stats.count, "value": value,
+        "tags": tags(&key.tags), "count": stats.count, "value": value,
     })
 }
 

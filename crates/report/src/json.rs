@@ -123,6 +123,7 @@ fn checks(run: &Run) -> Vec<CheckRow> {
     let rows = run.totals.checks().map(|(key, counts)| CheckRow {
         scenario: key.place.scenario.clone(),
         group: key.place.group.clone(),
+        tags: key.place.tags.iter().cloned().collect(),
         name: key.name.clone(),
         passed: counts.passed,
         failed: counts.failed,
@@ -244,6 +245,7 @@ fn keyed(key: &RowKey, own: &RequestStats, elapsed_s: f64) -> Row {
         kind: key.place.kind.label().to_owned(),
         scenario: (!key.place.scenario.is_empty()).then(|| key.place.scenario.clone()),
         group: key.place.group.clone(),
+        tags: key.place.tags.iter().cloned().collect(),
         name: key.name.clone(),
         ..row(own, elapsed_s)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use squall_analysis::Threshold;
-use squall_engine::{CompileOptions, Program, Section};
+use squall_engine::{CompileOptions, Judged, Program, Section};
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{self, Load, Plan};
 use squall_plan::span::{Span, Spanned};
@@ -98,7 +98,17 @@ fn compile_sections(
         return Err(Error::plan(render(&errors, sources)));
     }
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
-    let judged: Vec<_> = thresholds.iter().map(|(own, span)| (own.selector(), *span)).collect();
+    let judged = thresholds.iter().map(|(own, span)| Judged {
+        selector: own.selector(),
+        phase: own.phase(),
+        span: *span,
+    });
+    let judged: Vec<Judged<'_>> = judged.collect();
+    let mut errors = squall_engine::misjudged(&all, &judged);
+    if !errors.is_empty() {
+        yaml::sort(&mut errors);
+        return Err(Error::plan(render(&errors, sources)));
+    }
     let advice = squall_engine::advise(plan, &all, &judged);
     Ok((programs, advice))
 }

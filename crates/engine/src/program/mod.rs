@@ -9,11 +9,13 @@ mod advise;
 mod compile;
 mod data;
 mod flow;
+mod judged;
 mod metric;
 mod ops;
 mod print;
 mod request;
 mod scope;
+mod tags;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -37,6 +39,7 @@ pub(crate) use compile::Compiler;
 pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
+pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, HeaderOp,
     JsonOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::response::{Checks, Extracts};
+use super::tags::{Tagged, Tags};
 use super::{Check, Extract};
 use crate::expr::Expr;
-use crate::keys::{At, Identifier, Listed, Names, Rule, Templated, record, words};
+use crate::keys::{At, Identifier, Listed, Rule, Templated, record, words};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 
@@ -48,9 +49,9 @@ record! {
         /// The value: a number, or for a rate also true or false.
         #[key(default "1 for a counter")]
         pub value: Expr,
-        /// Values under different tags are recorded separately.
-        #[key([Names<Templated, true>])]
-        pub tags: Vec<(Spanned<String>, Template)>,
+        /// Values under different tags are recorded separately; with those of the groups and the scenario around it.
+        #[key([Tagged])]
+        pub tags: Tags,
     }
     first(this, _keys) {
         if this.value == Expr::default() {

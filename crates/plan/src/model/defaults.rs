@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::tags::{Tagged, Tags};
 use super::{DEFAULT_PARALLEL, MAX_PARALLEL};
 use crate::keys::{
     self, Bool, Chosen, Key, Keys, Maybe, Of, Pairs, Positive, Short, ShortOr, Size, Small,
@@ -50,6 +51,9 @@ record! {
         /// What pages load besides: images, styles, scripts, frames and icons.
         #[key([Maybe<ShortOr<Resources>>] default "false")]
         pub resources: Option<Resources>,
+        /// Tags of every row, known before the run; one of a scenario, a group or a request goes first.
+        #[key([Tagged])]
+        pub tags: Tags,
     }
 }
 

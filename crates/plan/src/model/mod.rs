@@ -15,6 +15,7 @@ mod request;
 mod response;
 mod step;
 mod step_list;
+mod tags;
 mod think;
 mod threshold;
 
@@ -28,6 +29,7 @@ pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, Respo
 pub use response::{Check, Extract, Extractor, Match};
 pub use step::{Step, StepKind};
 pub use step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
+pub use tags::Tags;
 pub use think::Think;
 pub use threshold::Threshold;
 
