@@ -9,7 +9,7 @@ use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
     Bandwidth, Defaults, HttpVersion, Load, OnError, Plan, ResponseBody, Session, Step, StepKind,
-    Target, Var,
+    Target, UserTime, Var,
 };
 use squall_plan::secrets::{Secrets, sounds_secret};
 use squall_plan::span::{Span, Spanned};
@@ -186,13 +186,15 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
             headers.push(header.clone());
         }
     }
+    let either =
+        |own: &Option<UserTime>, plan: &Option<UserTime>| own.as_ref().or(plan.as_ref()).cloned();
     Defaults {
         headers,
         timeout: squall_plan::model::Timeouts {
-            pool: own.timeout.pool.or(plan.timeout.pool),
-            connect: own.timeout.connect.or(plan.timeout.connect),
-            first_byte: own.timeout.first_byte.or(plan.timeout.first_byte),
-            total: own.timeout.total.or(plan.timeout.total),
+            pool: either(&own.timeout.pool, &plan.timeout.pool),
+            connect: either(&own.timeout.connect, &plan.timeout.connect),
+            first_byte: either(&own.timeout.first_byte, &plan.timeout.first_byte),
+            total: either(&own.timeout.total, &plan.timeout.total),
         },
         redirects: own.redirects.or(plan.redirects),
         redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),

@@ -54,7 +54,7 @@ impl<'c, 'p> Flow<'c, 'p> {
                     self.ops.push(Op::Exec(Box::new(op)));
                 }
             }
-            StepKind::Think(think) => self.ops.push(Op::Think(think.clone())),
+            StepKind::Think(think) => self.ops.extend(self.compiler.think(think)),
             StepKind::Group { name, tags, steps } => {
                 let around = self.compiler.put_on(tags);
                 let row = self.compiler.name(RowKind::Group, name);

@@ -16,6 +16,7 @@ mod print;
 mod request;
 mod scope;
 mod tags;
+mod times;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -42,9 +43,10 @@ pub use data::Feeds;
 pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, HeaderOp,
-    JsonOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
+    JsonOp, Limits, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
+pub(crate) use times::think;
 
 /// Index of an operation within its scenario.
 pub(crate) type Pc = u32;
@@ -122,6 +124,8 @@ pub(crate) enum Op {
     Request(Box<RequestOp>),
     Exec(Box<ExecOp>),
     Think(Think),
+    /// A wait that the user's variables decide.
+    ThinkOfUser(BoundTemplate),
     /// A group begins; [`Op::Leave`] ends the innermost one.
     Enter(u32),
     Leave,
@@ -199,6 +203,11 @@ pub(crate) struct Branch {
     pub ops: Range<Pc>,
     /// The registers that these operations use, and no others do.
     pub registers: Range<Register>,
+}
+
+/// A time in nanoseconds; `u64::MAX`: for ever.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Program {

@@ -1,9 +1,8 @@
 //! Steps that act on something beside the target: cookies, metrics, the run, programs.
 
-use std::time::Duration;
-
 use super::response::{Checks, Extracts};
 use super::tags::{Tagged, Tags};
+use super::user_time::UserTime;
 use super::{Check, Extract};
 use crate::expr::Expr;
 use crate::keys::{At, Identifier, Listed, Rule, Templated, record, words};
@@ -104,7 +103,7 @@ record! {
         pub name: Option<String>,
         /// Limit of time.
         #[key(default "60s")]
-        pub timeout: Option<Duration>,
+        pub timeout: Option<UserTime>,
         /// Values taken from its standard output (`status` is the exit code).
         #[key([Extracts])]
         pub extract: Vec<Extract>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::actions::{Cookie, Exec, Metric, StopScope};
 use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
 use super::tags::{Tagged, Tags};
-use super::think::{Think, Wait};
+use super::think::{Think, Thinking, Wait};
 use super::{Json, Request, request};
 use crate::expr::Expr;
 use crate::keys::{
@@ -30,7 +30,7 @@ pub enum StepKind {
     /// One exchange with the target (and the redirects that follow).
     Request(Box<Request>),
     /// Wait.
-    Think(Think),
+    Think(Thinking),
     /// A named span of steps, timed as a whole.
     Group {
         /// Name under which it is counted.
@@ -109,7 +109,7 @@ impl Union for StepKind {
         vec![
             StepKind::Request(Box::default()),
             StepKind::Group { name: String::new(), tags: Tags::new(), steps: steps() },
-            StepKind::Think(Think::Fixed(Duration::ZERO)),
+            StepKind::Think(Thinking::Known(Think::Fixed(Duration::ZERO))),
             StepKind::Repeat { times: condition(), counter: None, steps: steps() },
             StepKind::While { condition: condition(), steps: steps() },
             StepKind::If { condition: condition(), then: steps(), otherwise: steps() },
