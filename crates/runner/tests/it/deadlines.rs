@@ -47,21 +47,22 @@ fn times_may_be_values_of_the_user() {
     let url = server.url();
     let time = "{set: {t: '${user % 2 == 0 ? \"150ms\" : \"20s\"}', pause: '${user * 300}'}}";
     for timeout in ["'${t}'", "{first_byte: '${t}'}"] {
-        let steps = format!("{time}, {{get: /delay/600, timeout: {timeout}}}");
+        let steps = format!("{time}\n      - {{get: /delay/600, timeout: {timeout}}}");
         let steps = Steps { users: 4, head: "on_error: continue", ..Steps::one(&url, &steps) };
         let json = steps.run(End::Failed);
         assert_eq!(kinds(&json), r#"{"timeout_first_byte":2}"#, "{timeout}: {json}");
     }
     let defaults = Steps {
         head: "vars: {limit: 30s}\ndefaults: {timeout: '${limit}'}",
-        ..Steps::one(&url, "{set: {limit: 100ms}}, {get: /delay/500}")
+        ..Steps::one(&url, "{set: {limit: 100ms}}\n      - {get: /delay/500}")
     };
     assert_eq!(
         kinds(&defaults.run(End::Failed)),
         r#"{"timeout_first_byte":1}"#,
         "as a step set it"
     );
-    let steps = format!("{time}, {{think: '${{pause}}ms..${{pause}}ms'}}, {{get: /}}");
+    let steps =
+        format!("{time}\n      - {{think: '${{pause}}ms..${{pause}}ms'}}\n      - {{get: /}}");
     let json = Steps { users: 3, ..Steps::one(&url, &steps) }.run(End::Passed);
     let thought = json["time_accounting"]["think"].as_f64().expect("a number");
     assert!((0.85..1.5).contains(&thought), "0, 300 and 600 ms: {thought}");
@@ -71,11 +72,12 @@ fn times_may_be_values_of_the_user() {
 fn a_value_that_is_no_time_is_said() {
     let server = target();
     let url = server.url();
-    let steps = "{set: {t: soon}}, {get: /, timeout: '${t}'}, {get: /}";
+    let steps = "{set: {t: soon}}\n      - {get: /, timeout: '${t}'}\n      - {get: /}";
     let json = Steps { head: "on_error: continue", ..Steps::one(&url, steps) }.run(End::Failed);
     assert_eq!(kinds(&json), r#"{"render":1}"#);
     assert!(json["log"].to_string().contains("timeout: invalid duration `soon`"), "{json}");
-    let json = Steps::one(&url, "{set: {t: 5}}, {think: '${t}'}, {get: /}").run(End::Failed);
+    let json = Steps::one(&url, "{set: {t: 5}}\n      - {think: '${t}'}\n      - {get: /}")
+        .run(End::Failed);
     assert_eq!((kinds(&json), counter(&json, "expressions_failed")), ("{}".to_owned(), 1));
     assert!(json["log"].to_string().contains("think: invalid duration `5`"), "{json}");
     // What is known before the run is an error then, and so is a name that nothing has.
