@@ -23,7 +23,7 @@ pub use censored::{Bounded, Durations};
 pub use confidence::{Interval, Latencies, Unknown};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use long_run::student;
-pub use outcome::{Evidence, Failure, FailureKind, Outcome, outcome};
+pub use outcome::{Abort, Evidence, Failure, FailureKind, Outcome, outcome};
 pub use series::{
     CheckPoint, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder, SeriesRow,
     Times, Track,

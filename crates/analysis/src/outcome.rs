@@ -7,7 +7,9 @@
 //! Whatever the plan says, a run fails whose every request failed, in
 //! which an expression could not be evaluated, which the plan stopped, or which is incomplete.
 
-use squall_base::units::{count, percent};
+use std::time::Duration;
+
+use squall_base::units::{count, percent, print_duration};
 use squall_metrics::{CheckCounts, ErrorKind, RequestStats};
 
 use crate::threshold::ThresholdResult;
@@ -27,15 +29,38 @@ pub struct Evidence<'a> {
     pub checks: &'a [(String, CheckCounts)],
     /// Expressions that could not be evaluated, for example because a variable had no value.
     pub expressions_failed: u64,
+    /// The threshold that ended the load, and when.
+    pub aborted: Option<&'a Abort>,
     /// Whether the plan stopped the run.
     pub stopped_by_plan: bool,
     /// What could not be done or written, a sentence each: a worker that broke off, a teardown that failed.
     pub incomplete: &'a [String],
 }
 
+/// A load that a threshold ended, because what was recorded by then violated it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Abort {
+    /// The threshold as it was written.
+    pub threshold: String,
+    /// When, in seconds after the start of the load.
+    pub at_s: f64,
+    /// The value that it had then, as a person reads it.
+    pub shown: String,
+}
+
+impl Abort {
+    /// In a sentence.
+    pub fn text(&self) -> String {
+        let after = print_duration(Duration::from_secs_f64(self.at_s.max(0.0)));
+        format!("threshold {} aborted the load after {after} ({})", self.threshold, self.shown)
+    }
+}
+
 /// A kind of reason for which runs fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
+    /// A threshold ended the load.
+    Aborted,
     /// A threshold failed.
     Threshold,
     /// A check failed.
@@ -56,6 +81,7 @@ impl FailureKind {
     /// Its name in results.
     pub fn label(self) -> &'static str {
         match self {
+            FailureKind::Aborted => "aborted",
             FailureKind::Threshold => "threshold",
             FailureKind::Check => "check",
             FailureKind::Errors => "errors",
@@ -121,7 +147,13 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
         };
         fail(FailureKind::EveryRequest, None, Some(errors), text);
     }
-    for own in evidence.thresholds.iter().filter(|own| !own.passed) {
+    if let Some(abort) = evidence.aborted {
+        fail(FailureKind::Aborted, Some(&abort.threshold), None, abort.text());
+    }
+    let is_new = |own: &&ThresholdResult| {
+        !own.passed && evidence.aborted.is_none_or(|abort| abort.threshold != own.text)
+    };
+    for own in evidence.thresholds.iter().filter(is_new) {
         let text = format!("threshold {} failed ({})", own.text, own.shown);
         fail(FailureKind::Threshold, Some(&own.text), None, text);
     }
@@ -193,6 +225,7 @@ mod tests {
             all,
             checks,
             expressions_failed: 0,
+            aborted: None,
             stopped_by_plan: false,
             incomplete: &[],
         }
@@ -257,6 +290,24 @@ mod tests {
         let with = Evidence { thresholds: &failed, ..evidence(&all, &checks) };
         assert_eq!(kinds(&with), [FailureKind::Threshold]);
         assert_eq!(outcome(&with).0[0].text, "threshold count > 0 failed (0)");
+    }
+
+    #[test]
+    fn a_threshold_that_ended_the_load_fails_the_run_whatever_it_says_at_the_end() {
+        let abort =
+            |text: &str| Abort { threshold: text.to_owned(), at_s: 31.0, shown: "12%".to_owned() };
+        let (all, passed, failed) = (requests(10, 1), [threshold(true)], [threshold(false)]);
+        let own = abort("error_rate < 5%");
+        let with = Evidence { aborted: Some(&own), thresholds: &passed, ..evidence(&all, &[]) };
+        let found = outcome(&with);
+        assert_eq!(found.0[0].text, "threshold error_rate < 5% aborted the load after 31s (12%)");
+        assert_eq!(found.exit_code(false, false, Validity::Valid), 1);
+        assert_eq!(kinds(&with), [FailureKind::Aborted]);
+        let with = Evidence { thresholds: &failed, ..with };
+        assert_eq!(kinds(&with), [FailureKind::Aborted, FailureKind::Threshold]);
+        // One reason is enough for one threshold.
+        let own = abort("count > 0");
+        assert_eq!(kinds(&Evidence { aborted: Some(&own), ..with }), [FailureKind::Aborted]);
     }
 
     #[test]

@@ -118,7 +118,7 @@ pub struct ThresholdResult {
 }
 
 const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10, \
-                     p95(login, scenario: buyer) < 1s (also kind, group, phase, tag.NAME); \
+                     p95(login, scenario: buyer) < 1s (also kind, group, phase, and tags: p95(team: a) < 1s); \
                      the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, \
                      corrected_mean, corrected_max, corrected_p99, errors_<kind>, and the run's counters; \
                      of what the plan records with `metric` also last(stock) > 5, p95(render) < 10, rate(cached) > 90%";
@@ -276,6 +276,22 @@ impl Threshold {
         self.unit != self.metric.unit() || self.metric == Metric::Last
     }
 
+    /// Whether it is about a count that has to reach its limit, which it does only with time.
+    pub fn takes_time(&self) -> bool {
+        let is_count = matches!(
+            self.metric,
+            Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_)
+        );
+        is_count
+            && matches!(self.op, Op::Above | Op::AtLeast | Op::Equal)
+            && !self.holds(exact(0.0))
+    }
+
+    /// The phase of requests that it is about; `None`: their whole latency, or something else.
+    pub fn phase(&self) -> Option<&'static str> {
+        self.subject.phase.map(|at| squall_metrics::PHASES[at])
+    }
+
     /// Which rows it is about.
     pub fn selector(&self) -> &Selector {
         &self.subject.selector
@@ -283,7 +299,7 @@ impl Threshold {
 
     /// The rows that it is about, together.
     fn row(&self, totals: &Totals) -> Option<RequestStats> {
-        if self.is_of_metric() || !self.subject.tags.is_empty() {
+        if self.is_of_metric() {
             return None;
         }
         totals.select(&self.subject.selector)
@@ -293,12 +309,12 @@ impl Threshold {
     /// name with tags as [`MetricKey::label`] writes them. Of several kinds with the same name, the first
     /// that was used.
     fn metric_of(&self, totals: &Totals) -> Option<(MetricKind, MetricStats)> {
-        let Subject { selector, tags, .. } = &self.subject;
+        let selector = &self.subject.selector;
         let name = selector.name.as_ref()?;
         let is_meant = |key: &MetricKey| {
             (key.name == *name || key.label() == *name)
                 && selector.scenario.as_ref().is_none_or(|own| *own == key.scenario)
-                && tags.iter().all(|tag| key.tags.contains(tag))
+                && selector.tags.iter().all(|tag| key.tags.contains(tag))
         };
         if selector.kind.is_some() || selector.group.is_some() {
             return None;

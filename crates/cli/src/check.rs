@@ -71,7 +71,7 @@ fn describe(plan: &Plan) -> String {
         let _ = writeln!(text, "  data       {}: {}", data.name.value, data.file.value.display());
     }
     for threshold in &plan.thresholds {
-        let _ = writeln!(text, "  threshold  {}", threshold.value);
+        let _ = writeln!(text, "  threshold  {}", threshold.text.value);
     }
     text
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::{
     Body, Closed, ConnectionReuse, Connections, Load, Open, Plan, Request, Scenario, Step,
-    StepKind, Target, Timeouts, Tls,
+    StepKind, Target, Timeouts, Tls, UserTime,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -50,7 +50,7 @@ fn plan(args: &OneLine) -> Result<Plan, CommandError> {
         headers,
         body,
         redirects: Some(args.redirects),
-        timeout: Timeouts { total: args.timeout, ..Timeouts::default() },
+        timeout: Timeouts { total: args.timeout.map(UserTime::from), ..Timeouts::default() },
         ..Request::get(Template::text(&url))
     };
     let load = load(args);

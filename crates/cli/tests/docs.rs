@@ -36,7 +36,11 @@ fn every_plan_in_the_documentation_is_valid() {
                 panic!("{name}: {errors}\n{text}")
             });
             for threshold in &plan.plan.thresholds {
-                assert!(Threshold::parse(&threshold.value).is_ok(), "{}", threshold.value);
+                assert!(
+                    Threshold::parse(&threshold.text.value).is_ok(),
+                    "{}",
+                    threshold.text.value
+                );
             }
         }
     }

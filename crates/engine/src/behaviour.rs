@@ -7,6 +7,7 @@ mod parallel;
 mod resources;
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use squall_base::random::Random;
 use squall_metrics::{MetricKey, MetricKind, UserState};
@@ -14,7 +15,7 @@ use squall_plan::model::{OnError, StopScope, Think};
 use squall_plan::value::Value;
 
 use crate::program::{
-    ExecOp, MetricOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, ResourcesOp,
+    self, ExecOp, MetricOp, Op, ParallelOp, Pc, Place, Program, Register, RequestOp, ResourcesOp,
     Scenario,
 };
 use crate::roster::{After, Begin};
@@ -372,6 +373,12 @@ impl<'p> Stretch<'_, 'p> {
             Op::Parallel(parallel) => return Some(Next::Go(Task::Parallel(parallel))),
             Op::Think(think) => {
                 let wait = self.think(think);
+                self.strand.due = now.saturating_add(wait);
+                return Some(Next::Wait(UserState::Think, self.strand.due));
+            }
+            Op::ThinkOfUser(template) => {
+                let think = program::think(template, &self.scope());
+                let wait = self.think(&self.or_log(think, Think::Fixed(Duration::ZERO)));
                 self.strand.due = now.saturating_add(wait);
                 return Some(Next::Wait(UserState::Think, self.strand.due));
             }

@@ -26,7 +26,8 @@ mod user;
 mod worker;
 
 pub use program::{
-    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Planned, Program, Section, advise, compile,
+    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Section, advise,
+    compile, misjudged,
 };
 pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
 pub use trace::{Exchange, Hop, Trace, Which};

@@ -34,12 +34,13 @@ pub enum ErrorKind {
     Interrupted,
     PoolTimeout,
     Variable,
+    BadRedirect,
 }
 
 use ErrorKind as K;
 
 /// Kind, label in results, and a sentence.
-const TABLE: [(ErrorKind, &str, &str); 29] = [
+const TABLE: [(ErrorKind, &str, &str); 30] = [
     (
         K::Dns,
         "dns",
@@ -113,6 +114,11 @@ const TABLE: [(ErrorKind, &str, &str); 29] = [
         "no connection of the plan's own pool was free in time (`connections.pool_size`): this is the plan's limit, not the target's",
     ),
     (K::Variable, "variable", "the request needs a variable that has no value, and was not sent"),
+    (
+        K::BadRedirect,
+        "bad_redirect",
+        "the target redirected to what is no URL of http or https: an application's own scheme, or a mistake",
+    ),
 ];
 
 impl ErrorKind {

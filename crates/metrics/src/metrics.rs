@@ -78,12 +78,7 @@ impl MetricKey {
 
     /// Its name, with its tags as in `bought{country=at,plan=free}`.
     pub fn label(&self) -> String {
-        if self.tags.is_empty() {
-            return self.name.clone();
-        }
-        let tags: Vec<String> =
-            self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        format!("{}{{{}}}", self.name, tags.join(","))
+        crate::names::with_tags(&self.name, &self.tags)
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {

@@ -1,6 +1,6 @@
 //! What identifies a row of the results, and the numbers under which workers record.
 //!
-//! A row is (kind, scenario, group path, name), never the name alone. Everything but the name is known
+//! A row is (kind, scenario, group path, tags, name), never the name alone. Everything but the name is known
 //! before the run: it is a [`Place`], which has a number of its own, so that a name that is made while the
 //! run goes on is looked up by a number and a text.
 
@@ -74,6 +74,15 @@ pub struct Place {
     pub scenario: String,
     /// The groups around it, the outermost first.
     pub group: Vec<String>,
+    /// Its tags with their values, by name.
+    pub tags: Vec<(String, String)>,
+}
+
+impl Place {
+    /// Outside of groups, without tags.
+    pub fn new(kind: RowKind, scenario: &str) -> Place {
+        Place { kind, scenario: scenario.to_owned(), group: Vec::new(), tags: Vec::new() }
+    }
 }
 
 /// What identifies a row.
@@ -88,8 +97,12 @@ pub struct RowKey {
 impl RowKey {
     /// A row outside of groups.
     pub fn new(kind: RowKind, scenario: &str, name: &str) -> RowKey {
-        let place = Place { kind, scenario: scenario.to_owned(), group: Vec::new() };
-        RowKey { place, name: name.to_owned() }
+        RowKey { place: Place::new(kind, scenario), name: name.to_owned() }
+    }
+
+    /// Its name, with its tags as in `login{team=a}`.
+    pub fn label(&self) -> String {
+        with_tags(&self.name, &self.place.tags)
     }
 
     /// Whether it is in a group, or in one within that.
@@ -106,6 +119,14 @@ impl RowKey {
         codec::put(out, self.place.group.len() as u64);
         self.place.group.iter().for_each(|group| codec::put_text(out, group));
         codec::put_text(out, &self.name);
+        // Those who do not know of tags stop here.
+        if !self.place.tags.is_empty() {
+            codec::put(out, self.place.tags.len() as u64);
+            for (tag, value) in &self.place.tags {
+                codec::put_text(out, tag);
+                codec::put_text(out, value);
+            }
+        }
     }
 
     /// `None`: its kind is one that only later versions know.
@@ -116,9 +137,24 @@ impl RowKey {
         for _ in 0..codec::get(bytes)? {
             group.push(codec::get_text(bytes)?);
         }
-        let place = Place { kind, scenario, group };
-        Ok(Some(RowKey { place, name: codec::get_text(bytes)? }))
+        let name = codec::get_text(bytes)?;
+        let mut tags = Vec::new();
+        if !bytes.is_empty() {
+            for _ in 0..codec::get(bytes)? {
+                tags.push((codec::get_text(bytes)?, codec::get_text(bytes)?));
+            }
+        }
+        Ok(Some(RowKey { place: Place { kind, scenario, group, tags }, name }))
     }
+}
+
+/// A name with tags, as in `login{team=a}`.
+pub(crate) fn with_tags(name: &str, tags: &[(String, String)]) -> String {
+    if tags.is_empty() {
+        return name.to_owned();
+    }
+    let tags: Vec<String> = tags.iter().map(|(tag, value)| format!("{tag}={value}")).collect();
+    format!("{name}{{{}}}", tags.join(","))
 }
 
 /// Which rows are meant: all that agree with everything that is given.
@@ -132,6 +168,8 @@ pub struct Selector {
     pub scenario: Option<String>,
     /// A group around it, at any depth.
     pub group: Option<String>,
+    /// Tags with their values.
+    pub tags: Vec<(String, String)>,
 }
 
 impl Selector {
@@ -140,6 +178,7 @@ impl Selector {
         self.name.as_ref().is_none_or(|name| *name == key.name)
             && self.scenario.as_ref().is_none_or(|scenario| *scenario == key.place.scenario)
             && self.group.as_ref().is_none_or(|group| key.place.group.contains(group))
+            && self.tags.iter().all(|tag| key.place.tags.contains(tag))
     }
 
     /// The kinds that are meant, given all rows that there are: the one that is given, or the first that has
@@ -232,7 +271,7 @@ impl Names {
     /// Where `other` of a place's kind counts.
     fn other(&mut self, PlaceId(place): PlaceId) -> PlaceId {
         let kind = self.places[place as usize].kind;
-        self.place(&Place { kind, scenario: String::new(), group: Vec::new() })
+        self.place(&Place::new(kind, ""))
     }
 
     /// The number of a name that has one.
@@ -243,7 +282,7 @@ impl Names {
     /// The number of `other` of a place's kind, if it has one.
     pub fn find_other(&self, PlaceId(place): PlaceId) -> Option<NameId> {
         let kind = self.places.get(place as usize)?.kind;
-        let other = Place { kind, scenario: String::new(), group: Vec::new() };
+        let other = Place::new(kind, "");
         self.find(*self.place_numbers.get(&other)?, OTHER)
     }
 
@@ -296,7 +335,7 @@ mod tests {
 
     fn place(kind: RowKind, scenario: &str, group: &[&str]) -> Place {
         let group = group.iter().map(|own| (*own).to_owned()).collect();
-        Place { kind, scenario: scenario.to_owned(), group }
+        Place { group, ..Place::new(kind, scenario) }
     }
 
     #[test]
@@ -330,6 +369,28 @@ mod tests {
             .map(|place| names.intern_key(&RowKey { place, name: "login".to_owned() }));
         assert_eq!(numbers, [0, 1, 2, 3].map(NameId));
         assert_eq!(names.keys().map(|key| key.place).collect::<Vec<_>>(), places);
+    }
+
+    #[test]
+    fn tags_are_part_of_a_row_on_disk_too() {
+        let plain = RowKey::new(RowKind::Request, "buyer", "login");
+        let mut tagged = plain.clone();
+        tagged.place.tags = vec![("team".to_owned(), "a".to_owned())];
+        assert_eq!((plain.label().as_str(), tagged.label().as_str()), ("login", "login{team=a}"));
+        for key in [&plain, &tagged] {
+            let mut bytes = Vec::new();
+            key.encode(&mut bytes);
+            assert_eq!(RowKey::decode(&mut bytes.as_slice()), Ok(Some(key.clone())));
+        }
+        let of = |tags: &[(&str, &str)]| {
+            let tags = tags.iter().map(|(tag, own)| ((*tag).to_owned(), (*own).to_owned()));
+            let selector = Selector { tags: tags.collect(), ..Selector::default() };
+            [&plain, &tagged].map(|key| selector.matches(key))
+        };
+        assert_eq!(of(&[]), [true, true]);
+        assert_eq!(of(&[("team", "a")]), [false, true]);
+        assert_eq!(of(&[("team", "b")]), [false, false]);
+        assert_eq!(of(&[("team", "a"), ("page", "x")]), [false, false]);
     }
 
     #[test]

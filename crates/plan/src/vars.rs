@@ -93,10 +93,13 @@ pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, S
             // What the line holds may be a secret.
             return Err(format!("{name}:{}:1: invalid line: expected NAME=VALUE", index + 1));
         };
-        let value = value.trim();
+        let (key, value) = (key.trim(), value.trim());
+        if key.is_empty() {
+            return Err(format!("{name}:{}:1: the name before `=` is empty", index + 1));
+        }
         let unquoted =
             ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
-        values.push((key.trim().to_owned(), unquoted.unwrap_or(value).to_owned()));
+        values.push((key.to_owned(), unquoted.unwrap_or(value).to_owned()));
     }
     Ok(values)
 }
@@ -116,5 +119,9 @@ mod tests {
             parse_env_file("f", "A=1\nB"),
             Err("f:2:1: invalid line: expected NAME=VALUE".to_owned())
         );
+        for text in ["A=1\n=1", "\n = 1", "#\nexport =1"] {
+            let empty = Err("f:2:1: the name before `=` is empty".to_owned());
+            assert_eq!(parse_env_file("f", text), empty, "{text:?}");
+        }
     }
 }

@@ -30,6 +30,8 @@ document! {
         finished: bool,
         /// Whether the tester interrupted it.
         interrupted: bool,
+        /// The threshold that ended the load; null: none did.
+        aborted: Option<AbortDocument>,
         /// Whether the plan stopped it.
         stopped_by_plan: bool,
         /// Whether the run passed, and if not, why.
@@ -95,7 +97,7 @@ document! {
 
     /// A reason for which the run failed.
     FailureDocument {
-        /// `threshold`, `check`, `errors`, `every_request`, `expressions`, `stopped_by_plan` or `incomplete`.
+        /// `aborted`, `threshold`, `check`, `errors`, `every_request`, `expressions`, `stopped_by_plan` or `incomplete`.
         kind: String,
         /// Which threshold or check; null: none.
         name: Option<String>,
@@ -103,6 +105,16 @@ document! {
         count: Option<u64>,
         /// In a sentence.
         text: String,
+    }
+
+    /// A load that a threshold ended, because what was recorded by then violated it.
+    AbortDocument {
+        /// The threshold, as it was written.
+        threshold: String,
+        /// When, in seconds after the start of the load.
+        at_s: f64,
+        /// The value that it had then, as a person reads it.
+        shown: String,
     }
 
     /// Something that bears on how far the numbers can be trusted.
@@ -139,6 +151,8 @@ document! {
         scenario: Option<String>,
         /// The groups around it, the outermost first.
         group: Vec<String>,
+        /// Its tags, with those of the groups and the scenario around it.
+        tags: BTreeMap<String, String>,
         /// The name; empty in the totals of a run.
         name: String,
         /// How many have ended.
@@ -247,6 +261,8 @@ document! {
         scenario: String,
         /// The groups around it, the outermost first.
         group: Vec<String>,
+        /// Its tags, with those of the groups and the scenario around it.
+        tags: BTreeMap<String, String>,
         /// Its name, or its expression.
         name: String,
         /// How often it passed.

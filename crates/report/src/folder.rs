@@ -8,10 +8,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use squall_analysis::Abort;
 use squall_base::escape_json;
 use squall_metrics::{HostMetrics, HostSample, Slice};
 
-use crate::document::{RunDocument, SCHEMA};
+use crate::document::{AbortDocument, RunDocument, SCHEMA};
 use crate::html::{Details, html};
 use crate::json::{document, write_json};
 use crate::recording::Recording;
@@ -216,6 +217,11 @@ pub fn load_folder(folder: &Path) -> Result<(Run, Recording), LoadError> {
         phases: known.run_phases,
         finished: known.finished,
         interrupted: known.interrupted,
+        aborted: known.aborted.map(|AbortDocument { threshold, at_s, shown }| Abort {
+            threshold,
+            at_s,
+            shown,
+        }),
         stopped_by_plan: known.stopped_by_plan,
         generator: Generator {
             cpu_user_s: known.generator.cpu_user_s,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use squall_analysis::{
-    Bounded, Durations, Interval, Latencies, ThresholdResult, ThroughputGap, Totals,
+    Abort, Bounded, Durations, Interval, Latencies, ThresholdResult, ThroughputGap, Totals,
 };
 use squall_base::escape_json;
 use squall_metrics::{
@@ -44,6 +44,11 @@ pub fn document(run: &Run) -> RunDocument {
         run_phases: run.phases.clone(),
         finished: run.finished,
         interrupted: run.interrupted,
+        aborted: run.aborted.clone().map(|Abort { threshold, at_s, shown }| AbortDocument {
+            threshold,
+            at_s,
+            shown,
+        }),
         stopped_by_plan: run.stopped_by_plan,
         outcome: OutcomeDocument {
             passed: outcome.passed(),
@@ -123,6 +128,7 @@ fn checks(run: &Run) -> Vec<CheckRow> {
     let rows = run.totals.checks().map(|(key, counts)| CheckRow {
         scenario: key.place.scenario.clone(),
         group: key.place.group.clone(),
+        tags: key.place.tags.iter().cloned().collect(),
         name: key.name.clone(),
         passed: counts.passed,
         failed: counts.failed,
@@ -244,6 +250,7 @@ fn keyed(key: &RowKey, own: &RequestStats, elapsed_s: f64) -> Row {
         kind: key.place.kind.label().to_owned(),
         scenario: (!key.place.scenario.is_empty()).then(|| key.place.scenario.clone()),
         group: key.place.group.clone(),
+        tags: key.place.tags.iter().cloned().collect(),
         name: key.name.clone(),
         ..row(own, elapsed_s)
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use squall_analysis::{
-    Batches, BatchesBuilder, Evidence, Facts, Outcome, Reason, Series, Shape, Steady, Threshold,
-    ThresholdResult, Totals, Validity, Warmup,
+    Abort, Batches, BatchesBuilder, Evidence, Facts, Outcome, Reason, Series, Shape, Steady,
+    Threshold, ThresholdResult, Totals, Validity, Warmup,
 };
 use squall_base::units;
 use squall_metrics::{CheckCounts, HostMetrics, TimeAccount};
@@ -62,7 +62,8 @@ document! {
     RunPhase {
         /// `setup`, `load` or `teardown`.
         phase: String,
-        /// `done`, `failed`, `interrupted`, or `not_run` because the run was interrupted before.
+        /// `done`, `failed`, `interrupted`, `aborted` by a threshold, or `not_run` because the run was
+        /// interrupted before.
         end: String,
         /// Requests and programs that ended in it.
         requests: u64,
@@ -150,6 +151,8 @@ pub struct Run {
     pub phases: Vec<RunPhase>,
     /// What could not be done or written: a setup or teardown that failed, a worker that broke off.
     pub incomplete: Vec<String>,
+    /// The threshold that ended its load, and when.
+    pub aborted: Option<Abort>,
     /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
     pub stopped_by_plan: bool,
     /// What was recorded.
@@ -290,6 +293,7 @@ impl Run {
             all: &self.totals.all(),
             checks: &checks,
             expressions_failed: self.totals.counters().expressions_failed,
+            aborted: self.aborted.as_ref(),
             stopped_by_plan: self.stopped_by_plan,
             incomplete: &self.incomplete,
         })

@@ -143,6 +143,8 @@ document! {
         scenario: Option<String>,
         /// The groups around it, the outermost first.
         group: Vec<String>,
+        /// Its tags, with those of the groups and the scenario around it.
+        tags: BTreeMap<String, String>,
         /// The name.
         name: String,
         /// The first second.
@@ -169,6 +171,8 @@ document! {
         scenario: String,
         /// The groups around it, the outermost first.
         group: Vec<String>,
+        /// Its tags, with those of the groups and the scenario around it.
+        tags: BTreeMap<String, String>,
         /// Its name, or its expression.
         name: String,
         /// The first second.
@@ -330,6 +334,7 @@ pub(crate) fn row_tracks(series: &Series) -> Vec<RowTrack> {
             kind: place.kind.label().to_owned(),
             scenario: (!place.scenario.is_empty()).then(|| place.scenario.clone()),
             group: place.group.clone(),
+            tags: place.tags.iter().cloned().collect(),
             name: track.key.name.clone(),
             ..RowTrack::default()
         };
@@ -356,6 +361,7 @@ pub(crate) fn check_tracks(series: &Series) -> Vec<CheckTrack> {
         CheckTrack {
             scenario: track.key.place.scenario.clone(),
             group: track.key.place.group.clone(),
+            tags: track.key.place.tags.iter().cloned().collect(),
             name: track.key.name.clone(),
             second: points.iter().map(|(second, _)| *second).collect(),
             passed: points.iter().map(|(_, own)| own.passed).collect(),

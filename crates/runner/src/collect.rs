@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use squall_analysis::Totals;
+use squall_analysis::{Abort, Totals};
 use squall_engine::{Ended, Event, LogLine};
 use squall_metrics::{ErrorKind, HostMetrics, RowKey, Slice};
 use squall_report::{Generator, Meta, Recording, Run};
 
 use crate::error::Error;
+use crate::guards::Guards;
 use crate::handle::Phase;
 use crate::host_sampler::HostSampler;
 use crate::prepared::Prepared;
@@ -41,6 +42,7 @@ pub(crate) struct Collector {
     /// Seconds that have begun to come.
     latest: u32,
     marks: Marks,
+    guards: Guards,
     /// Rows and kinds of errors that were told of.
     errors: HashSet<(Arc<RowKey>, ErrorKind)>,
 }
@@ -77,6 +79,7 @@ impl Collector {
             began: Instant::now(),
             latest: 0,
             marks: Marks::of(&start.plan),
+            guards: Guards::of(&start.plan),
             errors: HashSet::new(),
         })
     }
@@ -118,8 +121,20 @@ impl Collector {
                 self.sinks.event(EventKind::Stage { scenario, stage });
             }
         }
-        let whole = self.seconds.whole(slice.second);
-        whole.into_iter().for_each(|second| self.tell(second));
+        for second in self.seconds.whole(slice.second) {
+            self.guards.look(&self.totals, second.second + 1);
+            self.tell(second);
+        }
+    }
+
+    /// The threshold that ends the load from now on; the first time that it is asked for.
+    pub(crate) fn aborts(&mut self) -> Option<&Abort> {
+        self.guards.news()
+    }
+
+    /// The threshold that has ended the load.
+    pub(crate) fn aborted(&self) -> Option<&Abort> {
+        self.guards.aborted()
     }
 
     /// Tells the sinks of a second, and of what is new in it.
@@ -172,6 +187,7 @@ impl Collector {
             elapsed_s: ended.map_or(0.0, |ended| ended.elapsed.as_secs_f64()),
             finished: true,
             interrupted,
+            aborted: self.guards.aborted().cloned(),
             stopped_by_plan: ended.is_some_and(|ended| ended.asked),
             totals: std::mem::take(&mut self.totals),
             log: std::mem::take(&mut self.log),

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use squall_analysis::Abort;
 use squall_base::units;
 use squall_engine::Control;
 use squall_plan::model::{Closed, Load, Open, Plan, Stage};
@@ -202,6 +203,13 @@ impl Handle {
         state.control.reshape(number, &load, at)?;
         state.tell(EventKind::Scaled { scenario: scenario.to_owned(), to });
         Ok(())
+    }
+
+    /// Ends the load in order, as [`Handle::stop`] does, because of a threshold: nobody interrupted the run.
+    pub(crate) fn end_load(&self, abort: &Abort) {
+        let state = self.state();
+        state.control.stop(state.graceful_stop);
+        state.tell(EventKind::Aborted(abort.clone()));
     }
 
     /// Whether it was stopped or aborted, in any phase.

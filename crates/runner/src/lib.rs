@@ -50,6 +50,7 @@ mod check;
 mod collect;
 mod describe;
 mod error;
+mod guards;
 mod handle;
 mod host_sampler;
 mod io_backend;

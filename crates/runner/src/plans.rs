@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use squall_analysis::Threshold;
-use squall_engine::{CompileOptions, Program, Section};
+use squall_engine::{CompileOptions, Judged, Program, Section};
 use squall_plan::diagnostic::{Diagnostic, Sources};
-use squall_plan::model::{Load, Plan};
+use squall_plan::model::{self, Load, Plan};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
@@ -98,7 +98,17 @@ fn compile_sections(
         return Err(Error::plan(render(&errors, sources)));
     }
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
-    let judged: Vec<_> = thresholds.iter().map(|(own, span)| (own.selector(), *span)).collect();
+    let judged = thresholds.iter().map(|(own, span)| Judged {
+        selector: own.selector(),
+        phase: own.phase(),
+        span: *span,
+    });
+    let judged: Vec<Judged<'_>> = judged.collect();
+    let mut errors = squall_engine::misjudged(&all, &judged);
+    if !errors.is_empty() {
+        yaml::sort(&mut errors);
+        return Err(Error::plan(render(&errors, sources)));
+    }
     let advice = squall_engine::advise(plan, &all, &judged);
     Ok((programs, advice))
 }
@@ -119,9 +129,11 @@ fn sections(plan: &Plan, options: &CompileOptions) -> (Vec<Arc<Program>>, Vec<Di
 /// The plan's thresholds with their places, and what is wrong with the others.
 fn thresholds(plan: &Plan) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
-    for text in &plan.thresholds {
+    for own in &plan.thresholds {
+        let text = &own.text;
         match Threshold::parse(&text.value) {
-            Ok(threshold) => match refused(&threshold, plan) {
+            Ok(threshold) => match refused(&threshold, plan).or_else(|| too_early(own, &threshold))
+            {
                 None => good.push((threshold, text.span)),
                 Some((message, help)) => {
                     bad.push(Diagnostic::error(text.span, message).with_help(help));
@@ -148,6 +160,14 @@ pub fn refused(threshold: &Threshold, plan: &Plan) -> Option<(String, &'static s
         text,
         "for a request write its limit with a unit, as in p99(login) < 300ms or rate(login) > 10/s",
     ))
+}
+
+/// What is wrong with a threshold that aborts the run: it is violated until the run has got somewhere.
+fn too_early(own: &model::Threshold, threshold: &Threshold) -> Option<(String, &'static str)> {
+    (own.abort_on_fail && threshold.takes_time()).then(|| {
+        let text = format!("`{}` would abort every run: its count begins at 0", threshold.text());
+        (text, "only limits that hold from the beginning can abort a run: < or <= for counts")
+    })
 }
 
 /// How many different origins the programs talk to.

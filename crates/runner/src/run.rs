@@ -158,6 +158,9 @@ impl Session<'_> {
             collector.begin();
             squall_engine::run(program, shared, &self.workers, &control, trace, |event| {
                 collector.take(event);
+                if let Some(abort) = collector.aborts() {
+                    self.handle.end_load(abort);
+                }
             })
             .map_err(Error::incomplete)
         });
@@ -167,7 +170,10 @@ impl Session<'_> {
             Err(error) => PhaseEnd::Failed(error.text.clone()),
             Ok(ended) if !ended.failures.is_empty() => PhaseEnd::Failed(ended.failures.join("; ")),
             Ok(_) if self.handle.is_stopped_in(Phase::Load) => PhaseEnd::Interrupted,
-            Ok(_) => PhaseEnd::Done,
+            Ok(_) => match collector.aborted() {
+                Some(abort) => PhaseEnd::Aborted(abort.text()),
+                None => PhaseEnd::Done,
+            },
         };
         report.elapsed = ended.as_ref().map(|ended| ended.elapsed).unwrap_or_default();
         let failed = report.trouble();
@@ -216,6 +222,6 @@ fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: &RunOptions) -> Meta {
             Warmup::Fixed(time) => time.as_secs_f64().to_string(),
         },
         constant_s: program.constant_s(),
-        thresholds: plan.thresholds.iter().map(|text| text.value.clone()).collect(),
+        thresholds: plan.thresholds.iter().map(|own| own.text.value.clone()).collect(),
     }
 }

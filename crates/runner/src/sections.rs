@@ -23,6 +23,8 @@ pub enum PhaseEnd {
     Failed(String),
     /// It was stopped or aborted.
     Interrupted,
+    /// A threshold ended it, as this sentence says.
+    Aborted(String),
     /// It was not begun, because the run was stopped or aborted before.
     NotRun,
 }
@@ -76,6 +78,7 @@ impl PhaseReport {
             PhaseEnd::Done => "done",
             PhaseEnd::Failed(_) => "failed",
             PhaseEnd::Interrupted => "interrupted",
+            PhaseEnd::Aborted(_) => "aborted",
             PhaseEnd::NotRun => "not_run",
         };
         RunPhase {
@@ -96,6 +99,7 @@ impl PhaseReport {
             PhaseEnd::Done => None,
             PhaseEnd::Failed(reason) => Some(format!("{name} failed: {reason}")),
             PhaseEnd::Interrupted => Some(format!("the {name} was interrupted")),
+            PhaseEnd::Aborted(how) => Some(how.clone()),
             PhaseEnd::NotRun => Some(format!("the {name} was not run")),
         }
     }

@@ -326,6 +326,10 @@ impl Exchange<'_> {
         if is_tls_record(bytes) {
             return Err(Error::speaks_tls());
         }
+        // No response of HTTP begins with it: the byte behind it decides.
+        if matches!(bytes, [0x15 | 0x16]) {
+            return Ok(None);
+        }
         // The same request, prepared once, is at the same address each time.
         let request = self.request.slices[0].as_ptr().addr();
         let step = self.client.heads.borrow_mut().feed(&mut self.parser, request, bytes);

@@ -1,5 +1,8 @@
 //! What a threshold is about: `(login)`, `("GET /", scenario: buyer)`, `(kind: group)`, `(login, phase: connect)`,
-//! `(bought, tag.country: at)`. The only grammar for that.
+//! `(login, team: a)`, `(bought, country: at)`. The only grammar for that.
+//!
+//! What is not one of the words `scenario`, `kind`, `group` and `phase` is a tag; `tag.phase: x` is one in any case,
+//! and a name with such a colon in it stands in quotes.
 //!
 //! A name that several kinds of rows have means requests first, see [`RowKind::ALL`]; `kind:` says otherwise.
 //! The rows of a name in several scenarios and groups count together, unless `scenario:` or `group:` narrows
@@ -16,8 +19,6 @@ pub(super) struct Subject {
     pub selector: Selector,
     /// The place of a phase in [`PHASES`]; `None`: the whole latency.
     pub phase: Option<usize>,
-    /// Tags of a metric of the plan's own.
-    pub tags: Vec<(String, String)>,
 }
 
 impl Subject {
@@ -53,7 +54,7 @@ impl Subject {
     }
 
     fn narrow(&mut self, word: &str, own: &str) -> Result<(), String> {
-        let Subject { selector, phase, tags, .. } = self;
+        let Subject { selector, phase, .. } = self;
         let twice = match word {
             "scenario" => selector.scenario.replace(own.to_owned()).is_some(),
             "group" => selector.group.replace(own.to_owned()).is_some(),
@@ -73,8 +74,8 @@ impl Subject {
             }
             _ => {
                 let tag = word.strip_prefix("tag.").unwrap_or(word);
-                let twice = tags.iter().any(|(known, _)| known == tag);
-                tags.push((tag.to_owned(), own.to_owned()));
+                let twice = selector.tags.iter().any(|(known, _)| known == tag);
+                selector.tags.push((tag.to_owned(), own.to_owned()));
                 twice
             }
         };
@@ -82,7 +83,8 @@ impl Subject {
     }
 }
 
-/// A key with its colon at the beginning of a text, and what follows.
+/// A key with its colon at the beginning of a text, and what follows. Behind that of a tag is a space, so that
+/// `http://host/` is none.
 fn key(text: &str) -> Option<(&str, &str)> {
     let (word, rest) = text.split_once(':')?;
     let word = word.trim_end();
@@ -91,8 +93,13 @@ fn key(text: &str) -> Option<(&str, &str)> {
             !tag.is_empty() && tag.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c))
         })
     };
+    let is_name = |word: &str| {
+        word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
     let known = ["scenario", "kind", "group", "phase"].contains(&word) || is_tag(word);
-    known.then_some((word, rest))
+    let is_word = known || (is_name(word) && rest.starts_with(char::is_whitespace));
+    is_word.then_some((word, rest))
 }
 
 /// A value, in quotes or up to the closing parenthesis or to a comma before a further key, and what follows.

@@ -6,11 +6,10 @@ use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::model::Plan;
 use squall_plan::span::Span;
 
-use super::{NameOp, Op, Program};
+use super::{Judged, NameOp, Op, Program};
 
-/// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: the rows that thresholds are
-/// about, each with the place of its threshold.
-pub fn advise(plan: &Plan, programs: &[&Program], judged: &[(&Selector, Span)]) -> Vec<Diagnostic> {
+/// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: what thresholds are about.
+pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
     let used = |name: &str| {
         plan.resolved.0.contains(name) || programs.iter().any(|program| program.used.contains(name))
     };
@@ -28,7 +27,7 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[(&Selector, Span)]) 
         .collect();
     let rows: Vec<RowKey> = programs.iter().flat_map(|program| program.names.keys()).collect();
     let known = programs.iter().all(|program| program.names_are_known());
-    for (selector, span) in judged {
+    for Judged { selector, span, .. } in judged {
         found.extend(scenario(selector, plan, *span));
         found.extend(name(selector, plan, &rows, known, *span));
     }

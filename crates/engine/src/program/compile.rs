@@ -9,10 +9,10 @@ use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, BoundExpr, Expr, Slot};
 use squall_plan::model::{
     Bandwidth, Defaults, HttpVersion, Load, OnError, Plan, ResponseBody, Session, Step, StepKind,
-    Target, Var,
+    Target, UserTime, Var,
 };
 use squall_plan::secrets::{Secrets, sounds_secret};
-use squall_plan::span::Span;
+use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{BoundTemplate, Template};
 use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Http, Origin, Proxy};
@@ -87,6 +87,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) scenario: String,
     /// ... and the groups around the step at hand, the outermost first.
     pub(super) groups: Vec<String>,
+    /// ... and their tags, by name.
+    pub(super) tags: Vec<(String, String)>,
     pub(super) functions: Vec<Function>,
     pub(crate) origins: Vec<Origin>,
     /// Origin of the target and the path before every relative URL.
@@ -184,13 +186,15 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
             headers.push(header.clone());
         }
     }
+    let either =
+        |own: &Option<UserTime>, plan: &Option<UserTime>| own.as_ref().or(plan.as_ref()).cloned();
     Defaults {
         headers,
         timeout: squall_plan::model::Timeouts {
-            pool: own.timeout.pool.or(plan.timeout.pool),
-            connect: own.timeout.connect.or(plan.timeout.connect),
-            first_byte: own.timeout.first_byte.or(plan.timeout.first_byte),
-            total: own.timeout.total.or(plan.timeout.total),
+            pool: either(&own.timeout.pool, &plan.timeout.pool),
+            connect: either(&own.timeout.connect, &plan.timeout.connect),
+            first_byte: either(&own.timeout.first_byte, &plan.timeout.first_byte),
+            total: either(&own.timeout.total, &plan.timeout.total),
         },
         redirects: own.redirects.or(plan.redirects),
         redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),
@@ -201,6 +205,7 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         status_errors: own.status_errors.or(plan.status_errors),
         retry_stale: own.retry_stale.or(plan.retry_stale),
         resources: own.resources.clone().or_else(|| plan.resources.clone()),
+        tags: plan.tags.iter().chain(&own.tags).cloned().collect(),
     }
 }
 
@@ -219,6 +224,7 @@ impl<'p> Compiler<'p> {
             names: Names::new(usize::MAX),
             scenario: String::new(),
             groups: Vec::new(),
+            tags: Vec::new(),
             functions: Vec::new(),
             origins: Vec::new(),
             target: None,
@@ -509,7 +515,7 @@ impl<'p> Compiler<'p> {
         steps: &'p [Step],
         on_error: OnError,
     ) -> (Vec<Scenario>, Vec<LoadProfile>) {
-        let scenario = self.scenario(name, steps, on_error, None);
+        let scenario = self.scenario(name, &[], steps, on_error, None);
         (vec![scenario], vec![LoadProfile::once(0)])
     }
 
@@ -524,7 +530,7 @@ impl<'p> Compiler<'p> {
             let bandwidth = Some(scenario.bandwidth.unwrap_or(plan.bandwidth));
             let (name, steps) = (&scenario.name.value, &scenario.steps);
             let replaced = self.enter(&scenario.vars);
-            scenarios.push(self.scenario(name, steps, on_error, bandwidth));
+            scenarios.push(self.scenario(name, &scenario.tags, steps, on_error, bandwidth));
             self.leave(replaced);
             if self.options.section == Section::Trial {
                 loads.push(LoadProfile::once(index));
@@ -579,12 +585,17 @@ impl<'p> Compiler<'p> {
     fn scenario(
         &mut self,
         name: &str,
+        tags: &'p [(Spanned<String>, Template)],
         steps: &'p [Step],
         on_error: OnError,
         bandwidth: Option<Bandwidth>,
     ) -> Scenario {
         self.used_feeds.clear();
         name.clone_into(&mut self.scenario);
+        self.tags.clear();
+        let defaults = self.defaults;
+        self.put_on(&defaults.tags);
+        self.put_on(tags);
         let iteration = self.name(RowKind::Iteration, "iteration");
         let mut flow = Flow::new(self);
         flow.steps(steps);

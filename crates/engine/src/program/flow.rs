@@ -43,22 +43,26 @@ impl<'c, 'p> Flow<'c, 'p> {
     fn step(&mut self, step: &'p Step) {
         match &step.kind {
             StepKind::Request(request) => {
+                let around = self.compiler.put_on(&request.tags);
                 if let Some(op) = self.compiler.request(request) {
                     self.ops.push(Op::Request(Box::new(op)));
                 }
+                self.compiler.tags = around;
             }
             StepKind::Exec(exec) => {
                 if let Some(op) = self.compiler.exec(exec, step.span) {
                     self.ops.push(Op::Exec(Box::new(op)));
                 }
             }
-            StepKind::Think(think) => self.ops.push(Op::Think(think.clone())),
-            StepKind::Group { name, steps } => {
+            StepKind::Think(think) => self.ops.extend(self.compiler.think(think)),
+            StepKind::Group { name, tags, steps } => {
+                let around = self.compiler.put_on(tags);
                 let row = self.compiler.name(RowKind::Group, name);
                 self.ops.push(Op::Enter(row));
                 self.compiler.groups.push(name.clone());
                 self.steps(steps);
                 self.compiler.groups.pop();
+                self.compiler.tags = around;
                 self.ops.push(Op::Leave);
             }
             StepKind::Repeat { times, counter, steps } => {

@@ -2,6 +2,7 @@
 
 use squall_metrics::{MetricKey, MetricKind};
 use squall_plan::model;
+use squall_plan::template::BoundTemplate;
 
 use super::compile::{Compiler, Section};
 use super::ops::MetricOp;
@@ -26,12 +27,16 @@ impl<'p> Compiler<'p> {
             model::MetricKind::Trend => MetricKind::Trend,
         };
         let value = self.formula(&metric.value);
-        let mut tags = Vec::new();
+        let of_own = |tag: &str| metric.tags.iter().any(|(own, _)| own.value == tag);
+        let around = self.tags.iter().filter(|(tag, _)| !of_own(tag));
+        let around =
+            around.map(|(tag, value)| (tag.as_str().into(), BoundTemplate::literal(value)));
+        let mut tags: Vec<(Box<str>, BoundTemplate)> = around.collect();
         for (key, text) in &metric.tags {
             tags.push((key.value.as_str().into(), self.template(text)?));
         }
         let constant = |(key, text): &(Box<str>, _)| {
-            let text: &squall_plan::template::BoundTemplate = text;
+            let text: &BoundTemplate = text;
             Some((key.to_string(), text.constant()?))
         };
         let known: Option<Vec<(String, String)>> = tags.iter().map(constant).collect();

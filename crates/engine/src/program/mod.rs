@@ -9,11 +9,14 @@ mod advise;
 mod compile;
 mod data;
 mod flow;
+mod judged;
 mod metric;
 mod ops;
 mod print;
 mod request;
 mod scope;
+mod tags;
+mod times;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -37,11 +40,13 @@ pub(crate) use compile::Compiler;
 pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
 pub(crate) use data::Feed;
 pub use data::Feeds;
+pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, HeaderOp,
-    JsonOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
+    JsonOp, Limits, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
+pub(crate) use times::think;
 
 /// Index of an operation within its scenario.
 pub(crate) type Pc = u32;
@@ -119,6 +124,8 @@ pub(crate) enum Op {
     Request(Box<RequestOp>),
     Exec(Box<ExecOp>),
     Think(Think),
+    /// A wait that the user's variables decide.
+    ThinkOfUser(BoundTemplate),
     /// A group begins; [`Op::Leave`] ends the innermost one.
     Enter(u32),
     Leave,
@@ -196,6 +203,11 @@ pub(crate) struct Branch {
     pub ops: Range<Pc>,
     /// The registers that these operations use, and no others do.
     pub registers: Range<Register>,
+}
+
+/// A time in nanoseconds; `u64::MAX`: for ever.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// What a plan asks for of a scenario.

@@ -39,6 +39,8 @@ pub(crate) struct RequestOp {
     /// Whether the plan's own headers already hold a Cookie line.
     pub own_cookie: bool,
     pub limits: Limits,
+    /// Its limits of time, where the user's variables decide them.
+    pub timeouts: Option<Box<TimeoutsOp>>,
     /// Where the response's body goes besides.
     pub capture: Option<CaptureOp>,
     /// Whether it is repeated on a new connection where the target had closed the old one.
@@ -207,6 +209,22 @@ pub(crate) struct Limits {
     pub compression: bool,
 }
 
+/// A limit of time.
+#[derive(Debug)]
+pub(crate) enum TimeOp {
+    Known(Duration),
+    OfUser(BoundTemplate),
+}
+
+/// The limits of a request, where one of them is made from the user's variables.
+#[derive(Debug)]
+pub(crate) struct TimeoutsOp {
+    pub pool: TimeOp,
+    pub connect: TimeOp,
+    pub first_byte: TimeOp,
+    pub total: TimeOp,
+}
+
 /// A JSON-like value with variables.
 #[derive(Debug)]
 pub(crate) enum JsonOp {
@@ -287,7 +305,7 @@ pub(crate) struct ExecOp {
     /// The number of its step.
     pub step: Box<str>,
     pub command: Vec<BoundTemplate>,
-    pub timeout: Duration,
+    pub timeout: TimeOp,
     /// What is done with its output, in the plan's order.
     pub post: Vec<PostOp>,
 }

@@ -70,6 +70,7 @@ impl Display for Line<'_> {
             Op::Request(request) => show_request(f, request, program),
             Op::Exec(exec) => write!(f, "exec {}", program.row_name(exec.name)),
             Op::Think(think) => write!(f, "think {think:?}"),
+            Op::ThinkOfUser(_) => write!(f, "think, as the user's variables say"),
             Op::Enter(name) => write!(f, "group {}", program.row_name(*name)),
             Op::Leave => write!(f, "end of group"),
             Op::Set { slot, .. } => write!(f, "set {}", variable(program, *slot)),

@@ -27,12 +27,9 @@ use crate::render;
 const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 /// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
 const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
-/// Limits of time where the plan gives none.
-const DEFAULT_POOL: Duration = Duration::from_secs(60);
-const DEFAULT_CONNECT: Duration = Duration::from_secs(10);
-const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
 /// Most redirects of a resource, unless the page may follow more: as browsers have it.
 const RESOURCE_REDIRECTS: u32 = 20;
+/// Limit of time of a program, where the plan gives none.
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
 
 impl<'p> Compiler<'p> {
@@ -73,6 +70,7 @@ impl<'p> Compiler<'p> {
             }
             Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
         };
+        let (limits, timeouts) = self.limits(request, reads_body)?;
         let mut op = RequestOp {
             name,
             place: self.row_place(RowKind::Request),
@@ -86,7 +84,8 @@ impl<'p> Compiler<'p> {
             body,
             auth,
             auth_follows: follows("Authorization"),
-            limits: self.limits(request, reads_body),
+            limits,
+            timeouts,
             capture,
             retry_stale: self.retries_stale(request),
             status_errors,
@@ -117,7 +116,7 @@ impl<'p> Compiler<'p> {
         let group = self.row_place(RowKind::Group);
         let mut op = |reads_body| {
             let headers = self.inherited_headers(Vec::new(), &|_| false)?;
-            let mut limits = self.limits(request, reads_body);
+            let (mut limits, timeouts) = self.limits(request, reads_body)?;
             limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
             Some(RequestOp {
                 name: NameOp::FromUrl,
@@ -133,6 +132,7 @@ impl<'p> Compiler<'p> {
                 auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
                 auth_follows: false,
                 limits,
+                timeouts,
                 capture: None,
                 retry_stale: self.retries_stale(request),
                 status_errors: true,
@@ -259,23 +259,24 @@ impl<'p> Compiler<'p> {
         (text, true)
     }
 
-    fn limits(&self, request: &Request, reads_body: bool) -> Limits {
-        let nanos = |time: Option<Duration>, default: Option<Duration>| {
-            time.or(default)
-                .map_or(u64::MAX, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-        };
-        let (own, defaults) = (&request.timeout, &self.defaults.timeout);
+    /// The bounds of a request, and those of time that its user decides; `None` after an error was noted.
+    fn limits(
+        &mut self,
+        request: &Request,
+        reads_body: bool,
+    ) -> Option<(Limits, Option<Box<TimeoutsOp>>)> {
+        let timeouts = self.timeouts(&request.timeout, &self.defaults.timeout)?;
         let max_body = request.max_body.or(self.defaults.max_body);
         let keep = match request.response_body {
             Some(ResponseBody::Keep(bytes)) => bytes,
             _ if reads_body => u64::MAX,
             _ => 0,
         };
-        Limits {
-            pool: nanos(own.pool.or(defaults.pool), Some(DEFAULT_POOL)),
-            connect: nanos(own.connect.or(defaults.connect), Some(DEFAULT_CONNECT)),
-            first_byte: nanos(own.first_byte.or(defaults.first_byte), None),
-            total: nanos(own.total.or(defaults.total), Some(DEFAULT_TOTAL)),
+        let limits = Limits {
+            pool: u64::MAX,
+            connect: u64::MAX,
+            first_byte: u64::MAX,
+            total: u64::MAX,
             redirects: request.redirects.or(self.defaults.redirects).unwrap_or(0),
             max_body: max_body.unwrap_or(if keep == u64::MAX {
                 DEFAULT_KEPT_BODY
@@ -288,7 +289,11 @@ impl<'p> Compiler<'p> {
                 .unwrap_or(DEFAULT_DECOMPRESSION_RATIO),
             keep,
             compression: request.compression.or(self.defaults.compression).unwrap_or(false),
-        }
+        };
+        Some(match timeouts.known(limits) {
+            Some(limits) => (limits, None),
+            None => (limits, Some(Box::new(timeouts))),
+        })
     }
 
     fn request_name(&mut self, request: &'p Request, url: &UrlOp) -> Option<NameOp> {
@@ -645,7 +650,7 @@ impl<'p> Compiler<'p> {
             place: self.row_place(RowKind::Program),
             step: self.step.as_str().into(),
             command,
-            timeout: exec.timeout.unwrap_or(DEFAULT_EXEC),
+            timeout: self.time(exec.timeout.as_ref(), DEFAULT_EXEC)?,
             post: self.post(&exec.extract, &exec.check)?,
         })
     }

@@ -215,7 +215,8 @@ impl Compiler<'_> {
     /// Where rows of a kind count that the step at hand makes.
     pub(super) fn row_place(&mut self, kind: RowKind) -> PlaceId {
         let (scenario, group) = (self.scenario.clone(), self.groups.clone());
-        self.names.place(&RowPlace { kind, scenario, group })
+        let tags = self.tags.clone();
+        self.names.place(&RowPlace { kind, scenario, group, tags })
     }
 
     /// The number of a row of the step at hand, given now if it is new.

@@ -361,5 +361,6 @@ fn is_example(number: u64) -> bool {
 fn masked(key: RowKey, secrets: &Secrets) -> RowKey {
     let mut key = RowKey { name: secrets.mask(&key.name), ..key };
     key.place.group.iter_mut().for_each(|group| *group = secrets.mask(group));
+    key.place.tags.iter_mut().for_each(|(_, value)| *value = secrets.mask(value));
     key
 }

@@ -76,8 +76,8 @@ mod tests {
     #[test]
     fn workers_agree_on_what_is_other() {
         let mut names = Names::new(4);
-        let [request, group] = [RowKind::Request, RowKind::Group]
-            .map(|kind| names.place(&Place { kind, scenario: "s".to_owned(), group: Vec::new() }));
+        let [request, group] =
+            [RowKind::Request, RowKind::Group].map(|kind| names.place(&Place::new(kind, "s")));
         names.intern(request, "known");
         let registry = Arc::new(NameRegistry(Mutex::new(names)));
         let mut workers = [KnownNames::new(registry.clone()), KnownNames::new(registry)];

@@ -37,10 +37,11 @@ impl Sampler for ExecOp {
             part.render(&UserScope::new(&worker.program, frame.user), &mut text)?;
             command.push(String::from_utf8_lossy(&text).into_owned());
         }
+        let timeout = self.timeout.value(&UserScope::new(&worker.program, frame.user))?;
         frame.enter();
         let ran = {
             let _in_tokio = worker.client.in_tokio();
-            in_flight.run(exec::run(&command, self.timeout)).await
+            in_flight.run(exec::run(&command, timeout)).await
         };
         let output = match ran {
             Ok(Ok(output)) => output,

@@ -12,9 +12,9 @@ use super::resources::{Found, Wanted, content_type};
 use super::{Failure, Moment, Sampled, Sampler};
 use crate::long_body::FoundAhead;
 use crate::post::{self, AssertionResult, Observation};
-use crate::program::{CheckOp, PostOp};
+use crate::program::{self, CheckOp, PostOp, RequestOp};
 use crate::record::Outstanding;
-use crate::scope::Reply;
+use crate::scope::{Reply, UserScope};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
@@ -91,6 +91,8 @@ pub(crate) struct Frame<'w> {
     receive_delay: Option<u64>,
     result: AssertionResult,
     copy: Option<Box<Copy>>,
+    /// The bounds of a request whose user decides some of them.
+    limits: Option<Box<program::Limits>>,
     /// What is looked for in the reply.
     pub wanted: Wanted<'w>,
     /// What the reply names besides.
@@ -134,10 +136,28 @@ impl<'w> Frame<'w> {
             receive_delay: None,
             result: AssertionResult::default(),
             copy: worker.copy(),
+            limits: None,
             wanted: Wanted::default(),
             found: None,
             outstanding: None,
         }
+    }
+
+    /// Looks at what the user's variables say of a request's bounds.
+    ///
+    /// # Errors
+    /// One of them is no time.
+    pub(super) fn take_limits(&mut self, op: &RequestOp) -> Result<(), Failure> {
+        if let Some(timeouts) = &op.timeouts {
+            let scope = UserScope::new(&self.worker.program, self.user);
+            self.limits = Some(Box::new(timeouts.of(op.limits, &scope)?));
+        }
+        Ok(())
+    }
+
+    /// The bounds of a request.
+    pub(super) fn limits<'l>(&'l self, op: &'l RequestOp) -> &'l program::Limits {
+        self.limits.as_deref().unwrap_or(&op.limits)
     }
 
     /// Who watches, if anybody does.

@@ -14,7 +14,7 @@ use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
 use crate::long_body::{self, FoundAhead};
 use crate::parts::auth::Challenge;
-use crate::program::{AuthOp, NameOp, RequestOp};
+use crate::program::{AuthOp, Limits, NameOp, RequestOp};
 
 impl Sampler for RequestOp {
     fn name(&self) -> Option<u32> {
@@ -56,7 +56,10 @@ pub(super) async fn follow<'p, 'w>(
     op: &'p RequestOp,
     mut route: Route<'p, 'w>,
 ) -> Result<(), Failure> {
-    let result = lead(frame, op, &mut route).await;
+    let result = match frame.take_limits(op) {
+        Ok(()) => lead(frame, op, &mut route).await,
+        Err(failure) => Err(failure),
+    };
     let worker = frame.worker;
     frame.explain(&result, || format!("{} {}", route.method, worker.url(op, &route)));
     result
@@ -250,11 +253,12 @@ async fn begin<'p, 'w>(
     let (worker, user) = (frame.worker, frame.user);
     // Before the connection is there: that is no time of the target's.
     let message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
-    let place = frame.place(route.origin, op.limits.pool).await?;
+    let place = frame.place(route.origin, frame.limits(op).pool).await?;
     frame.enter();
     let borrowed = match worker.open_connection(user, route.origin, place, fresh) {
         Ok(open) => {
-            frame.set_deadlines(op.limits.first_byte, op.limits.total);
+            let limits = frame.limits(op);
+            frame.set_deadlines(limits.first_byte, limits.total);
             open
         }
         Err(permit) => {
@@ -279,13 +283,14 @@ async fn connect(
     window: Option<u32>,
 ) -> Result<Borrowed, Failure> {
     let (worker, in_flight) = (frame.worker, frame.in_flight);
-    frame.set_deadlines(op.limits.connect, op.limits.total);
+    let Limits { connect, first_byte, total, .. } = *frame.limits(op);
+    frame.set_deadlines(connect, total);
     let made = worker.new_connection(frame.user, route.origin, permit, in_flight, window).await;
     match made {
         Ok(Ok((borrowed, times))) => {
             let now = worker.clock.now();
             frame.connected(&times, now);
-            frame.set_deadlines_from(now, op.limits.first_byte, op.limits.total);
+            frame.set_deadlines_from(now, first_byte, total);
             Ok(borrowed)
         }
         Ok(Err(error)) => Err(Failure::from(error)),

@@ -209,13 +209,14 @@ impl Worker {
     /// Origin and path of a URL that is known only now, if requests may go there. `base`: the page
     /// on which it stands.
     fn locate(&self, text: &str, base: Option<(u32, &[u8])>) -> Result<(u32, Buffer<'_>), Failure> {
+        let is_of_plan = base.is_none();
         let bad = |error: url::UrlError| {
             // Masked before it is cut: what is left of a secret would not be known for one.
             let masked = self.recorder.secrets().mask(text);
             let shown: String = masked.chars().take(MAX_SHOWN_URL).collect();
-            Failure::new(ErrorKind::Render, format!("URL `{shown}`: {error}"))
+            let kind = if is_of_plan { ErrorKind::Render } else { ErrorKind::BadRedirect };
+            Failure::new(kind, format!("URL `{shown}`: {error}"))
         };
-        let is_of_plan = base.is_none();
         let base = match (base, &self.program.target) {
             (Some((origin, path)), _) => Some((origin, String::from_utf8_lossy(path).into_owned())),
             (None, Some((origin, prefix))) => Some((*origin, format!("{prefix}/"))),

@@ -234,6 +234,10 @@ impl State {
                 self.stopping.get_or_insert(Stopping::InOrder);
                 self.note(at_s, "a stop was asked for: requests in flight may finish", false);
             }
+            EventKind::Aborted(abort) => {
+                self.stopping.get_or_insert(Stopping::InOrder);
+                self.note(at_s, &abort.text(), true);
+            }
             EventKind::AbortAsked(_) => {
                 self.stopping = Some(Stopping::AtOnce);
                 self.note(at_s, "the end at once was asked for", false);

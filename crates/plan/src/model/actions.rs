@@ -1,11 +1,11 @@
 //! Steps that act on something beside the target: cookies, metrics, the run, programs.
 
-use std::time::Duration;
-
 use super::response::{Checks, Extracts};
+use super::tags::{Tagged, Tags};
+use super::user_time::UserTime;
 use super::{Check, Extract};
 use crate::expr::Expr;
-use crate::keys::{At, Identifier, Listed, Names, Rule, Templated, record, words};
+use crate::keys::{At, Identifier, Listed, Rule, Templated, record, words};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 
@@ -48,9 +48,9 @@ record! {
         /// The value: a number, or for a rate also true or false.
         #[key(default "1 for a counter")]
         pub value: Expr,
-        /// Values under different tags are recorded separately.
-        #[key([Names<Templated, true>])]
-        pub tags: Vec<(Spanned<String>, Template)>,
+        /// Values under different tags are recorded separately; with those of the groups and the scenario around it.
+        #[key([Tagged])]
+        pub tags: Tags,
     }
     first(this, _keys) {
         if this.value == Expr::default() {
@@ -103,7 +103,7 @@ record! {
         pub name: Option<String>,
         /// Limit of time.
         #[key(default "60s")]
-        pub timeout: Option<Duration>,
+        pub timeout: Option<UserTime>,
         /// Values taken from its standard output (`status` is the exit code).
         #[key([Extracts])]
         pub extract: Vec<Extract>,

@@ -1,11 +1,11 @@
 //! What every request gets unless it says otherwise.
 
-use std::time::Duration;
-
+use super::tags::{Tagged, Tags};
+use super::user_time::{TimeOfUser, UserTime};
 use super::{DEFAULT_PARALLEL, MAX_PARALLEL};
 use crate::keys::{
     self, Bool, Chosen, Key, Keys, Maybe, Of, Pairs, Positive, Short, ShortOr, Size, Small,
-    Templated, Time, Union, record, words,
+    Templated, Union, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -50,6 +50,9 @@ record! {
         /// What pages load besides: images, styles, scripts, frames and icons.
         #[key([Maybe<ShortOr<Resources>>] default "false")]
         pub resources: Option<Resources>,
+        /// Tags of every row, known before the run; one of a scenario, a group or a request goes first.
+        #[key([Tagged])]
+        pub tags: Tags,
     }
 }
 
@@ -112,31 +115,31 @@ words! {
 
 record! {
     /// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Timeouts as "a timeout" {
         /// Waiting for one of the plan's own pool of connections.
         #[key(default "60s")]
-        pub pool: Option<Duration>,
+        pub pool: Option<UserTime>,
         /// Name look-up, connect and TLS handshake.
         #[key(default "10s")]
-        pub connect: Option<Duration>,
+        pub connect: Option<UserTime>,
         /// From the send to the first byte of the response.
         #[key(default "any")]
-        pub first_byte: Option<Duration>,
+        pub first_byte: Option<UserTime>,
         /// The whole request, redirects not included.
         #[key(default "60s")]
-        pub total: Option<Duration>,
+        pub total: Option<UserTime>,
     }
 }
 
 /// The limit of the whole request.
 impl Short for Timeouts {
-    type Form = Time;
-    fn from_short(total: Duration) -> Timeouts {
+    type Form = TimeOfUser;
+    fn from_short(total: UserTime) -> Timeouts {
         Timeouts { total: Some(total), ..Timeouts::default() }
     }
-    fn short(&self) -> Option<Duration> {
-        self.total.filter(|total| *self == Timeouts::from_short(*total))
+    fn short(&self) -> Option<UserTime> {
+        self.total.clone().filter(|total| *self == Timeouts::from_short(total.clone()))
     }
 }
 

@@ -15,7 +15,10 @@ mod request;
 mod response;
 mod step;
 mod step_list;
+mod tags;
 mod think;
+mod threshold;
+mod user_time;
 
 pub use actions::{Cookie, Exec, Metric, MetricKind, StopScope};
 pub use connections::{ConnectionReuse, Connections, HttpVersion, Tls};
@@ -27,7 +30,10 @@ pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, Respo
 pub use response::{Check, Extract, Extractor, Match};
 pub use step::{Step, StepKind};
 pub use step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
-pub use think::Think;
+pub use tags::Tags;
+pub use think::{Think, Thinking};
+pub use threshold::Threshold;
+pub use user_time::UserTime;
 
 pub(crate) use plan::Variable;
 pub(crate) use step_list::{StepList, step_tables};

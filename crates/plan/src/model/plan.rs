@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::step_list::Steps;
-use super::{Connections, DataSource, Defaults, Json, Load, Step};
+use super::tags::{Tagged, Tags};
+use super::{Connections, DataSource, Defaults, Json, Load, Step, Threshold, threshold};
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Shape, Short, ShortOr, Time, record, words,
 };
@@ -57,7 +58,8 @@ record! {
         /// (`none`), or a time.
         pub warmup: Warmup,
         /// Requirements that judge the whole run.
-        pub thresholds: Vec<Spanned<String>>,
+        #[key([keys::Listed<threshold::Written>])]
+        pub thresholds: Vec<Threshold>,
         /// Seed of everything random.
         #[key(default "another each time")]
         pub seed: Option<u64>,
@@ -287,6 +289,9 @@ record! {
         pub weight: Option<Spanned<f64>>,
         /// When its load starts, counted from the start of the run.
         pub start_after: Duration,
+        /// Tags of all its rows, known before the run.
+        #[key([Tagged])]
+        pub tags: Tags,
         /// Defaults of its requests, before the plan's.
         pub defaults: Defaults,
         /// What a failed request does.

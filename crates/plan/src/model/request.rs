@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::response::{Checks, Extracts};
+use super::tags::{Tagged, Tags};
 use super::{Auth, Check, Extract, Json, Resources, Timeouts};
 use crate::keys::{
     self, Any, At, Choice, Chosen, Form, Key, Keys, Maybe, Of, Pairs, Plain, Positive, Record,
@@ -27,6 +28,9 @@ record! {
         /// Name under which it is counted.
         #[key(default "method and path, what was an expression as `{name}`")]
         pub name: Option<Template>,
+        /// Tags of its row, known before the run, with those of the groups and the scenario around it.
+        #[key([Tagged])]
+        pub tags: Tags,
         /// Query parameters added to the URL, percent-encoded; a list repeats the parameter.
         #[key([Pairs])]
         pub query: Vec<(Template, Template)>,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::actions::{Cookie, Exec, Metric, StopScope};
 use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
-use super::think::{Think, Wait};
+use super::tags::{Tagged, Tags};
+use super::think::{Think, Thinking, Wait};
 use super::{Json, Request, request};
 use crate::expr::Expr;
 use crate::keys::{
@@ -29,11 +30,13 @@ pub enum StepKind {
     /// One exchange with the target (and the redirects that follow).
     Request(Box<Request>),
     /// Wait.
-    Think(Think),
+    Think(Thinking),
     /// A named span of steps, timed as a whole.
     Group {
         /// Name under which it is counted.
         name: String,
+        /// Tags of its row and of all rows in it.
+        tags: Tags,
         /// Its steps.
         steps: Vec<Step>,
     },
@@ -105,8 +108,8 @@ impl Union for StepKind {
         let (condition, steps) = (Expr::default, Vec::new);
         vec![
             StepKind::Request(Box::default()),
-            StepKind::Group { name: String::new(), steps: steps() },
-            StepKind::Think(Think::Fixed(Duration::ZERO)),
+            StepKind::Group { name: String::new(), tags: Tags::new(), steps: steps() },
+            StepKind::Think(Thinking::Known(Think::Fixed(Duration::ZERO))),
             StepKind::Repeat { times: condition(), counter: None, steps: steps() },
             StepKind::While { condition: condition(), steps: steps() },
             StepKind::If { condition: condition(), then: steps(), otherwise: steps() },
@@ -185,9 +188,11 @@ impl StepKind {
     fn block_keys(&mut self, keys: &mut Keys<'_>) {
         const STEPS: Key = Key::required("steps", "Its steps.");
         match self {
-            StepKind::Group { name, steps } => {
+            StepKind::Group { name, tags, steps } => {
                 keys.title("a group", "Steps that are timed as a whole.");
                 keys.key::<Text>(name, Key::required("group", "Name under which it is counted."));
+                let about = "Tags of its row and of all rows in it, known before the run.";
+                keys.key::<Tagged>(tags, Key::new("tags", about));
                 keys.key::<Steps<1>>(steps, STEPS);
             }
             StepKind::Repeat { times, counter, steps } => {

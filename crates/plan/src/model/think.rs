@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use squall_base::units;
 
 use crate::keys::{self, Chosen, Form, Key, Keys, Of, Quantity, Shape, Time, Union, record};
+use crate::template::Template;
 use crate::yaml::{Node, Reader};
 
 /// A wait between steps.
@@ -27,6 +28,35 @@ pub enum Think {
         /// Mean.
         mean: Duration,
     },
+}
+
+/// A wait as a step has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Thinking {
+    /// It stands in the plan.
+    Known(Think),
+    /// A time or a range of times with expressions, which each user evaluates when it comes there.
+    OfUser(Template),
+}
+
+impl Think {
+    /// A time, or a range of times.
+    ///
+    /// # Errors
+    /// It is neither: what is wrong, and what helps, if anything is known to.
+    pub fn parse(text: &str) -> Result<Think, (String, &'static str)> {
+        let parse = |text: &str| units::parse_duration(text.trim());
+        let Some((from, to)) = text.split_once("..") else {
+            return parse(text).map(Think::Fixed).map_err(|error| (error.0, ""));
+        };
+        match (parse(from), parse(to)) {
+            (Ok(from), Ok(to)) if from <= to => Ok(Think::Uniform(from, to)),
+            (Ok(_), Ok(_)) => {
+                Err((format!("invalid range `{text}`"), "write the shorter time first: 1s..3s"))
+            }
+            (Err(error), _) | (_, Err(error)) => Err((error.0, "write a range as 1s..3s")),
+        }
+    }
 }
 
 record! {
@@ -74,37 +104,35 @@ impl keys::Choice for Think {
 pub(crate) struct Wait;
 
 impl Form for Wait {
-    type Value = Think;
+    type Value = Thinking;
     fn shape() -> Shape {
         let range = Shape::Quantity(Quantity::Range);
         Shape::Either(vec![Time::shape(), range, Chosen::<Think>::shape()])
     }
-    fn read(reader: &mut Reader, node: &Node) -> Option<Think> {
+    fn read(reader: &mut Reader, node: &Node) -> Option<Thinking> {
         if node.is_map() {
-            return Chosen::<Think>::read(reader, node);
+            return Chosen::<Think>::read(reader, node).map(Thinking::Known);
         }
-        let text = reader.constant(node)?;
-        let Some((from, to)) = text.value.split_once("..") else {
-            return Time::read(reader, node).map(Think::Fixed);
-        };
-        let parse = |text: &str| units::parse_duration(text.trim());
-        let (message, help) = match (parse(from), parse(to)) {
-            (Ok(from), Ok(to)) if from <= to => return Some(Think::Uniform(from, to)),
-            (Ok(_), Ok(_)) => {
-                (format!("invalid range `{}`", text.value), "write the shorter time first: 1s..3s")
+        let text = reader.text(node)?;
+        if text.value.contains("${") {
+            return reader.good(Template::parse(&text.value, text.span)).map(Thinking::OfUser);
+        }
+        match Think::parse(&text.value) {
+            Ok(think) => Some(Thinking::Known(think)),
+            Err((message, help)) => {
+                reader.error(text.span, message, help);
+                None
             }
-            (Err(error), _) | (_, Err(error)) => (error.0, "write a range as 1s..3s"),
-        };
-        reader.error(text.span, message, help);
-        None
+        }
     }
-    fn print(value: &Think) -> Value {
+    fn print(value: &Thinking) -> Value {
         match value {
-            Think::Fixed(time) => Time::print(time),
-            Think::Uniform(from, to) => {
+            Thinking::Known(Think::Fixed(time)) => Time::print(time),
+            Thinking::Known(Think::Uniform(from, to)) => {
                 json!(format!("{}..{}", units::print_duration(*from), units::print_duration(*to)))
             }
-            other => Chosen::<Think>::print(other),
+            Thinking::Known(other) => Chosen::<Think>::print(other),
+            Thinking::OfUser(template) => json!(template.source()),
         }
     }
 }

@@ -105,11 +105,15 @@ pub(super) fn host_line(at: u32, sample: &HostSample) -> Value {
     line
 }
 
+fn tags(tags: &[(String, String)]) -> Value {
+    tags.iter().map(|(name, text)| (name.clone(), json!(text))).collect::<Map<_, _>>().into()
+}
+
 /// What identifies a row.
 fn head(at: u32, key: &RowKey) -> Value {
     json!({
         "second": at, "kind": key.place.kind.label(), "scenario": key.place.scenario,
-        "group": key.place.group.join(" / "), "name": key.name,
+        "group": key.place.group.join(" / "), "name": key.label(), "tags": tags(&key.place.tags),
     })
 }
 
@@ -160,11 +164,9 @@ fn times(line: &mut Value, prefix: &str, own: &Histogram) {
 }
 
 fn metric_line(at: u32, key: &MetricKey, stats: &MetricStats) -> Value {
-    let tags: Map<String, Value> =
-        key.tags.iter().map(|(name, text)| (name.clone(), json!(text))).collect();
     let mut line = json!({
         "second": at, "kind": key.kind.label(), "scenario": key.scenario, "group": "", "name": key.label(),
-        "tags": tags, "count": stats.count, "value": stats.value(key.kind),
+        "tags": tags(&key.tags), "count": stats.count, "value": stats.value(key.kind),
     });
     if let (MetricKind::Gauge, Some(gauge)) = (key.kind, stats.gauge()) {
         (line["min"], line["max"]) = (json!(gauge.min), json!(gauge.max));

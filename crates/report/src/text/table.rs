@@ -109,6 +109,12 @@ fn label(group: &[String], name: &str) -> String {
     group.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" / ")
 }
 
+/// The tags of a row, as in `{team=a}`.
+fn tags(row: &Row) -> String {
+    let tags: Vec<String> = row.tags.iter().map(|(tag, own)| format!("{tag}={own}")).collect();
+    format!("{{{}}}", tags.join(","))
+}
+
 /// Requests by scenario, their totals, groups and iterations.
 pub(super) fn requests(out: &mut String, run: &RunDocument, show: &Show) {
     let layout = Layout::new(show.width());
@@ -171,7 +177,15 @@ fn rows(out: &mut String, layout: &Layout, list: &[&Row], indent: &str) {
             "program" => " (program)",
             _ => "",
         };
-        layout.row(out, &format!("{indent}{}{kind}", label(&row.group, &row.name)), row);
+        let is_same = |other: &&&Row| {
+            (&other.kind, &other.group, &other.name) == (&row.kind, &row.group, &row.name)
+        };
+        // Tags that tell no rows apart would only take the room of names.
+        let tags = match list.iter().filter(is_same).nth(1) {
+            Some(_) => tags(row),
+            None => String::new(),
+        };
+        layout.row(out, &format!("{indent}{}{tags}{kind}", label(&row.group, &row.name)), row);
     }
     let more = list.len().saturating_sub(MAX_ROWS);
     if more > 0 {

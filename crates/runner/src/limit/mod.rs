@@ -163,7 +163,7 @@ fn new_folder(base: &Path, plan: &Plan) -> Result<PathBuf, Error> {
 /// The requirements: those of `--require`, or else the plan's thresholds.
 fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Error> {
     let texts: Vec<&str> = match required.is_empty() {
-        true => plan.thresholds.iter().map(|text| text.value.as_str()).collect(),
+        true => plan.thresholds.iter().map(|own| own.text.value.as_str()).collect(),
         false => required.iter().map(String::as_str).collect(),
     };
     if texts.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use squall_analysis::Abort;
 use squall_engine::{ErrorExample, Exchange};
 use squall_metrics::RowKey;
 use squall_report::Run;
@@ -40,6 +41,8 @@ pub enum EventKind {
     },
     /// Somebody asked for the end of the phase; what is in flight may finish.
     StopAsked(Phase),
+    /// A threshold with `abort_on_fail` is violated: the load ends, in order.
+    Aborted(Abort),
     /// Somebody asked for the end at once.
     AbortAsked(Phase),
     /// The load stands still.

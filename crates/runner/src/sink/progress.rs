@@ -60,6 +60,10 @@ impl<W: Write + Send> Sink for Progress<W> {
                 write!(self.out, "{}", squall_base::escape_lines(text))?;
                 self.out.flush()
             }
+            EventKind::Aborted(abort) => {
+                writeln!(self.out, "{}", abort.text())?;
+                self.out.flush()
+            }
             _ => Ok(()),
         }
     }

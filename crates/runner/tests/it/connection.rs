@@ -496,15 +496,26 @@ fn the_wrong_scheme_for_a_port_is_said() {
         Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Failed);
     assert_eq!(kinds(&result), "{\"tls\":1}");
     assert!(result.to_string().contains("is it meant to be http://?"), "{result}");
-    // What OpenSSL sends to a client that does not speak TLS.
-    let tls = Peer::start("127.0.0.1", |mut client| {
-        client.request();
-        client.send(b"\x15\x03\x01\x00\x02\x02\x46");
-        client.end();
-    });
-    let url = tls.url();
-    let result =
-        Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Failed);
-    assert_eq!(kinds(&result), "{\"malformed_response\":1}");
-    assert!(result.to_string().contains("is it meant to be https://?"), "{result}");
+    // What OpenSSL sends to a client that does not speak TLS, a handshake, and both byte by byte.
+    for (record, is_slow) in [
+        (b"\x15\x03\x01\x00\x02\x02\x46".as_slice(), false),
+        (b"\x15\x03\x03\x00\x02\x02\x46", true),
+        (b"\x16\x03\x03\x00\x05\x02\x00\x00\x01\x00", false),
+        (b"\x16\x03\x01\x00\x05\x02\x00\x00\x01\x00", true),
+    ] {
+        let tls = Peer::start("127.0.0.1", move |mut client| {
+            client.request();
+            let pieces = if is_slow { record.chunks(1) } else { record.chunks(record.len()) };
+            for piece in pieces {
+                client.send(piece);
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            client.end();
+        });
+        let url = tls.url();
+        let result =
+            Steps { head: "on_error: continue", ..Steps::one(&url, "get: /") }.run(End::Failed);
+        assert_eq!(kinds(&result), "{\"malformed_response\":1}", "{record:?}");
+        assert!(result.to_string().contains("is it meant to be https://?"), "{result}");
+    }
 }

@@ -5,7 +5,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::peer::{Conversation, Peer, response};
-use crate::common::{End, Steps, all_good, counter, kinds, options, result, target};
+use crate::common::{
+    End, Steps, all_good, counter, folder, kinds, options, plan, refused, result, target,
+};
 
 /// Redirects six times, each after a while that is well within the limit; all together are not.
 fn redirects_slowly(mut client: Conversation) {
@@ -36,6 +38,73 @@ fn each_exchange_of_a_redirect_has_its_own_deadline() {
             json["totals"]["latency_us"]["max"].as_f64().map(|us| us as u64).expect("a number");
         assert!(latency >= 1_400_000, "the request is all of them: {latency}");
     }
+}
+
+/// Half of the users have little time, and two waits; what is no time fails where it is needed.
+#[test]
+fn times_may_be_values_of_the_user() {
+    let server = target();
+    let url = server.url();
+    let time = "{set: {t: '${user % 2 == 0 ? \"150ms\" : \"20s\"}', pause: '${user * 300}'}}";
+    for timeout in ["'${t}'", "{first_byte: '${t}'}"] {
+        let steps = format!("{time}\n      - {{get: /delay/600, timeout: {timeout}}}");
+        let steps = Steps { users: 4, head: "on_error: continue", ..Steps::one(&url, &steps) };
+        let json = steps.run(End::Failed);
+        assert_eq!(kinds(&json), r#"{"timeout_first_byte":2}"#, "{timeout}: {json}");
+    }
+    let defaults = Steps {
+        head: "vars: {limit: 30s}\ndefaults: {timeout: '${limit}'}",
+        ..Steps::one(&url, "{set: {limit: 100ms}}\n      - {get: /delay/500}")
+    };
+    assert_eq!(
+        kinds(&defaults.run(End::Failed)),
+        r#"{"timeout_first_byte":1}"#,
+        "as a step set it"
+    );
+    let steps =
+        format!("{time}\n      - {{think: '${{pause}}ms..${{pause}}ms'}}\n      - {{get: /}}");
+    let json = Steps { users: 3, ..Steps::one(&url, &steps) }.run(End::Passed);
+    let thought = json["time_accounting"]["think"].as_f64().expect("a number");
+    assert!((0.85..1.5).contains(&thought), "0, 300 and 600 ms: {thought}");
+}
+
+#[test]
+fn a_value_that_is_no_time_is_said() {
+    let server = target();
+    let url = server.url();
+    let steps = "{set: {t: soon}}\n      - {get: /, timeout: '${t}'}\n      - {get: /}";
+    let json = Steps { head: "on_error: continue", ..Steps::one(&url, steps) }.run(End::Failed);
+    assert_eq!(kinds(&json), r#"{"render":1}"#);
+    assert!(json["log"].to_string().contains("timeout: invalid duration `soon`"), "{json}");
+    let json = Steps::one(&url, "{set: {t: 5}}\n      - {think: '${t}'}\n      - {get: /}")
+        .run(End::Failed);
+    assert_eq!((kinds(&json), counter(&json, "expressions_failed")), ("{}".to_owned(), 1));
+    assert!(json["log"].to_string().contains("think: invalid duration `5`"), "{json}");
+    // What is known before the run is an error then, and so is a name that nothing has.
+    let refused = |steps: &str| {
+        let text = plan(&url, "vars: {t: soon}", steps);
+        let folder = folder(&[("plan.yaml", &text)]);
+        refused(folder.path(), &options())
+    };
+    for steps in ["{get: /, timeout: '${t}'}", "{think: '${t}'}, {get: /}"] {
+        let text = refused(steps);
+        assert!(text.contains("invalid duration `soon`") && text.contains("plan.yaml:"), "{text}");
+    }
+    assert!(refused("{get: /, timeout: '${u}'}").contains("unknown variable `u`"));
+}
+
+#[test]
+fn a_redirect_to_another_scheme_has_a_kind_of_its_own() {
+    let server = Peer::start("127.0.0.1", |mut client| {
+        client.request();
+        client.send(
+            "HTTP/1.1 302 Found\r\nLocation: com.app:/callback?code=1\r\nContent-Length: 0\r\n\r\n",
+        );
+        client.end();
+    });
+    let json = Steps::one(&server.url(), "{get: /, redirects: 3}").run(End::Failed);
+    assert_eq!(kinds(&json), r#"{"bad_redirect":1}"#);
+    assert!(json["log"].to_string().contains("its scheme is `com.app`"), "{json}");
 }
 
 /// The target responds at once; the plan lets the user read it for two seconds.

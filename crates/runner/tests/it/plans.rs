@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use squall_runner::Options;
+use squall_runner::{Folder, Handle, Options, Sink};
 
 use crate::common::{
     End, Steps, all_good, checked, counter, folder, kept, kinds, logged, options, plan, refused,
@@ -280,6 +280,103 @@ fn metrics_that_mean_nothing_are_refused() {
     refused(&with("", "{metric: {name: n, kind: gauge}}"), "a metric needs `value`");
     refused(&with("", "{metric: {name: n, kind: sum, value: 1}}"), "counter, gauge, rate, trend");
     refused(&with("", "{metric: {name: n, kind: gauge, valeu: 1}}"), "did you mean `value`");
+}
+
+/// A plan whose rows have tags of every level, with these thresholds.
+fn tagged(url: &str, thresholds: &str) -> String {
+    format!(
+        "target: {url}
+vars: {{team: blue}}
+thresholds: [{thresholds}]
+defaults: {{tags: {{team: '${{team}}', level: defaults}}}}
+scenarios:
+  a:
+    tags: {{level: scenario}}
+    load: {{users: 1, iterations: 2}}
+    steps:
+      - {{get: /, name: plain}}
+      - {{get: /, name: own, tags: {{team: red}}, check: status == 200}}
+      - group: g
+        tags: {{level: group}}
+        steps:
+          - {{get: /, name: own}}
+          - {{metric: {{name: bought, kind: counter, tags: {{to: '${{user}}'}}}}}}
+"
+    )
+}
+
+#[test]
+fn rows_have_the_tags_of_what_is_around_them() {
+    let server = target();
+    let thresholds = "'count(team: red) == 2', 'count(own) == 4', 'count(own, team: blue) == 2', \
+        'count(level: scenario) == 4', 'count(own, level: group, scenario: a) == 2', 'max(g, level: group) < 1m', \
+        'count(bought, level: group) == 2', 'count(bought, to: 0) == 2', 'p99(own, team: red, phase: first_byte) < 1m', \
+        'errors(status == 200, team: red) == 0', 'count(kind: iteration, tag.level: scenario) == 2'";
+    let folder = folder(&[("plan.yaml", &tagged(&server.url(), thresholds))]);
+    let plan =
+        squall_runner::load(&folder.path().join("plan.yaml"), &Default::default()).expect("a plan");
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("folder".to_owned(), Box::new(Folder::new(folder.path().join("runs"))))];
+    let outcome = squall_runner::run(&plan, &options(), sinks, &Handle::default());
+    let outcome = outcome.expect("a run");
+    let json = squall_report::document(&outcome.run);
+    let failed: Vec<_> = json.thresholds.iter().filter(|own| !own.passed).collect();
+    assert!(json.outcome.passed && failed.is_empty() && json.thresholds.len() == 11, "{failed:?}");
+    let tags = |rows: &[squall_report::Row]| -> Vec<String> {
+        let shown = |row: &squall_report::Row| {
+            let tags: Vec<String> =
+                row.tags.iter().map(|(tag, own)| format!("{tag}={own}")).collect();
+            format!("{} {}", row.name, tags.join(","))
+        };
+        rows.iter().map(shown).collect()
+    };
+    let blue = "level=scenario,team=blue";
+    let requests = [
+        format!("plain {blue}"),
+        "own level=scenario,team=red".to_owned(),
+        "own level=group,team=blue".to_owned(),
+    ];
+    assert_eq!(tags(&json.requests), requests);
+    assert_eq!(tags(&json.groups), ["g level=group,team=blue"]);
+    assert_eq!(tags(&json.iterations), [format!("iteration {blue}")]);
+    assert_eq!(json.checks[0].tags["team"], "red");
+    assert_eq!(json.metrics[0].tags["level"], "group");
+    // Read from the folder again they are the same.
+    let again = squall_report::load(&outcome.folder.expect("a folder")).expect("a run");
+    assert_eq!(tags(&again.requests), requests);
+}
+
+#[test]
+fn thresholds_of_tags_and_phases_that_nothing_has_are_refused() {
+    let refused = |threshold: &str, words: [&str; 2]| {
+        let text = tagged("http://127.0.0.1:9", &format!("'{threshold}'"));
+        let folder = folder(&[("plan.yaml", &text)]);
+        let said = refused(folder.path(), &options());
+        assert!(said.contains("plan.yaml:3:"), "{said}");
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    };
+    refused("p99(own, teem: red) < 1s", ["nothing in this plan has the tag `teem`", "`team`"]);
+    refused("p99(own: fast) < 1s", ["the tag `own`", "p99(\"own: fast\")"]);
+    refused("p99(team: green) < 1s", ["with the value `green`", "its values are blue, red"]);
+    refused("p99(g, phase: body) < 1s", ["groups have no phase `body`", "first_byte"]);
+    refused("max(bought, phase: body) < 1s", ["metrics have no phase `body`", "first_byte"]);
+    refused("p99(kind: iteration, phase: body) < 1s", ["iterations have no phase", "first_byte"]);
+    refused("p99(own, phase: boddy) < 1s", ["unknown phase `boddy`", "first_byte"]);
+    refused("error_rate(own, phase: body) < 1%", ["has no phases", "only latencies do"]);
+}
+
+#[test]
+fn tags_whose_values_only_the_run_knows_are_refused() {
+    let refused = |steps: &str| {
+        let folder = folder(&[("plan.yaml", &plan("http://127.0.0.1:9", "", steps))]);
+        refused(folder.path(), &options())
+    };
+    let said = refused("{get: /, tags: {id: '${user}'}}");
+    assert!(said.contains("the tag `id` must be known before the run"), "{said}");
+    assert!(said.contains("tags of a `metric` step"), "{said}");
+    let said = refused("{set: {x: 1}}, {group: g, tags: {id: 'a ${x}'}, steps: [{get: /}]}");
+    assert!(said.contains("the tag `id` must be known before the run"), "{said}");
+    assert!(refused("{get: /, tags: {a-b: 1}}").contains("a-b"));
 }
 
 /// What stands in a plan often is looked up, not searched for: this would take minutes otherwise.

@@ -69,6 +69,7 @@ impl Sink for Note {
             EventKind::PhaseEnded { phase: _, failed: Some(why) } => why.clone(),
             EventKind::Stage { scenario, stage } => format!("stage {stage} of {scenario}"),
             EventKind::StopAsked(phase) => format!("stop asked in {}", phase.label()),
+            EventKind::Aborted(abort) => abort.text(),
             EventKind::AbortAsked(phase) => format!("abort asked in {}", phase.label()),
             EventKind::Paused => "paused".to_owned(),
             EventKind::Resumed => "resumed".to_owned(),
@@ -178,6 +179,60 @@ scenarios:
 
 const ENDLESS: &str =
     "scenarios: {a: {load: {users: 2, for: 1h}, steps: [{get: /}, {think: 10ms}]}}";
+
+#[test]
+fn a_threshold_ends_the_load_in_order() {
+    let text = "target: builtin
+graceful_stop: 5s
+teardown: [{get: /status/204}]
+thresholds:
+  - {threshold: 'error_rate < 40%', abort_on_fail: true, after: 2s}
+  - {threshold: 'p99 < 1h', abort_on_fail: true}
+  - count > 1000000
+scenarios:
+  a:
+    load: {users: 2, for: 1h}
+    on_error: continue
+    steps: [{get: /status/500}, {get: /delay/20}]
+";
+    let notes = Notes::default();
+    let outcome = noted(&plan(text), &notes, &Handle::default());
+    assert!(!outcome.is_interrupted());
+    let abort = outcome.run.aborted.as_ref().expect("it was aborted");
+    assert_eq!((abort.threshold.as_str(), abort.at_s), ("error_rate < 40%", 2.0));
+    assert!((2.0..4.0).contains(&outcome.run.elapsed_s), "{}", outcome.run.elapsed_s);
+    // What was in flight was finished, and what the run had made is cleaned up.
+    let kinds = outcome.run.totals.all().error_kinds;
+    assert!(kinds.iter().all(|(kind, _)| kind.label() == "status"), "{kinds:?}");
+    let ended = outcome.phase(Phase::Load).expect("a load").end.clone();
+    assert_eq!(ended, PhaseEnd::Aborted(abort.text()));
+    assert_eq!(outcome.phase(Phase::Teardown).map(|down| &down.end), Some(&PhaseEnd::Done));
+    assert_eq!(notes.of("threshold "), [abort.text(), abort.text()], "asked for, and the end");
+    let json = squall_report::document(&outcome.run);
+    assert_eq!(json.aborted.map(|own| own.threshold).as_deref(), Some("error_rate < 40%"));
+    assert_eq!(json.run_phases[0].end, "aborted");
+    assert_eq!((json.outcome.passed, json.outcome.exit_code), (false, 1));
+    let kinds: Vec<&str> = json.outcome.reasons.iter().map(|own| own.kind.as_str()).collect();
+    assert_eq!(kinds, ["aborted", "threshold"], "and the one of the count");
+}
+
+#[test]
+fn a_threshold_that_holds_or_comes_later_ends_nothing() {
+    let text = "target: builtin
+thresholds:
+  - {threshold: 'error_rate < 40%', abort_on_fail: true, after: 1m}
+  - {threshold: 'errors < 100000', abort_on_fail: true}
+scenarios: {a: {load: {users: 1, for: 2500ms}, steps: [{get: /status/500}, {think: 10ms}]}}
+";
+    let outcome = noted(&plan(text), &Notes::default(), &Handle::default());
+    assert_eq!(outcome.run.aborted, None);
+    assert_eq!(outcome.phases[0].end, PhaseEnd::Done);
+    let bad = text.replace("errors < 100000", "count >= 100");
+    let refused = run(&plan(&bad), &options(), Vec::new(), &Handle::default());
+    let error = refused.expect_err("it would never run").text;
+    assert!(error.contains("would abort every run: its count begins at 0"), "{error}");
+    assert!(error.contains("plan:4:"), "{error}");
+}
 
 #[test]
 fn a_run_is_stopped_in_any_phase() {

@@ -4,7 +4,8 @@
 const allRows = [...run.requests, ...run.groups, ...run.iterations].map((row, at) => ({ row, more: details.rows[at] || {} }));
 const many = { scenarios: new Set(allRows.map(({ row }) => row.scenario)).size > 1, kinds: new Set(allRows.map(({ row }) => row.kind)).size > 1 };
 
-const place = (row) => [many.scenarios ? row.scenario : null, ...row.group].filter(Boolean).join(' › ');
+const tags = (row) => Object.entries(row.tags || {}).map(([name, text]) => `${name}: ${text}`);
+const place = (row) => [many.scenarios ? row.scenario : null, ...row.group, ...tags(row)].filter(Boolean).join(' › ');
 /** Latency in which what was given up counts with its wait: the value, and whether it is a lower bound. */
 const bounded = (row, name) => {
   const own = row.latency_with_timeouts_us;
@@ -155,9 +156,9 @@ function outcomeTable(row) {
 
 /** A row as CSV, with numbers that programs read: times in µs. */
 function rowsCsv() {
-  const names = ['kind', 'scenario', 'group', 'name', 'count', 'errors', 'rate', 'mean_us', 'p50_us', 'p90_us', 'p95_us', 'p99_us', 'max_us'];
+  const names = ['kind', 'scenario', 'group', 'tags', 'name', 'count', 'errors', 'rate', 'mean_us', 'p50_us', 'p90_us', 'p95_us', 'p99_us', 'max_us'];
   const quoted = (value) => (/[",\n\r]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
-  const lines = allRows.map(({ row }) => [row.kind, row.scenario || '', row.group.join(' / '), row.name, row.count, row.errors, row.rate,
+  const lines = allRows.map(({ row }) => [row.kind, row.scenario || '', row.group.join(' / '), tags(row).join(', '), row.name, row.count, row.errors, row.rate,
     ...['mean', 'p50', 'p90', 'p95', 'p99', 'max'].map((name) => bounded(row, name).value ?? '')].map(quoted).join(','));
   return [names.join(','), ...lines].join('\n');
 }

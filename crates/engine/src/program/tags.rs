@@ -1,0 +1,28 @@
+//! Tags of rows: they are known before the run, so that a request looks up no more than its number.
+
+use squall_plan::span::Spanned;
+use squall_plan::template::Template;
+
+use super::compile::Compiler;
+
+impl Compiler<'_> {
+    /// Adds tags to those of the rows at hand, in the place of others of the same name. Returns what there was
+    /// before.
+    pub(super) fn put_on(&mut self, own: &[(Spanned<String>, Template)]) -> Vec<(String, String)> {
+        let before = self.tags.clone();
+        for (name, value) in own {
+            let Some(bound) = self.template(value) else { continue };
+            let Some(value) = bound.constant() else {
+                let message = format!("the tag `{}` must be known before the run", name.value);
+                let help = "each of its values is a row of the results: use variables of `vars`, --set or the \
+                            environment; values of a user may be tags of a `metric` step";
+                self.error(value.span(), message, help);
+                continue;
+            };
+            self.tags.retain(|(known, _)| *known != name.value);
+            self.tags.push((name.value.clone(), value));
+        }
+        self.tags.sort();
+        before
+    }
+}
