@@ -44,6 +44,7 @@ const MAY_IMPORT: [(&str, &[&str]); 14] = [
             "squall-extract",
             "squall-metrics",
             "squall-plan",
+            "squall-report",
             "squall-wire",
         ],
     ),

@@ -2,9 +2,11 @@
 //! which is `run.json` and of which the text is made, one source file per format; only the folder and the [`Recording`] are written while the run
 //! is in progress.
 
+mod compare;
 mod document;
 mod export;
 mod folder;
+mod history;
 mod hlog;
 mod json;
 mod limit;
@@ -14,9 +16,18 @@ mod run;
 mod schema;
 mod text;
 
+pub use compare::{
+    ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Differing, GateRow, Pair,
+    RunAbout, Side, compare_html, compare_markdown, compare_runs, compare_text, comparison_schema,
+    decode_baseline, encode_baseline, read_baseline,
+};
 pub use document::*;
 pub use export::{Format, export};
 pub use folder::{LoadError, RunFolder, load, load_folder, new_folder};
+pub use history::{
+    Filter, HistoryDocument, HistoryRun, TrendDocument, TrendRun, find_run, history, history_text,
+    trend, trend_text,
+};
 pub use json::{document, request_rows, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
