@@ -70,7 +70,7 @@ def run(servers, load, service, seed):
     found = json.loads(output)["steady"]["confidence"]
     scale = {"mean": 1e-3, "p50": 1e-3, "p99": 1e-3, "rate": service / 1e3 / servers}
     return {"utilisation" if key == "rate" else key:
-            {name: found[key][name] * by for name in ("value", "low", "high") if name in found[key]}
+            {name: found[key][name] * by for name in ("value", "low", "high") if found[key][name] is not None}
             for key, by in scale.items()}
 
 

@@ -1,5 +1,6 @@
 """squall against nginx over HTTP/2: both count the same, with TLS and without."""
 
+import json
 import tempfile
 import unittest
 
@@ -17,12 +18,13 @@ class OverHttp2(unittest.TestCase):
     def tearDownClass(cls):
         cls.nginx.stop()
 
-    def run_plan(self, target, connections, load, steps):
+    def run_plan(self, target, connections, load, steps, thresholds=()):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file, tempfile.TemporaryDirectory() as out:
             file.write(f"""
 target: {target}
 connections: {{http: 2, tls: {{insecure: true}}, {connections}}}
 scenarios: {{user: {{load: {load}, steps: {steps}}}}}
+thresholds: {json.dumps(list(thresholds))}
 """)
             file.flush()
             return self.nginx.counted("run", file.name, "--out", out)
@@ -84,7 +86,7 @@ scenarios: {{user: {{load: {load}, steps: {steps}}}}}
 
     def test_statuses(self):
         result, _, _ = self.run_plan(self.tls, "", "{users: 1, iterations: 5}",
-                                     "[{get: /gone}, {get: /moved, redirects: 1}, {head: /ok}]")
+                                     "[{get: /gone}, {get: /moved, redirects: 1}, {head: /ok}]", ["error_rate < 34%"])
         self.assertEqual(result["totals"]["status"], {"200": 10, "410": 5})
 
 

@@ -10,7 +10,8 @@ pub struct SustainedMax {
     /// The best estimate.
     pub level: f64,
     /// It lies between `low` and `high` with 95% confidence; where no curve could be fitted, these are the
-    /// highest level that met the requirements and the lowest that did not.
+    /// highest level that met the requirements and the lowest that did not. Where a curve says that the first of them
+    /// was met by chance, `low` is the curve's.
     pub low: f64,
     /// See `low`.
     pub high: f64,
@@ -36,7 +37,11 @@ impl SustainedMax {
         }
         let Some(fit) = fitted(steps, low, high) else { return Some(between) };
         let wider = fit.low <= low && fit.high >= high;
-        if wider || fit.edge <= low || fit.edge >= high {
+        if fit.edge <= low || (wider && scatters(steps, low, high)) {
+            // Chance made the bracket as narrow, or put it as high, as it is: its lower end is not certain.
+            return Some(SustainedMax { low: low.min(fit.low / fit.margin), ..between });
+        }
+        if wider || fit.edge >= high {
             return Some(between);
         }
         // That a level was met once is chance more often than that one was violated: short steps miss the longest
@@ -50,6 +55,16 @@ impl SustainedMax {
         let width = self.high - self.low;
         width / 2.0 <= precision * self.level || (by == LevelKind::Users && width <= 1.0)
     }
+}
+
+/// Whether chance decides what a step near the bracket says: one below it did not meet the requirements for certain, or
+/// one above it did.
+fn scatters(steps: &[LoadStep], low: f64, high: f64) -> bool {
+    let by_chance = |step: &LoadStep| match step.met() {
+        true => step.level >= high,
+        false => step.level <= low,
+    };
+    steps.iter().any(by_chance)
 }
 
 /// The curve through the steps near a bracket.
@@ -152,6 +167,20 @@ mod tests {
         assert!(maximum.fitted && (76.0..=84.0).contains(&maximum.level), "{maximum:?}");
         assert!(maximum.low < 80.0 && 80.0 < maximum.high, "{maximum:?}");
         assert!(maximum.low >= 70.0 && maximum.high <= 85.0, "not above what broke: {maximum:?}");
+    }
+
+    /// A level beyond the edge at 80 was met by chance, and the lowest that was violated lies just above it.
+    #[test]
+    fn a_level_that_was_met_by_chance_is_no_lower_end() {
+        let noise = [1.0, 1.05, 1.05, 0.65, 1.1, 1.12, 1.0, 1.0];
+        let steps: Vec<LoadStep> = [50.0, 60.0, 70.0, 83.0, 76.0, 78.0, 84.0, 88.0]
+            .iter()
+            .zip(noise)
+            .map(|(level, noise)| step(*level, 20.0 / (100.0 - level) * noise))
+            .collect();
+        let maximum = SustainedMax::of(&steps, LevelKind::Rate).expect("a maximum");
+        assert_eq!((maximum.level, maximum.high, maximum.fitted), (83.0, 84.0, false));
+        assert!((50.0..80.0).contains(&maximum.low), "{maximum:?}");
     }
 
     /// M/M/16 with 32 ms each and p99 < 200 ms: three quarters of it up to 85% of the maximum at

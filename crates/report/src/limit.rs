@@ -154,6 +154,17 @@ fn result(limit: &Limit) -> String {
             level_text(limit.by, maximum.low),
             level_text(limit.by, maximum.high)
         ),
+        (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum))
+            if maximum.low < maximum.level =>
+        {
+            format!(
+                "the sustained maximum is about {} ({} to {} with 95% confidence): steps near it scatter, \
+                 so longer ones (--step) would say more",
+                level_text(limit.by, maximum.level),
+                level_text(limit.by, maximum.low),
+                level_text(limit.by, maximum.high)
+            )
+        }
         (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) => format!(
             "all requirements are met at {}, and no longer at {}",
             level_text(limit.by, maximum.low),

@@ -57,7 +57,7 @@ impl Tally {
             let limit = search::search(
                 queue,
                 step_s,
-                seed.wrapping_add(1_000_000).wrapping_mul(0xD134_2543_DE82_EF95),
+                seed.wrapping_add(9_000_000).wrapping_mul(0xD134_2543_DE82_EF95),
             );
             tally.steps += limit.steps.len();
             tally.found += usize::from(limit.end == SearchEnd::Found);
