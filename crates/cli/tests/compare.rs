@@ -62,7 +62,7 @@ fn runs_are_listed_compared_and_kept() {
         let own = values.iter().find(|own| own["measure"] == measure).expect("a measure");
         own["verdict"].as_str().expect("a word").to_owned()
     };
-    assert_eq!(verdict("mean"), "changed", "{values:?}");
+    assert_eq!(verdict("p50"), "changed", "{values:?}");
     assert_ne!(verdict("error_rate"), "changed");
     let text = printed(at, &["compare", "main", "slow"], 0);
     assert!(text.contains("plan's text differs") && text.contains("five: slower"), "{text}");
@@ -70,8 +70,8 @@ fn runs_are_listed_compared_and_kept() {
     // Gates, and the other outputs.
     let gate =
         |gate: &str, code: i32| printed(at, &["compare", "main", "slow", "--fail-if", gate], code);
-    assert!(gate("mean +10%", 1).contains("FAILED mean +10%"));
-    assert!(gate("mean(five) +900%", 0).contains("passed mean(five) +900%"));
+    assert!(gate("p50 +10%", 1).contains("FAILED p50 +10%"));
+    assert!(gate("p50(five) +900%", 0).contains("passed p50(five) +900%"));
     printed(at, &["compare", "main", "slow", "--markdown", "a.md", "--html", "a.html"], 0);
     let read = |name: &str| std::fs::read_to_string(at.join(name)).expect("it was written");
     assert!(read("a.md").contains("| five | rate |") && read("a.html").ends_with("</html>\n"));

@@ -201,7 +201,7 @@ fn picture(caption: &str, ticks: &[(f64, String)], below: &[(f64, &str)], drawn:
 }
 
 fn horizontal(share: f64) -> f64 {
-    ROOM.0 + 14.0 + share * (SIZE.0 - ROOM.0 - 28.0)
+    ROOM.0 + 14.0 + share * (SIZE.0 - ROOM.0 - 34.0)
 }
 
 fn vertical(share: f64) -> f64 {
@@ -220,13 +220,14 @@ fn shift(row: &ComparedRow, label: &str) -> String {
     for own in &row.shift {
         let (Some(at), Some(change)) = (position(own), own.change) else { continue };
         let x = horizontal(at);
-        let (from, to) = (own.low.unwrap_or(low), own.high.unwrap_or(high));
+        if own.low.is_some() || own.high.is_some() {
+            let (from, to) = (own.low.unwrap_or(low), own.high.unwrap_or(high));
+            let _ =
+                write!(drawn, "<path class=\"band\" d=\"M{x:.1} {:.1}V{:.1}\"/>", y(from), y(to));
+        }
         let _ = write!(
             drawn,
-            "<path class=\"band\" d=\"M{x:.1} {:.1}V{:.1}\"/><circle class=\"after\" cx=\"{x:.1}\" cy=\"{:.1}\" r=\"3.5\">\
-             <title>{}: {} ({})</title></circle>",
-            y(from),
-            y(to),
+            "<circle class=\"after\" cx=\"{x:.1}\" cy=\"{:.1}\" r=\"3.5\"><title>{}: {} ({})</title></circle>",
             y(change),
             own.measure,
             own.its_change(),

@@ -70,6 +70,9 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair, show: &Show
     lines(out, &others, named, show.width());
     let is_moved =
         |row: &&&ComparedRow| row.changed().any(|own| own.unit == "us") && !row.shift.is_empty();
+    for why in pair.whys() {
+        paragraph(out, " unknown  ", &why, show.width());
+    }
     let changed = full.iter().filter(is_moved);
     for row in changed.take(MAX_SHIFTS) {
         shift(out, row, named, (before, after), show.width());

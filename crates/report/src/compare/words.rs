@@ -141,6 +141,24 @@ impl Pair {
         of.next().is_some_and(|first| of.any(|own| own != first))
     }
 
+    /// Of which measures nothing is known of how far a change may be chance, and why, each reason once.
+    pub(super) fn whys(&self) -> Vec<String> {
+        let mut whys: Vec<(&str, Vec<&str>)> = Vec::new();
+        let unknown =
+            self.rows.iter().flat_map(|row| &row.values).filter(|own| own.verdict == "unknown");
+        for own in unknown {
+            let Some(why) = own.why.as_deref() else { continue };
+            let at = whys.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
+                whys.push((why, Vec::new()));
+                whys.len() - 1
+            });
+            if !whys[at].1.contains(&own.measure.as_str()) {
+                whys[at].1.push(&own.measure);
+            }
+        }
+        whys.into_iter().map(|(why, of)| format!("{}: {why}", of.join(", "))).collect()
+    }
+
     /// What is found, in a sentence or two.
     pub(super) fn summary(&self) -> String {
         if self.rows.is_empty() {
