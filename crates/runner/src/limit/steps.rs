@@ -215,8 +215,8 @@ impl Steps<'_> {
                 let Event::Slice(slice) = event else { return };
                 host.add(began.elapsed().as_secs_f64(), sampler.sample());
                 let on = take(slice, &host);
-                // Requests in flight at the end of a step no longer matter.
-                if !on || began.elapsed() >= length {
+                // Requests in flight at the end of a step no longer matter; they end after its last second.
+                if !on || control.elapsed().is_some_and(|elapsed| elapsed >= length) {
                     control.stop(Duration::ZERO);
                 }
             })
