@@ -227,7 +227,8 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
         out.push_str(&line);
         out.push('\n');
     }
-    let _ = writeln!(out, " {} runs", count(document.runs.len() as u64));
+    let runs = document.runs.len();
+    let _ = writeln!(out, " {} run{}", count(runs as u64), if runs == 1 { "" } else { "s" });
     for reason in &document.unread {
         let _ = writeln!(out, " not read: {reason}");
     }

@@ -16,7 +16,7 @@ type Trait = (&'static str, fn(&Meta) -> String, bool);
 
 const TRAITS: [Trait; 13] = [
     ("plan", |meta| meta.plan.clone(), true),
-    ("target", |meta| meta.target.clone().unwrap_or_default(), true),
+    ("target", target, true),
     ("load", load, true),
     ("plan's text", |meta| digest(meta, |name| name == "plan"), true),
     ("data", |meta| digest(meta, |name| name != "plan"), true),
@@ -29,6 +29,22 @@ const TRAITS: [Trait; 13] = [
     ("system", |meta| format!("{}, {}", meta.os, bytes(meta.memory_bytes)), false),
     ("seed", |meta| meta.seed.to_string(), false),
 ];
+
+/// The target. A port of this machine itself is left out: the built-in target has another one in each run, and a
+/// plan or a command line that names another port has another text.
+fn target(meta: &Meta) -> String {
+    let target = meta.target.clone().unwrap_or_default();
+    let local =
+        ["http://127.0.0.1:", "https://127.0.0.1:", "http://localhost:", "https://localhost:"];
+    let port = local.iter().find_map(|begin| Some((begin.len(), target.strip_prefix(begin)?)));
+    match port {
+        Some((begin, rest)) => {
+            let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            format!("{}{rest}", &target[..begin - 1])
+        }
+        None => target,
+    }
+}
 
 fn load(meta: &Meta) -> String {
     let each = meta.scenarios.iter().map(|own| match meta.scenarios.len() {
@@ -103,6 +119,12 @@ mod tests {
         assert_eq!(what(other.clone()), [("plan's text".to_owned(), true)]);
         let other = Meta { scenarios: scenario("50/s"), ..other };
         assert_eq!(what(other), [("load".to_owned(), true)]);
+        let at = |target: &str| Meta { target: Some(target.to_owned()), ..first.clone() };
+        let of_targets =
+            |one: &str, other: &str| differing(&[&of(&at(one)), &of(&at(other))]).len();
+        assert_eq!(of_targets("http://127.0.0.1:39007", "http://127.0.0.1:40112"), 0);
+        assert_eq!(of_targets("http://127.0.0.1:39007/a", "http://127.0.0.1:40112/b"), 1);
+        assert_eq!(of_targets("http://a:80", "http://a:81"), 1);
         let longer = RunAbout { seconds: (0, 60), ..of(&first) };
         assert_eq!(differing(&[&of(&first), &longer])[0].values, ["30 s", "60 s"]);
     }

@@ -32,8 +32,11 @@ pub fn compare_text(document: &ComparisonDocument, show: &Show) -> String {
         let label = format!(" {:name$}  ", shorten(&run.name, name));
         paragraph(&mut out, &label, &run.described(), width);
     }
-    out.push('\n');
-    for (matters, text) in document.cautions() {
+    let cautions = document.cautions();
+    if !cautions.is_empty() {
+        out.push('\n');
+    }
+    for (matters, text) in cautions {
         let word = if matters { " careful  " } else { " note     " };
         paragraph(&mut out, word, &text, width);
     }
@@ -156,7 +159,9 @@ fn lines(out: &mut String, rows: &[&ComparedRow], named: bool, width: usize) {
         let _ = write!(out, " {:name$}", shorten(&row.label(named), name));
         for measure in IN_LINE {
             let cell = row.value(measure).map_or("-".to_owned(), |own| {
-                let doubt = if own.verdict == "unclear" { "?" } else { "" };
+                let is_open =
+                    own.verdict == "unclear" || own.verdict == "unknown" && own.change.is_some();
+                let doubt = if is_open { "?" } else { "" };
                 format!("{}{doubt}", own.its_change().replace(" pp", "pp"))
             });
             let _ = write!(out, "{cell:>CELL$}");
