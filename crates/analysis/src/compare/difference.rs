@@ -174,15 +174,25 @@ fn shift(before: (&Measured, usize), after: (&Measured, usize)) -> Vec<Differenc
             Some(((1.0 + change).ln() + end * Z_ALL_BANDS / Z).exp() - 1.0)
         };
         match narrow.change {
-            Some(change) => Difference {
-                low: wider(change, narrow.low),
-                high: wider(change, narrow.high),
-                ..narrow
-            },
+            Some(change) => {
+                let (low, high) = (wider(change, narrow.low), wider(change, narrow.high));
+                Difference { low, high, verdict: of_band(measure, low, high), ..narrow }
+            }
             None => narrow,
         }
     });
     points.filter(|point| point.change.is_some()).collect()
+}
+
+/// What a band says: it holds with all others, so that one beside 0 is a change.
+fn of_band(measure: Measure, low: Option<f64>, high: Option<f64>) -> Verdict {
+    let is_beside = low.is_some_and(|low| low > 0.0) || high.is_some_and(|high| high < 0.0);
+    match (low, high) {
+        _ if is_beside => Verdict::Changed,
+        (Some(low), Some(high)) if is_same(measure, low, high) => Verdict::Same,
+        (None, None) => Verdict::Unknown,
+        _ => Verdict::Unclear,
+    }
 }
 
 /// The mean latency of a row, by block; a block without any has that before it.
