@@ -12,6 +12,8 @@ command -v ip >/dev/null || missing+=(iproute2)
 command -v python3 >/dev/null || missing+=(python3)
 python3 -c "import jsonschema, yaml" 2>/dev/null || missing+=(python3-jsonschema python3-yaml)
 command -v node >/dev/null || missing+=(nodejs)
+# Debian has no package of it.
+python3 -c "import pyarrow" 2>/dev/null || python3 -m pip install --quiet --user pyarrow
 if [ ${#missing[@]} -gt 0 ]; then
     [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
     "${as_root[@]}" apt-get update -qq
@@ -20,4 +22,4 @@ fi
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
-python3 -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_guides test_install
+python3 -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_guides test_install test_export

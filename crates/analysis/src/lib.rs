@@ -30,7 +30,10 @@ pub use confidence::{Interval, Latencies, Unknown};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use long_run::student;
 pub use outcome::{Evidence, Failure, FailureKind, Outcome, outcome};
-pub use series::{Series, SeriesBuilder, SeriesRow};
+pub use series::{
+    CheckPoint, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder, SeriesRow,
+    Times, Track,
+};
 pub use steady::{Shape, Steady, Unsteady, Warmup, steady};
 pub use threshold::{Statistic, SyntaxError, Threshold, ThresholdResult};
 pub use throughput_gap::{GapCause, ThroughputGap};

@@ -1,8 +1,11 @@
 //! Everything recorded in a run: the slices of all workers and seconds, merged.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, HashMap};
 
-use crate::series::{Extent, OpenRow, SeriesBuilder, SeriesRow};
+use crate::series::{Extent, OpenRow, Scenarios, SeriesBuilder, SeriesRow, Tracker};
 use squall_metrics::{
     CheckCounts, Counters, MetricId, MetricKey, MetricStats, Metrics, NameId, Names, RequestStats,
     RowKey, RowKind, Selector, SelfMetrics, Slice, SliceSet, TimeAccount,
@@ -154,7 +157,7 @@ impl Totals {
             // A worker that hands over its slice later still finds its row.
             self.recent.get_mut(&done).map(OpenRow::compact);
         }
-        self.recent.entry(slice.second).or_default().add(slice);
+        self.recent.entry(slice.second).or_default().add(slice, None);
         if self.recent.len() > RECENT_SECONDS {
             self.recent.pop_first();
         }
@@ -203,7 +206,41 @@ impl Totals {
 
     /// What computes the series from the slices that were added.
     pub fn series(&self) -> SeriesBuilder {
-        SeriesBuilder::new(self.extent.clone())
+        SeriesBuilder::new(self.extent.clone(), self.scenarios(), self.tracker())
+    }
+
+    /// The scenarios, as the rows of their iterations name them.
+    fn scenarios(&self) -> Scenarios {
+        let is_scenario =
+            |key: &RowKey| key.place.kind == RowKind::Iteration && !key.place.scenario.is_empty();
+        let numbered = self.keys.iter().enumerate().filter(|(_, key)| is_scenario(key));
+        let (ids, names): (Vec<NameId>, Vec<String>) =
+            numbered.map(|(id, key)| (NameId(id as u32), key.place.scenario.clone())).unzip();
+        let place = |here: &NameId| ids.iter().position(|own| own == here);
+        let places = self.numbers.iter().filter_map(|(own, here)| Some((*own, place(here)?)));
+        Scenarios { names, places: places.collect() }
+    }
+
+    /// What is followed by second.
+    fn tracker(&self) -> Tracker {
+        let numbered = self.keys.iter().zip(&self.rows).enumerate();
+        let rows = numbered.filter(|(_, (_, row))| !row.is_empty());
+        let rows = rows.map(|(id, (key, row))| (row.count, NameId(id as u32), key.clone()));
+        let checks = self.checks.iter().filter_map(|(id, counts)| {
+            Some((counts.count(), *id, self.keys.get(id.0 as usize)?.clone()))
+        });
+        let metrics = self.metric_stats.iter().enumerate().filter_map(|(id, stats)| {
+            let id = MetricId(id as u32);
+            Some((stats.count, id, self.metrics.get(id)?.clone()))
+        });
+        Tracker::new(
+            rows.collect(),
+            checks.collect(),
+            metrics.filter(|(count, ..)| *count > 0).collect(),
+            &self.numbers,
+            &self.metric_numbers,
+            self.extent.rows(),
+        )
     }
 
     /// All requests, resources and programs together.
@@ -323,197 +360,5 @@ impl Totals {
     /// Heap memory in bytes, without the series.
     pub fn heap_bytes(&self) -> usize {
         self.rows.iter().map(|row| size_of::<RequestStats>() + row.heap_bytes()).sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use squall_metrics::{Sample, Verdict};
-
-    fn request(name: &str) -> RowKey {
-        RowKey::new(RowKind::Request, "s", name)
-    }
-
-    fn of(totals: &Totals, name: &str) -> Option<RequestStats> {
-        totals.select(&Selector { name: Some(name.to_owned()), ..Selector::default() })
-    }
-
-    /// One name of a request, a group and a program, and of requests of two scenarios.
-    #[test]
-    fn a_row_is_more_than_its_name() {
-        let mut slice = Slice::new(0, 0);
-        let keys = [
-            RowKey::new(RowKind::Request, "buyer", "login"),
-            RowKey::new(RowKind::Program, "buyer", "login"),
-            RowKey::new(RowKind::Request, "guest", "login"),
-            RowKey::new(RowKind::Group, "buyer", "login"),
-            RowKey::new(RowKind::Check, "buyer", "login"),
-        ];
-        for (id, key) in keys.iter().enumerate() {
-            slice.announce(NameId(id as u32), key.clone());
-        }
-        for (id, times) in [(0, 1), (1, 2), (2, 4)] {
-            (0..times).for_each(|_| slice.record(NameId(id), &Sample::ok(10)));
-        }
-        slice.record_span(NameId(3), 10_000, false);
-        for verdict in [Verdict::Passed, Verdict::Passed, Verdict::Failed, Verdict::Warned] {
-            slice.record_check(NameId(4), verdict);
-        }
-        let mut totals = Totals::new();
-        assert!(totals.add(&slice));
-        let counts: Vec<u64> = totals.rows().map(|(_, row)| row.count).collect();
-        assert_eq!((counts, totals.all().count), (vec![1, 2, 4, 1], 7));
-        let name = || Selector { name: Some("login".to_owned()), ..Selector::default() };
-        let count =
-            |selector: Selector| totals.select(&selector).map(|row| (row.count, row.errors));
-        assert_eq!(count(name()), Some((5, 0)), "of both scenarios");
-        assert_eq!(count(Selector { scenario: Some("guest".to_owned()), ..name() }), Some((4, 0)));
-        assert_eq!(count(Selector { kind: Some(RowKind::Program), ..name() }), Some((2, 0)));
-        assert_eq!(count(Selector { kind: Some(RowKind::Check), ..name() }), Some((4, 1)));
-        assert_eq!(count(Selector { scenario: Some("nobody".to_owned()), ..name() }), None);
-        let names = totals.by_name(RowKind::Request);
-        let names: Vec<_> =
-            names.iter().map(|(name, rows, row)| (*name, *rows, row.count)).collect();
-        assert_eq!(names, [("login", 2, 5)]);
-    }
-
-    #[test]
-    fn a_group_knows_the_outcomes_of_what_is_within_it() {
-        let mut slice = Slice::new(0, 0);
-        let group = RowKey::new(RowKind::Group, "s", "checkout");
-        let mut inner = request("pay");
-        inner.place.group.push("checkout".to_owned());
-        for (id, key) in [group.clone(), inner, request("home")].into_iter().enumerate() {
-            slice.announce(NameId(id as u32), key);
-        }
-        slice.record_span(NameId(0), 10_000, false);
-        slice.record(NameId(1), &Sample { status: 503, ..Sample::ok(10) });
-        slice.record(NameId(2), &Sample::ok(10));
-        let mut totals = Totals::new();
-        assert!(totals.add(&slice));
-        assert_eq!(totals.within(&group).status, [(503, 1)]);
-    }
-
-    #[test]
-    fn workers_may_number_names_differently() {
-        let mut totals = Totals::new();
-        for (worker, first, second) in [(0, "a", "b"), (1, "b", "a")] {
-            let mut slice = Slice::new(worker, 0);
-            slice.announce(NameId(0), request(first));
-            slice.announce(NameId(1), request(second));
-            slice.record(NameId(0), &Sample::ok(10));
-            slice.record(NameId(0), &Sample::ok(10));
-            slice.record(NameId(1), &Sample::ok(10));
-            totals.add(&slice);
-        }
-        assert_eq!(of(&totals, "a").map(|row| row.count), Some(3));
-        assert_eq!(of(&totals, "b").map(|row| row.count), Some(3));
-        assert_eq!(totals.all().count, 6);
-    }
-
-    #[test]
-    fn groups_do_not_count_twice() {
-        let mut slice = Slice::new(0, 0);
-        slice.announce(NameId(0), request("a"));
-        slice.announce(NameId(1), RowKey::new(RowKind::Group, "s", "a"));
-        slice.record(NameId(0), &Sample::ok(10));
-        slice.record_span(NameId(1), 30_000, false);
-        let mut totals = Totals::new();
-        totals.add(&slice);
-        assert_eq!(totals.all().count, 1);
-        assert_eq!(
-            totals.of_kind(RowKind::Group).map(|(_, row)| row.latency.max()).collect::<Vec<_>>(),
-            [30]
-        );
-        assert_eq!(totals.recent().map(|row| row.requests).sum::<u64>(), 1);
-    }
-
-    /// Whatever the order in which slices come, and how often: totals and series are the same.
-    #[test]
-    fn slices_merge_in_any_order_and_once() {
-        let slices: Vec<Slice> = (0..30u32)
-            .flat_map(|second| [(0, second), (1, second)])
-            .map(|(worker, second)| {
-                let mut slice = Slice::new(worker, second);
-                if second == 0 {
-                    slice.announce(NameId(0), request("a"));
-                    slice.announce(NameId(1), RowKey::new(RowKind::Group, "s", "g"));
-                }
-                slice.record(NameId(0), &Sample::ok(u64::from(10 + second)));
-                slice.record_span(NameId(1), 5_000, false);
-                slice.counters.users_active = u64::from(40 - second);
-                slice.time_account.users = u64::from(second);
-                slice
-            })
-            .collect();
-        let evaluate = |order: &[usize]| {
-            let mut totals = Totals::new();
-            let added = order.iter().filter(|at| totals.add(&slices[**at])).count();
-            let mut series = totals.series();
-            order.iter().for_each(|at| series.add(&slices[*at]));
-            let rows = series.finish().rows().to_vec();
-            (totals, rows, added)
-        };
-        let forward: Vec<usize> = (0..60).collect();
-        let (expected, rows, added) = evaluate(&forward);
-        assert_eq!((added, rows.len(), rows[0].users, rows[7].requests), (60, 30, 80, 2));
-        assert_eq!(expected.counters().users_active, 80);
-        // Late by a few seconds; from the end to the beginning; everything twice.
-        let late: Vec<usize> = (0..60).map(|at| at / 10 * 10 + (at * 7) % 10).collect();
-        let backward: Vec<usize> = (0..60).rev().collect();
-        for order in [late, backward, [forward.clone(), forward].concat()] {
-            let (totals, same, added) = evaluate(&order);
-            assert_eq!((added, totals.refused()), (60, order.len() as u64 - 60));
-            assert_eq!(same, rows);
-            assert_eq!(
-                (totals.all(), totals.of_kind(RowKind::Request).count()),
-                (expected.all(), 1)
-            );
-            assert_eq!(of(&totals, "g"), of(&expected, "g"));
-            assert_eq!(totals.time_account(30.0), expected.time_account(30.0));
-            assert_eq!(totals.time_account(30.0).users, 58);
-        }
-    }
-
-    #[test]
-    fn workers_may_number_metrics_differently_and_announce_them_late() {
-        let bought = MetricKey::new(squall_metrics::MetricKind::Counter, "s", "bought", Vec::new());
-        let mut totals = Totals::new();
-        for (worker, number) in [(0, 0), (1, 5)] {
-            let record = |slice: &mut Slice| {
-                assert_eq!(slice.record_metric(MetricId(number), bought.kind, 1.5, 0), Ok(()));
-            };
-            let (mut first, mut second) = (Slice::new(worker, 0), Slice::new(worker, 1));
-            first.announce_metric(MetricId(number), &bought);
-            record(&mut first);
-            record(&mut second);
-            assert!(totals.add(&second) && totals.add(&first));
-        }
-        let all: Vec<_> = totals.metrics().map(|(key, stats)| (key, stats.sum())).collect();
-        assert_eq!(all, [(&bought, 6.0)]);
-    }
-
-    /// What a run of a day holds: a few seconds with their records, and numbers of 1,200 rows at most.
-    #[test]
-    fn a_long_run_takes_no_more_memory_than_a_short_one() {
-        let (mut totals, mut seconds) = (Totals::new(), Vec::new());
-        for second in 0..10_000 {
-            let mut slice = Slice::new(0, second);
-            slice.announce(NameId(0), request("a"));
-            slice.record(NameId(0), &Sample::ok(u64::from(second % 100)));
-            slice.counters.users_active = 3;
-            assert!(totals.add(&slice));
-            assert!(totals.recent().count() <= RECENT_SECONDS);
-            seconds.push(slice);
-        }
-        let mut builder = totals.series();
-        seconds.iter().for_each(|slice| builder.add(slice));
-        let series = builder.finish();
-        let rows = series.rows();
-        assert!((600..=1_200).contains(&rows.len()), "{}", rows.len());
-        assert_eq!(rows.iter().map(|row| row.requests).sum::<u64>(), 10_000);
-        assert!(rows.iter().all(|row| row.users == 3 && row.second % row.seconds == 0));
-        assert!(rows.iter().map(|row| row.seconds).sum::<u32>() >= 10_000);
     }
 }

@@ -27,6 +27,32 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A text of several lines, each escaped by [`escape_control`].
+pub fn escape_lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c| commands(c) && c != '\n') {
+        return Cow::Borrowed(text);
+    }
+    let lines: Vec<Cow<'_, str>> = text.split('\n').map(escape_control).collect();
+    Cow::Owned(lines.join("\n"))
+}
+
+/// JSON in which those characters are escaped that a terminal would obey, and that JSON leaves as they are
+/// (`\u009b`): to whoever parses it, the same texts.
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| commands(c) && !matches!(c, '\n' | '\r');
+    let Some(first) = json.find(obeyed) else { return Cow::Borrowed(json) };
+    let mut out = String::with_capacity(json.len() + 16);
+    out.push_str(&json[..first]);
+    for c in json[first..].chars() {
+        // Writing to a String cannot fail. All of these have four digits.
+        let _ = match obeyed(c) {
+            true => write!(out, "\\u{:04x}", u32::from(c)),
+            false => out.write_char(c),
+        };
+    }
+    Cow::Owned(out)
+}
+
 /// Whether a terminal takes a character for something else than a letter: the control characters of ASCII
 /// and of Latin-1 (ECMA-48), and of Unicode those that change the direction of writing or end a line.
 fn commands(c: char) -> bool {
@@ -57,6 +83,21 @@ mod tests {
         ] {
             assert_eq!(escape_control(text), escaped);
         }
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(escape_lines("a\nb\r\u{1b}[2J\n"), "a\nb\\r\\x1b[2J\n");
+        assert!(matches!(escape_lines("a\n\tb\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_stays_the_same_to_who_parses_it() {
+        assert_eq!(
+            escape_json("{\n  \"a\": \"ü\u{9b}2J\u{202e}\u{7f}\"\n}"),
+            "{\n  \"a\": \"ü\\u009b2J\\u202e\\u007f\"\n}"
+        );
+        assert!(matches!(escape_json("[\"plain\"]"), Cow::Borrowed(_)));
     }
 
     proptest::proptest! {

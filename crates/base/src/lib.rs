@@ -6,4 +6,4 @@ pub mod hex;
 pub mod random;
 pub mod units;
 
-pub use escape::escape_control;
+pub use escape::{escape_control, escape_json, escape_lines};

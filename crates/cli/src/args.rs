@@ -535,7 +535,7 @@ pub enum BaselineCommand {
 pub struct Export {
     /// The run's folder.
     pub run: PathBuf,
-    /// csv, jsonl, or hlog (HdrHistogram's interval log).
+    /// csv, jsonl, parquet, or hlog (HdrHistogram's interval log).
     #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = format)]
     pub format: Format,
     /// The file to write [default: the standard output].
@@ -619,7 +619,8 @@ fn format(text: &str) -> Result<Format, String> {
         "csv" => Ok(Format::Csv),
         "jsonl" => Ok(Format::Jsonl),
         "hlog" => Ok(Format::Hlog),
-        _ => Err("write csv, jsonl or hlog".to_owned()),
+        "parquet" => Ok(Format::Parquet),
+        _ => Err("write csv, jsonl, parquet or hlog".to_owned()),
     }
 }
 

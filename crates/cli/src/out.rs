@@ -30,15 +30,32 @@ pub fn print_bytes(bytes: &[u8]) {
     }
 }
 
+/// The standard output as something to write to, see [`print_bytes`].
+#[derive(Debug, Clone, Copy)]
+pub struct Printed;
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        print_bytes(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Whether what is printed may have colours: for a terminal, unless NO_COLOR is set (no-color.org).
 pub fn has_colors() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stdout().is_terminal() && !refused
 }
 
-/// Prints a text to the standard error, as it is. That it cannot be read is no reason to do anything else.
+/// Prints a text to the standard error, its control characters escaped: it may quote a plan, or what a server sent.
+/// That it cannot be read is no reason to do anything else.
 pub fn message(text: &str) {
     let mut out = std::io::stderr().lock();
+    let text = squall_base::escape_lines(text);
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 

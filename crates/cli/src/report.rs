@@ -23,9 +23,8 @@ pub fn command(args: &Report) -> CommandResult {
 pub fn export(args: &Export) -> CommandResult {
     let (run, mut recording) =
         squall_report::load_folder(&args.run).map_err(CommandError::bad_input)?;
-    let mut write = |to: &mut dyn Write| {
-        squall_report::export(&mut recording, run.meta.started_unix, args.format, to)
-    };
+    let mut write =
+        |to: &mut (dyn Write + Send)| squall_report::export(&run, &mut recording, args.format, to);
     let written = match &args.out {
         Some(path) => File::create(path).and_then(|file| {
             let mut file = BufWriter::new(file);
@@ -33,8 +32,8 @@ pub fn export(args: &Export) -> CommandResult {
             file.flush()
         }),
         None => {
-            let mut text = Vec::new();
-            write(&mut text).map(|()| out::print_bytes(&text))
+            let mut printed = BufWriter::new(out::Printed);
+            write(&mut printed).and_then(|()| printed.flush())
         }
     };
     let name =

@@ -75,8 +75,9 @@ fn conclude(output: &Output, outcome: &Outcome) -> CommandResult {
         if let Some(folder) = &outcome.folder {
             out::print(&format!("\n run folder  {}", folder.display()));
         }
-        if outcome.has_load {
-            out::print(&squall_report::text(&document, &out::show(output.explain)));
+        match outcome.has_load {
+            true => out::print(&squall_report::text(&document, &out::show(output.explain))),
+            false => out::print("\n"),
         }
     }
     // The text says itself that the load was interrupted.

@@ -50,7 +50,14 @@ const MAY_IMPORT: [(&str, &[&str]); 14] = [
     ),
     (
         "squall-report",
-        &["squall-analysis", "squall-base", "squall-limit", "squall-metrics", "squall-plan"],
+        &[
+            "squall-analysis",
+            "squall-base",
+            "squall-limit",
+            "squall-load",
+            "squall-metrics",
+            "squall-plan",
+        ],
     ),
     (
         "squall-engine",

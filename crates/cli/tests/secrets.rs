@@ -84,8 +84,8 @@ fn a_short_secret_gets_a_warning_and_is_masked_where_it_was_put() {
     let server = target();
     let text = plan(
         &server.url(),
-        "vars: {pin: {value: 7261, secret: true}}",
-        "{get: '/echo?pin=${pin}'}, {log: 'pin ${pin}'}",
+        "vars: {pin: {value: 7261, secret: true}, page: /echo}",
+        "{get: '/echo?pin=${pin}'}, {get: '${page}/${pin}/x'}, {log: 'pin ${pin}'}",
     );
     let folder = folder(&[("plan.yaml", &text)]);
     let output = squall(folder.path(), &["run", "plan.yaml"]);

@@ -320,6 +320,7 @@ impl<'p> Stretch<'_, 'p> {
         self.strand.pc = 0;
         let (seed, scenario) = (self.program.seed, u64::from(core.seat.scenario));
         core.draw_from(Random::of(seed, scenario, core.seat.number, core.iteration.get()));
+        worker.recorder.levels.iteration_started(core.scenario());
         worker.recorder.count(|counters| counters.iterations_started += 1);
         worker.count_arrival(self.strand, true);
         true

@@ -26,7 +26,7 @@ mod user;
 mod worker;
 
 pub use program::{
-    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Program, Section, advise, compile,
+    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Planned, Program, Section, advise, compile,
 };
 pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
 pub use trace::{Exchange, Hop, Trace, Which};

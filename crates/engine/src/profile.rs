@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use squall_load::{Arrivals, MAX_TIME, Mix, Pattern, Rate, Share, Users};
+use squall_load::{Arrivals, Curve, MAX_TIME, Mix, Pattern, Rate, Share, Users};
 use squall_plan::model::{self, Closed, Load, Open, Stage};
 
 /// Nanoseconds.
@@ -108,6 +108,20 @@ impl LoadProfile {
     /// From when on, on the run's clock, the load stays as it is; `None`: it changes to its end.
     pub(crate) fn constant_from(&self) -> Option<Nanos> {
         self.constant_from.map(|from| self.start.saturating_add(from).min(MAX_TIME))
+    }
+
+    /// What it asks for of a scenario over the run: users, or arrivals a second. Scenarios that share it have
+    /// parts by weight.
+    pub(crate) fn curve(&self, scenario: usize) -> Curve {
+        let weight_of = |members: &[Member]| members.iter().map(|own| own.weight).sum::<f64>();
+        let own = self.members.iter().filter(|own| own.scenario == scenario).copied();
+        let part = weight_of(&own.collect::<Vec<_>>()) / weight_of(&self.members);
+        match &self.shape {
+            Shape::Closed(shape) => {
+                Curve::of_load(shape.users.points(), part, self.start, self.end())
+            }
+            Shape::Open(shape) => Curve::of_load(shape.rate.points(), part, self.start, self.end()),
+        }
     }
 
     /// Whether latency is also counted from when a request was due.

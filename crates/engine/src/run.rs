@@ -107,6 +107,9 @@ pub struct ErrorExample {
     pub status: u16,
     /// Which error of its kind and row it is, of those of its worker, from 1.
     pub number: u64,
+    /// The beginning of the response's body, its secrets masked and its control characters escaped; empty: there was
+    /// none, or nobody kept it.
+    pub excerpt: String,
 }
 
 /// What a run hands to its caller while it goes on.

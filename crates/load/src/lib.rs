@@ -6,12 +6,14 @@
 //! split, the shares add up to the whole: nothing is lost and nothing is done twice.
 
 mod arrivals;
+mod curve;
 mod mix;
 mod rate;
 mod share;
 mod users;
 
 pub use arrivals::{Arrival, Arrivals, Pattern};
+pub use curve::Curve;
 pub use mix::Mix;
 pub use rate::{MAX_RATE, MIN_RATE, Rate, RateCursor};
 pub use share::Share;

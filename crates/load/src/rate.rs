@@ -106,6 +106,12 @@ impl Rate {
         (time <= MAX_TIME).then_some(time)
     }
 
+    /// Time and rate, straight from point to point; two at the same time are a jump. After the last one the
+    /// rate stays.
+    pub fn points(&self) -> impl Iterator<Item = (Nanos, f64)> {
+        self.points.iter().map(|point| (point.at, point.rate))
+    }
+
     /// The highest rate.
     pub fn most(&self) -> f64 {
         self.points.iter().map(|point| point.rate).fold(0.0, f64::max)

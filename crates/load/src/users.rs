@@ -47,6 +47,12 @@ impl Users {
         self.after_point(self.points.partition_point(|(at, _)| *at <= time) - 1, time)
     }
 
+    /// Time and number of users, straight from point to point; two at the same time are a jump. After the last
+    /// one the number stays.
+    pub fn points(&self) -> impl Iterator<Item = (Nanos, f64)> {
+        self.points.iter().map(|(at, users)| (*at, *users as f64))
+    }
+
     /// The most users at any time.
     pub fn most(&self) -> u64 {
         self.points.iter().map(|(_, users)| *users).max().unwrap_or(0)

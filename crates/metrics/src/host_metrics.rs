@@ -40,6 +40,12 @@ macro_rules! host_sample {
                 }
             }
 
+            /// The larger value of each gauge, and the sums of the counters.
+            fn add(&mut self, later: &HostSample) {
+                $(self.$gauge = self.$gauge.max(later.$gauge);)*
+                $(self.$counter = self.$counter.saturating_add(later.$counter);)*
+            }
+
             /// Its gauges, and what its counters have counted since an earlier sample.
             pub fn since(&self, earlier: &HostSample) -> HostSample {
                 HostSample {
@@ -103,17 +109,59 @@ host_sample! {
     }
 }
 
+/// Most rows of the samples over time; in longer runs each covers several seconds.
+const MAX_ROWS: usize = 1_200;
+
+/// Samples over time: gauges at their highest, and what the counters counted, by second.
+#[derive(Debug, Clone, PartialEq)]
+struct HostSeries {
+    /// Seconds per row.
+    resolution: u32,
+    /// First seconds of rows, in order, each with what was sampled.
+    rows: Vec<(u32, HostSample)>,
+}
+
+impl Default for HostSeries {
+    fn default() -> HostSeries {
+        HostSeries { resolution: 1, rows: Vec::new() }
+    }
+}
+
+impl HostSeries {
+    /// Adds a sample with what was counted since the one before. Samples come in order.
+    fn add(&mut self, second: u32, sample: HostSample) {
+        self.put(second, sample);
+        while self.rows.len() > MAX_ROWS {
+            self.resolution = self.resolution.saturating_mul(2);
+            let rows = std::mem::take(&mut self.rows);
+            rows.into_iter().for_each(|(second, sample)| self.put(second, sample));
+        }
+    }
+
+    fn put(&mut self, second: u32, sample: HostSample) {
+        let first = second / self.resolution * self.resolution;
+        match self.rows.last_mut().filter(|(last, _)| *last >= first) {
+            Some((_, last)) => last.add(&sample),
+            None => self.rows.push((first, sample)),
+        }
+    }
+}
+
 /// All samples of a run, aggregated in constant memory.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct HostMetrics {
     first: Option<(f64, HostSample)>,
     last: (f64, HostSample),
     peak: HostSample,
+    series: HostSeries,
 }
 
 impl HostMetrics {
     /// Adds a sample, taken `at_s` seconds after the start of the run; samples come in order.
     pub fn add(&mut self, at_s: f64, sample: HostSample) {
+        let before = self.first.map_or(sample, |_| self.last.1);
+        // Conversion from floating point saturates.
+        self.series.add(at_s as u32, sample.since(&before));
         self.first.get_or_insert((at_s, sample));
         self.last = (at_s, sample);
         self.peak = self.peak.peak_with(&sample);
@@ -127,6 +175,12 @@ impl HostMetrics {
     /// The highest value of each gauge.
     pub fn peak(&self) -> HostSample {
         self.peak
+    }
+
+    /// The samples over time, at most 1,200 rows: the first second of each, its gauges at their highest, and what its
+    /// counters counted in it.
+    pub fn series(&self) -> &[(u32, HostSample)] {
+        &self.series.rows
     }
 
     /// How fast a gauge has grown over the run, per second.
@@ -159,5 +213,22 @@ mod tests {
         let run = host.during_run();
         assert_eq!((run.open_files, run.resets_received), (30, 70));
         assert!((host.growth(|sample| sample.open_files) - 10.0).abs() < 1e-9);
+        let series =
+            host.series().iter().map(|(at, own)| (*at, own.open_files, own.resets_received));
+        assert_eq!(series.collect::<Vec<_>>(), [(0, 10, 0), (1, 50, 30), (2, 30, 40)]);
+    }
+
+    #[test]
+    fn a_long_run_has_no_more_rows_than_a_short_one() {
+        let mut host = HostMetrics::default();
+        for second in 0..50_000u32 {
+            let resets_received = u64::from(second) * 3;
+            host.add(f64::from(second), HostSample { resets_received, ..HostSample::default() });
+        }
+        let rows = host.series();
+        assert!((600..=1_200).contains(&rows.len()), "{}", rows.len());
+        let counted: u64 = rows.iter().map(|(_, own)| own.resets_received).sum();
+        assert_eq!(counted, host.during_run().resets_received);
+        assert!(rows.windows(2).all(|pair| pair[1].0 - pair[0].0 == 64), "whole rows");
     }
 }

@@ -8,6 +8,7 @@ mod codec;
 mod error_kind;
 mod histogram;
 mod host_metrics;
+mod load;
 mod metrics;
 mod names;
 mod request_stats;
@@ -21,6 +22,7 @@ pub use codec::DecodeError;
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram, rank};
 pub use host_metrics::{HostMetrics, HostSample};
+pub use load::{Level, Load, ScenarioLoad};
 pub use metrics::{
     Gauge, MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, Metrics, THOUSANDTHS,
     WrongValue,

@@ -240,6 +240,17 @@ impl MetricStats {
         self.trues as f64 / self.count.max(1) as f64
     }
 
+    /// The one number that says most: the sum of a counter, the last value of a gauge, the share of a rate, the mean
+    /// of a trend.
+    pub fn value(&self, kind: MetricKind) -> f64 {
+        match kind {
+            MetricKind::Counter => self.sum(),
+            MetricKind::Gauge => self.gauge.map_or(0.0, |gauge| gauge.last),
+            MetricKind::Rate => self.share(),
+            MetricKind::Trend => self.trend.mean() / THOUSANDTHS,
+        }
+    }
+
     /// Of a gauge: its values.
     pub fn gauge(&self) -> Option<Gauge> {
         self.gauge

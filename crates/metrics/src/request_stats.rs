@@ -181,6 +181,14 @@ impl RequestStats {
         self.phases.iter_mut().for_each(Histogram::clear);
     }
 
+    /// See [`Histogram::compact`].
+    pub fn compact(&mut self) {
+        let fine = [&mut self.latency, &mut self.corrected_latency];
+        fine.into_iter().for_each(Histogram::compact);
+        [&mut self.waited, &mut self.corrected_waited].into_iter().for_each(Histogram::compact);
+        self.phases.iter_mut().for_each(Histogram::compact);
+    }
+
     /// Heap memory, in bytes.
     pub fn heap_bytes(&self) -> usize {
         let phases: usize = self.phases.iter().map(Histogram::heap_bytes).sum();

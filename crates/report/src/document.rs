@@ -6,7 +6,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::run::{Meta, RunPhase};
-use crate::schema::{Schema, document};
+use crate::schema::{document, schema_of};
+use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument};
+
+/// What stands for validity where no load ran, because setup failed or the run was stopped before.
+pub const NONE: &str = "none";
 
 /// Version of the schema. Fields are added without a new one.
 pub const SCHEMA: u64 = 2;
@@ -30,7 +34,8 @@ document! {
         stopped_by_plan: bool,
         /// Whether the run passed, and if not, why.
         outcome: OutcomeDocument,
-        /// How far the numbers can be trusted: `valid`, `questionable` or `invalid`.
+        /// How far the numbers can be trusted: `valid`, `questionable` or `invalid`; `none`: no load ran, so that there
+        /// are no numbers.
         validity: String,
         /// Why not further, and notes; the most severe first.
         validity_reasons: Vec<ValidityReason>,
@@ -68,6 +73,14 @@ document! {
         log: Vec<String>,
         /// The run second by second; in long runs each row covers several seconds.
         series: Vec<SeriesDocument>,
+        /// The requests, resources, programs, groups and iterations with the most to count, by second.
+        series_rows: Vec<RowTrack>,
+        /// The checks with the most to count, by second.
+        series_checks: Vec<CheckTrack>,
+        /// The metrics of the plan with the most to count, by second.
+        series_metrics: Vec<MetricTrack>,
+        /// The host, by second.
+        series_host: HostTrack,
     }
 
     /// Whether the run passed.
@@ -425,51 +438,11 @@ document! {
         /// How much later than made connections were seen, in µs.
         connect_delay_us: PhaseTimes,
     }
-
-    /// A second of a run, or several.
-    SeriesDocument {
-        /// The first second, from 0.
-        second: u32,
-        /// How many it covers.
-        seconds: u32,
-        /// Most virtual users at once.
-        users: u64,
-        /// Requests that have ended.
-        requests: u64,
-        /// Those of them that were errors.
-        errors: u64,
-        /// Bytes received.
-        bytes_in: u64,
-        /// Bytes sent.
-        bytes_out: u64,
-        /// Mean latency, in µs.
-        mean_us: f64,
-        /// Median latency, in µs.
-        p50_us: f64,
-        /// 90th percentile, in µs.
-        p90_us: f64,
-        /// 99th percentile, in µs.
-        p99_us: f64,
-        /// Largest latency, in µs.
-        max_us: f64,
-        /// Arrivals dropped.
-        arrivals_dropped: u64,
-        /// 99th percentile of the receive delay, in µs.
-        receive_delay_p99_us: u64,
-        /// 99th percentile of the send delay, in µs.
-        send_delay_p99_us: u64,
-        /// The longest iteration of an event loop, in µs.
-        loop_iteration_max_us: u64,
-        /// Time in which workers had no CPU, in µs.
-        starved_us: u64,
-        /// CPU time of the busiest worker in a second, in seconds.
-        busiest_worker: f64,
-    }
 }
 
 /// The JSON Schema of `run.json`.
 pub fn run_schema() -> Value {
-    let mut schema = RunDocument::schema();
+    let mut schema = schema_of::<RunDocument>();
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("squall run.json");
     schema["properties"]["schema"]["maximum"] = json!(SCHEMA);

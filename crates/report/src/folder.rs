@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use squall_base::escape_json;
 use squall_metrics::{HostMetrics, HostSample, Slice};
 
 use crate::document::{RunDocument, SCHEMA};
@@ -86,7 +87,7 @@ impl RunFolder {
         if let (Some(line), serde_json::Value::Object(more)) = (line.as_object_mut(), more) {
             line.extend(more);
         }
-        let written = writeln!(self.log, "{line}");
+        let written = writeln!(self.log, "{}", escape_json(&line.to_string()));
         self.count_failure(written);
     }
 

@@ -1,11 +1,12 @@
 //! From a [`Run`] to its [`RunDocument`], which is `run.json`.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io;
 
 use squall_analysis::{
-    Bounded, Durations, Interval, Latencies, SeriesRow, ThresholdResult, ThroughputGap, Totals,
+    Bounded, Durations, Interval, Latencies, ThresholdResult, ThroughputGap, Totals,
 };
+use squall_base::escape_json;
 use squall_metrics::{
     COARSE, Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
     THOUSANDTHS, TimeAccount, UserState,
@@ -13,14 +14,15 @@ use squall_metrics::{
 
 use crate::document::*;
 use crate::run::Run;
+use crate::series;
 
-/// Writes the result as JSON with line breaks.
+/// Writes the result as JSON with line breaks, in which nothing is left that a terminal would obey.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write_json(run: &RunDocument, to: impl io::Write) -> io::Result<()> {
-    let mut to = io::BufWriter::new(to);
-    serde_json::to_writer_pretty(&mut to, run)?;
+pub fn write_json(run: &RunDocument, mut to: impl io::Write) -> io::Result<()> {
+    let json = serde_json::to_string_pretty(run)?;
+    to.write_all(escape_json(&json).as_bytes())?;
     to.write_all(b"\n")?;
     to.flush()
 }
@@ -57,8 +59,8 @@ pub fn document(run: &Run) -> RunDocument {
                 })
                 .collect(),
         },
-        validity: validity.label().to_owned(),
-        validity_reasons: validity_reasons(run),
+        validity: if run.has_numbers() { validity.label() } else { NONE }.to_owned(),
+        validity_reasons: if run.has_numbers() { validity_reasons(run) } else { Vec::new() },
         totals: row(&totals.all(), elapsed),
         requests: request_rows(totals, elapsed),
         names: names(run),
@@ -83,7 +85,11 @@ pub fn document(run: &Run) -> RunDocument {
         },
         warnings: run.warnings.clone(),
         log: run.log.clone(),
-        series: run.series.rows().iter().map(series_row).collect(),
+        series: series::rows(run),
+        series_rows: series::row_tracks(&run.series),
+        series_checks: series::check_tracks(&run.series),
+        series_metrics: series::metric_tracks(&run.series),
+        series_host: series::host_track(&run.host),
     }
 }
 
@@ -413,28 +419,5 @@ fn phase(h: &Histogram<COARSE>) -> PhaseTimes {
         p90: p(90.0),
         p99: p(99.0),
         max: h.max() as f64,
-    }
-}
-
-fn series_row(row: &SeriesRow) -> SeriesDocument {
-    SeriesDocument {
-        second: row.second,
-        seconds: row.seconds,
-        users: row.users,
-        requests: row.requests,
-        errors: row.errors,
-        bytes_in: row.bytes_in,
-        bytes_out: row.bytes_out,
-        mean_us: row.mean_us,
-        p50_us: row.p50_us as f64,
-        p90_us: row.p90_us as f64,
-        p99_us: row.p99_us as f64,
-        max_us: row.max_us as f64,
-        arrivals_dropped: row.arrivals_dropped,
-        receive_delay_p99_us: row.receive_delay_p99_us,
-        send_delay_p99_us: row.send_delay_p99_us,
-        loop_iteration_max_us: row.loop_iteration_max_us,
-        starved_us: row.starved_ns / 1_000,
-        busiest_worker: row.busiest_ns as f64 / 1e9,
     }
 }

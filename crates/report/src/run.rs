@@ -77,12 +77,23 @@ document! {
         log: Vec<String>,
     }
 
+    /// What the plan asks for of a scenario over time. Scenarios that share a load have parts by weight.
+    PlannedLoad {
+        /// `users`, or `arrivals` (a second); empty: unknown.
+        unit: String,
+        /// Seconds from the start of the load, ascending, and how many: straight from point to point, two at the
+        /// same time are a jump, and after the last one the number stays.
+        points: Vec<(f64, f64)>,
+    }
+
     /// A scenario.
     ScenarioMeta {
         /// Its name.
         name: String,
         /// Its load in words.
         load: String,
+        /// The same as a curve.
+        planned: PlannedLoad,
     }
 }
 
@@ -202,7 +213,12 @@ impl Run {
         read.and(batches).map(drop)
     }
 
-    /// How far its numbers can be trusted.
+    /// Whether a load ran, so that there is something to judge.
+    pub fn has_numbers(&self) -> bool {
+        self.totals.workers() > 0
+    }
+
+    /// How far its numbers can be trusted, if it has any.
     pub fn validity(&self) -> Validity {
         squall_analysis::worst(&self.reasons)
     }

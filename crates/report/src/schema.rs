@@ -7,9 +7,27 @@ use serde_json::{Map, Value, json};
 
 /// A type that has a JSON Schema (draft 2020-12).
 pub trait Schema {
-    /// The schema of its values.
+    /// The schema of its values; of a document, a reference to its definition.
     fn schema() -> Value;
+
+    /// Adds the definitions of the documents that its schema refers to, by name.
+    fn define(_definitions: &mut Map<String, Value>) {}
 }
+
+/// The schema of a document as a whole, with the definitions of all others.
+pub fn schema_of<T: Schema>() -> Value {
+    let mut definitions = Map::new();
+    T::define(&mut definitions);
+    let reference = T::schema();
+    let name = reference["$ref"].as_str().and_then(|path| path.strip_prefix(DEFINITIONS));
+    let own = name.and_then(|name| definitions.shift_remove(name));
+    let mut schema = own.unwrap_or(reference);
+    schema["$defs"] = Value::Object(definitions);
+    schema
+}
+
+/// Where a schema has its definitions.
+pub const DEFINITIONS: &str = "#/$defs/";
 
 macro_rules! plain {
     ($($type:ty => $schema:tt,)*) => {$(
@@ -34,11 +52,19 @@ impl<T: Schema> Schema for Vec<T> {
     fn schema() -> Value {
         json!({"type": "array", "items": T::schema()})
     }
+
+    fn define(definitions: &mut Map<String, Value>) {
+        T::define(definitions);
+    }
 }
 
 impl<T: Schema> Schema for BTreeMap<String, T> {
     fn schema() -> Value {
         json!({"type": "object", "additionalProperties": T::schema()})
+    }
+
+    fn define(definitions: &mut Map<String, Value>) {
+        T::define(definitions);
     }
 }
 
@@ -46,11 +72,20 @@ impl<T: Schema> Schema for Option<T> {
     fn schema() -> Value {
         json!({"anyOf": [T::schema(), {"type": "null"}]})
     }
+
+    fn define(definitions: &mut Map<String, Value>) {
+        T::define(definitions);
+    }
 }
 
 impl<A: Schema, B: Schema> Schema for (A, B) {
     fn schema() -> Value {
         json!({"type": "array", "prefixItems": [A::schema(), B::schema()]})
+    }
+
+    fn define(definitions: &mut Map<String, Value>) {
+        A::define(definitions);
+        B::define(definitions);
     }
 }
 
@@ -79,6 +114,17 @@ macro_rules! document {
 
         impl $crate::schema::Schema for $name {
             fn schema() -> serde_json::Value {
+                let path = format!("{}{}", $crate::schema::DEFINITIONS, stringify!($name));
+                serde_json::json!({"$ref": path})
+            }
+
+            fn define(definitions: &mut serde_json::Map<String, serde_json::Value>) {
+                if definitions.contains_key(stringify!($name)) {
+                    return;
+                }
+                // Its place is taken, so that what refers to itself ends.
+                definitions.insert(stringify!($name).to_owned(), serde_json::Value::Null);
+                $(<$type as $crate::schema::Schema>::define(definitions);)*
                 let about: &[&str] = &[$($about),*];
                 let about = about.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
                 let fields = vec![$({
@@ -86,7 +132,8 @@ macro_rules! document {
                     let about = about.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
                     (stringify!($field), about, <$type as $crate::schema::Schema>::schema())
                 },)*];
-                $crate::schema::object(&about, fields)
+                let object = $crate::schema::object(&about, fields);
+                definitions.insert(stringify!($name).to_owned(), object);
             }
         }
     )*};

@@ -6,16 +6,19 @@ mod table;
 use std::fmt::Write as _;
 
 use squall_analysis::definition;
+use squall_base::escape_control;
 use squall_base::units::{bytes, count, percent, rate, time};
 use squall_metrics::ErrorKind;
 
-use crate::document::{Known, MetricRow, PhaseTimes, RunDocument};
+use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
 use crate::run::RunPhase;
 
 /// Most metrics of the plan's own that are shown.
 const MAX_METRICS_SHOWN: usize = 30;
 /// Most lines of the log that are shown.
 const MAX_LOG_SHOWN: usize = 10;
+/// Most characters of such a line.
+const MAX_LINE: usize = 258;
 /// The narrowest and the widest text, in columns.
 const WIDTHS: (usize, usize) = (80, 200);
 
@@ -46,14 +49,10 @@ pub fn text(run: &RunDocument, show: &Show) -> String {
     let mut out = String::from("\n");
     let width = show.width();
     head(&mut out, run, width);
-    table::requests(&mut out, run, show);
-    table::checks(&mut out, run, show);
-    outcomes(&mut out, run, width);
-    errors(&mut out, run, width);
-    time_accounting(&mut out, run, width);
-    metrics(&mut out, run, width);
-    steady(&mut out, run, width);
-    generator(&mut out, run, width);
+    failed_phases(&mut out, run, show);
+    if run.validity != NONE {
+        load(&mut out, run, show);
+    }
     for warning in &run.warnings {
         paragraph(&mut out, " warning     ", warning, width);
     }
@@ -66,6 +65,39 @@ pub fn text(run: &RunDocument, show: &Show) -> String {
     out
 }
 
+/// What the load came to.
+fn load(out: &mut String, run: &RunDocument, show: &Show) {
+    let width = show.width();
+    table::requests(out, run, show);
+    table::checks(out, run, show);
+    outcomes(out, run, width);
+    errors(out, run, width);
+    time_accounting(out, run, width);
+    metrics(out, run, width);
+    steady(out, run, width);
+    generator(out, run, width);
+}
+
+/// What a setup or a teardown that failed, or had errors, did: its requests and its log.
+fn failed_phases(out: &mut String, run: &RunDocument, show: &Show) {
+    let failed = |phase: &&RunPhase| phase.end == "failed" || phase.errors > 0;
+    for phase in run.run_phases.iter().filter(|phase| phase.phase != "load").filter(failed) {
+        table::phase(out, phase, show);
+        for line in phase.log.iter().take(MAX_LOG_SHOWN) {
+            paragraph(out, "             ", &shorten(line, MAX_LINE), show.width());
+        }
+        more(out, phase.log.len().saturating_sub(MAX_LOG_SHOWN), "lines");
+        out.push('\n');
+    }
+}
+
+/// So much more than is shown.
+fn more(out: &mut String, number: usize, what: &str) {
+    if number > 0 {
+        let _ = writeln!(out, "             and {} more {what}, in run.json", count(number as u64));
+    }
+}
+
 /// The ending of a word after a number.
 fn plural(number: u64) -> &'static str {
     if number == 1 { "" } else { "s" }
@@ -76,14 +108,17 @@ fn head(out: &mut String, run: &RunDocument, width: usize) {
     let users = run.counters.get("users_active").copied().unwrap_or(0);
     let (workers, end) = (meta.workers, if run.finished { "" } else { ", broken off" });
     let end = if run.interrupted { ", interrupted" } else { end };
-    let first = format!(
-        "{}: {}{end}, {workers} worker{}, at most {} virtual user{}",
-        shorten(&meta.plan, 60),
-        time(run.elapsed_s * 1e6),
-        plural(workers),
-        count(users),
-        plural(users)
-    );
+    let plan = shorten(&meta.plan, 60);
+    let first = match run.validity == NONE {
+        true => format!("{plan}: no load ran{end}"),
+        false => format!(
+            "{plan}: {}{end}, {workers} worker{}, at most {} virtual user{}",
+            time(run.elapsed_s * 1e6),
+            plural(workers),
+            count(users),
+            plural(users)
+        ),
+    };
     paragraph(out, "", &first, width);
     if let Some(target) = &meta.target {
         paragraph(out, " target      ", target, width);
@@ -167,8 +202,9 @@ fn errors(out: &mut String, run: &RunDocument, width: usize) {
         paragraph(out, " errors      ", &text, width);
     }
     for line in run.log.iter().take(MAX_LOG_SHOWN) {
-        paragraph(out, "             ", &shorten(line, 258), width);
+        paragraph(out, "             ", &shorten(line, MAX_LINE), width);
     }
+    more(out, run.log.len().saturating_sub(MAX_LOG_SHOWN), "lines of the log");
 }
 
 /// Time accounting, and throughput, measured and by Little's law; nothing without a closed workload.
@@ -206,10 +242,7 @@ fn metrics(out: &mut String, run: &RunDocument, width: usize) {
         let label = shorten(&format!("{scenario}{}{tags}", own.name), 40);
         paragraph(out, " metric      ", &format!("{label}: {}", values(own)), width);
     }
-    let more = run.metrics.len().saturating_sub(MAX_METRICS_SHOWN);
-    if more > 0 {
-        let _ = writeln!(out, "             and {more} more, in run.json");
-    }
+    more(out, run.metrics.len().saturating_sub(MAX_METRICS_SHOWN), "metrics");
 }
 
 /// What a metric recorded.
@@ -330,8 +363,10 @@ fn thresholds(out: &mut String, run: &RunDocument, show: &Show) {
     for own in &run.thresholds {
         let word = if own.passed { show.word("passed", "32") } else { show.word("FAILED", "31;1") };
         let room = show.width() - 23;
-        let (text, shown) =
-            (shorten(&own.text, room / 2), shorten(&own.shown, room - room / 2 - 1));
+        // What one does not need is the other's.
+        let rest = room.saturating_sub(own.shown.chars().count() + 1);
+        let text = shorten(&own.text, rest.max(room / 2));
+        let shown = shorten(&own.shown, room - 1 - text.chars().count());
         let _ = writeln!(out, " threshold   {word} {text} ({shown})");
     }
 }
@@ -347,6 +382,7 @@ fn validity(out: &mut String, run: &RunDocument, show: &Show) {
             show.word("QUESTIONABLE", "33;1"),
             "some of these numbers partly describe the generator",
         ),
+        NONE => (NONE.to_owned(), "no load ran, so that there are no numbers"),
         _ => (show.word("valid", "32"), "squall found no reason to doubt these numbers"),
     };
     let _ = writeln!(out, " validity    {word}: {meaning}");
@@ -363,25 +399,28 @@ fn validity(out: &mut String, run: &RunDocument, show: &Show) {
 /// Whether the run passed, and if not, why.
 fn outcome(out: &mut String, run: &RunDocument, show: &Show) {
     let reasons: Vec<&str> = run.outcome.reasons.iter().map(|own| own.text.as_str()).collect();
-    let (word, why) = match reasons.split_first() {
-        Some((first, _)) => (show.word("FAILED", "31;1"), *first),
-        None if !run.thresholds.is_empty() => (show.word("passed", "32"), "all thresholds passed"),
-        None => (show.word("passed", "32"), "no check failed and no request was an error"),
+    let ((plain, color), why) = match reasons.split_first() {
+        Some((first, _)) => (("FAILED", "31;1"), *first),
+        None if !run.thresholds.is_empty() => (("passed", "32"), "all thresholds passed"),
+        None if run.validity == NONE => (("passed", "32"), "there was nothing to judge"),
+        None => (("passed", "32"), "no check failed and no request was an error"),
     };
-    // Colours are no columns.
-    let extra = word.chars().count() - 6;
-    paragraph(out, " run         ", &format!("{word}: {why}"), show.width() + extra);
+    let mut text = String::new();
+    paragraph(&mut text, " run         ", &format!("{plain}: {why}"), show.width());
+    out.push_str(&text.replacen(plain, &show.word(plain, color), 1));
     for reason in reasons.iter().skip(1) {
         paragraph(out, "             ", reason, show.width());
     }
 }
 
-/// A text after a label, wrapped, with later lines indented.
+/// A text after a label, wrapped, with later lines indented. What came from elsewhere stays data: control characters
+/// are escaped.
 pub(crate) fn paragraph(out: &mut String, word: &str, text: &str, width: usize) {
+    let word = escape_control(word);
     let indent = word.chars().count();
-    out.push_str(word);
+    out.push_str(&word);
     let mut column = indent;
-    for (at, part) in text.split_whitespace().enumerate() {
+    for (at, part) in text.split_whitespace().map(escape_control).enumerate() {
         let length = part.chars().count();
         if at > 0 && column + 1 + length > width {
             out.push('\n');
@@ -391,15 +430,15 @@ pub(crate) fn paragraph(out: &mut String, word: &str, text: &str, width: usize) 
             out.push(' ');
             column += 1;
         }
-        out.push_str(part);
+        out.push_str(&part);
         column += length;
     }
     out.push('\n');
 }
 
-/// A text in at most `width` characters, shortened in its middle.
+/// A text in at most `width` characters, shortened in its middle, with control characters escaped.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
-    let chars: Vec<char> = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let chars: Vec<char> = escape_control(text).replace('\t', " ").chars().collect();
     if chars.len() <= width {
         return chars.into_iter().collect();
     }

@@ -52,8 +52,11 @@ fn side(
     slices.iter().for_each(|slice| builder.add(slice));
     let mut counting = builder.counting();
     slices.iter().for_each(|slice| counting.add(slice));
-    let scenarios =
-        vec![ScenarioMeta { name: "buyer".to_owned(), load: "200/s arrivals, for 30s".to_owned() }];
+    let scenarios = vec![ScenarioMeta {
+        name: "buyer".to_owned(),
+        load: "200/s arrivals, for 30s".to_owned(),
+        ..ScenarioMeta::default()
+    }];
     let meta = Meta {
         squall: "0.1.0".to_owned(),
         plan: "shop".to_owned(),

@@ -7,12 +7,13 @@ use common::golden;
 use serde_json::Value;
 use squall_analysis::Totals;
 use squall_metrics::{
-    ErrorKind, HostMetrics, HostSample, MetricId, MetricKey, MetricKind, NameId, Phases, RowKey,
-    RowKind, Sample, Slice, TimeAccount, TimeRecorder, UserState, Verdict,
+    ErrorKind, HostMetrics, HostSample, Level, Load, MetricId, MetricKey, MetricKind, NameId,
+    Phases, RowKey, RowKind, Sample, ScenarioLoad, Slice, TimeAccount, TimeRecorder, UserState,
+    Verdict,
 };
 use squall_report::{
-    Generator, Live, Meta, Recording, Row, Run, RunFolder, RunPhase, ScenarioMeta, Show, document,
-    live_line, load, run_schema, text, write_json,
+    Generator, Live, Meta, PlannedLoad, Recording, Row, Run, RunFolder, RunPhase, ScenarioMeta,
+    Show, document, live_line, load, run_schema, text, write_json,
 };
 
 const HOME: NameId = NameId(0);
@@ -103,6 +104,7 @@ fn slice(second: u32) -> Slice {
         (SECOND / 2, SECOND / 100, 3);
     record_metrics(&mut slice);
     slice.counters.users_active = 20 + u64::from(second);
+    slice.load = levels(u64::from(second));
     slice.counters.arrivals_due = 105;
     slice.counters.arrivals_dropped = 5;
     slice.counters.stale_retries = 4;
@@ -110,6 +112,14 @@ fn slice(second: u32) -> Slice {
     slice.counters.checks_passed = 98;
     slice.counters.checks_failed = 2;
     slice
+}
+
+/// The load of a second: the buyer's users and requests in flight.
+fn levels(second: u64) -> Load {
+    let in_flight = Level { most: 12 + second, at_end: 9 };
+    let buyer =
+        ScenarioLoad { users: 15 + second, in_flight, iterations_started: 2, arrivals_dropped: 0 };
+    Load { in_flight, scenarios: vec![(ITERATION, buyer)] }
 }
 
 /// Metrics of each kind, of which one has tags.
@@ -153,6 +163,10 @@ fn host_sample(second: u64) -> HostSample {
     }
 }
 
+fn planned(unit: &str, points: &[(f64, f64)]) -> PlannedLoad {
+    PlannedLoad { unit: unit.to_owned(), points: points.to_vec() }
+}
+
 fn run() -> Run {
     let (mut totals, mut recording) = (Totals::new(), Recording::unnamed().expect("a file"));
     for second in 0..3 {
@@ -170,8 +184,13 @@ fn run() -> Run {
                 ScenarioMeta {
                     name: "buyer".to_owned(),
                     load: "20 virtual users, for 3s".to_owned(),
+                    planned: planned("users", &[(0.0, 0.0), (1.5, 20.0), (3.0, 20.0), (3.0, 0.0)]),
                 },
-                ScenarioMeta { name: "guest".to_owned(), load: "50/s arrivals, for 3s".to_owned() },
+                ScenarioMeta {
+                    name: "guest".to_owned(),
+                    load: "50/s arrivals, for 3s".to_owned(),
+                    planned: planned("arrivals", &[(0.0, 50.0), (3.0, 50.0), (3.0, 0.0)]),
+                },
             ],
             os: "Linux version 6.1".to_owned(),
             cpus: 2,
@@ -241,8 +260,70 @@ fn the_text() {
     golden("report-in-colour.txt", &text(&run, &Show { color: true, ..PLAIN }));
     let nothing = document(&Run { finished: true, ..Run::default() });
     golden("report-of-nothing.txt", &text(&nothing, &PLAIN));
+    for columns in [80, 200] {
+        let shown = text(&document(&failed_setup()), &Show { columns, ..PLAIN });
+        golden(&format!("report-failed-setup-{columns}.txt"), &shown);
+    }
     let broken = squall_report::RunDocument { finished: true, interrupted: true, ..run };
     golden("report-interrupted.txt", &text(&broken, &PLAIN));
+}
+
+/// A run whose setup failed: there is no load.
+fn failed_setup() -> Run {
+    let of = |name: &str, errors| Row {
+        kind: "request".to_owned(),
+        name: name.to_owned(),
+        count: 1,
+        errors,
+        error_rate: errors as f64,
+        ..Row::default()
+    };
+    let setup = RunPhase {
+        phase: "setup".to_owned(),
+        end: "failed".to_owned(),
+        requests: 2,
+        errors: 1,
+        elapsed_s: 0.0125,
+        rows: vec![of("POST /login", 0), of("GET /token", 1)],
+        log: vec![
+            "GET /token: status (status 401, 12 bytes, GET http://shop.example/token)".to_owned(),
+        ],
+    };
+    let load =
+        RunPhase { phase: "load".to_owned(), end: "not_run".to_owned(), ..RunPhase::default() };
+    Run {
+        meta: Meta {
+            plan: "shop".to_owned(),
+            thresholds: vec!["p99 < 1s".to_owned()],
+            ..Meta::default()
+        },
+        phases: vec![setup, load],
+        incomplete: vec!["setup failed: 1 of 2 requests was an error".to_owned()],
+        finished: true,
+        ..Run::default()
+    }
+}
+
+/// What others sent stays data, wherever in the result it stands.
+#[test]
+fn the_text_commands_no_terminal() {
+    fn taint(value: &mut Value) {
+        match value {
+            Value::String(text) => text.push_str("\u{1b}[31m\u{9b}2J\u{202e}\r\u{7}"),
+            Value::Array(list) => list.iter_mut().for_each(taint),
+            Value::Object(map) => map.values_mut().for_each(taint),
+            _ => {}
+        }
+    }
+    for run in [run(), failed_setup()] {
+        let mut json = serde_json::to_value(document(&run)).expect("JSON");
+        taint(&mut json);
+        let tainted = serde_json::from_value(json).expect("a result");
+        let shown = text(&tainted, &Show { explain: true, ..PLAIN });
+        let obeyed = |c: &char| (c.is_control() && *c != '\n') || *c == '\u{202e}';
+        assert!(!shown.chars().any(|c| obeyed(&c)), "{shown:?}");
+        assert!(shown.contains("\\x1b[31m"), "{shown}");
+    }
 }
 
 /// Steady for 30 s: every number has an interval, and the run passes.
@@ -313,14 +394,19 @@ fn the_json() {
 #[test]
 fn the_json_has_its_schema() {
     let run = serde_json::to_value(document(&run())).expect("JSON");
-    conforms(&run, &run_schema(), "run");
+    let schema = run_schema();
+    conforms(&run, &schema, &schema["$defs"], "run");
 }
 
 /// Whether a value is what a schema says, of the kinds of schemas that are used.
-fn conforms(value: &Value, schema: &Value, at: &str) {
+fn conforms(value: &Value, schema: &Value, definitions: &Value, at: &str) {
+    if let Some(path) = schema["$ref"].as_str() {
+        let name = path.strip_prefix("#/$defs/").expect("a reference within the schema");
+        return conforms(value, &definitions[name], definitions, at);
+    }
     if let Some(any) = schema["anyOf"].as_array() {
         let schema = if value.is_null() { &any[1] } else { &any[0] };
-        return conforms(value, schema, at);
+        return conforms(value, schema, definitions, at);
     }
     match schema["type"].as_str().expect("a type") {
         "object" => {
@@ -332,7 +418,7 @@ fn conforms(value: &Value, schema: &Value, at: &str) {
                 let known = &schema["properties"][name];
                 let schema = if known.is_null() { &schema["additionalProperties"] } else { known };
                 assert!(!schema.is_null(), "{at}: {name} is not in the schema");
-                conforms(value, schema, &format!("{at}.{name}"));
+                conforms(value, schema, definitions, &format!("{at}.{name}"));
             }
         }
         "array" => {
@@ -341,7 +427,7 @@ fn conforms(value: &Value, schema: &Value, at: &str) {
                     Some(own) => own,
                     None => &schema["items"],
                 };
-                conforms(item, item_schema, &format!("{at}[{index}]"));
+                conforms(item, item_schema, definitions, &format!("{at}[{index}]"));
             }
         }
         "string" => assert!(value.is_string(), "{at}: {value}"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use squall_analysis::Totals;
-use squall_metrics::{NameId, RowKey, RowKind, Sample, Slice};
+use squall_metrics::{Level, Load, NameId, RowKey, RowKind, Sample, ScenarioLoad, Slice};
 use squall_report::{Meta, Recording, Run, RunFolder, document, load, load_folder};
 
 fn slice(worker: u32, second: u32) -> Slice {
@@ -11,6 +11,7 @@ fn slice(worker: u32, second: u32) -> Slice {
     if second == 0 {
         slice.announce(NameId(worker), RowKey::new(RowKind::Request, "s", "GET /a"));
         slice.announce(NameId(1 - worker), RowKey::new(RowKind::Group, "s", "g"));
+        slice.announce(NameId(2), RowKey::new(RowKind::Iteration, "s", "iteration"));
     }
     for n in 0..20 {
         let sample = Sample {
@@ -23,8 +24,16 @@ fn slice(worker: u32, second: u32) -> Slice {
     }
     slice.record_span(NameId(1 - worker), 70_000, false);
     slice.counters.users_active = 5;
+    slice.load = load_of(second);
     slice.self_metrics.cpu_ns = u64::from(second);
     slice
+}
+
+/// Requests in flight, and the load of the scenario.
+fn load_of(second: u32) -> Load {
+    let in_flight = Level { most: 3 + u64::from(second % 2), at_end: 1 };
+    let own = ScenarioLoad { users: 5, in_flight, iterations_started: 2, arrivals_dropped: 1 };
+    Load { in_flight, scenarios: vec![(NameId(2), own)] }
 }
 
 fn meta(seconds: u32) -> Meta {
@@ -87,6 +96,15 @@ fn a_result_is_the_same_wherever_it_is_recorded() {
     let rows = again.series.rows();
     assert!(rows.len() <= 1_200 && rows.iter().all(|row| row.users == 10), "{rows:?}");
     assert_eq!(rows.iter().map(|row| row.requests).sum::<u64>(), u64::from(SECONDS) * 40);
+    let row = &rows[7];
+    assert_eq!((row.seconds, row.in_flight), (4, Level { most: 8, at_end: 2 }));
+    let scenario = row.scenarios[0];
+    assert_eq!((scenario.users, scenario.in_flight), (10, Level { most: 8, at_end: 2 }));
+    assert_eq!((scenario.iterations_started, scenario.arrivals_dropped), (16, 8));
+    let tracks = again.series.requests();
+    let counted: u64 = tracks[0].points.iter().map(|(_, point)| point.count).sum();
+    assert_eq!((tracks[0].key.name.as_str(), counted), ("GET /a", u64::from(SECONDS) * 40));
+    assert!(tracks.iter().map(|track| track.points.len()).sum::<usize>() <= 12_000);
     let (steady, batches) = (again.steady.expect("a steady part"), again.batches.expect("batches"));
     assert!(steady.to > 2_400 && batches.rate_interval().high().is_some());
     assert_eq!(batches.requests(), u64::from(steady.to - steady.from) * 40);

@@ -8,13 +8,14 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use squall_base::hex::hex;
 use squall_base::units;
+use squall_engine::Program;
 use squall_plan::model::{Closed, End, Load, Open, Plan, Target};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
-use squall_report::ScenarioMeta;
+use squall_report::{PlannedLoad, ScenarioMeta};
 
 /// The scenarios of a plan with their loads.
-pub(crate) fn scenarios(plan: &Plan) -> Vec<ScenarioMeta> {
+pub(crate) fn scenarios(plan: &Plan, program: &Program) -> Vec<ScenarioMeta> {
     let shared = plan.load.as_ref().map(|load| describe_load(&load.value)).unwrap_or_default();
     let of = |scenario: &squall_plan::model::Scenario| ScenarioMeta {
         name: scenario.name.value.clone(),
@@ -23,8 +24,18 @@ pub(crate) fn scenarios(plan: &Plan) -> Vec<ScenarioMeta> {
             (None, Some(weight)) => format!("weight {} of {shared}", weight.value),
             (None, None) => String::new(),
         },
+        planned: planned(program, &scenario.name.value),
     };
     plan.scenarios.iter().map(of).collect()
+}
+
+/// What the plan asks for of a scenario over time.
+fn planned(program: &Program, scenario: &str) -> PlannedLoad {
+    let planned = program.planned().find(|own| own.scenario == scenario);
+    planned.map_or_else(PlannedLoad::default, |own| PlannedLoad {
+        unit: if own.is_open { "arrivals" } else { "users" }.to_owned(),
+        points: own.curve.points().to_vec(),
+    })
 }
 
 /// The plan as it is run: with the target that takes the place of its own.

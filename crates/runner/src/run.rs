@@ -200,7 +200,7 @@ fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: &RunOptions) -> Meta {
         host: describe::host_name(),
         cpu: describe::cpu(),
         memory_bytes: describe::memory_bytes(),
-        scenarios: describe::scenarios(plan),
+        scenarios: describe::scenarios(plan, program),
         digests: describe::digests(plan, &text),
         labels: options.labels.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
         strict: options.strict,

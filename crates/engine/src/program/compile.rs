@@ -101,7 +101,7 @@ pub(crate) struct Compiler<'p> {
     pub(super) response_body: Option<&'p ResponseBody>,
     pub(super) noticed: Noticed,
     pub(super) used: HashSet<String>,
-    secrets: Secrets,
+    pub(super) secrets: Secrets,
     /// Bytes that further variables may come to.
     left: usize,
     used_feeds: Vec<u16>,

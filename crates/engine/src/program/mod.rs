@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use squall_load::Share;
+use squall_load::{Curve, Share};
 use squall_metrics::{NameId, Names};
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
@@ -198,6 +198,17 @@ pub(crate) struct Branch {
     pub registers: Range<Register>,
 }
 
+/// What a plan asks for of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned<'p> {
+    /// The scenario.
+    pub scenario: &'p str,
+    /// Whether the curve is of arrivals a second; otherwise it is of users.
+    pub is_open: bool,
+    /// How many, over the time of the run.
+    pub curve: Curve,
+}
+
 impl Program {
     /// Whether it does nothing: the plan has no steps for this part.
     pub fn is_empty(&self) -> bool {
@@ -238,6 +249,17 @@ impl Program {
         let to = self.loads.iter().filter_map(LoadProfile::end).min();
         let seconds = |ns: u64| ns as f64 / 1e9;
         to.is_none_or(|to| to > from).then(|| (seconds(from), to.map(seconds)))
+    }
+
+    /// What the plan asks for of each scenario over the run.
+    pub fn planned(&self) -> impl Iterator<Item = Planned<'_>> {
+        self.loads.iter().flat_map(|load| {
+            load.members.iter().map(|member| Planned {
+                scenario: &self.scenarios[member.scenario].name,
+                is_open: matches!(load.shape, Shape::Open(_)),
+                curve: load.curve(member.scenario),
+            })
+        })
     }
 
     /// Most workers that find a user to drive, and a connection where these are shared.

@@ -312,7 +312,8 @@ impl<'p> Compiler<'p> {
                 names::of_template(prefix, parts)
             }
         };
-        let name = format!("{} {path}", request.method);
+        // A short secret is masked where it was put, and a name has what was put into the path.
+        let name = self.secrets.mask_own(&format!("{} {path}", request.method));
         Some(NameOp::Static(self.name(RowKind::Request, &name)))
     }
 

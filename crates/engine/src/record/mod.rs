@@ -3,6 +3,7 @@
 //! once it is warm.
 
 mod effort;
+mod level;
 mod names;
 
 use std::cell::{Cell, RefCell};
@@ -15,7 +16,7 @@ use squall_metrics::{
     Counters, ErrorKind, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId, RowKey, Sample,
     SelfMetrics, Slice, TimeRecorder, UserState, Verdict, WrongValue,
 };
-use squall_plan::secrets::Secrets;
+use squall_plan::secrets::{Excerpt, Secrets};
 use squall_plan::value::Value;
 
 use crate::program::Program;
@@ -23,6 +24,8 @@ use crate::run::{ErrorExample, LogLine, Message};
 use crate::trace::Trace;
 use crate::user::OpenGroup;
 use effort::Effort;
+use level::Levels;
+pub(crate) use level::Outstanding;
 use names::KnownNames;
 pub(crate) use names::NameRegistry;
 
@@ -31,6 +34,9 @@ const LOG_LINES: usize = 200;
 /// How many errors of each kind and row are written down with their detail, and then one in how many.
 const FIRST_ERRORS: u64 = 3;
 const ERRORS_PER_EXAMPLE: u64 = 1_000;
+/// Most bytes of a body that are looked at for an example, and most characters of it that are shown.
+const EXAMPLE_BYTES: u64 = 1_024;
+const EXAMPLE_CHARS: usize = 200;
 const SECOND: u64 = 1_000_000_000;
 
 /// A worker's records.
@@ -44,6 +50,8 @@ pub(crate) struct Recorder {
     second: Cell<u32>,
     /// Users that are there now.
     users: Cell<u64>,
+    /// Users and requests in flight that are there now, by scenario.
+    pub levels: Levels,
     slice: RefCell<Box<Slice>>,
     book: RefCell<TimeRecorder>,
     effort: RefCell<Effort>,
@@ -80,6 +88,7 @@ impl Recorder {
             start,
             second: Cell::new(0),
             users: Cell::new(0),
+            levels: Levels::new(&program.scenarios),
             slice: RefCell::new(slice),
             book: RefCell::new(TimeRecorder::new(start)),
             effort: RefCell::new(Effort::start()),
@@ -216,6 +225,28 @@ impl Recorder {
         }
     }
 
+    /// How many bytes of a response's body are kept for an example of an error: none before the first error, and then of
+    /// those rows of which the next error will be written down.
+    #[inline]
+    pub(crate) fn example_bytes(&self, name: Option<u32>) -> u64 {
+        let details = self.details.borrow();
+        let expected = |name: u32| {
+            let of = |kind| details.get(&(name, kind)).is_some_and(|seen| is_example(seen + 1));
+            of(ErrorKind::Status) || of(ErrorKind::Check)
+        };
+        let expected = !details.is_empty() && name.is_some_and(expected);
+        if expected { EXAMPLE_BYTES } else { 0 }
+    }
+
+    /// The beginning of a body as it may be shown: masked before it is cut.
+    pub(crate) fn excerpt(&self, body: &[u8], whole: u64) -> String {
+        let bytes = &body[..body.len().min(EXAMPLE_BYTES as usize)];
+        let is_cut = whole > bytes.len() as u64;
+        let masked = self.secrets().mask_response(Excerpt { bytes, is_cut });
+        let short: String = masked.chars().take(EXAMPLE_CHARS).collect();
+        escape_control(&short).into_owned()
+    }
+
     /// Whether the next error of a kind is written down with its detail.
     pub(crate) fn wants_detail(&self, name: u32, kind: ErrorKind) -> bool {
         let seen = self.details.borrow().get(&(name, kind)).copied().unwrap_or(0);
@@ -228,7 +259,7 @@ impl Recorder {
         name: u32,
         kind: ErrorKind,
         status: u16,
-        detail: impl FnOnce() -> String,
+        detail: impl FnOnce() -> (String, String),
     ) {
         let mut details = self.details.borrow_mut();
         let seen = details.entry((name, kind)).or_default();
@@ -238,11 +269,11 @@ impl Recorder {
         }
         let key = self.names.borrow().key(NameId(name));
         let (scenario, text) = key.map(|key| (key.place.scenario, key.name)).unwrap_or_default();
-        let detail = detail();
+        let (detail, excerpt) = detail();
         let colon = if detail.is_empty() { "" } else { ": " };
         let line = format!("{text}: {}{colon}{detail}", kind.label());
         let name = self.secrets().mask(&text);
-        let example = ErrorExample { scenario, name, kind, status, number: *seen };
+        let example = ErrorExample { scenario, name, kind, status, number: *seen, excerpt };
         self.write_down(&line, Some(example));
     }
 
@@ -298,6 +329,7 @@ impl Recorder {
         next.restart(second);
         next.counters.users_active = self.users.get();
         let mut full = self.slice.replace(next);
+        self.levels.close(&mut full.load);
         full.time_account = self.book.borrow_mut().close(end);
         self.effort.borrow_mut().measure(&mut full.self_metrics);
         let log = std::mem::take(&mut *self.log.borrow_mut());

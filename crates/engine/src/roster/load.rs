@@ -48,8 +48,8 @@ pub(super) enum Step {
 pub(super) enum Arrived<U> {
     /// A seat, and the user that had it last.
     Seat(Seat, Option<U>),
-    /// No free user.
-    Nobody,
+    /// No free user of this scenario.
+    Nobody(usize),
 }
 
 impl<U: Seated> Load<U> {
@@ -173,7 +173,7 @@ impl<U: Seated> Load<U> {
         let (number, user) = match taker {
             Some(Taker::Free(user)) => (user.seat().number, Some(user)),
             Some(Taker::New(k)) => (share.nth(k)?, None),
-            None => return Some(Arrived::Nobody),
+            None => return Some(Arrived::Nobody(scenario)),
         };
         self.active += 1;
         let seat = Seat { number, load: self.number, scenario: scenario as u16 };

@@ -46,8 +46,8 @@ pub(crate) enum Action<U> {
     /// An arrival of an open workload: an iteration by a user that was free, or by a new one. A user
     /// of another scenario leaves its seat to a new one.
     Arrive { seat: Seat, due: Nanos, user: Option<U> },
-    /// An arrival found no free user.
-    DropArrival,
+    /// An arrival for a scenario found no free user.
+    DropArrival { scenario: usize },
     /// A user that waited goes on.
     Resume { user: U, due: Nanos },
     /// A user that waited has lost its seat: it is no more.
@@ -239,7 +239,7 @@ impl<U: Seated> Roster<U> {
                 self.arm_next(load);
                 match arrived? {
                     Arrived::Seat(seat, user) => Some(Action::Arrive { seat, due, user }),
-                    Arrived::Nobody => Some(Action::DropArrival),
+                    Arrived::Nobody(scenario) => Some(Action::DropArrival { scenario }),
                 }
             }
             Timer::End { load, generation } => {

@@ -275,7 +275,7 @@ fn arrivals_without_a_free_user_are_dropped_and_users_are_used_again() {
     for now in 0..3 {
         match roster.poll(now * MS) {
             Some(Action::Arrive { seat, user: None, .. }) => numbers.push(seat.number),
-            Some(Action::DropArrival) => numbers.push(u64::MAX),
+            Some(Action::DropArrival { scenario: 0 }) => numbers.push(u64::MAX),
             other => panic!("{other:?}"),
         }
     }

@@ -37,6 +37,7 @@ impl Sampler for ExecOp {
             part.render(&UserScope::new(&worker.program, frame.user), &mut text)?;
             command.push(String::from_utf8_lossy(&text).into_owned());
         }
+        frame.enter();
         let ran = {
             let _in_tokio = worker.client.in_tokio();
             in_flight.run(exec::run(&command, self.timeout)).await

@@ -13,6 +13,7 @@ use super::{Failure, Moment, Sampled, Sampler};
 use crate::long_body::FoundAhead;
 use crate::post::{self, AssertionResult, Observation};
 use crate::program::{CheckOp, PostOp};
+use crate::record::Outstanding;
 use crate::scope::Reply;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -55,6 +56,8 @@ pub(crate) struct Frame<'w> {
     pub in_flight: &'w InFlight,
     /// The name under which it is counted.
     pub name: Option<u32>,
+    /// The beginning of the body of a reply that is an error and will be written down.
+    excerpt: String,
     /// When the user could go on, on the run's clock.
     ready: u64,
     /// When its first connection was begun or its first byte sent; until then as `ready`. What lies
@@ -92,6 +95,8 @@ pub(crate) struct Frame<'w> {
     pub wanted: Wanted<'w>,
     /// What the reply names besides.
     pub found: Option<Box<Found>>,
+    /// That it is in flight, from when it has what it needs for that.
+    outstanding: Option<Outstanding<'w>>,
 }
 
 impl<'w> Frame<'w> {
@@ -108,6 +113,7 @@ impl<'w> Frame<'w> {
             user,
             in_flight,
             name: None,
+            excerpt: String::new(),
             ready: now.ready,
             start: now.ready,
             begun: false,
@@ -130,6 +136,7 @@ impl<'w> Frame<'w> {
             copy: worker.copy(),
             wanted: Wanted::default(),
             found: None,
+            outstanding: None,
         }
     }
 
@@ -141,6 +148,12 @@ impl<'w> Frame<'w> {
     /// How much of a body those who watch want to see.
     pub(super) fn copied_body(&self) -> u64 {
         self.copy.as_ref().map_or(0, |copy| copy.body_bytes())
+    }
+
+    /// It is in flight from now on, until it is over.
+    pub(super) fn enter(&mut self) {
+        let levels = &self.worker.recorder.levels;
+        self.outstanding.get_or_insert_with(|| levels.request(self.user.scenario()));
     }
 
     /// What the target has to answer for begins now; only the first call counts.
@@ -331,6 +344,22 @@ impl<'w> Frame<'w> {
         }
     }
 
+    /// How much of a body an example of an error would show.
+    pub(super) fn example_bytes(&self) -> u64 {
+        self.worker.recorder.example_bytes(self.name)
+    }
+
+    /// Keeps the beginning of a reply that is an error, if it will be written down.
+    pub(super) fn keep_excerpt(&mut self, response: &Response<'_>) {
+        let recorder = &self.worker.recorder;
+        if let (Some(kind), Some(name)) = (self.result.error, self.name)
+            && !response.body.is_empty()
+            && recorder.wants_detail(name, kind)
+        {
+            self.excerpt = recorder.excerpt(response.body, response.body_bytes);
+        }
+    }
+
     /// Whether an extract or a check made the sample an error.
     pub(super) fn has_failed_on_body(&self) -> bool {
         matches!(self.result.error, Some(ErrorKind::Extract | ErrorKind::Check))
@@ -432,11 +461,14 @@ impl<'w> Frame<'w> {
         }
     }
 
-    fn count(&self, name: u32, complete: bool) {
-        let (recorder, result) = (&self.worker.recorder, &self.result);
-        if let Some(kind) = result.error {
+    fn count(&mut self, name: u32, complete: bool) {
+        let recorder = &self.worker.recorder;
+        if let Some(kind) = self.result.error {
             let status = u16::try_from(self.code).unwrap_or(0);
-            recorder.detail(name, kind, status, || self.detail(complete));
+            // What was read of a response that then came to nothing is not asked for any more.
+            let excerpt = std::mem::take(&mut self.excerpt);
+            let excerpt = if complete { excerpt } else { String::new() };
+            recorder.detail(name, kind, status, || (self.detail(complete), excerpt));
         }
     }
 }

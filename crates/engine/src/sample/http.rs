@@ -186,7 +186,7 @@ async fn attempt(
     let mut sink = capture.as_ref();
     let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn BodySource);
     let expect = Expect {
-        keep: op.limits.keep.max(frame.copied_body()),
+        keep: op.limits.keep.max(frame.copied_body()).max(frame.example_bytes()),
         sink: sink.as_mut().map(|sink| sink as &mut dyn BodySink),
         max_body: op.limits.max_body,
         max_decompression_ratio: op.limits.max_decompression_ratio,
@@ -251,6 +251,7 @@ async fn begin<'p, 'w>(
     // Before the connection is there: that is no time of the target's.
     let message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
     let place = frame.place(route.origin, op.limits.pool).await?;
+    frame.enter();
     let borrowed = match worker.open_connection(user, route.origin, place, fresh) {
         Ok(open) => {
             frame.set_deadlines(op.limits.first_byte, op.limits.total);
@@ -375,6 +376,7 @@ fn reply(
             ));
         }
     }
+    frame.keep_excerpt(response);
 }
 
 /// A reply that does not lie in the worker's buffer any more.

@@ -145,7 +145,8 @@ pub(super) fn first<'p, 'w>(
         }
         NameOp::FromUrl => {
             let path = path.as_ref().map_or(&[][..], |path| path);
-            let name = format!("{} {}", op.method, names::collapse(&String::from_utf8_lossy(path)));
+            let path = worker.recorder.secrets().mask_own(&String::from_utf8_lossy(path));
+            let name = format!("{} {}", op.method, names::collapse(&path));
             worker.recorder.name(op.place, &names::limited(&name))
         }
     };

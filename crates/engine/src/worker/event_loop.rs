@@ -134,10 +134,13 @@ impl Worker {
         match action {
             Action::Admit { seat, due, again } => self.admit(seat, due, again),
             Action::Arrive { seat, due, user } => self.arrive(seat, due, user),
-            Action::DropArrival => self.recorder.count(|counters| {
-                counters.arrivals_due += 1;
-                counters.arrivals_dropped += 1;
-            }),
+            Action::DropArrival { scenario } => {
+                self.recorder.levels.arrival_dropped(scenario);
+                self.recorder.count(|counters| {
+                    counters.arrivals_due += 1;
+                    counters.arrivals_dropped += 1;
+                });
+            }
             Action::Resume { mut user, due } => {
                 self.note_timer(due, now);
                 user.strand.due = due;
@@ -149,6 +152,7 @@ impl Worker {
                 let User { core, strand } = &mut *user;
                 self.cut_off_spans(core, strand);
                 self.note(&user.core, UserState::Finished, at);
+                self.recorder.levels.user_left(user.core.scenario());
                 self.note_users();
             }
             Action::Timer { id, due } => self.timer_fired(Timer::of(id), due, now),
@@ -206,6 +210,7 @@ impl Worker {
         self.note(&user.core, UserState::Ready, due);
         user.core.paced.set(self.roster.borrow().first_iteration(due));
         user.strand.due = due;
+        self.recorder.levels.user_came(user.core.scenario());
         self.note_users();
         self.spawn(user);
     }
@@ -215,6 +220,7 @@ impl Worker {
         let same = user.filter(|user| user.core.seat == seat);
         let mut user = same.unwrap_or_else(|| Box::new(User::new(seat)));
         (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
+        self.recorder.levels.user_came(user.core.scenario());
         self.note_users();
         self.spawn(user);
     }

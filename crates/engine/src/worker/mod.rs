@@ -246,6 +246,7 @@ impl Worker {
 
     /// A user waits for its next arrival.
     pub(crate) fn free(&self, user: Box<User>) {
+        self.recorder.levels.user_left(user.core.scenario());
         self.roster.borrow_mut().free(user);
         self.note_users();
     }
@@ -254,6 +255,7 @@ impl Worker {
     pub(crate) fn leave(&self, user: Box<User>, now: u64) {
         self.leave_variables(&user.core);
         self.note(&user.core, UserState::Finished, now);
+        self.recorder.levels.user_left(user.core.scenario());
         self.roster.borrow_mut().leave(user.core.seat);
         self.note_users();
     }

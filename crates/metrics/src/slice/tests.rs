@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::ErrorKind;
+use crate::codec;
+use crate::load::{Level, ScenarioLoad};
 use crate::request_stats::Phases;
 use proptest::prelude::*;
 
@@ -35,6 +37,9 @@ proptest! {
         slice.announce(NameId(0), key("GET /ü"));
         slice.record_check(NameId(5), Verdict::Warned);
         slice.counters.arrivals_dropped = dropped;
+        let in_flight = Level { most: dropped, at_end: 3 };
+        let load = ScenarioLoad { users: 7, in_flight, iterations_started: dropped, arrivals_dropped: 1 };
+        slice.load = Load { in_flight, scenarios: vec![(NameId(9), load)] };
         let tags = vec![("to".to_owned(), "ü".to_owned())];
         let metric = MetricKey::new(MetricKind::Gauge, "buyer", "stock", tags);
         slice.announce_metric(MetricId(2), &metric);
@@ -48,7 +53,7 @@ proptest! {
         prop_assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
         prop_assert_eq!(read.metrics().collect::<Vec<_>>(), slice.metrics().collect::<Vec<_>>());
         prop_assert_eq!(read.checks().collect::<Vec<_>>(), slice.checks().collect::<Vec<_>>());
-        prop_assert_eq!(&read.metric_keys, &slice.metric_keys);
+        prop_assert_eq!((&read.metric_keys, &read.load), (&slice.metric_keys, &slice.load));
         prop_assert_eq!((read.time_account, read.self_metrics), (slice.time_account, slice.self_metrics));
         prop_assert_eq!((read.counters, read.names, read.second, read.worker), (slice.counters, slice.names, 7, 3));
         // Cut anywhere, it is an error and no panic.
@@ -103,6 +108,27 @@ fn what_a_later_version_adds_is_skipped() {
     assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
     later[4] = 2;
     assert!(Slice::decode(&mut later.as_slice()).is_err(), "a later form of the head");
+}
+
+/// What was written before a section was there is read, and has nothing of it.
+#[test]
+fn an_earlier_record_has_no_load() {
+    let mut slice = Slice::new(3, 7);
+    slice.announce(NameId(0), key("GET /"));
+    slice.record(NameId(0), &sample(500, 200));
+    slice.counters.users_active = 4;
+    let encoded = |slice: &Slice| {
+        let mut bytes = Vec::new();
+        slice.encode(&mut bytes);
+        bytes
+    };
+    let earlier = encoded(&slice);
+    let in_flight = Level { most: 5, at_end: 2 };
+    slice.load = Load { in_flight, scenarios: vec![(NameId(0), ScenarioLoad::default())] };
+    assert!(encoded(&slice).len() > earlier.len(), "a section of its own");
+    let read = Slice::decode(&mut earlier.as_slice()).expect("a slice");
+    assert_eq!((read.load, read.counters.users_active), (Load::default(), 4));
+    assert_eq!(Slice::decode(&mut encoded(&slice).as_slice()).expect("a slice").load, slice.load);
 }
 
 /// The largest that a few bytes can claim to be: many buckets, a high number of a name.

@@ -101,8 +101,13 @@ mod tests {
 
     #[test]
     fn what_differs_is_said_once_and_what_matters_first() {
-        let scenario =
-            |load: &str| vec![ScenarioMeta { name: "s".to_owned(), load: load.to_owned() }];
+        let scenario = |load: &str| {
+            vec![ScenarioMeta {
+                name: "s".to_owned(),
+                load: load.to_owned(),
+                ..ScenarioMeta::default()
+            }]
+        };
         let digests = |text: &str| [("plan".to_owned(), text.to_owned())].into_iter().collect();
         let first =
             Meta { seed: 1, io: "epoll".to_owned(), digests: digests("aa"), ..Meta::default() };

@@ -6,6 +6,7 @@ use squall_base::units::{count, percent, rate, time};
 
 use super::{Show, shorten};
 use crate::document::{BoundedTimes, CheckRow, Row, RunDocument, Times};
+use crate::run::RunPhase;
 
 /// Most rows of a table; the rest is in `run.json`.
 const MAX_ROWS: usize = 60;
@@ -51,7 +52,7 @@ impl Layout {
     }
 
     fn head(&self, out: &mut String, what: &str) {
-        let name = self.name;
+        let (name, what) = (self.name, shorten(what, self.name));
         let _ = write!(out, " {what:name$} {:>9} {:>8} {:>7}", "count", "rate", "errors");
         for column in &self.columns {
             let _ = write!(out, " {:>8}", column.title);
@@ -128,6 +129,16 @@ pub(super) fn requests(out: &mut String, run: &RunDocument, show: &Show) {
         }
     }
     out.push('\n');
+}
+
+/// The requests of the setup or the teardown.
+pub(super) fn phase(out: &mut String, phase: &RunPhase, show: &Show) {
+    if phase.rows.is_empty() {
+        return;
+    }
+    let layout = Layout::new(show.width());
+    layout.head(out, &phase.phase);
+    rows(out, &layout, &phase.rows.iter().collect::<Vec<_>>(), "");
 }
 
 /// Rows, under the name of their scenario where there are several.

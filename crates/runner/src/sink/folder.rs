@@ -79,6 +79,6 @@ impl Sink for Folder {
 fn details(example: &ErrorExample) -> Value {
     json!({
         "scenario": example.scenario, "name": example.name, "error": example.kind.label(),
-        "status": example.status, "number": example.number,
+        "status": example.status, "number": example.number, "excerpt": example.excerpt,
     })
 }

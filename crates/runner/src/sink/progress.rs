@@ -82,7 +82,7 @@ impl<W: Write + Send> Sink for Progress<W> {
         match &event.kind {
             EventKind::Warning(text) => {
                 self.clear()?;
-                write!(self.out, "{text}")?;
+                write!(self.out, "{}", squall_base::escape_lines(text))?;
                 self.out.flush()
             }
             EventKind::PhaseEnded { phase: Phase::Load, .. } => {

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
+use squall_base::escape_json;
 use squall_engine::Which;
 use squall_report::Run;
 
@@ -43,7 +44,9 @@ impl Sink for RequestLog {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match (&event.kind, &mut self.out) {
-            (EventKind::Exchange(seen), Some(out)) => writeln!(out, "{}", line(seen)),
+            (EventKind::Exchange(seen), Some(out)) => {
+                writeln!(out, "{}", escape_json(&line(seen).to_string()))
+            }
             // The teardown may be the end of it.
             (EventKind::Evaluated(_), _) => self.flush(),
             _ => Ok(()),

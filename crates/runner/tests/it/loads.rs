@@ -158,3 +158,47 @@ fn what_is_in_flight_at_the_end_may_finish_during_the_graceful_stop() {
     assert_eq!(json["totals"]["latency_us"]["count"].as_u64(), Some(0), "{json}");
     assert!(elapsed(&json) < 30.0, "the responses were not waited for: {}", elapsed(&json));
 }
+
+/// What the plan asks for and what there is, of each scenario by second.
+#[test]
+fn the_series_has_planned_and_actual_load() {
+    let plan = "
+target: URL
+scenarios:
+  closed: {load: {users: 4, ramp: 1s, for: 3s}, steps: [get: /delay/300]}
+  open: {load: {rate: 20/s, for: 3s}, steps: [get: /]}
+";
+    let json = run(&target(), plan, &workers(2));
+    let series = json["series"].as_array().expect("seconds");
+    let of = |second: usize, scenario: &str, key: &str| {
+        series[second]["scenarios"][scenario][key].as_f64().expect(key)
+    };
+    for second in [1, 2] {
+        let closed = |key| of(second, "closed", key);
+        assert_eq!((closed("planned_users"), closed("users")), (4.0, 4.0), "{series:?}");
+        // Each of them has a request in flight, but for the moment between two.
+        assert_eq!(closed("in_flight"), 4.0, "{series:?}");
+        assert_eq!(of(second, "open", "planned_arrivals"), 20.0);
+    }
+    assert_eq!(of(0, "closed", "planned_users"), 4.0, "where the ramp ends");
+    let sum =
+        |scenario, key| (0..series.len()).map(|second| of(second, scenario, key)).sum::<f64>();
+    let due = counter(&json, "arrivals_due") - counter(&json, "arrivals_dropped");
+    assert_eq!(
+        (sum("open", "iterations_started"), sum("open", "planned_arrivals")),
+        (due as f64, 60.0)
+    );
+    let rows = json["iterations"].as_array().expect("rows");
+    for row in rows {
+        let scenario = row["scenario"].as_str().expect("a scenario");
+        assert_eq!(Some(sum(scenario, "iterations_done")), row["count"].as_f64(), "{row}");
+        let track = json["series_rows"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .find(|own| own["kind"] == "iteration" && own["scenario"] == scenario);
+        let counts = track.expect("a track")["count"].as_array().expect("counts");
+        assert_eq!(Some(counts.iter().filter_map(Value::as_u64).sum()), row["count"].as_u64());
+    }
+    assert_eq!(series.last().expect("a second")["in_flight_at_end"].as_u64(), Some(0));
+}

@@ -270,7 +270,7 @@ teardown: [{{get: /status/404}}, {{get: '/status/20${{int(made) - 7}}'}}]
     let path = outcome.folder.expect("a folder").join("run.json");
     let json = std::fs::read(path).expect("a result");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
-    assert_eq!(json["totals"]["count"], 0);
+    assert_eq!((&json["totals"]["count"], &json["validity"]), (&0.into(), &"none".into()));
     for (number, phase, counts) in [(0, "setup", [2, 1]), (1, "teardown", [2, 1])] {
         let json = &json["run_phases"][number];
         assert_eq!([&json["phase"], &json["end"]], [phase, "failed"], "{json}");
@@ -281,6 +281,33 @@ teardown: [{{get: /status/404}}, {{get: '/status/20${{int(made) - 7}}'}}]
     }
     let reasons = json["outcome"]["reasons"].to_string();
     assert!(reasons.contains("setup failed: ") && reasons.contains("teardown failed: "));
+}
+
+/// The log of a run has examples of its errors, with what came: nothing was kept of the first response.
+#[test]
+fn examples_of_errors_have_an_excerpt_without_secrets() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = plan(
+        "target: builtin
+vars: {token: {value: wonderful-secret, secret: true}}
+scenarios: {a: {load: {users: 1, iterations: 3}, steps: [{get: '/echo?q=${token}', name: ask, check: status == 201}]}}
+",
+    );
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("folder".to_owned(), Box::new(Folder::new(folder.path().join("runs"))))];
+    let outcome = run(&plan, &options(), sinks, &Handle::default()).expect("an outcome");
+    let log = outcome.folder.expect("a folder").join("log.jsonl");
+    let log = std::fs::read_to_string(log).expect("a log");
+    let examples: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(examples.len(), 3, "{log}");
+    for (example, number) in examples.iter().zip(1..) {
+        let excerpt = example["excerpt"].as_str().expect("a text");
+        let of = (&example["name"], &example["error"], &example["status"], &example["number"]);
+        assert_eq!(of, (&"ask".into(), &"check".into(), &200.into(), &number.into()));
+        assert_eq!(excerpt.contains("\"q\":"), number > 1, "{log}");
+    }
+    assert!(!log.contains("wonderful"), "{log}");
 }
 
 #[test]

@@ -1,0 +1,145 @@
+//! A row of the series that is not complete: everything recorded of its seconds, merged.
+
+use squall_metrics::{
+    CheckCounts, Counters, Histogram, Level, Load, PHASES, RequestStats, SelfMetrics, Slice,
+};
+
+use super::Scenarios;
+use super::row::{PhaseTimes, ScenarioRow, SeriesRow, Times};
+
+/// What is recorded of a row of the series while it is not complete.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenRow {
+    all: RequestStats,
+    counters: Counters,
+    checks: CheckCounts,
+    self_metrics: SelfMetrics,
+    busiest_ns: u64,
+    /// What was there in each second: workers add up, seconds do not.
+    seconds: Vec<Second>,
+}
+
+/// What was there in a second, of the workers that have handed it over.
+#[derive(Debug, Clone, Default)]
+struct Second {
+    second: u32,
+    users: u64,
+    in_flight: Level,
+    scenarios: Vec<ScenarioRow>,
+}
+
+impl Second {
+    fn add(&mut self, slice: &Slice, scenarios: Option<&Scenarios>) {
+        self.users = self.users.saturating_add(slice.counters.users_active);
+        self.in_flight.add_worker(slice.load.in_flight);
+        if let Some(scenarios) = scenarios {
+            self.add_scenarios(slice, &slice.load, scenarios);
+        }
+    }
+
+    fn add_scenarios(&mut self, slice: &Slice, load: &Load, scenarios: &Scenarios) {
+        self.scenarios.resize_with(scenarios.names.len(), ScenarioRow::default);
+        let place = |id| scenarios.places.get(&(slice.worker, id)).copied();
+        for (id, load) in &load.scenarios {
+            let Some(own) = place(*id).and_then(|at| self.scenarios.get_mut(at)) else { continue };
+            own.users = own.users.saturating_add(load.users);
+            own.in_flight.add_worker(load.in_flight);
+            own.iterations_started = own.iterations_started.saturating_add(load.iterations_started);
+            own.arrivals_dropped = own.arrivals_dropped.saturating_add(load.arrivals_dropped);
+        }
+        for (id, spans) in slice.spans() {
+            if let Some(own) = place(id).and_then(|at| self.scenarios.get_mut(at)) {
+                own.iterations_done = own.iterations_done.saturating_add(spans.count);
+            }
+        }
+    }
+}
+
+impl OpenRow {
+    /// Adds a slice of one of its seconds.
+    pub fn add(&mut self, slice: &Slice, scenarios: Option<&Scenarios>) {
+        slice.requests().for_each(|(_, row)| self.all.merge(row));
+        slice.checks().for_each(|(_, counts)| self.checks.merge(&counts));
+        self.counters.merge(&slice.counters);
+        self.self_metrics.merge(&slice.self_metrics);
+        self.busiest_ns = self.busiest_ns.max(slice.self_metrics.cpu_ns);
+        let at = match self.seconds.binary_search_by_key(&slice.second, |own| own.second) {
+            Ok(at) => at,
+            Err(at) => {
+                self.seconds.insert(at, Second { second: slice.second, ..Second::default() });
+                at
+            }
+        };
+        self.seconds[at].add(slice, scenarios);
+    }
+
+    /// Gives back the memory that it does not need until more is added.
+    pub fn compact(&mut self) {
+        self.all.compact();
+        self.self_metrics.compact();
+    }
+
+    /// Its scenarios, over its seconds.
+    fn scenarios(&self) -> Vec<ScenarioRow> {
+        let mut sums: Vec<ScenarioRow> = Vec::new();
+        for second in &self.seconds {
+            sums.resize_with(sums.len().max(second.scenarios.len()), ScenarioRow::default);
+            for (sum, own) in sums.iter_mut().zip(&second.scenarios) {
+                sum.users = sum.users.max(own.users);
+                sum.in_flight.add_later(own.in_flight);
+                for (sum, own) in [
+                    (&mut sum.iterations_started, own.iterations_started),
+                    (&mut sum.iterations_done, own.iterations_done),
+                    (&mut sum.arrivals_dropped, own.arrivals_dropped),
+                ] {
+                    *sum = sum.saturating_add(own);
+                }
+            }
+        }
+        sums
+    }
+
+    /// Its numbers.
+    pub fn row(&self, second: u32, seconds: u32) -> SeriesRow {
+        let (all, own, counters) = (&self.all, &self.self_metrics, &self.counters);
+        let delays = [&own.receive_delay, &own.send_delay, &own.loop_iteration, &own.timer_delay];
+        let mut in_flight = Level::default();
+        self.seconds.iter().for_each(|second| in_flight.add_later(second.in_flight));
+        let phases = PHASES.iter().zip(&all.phases);
+        SeriesRow {
+            second,
+            seconds,
+            users: self.seconds.iter().map(|second| second.users).max().unwrap_or(0),
+            in_flight,
+            iterations_started: counters.iterations_started,
+            iterations_done: counters.iterations_done,
+            requests: all.count,
+            errors: all.errors,
+            error_kinds: all.error_kinds.clone(),
+            status: all.status.clone(),
+            bytes_in: all.bytes_in,
+            bytes_out: all.bytes_out,
+            mean_us: all.latency.mean(),
+            p50_us: all.latency.percentile(50.0),
+            p90_us: all.latency.percentile(90.0),
+            p95_us: all.latency.percentile(95.0),
+            p99_us: all.latency.percentile(99.0),
+            max_us: all.latency.max(),
+            corrected: Times::of(&all.corrected_latency),
+            phases: phases.filter_map(|(name, own)| PhaseTimes::of(name, own)).collect(),
+            checks: self.checks,
+            arrivals_due: counters.arrivals_due,
+            arrivals_dropped: counters.arrivals_dropped,
+            receive_delay_p99_us: own.receive_delay.percentile(99.0),
+            send_delay_p99_us: own.send_delay.percentile(99.0),
+            timer_delay_p99_us: own.timer_delay.percentile(99.0),
+            connect_delay_p99_us: own.connect_delay.percentile(99.0),
+            loop_iteration_max_us: own.loop_iteration.max(),
+            longest_delay_us: delays.into_iter().map(Histogram::max).max().unwrap_or(0),
+            starved_ns: own.starved_ns,
+            cpu_ns: own.cpu_ns,
+            busiest_ns: self.busiest_ns,
+            scenarios: self.scenarios(),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The form of a slice on disk: sections with a kind and a length, of which a reader skips those that it
+//! does not know.
+
+use super::Slice;
+use crate::checks::Checks;
+use crate::codec::{self, DecodeError};
+use crate::load::Load;
+use crate::metrics::{MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats};
+use crate::names::{NameId, RowKey};
+use crate::self_metrics::SelfMetrics;
+use crate::slice::rows::Rows;
+use crate::time_account::TimeAccount;
+
+/// The first bytes of a slice.
+const MAGIC: &[u8; 4] = b"SQSL";
+/// Version of the encoding. A new kind of section needs no new one.
+const VERSION: u64 = 1;
+
+/// Defines [`SectionKind`] with its numbers, which files keep for ever.
+macro_rules! section_kinds {
+    ($($(#[$doc:meta])* $name:ident = $number:literal,)*) => {
+        /// What a section of an encoded slice holds.
+        #[derive(Debug, Clone, Copy)]
+        enum SectionKind { $($(#[$doc])* $name = $number,)* }
+
+        impl SectionKind {
+            /// The kind of a number; `None`: this version does not know it.
+            fn from_number(number: u64) -> Option<SectionKind> {
+                match number {
+                    $($number => Some(SectionKind::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+section_kinds! {
+    /// [`Counters`], by name.
+    Counters = 2,
+    /// The [`TimeAccount`].
+    TimeAccount = 3,
+    /// [`SelfMetrics`].
+    SelfMetrics = 4,
+    /// Statistics of requests and programs, by the number of their name.
+    Requests = 5,
+    /// Statistics of groups and iterations, likewise.
+    Spans = 6,
+    /// Metrics that got a number in this second.
+    MetricKeys = 7,
+    /// What metrics recorded, by number.
+    Metrics = 8,
+    /// Rows that got a number in this second.
+    Rows = 9,
+    /// What checks came to, by number.
+    Checks = 10,
+    /// The [`Load`].
+    Load = 11,
+}
+
+impl Slice {
+    /// Appends its encoding: a head of magic bytes, version, worker, second and the number of sections;
+    /// then each section with its kind and its length in bytes. All numbers are varints.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut sections = Vec::new();
+        let mut count = 0;
+        let mut section = |kind: SectionKind, write: &dyn Fn(&mut Vec<u8>)| {
+            codec::put(&mut sections, kind as u64);
+            codec::put_block(&mut sections, |out| write(out));
+            count += 1;
+        };
+        if !self.names.is_empty() {
+            section(SectionKind::Rows, &|out| self.encode_names(out));
+        }
+        section(SectionKind::Counters, &|out| self.encode_counters(out));
+        section(SectionKind::TimeAccount, &|out| self.time_account.encode(out));
+        section(SectionKind::SelfMetrics, &|out| self.self_metrics.encode(out));
+        for (kind, rows) in
+            [(SectionKind::Requests, &self.requests), (SectionKind::Spans, &self.spans)]
+        {
+            if !rows.touched.is_empty() {
+                section(kind, &|out| rows.encode(out));
+            }
+        }
+        if !self.load.is_empty() {
+            section(SectionKind::Load, &|out| self.load.encode(out));
+        }
+        if !self.checks.is_empty() {
+            section(SectionKind::Checks, &|out| self.checks.encode(out));
+        }
+        if !self.metric_keys.is_empty() {
+            section(SectionKind::MetricKeys, &|out| self.encode_metric_keys(out));
+        }
+        if self.metrics().next().is_some() {
+            section(SectionKind::Metrics, &|out| self.encode_metrics(out));
+        }
+        out.extend_from_slice(MAGIC);
+        for number in [VERSION, u64::from(self.worker), u64::from(self.second), count] {
+            codec::put(out, number);
+        }
+        out.extend_from_slice(&sections);
+    }
+
+    fn encode_names(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.names.len() as u64);
+        for (NameId(id), key) in &self.names {
+            codec::put(out, u64::from(*id));
+            codec::put_block(out, |out| key.encode(out));
+        }
+    }
+
+    /// Counters that are 0 are left out.
+    fn encode_counters(&self, out: &mut Vec<u8>) {
+        let counted = || self.counters.named().filter(|(_, value)| *value > 0);
+        codec::put(out, counted().count() as u64);
+        for (name, value) in counted() {
+            codec::put_text(out, name);
+            codec::put(out, value);
+        }
+    }
+
+    fn encode_metric_keys(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.metric_keys.len() as u64);
+        for (MetricId(id), key) in &self.metric_keys {
+            codec::put(out, u64::from(*id));
+            codec::put_block(out, |out| key.encode(out));
+        }
+    }
+
+    fn encode_metrics(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.metrics().count() as u64);
+        for (MetricId(id), stats) in self.metrics() {
+            codec::put(out, u64::from(id));
+            codec::put_block(out, |out| stats.encode(out));
+        }
+    }
+
+    /// Reads what [`Slice::encode`] wrote, of this version or an earlier one. Sections and counters that
+    /// this version does not know are skipped. It takes no more memory than a small multiple of the
+    /// bytes that it reads, and a constant.
+    ///
+    /// # Errors
+    /// The bytes are not a slice, or of a later version.
+    pub fn decode(bytes: &mut &[u8]) -> Result<Slice, DecodeError> {
+        if &codec::take(bytes)? != MAGIC {
+            return Err(DecodeError("these bytes are not a slice"));
+        }
+        if codec::get(bytes)? > VERSION {
+            return Err(DecodeError("the slice was written by a later version of squall"));
+        }
+        let worker = codec::number(bytes)?;
+        let mut slice = Slice::new(worker, codec::number(bytes)?);
+        for _ in 0..codec::get(bytes)? {
+            let kind = codec::get(bytes)?;
+            slice.decode_section(kind, codec::get_block(bytes)?)?;
+        }
+        Ok(slice)
+    }
+
+    fn decode_section(&mut self, kind: u64, mut bytes: &[u8]) -> Result<(), DecodeError> {
+        let bytes = &mut bytes;
+        match SectionKind::from_number(kind) {
+            Some(SectionKind::Rows) => self.decode_names(bytes)?,
+            Some(SectionKind::Counters) => self.decode_counters(bytes)?,
+            Some(SectionKind::TimeAccount) => self.time_account = TimeAccount::decode(bytes)?,
+            Some(SectionKind::SelfMetrics) => self.self_metrics = SelfMetrics::decode(bytes)?,
+            Some(SectionKind::Requests) => self.requests = Rows::decode(bytes)?,
+            Some(SectionKind::Load) => self.load = Load::decode(bytes)?,
+            Some(SectionKind::Checks) => self.checks = Checks::decode(bytes)?,
+            Some(SectionKind::Spans) => self.spans = Rows::decode(bytes)?,
+            Some(SectionKind::MetricKeys) => self.decode_metric_keys(bytes)?,
+            Some(SectionKind::Metrics) => self.decode_metrics(bytes)?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn decode_names(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let id = NameId(codec::number(bytes)?);
+            if let Some(key) = RowKey::decode(&mut codec::get_block(bytes)?)? {
+                self.names.push((id, key));
+            }
+        }
+        Ok(())
+    }
+
+    fn decode_metric_keys(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let id = MetricId(codec::number(bytes)?);
+            self.metric_keys.push((id, MetricKey::decode(&mut codec::get_block(bytes)?)?));
+        }
+        Ok(())
+    }
+
+    fn decode_metrics(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let id = codec::number(bytes)?;
+            let stats = MetricStats::decode(&mut codec::get_block(bytes)?)?;
+            // As many as there can be, and one for the rest of each kind.
+            if id as usize >= MAX_METRICS + MetricKind::NAMES.len() || stats.count == 0 {
+                return Err(DecodeError("the number of a metric is out of range"));
+            }
+            *self.metric(MetricId(id)) = stats;
+        }
+        Ok(())
+    }
+
+    fn decode_counters(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for _ in 0..codec::get(bytes)? {
+            let name = codec::get_text(bytes)?;
+            let value = codec::get(bytes)?;
+            let index = self.counters.named().position(|(own, _)| own == name);
+            if let Some(counter) = index.and_then(|index| self.counters.all_mut().nth(index)) {
+                *counter = value;
+            }
+        }
+        Ok(())
+    }
+}
