@@ -61,6 +61,19 @@ pub(crate) fn change(series: &[f64]) -> Option<Change> {
     }
 }
 
+/// The step of a series, if it has one of at least `least` (a share of what it was before), and how many
+/// standard errors it is large.
+pub(crate) fn step_of(series: &[f64], least: f64) -> Option<(Change, f64)> {
+    if series.len() < MIN_VALUES {
+        return None;
+    }
+    let logs = logarithms(series);
+    let found = step(&logs)?;
+    let quantile = found.quantile.0 + found.quantile.1 / logs.len() as f64;
+    let significant = found.standard_errors > quantile && found.change.by.abs() >= least;
+    significant.then_some((found.change, found.standard_errors))
+}
+
 /// Whether the values before a cut differ from the rest, against how much the rest varies.
 pub(crate) fn differs(series: &[f64], cut: usize) -> bool {
     let logs = logarithms(series);

@@ -131,7 +131,7 @@ impl Interval {
 /// much more of the one than its share of the other (the linearised ratio estimator; Cochran, "Sampling
 /// Techniques", 3rd edition, 6.3). The interval is one of the logarithm: a ratio of positive sums, such as a
 /// mean of latencies, varies by factors, and runs that are too low vary too little.
-fn ratio_interval(batches: &[(f64, f64)]) -> Interval {
+pub(crate) fn ratio_interval(batches: &[(f64, f64)]) -> Interval {
     let (of, by) = batches.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     if by <= 0.0 {
         return Interval::None { why: Unknown::Empty };
@@ -151,7 +151,7 @@ fn ratio_interval(batches: &[(f64, f64)]) -> Interval {
 }
 
 /// How much the numerators of all batches together vary about their share of the denominators.
-fn deviations(batches: &[(f64, f64)]) -> LongRun {
+pub(crate) fn deviations(batches: &[(f64, f64)]) -> LongRun {
     let (of, by) = batches.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let ratio = of / by;
     let more: Vec<f64> = batches.iter().map(|(of, by)| of - ratio * by).collect();
@@ -202,63 +202,98 @@ impl Latencies {
         ratio_interval(&batches)
     }
 
-    /// The interval of a percentile, in µs.
-    ///
-    /// Its ends are the values that so many responses exceed as may exceed the true percentile (Woodruff,
-    /// "Confidence intervals for medians and other position measures", JASA 47, 1952). How many may, follows
-    /// from a gamma distribution whose shape is the number of *independent* values above the percentile,
-    /// as samples by clusters are treated (Korn and Graubard, "Confidence intervals for proportions with
-    /// small expected number of positive counts estimated from survey data", Survey Methodology 24,
-    /// 1998): their number, divided by the design effect ([`Latencies::design_effect`]). Its quantiles are
-    /// those of Wilson and Hilferty ("The distribution of chi-square", PNAS 17, 1931).
+    /// The interval of a percentile, in µs: [`percentile_interval`].
     pub fn percentile(&self, p: f64) -> Interval {
-        let (n, share) = (self.all.count() as f64, 1.0 - p / 100.0);
-        if self.all.is_empty() {
-            return Interval::None { why: Unknown::Empty };
-        }
-        if self.batches.len() < MIN_BATCHES {
-            return Interval::None { why: Unknown::Seconds };
-        }
-        let alone = n * share / (1.0 - share);
-        let together = Together::new(self, share);
-        let independent = alone / together.for_width();
-        let (fewest, most) = factors(independent - LEFT_OUT.min(independent / 2.0));
-        let low = self.exceeded_by(most * share * n).0;
-        let above = alone / together.for_gate();
-        let why = if alone < MIN_ABOVE {
-            Unknown::Responses
-        } else if share < MEDIAN && self.batches.len() < MIN_BATCHES_ABOVE {
-            Unknown::SecondsAbove
-        } else if share < MEDIAN && above < MIN_ABOVE || fewest * share * n < 1.0 {
-            Unknown::Together
-        } else {
-            return Interval::Between { low, high: self.exceeded_by(fewest * share * n).1 };
-        };
-        let seconds = self.seconds as f64;
-        let seconds_of_batch = seconds / self.batches.len() as f64;
-        let for_correlation = MIN_BATCHES_ABOVE as f64 * seconds_of_batch;
-        let longer_s = (seconds * MIN_ABOVE / above).max(for_correlation) - seconds;
-        Interval::AtLeast { low, why, longer_s: longer_s.max(1.0) }
+        percentile_interval(self, p)
+    }
+}
+
+impl Values for Latencies {
+    fn count(&self) -> f64 {
+        self.all.count() as f64
     }
 
-    /// How much the number of values above a percentile varies, as a multiple of how much it would if they
-    /// were independent (Kish, "Survey Sampling", 1965, 8.2), and times what the variance may be
-    /// underestimated by.
-    fn design_effect(&self, share: f64) -> f64 {
+    fn batches(&self) -> usize {
+        self.batches.len()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds as f64
+    }
+
+    fn above(&self, share: f64) -> Vec<(f64, f64)> {
         let value = self.all.percentile((1.0 - share) * 100.0);
         let of = |batch: &Histogram| (batch.count_above(value) as f64, batch.count() as f64);
-        let batches: Vec<(f64, f64)> = self.batches.iter().map(of).collect();
-        let varies = deviations(&batches);
-        let alone = self.all.count() as f64 * share * (1.0 - share);
-        varies.variance * varies.widening.powi(2) / alone
+        self.batches.iter().map(of).collect()
     }
 
-    /// The bounds of the bucket of the value that so many values exceed.
     fn exceeded_by(&self, many: f64) -> (f64, f64) {
         let rank = self.all.count().saturating_sub(many as u64).max(1);
         let bucket = self.all.bucket_at_rank(rank);
         bucket.map_or((0.0, 0.0), |(low, width)| (low as f64, (low + width) as f64))
     }
+}
+
+/// Values in batches, as far as the interval of a percentile follows from them.
+pub(crate) trait Values {
+    /// How many there are.
+    fn count(&self) -> f64;
+    /// In how many batches.
+    fn batches(&self) -> usize;
+    /// How many seconds these cover.
+    fn seconds(&self) -> f64;
+    /// How many of how many lie above the value that such a share of all exceeds, by batch.
+    fn above(&self, share: f64) -> Vec<(f64, f64)>;
+    /// The value that so many values exceed, from below and from above.
+    fn exceeded_by(&self, many: f64) -> (f64, f64);
+}
+
+/// The interval of a percentile, in the unit of the values.
+///
+/// Its ends are the values that so many responses exceed as may exceed the true percentile (Woodruff,
+/// "Confidence intervals for medians and other position measures", JASA 47, 1952). How many may, follows
+/// from a gamma distribution whose shape is the number of *independent* values above the percentile,
+/// as samples by clusters are treated (Korn and Graubard, "Confidence intervals for proportions with
+/// small expected number of positive counts estimated from survey data", Survey Methodology 24,
+/// 1998): their number, divided by the design effect ([`design_effect`]). Its quantiles are
+/// those of Wilson and Hilferty ("The distribution of chi-square", PNAS 17, 1931).
+pub(crate) fn percentile_interval(values: &impl Values, p: f64) -> Interval {
+    let (n, share) = (values.count(), 1.0 - p / 100.0);
+    if n <= 0.0 {
+        return Interval::None { why: Unknown::Empty };
+    }
+    if values.batches() < MIN_BATCHES {
+        return Interval::None { why: Unknown::Seconds };
+    }
+    let alone = n * share / (1.0 - share);
+    let together = Together::new(values, share);
+    let independent = alone / together.for_width();
+    let (fewest, most) = factors(independent - LEFT_OUT.min(independent / 2.0));
+    let low = values.exceeded_by(most * share * n).0;
+    let above = alone / together.for_gate();
+    let why = if alone < MIN_ABOVE {
+        Unknown::Responses
+    } else if share < MEDIAN && values.batches() < MIN_BATCHES_ABOVE {
+        Unknown::SecondsAbove
+    } else if share < MEDIAN && above < MIN_ABOVE || fewest * share * n < 1.0 {
+        Unknown::Together
+    } else {
+        return Interval::Between { low, high: values.exceeded_by(fewest * share * n).1 };
+    };
+    let seconds = values.seconds();
+    let seconds_of_batch = seconds / values.batches() as f64;
+    let for_correlation = MIN_BATCHES_ABOVE as f64 * seconds_of_batch;
+    let longer_s = (seconds * MIN_ABOVE / above).max(for_correlation) - seconds;
+    Interval::AtLeast { low, why, longer_s: longer_s.max(1.0) }
+}
+
+/// How much the number of values above a percentile varies, as a multiple of how much it would if they
+/// were independent (Kish, "Survey Sampling", 1965, 8.2), and times what the variance may be
+/// underestimated by.
+fn design_effect(values: &impl Values, share: f64) -> f64 {
+    let varies = deviations(&values.above(share));
+    let alone = values.count() * share * (1.0 - share);
+    varies.variance * varies.widening.powi(2) / alone
 }
 
 /// The share of values above the median.
@@ -278,14 +313,14 @@ struct Together {
 }
 
 impl Together {
-    fn new(latencies: &Latencies, share: f64) -> Together {
-        let own = latencies.design_effect(share);
-        let certain = 1.0 + 4.0 * (2.0 / latencies.batches.len() as f64).sqrt();
+    fn new(latencies: &impl Values, share: f64) -> Together {
+        let own = design_effect(latencies, share);
+        let certain = 1.0 + 4.0 * (2.0 / latencies.batches() as f64).sqrt();
         if share >= MEDIAN {
             return Together { own, at_p90: own, median: own, from_median: own, certain };
         }
-        let at_p90 = if share < 0.1 { latencies.design_effect(0.1) } else { own };
-        let median = latencies.design_effect(MEDIAN);
+        let at_p90 = if share < 0.1 { design_effect(latencies, 0.1) } else { own };
+        let median = design_effect(latencies, MEDIAN);
         // In queues excursions to a higher level come together more, up to 3.5 times as much as those above
         // the median: 2.4 times at p90, 3.3 times at p99 (measured in M/M/1 at 70% and 90%).
         let steeper = 1.0 + 2.75 * (1.0 - (share / MEDIAN).sqrt());

@@ -1,5 +1,5 @@
 //! What follows from what was recorded: totals, statistics, the steady part, confidence intervals, validity,
-//! thresholds. No I/O and no clock: time comes in as a value.
+//! thresholds, comparison of runs. No I/O and no clock: time comes in as a value.
 //!
 //! [`Totals`] are the slices of all workers and seconds, merged, on which [`Threshold`]s are evaluated. No
 //! percentile is ever averaged.
@@ -7,6 +7,7 @@
 mod batches;
 mod censored;
 mod change;
+mod compare;
 mod confidence;
 mod definitions;
 mod long_run;
@@ -20,6 +21,11 @@ mod validity;
 
 pub use batches::{Batches, BatchesBuilder};
 pub use censored::{Bounded, Durations};
+pub use compare::{
+    Block, Comparison, Counting, Difference, Estimate, GRID, Gate, GateResult, MEASURES, Measure,
+    MeasureOf, Measured, RowComparison, RowSketch, RowValues, Scale, Sketch, SketchBuilder,
+    TrendStep, Verdict, compare, judge, quantile_ranks, steps,
+};
 pub use confidence::{Interval, Latencies, Unknown};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use long_run::student;

@@ -26,6 +26,8 @@ pub(crate) struct LongRun {
     pub variance: f64,
     /// The factor by which t exceeds the normal quantile, because the variance is only estimated.
     pub widening: f64,
+    /// The correlation of neighbours that was taken for the true one.
+    pub correlation: f64,
 }
 
 impl LongRun {
@@ -61,19 +63,29 @@ pub(crate) fn long_run(deviations: &[f64], fitted: f64) -> LongRun {
     let n = deviations.len() as f64;
     let squares: f64 = deviations.iter().map(|value| value * value).sum();
     if squares <= 0.0 {
-        return LongRun { variance: 0.0, widening: 1.0 };
+        return LongRun { variance: 0.0, widening: 1.0, correlation: 0.0 };
     }
     let products: f64 = deviations.windows(2).map(|pair| pair[0] * pair[1]).sum();
     let seen = products / squares;
     let r = seen + (fitted + (2.0 + 2.0 * fitted) * seen) / n;
     let r = r.clamp(0.0, MAX_CORRELATION);
-    let factor = (1.0 + r) / (1.0 - r);
+    let factor = factor(r);
     let left = (1.0 - fitted * factor / n).max(MIN_LEFT);
-    let freedom = n / (1.0 + 2.0 / (1.0 - r * r));
     LongRun {
         variance: squares * factor / left,
-        widening: t_quantile(freedom.max(MIN_FREEDOM)) / Z,
+        widening: t_quantile(freedom(n, r)) / Z,
+        correlation: r,
     }
+}
+
+/// How many times as much a long sum varies as if its values were independent, where neighbours are correlated.
+pub(crate) fn factor(correlation: f64) -> f64 {
+    (1.0 + correlation) / (1.0 - correlation)
+}
+
+/// The degrees of freedom of the variance of a sum of so many values ([`long_run`]).
+pub(crate) fn freedom(values: f64, correlation: f64) -> f64 {
+    (values / (1.0 + 2.0 / (1.0 - correlation * correlation))).max(MIN_FREEDOM)
 }
 
 /// The 97.5% quantile of Student's t with so many degrees of freedom, at least 1 (Abramowitz and
@@ -85,7 +97,7 @@ pub fn student(freedom: usize) -> f64 {
 }
 
 /// The same by its expansion alone, for fractions too.
-fn t_quantile(freedom: f64) -> f64 {
+pub(crate) fn t_quantile(freedom: f64) -> f64 {
     let (z, v) = (Z, freedom);
     z + (z.powi(3) + z) / (4.0 * v)
         + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v * v)
@@ -118,6 +130,9 @@ mod tests {
         assert!((alone.variance - 7.2).abs() < 1e-9, "6 values of variance 6/5: {alone:?}");
         let together = long_run(&[1.0, 1.0, 1.0, -1.0, -1.0, -1.0], 1.0);
         assert!(together.variance > 3.0 * alone.variance && together.half() > 2.0 * alone.half());
-        assert_eq!(long_run(&[0.0; 9], 1.0), LongRun { variance: 0.0, widening: 1.0 });
+        assert_eq!(
+            long_run(&[0.0; 9], 1.0),
+            LongRun { variance: 0.0, widening: 1.0, correlation: 0.0 }
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
 
 mod foreign;
-mod subject;
+pub(crate) mod subject;
 
 use std::fmt;
 

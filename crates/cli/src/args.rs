@@ -53,6 +53,14 @@ pub enum Command {
     Report(Report),
     /// Write what was recorded in a run, second by second, for other programs.
     Export(Export),
+    /// List the runs of a folder.
+    History(History),
+    /// Say what changed from one run to another, by more than chance.
+    Compare(Compare),
+    /// Show a measure over many runs, and where it stepped.
+    Trend(Trend),
+    /// Keep a run as a small file to compare others with.
+    Baseline(Baseline),
     /// Run the built-in target.
     Target(Target),
     /// Print the completions of a shell: `source <(squall completions bash)`.
@@ -229,6 +237,10 @@ pub struct Output {
     /// Log heads and bodies too, at most so many bytes of each message, such as 4KiB; at most 16MiB.
     #[arg(long, value_name = "SIZE", value_parser = logged_size, requires = "log_requests")]
     pub log_bodies: Option<u64>,
+    /// Say something of the run, such as branch=main, by which it is found again; may be given more than once. `commit`
+    /// is taken from the environment of a CI job, or from git where the plan is.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    pub label: Vec<(String, String)>,
     /// Exit with code 3 if the validity of the numbers is `invalid`.
     #[arg(long)]
     pub strict: bool,
@@ -444,6 +456,103 @@ pub struct Schema {
     /// That of run.json, in place of that of plans.
     #[arg(long)]
     pub run: bool,
+    /// That of `squall compare --json`.
+    #[arg(long, conflicts_with = "run")]
+    pub compare: bool,
+}
+
+/// Which of the runs of a folder are meant.
+#[derive(Debug, Args)]
+pub struct Runs {
+    /// The folder in which run folders are made.
+    #[arg(value_name = "FOLDER", default_value = "squall-runs")]
+    pub folder: PathBuf,
+    /// Only runs of the plan of this name.
+    #[arg(long, value_name = "NAME")]
+    pub plan: Option<String>,
+    /// Only runs with this label; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    pub label: Vec<(String, String)>,
+    /// Only runs of the commit that begins so.
+    #[arg(long, value_name = "COMMIT")]
+    pub commit: Option<String>,
+    /// Only runs that passed, or that failed.
+    #[arg(long, value_enum)]
+    pub outcome: Option<PassedOrFailed>,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+}
+
+/// The outcome of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PassedOrFailed {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+}
+
+#[derive(Debug, Args)]
+pub struct History {
+    #[command(flatten)]
+    pub runs: Runs,
+}
+
+#[derive(Debug, Args)]
+pub struct Trend {
+    #[command(flatten)]
+    pub runs: Runs,
+    /// What is shown, such as 'p95(login)', rate or error_rate.
+    #[arg(long, value_name = "MEASURE", default_value = "p95")]
+    pub measure: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The run that the others are compared with: its folder, its run.json, a baseline, or a label (a value, NAME=VALUE,
+    /// or the beginning of a commit) of a run in squall-runs.
+    #[arg(value_name = "RUN")]
+    pub before: String,
+    /// The runs that are compared with it.
+    #[arg(value_name = "RUN", required = true)]
+    pub after: Vec<String>,
+    /// Fail (exit code 1) if a measure changed by more than that, and by more than chance: 'p95 +10%', 'p99(login) +5%',
+    /// 'error_rate +0.5%' (percentage points), 'rate -5%'; may be given more than once.
+    #[arg(long, value_name = "CHANGE", allow_hyphen_values = true)]
+    pub fail_if: Vec<String>,
+    /// Where runs are looked for by their labels.
+    #[arg(long = "in", value_name = "FOLDER", default_value = "squall-runs")]
+    pub folder: PathBuf,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+    /// Write it as Markdown, for a pull request.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub markdown: Option<String>,
+    /// Write it as a page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Baseline {
+    #[command(subcommand)]
+    pub command: BaselineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BaselineCommand {
+    /// Write what `squall compare` needs of a run to a file that may be kept beside the code.
+    Save {
+        /// The run's folder, or a label of it.
+        run: String,
+        /// The file.
+        file: PathBuf,
+        /// Where the run is looked for by its label.
+        #[arg(long = "in", value_name = "FOLDER", default_value = "squall-runs")]
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -512,6 +621,18 @@ fn logged_size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Reads a label.
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) =
+        text.split_once('=').ok_or("write it as NAME=VALUE, such as branch=main")?;
+    let is_good = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    match name.is_empty() || !name.chars().all(is_good) {
+        true => Err(format!("the name `{name}` may have letters, digits, `_`, `-` and `.`")),
+        false if value.is_empty() => Err(format!("the label `{name}` has no value")),
+        false => Ok((name.to_owned(), value.to_owned())),
+    }
+}
+
 fn which(text: &str) -> Result<Which, String> {
     match (text, text.strip_prefix("1/").map(str::parse)) {
         ("all", _) => Ok(Which::All),
@@ -541,6 +662,17 @@ pub fn rate(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_have_a_name_and_a_value() {
+        let read = |text: &str| label(text);
+        assert_eq!(read("a.b-c=d=e"), Ok(("a.b-c".to_owned(), "d=e".to_owned())));
+        for (text, word) in
+            [("main", "NAME=VALUE"), ("=x", "may have"), ("a b=x", "may have"), ("a=", "no value")]
+        {
+            assert!(read(text).is_err_and(|error| error.contains(word)), "{text}");
+        }
+    }
 
     #[test]
     fn the_definition_is_consistent() {

@@ -2,10 +2,14 @@
 //! rely on. It depends on all crates and contains none of their logic.
 
 mod args;
+mod baseline;
 mod check;
+mod compare;
 mod doctor;
 mod exit;
 mod files;
+mod history;
+mod labels;
 mod limit;
 mod one_line;
 mod out;
@@ -15,6 +19,7 @@ mod run;
 mod shell;
 mod signals;
 mod target;
+mod trend;
 mod try_plan;
 
 use std::process::ExitCode;
@@ -41,10 +46,15 @@ fn main() -> ExitCode {
         Some(Command::Check(check)) => check::command(&check),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema(schema)) if schema.run => check::run_schema(),
+        Some(Command::Schema(schema)) if schema.compare => compare::schema(),
         Some(Command::Schema(_)) => check::schema(),
         Some(Command::Target(target)) => target::command(&target),
         Some(Command::Report(report)) => report::command(&report),
         Some(Command::Export(export)) => report::export(&export),
+        Some(Command::History(args)) => history::command(&args),
+        Some(Command::Compare(args)) => compare::command(&args),
+        Some(Command::Trend(args)) => trend::command(&args),
+        Some(Command::Baseline(args)) => baseline::command(&args),
         Some(Command::Completions(args)) => shell::completions(&args),
         Some(Command::Man(args)) => shell::man(&args),
         None => one_line::command(&arguments.one_line),

@@ -14,7 +14,7 @@ use squall_runner::Options;
 
 use crate::args::OneLine;
 use crate::exit::{CommandError, CommandResult};
-use crate::run;
+use crate::{labels, run};
 
 /// How long, where neither a length nor a number of requests is given.
 const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
@@ -24,7 +24,8 @@ pub fn command(args: &OneLine) -> CommandResult {
     let plan = plan(args)?;
     // A quick run leaves no folder behind unless the flags ask for one.
     let loaded = Loaded { plan, sources: Sources::default(), warnings: Vec::new() };
-    run::run(&loaded, Options::default(), &args.output, args.output.folder())
+    let options = Options { labels: labels::of(&args.output.label, None), ..Options::default() };
+    run::run(&loaded, options, &args.output, args.output.folder())
 }
 
 fn plan(args: &OneLine) -> Result<Plan, CommandError> {

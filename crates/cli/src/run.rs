@@ -14,7 +14,7 @@ use squall_runner::{
 use crate::args::{self, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
-use crate::{out, plans, signals};
+use crate::{labels, out, plans, signals};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
@@ -22,7 +22,8 @@ const DEFAULT_FOLDER: &str = "squall-runs";
 /// Runs a plan.
 pub fn command(args: &args::Run) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
-    let options = Options { loads: args.loads(), ..args.variables.options() };
+    let labels = labels::of(&args.output.label, args.plan.parent());
+    let options = Options { loads: args.loads(), labels, ..args.variables.options() };
     let folder = args.output.folder().unwrap_or_else(|| DEFAULT_FOLDER.into());
     run(&loaded, options, &args.output, Some(folder))
 }

@@ -57,6 +57,7 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
             "squall-extract",
             "squall-metrics",
             "squall-plan",
+            "squall-report",
             "squall-wire",
         ],
     ),

@@ -153,7 +153,7 @@ pub fn new_folder(base: &Path, started_unix: u64, plan: &str) -> io::Result<Path
 
 /// `2026-11-20T22-17-03` of seconds since 1970, in UTC (days to dates after Hinnant,
 /// "chrono-Compatible Low-Level Date Algorithms").
-fn stamp(unix: u64) -> String {
+pub(crate) fn stamp(unix: u64) -> String {
     let (days, rest) = (unix / 86_400, unix % 86_400);
     let z = days + 719_468;
     let era = z / 146_097;
@@ -169,7 +169,7 @@ fn stamp(unix: u64) -> String {
 
 /// Why a run cannot be read.
 #[derive(Debug)]
-pub struct LoadError(String);
+pub struct LoadError(pub(crate) String);
 
 impl std::fmt::Display for LoadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -189,7 +189,7 @@ pub fn load(path: &Path) -> Result<RunDocument, LoadError> {
 }
 
 /// Reads a `run.json`.
-fn load_json(path: &Path) -> Result<RunDocument, LoadError> {
+pub(crate) fn load_json(path: &Path) -> Result<RunDocument, LoadError> {
     let wrong = |reason: &dyn std::fmt::Display| LoadError(format!("{}: {reason}", path.display()));
     let text = fs::read(path).map_err(|error| wrong(&error))?;
     let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;

@@ -3,11 +3,13 @@
 //! is in progress.
 
 mod annotations;
+mod compare;
 mod csv;
 mod document;
 mod export;
 mod files;
 mod folder;
+mod history;
 mod hlog;
 mod html;
 mod json;
@@ -22,10 +24,19 @@ mod schema;
 mod series;
 mod text;
 
+pub use compare::{
+    ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Differing, GateRow, Pair,
+    RunAbout, Side, compare_html, compare_markdown, compare_runs, compare_text, comparison_schema,
+    decode_baseline, encode_baseline, read_baseline,
+};
 pub use document::*;
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
 pub use folder::{LoadError, RunFolder, load, load_folder, new_folder};
+pub use history::{
+    Filter, HistoryDocument, HistoryRun, TrendDocument, TrendRun, find_run, history, history_text,
+    trend, trend_text,
+};
 pub use html::{Details, RunCurves, html};
 pub use json::{document, request_rows, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};

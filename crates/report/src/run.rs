@@ -48,6 +48,8 @@ document! {
         scenarios: Vec<ScenarioMeta>,
         /// SHA-256 of the plan as it was run, and of its data files by name.
         digests: BTreeMap<String, String>,
+        /// What the tester says of it, by name; `commit` is the commit of what is tested, where it is known.
+        labels: BTreeMap<String, String>,
         /// Thresholds by which the run passes or fails.
         thresholds: Vec<String>,
         /// Whether numbers that are invalid fail the run.

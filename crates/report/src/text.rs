@@ -34,12 +34,12 @@ pub struct Show {
 }
 
 impl Show {
-    fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.columns.clamp(WIDTHS.0, WIDTHS.1) - 1
     }
 
     /// A word in a colour, if there are any; `code` is that of the terminal.
-    fn word(&self, word: &str, code: &str) -> String {
+    pub(crate) fn word(&self, word: &str, code: &str) -> String {
         if self.color { format!("\x1b[{code}m{word}\x1b[0m") } else { word.to_owned() }
     }
 }

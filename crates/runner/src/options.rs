@@ -1,5 +1,7 @@
 //! What a run is made with, besides its plan: plain data.
 
+use std::collections::BTreeMap;
+
 use squall_engine::{CompileOptions, Feeds, Section};
 use squall_wire::Io;
 
@@ -22,6 +24,8 @@ pub struct Options {
     pub loads: LoadOverrides,
     /// The command line, for the result; secrets in it are masked.
     pub command: Vec<String>,
+    /// What the tester says of the run, by name, for the result; secrets in it are masked.
+    pub labels: BTreeMap<String, String>,
     /// Whether numbers that are invalid fail the run.
     pub strict: bool,
 }

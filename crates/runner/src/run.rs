@@ -208,6 +208,7 @@ fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: &RunOptions) -> Meta {
         memory_bytes: describe::memory_bytes(),
         scenarios: describe::scenarios(plan, program),
         digests: describe::digests(plan, &text),
+        labels: options.labels.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
         strict: options.strict,
         plan: plan.name.clone(),
         os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),

@@ -17,7 +17,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 16] = [
+pub const CASES: [Case; 19] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -26,6 +26,9 @@ pub const CASES: [Case; 16] = [
     Case { name: "expression", run: plan::expression },
     Case { name: "env_file", run: plan::env_file },
     Case { name: "threshold", run: threshold },
+    Case { name: "gate", run: gate },
+    Case { name: "measure", run: measure },
+    Case { name: "baseline", run: baseline },
     Case { name: "cookies", run: squall_engine::fuzz::cookies },
     Case { name: "digest", run: squall_engine::fuzz::digest },
     Case { name: "url", run: squall_engine::fuzz::urls },
@@ -58,6 +61,41 @@ fn slice(bytes: &[u8]) {
     slice.encode(&mut written);
     let again = squall_metrics::Slice::decode(&mut written.as_slice()).expect("what was encoded");
     assert!(slice.rows().eq(again.rows()));
+}
+
+/// Any text as a gate: it is refused at a place within it, or is the same when its text is read again.
+fn gate(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match squall_analysis::Gate::parse(text) {
+        Ok(gate) => {
+            let again = squall_analysis::Gate::parse(&gate.text).expect("what was read");
+            assert_eq!((again.limit, again.of), (gate.limit, gate.of));
+        }
+        Err(error) => assert!(text.is_char_boundary(error.offset), "{error:?}"),
+    }
+}
+
+/// Any text as a measure: likewise.
+fn measure(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match squall_analysis::MeasureOf::parse(text) {
+        Ok(of) => assert_eq!(squall_analysis::MeasureOf::parse(&of.text), Ok(of)),
+        Err(error) => assert!(text.is_char_boundary(error.offset), "{error:?}"),
+    }
+}
+
+/// Any bytes as a baseline, packed or to be packed: it is refused, or can be compared with itself and shown.
+fn baseline(bytes: &[u8]) {
+    use squall_report::{Side, compare_html, compare_markdown, compare_runs, compare_text};
+    let decoded = squall_report::decode_baseline(bytes);
+    let Ok((about, sketch)) = decoded.or_else(|_| squall_report::read_baseline(bytes)) else {
+        return;
+    };
+    let measured = squall_analysis::Measured::Blocks(sketch);
+    let side = Side { name: "a".to_owned(), about, measured };
+    let document = compare_runs(&[side.clone(), side], &[]);
+    let show = squall_report::Show { columns: 80, color: false, explain: false };
+    let _ = (compare_text(&document, &show), compare_markdown(&document), compare_html(&document));
 }
 
 /// Any text as a threshold: it is refused, or is the same when its text is read again, and judges a run.

@@ -12,7 +12,7 @@ use squall_metrics::{PHASES, RowKind, Selector};
 
 /// What a threshold is about.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Subject {
+pub(crate) struct Subject {
     /// As it was written, without the parentheses.
     pub text: String,
     /// The rows.

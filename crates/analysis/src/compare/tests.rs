@@ -1,0 +1,194 @@
+use super::*;
+use squall_base::random::Random;
+use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice};
+
+/// Requests a second of each row.
+const RATE: usize = 50;
+
+/// A run of some rows: each request takes what `latency` says of (row, second, chance), in µs; below 0 it is an
+/// error.
+fn run(
+    rows: usize,
+    seconds: u32,
+    seed: u64,
+    latency: impl Fn(usize, u32, &mut Random) -> f64,
+) -> Measured {
+    let mut random = Random::of(seed, 7, 7, 7);
+    let slices: Vec<Slice> = (0..seconds)
+        .map(|second| {
+            let mut slice = Slice::new(0, second);
+            for row in 0..rows {
+                if second == 0 {
+                    let key = RowKey::new(RowKind::Request, "s", &format!("r{row}"));
+                    slice.announce(NameId(row as u32), key);
+                }
+                for _ in 0..RATE {
+                    let us = latency(row, second, &mut random);
+                    let error = (us < 0.0).then_some(ErrorKind::Status);
+                    let sample =
+                        Sample { latency_ns: (us.abs() * 1e3) as u64, error, ..Sample::ok(0) };
+                    slice.record(NameId(row as u32), &sample);
+                }
+            }
+            slice
+        })
+        .collect();
+    let mut builder = SketchBuilder::new(0, seconds);
+    slices.iter().for_each(|slice| builder.add(slice));
+    let mut counting = builder.counting();
+    slices.iter().for_each(|slice| counting.add(slice));
+    Measured::Blocks(counting.finish())
+}
+
+fn lognormal(median: f64, random: &mut Random) -> f64 {
+    median * random.normal(0.0, 0.5).exp()
+}
+
+fn changed(comparison: &Comparison) -> Vec<(String, Measure)> {
+    let rows = comparison.rows.iter();
+    let name = |row: &RowComparison| row.key.as_ref().map_or("all", |key| &key.name).to_owned();
+    rows.flat_map(|row| row.changed().map(move |own| (name(row), own.measure))).collect()
+}
+
+#[test]
+fn a_sketch_counts_everything_once() {
+    let evidence = run(2, 130, 1, |row, second, _| 1_000.0 * (row + 1) as f64 + f64::from(second));
+    let sketch = evidence.sketch().expect("blocks");
+    assert_eq!(sketch.seconds.len(), 43, "blocks of 3 s, and what is left in the last");
+    assert_eq!(sketch.seconds.iter().sum::<u64>(), 130);
+    let names: Vec<_> =
+        sketch.rows.iter().map(|row| row.key.as_ref().map(|key| key.name.as_str())).collect();
+    assert_eq!(names, [None, Some("r0"), Some("r1")]);
+    assert_eq!(sketch.rows[0].count(), 2 * 130 * RATE as u64);
+    assert_eq!(sketch.rows[1].percentile(50.0), 1_064.0);
+    assert_eq!(
+        (sketch.rows[1].percentile(0.0), sketch.rows[1].percentile(100.0)),
+        (1_000.0, 1_129.0)
+    );
+    let above: u64 = sketch.rows[1].blocks.iter().map(|block| block.above[4]).sum();
+    assert_eq!(above, 65 * RATE as u64, "the seconds above the median");
+    assert_eq!(quantile_ranks().count(), 90 + 36 + 18 + 11);
+}
+
+#[test]
+fn equal_runs_are_equal() {
+    let runs = 200;
+    let alarms = (0..runs).filter(|seed| {
+        let [a, b] = [0, 1]
+            .map(|side| run(3, 30, 2 * seed + side, |_, _, random| lognormal(8_000.0, random)));
+        !changed(&compare(&a, &b)).is_empty()
+    });
+    let alarms = alarms.count();
+    assert!(alarms <= 6, "{alarms} of {runs}");
+}
+
+#[test]
+fn what_one_second_shares_with_the_next_is_no_change() {
+    // The level wanders: what was slow in one second is slow in the next ones.
+    let runs = 200;
+    let wander = |seed: u64| {
+        let mut random = Random::of(seed, 1, 1, 1);
+        let mut level = 0.0;
+        let levels: Vec<f64> = (0..60)
+            .map(|_| {
+                level = 0.8 * level + random.normal(0.0, 0.06);
+                level
+            })
+            .collect();
+        run(1, 60, seed, move |_, second, random| {
+            lognormal(8_000.0, random) * f64::exp(levels[second as usize])
+        })
+    };
+    let alarms = (0..runs)
+        .filter(|seed| !changed(&compare(&wander(2 * seed), &wander(2 * seed + 1))).is_empty());
+    let alarms = alarms.count();
+    assert!(alarms <= 18, "{alarms} of {runs}");
+}
+
+#[test]
+fn a_change_is_found_and_is_that_of_its_row() {
+    let runs = 100;
+    let (mut found, mut right) = (0, 0);
+    for seed in 0..runs {
+        let a = run(10, 30, 2 * seed, |_, _, random| lognormal(8_000.0, random));
+        let b = run(10, 30, 2 * seed + 1, |row, _, random| {
+            lognormal(if row == 4 { 9_200.0 } else { 8_000.0 }, random)
+        });
+        let rows: Vec<String> =
+            changed(&compare(&a, &b)).into_iter().map(|(name, _)| name).collect();
+        found += usize::from(rows.iter().any(|row| row == "r4"));
+        right += usize::from(rows.iter().all(|row| row == "r4" || row == "all"));
+    }
+    assert!(found >= 95 && right >= 95, "found {found}, right {right}");
+}
+
+#[test]
+fn errors_are_compared_in_points() {
+    let with = |share: f64, seed: u64| {
+        run(1, 30, seed, move |_, _, random| {
+            let sign = if random.uniform() < share { -1.0 } else { 1.0 };
+            sign * lognormal(8_000.0, random)
+        })
+    };
+    let comparison = compare(&with(0.0, 1), &with(0.02, 2));
+    let errors = comparison.rows[0].of(Measure::ErrorRate).expect("it is always there");
+    assert_eq!(errors.verdict, Verdict::Changed);
+    let change = errors.change.expect("known");
+    assert!(errors.low.expect("known") > 0.0 && (0.01..0.03).contains(&change), "{errors:?}");
+    let none = compare(&with(0.0, 1), &with(0.0, 2));
+    let errors = none.rows[0].of(Measure::ErrorRate).expect("it is always there");
+    assert_eq!((errors.change, errors.verdict), (Some(0.0), Verdict::Same));
+}
+
+#[test]
+fn a_shift_has_its_size_everywhere_in_the_distribution() {
+    let a = run(1, 60, 1, |_, _, random| lognormal(8_000.0, random));
+    let b = run(1, 60, 2, |_, _, random| 1.3 * lognormal(8_000.0, random));
+    let comparison = compare(&a, &b);
+    let row = &comparison.rows[0];
+    assert_eq!(row.shift.len(), GRID.len());
+    for point in row.shift.iter().filter(|point| point.measure != Measure::Percentile(99.9)) {
+        let (low, high) = (point.low.expect("known"), point.high.expect("known"));
+        assert!(low < 0.3 && 0.3 < high && high < 0.6, "{point:?}");
+    }
+    assert_eq!(row.curves.each_ref().map(Vec::len), [60, 60]);
+}
+
+#[test]
+fn rows_that_one_run_alone_has_are_named() {
+    let [two, three] =
+        [2, 3].map(|rows| run(rows, 10, rows as u64, |_, _, random| lognormal(8_000.0, random)));
+    let comparison = compare(&two, &three);
+    assert_eq!(comparison.rows.len(), 3);
+    assert!(comparison.only_before.is_empty());
+    assert_eq!(comparison.only_after[0].name, "r2");
+    assert!(compare(&two, &Measured::Values(Vec::new())).rows.is_empty());
+}
+
+#[test]
+fn values_alone_have_a_change_and_no_more() {
+    let values = |us: f64| {
+        let mean = Estimate::alone(us, "no recording");
+        Measured::Values(vec![(None, vec![(Measure::Mean, mean)])])
+    };
+    let comparison = compare(&values(1_000.0), &values(2_000.0));
+    let mean = comparison.rows[0].of(Measure::Mean).expect("a mean");
+    assert_eq!((mean.change, mean.p, mean.verdict), (Some(1.0), None, Verdict::Unknown));
+    assert_eq!(comparison.rows[0].of(Measure::Rate).expect("a rate").change, None);
+}
+
+#[test]
+fn gates_need_a_change_that_is_larger_and_real() {
+    let a = run(2, 30, 1, |_, _, random| lognormal(8_000.0, random));
+    let b =
+        run(2, 30, 2, |row, _, random| lognormal(if row == 1 { 9_600.0 } else { 8_000.0 }, random));
+    let passed = |text: &str| {
+        let results = judge(&[Gate::parse(text).expect(text)], &a, &b);
+        results.iter().all(|own| own.passed)
+    };
+    assert!(!passed("p50(r1) +10%"));
+    assert!(passed("p50(r1) +30%") && passed("p50(r0) +10%") && passed("rate -5%"));
+    assert!(!passed("p50(nothing) +10%"), "what was not counted passes nothing");
+    // A thousandth of chance is beyond any limit of 0, and no reason to fail.
+    assert!(passed("rate +0%") && passed("rate -0%"));
+}

@@ -1,0 +1,32 @@
+//! `squall history`: the runs of a folder.
+
+use squall_report::{Filter, HistoryDocument};
+
+use crate::args::{History, PassedOrFailed, Runs};
+use crate::compare::{json, write};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::out;
+
+/// Lists runs.
+pub fn command(args: &History) -> CommandResult {
+    let document = runs(&args.runs)?;
+    match &args.runs.json {
+        Some(target) => write(target, &json(&document))?,
+        None => out::print(&squall_report::history_text(&document, &out::show(false))),
+    }
+    Ok(Exit::Ok)
+}
+
+/// The runs that are meant.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn runs(args: &Runs) -> Result<HistoryDocument, CommandError> {
+    let filter = Filter {
+        plan: args.plan.clone(),
+        labels: args.label.clone(),
+        commit: args.commit.clone(),
+        passed: args.outcome.map(|outcome| outcome == PassedOrFailed::Passed),
+    };
+    squall_report::history(&args.folder, &filter).map_err(CommandError::bad_input)
+}

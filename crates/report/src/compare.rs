@@ -1,0 +1,23 @@
+//! What changed from one run to another, as people and programs read it. Each run is a [`Side`]; [`compare_runs`] makes
+//! one [`ComparisonDocument`] of several, of which every output is made.
+
+mod baseline;
+mod differs;
+mod document;
+mod html;
+mod markdown;
+mod plot;
+mod side;
+mod text;
+mod words;
+
+pub use baseline::{decode_baseline, encode_baseline, read_baseline};
+pub use document::{
+    ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Differing, GateRow, Pair,
+    compare_runs, comparison_schema,
+};
+pub use html::compare_html;
+pub use markdown::compare_markdown;
+pub use side::{RunAbout, Side};
+pub(crate) use side::{key, run_name};
+pub use text::compare_text;

@@ -1,0 +1,126 @@
+//! A comparison as Markdown, for a pull request: what is found first, the numbers of what changed, the rest folded.
+
+use std::fmt::Write as _;
+
+use super::document::{ComparedRow, ComparisonDocument, GateRow, Pair};
+
+/// Most rows of a table: a comment has room for some 60,000 characters.
+const MAX_ROWS: usize = 50;
+
+/// The comparison as Markdown (GitHub's: tables, and `details`).
+pub fn compare_markdown(document: &ComparisonDocument) -> String {
+    let names: Vec<String> = document.runs.iter().map(|run| escaped(&run.name)).collect();
+    let mut out = match names.split_first() {
+        Some((first, others)) => format!("### {} against {first}\n\n", others.join(", ")),
+        None => String::new(),
+    };
+    for pair in &document.pairs {
+        let name = match document.pairs.len() {
+            1 => String::new(),
+            _ => format!("{}: ", escaped(&document.run(pair.after).name)),
+        };
+        let _ = writeln!(out, "**{name}{}**\n", escaped(&pair.summary()));
+        gates(&mut out, &pair.gates);
+    }
+    for (matters, text) in document.cautions() {
+        let _ = writeln!(out, "- {}{}", if matters { "⚠️ " } else { "" }, escaped(&text));
+    }
+    for run in &document.runs {
+        let _ = writeln!(out, "- {}: {}", escaped(&run.name), escaped(&run.described()));
+    }
+    for pair in &document.pairs {
+        rows(&mut out, document, pair);
+    }
+    out
+}
+
+fn gates(out: &mut String, gates: &[GateRow]) {
+    if gates.is_empty() {
+        return;
+    }
+    out.push_str("| gate | row | change | 95% interval | |\n| --- | --- | ---: | --- | --- |\n");
+    for gate in gates {
+        let word = if gate.passed { "✅ passed" } else { "❌ **failed**" };
+        let (change, interval) = gate
+            .value
+            .as_ref()
+            .map_or(Default::default(), |own| (own.its_change(), own.interval()));
+        let (text, row) = (escaped(&gate.text), escaped(&gate.row));
+        let _ = writeln!(out, "| {text} | {row} | {change} | {interval} | {word}: {} |", gate.why);
+    }
+    out.push('\n');
+}
+
+fn rows(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
+    let (before, after) = (document.run(pair.before), document.run(pair.after));
+    let head = format!(
+        "| row | | {} | {} | change | 95% interval | |\n| --- | --- | ---: | ---: | ---: | --- | --- |\n",
+        escaped(&before.name),
+        escaped(&after.name)
+    );
+    let is_shown = |row: &&ComparedRow| row.is_all() || row.changed().next().is_some();
+    let (shown, others): (Vec<&ComparedRow>, Vec<&ComparedRow>) =
+        pair.rows.iter().partition(is_shown);
+    let named = pair.has_scenarios();
+    if !shown.is_empty() {
+        let _ = write!(out, "\n{head}");
+        shown.iter().take(MAX_ROWS).for_each(|row| values(out, row, named));
+    }
+    if !others.is_empty() {
+        let _ = write!(
+            out,
+            "\n<details><summary>{} rows without a change</summary>\n\n{head}",
+            others.len()
+        );
+        others.iter().take(MAX_ROWS).for_each(|row| values(out, row, named));
+        out.push_str("\n</details>\n");
+    }
+}
+
+fn values(out: &mut String, row: &ComparedRow, named: bool) {
+    let label = escaped(&row.label(named));
+    for (at, own) in row.values.iter().enumerate() {
+        let label = if at == 0 { label.as_str() } else { "" };
+        let word = if own.is_changed() {
+            format!("**{}**", own.word().to_lowercase())
+        } else {
+            own.word().to_owned()
+        };
+        let _ = writeln!(
+            out,
+            "| {label} | {} | {} | {} | {} | {} | {word} |",
+            own.measure,
+            own.shown(own.before),
+            own.shown(own.after),
+            own.its_change(),
+            own.interval()
+        );
+    }
+}
+
+/// A text in which nothing is Markdown or HTML: names come from plans, and plans from anybody.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => out.extend(['\\', c]),
+            '@' => out.push_str("@\u{200b}"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(escaped("a|b <img> *c* @all\n"), "a\\|b &lt;img&gt; \\*c\\* @\u{200b}all ");
+    }
+}

@@ -1,0 +1,183 @@
+//! A run to be compared: what it was, and what was measured in it. Reads folders, `run.json` files and baselines.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use squall_analysis::{Estimate, Measure, Measured, RowValues, SketchBuilder};
+use squall_metrics::{Place, RowKey, RowKind};
+
+use super::baseline::{decode_baseline, is_baseline};
+use crate::document::{Known, Row, RunDocument, Times};
+use crate::folder::{LoadError, load_folder, load_json};
+use crate::json::document;
+use crate::recording::Recording;
+use crate::run::Meta;
+use crate::schema::document;
+
+document! {
+    /// What a run was, as far as a comparison needs it.
+    RunAbout {
+        /// What was tested, and with what.
+        meta: Meta,
+        /// Length of the run, in seconds.
+        elapsed_s: f64,
+        /// Whether it ended in an orderly way.
+        finished: bool,
+        /// Whether the tester interrupted it.
+        interrupted: bool,
+        /// Whether it passed.
+        passed: bool,
+        /// How far its numbers can be trusted: `valid`, `questionable` or `invalid`.
+        validity: String,
+        /// Why not further, the most severe first.
+        reasons: Vec<String>,
+        /// The seconds that are compared: the first, and the one after the last.
+        seconds: (u64, u64),
+        /// Whether these are a part in which it was steady.
+        is_steady: bool,
+        /// `recording`, or `result` where that alone is left.
+        source: String,
+    }
+}
+
+/// A run to be compared.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// What it is called in the outputs.
+    pub name: String,
+    /// What it was.
+    pub about: RunAbout,
+    /// What was measured.
+    pub measured: Measured,
+}
+
+impl Side {
+    /// Reads a run: its folder, its `run.json`, or a baseline.
+    ///
+    /// # Errors
+    /// There is none of them, or a later version of squall wrote it.
+    pub fn load(path: &Path) -> Result<Side, LoadError> {
+        let wrong =
+            |reason: &dyn std::fmt::Display| LoadError(format!("{}: {reason}", path.display()));
+        let name = run_name(path);
+        if path.is_dir() {
+            let (run, mut recording) = load_folder(path)?;
+            let run = document(&run);
+            let about = about(&run, "recording");
+            let measured = sketch(&mut recording, about.seconds).map_err(|error| wrong(&error))?;
+            return Ok(Side { name, about, measured });
+        }
+        let bytes = fs::read(path).map_err(|error| wrong(&error))?;
+        if is_baseline(&bytes) {
+            let (about, sketch) = decode_baseline(&bytes).map_err(|error| wrong(&error))?;
+            return Ok(Side { name, about, measured: Measured::Blocks(sketch) });
+        }
+        let run = load_json(path)?;
+        let (about, measured) = (about(&run, "result"), Measured::Values(values(&run)));
+        Ok(Side { name, about, measured })
+    }
+}
+
+/// The name of a run: its folder's, or that of its file.
+pub(crate) fn run_name(path: &Path) -> String {
+    let own = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let is_result = own.file_name().is_some_and(|name| name == "run.json");
+    let named = if is_result { own.parent().unwrap_or(&own) } else { &own };
+    named
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn about(run: &RunDocument, source: &str) -> RunAbout {
+    let whole = (0, run.elapsed_s.floor() as u64);
+    let steady = run.steady.as_ref().map(|steady| (steady.from_s, steady.to_s));
+    let reasons = run.validity_reasons.iter().filter(|own| own.validity != "valid");
+    RunAbout {
+        meta: run.meta.clone(),
+        elapsed_s: run.elapsed_s,
+        finished: run.finished,
+        interrupted: run.interrupted,
+        passed: run.outcome.passed,
+        validity: run.validity.clone(),
+        reasons: reasons.map(|own| format!("{}: {}", own.rule, own.observed)).collect(),
+        seconds: steady.unwrap_or(whole),
+        is_steady: steady.is_some(),
+        source: source.to_owned(),
+    }
+}
+
+/// What was recorded in some seconds.
+fn sketch(recording: &mut Recording, (from, to): (u64, u64)) -> io::Result<Measured> {
+    let second = |at: u64| u32::try_from(at).unwrap_or(u32::MAX);
+    let mut builder = SketchBuilder::new(second(from), second(to));
+    recording.replay(|slice| builder.add(slice))?;
+    let mut counting = builder.counting();
+    recording.replay(|slice| counting.add(slice))?;
+    Ok(Measured::Blocks(counting.finish()))
+}
+
+/// Why a value of a `run.json` has no interval.
+const NO_RECORDING: &str = "run.json alone has no seconds of each row: compare the run's folder";
+
+/// What a result says without its recording: values of the whole run, and of all requests together those of the
+/// steady part with their intervals.
+fn values(run: &RunDocument) -> Vec<RowValues> {
+    let rows = run.requests.iter().chain(&run.groups).chain(&run.iterations);
+    let rows = rows.filter_map(|row| Some((Some(key(row)?), of_row(row))));
+    let steady = run.steady.as_ref().map(|steady| {
+        let all = of_times(steady.rate, steady.errors, steady.count, &steady.latency_us);
+        all.into_iter().map(|own| with_interval(own, &steady.confidence)).collect()
+    });
+    let all = (None, steady.unwrap_or_else(|| of_row(&run.totals)));
+    std::iter::once(all).chain(rows).collect()
+}
+
+fn with_interval(
+    (measure, own): (Measure, Estimate),
+    known: &BTreeMap<String, Known>,
+) -> (Measure, Estimate) {
+    let known = known.get(&measure.word());
+    let estimate = known.map(|known| Estimate::between(known.value, known.low, known.high));
+    (measure, estimate.unwrap_or(own))
+}
+
+fn of_row(row: &Row) -> Vec<(Measure, Estimate)> {
+    of_times(row.rate, row.errors, row.count, &row.latency_us)
+}
+
+fn of_times(rate: f64, errors: u64, count: u64, times: &Times) -> Vec<(Measure, Estimate)> {
+    let mut all = Vec::new();
+    if count > 0 {
+        all.push((Measure::Rate, rate));
+        all.push((Measure::ErrorRate, errors as f64 / count as f64));
+    }
+    if times.count > 0 {
+        let percentiles = [
+            (50.0, times.p50),
+            (75.0, times.p75),
+            (90.0, times.p90),
+            (95.0, times.p95),
+            (99.0, times.p99),
+            (99.9, times.p999),
+        ];
+        all.push((Measure::Mean, times.mean));
+        all.extend(percentiles.map(|(p, value)| (Measure::Percentile(p), value)));
+    }
+    let alone = |(measure, value)| (measure, Estimate::alone(value, NO_RECORDING));
+    all.into_iter().map(alone).collect()
+}
+
+/// What identifies a row; `None`: its kind is one that only later versions know.
+pub(crate) fn key(row: &Row) -> Option<RowKey> {
+    let kind = RowKind::from_label(&row.kind)?;
+    let scenario = row.scenario.clone().unwrap_or_default();
+    let place = Place {
+        kind,
+        scenario,
+        group: row.group.clone(),
+        tags: row.tags.clone().into_iter().collect(),
+    };
+    Some(RowKey { place, name: row.name.clone() })
+}

@@ -1,0 +1,271 @@
+//! A comparison in words and numbers, as all outputs write them. Pure.
+
+use squall_base::units::{percent, rate, time};
+
+use super::document::{ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Pair};
+
+/// Most rows that a summary names.
+const MAX_NAMED: usize = 4;
+
+impl ComparedValue {
+    /// Whether it changed by more than chance.
+    pub(super) fn is_changed(&self) -> bool {
+        self.verdict == "changed"
+    }
+
+    /// A value of its unit; `-`: there is none.
+    pub(super) fn shown(&self, value: Option<f64>) -> String {
+        match (value, self.unit.as_str()) {
+            (None, _) => "-".to_owned(),
+            (Some(value), "us") => time(value),
+            (Some(value), "per_second") => rate(value),
+            (Some(value), _) => percent(value),
+        }
+    }
+
+    /// A change of it: `+5.1%`, or `+0.52 pp`, which are percentage points.
+    pub(super) fn shown_change(&self, change: f64) -> String {
+        let percent = change * 100.0;
+        let text = match self.unit.as_str() {
+            "share" => format!("{percent:+.2} pp"),
+            _ if percent.abs() >= 999.95 => format!("{percent:+.0}%"),
+            _ => format!("{percent:+.1}%"),
+        };
+        // What rounds to nothing has no sign.
+        match text.as_str() {
+            "-0.0%" => "+0.0%".to_owned(),
+            "-0.00 pp" => "+0.00 pp".to_owned(),
+            _ => text,
+        }
+    }
+
+    /// Its change; `-`: there is none.
+    pub(super) fn its_change(&self) -> String {
+        self.change.map_or("-".to_owned(), |change| self.shown_change(change))
+    }
+
+    /// The interval of its change.
+    pub(super) fn interval(&self) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => {
+                let (low, high) = (self.shown_change(low), self.shown_change(high));
+                format!("{} to {high}", low.trim_end_matches(" pp"))
+            }
+            (Some(low), None) => format!("at least {}", self.shown_change(low)),
+            (None, Some(high)) => format!("at most {}", self.shown_change(high)),
+            (None, None) => "-".to_owned(),
+        }
+    }
+
+    /// What is said of it, in a word.
+    pub(super) fn word(&self) -> &'static str {
+        match (self.verdict.as_str(), self.worse, self.unit.as_str()) {
+            ("changed", true, "us") => "SLOWER",
+            ("changed", false, "us") => "FASTER",
+            ("changed", true, "per_second") => "LOWER",
+            ("changed", false, "per_second") => "HIGHER",
+            ("changed", true, _) => "MORE",
+            ("changed", false, _) => "FEWER",
+            ("same", ..) => "same",
+            ("unclear", ..) => "unclear",
+            _ if self.change.is_none() => "",
+            _ => "unknown",
+        }
+    }
+}
+
+impl ComparedRow {
+    /// Whether it is all requests together.
+    pub(super) fn is_all(&self) -> bool {
+        self.kind.is_empty()
+    }
+
+    /// What it is called; with its scenario, where there are several.
+    pub(super) fn label(&self, with_scenario: bool) -> String {
+        if self.is_all() {
+            return "all requests".to_owned();
+        }
+        let path = self.group.iter().chain([&self.name]);
+        let path = path.map(String::as_str).collect::<Vec<_>>().join(" / ");
+        let scenario = self.scenario.as_deref().unwrap_or("all scenarios");
+        let own = match self.kind.as_str() {
+            "request" => path,
+            "iteration" => return format!("{scenario} (iterations)"),
+            kind => format!("{path} ({kind})"),
+        };
+        if with_scenario { format!("{scenario}: {own}") } else { own }
+    }
+
+    /// Its values that changed by more than chance.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &ComparedValue> {
+        self.values.iter().filter(|value| value.is_changed())
+    }
+
+    /// The value of a measure.
+    pub(super) fn value(&self, measure: &str) -> Option<&ComparedValue> {
+        self.values.iter().find(|value| value.measure == measure)
+    }
+
+    /// What changed of it: `slower (p50 +5.1%, p95 +6.0%), more errors (+0.52 pp)`; `None`: nothing.
+    pub(super) fn summary(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        let times: Vec<&ComparedValue> =
+            self.changed().filter(|value| value.unit == "us").collect();
+        if !times.is_empty() {
+            let word = match (times.iter().all(|own| own.worse), times.iter().any(|own| own.worse))
+            {
+                (true, _) => "slower",
+                (_, false) => "faster",
+                _ => "spread differently",
+            };
+            let shown = times.iter().map(|own| format!("{} {}", own.measure, own.its_change()));
+            parts.push(format!("{word} ({})", shown.collect::<Vec<_>>().join(", ")));
+        }
+        for own in self.changed().filter(|value| value.unit != "us") {
+            let word = match (own.unit.as_str(), own.worse) {
+                ("per_second", true) => "lower rate",
+                ("per_second", false) => "higher rate",
+                (_, true) => "more errors",
+                (_, false) => "fewer errors",
+            };
+            parts.push(format!("{word} ({})", own.its_change()));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+impl Pair {
+    /// Whether its rows are of several scenarios.
+    pub(super) fn has_scenarios(&self) -> bool {
+        let mut of = self.rows.iter().filter(|row| !row.is_all()).map(|row| &row.scenario);
+        of.next().is_some_and(|first| of.any(|own| own != first))
+    }
+
+    /// Of which measures nothing is known of how far a change may be chance, and why, each reason once.
+    pub(super) fn whys(&self) -> Vec<String> {
+        let mut whys: Vec<(&str, Vec<&str>)> = Vec::new();
+        let unknown =
+            self.rows.iter().flat_map(|row| &row.values).filter(|own| own.verdict == "unknown");
+        for own in unknown {
+            let Some(why) = own.why.as_deref() else { continue };
+            let at = whys.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
+                whys.push((why, Vec::new()));
+                whys.len() - 1
+            });
+            if !whys[at].1.contains(&own.measure.as_str()) {
+                whys[at].1.push(&own.measure);
+            }
+        }
+        whys.into_iter().map(|(why, of)| format!("{}: {why}", of.join(", "))).collect()
+    }
+
+    /// What is found, in a sentence or two.
+    pub(super) fn summary(&self) -> String {
+        if self.rows.is_empty() {
+            return "the runs have no row in common".to_owned();
+        }
+        if self.tests == 0 {
+            return "nothing can be tested: too little is known of how these numbers vary"
+                .to_owned();
+        }
+        let among = format!("of {} differences that were tested together", self.tests);
+        if self.changed == 0 {
+            return format!("no change found: none {among} is more than chance");
+        }
+        let named = self.has_scenarios();
+        // What one request does shows in all of them together: that is said last.
+        let (all, each): (Vec<&ComparedRow>, Vec<&ComparedRow>) =
+            self.rows.iter().partition(|row| row.is_all());
+        let rows: Vec<String> = each
+            .into_iter()
+            .chain(all)
+            .filter_map(|row| Some(format!("{}: {}", row.label(named), row.summary()?)))
+            .collect();
+        let more = rows.len().saturating_sub(MAX_NAMED);
+        let mut text = rows[..rows.len() - more].join("; ");
+        if more > 0 {
+            text.push_str(&format!("; and {more} more rows"));
+        }
+        format!("{text} ({} {among}, by more than chance)", self.changed)
+    }
+}
+
+impl ComparisonDocument {
+    /// A run of a pair.
+    pub(super) fn run(&self, at: u64) -> &ComparedRun {
+        &self.runs[at as usize]
+    }
+
+    /// What must be known before any number is looked at: what each run was not, and what differs. Each with
+    /// whether it matters.
+    pub(super) fn cautions(&self) -> Vec<(bool, String)> {
+        let mut all: Vec<(bool, String)> =
+            self.runs.iter().flat_map(|run| run.cautions()).collect();
+        all.extend(
+            self.differs.iter().map(|own| (own.matters, self.differing(&own.what, &own.values))),
+        );
+        // What matters first.
+        all.sort_by_key(|(matters, _)| !matters);
+        all
+    }
+
+    fn differing(&self, what: &str, values: &[String]) -> String {
+        let each = self.runs.iter().zip(values).map(|(run, value)| {
+            let value = if value.is_empty() { "none" } else { value };
+            format!("{value} in {}", run.name)
+        });
+        format!("{what} differs: {}", each.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl ComparedRun {
+    /// What bears on whether its numbers can be compared.
+    fn cautions(&self) -> Vec<(bool, String)> {
+        let about = &self.about;
+        let mut all = Vec::new();
+        let mut say =
+            |matters: bool, text: &str| all.push((matters, format!("{} {text}", self.name)));
+        if about.validity != "valid" && !about.validity.is_empty() {
+            let why = about.reasons.first().map_or("", String::as_str);
+            say(true, &format!("is {}: {why}", about.validity));
+        }
+        if !about.finished {
+            say(true, "was broken off");
+        } else if about.interrupted {
+            say(true, "was interrupted");
+        }
+        if !about.passed {
+            say(false, "failed");
+        }
+        if about.source == "result" {
+            say(
+                false,
+                "is a run.json alone: its rows have no intervals, and nothing of them is tested",
+            );
+        }
+        if !about.is_steady {
+            say(false, "has no steady part: all of its seconds are compared");
+        }
+        all
+    }
+
+    /// When it was, how long, and what the tester says of it.
+    pub(super) fn described(&self) -> String {
+        let about = &self.about;
+        let started = crate::folder::stamp(about.meta.started_unix as u64).replacen('T', " ", 1);
+        let (day, clock) = started.split_once(' ').unwrap_or((&started, ""));
+        let mut text = format!("{} {} UTC", day, clock.replace('-', ":"));
+        text.push_str(&format!(
+            ", seconds {} to {} of {}",
+            about.seconds.0,
+            about.seconds.1,
+            time(about.elapsed_s * 1e6)
+        ));
+        for (name, value) in &about.meta.labels {
+            let value: String =
+                value.chars().take(if name == "commit" { 12 } else { 60 }).collect();
+            text.push_str(&format!(", {name} {value}"));
+        }
+        text
+    }
+}

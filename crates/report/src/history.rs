@@ -1,0 +1,349 @@
+//! The runs of a folder: a list of them, which of them is meant by a name, and a measure of all of them over time.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use squall_analysis::{Measure, MeasureOf, TrendStep, steps};
+use squall_base::units::{count, percent, rate, time};
+
+use crate::compare::{key, run_name};
+use crate::document::{OutcomeDocument, Row, SCHEMA};
+use crate::folder::{LoadError, stamp};
+use crate::run::Meta;
+use crate::schema::document;
+use crate::text::{Show, shorten};
+
+document! {
+    /// The runs of a folder, the oldest first.
+    HistoryDocument {
+        /// The runs.
+        runs: Vec<HistoryRun>,
+        /// Folders whose run cannot be read, and why.
+        unread: Vec<String>,
+    }
+
+    /// A run, as far as a list of runs needs it.
+    HistoryRun {
+        /// Version of the schema of its `run.json`.
+        schema: u64,
+        /// Its folder.
+        folder: String,
+        /// What was tested, and with what.
+        meta: Meta,
+        /// Length, in seconds.
+        elapsed_s: f64,
+        /// Whether it ended in an orderly way.
+        finished: bool,
+        /// Whether it passed.
+        outcome: OutcomeDocument,
+        /// How far its numbers can be trusted.
+        validity: String,
+        /// All requests together.
+        totals: Row,
+        /// Requests.
+        requests: Vec<Row>,
+        /// Groups.
+        groups: Vec<Row>,
+        /// Iterations.
+        iterations: Vec<Row>,
+    }
+
+    /// A measure over many runs.
+    TrendDocument {
+        /// The measure as it was written.
+        measure: String,
+        /// `us`, `per_second` or `share` (of 1).
+        unit: String,
+        /// The runs that have it, the oldest first.
+        runs: Vec<TrendRun>,
+        /// How many runs do not have it.
+        without: u64,
+    }
+
+    /// A run of a trend.
+    TrendRun {
+        /// Its folder.
+        folder: String,
+        /// Start, in seconds since 1970 (UTC).
+        started_unix: f64,
+        /// What the tester says of it.
+        labels: BTreeMap<String, String>,
+        /// The measure.
+        value: f64,
+        /// By how much the measure stepped from the runs before to this one and those after, as a share; null: it
+        /// did not.
+        step: Option<f64>,
+    }
+}
+
+/// Which runs are meant: all that agree with everything that is given.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// The name of the plan.
+    pub plan: Option<String>,
+    /// Names of labels with their values.
+    pub labels: Vec<(String, String)>,
+    /// The beginning of the commit.
+    pub commit: Option<String>,
+    /// Whether it passed.
+    pub passed: Option<bool>,
+}
+
+impl Filter {
+    fn holds(&self, run: &HistoryRun) -> bool {
+        let labels = &run.meta.labels;
+        let commit = labels.get("commit").map_or("", String::as_str);
+        self.plan.as_ref().is_none_or(|plan| *plan == run.meta.plan)
+            && self.labels.iter().all(|(name, value)| labels.get(name) == Some(value))
+            && self.commit.as_ref().is_none_or(|begin| commit.starts_with(begin.as_str()))
+            && self.passed.is_none_or(|passed| passed == run.outcome.passed)
+    }
+}
+
+/// The runs of a folder that are meant.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn history(base: &Path, filter: &Filter) -> Result<HistoryDocument, LoadError> {
+    let wrong = |error: std::io::Error| LoadError(format!("{}: {error}", base.display()));
+    let mut document = HistoryDocument::default();
+    for entry in fs::read_dir(base).map_err(wrong)? {
+        let folder = entry.map_err(wrong)?.path();
+        match read(&folder) {
+            None => {}
+            Some(Ok(run)) => document.runs.extend(Some(run).filter(|run| filter.holds(run))),
+            Some(Err(reason)) => document.unread.push(format!("{}: {reason}", folder.display())),
+        }
+    }
+    let started = |run: &HistoryRun| run.meta.started_unix;
+    let order = |a: &HistoryRun, b: &HistoryRun| {
+        started(a).total_cmp(&started(b)).then_with(|| a.folder.cmp(&b.folder))
+    };
+    document.runs.sort_by(order);
+    document.unread.sort();
+    Ok(document)
+}
+
+/// The run of a folder; `None`: it has none.
+fn read(folder: &Path) -> Option<Result<HistoryRun, String>> {
+    let path = folder.join("run.json");
+    if !path.is_file() {
+        return None;
+    }
+    let text = fs::read(&path).map_err(|error| error.to_string());
+    let run = text.and_then(|text| {
+        serde_json::from_slice::<HistoryRun>(&text).map_err(|error| error.to_string())
+    });
+    Some(run.and_then(|run| match run.schema {
+        SCHEMA => Ok(HistoryRun { folder: folder.display().to_string(), ..run }),
+        _ => Err("another version of squall wrote it".to_owned()),
+    }))
+}
+
+/// The run that a text means: a path, or among the runs of a folder the last with such a label (`NAME=VALUE`, or the
+/// value of any), or whose commit begins so.
+///
+/// # Errors
+/// There is none.
+pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
+    if Path::new(text).exists() {
+        return Ok(PathBuf::from(text));
+    }
+    let none = |reason: &str| LoadError(format!("{text}: {reason}"));
+    let in_base = base.join(text);
+    if in_base.is_dir() {
+        return Ok(in_base);
+    }
+    if !base.is_dir() {
+        let reason = format!(
+            "no such run, and no folder {} whose labels could be looked through",
+            base.display()
+        );
+        return Err(none(&reason));
+    }
+    let is_meant = |run: &&HistoryRun| {
+        let labels = &run.meta.labels;
+        let named = text
+            .split_once('=')
+            .is_some_and(|(name, value)| labels.get(name).is_some_and(|own| own == value));
+        let is_commit = text.len() >= LEAST_COMMIT
+            && labels.get("commit").is_some_and(|commit| commit.starts_with(text));
+        named || is_commit || labels.values().any(|own| own == text)
+    };
+    let runs = history(base, &Filter::default())?.runs;
+    let found = runs.iter().rfind(is_meant).map(|run| PathBuf::from(&run.folder));
+    found.ok_or_else(|| {
+        none(&format!("no such run, and no run in {} has such a label", base.display()))
+    })
+}
+
+/// The fewest characters of a commit that mean it.
+const LEAST_COMMIT: usize = 7;
+
+/// The runs as a table.
+pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
+    let width = show.width();
+    let names = || document.runs.iter().map(|run| run_name(Path::new(&run.folder)));
+    // What the columns other than the name and the labels take, and the least that is left for labels.
+    const FIXED: usize = 21 + 9 + 10 + 9 + 9 + 10;
+    let longest = names().map(|name| name.chars().count()).max().unwrap_or(3).max(3);
+    let name = longest.min((width - 1).saturating_sub(FIXED).max(10));
+    let mut out = format!(
+        "\n {:name$} {:>8} {:>9} {:>8} {:>8} {:>8} {:>8}  labels\n",
+        "run", "length", "rate", "errors", "p50", "p99", "outcome"
+    );
+    for (run, own) in document.runs.iter().zip(names()) {
+        let outcome = match (run.finished, run.outcome.passed, run.validity.as_str()) {
+            (false, ..) => "broken",
+            (_, false, _) => "FAILED",
+            (_, _, "invalid") => "invalid",
+            _ => "passed",
+        };
+        let of_commit = |name: &str, value: &str| {
+            if name == "commit" { value.chars().take(10).collect() } else { value.to_owned() }
+        };
+        let labels = run
+            .meta
+            .labels
+            .iter()
+            .map(|(name, value)| format!("{name}={}", of_commit(name, value)));
+        let labels = labels.collect::<Vec<_>>().join(" ");
+        let totals = &run.totals;
+        let mut line = format!(
+            " {:name$} {:>8} {:>9} {:>8} {:>8} {:>8} {outcome:>8}",
+            shorten(&own, name),
+            time(run.elapsed_s * 1e6),
+            rate(totals.rate),
+            percent(totals.error_rate),
+            time(totals.latency_us.p50),
+            time(totals.latency_us.p99),
+        );
+        let room = width.saturating_sub(line.chars().count() + 2);
+        if room >= 8 && !labels.is_empty() {
+            let _ = write!(line, "  {}", shorten(&labels, room));
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+    let runs = document.runs.len();
+    let _ = writeln!(out, " {} run{}", count(runs as u64), if runs == 1 { "" } else { "s" });
+    for reason in &document.unread {
+        let _ = writeln!(out, " not read: {reason}");
+    }
+    out
+}
+
+/// A measure over many runs, and where it stepped.
+pub fn trend(history: &HistoryDocument, of: &MeasureOf) -> TrendDocument {
+    let valued = history.runs.iter().filter_map(|run| Some((run, value(run, of)?)));
+    let (runs, values): (Vec<&HistoryRun>, Vec<f64>) = valued.unzip();
+    // A share of errors of 0 has no ratio to another: it is looked at with 1 in 10,000 more.
+    let shifted: Vec<f64> = match of.measure {
+        Measure::ErrorRate => values.iter().map(|value| value + 1e-4).collect(),
+        _ => values.clone(),
+    };
+    let found = steps(&shifted);
+    let step = |at: usize| found.iter().find(|step: &&TrendStep| step.at == at).map(|step| step.by);
+    let unit = match of.measure {
+        Measure::ErrorRate => "share",
+        Measure::Rate => "per_second",
+        _ => "us",
+    };
+    let each = runs.iter().zip(&values).enumerate().map(|(at, (run, value))| TrendRun {
+        folder: run.folder.clone(),
+        started_unix: run.meta.started_unix,
+        labels: run.meta.labels.clone(),
+        value: *value,
+        step: step(at),
+    });
+    TrendDocument {
+        measure: of.text.clone(),
+        unit: unit.to_owned(),
+        runs: each.collect(),
+        without: (history.runs.len() - runs.len()) as u64,
+    }
+}
+
+/// A measure of a run; `None`: it has no such row, or several.
+fn value(run: &HistoryRun, of: &MeasureOf) -> Option<f64> {
+    let rows: Vec<&Row> = run.requests.iter().chain(&run.groups).chain(&run.iterations).collect();
+    let keys: Vec<_> = std::iter::once(None).chain(rows.iter().map(|row| key(row))).collect();
+    let row = match of.rows(&keys).as_slice() {
+        [0] => &run.totals,
+        [at] => rows[at - 1],
+        _ => return None,
+    };
+    let times = &row.latency_us;
+    let of_times = |value: f64| (times.count > 0).then_some(value);
+    match of.measure {
+        Measure::Rate => Some(row.rate).filter(|_| row.count > 0),
+        Measure::ErrorRate => Some(row.error_rate).filter(|_| row.count > 0),
+        Measure::Mean => of_times(times.mean),
+        Measure::Percentile(50.0) => of_times(times.p50),
+        Measure::Percentile(75.0) => of_times(times.p75),
+        Measure::Percentile(90.0) => of_times(times.p90),
+        Measure::Percentile(95.0) => of_times(times.p95),
+        Measure::Percentile(99.0) => of_times(times.p99),
+        Measure::Percentile(99.9) => of_times(times.p999),
+        Measure::Percentile(_) => None,
+    }
+}
+
+/// The trend as a person reads it: a bar for each run, and a line where it stepped.
+pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
+    let shown = |value: f64| match trend.unit.as_str() {
+        "us" => time(value),
+        "per_second" => rate(value),
+        _ => percent(value),
+    };
+    let width = show.width();
+    let mut out = format!("\n {} over {} runs\n", trend.measure, trend.runs.len());
+    let most = trend.runs.iter().map(|run| run.value).fold(0.0, f64::max);
+    let names: Vec<String> = trend.runs.iter().map(named).collect();
+    let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(width / 2);
+    let room = width.saturating_sub(name + 14).max(8);
+    for (run, own) in trend.runs.iter().zip(&names) {
+        if let Some(step) = run.step {
+            let _ = writeln!(out, " {} step of {:+.1}% here", "─".repeat(8), step * 100.0);
+        }
+        let bar = if most > 0.0 { (run.value / most * room as f64).round() as usize } else { 0 };
+        let _ = writeln!(
+            out,
+            " {:name$} {:>9} {}",
+            shorten(own, name),
+            shown(run.value),
+            "▬".repeat(bar)
+        );
+    }
+    let stepped = trend.runs.iter().zip(&names).filter_map(|(run, own)| Some((run.step?, own)));
+    let found: Vec<String> =
+        stepped.map(|(step, own)| format!("{:+.1}% at {own}", step * 100.0)).collect();
+    let result = match (trend.runs.len(), found.is_empty()) {
+        (0, _) => "no run has this measure".to_owned(),
+        (1..8, true) => "fewer than 8 runs show no step".to_owned(),
+        (_, true) => "no step found".to_owned(),
+        _ => format!("stepped by {}", found.join(", by ")),
+    };
+    let _ = writeln!(out, "\n result   {result}");
+    if trend.without > 0 {
+        let _ = writeln!(out, " note     {} runs do not have this measure", trend.without);
+    }
+    out
+}
+
+/// A run of a trend: when it was, and its commit or its other labels.
+fn named(run: &TrendRun) -> String {
+    let started = stamp(run.started_unix as u64);
+    let (day, clock) = started.split_once('T').unwrap_or((&started, ""));
+    let clock: String = clock.replace('-', ":").chars().take(5).collect();
+    let label = match run.labels.get("commit") {
+        Some(commit) => commit.chars().take(10).collect(),
+        None => run.labels.values().cloned().collect::<Vec<_>>().join(" "),
+    };
+    format!("{day} {clock} {label}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+use super::*;
+use crate::document::Times;
+
+fn run(number: u64, value: f64) -> HistoryRun {
+    let labels = [("commit".to_owned(), format!("{number:07}abcdef"))].into_iter().collect();
+    let latency_us = Times { count: 9, p95: value, ..Times::default() };
+    let row = |kind: &str, name: &str| Row {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        count: 9,
+        latency_us: latency_us.clone(),
+        ..Row::default()
+    };
+    HistoryRun {
+        schema: SCHEMA,
+        folder: format!("runs/{number}"),
+        meta: Meta { labels, started_unix: number as f64 * 60.0, ..Meta::default() },
+        totals: row("", ""),
+        requests: vec![row("request", "login")],
+        ..HistoryRun::default()
+    }
+}
+
+#[test]
+fn a_step_is_shown_with_its_commit() {
+    let value = |number: u64| if number < 12 { 1_000.0 } else { 1_100.0 } + (number % 3) as f64;
+    let runs = (0..20).map(|number| run(number, value(number))).collect();
+    let history = HistoryDocument { runs, unread: Vec::new() };
+    for text in ["p95", "p95(login)"] {
+        let of = MeasureOf::parse(text).expect("a measure");
+        let found = trend(&history, &of);
+        let stepped: Vec<usize> =
+            (0..found.runs.len()).filter(|at| found.runs[*at].step.is_some()).collect();
+        assert_eq!((found.runs.len(), found.without, stepped), (20, 0, vec![12]), "{text}");
+        let show = Show { columns: 80, color: false, explain: false };
+        let shown = trend_text(&found, &show);
+        assert!(shown.contains("stepped by +10.0% at 1970-01-01 00:12 0000012abc"), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    }
+    let of = MeasureOf::parse("p95(logout)").expect("a measure");
+    assert_eq!(trend(&history, &of).without, 20);
+}
+
+#[test]
+fn runs_are_filtered_by_all_that_is_given() {
+    let own = run(3, 1.0);
+    let filter = |commit: &str, label: (&str, &str)| Filter {
+        commit: Some(commit.to_owned()),
+        labels: vec![(label.0.to_owned(), label.1.to_owned())],
+        passed: Some(false),
+        ..Filter::default()
+    };
+    assert!(filter("000000", ("commit", "0000003abcdef")).holds(&own));
+    assert!(!filter("1", ("commit", "0000003abcdef")).holds(&own));
+    assert!(!filter("000000", ("commit", "0000003")).holds(&own));
+    assert!(!Filter { passed: Some(true), ..Filter::default() }.holds(&own));
+    assert!(!Filter { plan: Some("shop".to_owned()), ..Filter::default() }.holds(&own));
+}

@@ -1,0 +1,203 @@
+//! Compares the outputs of comparisons of fixed runs with files in `tests/golden`, and reads a baseline again.
+
+mod common;
+
+use common::golden;
+use squall_analysis::{Gate, Measured, SketchBuilder};
+use squall_base::random::Random;
+use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice};
+use squall_report::{
+    ComparisonDocument, Meta, RunAbout, ScenarioMeta, Show, Side, compare_html, compare_markdown,
+    compare_runs, compare_text, comparison_schema, decode_baseline, encode_baseline,
+};
+
+/// A run of `rows` names: `slower` says by which factor those of a name are, and failures are of the third name.
+fn side(
+    name: &str,
+    rows: usize,
+    seconds: u32,
+    seed: u64,
+    slower: fn(usize) -> f64,
+    failures: f64,
+) -> Side {
+    let mut random = Random::of(seed, 1, 2, 3);
+    let slices: Vec<Slice> = (0..seconds)
+        .map(|second| {
+            let mut slice = Slice::new(0, second);
+            for row in 0..rows {
+                let id = NameId(row as u32);
+                if second == 0 {
+                    let name = [
+                        "GET /",
+                        "login",
+                        "POST /pay|<b>",
+                        "a very long name of a request, as paths often are",
+                    ];
+                    let name =
+                        name.get(row).map_or(format!("GET /item/{row}"), |name| (*name).to_owned());
+                    slice.announce(id, RowKey::new(RowKind::Request, "buyer", &name));
+                }
+                for _ in 0..40 {
+                    let us = 12_000.0 * slower(row) * random.normal(0.0, 0.3).exp();
+                    let error =
+                        (row == 2 && random.uniform() < failures).then_some(ErrorKind::Status);
+                    let sample = Sample { latency_ns: (us * 1e3) as u64, error, ..Sample::ok(0) };
+                    slice.record(id, &sample);
+                }
+            }
+            slice
+        })
+        .collect();
+    let mut builder = SketchBuilder::new(0, seconds);
+    slices.iter().for_each(|slice| builder.add(slice));
+    let mut counting = builder.counting();
+    slices.iter().for_each(|slice| counting.add(slice));
+    let scenarios = vec![ScenarioMeta {
+        name: "buyer".to_owned(),
+        load: "200/s arrivals, for 30s".to_owned(),
+        ..ScenarioMeta::default()
+    }];
+    let meta = Meta {
+        squall: "0.1.0".to_owned(),
+        plan: "shop".to_owned(),
+        io: "io_uring".to_owned(),
+        labels: [("commit".to_owned(), format!("{seed}").repeat(40))].into_iter().collect(),
+        started_unix: 1_795_213_023.0 + seed as f64 * 3_600.0,
+        scenarios,
+        seed,
+        ..Meta::default()
+    };
+    let about = RunAbout {
+        meta,
+        elapsed_s: f64::from(seconds) + 0.5,
+        finished: true,
+        passed: true,
+        validity: "valid".to_owned(),
+        seconds: (0, u64::from(seconds)),
+        is_steady: true,
+        source: "recording".to_owned(),
+        ..RunAbout::default()
+    };
+    Side { name: name.to_owned(), about, measured: Measured::Blocks(counting.finish()) }
+}
+
+fn same(_: usize) -> f64 {
+    1.0
+}
+
+fn login_slower(row: usize) -> f64 {
+    if row == 1 { 1.2 } else { 1.0 }
+}
+
+/// A comparison with something of everything: a slower request, more errors, another load, a doubtful run, gates.
+fn document() -> ComparisonDocument {
+    let before = side("main", 4, 30, 1, same, 0.0);
+    let mut after = side("2026-11-22T10-00-00-shop", 4, 30, 2, login_slower, 0.03);
+    after.about.meta.scenarios[0].load = "220/s arrivals, for 30s".to_owned();
+    after.about.validity = "questionable".to_owned();
+    after.about.reasons =
+        vec!["cpu_bound: the busiest worker used 97% of a CPU in 12 of 30 seconds".to_owned()];
+    let gates = ["p95(login) +10%", "p95(\"GET /\") +5%", "error_rate +0.5%", "rate(nothing) -5%"];
+    let gates: Vec<Gate> = gates.iter().map(|text| Gate::parse(text).expect("a gate")).collect();
+    compare_runs(&[before, after], &gates)
+}
+
+fn show(columns: usize) -> Show {
+    Show { columns, color: false, explain: false }
+}
+
+#[test]
+fn texts_fit_their_terminals() {
+    let document = document();
+    for columns in [80, 200] {
+        let text = compare_text(&document, &show(columns));
+        golden(&format!("compare-{columns}.txt"), &text);
+        assert!(text.lines().all(|line| line.chars().count() < columns), "{text}");
+    }
+    let equal =
+        compare_runs(&[side("a", 12, 30, 1, same, 0.0), side("b", 12, 30, 2, same, 0.0)], &[]);
+    golden("compare-equal-80.txt", &compare_text(&equal, &show(80)));
+    assert!(equal.passed && equal.pairs[0].changed == 0);
+}
+
+#[test]
+fn a_pull_request_and_a_page_show_the_same() {
+    let document = document();
+    golden("compare.md", &compare_markdown(&document));
+    let page = compare_html(&document);
+    golden("compare.html", &page);
+    assert!(!page.contains("<b>|") && page.contains("POST /pay|&lt;b&gt;"), "names are no markup");
+    assert!(
+        !page.contains("http://") && !page.contains("https://"),
+        "nothing is loaded from elsewhere"
+    );
+}
+
+#[test]
+fn the_json_has_what_its_schema_says() {
+    let document = document();
+    assert!(!document.passed, "p95(login) rose by 20%, and nothing counts under `nothing`");
+    let passed: Vec<bool> = document.pairs[0].gates.iter().map(|gate| gate.passed).collect();
+    assert_eq!(passed, [false, true, false, false]);
+    let json = serde_json::to_value(&document).expect("JSON");
+    let schema = comparison_schema();
+    let names = |value: &serde_json::Value| -> Vec<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    };
+    assert_eq!(names(&json), names(&schema["properties"]));
+    let value = &schema["properties"]["pairs"]["items"]["properties"]["rows"]["items"]["properties"]
+        ["values"];
+    assert_eq!(
+        names(&json["pairs"][0]["rows"][0]["values"][0]),
+        names(&value["items"]["properties"])
+    );
+    let again: ComparisonDocument = serde_json::from_value(json).expect("what was written");
+    assert_eq!(again, document);
+}
+
+#[test]
+fn a_baseline_says_what_the_run_said() {
+    let own = side("main", 200, 60, 1, same, 0.01);
+    let sketch = own.measured.sketch().expect("blocks");
+    let bytes = encode_baseline(&own.about, sketch);
+    assert!(bytes.len() < 220_000, "{} bytes for 200 names", bytes.len());
+    let (about, again) = decode_baseline(&bytes).expect("what was written");
+    let kept = Side { name: "main".to_owned(), about, measured: Measured::Blocks(again) };
+    let other = side("b", 200, 60, 2, login_slower, 0.01);
+    let whole = compare_runs(&[own, other.clone()], &[]);
+    let of_baseline = compare_runs(&[kept, other], &[]);
+    let verdicts = |document: &ComparisonDocument| -> Vec<String> {
+        let rows = document.pairs[0].rows.iter().flat_map(|row| &row.values);
+        rows.map(|own| {
+            format!("{} {:?}", own.verdict, own.change.map(|change| (change * 1e4).round()))
+        })
+        .collect()
+    };
+    assert_eq!(verdicts(&of_baseline), verdicts(&whole));
+    assert_eq!(of_baseline.differs, whole.differs);
+}
+
+#[test]
+fn what_is_no_baseline_is_refused() {
+    let own = side("main", 1, 10, 1, same, 0.0);
+    let bytes = encode_baseline(&own.about, own.measured.sketch().expect("blocks"));
+    for cut in [0, 2, bytes.len() / 2, bytes.len() - 1] {
+        assert!(decode_baseline(&bytes[..cut]).is_err(), "{cut} bytes");
+    }
+    let packed = |text: &str| {
+        use std::io::Write;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).expect("memory");
+        encoder.finish().expect("memory")
+    };
+    for (text, word) in [
+        ("[]", "no baseline"),
+        ("{}", "no version"),
+        ("{\"squall_baseline\": 2}", "later version"),
+        ("{\"squall_baseline\": 1, \"seconds\": [0]}", "out of range"),
+        ("{\"squall_baseline\": 1, \"seconds\": [1], \"rows\": [{}]}", "other blocks"),
+    ] {
+        let error = decode_baseline(&packed(text)).expect_err(text).to_string();
+        assert!(error.contains(word), "{text}: {error}");
+    }
+}
