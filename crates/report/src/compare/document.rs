@@ -8,7 +8,7 @@ use squall_metrics::RowKey;
 
 use super::differs::differing;
 use super::side::{RunAbout, Side};
-use crate::schema::{Schema, document};
+use crate::schema::{document, schema_of};
 
 /// Version of the form. Fields are added without a new one.
 const COMPARISON: u64 = 1;
@@ -132,7 +132,7 @@ document! {
 
 /// The JSON Schema of a comparison.
 pub fn comparison_schema() -> Value {
-    let mut schema = ComparisonDocument::schema();
+    let mut schema = schema_of::<ComparisonDocument>();
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("squall compare --json");
     schema
