@@ -53,18 +53,19 @@ async function use(browser, file) {
   await page.keyboard.press('ArrowRight');
   seen.moment = await plot.getAttribute('aria-valuetext');
   seen.values = await page.locator('#time output.value').evaluateAll((all) => all.map((own) => own.textContent).filter(Boolean).length);
-  const to = () => page.locator('.zoom input').last().inputValue();
-  const whole = await to();
+  const end = async (which) => Number(await page.locator('.zoom input')[which]().inputValue());
+  const length = async () => await end('last') - await end('first');
+  const whole = await length();
   await page.keyboard.press('+');
-  seen.zoomed = Number(await to()) < Number(whole);
+  seen.zoomed = await length() < whole;
   await page.keyboard.press('0');
-  seen.back = (await to()) === whole;
+  seen.back = await length() === whole;
   const box = await plot.boundingBox();
   await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.6, box.y + 60);
   await page.mouse.up();
-  seen.dragged = Number(await to()) < Number(whole);
+  seen.dragged = await length() < whole;
   await plot.dblclick();
   const names = () => page.locator('#rows button.name').allTextContents();
   const first = (await names())[0];
@@ -79,7 +80,10 @@ async function use(browser, file) {
   await page.keyboard.press('Enter');
   seen.opened = await page.locator('#rows .under:not([hidden]) figure').count();
   await page.locator('#rows .under:not([hidden]) summary').first().click();
-  seen.table = await page.locator('#rows .under:not([hidden]) details[open] tbody tr').count();
+  const table = page.locator('#rows .under:not([hidden]) details[open] tbody tr');
+  // It is filled when it opens; one that stays empty is counted as such.
+  await table.first().waitFor({ timeout: 5000 }).catch(() => {});
+  seen.table = await table.count();
   await page.locator('#rows input[type=search]').fill('');
   seen.pdf = (await page.pdf({ format: 'A4' })).length;
   seen.names = await page.evaluate(() => JSON.parse(document.getElementById('run').textContent).requests.map((row) => row.name));
