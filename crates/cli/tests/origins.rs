@@ -101,7 +101,7 @@ fn a_redirect_to_something_else_than_http_is_an_error_that_names_its_scheme() {
         let url = peer.url();
         let step = "{get: /0, redirects: 5, check: status == 200}";
         let result = Steps::one(&url, &format!("{step}\non_error: continue")).run(1);
-        assert!(kinds(&result).contains("\"render\""), "{to}: {}", kinds(&result));
+        assert!(kinds(&result).contains("\"bad_redirect\""), "{to}: {}", kinds(&result));
         assert!(result.to_string().contains(says), "{to}: {result}");
         assert_eq!(heads(&peer, &[]), ["/0"], "{to}");
     }
