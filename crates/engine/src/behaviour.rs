@@ -361,6 +361,11 @@ impl<'p> Stretch<'_, 'p> {
 
     fn op(&mut self, scenario: &'p Scenario, op: &'p Op, now: u64) -> Option<Next<'p>> {
         match op {
+            Op::Request(_) if self.worker.roster.borrow().is_paused() => {
+                // It is sent when the pause is over.
+                self.strand.pc -= 1;
+                return Some(Next::Wait(UserState::Think, now));
+            }
             Op::Request(request) => {
                 // An arrival was due before its load ended: its first request is sent.
                 let arrived = std::mem::take(&mut self.strand.arrived);

@@ -193,7 +193,7 @@ impl<'a> Parallel<'a> {
                 return Some(None);
             }
             let at = due.saturating_add(now - time);
-            if time >= due {
+            if time >= due && !paused {
                 return Some(Some(at));
             }
             if !paused && timer.replace(at) != Some(at) {

@@ -332,10 +332,11 @@ impl<U: Seated> Roster<U> {
             Shape::Open(_) => After::Free,
             Shape::Closed(_) if self.stopped || self.is_surplus(seat) => After::Gone,
             Shape::Closed(shape) => {
-                let Some(pacing) = shape.pacing else { return After::Now(now) };
-                *paced = paced.saturating_add(pacing);
-                let due = paced.saturating_add(self.paused_ns);
-                if due > now { After::At(due) } else { After::Now(due) }
+                let due = shape.pacing.map_or(now, |pacing| {
+                    *paced = paced.saturating_add(pacing);
+                    paced.saturating_add(self.paused_ns)
+                });
+                if due > now || self.is_paused() { After::At(due) } else { After::Now(due) }
             }
         }
     }

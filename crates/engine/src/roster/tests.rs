@@ -335,6 +335,9 @@ fn a_pause_puts_everything_off_by_its_length_and_nothing_is_lost() {
     // A user that begins to wait during the pause waits from when it ends.
     let other = Seat { number: 0, load: 1, scenario: 0 };
     roster.park(Someone(other), 50 * MS + 300 * US, 50 * MS);
+    // One that ends an iteration during the pause waits too, with or without a pacing.
+    let mut late = 0;
+    assert_eq!(roster.after(seat, &mut late, 50 * MS), After::At(10 * MS));
     roster.resume(51_500 * US);
     let after = due(&mut roster, 51_500 * US);
     assert!(after.is_empty(), "{after:?}");

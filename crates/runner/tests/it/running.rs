@@ -365,6 +365,33 @@ scenarios: {a: {load: {users: 1, iterations: 3}, steps: [{get: '/echo?q=${token}
     assert!(!log.contains("wonderful"), "{log}");
 }
 
+/// Users that never wait stand still as well, within an iteration and after it, also in branches.
+#[test]
+fn users_without_think_time_pause_too() {
+    for steps in [
+        "[{get: /}]",
+        "[{repeat: 1000000, steps: [{get: /}]}]",
+        "[{parallel: [{repeat: 1000000, steps: [{get: /}]}, {repeat: 1000000, steps: [{get: /delay/1}]}]}]",
+    ] {
+        let plan = format!(
+            "target: builtin\nscenarios: {{a: {{load: {{users: 2, for: 2s}}, steps: {steps}}}}}\n"
+        );
+        let (outcome, _) = controlled(&plan, "second 0", |handle| {
+            handle.pause().expect("a load");
+            std::thread::sleep(Duration::from_millis(2_300));
+            handle.resume().expect("a load");
+        });
+        // Second 2 lies within the pause as a whole.
+        let of = |second: u32| -> u64 {
+            let rows = outcome.run.series.rows().iter();
+            rows.filter(|row| row.second == second).map(|row| row.requests).sum()
+        };
+        assert!(of(0) > 0 && of(3) > 0, "{steps}: {} and {}", of(0), of(3));
+        assert_eq!(of(2), 0, "{steps}");
+        assert!(outcome.run.elapsed_s >= 4.0, "{}", outcome.run.elapsed_s);
+    }
+}
+
 #[test]
 fn a_load_pauses_and_goes_on() {
     let plan = "target: builtin\nscenarios: {a: {load: {rate: 50/s, for: 2s, max_users: 5}, steps: [{get: /}]}}\n";
