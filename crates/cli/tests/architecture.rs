@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 15] = [
+const MAY_IMPORT: [(&str, &[&str]); 16] = [
     (
         "squall",
         &[
@@ -55,6 +55,7 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
             "squall-analysis",
             "squall-engine",
             "squall-extract",
+            "squall-jmeter",
             "squall-metrics",
             "squall-plan",
             "squall-report",
@@ -89,6 +90,7 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("squall-load", &["squall-base"]),
     ("squall-analysis", &["squall-base", "squall-metrics"]),
     ("squall-metrics", &["squall-base"]),
+    ("squall-jmeter", &["squall-base", "squall-plan"]),
     ("squall-plan", &["squall-base"]),
     ("squall-target", &["squall-base"]),
     ("squall-base", &[]),

@@ -1,0 +1,322 @@
+//! The one table of JMeter's elements: what each is, and how far it is supported. What
+//! `squall check` prints and the table in `docs/jmeter.md` are made of it.
+
+use Role::{
+    Assertion, Config, Controller, Listener, Plan, PostProcessor, PreProcessor, Sampler,
+    ThreadGroup, Timer, Tool,
+};
+use Support::{Ignored, Missing};
+
+/// The role of an element in its plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// The test plan, or a part of one that others include.
+    Plan,
+    /// Who does how much, and when.
+    ThreadGroup,
+    /// Something that a thread does, and that is measured.
+    Sampler,
+    /// Which of the elements below it run, and how often.
+    Controller,
+    /// Defaults, variables and state for the samplers in its scope.
+    Config,
+    /// A wait before the samplers in its scope.
+    Timer,
+    /// What happens before each sampler in its scope.
+    PreProcessor,
+    /// What is taken from the response of each sampler in its scope.
+    PostProcessor,
+    /// What is asserted of each sampler in its scope.
+    Assertion,
+    /// What looks at results: it never changes what is sent.
+    Listener,
+    /// A part of JMeter's desk that takes no part in a run.
+    Tool,
+}
+
+impl Role {
+    /// The role in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Role::Plan => "plan",
+            Role::ThreadGroup => "thread group",
+            Role::Sampler => "sampler",
+            Role::Controller => "controller",
+            Role::Config => "config element",
+            Role::Timer => "timer",
+            Role::PreProcessor => "pre-processor",
+            Role::PostProcessor => "post-processor",
+            Role::Assertion => "assertion",
+            Role::Listener => "listener",
+            Role::Tool => "tool",
+        }
+    }
+}
+
+/// How far an element is supported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Support {
+    /// All that it does.
+    Full,
+    /// It runs where it does not need what is said here.
+    Partly(&'static str),
+    /// It is accepted and does nothing.
+    Ignored,
+    /// Not at all.
+    Missing,
+}
+
+/// What is known of a class of elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// The class, as [`present_class`] gives it.
+    pub class: &'static str,
+    /// What JMeter's desk calls it.
+    pub title: &'static str,
+    /// Its role.
+    pub role: Role,
+    /// How far it is supported.
+    pub support: Support,
+}
+
+/// What is known of a class.
+pub fn find(class: &str) -> Option<&'static Known> {
+    ELEMENTS.iter().find(|known| known.class == class)
+}
+
+/// A class without its package, if it is JMeter's own.
+pub fn without_package(class: &str) -> &str {
+    match class.strip_prefix("org.apache.jmeter.") {
+        Some(own) => own.rsplit_once('.').map_or(own, |(_, class)| class),
+        None => class,
+    }
+}
+
+/// The name by which an element is known here: what JMeter 5 calls a class that older versions called otherwise,
+/// and one name for each role of a class that has several, which its dialog (`gui`) tells apart.
+pub fn present_class<'n>(class: &'n str, gui: &str) -> &'n str {
+    match (without_package(class), without_package(gui)) {
+        ("HTTPSampler" | "HTTPSampler2", _) => "HTTPSamplerProxy",
+        ("HTTPSamplerProxy", "GraphQLHTTPSamplerGui") => "GraphQL HTTP Request",
+        ("ConfigTestElement", "HttpDefaultsGui" | "UrlConfigGui") => "HTTP Request Defaults",
+        ("ConfigTestElement", "FtpConfigGui") => "FTP Request Defaults",
+        ("ConfigTestElement", "TCPConfigGui") => "TCP Sampler Config",
+        ("ConfigTestElement", "SimpleConfigGui") => "Simple Config Element",
+        ("ConfigTestElement", "LdapConfigGui") => "LDAP Request Defaults",
+        ("ConfigTestElement", "LdapExtConfigGui") => "LDAP Extended Request Defaults",
+        ("ConfigTestElement", "LoginConfigGui") => "Login Config Element",
+        ("ConfigTestElement", "PropertyControlGui") => "Property Display",
+        ("DataSourceElement", _) => "JDBCDataSource",
+        (class, _) => class,
+    }
+}
+
+/// The role of a class that is not known, as far as its name tells: plug-ins that only draw, write or send results
+/// are many, and follow few habits.
+pub fn guessed_role(class: &str, gui: &str) -> Option<Role> {
+    let last = class.rsplit('.').next().unwrap_or(class);
+    let looks = |name: &str| {
+        [".vizualizers.", ".visualizers.", ".reporters."].iter().any(|part| name.contains(part))
+    };
+    let ends = ["Collector", "Listener", "Visualizer", "Uploader"];
+    let is_listener = ends.iter().any(|end| last.ends_with(end)) || looks(class) || looks(gui);
+    is_listener.then_some(Role::Listener)
+}
+
+const fn known(class: &'static str, title: &'static str, role: Role, support: Support) -> Known {
+    Known { class, title, role, support }
+}
+
+/// All elements that are known, by role.
+#[rustfmt::skip]
+pub const ELEMENTS: &[Known] = &[
+    known("TestPlan", "Test Plan", Plan, Missing),
+    known("TestFragmentController", "Test Fragment", Plan, Missing),
+
+    known("ThreadGroup", "Thread Group", ThreadGroup, Missing),
+    known("SetupThreadGroup", "setUp Thread Group", ThreadGroup, Missing),
+    known("PostThreadGroup", "tearDown Thread Group", ThreadGroup, Missing),
+    known("OpenModelThreadGroup", "Open Model Thread Group", ThreadGroup, Missing),
+    known("kg.apc.jmeter.threads.UltimateThreadGroup", "Ultimate Thread Group", ThreadGroup, Missing),
+    known("kg.apc.jmeter.threads.SteppingThreadGroup", "Stepping Thread Group", ThreadGroup, Missing),
+    known("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", "Concurrency Thread Group", ThreadGroup, Missing),
+    known("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", "Arrivals Thread Group", ThreadGroup, Missing),
+
+    known("HTTPSamplerProxy", "HTTP Request", Sampler, Missing),
+    known("GraphQL HTTP Request", "GraphQL HTTP Request", Sampler, Missing),
+    known("AjpSampler", "AJP/1.3 Sampler", Sampler, Missing),
+    known("DebugSampler", "Debug Sampler", Sampler, Missing),
+    known("TestAction", "Flow Control Action", Sampler, Missing),
+    known("SystemSampler", "OS Process Sampler", Sampler, Missing),
+    known("JavaSampler", "Java Request", Sampler, Missing),
+    known("TCPSampler", "TCP Sampler", Sampler, Missing),
+    known("kg.apc.jmeter.samplers.DummySampler", "Dummy Sampler", Sampler, Missing),
+    known("JSR223Sampler", "JSR223 Sampler", Sampler, Missing),
+    known("BeanShellSampler", "BeanShell Sampler", Sampler, Missing),
+    known("BSFSampler", "BSF Sampler", Sampler, Missing),
+    known("JDBCSampler", "JDBC Request", Sampler, Missing),
+    known("FTPSampler", "FTP Request", Sampler, Missing),
+    known("SmtpSampler", "SMTP Sampler", Sampler, Missing),
+    known("MailReaderSampler", "Mail Reader Sampler", Sampler, Missing),
+    known("LDAPSampler", "LDAP Request", Sampler, Missing),
+    known("LDAPExtSampler", "LDAP Extended Request", Sampler, Missing),
+    known("JMSSampler", "JMS Point-to-Point", Sampler, Missing),
+    known("PublisherSampler", "JMS Publisher", Sampler, Missing),
+    known("SubscriberSampler", "JMS Subscriber", Sampler, Missing),
+    known("JUnitSampler", "JUnit Request", Sampler, Missing),
+    known("AccessLogSampler", "Access Log Sampler", Sampler, Missing),
+    known("SoapSampler", "SOAP/XML-RPC Request", Sampler, Missing),
+    known("WebServiceSampler", "WebService(SOAP) Request", Sampler, Missing),
+    known("MongoScriptSampler", "MongoDB Script", Sampler, Missing),
+    known("BoltSampler", "Bolt Request", Sampler, Missing),
+
+    known("GenericController", "Simple Controller", Controller, Missing),
+    known("RecordingController", "Recording Controller", Controller, Missing),
+    known("LoopController", "Loop Controller", Controller, Missing),
+    known("IfController", "If Controller", Controller, Missing),
+    known("WhileController", "While Controller", Controller, Missing),
+    known("ForeachController", "ForEach Controller", Controller, Missing),
+    known("TransactionController", "Transaction Controller", Controller, Missing),
+    known("OnceOnlyController", "Once Only Controller", Controller, Missing),
+    known("ThroughputController", "Throughput Controller", Controller, Missing),
+    known("RandomController", "Random Controller", Controller, Missing),
+    known("RandomOrderController", "Random Order Controller", Controller, Missing),
+    known("InterleaveControl", "Interleave Controller", Controller, Missing),
+    known("SwitchController", "Switch Controller", Controller, Missing),
+    known("RunTime", "Runtime Controller", Controller, Missing),
+    known("ModuleController", "Module Controller", Controller, Missing),
+    known("IncludeController", "Include Controller", Controller, Missing),
+    known("CriticalSectionController", "Critical Section Controller", Controller, Missing),
+    known("com.blazemeter.jmeter.controller.ParallelSampler", "Parallel Controller", Controller, Missing),
+
+    known("HTTP Request Defaults", "HTTP Request Defaults", Config, Missing),
+    known("HeaderManager", "HTTP Header Manager", Config, Missing),
+    known("CookieManager", "HTTP Cookie Manager", Config, Missing),
+    known("CacheManager", "HTTP Cache Manager", Config, Missing),
+    known("AuthManager", "HTTP Authorization Manager", Config, Missing),
+    known("DNSCacheManager", "DNS Cache Manager", Config, Missing),
+    known("KeystoreConfig", "Keystore Configuration", Config, Missing),
+    known("Arguments", "User Defined Variables", Config, Missing),
+    known("CSVDataSet", "CSV Data Set Config", Config, Missing),
+    known("CounterConfig", "Counter", Config, Missing),
+    known("RandomVariableConfig", "Random Variable", Config, Missing),
+    known("Simple Config Element", "Simple Config Element", Config, Missing),
+    known("Login Config Element", "Login Config Element", Config, Missing),
+    known("TCP Sampler Config", "TCP Sampler Config", Config, Missing),
+    known("FTP Request Defaults", "FTP Request Defaults", Config, Missing),
+    known("LDAP Request Defaults", "LDAP Request Defaults", Config, Missing),
+    known("LDAP Extended Request Defaults", "LDAP Extended Request Defaults", Config, Missing),
+    known("JavaConfig", "Java Request Defaults", Config, Missing),
+    known("JDBCDataSource", "JDBC Connection Configuration", Config, Missing),
+    known("com.blazemeter.jmeter.RandomCSVDataSetConfig", "Random CSV Data Set Config", Config, Missing),
+    known("kg.apc.jmeter.reporters.AutoStop", "AutoStop Listener", Config, Missing),
+
+    known("ConstantTimer", "Constant Timer", Timer, Missing),
+    known("UniformRandomTimer", "Uniform Random Timer", Timer, Missing),
+    known("GaussianRandomTimer", "Gaussian Random Timer", Timer, Missing),
+    known("PoissonRandomTimer", "Poisson Random Timer", Timer, Missing),
+    known("ConstantThroughputTimer", "Constant Throughput Timer", Timer, Missing),
+    known("PreciseThroughputTimer", "Precise Throughput Timer", Timer, Missing),
+    known("SyncTimer", "Synchronizing Timer", Timer, Missing),
+    known("kg.apc.jmeter.timers.VariableThroughputTimer", "Throughput Shaping Timer", Timer, Missing),
+    known("JSR223Timer", "JSR223 Timer", Timer, Missing),
+    known("BeanShellTimer", "BeanShell Timer", Timer, Missing),
+    known("BSFTimer", "BSF Timer", Timer, Missing),
+
+    known("UserParameters", "User Parameters", PreProcessor, Missing),
+    known("AnchorModifier", "HTML Link Parser", PreProcessor, Missing),
+    known("URLRewritingModifier", "HTTP URL Re-writing Modifier", PreProcessor, Missing),
+    known("RegExUserParameters", "RegEx User Parameters", PreProcessor, Missing),
+    known("SampleTimeout", "Sample Timeout", PreProcessor, Missing),
+    known("JSR223PreProcessor", "JSR223 PreProcessor", PreProcessor, Missing),
+    known("BeanShellPreProcessor", "BeanShell PreProcessor", PreProcessor, Missing),
+    known("BSFPreProcessor", "BSF PreProcessor", PreProcessor, Missing),
+    known("JDBCPreProcessor", "JDBC PreProcessor", PreProcessor, Missing),
+
+    known("RegexExtractor", "Regular Expression Extractor", PostProcessor, Missing),
+    known("BoundaryExtractor", "Boundary Extractor", PostProcessor, Missing),
+    known("JSONPostProcessor", "JSON Extractor", PostProcessor, Missing),
+    known("JMESPathExtractor", "JSON JMESPath Extractor", PostProcessor, Missing),
+    known("HtmlExtractor", "CSS Selector Extractor", PostProcessor, Missing),
+    known("XPathExtractor", "XPath Extractor", PostProcessor, Missing),
+    known("XPath2Extractor", "XPath2 Extractor", PostProcessor, Missing),
+    known("ResultAction", "Result Status Action Handler", PostProcessor, Missing),
+    known("DebugPostProcessor", "Debug PostProcessor", PostProcessor, Missing),
+    known("com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor", "JSON Path Extractor (plug-in)", PostProcessor, Missing),
+    known("JSR223PostProcessor", "JSR223 PostProcessor", PostProcessor, Missing),
+    known("BeanShellPostProcessor", "BeanShell PostProcessor", PostProcessor, Missing),
+    known("BSFPostProcessor", "BSF PostProcessor", PostProcessor, Missing),
+    known("JDBCPostProcessor", "JDBC PostProcessor", PostProcessor, Missing),
+
+    known("ResponseAssertion", "Response Assertion", Assertion, Missing),
+    known("JSONPathAssertion", "JSON Assertion", Assertion, Missing),
+    known("JMESPathAssertion", "JSON JMESPath Assertion", Assertion, Missing),
+    known("SizeAssertion", "Size Assertion", Assertion, Missing),
+    known("DurationAssertion", "Duration Assertion", Assertion, Missing),
+    known("XPathAssertion", "XPath Assertion", Assertion, Missing),
+    known("XPath2Assertion", "XPath2 Assertion", Assertion, Missing),
+    known("XMLAssertion", "XML Assertion", Assertion, Missing),
+    known("XMLSchemaAssertion", "XML Schema Assertion", Assertion, Missing),
+    known("HTMLAssertion", "HTML Assertion", Assertion, Missing),
+    known("MD5HexAssertion", "MD5Hex Assertion", Assertion, Missing),
+    known("CompareAssertion", "Compare Assertion", Assertion, Missing),
+    known("SMIMEAssertion", "SMIME Assertion", Assertion, Missing),
+    known("com.atlantbh.jmeter.plugins.jsonutils.jsonpathassertion.JSONPathAssertion", "JSON Path Assertion (plug-in)", Assertion, Missing),
+    known("JSR223Assertion", "JSR223 Assertion", Assertion, Missing),
+    known("BeanShellAssertion", "BeanShell Assertion", Assertion, Missing),
+    known("BSFAssertion", "BSF Assertion", Assertion, Missing),
+
+    known("ResultCollector", "Listeners of results (View Results Tree, Summary Report, ...)", Listener, Ignored),
+    known("Summariser", "Generate Summary Results", Listener, Ignored),
+    known("ResultSaver", "Save Responses to a file", Listener, Ignored),
+    known("BackendListener", "Backend Listener", Listener, Ignored),
+    known("MailerResultCollector", "Mailer Visualizer", Listener, Ignored),
+
+    // These do more than look: their scripts reach the variables, and may stop the test.
+    known("JSR223Listener", "JSR223 Listener", Listener, Missing),
+    known("BeanShellListener", "BeanShell Listener", Listener, Missing),
+    known("BSFListener", "BSF Listener", Listener, Missing),
+
+    known("WorkBench", "WorkBench", Tool, Ignored),
+    known("ProxyControl", "HTTP(S) Test Script Recorder", Tool, Ignored),
+    known("HttpMirrorControl", "HTTP Mirror Server", Tool, Ignored),
+    known("Property Display", "Property Display", Tool, Ignored),
+    known("org.jmeterplugins.protocol.http.control.HttpSimpleTableControl", "HTTP Simple Table Server", Config, Missing),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_stands_in_the_table_once() {
+        let mut classes: Vec<&str> = ELEMENTS.iter().map(|known| known.class).collect();
+        let all = classes.len();
+        classes.sort_unstable();
+        classes.dedup();
+        assert_eq!(classes.len(), all);
+    }
+
+    #[test]
+    fn old_names_and_roles_of_a_class_have_one_name_each() {
+        assert_eq!(present_class("HTTPSampler2", "HttpTestSampleGui2"), "HTTPSamplerProxy");
+        let gui = "org.apache.jmeter.protocol.http.config.gui.HttpDefaultsGui";
+        let class = "org.apache.jmeter.config.ConfigTestElement";
+        assert_eq!(present_class(class, gui), "HTTP Request Defaults");
+        assert_eq!(
+            present_class("kg.apc.jmeter.samplers.DummySampler", ""),
+            "kg.apc.jmeter.samplers.DummySampler"
+        );
+        for class in ["HTTP Request Defaults", "HTTPSamplerProxy", "JDBCDataSource"] {
+            assert!(find(class).is_some(), "{class}");
+        }
+    }
+
+    #[test]
+    fn plug_ins_that_only_look_are_told_by_their_names() {
+        let guess = |class| guessed_role(class, "");
+        assert_eq!(guess("kg.apc.jmeter.vizualizers.CorrectedResultCollector"), Some(Listener));
+        assert_eq!(guess("com.github.johrstrom.listener.PrometheusListener"), Some(Listener));
+        assert_eq!(guess("net.xmeter.samplers.PubSampler"), None);
+    }
+}

@@ -1,0 +1,213 @@
+//! What a plan is made of, element by element, and how far each is supported: what is said before a run, so that
+//! no plan runs with a part of it silently left out.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::elements::{Role, Support, guessed_role};
+use crate::functions;
+use crate::properties::{Properties, PropertyValue};
+use crate::text::Text;
+use crate::tree::{Element, ElementId, Tree};
+
+/// All elements of a plan with what becomes of each, in the order of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inventory {
+    /// The elements.
+    pub entries: Vec<Entry>,
+}
+
+/// An element in an inventory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Which.
+    pub id: ElementId,
+    /// How deep in the tree it stands, from 0.
+    pub depth: usize,
+    /// What JMeter's desk calls its kind, or its class if it is not known.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its place in the tree: the names from the top down to it.
+    pub path: String,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// Functions of JMeter that its texts call, with their underscores. Empty for one that takes no part.
+    pub functions: BTreeSet<&'static str>,
+}
+
+/// What becomes of an element.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fate {
+    /// It runs.
+    Runs,
+    /// It runs but for what is said.
+    Partly(&'static str),
+    /// It takes no part: it is a listener, or a tool of JMeter's desk.
+    Ignored,
+    /// It, or an element around it, is disabled: as in JMeter it takes no part.
+    Disabled,
+    /// It is known, and not supported.
+    Missing,
+    /// Nothing is known of it.
+    Unknown,
+}
+
+impl Fate {
+    /// Whether a plan with such an element cannot run whole.
+    pub fn stops_the_plan(&self) -> bool {
+        matches!(self, Fate::Partly(_) | Fate::Missing | Fate::Unknown)
+    }
+}
+
+/// Lists the elements of a plan.
+pub fn inventory(tree: &Tree) -> Inventory {
+    // An element comes after what it is below: what is around it is known by then.
+    let mut off: BTreeSet<ElementId> = BTreeSet::new();
+    let mut entries = Vec::new();
+    for (id, element) in tree.iter() {
+        let is_off = !element.enabled || element.parent.is_some_and(|parent| off.contains(&parent));
+        if is_off {
+            off.insert(id);
+        }
+        let fate = if is_off { Fate::Disabled } else { fate(element) };
+        let takes_part = fate == Fate::Runs || fate.stops_the_plan();
+        entries.push(Entry {
+            id,
+            depth: tree.around(id).count(),
+            kind: element.known().map_or(element.class.as_str(), |known| known.title).to_owned(),
+            name: element.name.clone(),
+            path: tree.path(id),
+            functions: if takes_part { called(&element.properties) } else { BTreeSet::new() },
+            fate,
+        });
+    }
+    Inventory { entries }
+}
+
+/// What becomes of an element that is enabled.
+fn fate(element: &Element) -> Fate {
+    match element.known().map(|known| known.support) {
+        Some(Support::Full) => Fate::Runs,
+        Some(Support::Partly(missing)) => Fate::Partly(missing),
+        Some(Support::Ignored) => Fate::Ignored,
+        Some(Support::Missing) => Fate::Missing,
+        None => match guessed_role(&element.class, &element.gui) {
+            Some(Role::Listener) => Fate::Ignored,
+            _ => Fate::Unknown,
+        },
+    }
+}
+
+/// The functions that texts of these properties call.
+fn called(properties: &Properties) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    for property in properties.iter() {
+        of_value(&property.value, &mut found);
+    }
+    found
+}
+
+fn of_value(value: &PropertyValue, found: &mut BTreeSet<&'static str>) {
+    match value {
+        // In what cannot be split nothing is replaced, and nothing is called.
+        PropertyValue::Text(text) => {
+            let text = Text::parse(text, &functions::is_function).unwrap_or_default();
+            let known = text.calls().into_iter().filter_map(|call| functions::find(&call.name));
+            found.extend(known.map(|function| function.name));
+        }
+        PropertyValue::Element { properties, .. } => found.append(&mut called(properties)),
+        PropertyValue::List(items) => {
+            items.iter().for_each(|item| of_value(&item.value, found));
+        }
+        PropertyValue::Fields(_) => {}
+    }
+}
+
+impl Inventory {
+    /// The elements that keep the plan from running whole.
+    pub fn obstacles(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.fate.stops_the_plan())
+    }
+
+    /// Whether all of the plan is supported.
+    pub fn is_whole(&self) -> bool {
+        self.obstacles().next().is_none()
+    }
+}
+
+/// The tree, an element a line: what becomes of it, its kind and its name.
+impl fmt::Display for Inventory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for entry in &self.entries {
+            let (word, more) = match &entry.fate {
+                Fate::Runs => ("runs", ""),
+                Fate::Partly(missing) => ("partly", *missing),
+                Fate::Ignored => ("ignored", ""),
+                Fate::Disabled => ("disabled", ""),
+                Fate::Missing => ("missing", ""),
+                Fate::Unknown => ("unknown", ""),
+            };
+            write!(f, "{word:<9} {:indent$}{}", "", entry.kind, indent = 2 * entry.depth)?;
+            if entry.name != entry.kind {
+                write!(f, " \"{}\"", entry.name)?;
+            }
+            if !more.is_empty() {
+                write!(f, ": without {more}")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(elements: &str) -> Inventory {
+        let text = format!("<jmeterTestPlan><hashTree>{elements}</hashTree></jmeterTestPlan>");
+        inventory(&Tree::read(text.as_bytes()).expect("a plan"))
+    }
+
+    #[test]
+    fn each_element_is_said_with_its_place() {
+        let found = plan(
+            r#"<ThreadGroup testname="users"/>
+            <hashTree>
+              <ResultCollector testname="View Results Tree"/><hashTree/>
+              <com.example.Teapot testname="brew"/><hashTree/>
+              <ThreadGroup testname="off" enabled="false"/>
+              <hashTree><JSR223Sampler testname="inner"/><hashTree/></hashTree>
+              <com.example.visualizers.Chart testname="chart"/><hashTree/>
+            </hashTree>"#,
+        );
+        let fates: Vec<&Fate> = found.entries.iter().map(|entry| &entry.fate).collect();
+        use Fate::{Disabled, Ignored, Unknown};
+        assert_eq!(fates[1..], [&Ignored, &Unknown, &Disabled, &Disabled, &Ignored]);
+        assert!(!found.is_whole());
+        assert!(found.obstacles().any(|entry| entry.path == "users > brew"));
+        assert!(found.to_string().contains("unknown     com.example.Teapot \"brew\"\n"));
+    }
+
+    #[test]
+    fn what_never_takes_part_stops_no_plan() {
+        let found = plan(
+            r#"<WorkBench testname="WorkBench"/><hashTree><X enabled="false"/><hashTree/></hashTree>"#,
+        );
+        assert!(found.is_whole());
+    }
+
+    #[test]
+    fn functions_are_found_wherever_they_stand() {
+        let found = plan(
+            r#"<com.example.Teapot testname="a">
+                 <stringProp name="x">${__P(host,${__UUID})}/${__unknown(1)}</stringProp>
+                 <collectionProp name="y"><elementProp name="" elementType="Argument">
+                   <stringProp name="z">${__time()}</stringProp></elementProp></collectionProp>
+               </com.example.Teapot><hashTree/>"#,
+        );
+        let expected = BTreeSet::from(["__P", "__UUID", "__time"]);
+        assert_eq!(found.entries[0].functions, expected);
+    }
+}

@@ -1,0 +1,19 @@
+//! Plans of Apache JMeter: read as they are, and what of them squall can run. Texts in, values out: no
+//! I/O, no clock. Imports the plan model alone.
+//!
+//! The way of a plan: XML ([`mod@xml`], bounded, every node with its place), then typed elements
+//! ([`Tree`]), then the [`inventory`]: what each element is, and whether it is supported.
+
+pub mod elements;
+mod error;
+pub mod functions;
+pub mod inventory;
+mod properties;
+pub mod text;
+mod tree;
+mod xml;
+
+pub use error::ReadError;
+pub use inventory::{Inventory, inventory};
+pub use properties::{Properties, Property, PropertyValue};
+pub use tree::{Element, ElementId, Tree};
