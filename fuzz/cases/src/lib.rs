@@ -17,11 +17,12 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 19] = [
+pub const CASES: [Case; 20] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
     Case { name: "plan", run: plan::plan },
+    Case { name: "jmeter", run: jmeter },
     Case { name: "template", run: plan::template },
     Case { name: "expression", run: plan::expression },
     Case { name: "env_file", run: plan::env_file },
@@ -72,6 +73,24 @@ fn gate(bytes: &[u8]) {
             assert_eq!((again.limit, again.of), (gate.limit, gate.of));
         }
         Err(error) => assert!(text.is_char_boundary(error.offset), "{error:?}"),
+    }
+}
+
+/// Any bytes as a plan of JMeter: it is refused at a place, or each of its elements has a fate, and each of its texts
+/// is split into parts of which none is an empty text.
+fn jmeter(bytes: &[u8]) {
+    use squall_jmeter::text::{Part, Text};
+    match squall_jmeter::Tree::read(bytes) {
+        Ok(tree) => {
+            let inventory = squall_jmeter::inventory(&tree);
+            assert_eq!(inventory.entries.len(), tree.iter().count());
+            let _ = inventory.to_string();
+        }
+        Err(error) => assert!(!error.message.is_empty()),
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(text) = Text::parse(text, &squall_jmeter::functions::is_function) {
+        assert!(text.parts.iter().all(|part| *part != Part::Literal(String::new())));
     }
 }
 
