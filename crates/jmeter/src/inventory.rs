@@ -62,27 +62,20 @@ impl Fate {
 
 /// Lists the elements of a plan.
 pub fn inventory(tree: &Tree) -> Inventory {
-    // An element comes after what it is below: what is around it is known by then.
-    let mut off: BTreeSet<ElementId> = BTreeSet::new();
-    let mut entries = Vec::new();
-    for (id, element) in tree.iter() {
-        let is_off = !element.enabled || element.parent.is_some_and(|parent| off.contains(&parent));
-        if is_off {
-            off.insert(id);
-        }
-        let fate = if is_off { Fate::Disabled } else { fate(element) };
-        let takes_part = fate == Fate::Runs || fate.stops_the_plan();
-        entries.push(Entry {
+    let entries = tree.iter().map(|(id, element)| {
+        let fate = if tree.takes_part(id) { fate(element) } else { Fate::Disabled };
+        let is_active = !matches!(fate, Fate::Disabled | Fate::Ignored);
+        Entry {
             id,
             depth: tree.around(id).count(),
             kind: element.known().map_or(element.class.as_str(), |known| known.title).to_owned(),
             name: element.name.clone(),
             path: tree.path(id),
-            functions: if takes_part { called(&element.properties) } else { BTreeSet::new() },
+            functions: if is_active { called(&element.properties) } else { BTreeSet::new() },
             fate,
-        });
-    }
-    Inventory { entries }
+        }
+    });
+    Inventory { entries: entries.collect() }
 }
 
 /// What becomes of an element that is enabled.

@@ -2,17 +2,22 @@
 //! I/O, no clock. Imports the plan model alone.
 //!
 //! The way of a plan: XML ([`mod@xml`], bounded, every node with its place), then typed elements
-//! ([`Tree`]), then the [`inventory`]: what each element is, and whether it is supported.
+//! ([`Tree`]), then the [`inventory`]: what each element is, and whether it is supported. Beside it, what a translation
+//! into squall's plan model needs: texts split at their `${...}` ([`text`]), what is known before the run
+//! ([`Constants`]), and which elements hold for which sampler ([`scope`]).
 
+mod constants;
 pub mod elements;
 mod error;
 pub mod functions;
 pub mod inventory;
 mod properties;
+pub mod scope;
 pub mod text;
 mod tree;
 mod xml;
 
+pub use constants::Constants;
 pub use error::ReadError;
 pub use inventory::{Inventory, inventory};
 pub use properties::{Properties, Property, PropertyValue};

@@ -1,0 +1,178 @@
+//! What is known before the run: user-defined variables, properties, and the texts that follow from them alone.
+//! Numbers of threads, times and hosts are mostly such texts.
+
+use std::collections::BTreeMap;
+
+use crate::functions;
+use crate::properties::elements;
+use crate::text::{Call, Part, Text};
+use crate::tree::{Element, Tree};
+
+/// Variables and properties as they are when the run begins: what thread groups read. A text that is read later may
+/// find a variable changed, by an extractor or a data file of the same name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Constants {
+    /// JMeter's properties: those of `-J`, `-G`, and of files.
+    properties: BTreeMap<String, String>,
+    /// User-defined variables that each thread begins with; `None` is one that a function gives its value at the start
+    /// of the run.
+    variables: BTreeMap<String, Option<String>>,
+}
+
+/// What a variable is that nobody has defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unset {
+    /// Text, with its `${}`: no thread runs yet that could give it a value.
+    AsWritten,
+    /// Something that is known later.
+    NotKnown,
+}
+
+impl Constants {
+    /// The constants of a plan: the test plan's own variables, then those of all elements "User Defined Variables"
+    /// wherever they stand, in the order of the file. A value sees what elements before it have defined; any other
+    /// variable, of its own element too, stays in it as written. What a function gives at the start of the run
+    /// (`__Random`) is no constant, and nothing that holds it either.
+    pub fn of(tree: &Tree, properties: BTreeMap<String, String>) -> Constants {
+        let mut constants = Constants { properties, variables: BTreeMap::new() };
+        let of_class = |class: &'static str| {
+            tree.iter().filter(move |(id, element)| element.class == class && tree.takes_part(*id))
+        };
+        for (_, element) in of_class("TestPlan").chain(of_class("Arguments")) {
+            constants.define(element);
+        }
+        constants
+    }
+
+    /// The variables that an element defines.
+    fn define(&mut self, element: &Element) {
+        const OF_PLAN: &str = "TestPlan.user_defined_variables";
+        let own = elements(element.properties.list("Arguments.arguments"));
+        let mut found = Vec::new();
+        for argument in element.properties.arguments(OF_PLAN).chain(own) {
+            let Some(name) = argument.given("Argument.name") else { continue };
+            let value = argument.text("Argument.value").unwrap_or_default();
+            found.push((name.to_owned(), self.value(value, Unset::AsWritten)));
+        }
+        self.variables.extend(found);
+    }
+
+    /// The value of a variable, if it is known.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(name)?.as_deref()
+    }
+
+    /// The value of a property's text as it stands in a plan, if it is known: it holds nothing but literals, constants,
+    /// and properties. A variable that is no constant may get a value while the plan runs.
+    pub fn of_source(&self, source: &str) -> Option<String> {
+        self.value(source, Unset::NotKnown)
+    }
+
+    fn value(&self, source: &str, unset: Unset) -> Option<String> {
+        // Where nothing can be replaced the text stays as it was written.
+        match Text::parse(source, &functions::is_function) {
+            Ok(text) => self.of_text(&text, unset),
+            Err(_) => Some(source.to_owned()),
+        }
+    }
+
+    fn of_text(&self, text: &Text, unset: Unset) -> Option<String> {
+        let of_part = |part: &Part| match part {
+            Part::Literal(text) => Some(text.clone()),
+            Part::Variable(name) => match (self.variables.get(name), unset) {
+                (Some(value), _) => value.clone(),
+                (None, Unset::AsWritten) => Some(format!("${{{name}}}")),
+                (None, Unset::NotKnown) => None,
+            },
+            Part::Call(call) => self.of_call(call, unset),
+        };
+        text.parts.iter().map(of_part).collect()
+    }
+
+    fn of_call(&self, call: &Call, unset: Unset) -> Option<String> {
+        let parameters = call.parameters.iter().map(|parameter| self.of_text(parameter, unset));
+        let parameters: Vec<String> = parameters.collect::<Option<_>>()?;
+        let parameter = |index: usize| parameters.get(index).map(String::as_str);
+        let property = |name: &str| self.properties.get(name.trim()).cloned();
+        match call.name.as_str() {
+            // `__P(name,default)`: without a default it is 1.
+            "__P" => {
+                let without = || parameter(1).unwrap_or("1").to_owned();
+                Some(property(parameter(0)?).unwrap_or_else(without))
+            }
+            // `__property(name,variable,default)`: without a default it is the name. One that sets a variable does
+            // more than to have a value.
+            "__property" if parameter(1).is_none_or(|variable| variable.trim().is_empty()) => {
+                let name = parameter(0)?;
+                let without = || parameter(2).unwrap_or(name).to_owned();
+                Some(property(name).unwrap_or_else(without))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = r#"<jmeterTestPlan><hashTree>
+      <TestPlan testname="plan">
+        <elementProp name="TestPlan.user_defined_variables" elementType="Arguments">
+          <collectionProp name="Arguments.arguments">
+            <elementProp name="host" elementType="Argument"><stringProp name="Argument.name">host</stringProp>
+              <stringProp name="Argument.value">${__P(host,localhost)}</stringProp></elementProp>
+            <elementProp name="same" elementType="Argument"><stringProp name="Argument.name">same</stringProp>
+              <stringProp name="Argument.value">${host}</stringProp></elementProp>
+          </collectionProp>
+        </elementProp>
+      </TestPlan>
+      <hashTree>
+        <ThreadGroup testname="group"/>
+        <hashTree>
+          <Arguments testname="more"><collectionProp name="Arguments.arguments">
+            <elementProp name="url" elementType="Argument"><stringProp name="Argument.name">url</stringProp>
+              <stringProp name="Argument.value">http://${host}/</stringProp></elementProp>
+            <elementProp name="any" elementType="Argument"><stringProp name="Argument.name">any</stringProp>
+              <stringProp name="Argument.value">${__Random(1,9)}</stringProp></elementProp>
+          </collectionProp></Arguments><hashTree/>
+          <Arguments testname="off" enabled="false"><collectionProp name="Arguments.arguments">
+            <elementProp name="host" elementType="Argument"><stringProp name="Argument.name">host</stringProp>
+              <stringProp name="Argument.value">elsewhere</stringProp></elementProp>
+          </collectionProp></Arguments><hashTree/>
+        </hashTree>
+      </hashTree>
+    </hashTree></jmeterTestPlan>"#;
+
+    fn constants(properties: &[(&str, &str)]) -> Constants {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let tree = Tree::read(PLAN.as_bytes()).expect("a plan");
+        Constants::of(&tree, properties.iter().map(owned).collect())
+    }
+
+    #[test]
+    fn variables_see_those_of_elements_before_and_not_of_their_own() {
+        let constants = constants(&[]);
+        assert_eq!(constants.variable("host"), Some("localhost"));
+        assert_eq!(constants.variable("url"), Some("http://localhost/"));
+        assert_eq!(constants.variable("same"), Some("${host}"));
+        assert_eq!(constants.variable("any"), None);
+    }
+
+    #[test]
+    fn properties_decide_before_what_is_written() {
+        let constants = constants(&[("host", "shop"), ("users", "7")]);
+        assert_eq!(constants.variable("url"), Some("http://shop/"));
+        let value = |source| constants.of_source(source);
+        assert_eq!(value("${__P(users,5)}"), Some("7".into()));
+        assert_eq!(value("${__P(${host},5)}0"), Some("50".into()));
+        assert_eq!(value("${__P(none)}"), Some("1".into()));
+        assert_eq!(value("${__property(none)}"), Some("none".into()));
+        assert_eq!(value("${__property(none,,3)}"), Some("3".into()));
+        assert_eq!(value("${__property(users,v)}"), None);
+        assert_eq!(value("${__UUID}"), None);
+        assert_eq!(value("${any}"), None);
+        assert_eq!(value("${of_a_response}"), None);
+        assert_eq!(value(r"a\,b"), Some(r"a\,b".into()));
+    }
+}
