@@ -1,6 +1,8 @@
 //! The one table of JMeter's elements: what each is, and how far it is supported. What
 //! `squall check` prints and the table in `docs/jmeter.md` are made of it.
 
+use std::fmt::Write as _;
+
 use Role::{
     Assertion, Config, Controller, Listener, Plan, PostProcessor, PreProcessor, Sampler,
     ThreadGroup, Timer, Tool,
@@ -121,6 +123,24 @@ pub fn guessed_role(class: &str, gui: &str) -> Option<Role> {
     let ends = ["Collector", "Listener", "Visualizer", "Uploader"];
     let is_listener = ends.iter().any(|end| last.ends_with(end)) || looks(class) || looks(gui);
     is_listener.then_some(Role::Listener)
+}
+
+/// The table as Markdown, as it stands in `docs/jmeter.md`.
+pub fn markdown() -> String {
+    let mut out =
+        String::from("| element | role | class | supported |\n| --- | --- | --- | --- |\n");
+    for known in ELEMENTS {
+        let Known { title, class, role, support } = known;
+        let support = match support {
+            Support::Full => "yes".to_owned(),
+            Support::Partly(missing) => format!("partly: without {missing}"),
+            Support::Ignored => "accepted, does nothing".to_owned(),
+            Support::Missing => "no".to_owned(),
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "| {title} | {} | `{class}` | {support} |", role.words());
+    }
+    out
 }
 
 const fn known(class: &'static str, title: &'static str, role: Role, support: Support) -> Known {
@@ -295,6 +315,22 @@ mod tests {
         classes.sort_unstable();
         classes.dedup();
         assert_eq!(classes.len(), all);
+    }
+
+    /// The table is written again with `SQUALL_WRITE_DOCS=1 cargo test -p squall-jmeter`.
+    #[test]
+    fn the_documentation_has_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/jmeter.md");
+        let text = std::fs::read_to_string(path).expect("docs/jmeter.md is readable");
+        let (begin, end) = ("<!-- elements -->\n", "<!-- end of elements -->\n");
+        let (before, rest) = text.split_once(begin).expect("where the table begins");
+        let (table, after) = rest.split_once(end).expect("where the table ends");
+        if std::env::var_os("SQUALL_WRITE_DOCS").is_some() {
+            let text = format!("{before}{begin}{}{end}{after}", markdown());
+            std::fs::write(path, text).expect("docs/jmeter.md is writable");
+        } else {
+            assert_eq!(table, markdown(), "docs/jmeter.md: run with SQUALL_WRITE_DOCS=1");
+        }
     }
 
     #[test]
