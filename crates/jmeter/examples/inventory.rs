@@ -1,0 +1,39 @@
+//! What the JMeter plans whose paths are given are made of, for scripts: lines with tabs between their fields.
+//! `plan PATH whole|lacks`, `refused PATH REASON`, then for each plan once `element PATH KIND`, for each kind that it
+//! lacks, and `function PATH NAME`, for each function that is called. With one path and `--tree`, the tree as a person reads it.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use squall_jmeter::{Tree, inventory};
+
+fn main() -> ExitCode {
+    let mut paths: Vec<String> = std::env::args().skip(1).collect();
+    let tree_wanted = paths.iter().any(|path| path == "--tree");
+    paths.retain(|path| path != "--tree");
+    for path in paths {
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                eprintln!("{path}: {error}");
+                return ExitCode::from(2);
+            }
+        };
+        match Tree::read(&bytes) {
+            Ok(tree) if tree_wanted => print!("{}", inventory(&tree)),
+            Ok(tree) => summary(&path, &tree),
+            Err(error) => println!("refused\t{path}\t{error}"),
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn summary(path: &str, tree: &Tree) {
+    let found = inventory(tree);
+    println!("plan\t{path}\t{}", if found.is_whole() { "whole" } else { "lacks" });
+    let kinds: BTreeSet<&str> = found.obstacles().map(|entry| entry.kind.as_str()).collect();
+    kinds.iter().for_each(|kind| println!("element\t{path}\t{kind}"));
+    let functions: BTreeSet<&str> =
+        found.entries.iter().flat_map(|entry| entry.functions.iter().copied()).collect();
+    functions.iter().for_each(|name| println!("function\t{path}\t{name}"));
+}
