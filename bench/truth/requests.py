@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 from cases import CASES
-from compare import figures
+from figures import figures
 from ground import measure
 from wire import Wire, missing
 
