@@ -281,10 +281,10 @@ pub(crate) fn render_head(
     if let Some(value) = destination.proxy.and_then(Proxy::authorization) {
         out.line(b"Proxy-Authorization: ", &value)?;
     }
-    if !has(b"user-agent: ") {
+    if op.default_headers && !has(b"user-agent: ") {
         out.line(b"User-Agent: ", USER_AGENT)?;
     }
-    if !has(b"accept: ") {
+    if op.default_headers && !has(b"accept: ") {
         out.line(b"Accept: ", "*/*")?;
     }
     if op.limits.compression && !has(b"accept-encoding: ") {

@@ -1,11 +1,12 @@
 //! What the JMeter plans whose paths are given are made of, for scripts: lines with tabs between their fields.
-//! `plan PATH whole|lacks`, `refused PATH REASON`, then for each plan once `element PATH KIND`, for each kind that it
+//! `plan PATH whole|lacks`, `refused PATH REASON`, then for each plan once `element PATH KIND`, for each kind, or option of one, that it
 //! lacks, and `function PATH NAME`, for each function that is called. With one path and `--tree`, the tree as a person reads it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-use squall_jmeter::{Tree, inventory};
+use squall_jmeter::inventory::{Fate, Inventory};
+use squall_jmeter::{Tree, inventory, translate};
 
 fn main() -> ExitCode {
     let mut paths: Vec<String> = std::env::args().skip(1).collect();
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
             }
         };
         match Tree::read(&bytes) {
-            Ok(tree) if tree_wanted => print!("{}", inventory(&tree)),
+            Ok(tree) if tree_wanted => print!("{}", whole(&tree)),
             Ok(tree) => summary(&path, &tree),
             Err(error) => println!("refused\t{path}\t{error}"),
         }
@@ -28,10 +29,22 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+fn whole(tree: &Tree) -> Inventory {
+    inventory(tree, &translate(tree, BTreeMap::new()).obstacles)
+}
+
 fn summary(path: &str, tree: &Tree) {
-    let found = inventory(tree);
+    let found = whole(tree);
     println!("plan\t{path}\t{}", if found.is_whole() { "whole" } else { "lacks" });
-    let kinds: BTreeSet<&str> = found.obstacles().map(|entry| entry.kind.as_str()).collect();
+    let kinds: BTreeSet<String> = found
+        .obstacles()
+        .flat_map(|entry| match &entry.fate {
+            Fate::Lacks(lacks) => {
+                lacks.iter().map(|what| format!("{}: {what}", entry.kind)).collect()
+            }
+            _ => vec![entry.kind.clone()],
+        })
+        .collect();
     kinds.iter().for_each(|kind| println!("element\t{path}\t{kind}"));
     let functions: BTreeSet<&str> =
         found.entries.iter().flat_map(|entry| entry.functions.iter().copied()).collect();

@@ -62,6 +62,12 @@ impl Constants {
         self.variables.get(name)?.as_deref()
     }
 
+    /// What is known of a variable: `None` if nobody has defined it, `Some(None)` if a function gives its value at the
+    /// start of the run.
+    pub(crate) fn known(&self, name: &str) -> Option<Option<&str>> {
+        self.variables.get(name).map(Option::as_deref)
+    }
+
     /// The value of a property's text as it stands in a plan, if it is known: it holds nothing but literals, constants,
     /// and properties. A variable that is no constant may get a value while the plan runs.
     pub fn of_source(&self, source: &str) -> Option<String> {
@@ -92,9 +98,15 @@ impl Constants {
     fn of_call(&self, call: &Call, unset: Unset) -> Option<String> {
         let parameters = call.parameters.iter().map(|parameter| self.of_text(parameter, unset));
         let parameters: Vec<String> = parameters.collect::<Option<_>>()?;
-        let parameter = |index: usize| parameters.get(index).map(String::as_str);
+        let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
+        self.property(&call.name, &parameters)
+    }
+
+    /// What a function gives that reads a property (`__P`, `__property`); `None` for others, and for one that does more.
+    pub(crate) fn property(&self, function: &str, parameters: &[&str]) -> Option<String> {
+        let parameter = |index: usize| parameters.get(index).copied();
         let property = |name: &str| self.properties.get(name.trim()).cloned();
-        match call.name.as_str() {
+        match function {
             // `__P(name,default)`: without a default it is 1.
             "__P" => {
                 let without = || parameter(1).unwrap_or("1").to_owned();

@@ -7,7 +7,7 @@ use Role::{
     Assertion, Config, Controller, Listener, Plan, PostProcessor, PreProcessor, Sampler,
     ThreadGroup, Timer, Tool,
 };
-use Support::{Ignored, Missing};
+use Support::{Full, Ignored, Missing, Partly};
 
 /// The role of an element in its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -150,10 +150,10 @@ const fn known(class: &'static str, title: &'static str, role: Role, support: Su
 /// All elements that are known, by role.
 #[rustfmt::skip]
 pub const ELEMENTS: &[Known] = &[
-    known("TestPlan", "Test Plan", Plan, Missing),
+    known("TestPlan", "Test Plan", Plan, Partly("groups one after the other, classes of its own")),
     known("TestFragmentController", "Test Fragment", Plan, Missing),
 
-    known("ThreadGroup", "Thread Group", ThreadGroup, Missing),
+    known("ThreadGroup", "Thread Group", ThreadGroup, Partly("loops without an end in time, stop test now; all groups alike in \"same user on each iteration\"")),
     known("SetupThreadGroup", "setUp Thread Group", ThreadGroup, Missing),
     known("PostThreadGroup", "tearDown Thread Group", ThreadGroup, Missing),
     known("OpenModelThreadGroup", "Open Model Thread Group", ThreadGroup, Missing),
@@ -162,7 +162,7 @@ pub const ELEMENTS: &[Known] = &[
     known("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", "Concurrency Thread Group", ThreadGroup, Missing),
     known("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", "Arrivals Thread Group", ThreadGroup, Missing),
 
-    known("HTTPSamplerProxy", "HTTP Request", Sampler, Missing),
+    known("HTTPSamplerProxy", "HTTP Request", Sampler, Partly("multipart and files, embedded resources, automatic redirects, the Java implementation, source address, proxy, MD5, other encodings than UTF-8; host and beginning of the path known before the run")),
     known("GraphQL HTTP Request", "GraphQL HTTP Request", Sampler, Missing),
     known("AjpSampler", "AJP/1.3 Sampler", Sampler, Missing),
     known("DebugSampler", "Debug Sampler", Sampler, Missing),
@@ -190,14 +190,14 @@ pub const ELEMENTS: &[Known] = &[
     known("MongoScriptSampler", "MongoDB Script", Sampler, Missing),
     known("BoltSampler", "Bolt Request", Sampler, Missing),
 
-    known("GenericController", "Simple Controller", Controller, Missing),
-    known("RecordingController", "Recording Controller", Controller, Missing),
-    known("LoopController", "Loop Controller", Controller, Missing),
+    known("GenericController", "Simple Controller", Controller, Full),
+    known("RecordingController", "Recording Controller", Controller, Full),
+    known("LoopController", "Loop Controller", Controller, Partly("a number known only while the plan runs, loops without end")),
     known("IfController", "If Controller", Controller, Missing),
     known("WhileController", "While Controller", Controller, Missing),
     known("ForeachController", "ForEach Controller", Controller, Missing),
-    known("TransactionController", "Transaction Controller", Controller, Missing),
-    known("OnceOnlyController", "Once Only Controller", Controller, Missing),
+    known("TransactionController", "Transaction Controller", Controller, Partly("assertions about its own sample, a time without that of its timers, a name known only while the plan runs")),
+    known("OnceOnlyController", "Once Only Controller", Controller, Partly("being in a controller that loops")),
     known("ThroughputController", "Throughput Controller", Controller, Missing),
     known("RandomController", "Random Controller", Controller, Missing),
     known("RandomOrderController", "Random Order Controller", Controller, Missing),
@@ -209,14 +209,14 @@ pub const ELEMENTS: &[Known] = &[
     known("CriticalSectionController", "Critical Section Controller", Controller, Missing),
     known("com.blazemeter.jmeter.controller.ParallelSampler", "Parallel Controller", Controller, Missing),
 
-    known("HTTP Request Defaults", "HTTP Request Defaults", Config, Missing),
-    known("HeaderManager", "HTTP Header Manager", Config, Missing),
-    known("CookieManager", "HTTP Cookie Manager", Config, Missing),
+    known("HTTP Request Defaults", "HTTP Request Defaults", Config, Partly("arguments, and what an HTTP Request is without")),
+    known("HeaderManager", "HTTP Header Manager", Config, Partly("Connection, Cookie, Expect and Transfer-Encoding; names known before the run")),
+    known("CookieManager", "HTTP Cookie Manager", Config, Partly("cookies of its own, policies but `standard`, several in one group")),
     known("CacheManager", "HTTP Cache Manager", Config, Missing),
     known("AuthManager", "HTTP Authorization Manager", Config, Missing),
     known("DNSCacheManager", "DNS Cache Manager", Config, Missing),
     known("KeystoreConfig", "Keystore Configuration", Config, Missing),
-    known("Arguments", "User Defined Variables", Config, Missing),
+    known("Arguments", "User Defined Variables", Config, Partly("functions in values that are used")),
     known("CSVDataSet", "CSV Data Set Config", Config, Missing),
     known("CounterConfig", "Counter", Config, Missing),
     known("RandomVariableConfig", "Random Variable", Config, Missing),
@@ -231,8 +231,8 @@ pub const ELEMENTS: &[Known] = &[
     known("com.blazemeter.jmeter.RandomCSVDataSetConfig", "Random CSV Data Set Config", Config, Missing),
     known("kg.apc.jmeter.reporters.AutoStop", "AutoStop Listener", Config, Missing),
 
-    known("ConstantTimer", "Constant Timer", Timer, Missing),
-    known("UniformRandomTimer", "Uniform Random Timer", Timer, Missing),
+    known("ConstantTimer", "Constant Timer", Timer, Partly("sums known only while the plan runs")),
+    known("UniformRandomTimer", "Uniform Random Timer", Timer, Partly("times known only while the plan runs")),
     known("GaussianRandomTimer", "Gaussian Random Timer", Timer, Missing),
     known("PoissonRandomTimer", "Poisson Random Timer", Timer, Missing),
     known("ConstantThroughputTimer", "Constant Throughput Timer", Timer, Missing),
@@ -253,9 +253,9 @@ pub const ELEMENTS: &[Known] = &[
     known("BSFPreProcessor", "BSF PreProcessor", PreProcessor, Missing),
     known("JDBCPreProcessor", "JDBC PreProcessor", PreProcessor, Missing),
 
-    known("RegexExtractor", "Regular Expression Extractor", PostProcessor, Missing),
-    known("BoundaryExtractor", "Boundary Extractor", PostProcessor, Missing),
-    known("JSONPostProcessor", "JSON Extractor", PostProcessor, Missing),
+    known("RegexExtractor", "Regular Expression Extractor", PostProcessor, Partly("other fields than the body, all matches, sub-samples and variables as its scope, templates of several groups, `$`, look-around and back references")),
+    known("BoundaryExtractor", "Boundary Extractor", PostProcessor, Partly("other fields than the body, all matches, sub-samples and variables as its scope")),
+    known("JSONPostProcessor", "JSON Extractor", PostProcessor, Partly("all matches, filters and functions in paths, sub-samples and variables as its scope")),
     known("JMESPathExtractor", "JSON JMESPath Extractor", PostProcessor, Missing),
     known("HtmlExtractor", "CSS Selector Extractor", PostProcessor, Missing),
     known("XPathExtractor", "XPath Extractor", PostProcessor, Missing),
@@ -268,11 +268,11 @@ pub const ELEMENTS: &[Known] = &[
     known("BSFPostProcessor", "BSF PostProcessor", PostProcessor, Missing),
     known("JDBCPostProcessor", "JDBC PostProcessor", PostProcessor, Missing),
 
-    known("ResponseAssertion", "Response Assertion", Assertion, Missing),
+    known("ResponseAssertion", "Response Assertion", Assertion, Partly("other fields than the body and the code, sub-samples and variables as its scope, `$` of the body, look-around and back references")),
     known("JSONPathAssertion", "JSON Assertion", Assertion, Missing),
     known("JMESPathAssertion", "JSON JMESPath Assertion", Assertion, Missing),
     known("SizeAssertion", "Size Assertion", Assertion, Missing),
-    known("DurationAssertion", "Duration Assertion", Assertion, Missing),
+    known("DurationAssertion", "Duration Assertion", Assertion, Partly("sub-samples and variables as its scope")),
     known("XPathAssertion", "XPath Assertion", Assertion, Missing),
     known("XPath2Assertion", "XPath2 Assertion", Assertion, Missing),
     known("XMLAssertion", "XML Assertion", Assertion, Missing),

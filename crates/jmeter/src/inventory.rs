@@ -1,13 +1,14 @@
 //! What a plan is made of, element by element, and how far each is supported: what is said before a run, so that
 //! no plan runs with a part of it silently left out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::elements::{Role, Support, guessed_role};
 use crate::functions;
 use crate::properties::{Properties, PropertyValue};
 use crate::text::Text;
+use crate::translate::Obstacle;
 use crate::tree::{Element, ElementId, Tree};
 
 /// All elements of a plan with what becomes of each, in the order of the file.
@@ -41,8 +42,8 @@ pub struct Entry {
 pub enum Fate {
     /// It runs.
     Runs,
-    /// It runs but for what is said.
-    Partly(&'static str),
+    /// Something of it has no equal: what, one text for each.
+    Lacks(Vec<String>),
     /// It takes no part: it is a listener, or a tool of JMeter's desk.
     Ignored,
     /// It, or an element around it, is disabled: as in JMeter it takes no part.
@@ -56,14 +57,19 @@ pub enum Fate {
 impl Fate {
     /// Whether a plan with such an element cannot run whole.
     pub fn stops_the_plan(&self) -> bool {
-        matches!(self, Fate::Partly(_) | Fate::Missing | Fate::Unknown)
+        matches!(self, Fate::Lacks(_) | Fate::Missing | Fate::Unknown)
     }
 }
 
-/// Lists the elements of a plan.
-pub fn inventory(tree: &Tree) -> Inventory {
+/// Lists the elements of a plan; `obstacles` are those that its translation met.
+pub fn inventory(tree: &Tree, obstacles: &[Obstacle]) -> Inventory {
+    let mut lacks: BTreeMap<ElementId, Vec<String>> = BTreeMap::new();
+    for Obstacle { element, what } in obstacles {
+        lacks.entry(*element).or_default().push(what.clone());
+    }
     let entries = tree.iter().map(|(id, element)| {
-        let fate = if tree.takes_part(id) { fate(element) } else { Fate::Disabled };
+        let own = lacks.remove(&id);
+        let fate = if tree.takes_part(id) { fate(element, own) } else { Fate::Disabled };
         let is_active = !matches!(fate, Fate::Disabled | Fate::Ignored);
         Entry {
             id,
@@ -78,11 +84,10 @@ pub fn inventory(tree: &Tree) -> Inventory {
     Inventory { entries: entries.collect() }
 }
 
-/// What becomes of an element that is enabled.
-fn fate(element: &Element) -> Fate {
+/// What becomes of an element that is enabled, and lacks this.
+fn fate(element: &Element, lacks: Option<Vec<String>>) -> Fate {
     match element.known().map(|known| known.support) {
-        Some(Support::Full) => Fate::Runs,
-        Some(Support::Partly(missing)) => Fate::Partly(missing),
+        Some(Support::Full | Support::Partly(_)) => lacks.map_or(Fate::Runs, Fate::Lacks),
         Some(Support::Ignored) => Fate::Ignored,
         Some(Support::Missing) => Fate::Missing,
         None => match guessed_role(&element.class, &element.gui) {
@@ -133,20 +138,20 @@ impl Inventory {
 impl fmt::Display for Inventory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.entries {
-            let (word, more) = match &entry.fate {
-                Fate::Runs => ("runs", ""),
-                Fate::Partly(missing) => ("partly", *missing),
-                Fate::Ignored => ("ignored", ""),
-                Fate::Disabled => ("disabled", ""),
-                Fate::Missing => ("missing", ""),
-                Fate::Unknown => ("unknown", ""),
+            let (word, lacks) = match &entry.fate {
+                Fate::Runs => ("runs", &[] as &[String]),
+                Fate::Lacks(lacks) => ("lacks", lacks.as_slice()),
+                Fate::Ignored => ("ignored", &[] as &[String]),
+                Fate::Disabled => ("disabled", &[] as &[String]),
+                Fate::Missing => ("missing", &[] as &[String]),
+                Fate::Unknown => ("unknown", &[] as &[String]),
             };
             write!(f, "{word:<9} {:indent$}{}", "", entry.kind, indent = 2 * entry.depth)?;
             if entry.name != entry.kind {
                 write!(f, " \"{}\"", entry.name)?;
             }
-            if !more.is_empty() {
-                write!(f, ": without {more}")?;
+            if !lacks.is_empty() {
+                write!(f, ": {}", lacks.join("; "))?;
             }
             writeln!(f)?;
         }
@@ -160,7 +165,7 @@ mod tests {
 
     fn plan(elements: &str) -> Inventory {
         let text = format!("<jmeterTestPlan><hashTree>{elements}</hashTree></jmeterTestPlan>");
-        inventory(&Tree::read(text.as_bytes()).expect("a plan"))
+        inventory(&Tree::read(text.as_bytes()).expect("a plan"), &[])
     }
 
     #[test]

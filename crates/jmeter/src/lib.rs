@@ -1,7 +1,7 @@
 //! Plans of Apache JMeter: read as they are, and what of them squall can run. Texts in, values out: no
 //! I/O, no clock. Imports the plan model alone.
 //!
-//! The way of a plan: XML ([`mod@xml`], bounded, every node with its place), then typed elements
+//! The way of a plan: XML (bounded, every node with its place), then typed elements
 //! ([`Tree`]), then the [`inventory`]: what each element is, and whether it is supported. Beside it, what a translation
 //! into squall's plan model needs: texts split at their `${...}` ([`text`]), what is known before the run
 //! ([`Constants`]), and which elements hold for which sampler ([`scope`]).
@@ -14,6 +14,7 @@ pub mod inventory;
 mod properties;
 pub mod scope;
 pub mod text;
+mod translate;
 mod tree;
 mod xml;
 
@@ -21,4 +22,5 @@ pub use constants::Constants;
 pub use error::ReadError;
 pub use inventory::{Inventory, inventory};
 pub use properties::{Properties, Property, PropertyValue};
+pub use translate::{Obstacle, Translation, translate};
 pub use tree::{Element, ElementId, Tree};

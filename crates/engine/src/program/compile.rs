@@ -198,6 +198,8 @@ fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         },
         redirects: own.redirects.or(plan.redirects),
         redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),
+        default_headers: own.default_headers.or(plan.default_headers),
+        cookies: own.cookies.or(plan.cookies),
         compression: own.compression.or(plan.compression),
         auth: own.auth.clone().or_else(|| plan.auth.clone()),
         max_body: own.max_body.or(plan.max_body),

@@ -38,6 +38,10 @@ pub(crate) struct RequestOp {
     pub auth_follows: bool,
     /// Whether the plan's own headers already hold a Cookie line.
     pub own_cookie: bool,
+    /// Whether the user's cookies go along, and those of the response are kept.
+    pub cookies: bool,
+    /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.
+    pub default_headers: bool,
     pub limits: Limits,
     /// Its limits of time, where the user's variables decide them.
     pub timeouts: Option<Box<TimeoutsOp>>,

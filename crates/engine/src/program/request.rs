@@ -79,6 +79,8 @@ impl<'p> Compiler<'p> {
             url,
             prepared: None,
             own_cookie: has_cookie(&headers),
+            cookies: self.keeps_cookies(request),
+            default_headers: self.has_default_headers(request),
             headers,
             query,
             body,
@@ -99,6 +101,16 @@ impl<'p> Compiler<'p> {
     /// Whether it is repeated on a new connection where the target had closed the old one.
     fn retries_stale(&self, request: &Request) -> bool {
         request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true)
+    }
+
+    /// Whether the user's cookies go along, and those of the response are kept.
+    fn keeps_cookies(&self, request: &Request) -> bool {
+        request.cookies.or(self.defaults.cookies).unwrap_or(true)
+    }
+
+    /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.
+    fn has_default_headers(&self, request: &Request) -> bool {
+        request.default_headers.or(self.defaults.default_headers).unwrap_or(true)
     }
 
     /// How the resources of a page are loaded; the outer `None` after an error was noted.
@@ -126,6 +138,8 @@ impl<'p> Compiler<'p> {
                 url: UrlOp::Any(BoundTemplate::literal("")),
                 prepared: None,
                 own_cookie: has_cookie(&headers),
+                cookies: self.keeps_cookies(request),
+                default_headers: self.has_default_headers(request),
                 headers,
                 query: Vec::new(),
                 body: BodyOp::None,

@@ -312,7 +312,7 @@ fn received(
     if let Err(phase) = frame.received(response, times) {
         return Received::Late(phase);
     }
-    if response.sets_cookies {
+    if response.sets_cookies && op.cookies {
         keep_cookies(frame, op, route, response);
     }
     if matches!(response.status, 301 | 302 | 303 | 307 | 308)

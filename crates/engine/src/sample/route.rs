@@ -348,7 +348,7 @@ impl Worker {
     /// Whether a user has cookies of its own that go along: all but where the plan's own Cookie line does.
     fn sends_cookies(&self, user: &Core, op: &RequestOp, route: &Route<'_, '_>) -> bool {
         let plan_does = op.own_cookie && route.trusted;
-        !plan_does && !user.jar.borrow().is_empty()
+        op.cookies && !plan_does && !user.jar.borrow().is_empty()
     }
 
     fn cookie_line(

@@ -27,6 +27,12 @@ record! {
         /// `Authorization` is that of `auth` too.
         #[key(default "none")]
         pub redirect_headers: Option<Vec<Spanned<String>>>,
+        /// Whether `User-Agent` and `Accept` are sent where the plan gives no such header.
+        #[key(default "true")]
+        pub default_headers: Option<bool>,
+        /// Whether the cookies of responses are kept, and sent with later requests.
+        #[key(default "true")]
+        pub cookies: Option<bool>,
         /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
         /// and extracts that read them.
         #[key(default "false")]

@@ -53,6 +53,12 @@ record! {
         /// `Authorization` is that of `auth` too.
         #[key(default "as `defaults` says, otherwise none")]
         pub redirect_headers: Option<Vec<Spanned<String>>>,
+        /// Whether `User-Agent` and `Accept` are sent where the plan gives no such header.
+        #[key(default "as `defaults` says, otherwise true")]
+        pub default_headers: Option<bool>,
+        /// Whether the user's cookies go along, and those of the response are kept.
+        #[key(default "as `defaults` says, otherwise true")]
+        pub cookies: Option<bool>,
         /// Ask for compressed responses.
         #[key(default "as `defaults` says, otherwise false")]
         pub compression: Option<bool>,

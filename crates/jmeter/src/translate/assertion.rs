@@ -1,0 +1,164 @@
+//! Assertions as checks.
+
+use squall_plan::expr::Expr;
+use squall_plan::model::{Check, Request};
+use squall_plan::span::Span;
+
+use super::Translator;
+use super::pattern;
+use super::reader::Reader;
+use super::texts::{expression, literal, quoted};
+use crate::properties::PropertyValue;
+use crate::scope::Scope;
+use crate::tree::ElementId;
+
+/// What a response assertion does with its patterns, as the bits of its number.
+const MATCHES: i64 = 1;
+const CONTAINS: i64 = 2;
+const NOT: i64 = 4;
+const EQUALS: i64 = 8;
+const SUBSTRING: i64 = 16;
+const OR: i64 = 32;
+
+impl Translator<'_> {
+    /// Sets a request's checks.
+    pub(super) fn checks(&self, held: &Scope, request: &mut Request) {
+        let mut reads_status = false;
+        for id in &held.assertions {
+            let expressions = match self.class(*id) {
+                "ResponseAssertion" => self.response(*id, request, &mut reads_status),
+                "DurationAssertion" => self.duration(*id),
+                _ => Vec::new(),
+            };
+            for source in expressions {
+                self.check(*id, &source, &self.tree.element(*id).name, request);
+            }
+        }
+        // Where a check reads the status, nothing else judges it; JMeter always does, unless it is told not to.
+        if reads_status && request.status_errors != Some(false) {
+            let expr = Expr::parse("status < 400", Span::default());
+            // This is an expression.
+            request.check.splice(0..0, expr.ok().map(|expr| Check { expr, ..Check::default() }));
+        }
+    }
+
+    fn check(&self, id: ElementId, source: &str, name: &str, request: &mut Request) {
+        match Expr::parse(source, Span::default()) {
+            Ok(expr) => {
+                let name = (!name.is_empty()).then(|| name.to_owned());
+                request.check.push(Check { expr, name, warn: false });
+            }
+            Err(error) => self.obstacle(id, error.message),
+        }
+    }
+
+    /// That an assertion looks at the response itself.
+    fn asserts_of_response(&self, reader: &Reader<'_>) {
+        let scope = reader.source("Assertion.scope");
+        if !matches!(scope, "" | "parent") {
+            self.obstacle(reader.element, format!("the scope `{scope}`"));
+        }
+        reader.pass(&["Scope.variable"]);
+    }
+
+    fn duration(&self, id: ElementId) -> Vec<String> {
+        let reader = self.read(id);
+        self.asserts_of_response(&reader);
+        let limit = reader.number("DurationAssertion.duration", 0);
+        reader.finish();
+        // JMeter takes 0 for no limit, and counts whole milliseconds.
+        let limit = limit.filter(|limit| *limit > 0);
+        limit.into_iter().map(|limit| format!("duration < {}", limit + 1)).collect()
+    }
+
+    fn response(
+        &self,
+        id: ElementId,
+        request: &mut Request,
+        reads_status: &mut bool,
+    ) -> Vec<String> {
+        let reader = self.read(id);
+        self.asserts_of_response(&reader);
+        // What is said of a failure is the assertion's name.
+        reader.pass(&["Assertion.custom_message"]);
+        if reader.flag("Assertion.assume_success", false) {
+            request.status_errors = Some(false);
+            if !request.check.is_empty() {
+                self.obstacle(id, "an assertion that undoes what failed before it");
+            }
+        }
+        let field = reader.source("Assertion.test_field");
+        let kind = reader.number("Assertion.test_type", 0).unwrap_or_default();
+        let patterns = reader.list("Asserion.test_strings").iter();
+        let patterns: Vec<&str> = patterns
+            .filter_map(|item| match &item.value {
+                PropertyValue::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        reader.finish();
+        let subject = match field {
+            "Assertion.response_data" => "body",
+            "Assertion.response_code" => {
+                *reads_status = true;
+                "string(status)"
+            }
+            _ => {
+                self.obstacle(id, format!("the field `{field}`"));
+                return Vec::new();
+            }
+        };
+        let tests: Vec<String> =
+            patterns.iter().filter_map(|pattern| self.test(id, subject, kind, pattern)).collect();
+        match (kind & OR != 0, kind & NOT != 0) {
+            (true, _) if tests.is_empty() => {
+                self.obstacle(id, "an assertion of nothing");
+                Vec::new()
+            }
+            (true, _) => vec![tests.join(" || ")],
+            // An empty response fails it all the same.
+            (false, false) if tests.is_empty() => vec![format!("{subject} != \"\"")],
+            (false, _) => tests,
+        }
+    }
+
+    /// What one pattern asserts.
+    fn test(&self, id: ElementId, subject: &str, kind: i64, source: &str) -> Option<String> {
+        let pieces = self.pieces(id, source);
+        let is_negated = kind & NOT != 0;
+        let known = literal(&pieces);
+        let (test, holds_of_nothing) = match kind & (MATCHES | CONTAINS | EQUALS | SUBSTRING) {
+            SUBSTRING => (
+                format!("{subject}.contains({})", expression(&pieces)),
+                known.is_none_or(str::is_empty),
+            ),
+            EQUALS => {
+                (format!("{subject} == {}", expression(&pieces)), known.is_none_or(str::is_empty))
+            }
+            kind @ (MATCHES | CONTAINS) => {
+                let Some(known) = known else {
+                    self.obstacle(id, "a pattern that is known only while the plan runs");
+                    return None;
+                };
+                let pattern = pattern::regex(known, subject != "body");
+                let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
+                let pattern = if kind == MATCHES { format!(r"\A(?:{pattern})\z") } else { pattern };
+                (
+                    format!("{subject}.matches({})", quoted(&pattern)),
+                    pattern::matches_nothing(&pattern),
+                )
+            }
+            _ => {
+                self.obstacle(id, format!("`{kind}` as what is tested"));
+                return None;
+            }
+        };
+        // Of an empty response JMeter asserts nothing: it fails, or passes if the test is negated.
+        Some(match (is_negated, holds_of_nothing) {
+            (false, false) => test,
+            (false, true) => format!("({subject} != \"\" && {test})"),
+            (true, false) => format!("!({test})"),
+            (true, true) => format!("({subject} == \"\" || !({test}))"),
+        })
+    }
+}

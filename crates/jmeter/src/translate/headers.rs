@@ -1,0 +1,108 @@
+//! The headers of a request: those that JMeter sends by itself, and those of the header managers in its scope.
+
+use squall_plan::model::Request;
+use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
+
+use super::Translator;
+use super::texts::{Piece, literal};
+use crate::properties::{Property, PropertyValue};
+use crate::scope::Scope;
+use crate::tree::ElementId;
+
+/// What JMeter's HTTP client calls itself. JMeter adds the version of its Java behind it.
+const USER_AGENT: &str = "Apache-HttpClient/4.5.14 (Java/17)";
+
+/// The headers that JMeter sends unless the plan gives others.
+pub(super) fn defaults() -> Vec<(Template, Template)> {
+    vec![header("User-Agent", USER_AGENT)]
+}
+
+fn header(name: &str, value: &str) -> (Template, Template) {
+    (Template::text(name), Template::text(value))
+}
+
+impl Translator<'_> {
+    /// Sets a request's headers. `keep_alive` is what JMeter says of its connection, `content_type` what it says of the
+    /// body unless the plan does.
+    pub(super) fn headers(
+        &self,
+        held: &Scope,
+        keep_alive: bool,
+        content_type: Option<&str>,
+        request: &mut Request,
+    ) {
+        let connection = if keep_alive { "keep-alive" } else { "close" };
+        let mut headers = vec![header("Connection", connection)];
+        let managers = held.configs.iter().filter(|id| self.class(**id) == "HeaderManager");
+        for (number, manager) in managers.enumerate() {
+            for (name, value) in self.of_manager(*manager) {
+                // Within the innermost a name may repeat; of those around it the first of a name counts, and only if
+                // none before has it.
+                let has =
+                    |own: &(Template, Template)| own.0.source().eq_ignore_ascii_case(name.source());
+                if number == 0 || !headers.iter().skip(1).any(has) {
+                    headers.push((name, value));
+                }
+            }
+        }
+        let has = |headers: &[(Template, Template)], name: &str| {
+            headers.iter().any(|own| own.0.source().eq_ignore_ascii_case(name))
+        };
+        if let Some(content_type) = content_type.filter(|_| !has(&headers, "Content-Type")) {
+            headers.push(header("Content-Type", content_type));
+        }
+        // What the plan asks for it can read.
+        request.compression = has(&headers, "Accept-Encoding").then_some(true);
+        // JMeter sends the headers of a request with all that it is redirected to.
+        let names = headers.iter().skip(1).map(|(name, _)| name.source().to_owned());
+        let names: Vec<_> = names.map(|name| Spanned::new(name, Span::default())).collect();
+        request.redirect_headers =
+            (request.redirects.is_some() && !names.is_empty()).then_some(names);
+        request.headers = headers;
+    }
+
+    fn of_manager(&self, id: ElementId) -> Vec<(Template, Template)> {
+        let reader = self.read(id);
+        let list: &[Property] = reader.list("HeaderManager.headers");
+        reader.finish();
+        let mut found = Vec::new();
+        for item in list {
+            let PropertyValue::Element { properties, .. } = &item.value else { continue };
+            let reader = super::Reader::new(self, id, properties);
+            let name = reader.constant("Header.name").unwrap_or_default();
+            let value = self.pieces(id, reader.source("Header.value"));
+            reader.finish();
+            match self.fit(&name, &value) {
+                Ok(true) => found.push((Template::text(&name), self.template_of(id, &value))),
+                Ok(false) => {}
+                Err(what) => self.obstacle(id, what),
+            }
+        }
+        found
+    }
+
+    /// Whether a header is sent; an error if squall would send another.
+    fn fit(&self, name: &str, value: &[Piece]) -> Result<bool, String> {
+        let is_token =
+            |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return Err(format!("`{name}` as the name of a header"));
+        }
+        let text = literal(value).unwrap_or_default();
+        match name.to_ascii_lowercase().as_str() {
+            // JMeter does not send that of a plan either.
+            "content-length" => Ok(false),
+            "connection" | "transfer-encoding" | "expect" | "cookie" => {
+                Err(format!("the header `{name}` of the plan"))
+            }
+            "host" if literal(value).is_none() || text.contains(':') => {
+                Err("a header `Host` with a port".to_owned())
+            }
+            _ if text.chars().any(|c| c.is_control() && c != '\t') => {
+                Err(format!("control characters in the header `{name}`"))
+            }
+            _ => Ok(true),
+        }
+    }
+}

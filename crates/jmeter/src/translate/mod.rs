@@ -1,0 +1,182 @@
+//! A plan of JMeter as one of squall's. All of JMeter's scopes and merged defaults are resolved here, so that the rest
+//! of squall knows nothing of JMeter; and whatever is active and has no exact equal becomes an [`Obstacle`]: nothing
+//! is left out in silence.
+
+mod assertion;
+mod body;
+mod controller;
+mod extractor;
+mod group;
+mod headers;
+mod names;
+mod pattern;
+mod reader;
+mod request;
+mod texts;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use squall_plan::model::{Defaults, Json, Plan, Target, Timeouts, UserTime, Var};
+use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
+
+use crate::constants::Constants;
+use crate::elements::Role;
+use crate::tree::{ElementId, Tree};
+use names::Names;
+use reader::Reader;
+
+/// How long a request may take, and how long one in flight at the end is waited for: JMeter has no limit, and here
+/// there must be one.
+const NO_LIMIT: std::time::Duration = std::time::Duration::from_secs(3600);
+
+/// What keeps a plan from running as JMeter would run it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Obstacle {
+    /// The element.
+    pub element: ElementId,
+    /// What of it has no equal, such as `embedded resources`.
+    pub what: String,
+}
+
+/// A plan of JMeter as one of squall's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Translation {
+    /// The plan; it means the same only if there are no obstacles.
+    pub plan: Plan,
+    /// What has no equal, in the order of the file. Elements that are not supported at all are not listed here: the
+    /// [inventory](crate::inventory()) has them.
+    pub obstacles: Vec<Obstacle>,
+}
+
+/// Translates a plan, with the values of JMeter's properties (`-J`).
+pub fn translate(tree: &Tree, properties: BTreeMap<String, String>) -> Translation {
+    let translator = Translator {
+        tree,
+        constants: Constants::of(tree, properties),
+        names: Names::of(tree),
+        obstacles: RefCell::default(),
+    };
+    let plan = translator.plan();
+    let mut obstacles = translator.obstacles.into_inner();
+    obstacles.sort();
+    obstacles.dedup();
+    Translation { plan, obstacles }
+}
+
+/// What is known while a plan is translated.
+struct Translator<'t> {
+    tree: &'t Tree,
+    constants: Constants,
+    /// The variables that get values while the plan runs.
+    names: Names,
+    obstacles: RefCell<Vec<Obstacle>>,
+}
+
+impl Translator<'_> {
+    fn obstacle(&self, element: ElementId, what: impl Into<String>) {
+        self.obstacles.borrow_mut().push(Obstacle { element, what: what.into() });
+    }
+
+    /// The properties of an element, each of which is to be read.
+    fn read(&self, element: ElementId) -> Reader<'_> {
+        Reader::new(self, element, &self.tree.element(element).properties)
+    }
+
+    fn role(&self, element: ElementId) -> Option<Role> {
+        self.tree.element(element).known().map(|known| known.role)
+    }
+
+    fn class(&self, element: ElementId) -> &str {
+        &self.tree.element(element).class
+    }
+
+    fn plan(&self) -> Plan {
+        let mut plan = Plan {
+            defaults: Defaults {
+                default_headers: Some(false),
+                cookies: Some(false),
+                headers: headers::defaults(),
+                timeout: Timeouts {
+                    connect: Some(UserTime::Known(NO_LIMIT)),
+                    total: Some(UserTime::Known(NO_LIMIT)),
+                    ..Timeouts::default()
+                },
+                ..Defaults::default()
+            },
+            graceful_stop: Some(NO_LIMIT),
+            vars: self.variables(),
+            ..Plan::default()
+        };
+        let active = |id: &ElementId| self.tree.element(*id).enabled;
+        let mut groups = Vec::new();
+        for root in self.tree.roots.iter().copied().filter(active) {
+            if self.class(root) == "TestPlan" {
+                plan.name = self.tree.element(root).name.clone();
+                self.test_plan(root);
+            }
+            let inner = self.tree.enabled_children(root);
+            groups.extend(inner.filter(|id| self.role(*id) == Some(Role::ThreadGroup)));
+            self.look_at_variables();
+        }
+        for group in &groups {
+            if self.class(*group) == "ThreadGroup" {
+                let scenario = self.group(*group, &plan.scenarios, &mut plan.connections);
+                plan.scenarios.push(scenario);
+            }
+        }
+        plan.scenarios.retain(|scenario| !scenario.steps.is_empty());
+        if let Some(root) = self.tree.roots.first().filter(|_| plan.scenarios.is_empty()) {
+            self.obstacle(*root, "there is no thread group that sends anything");
+        }
+        plan.target = request::common_origin(&mut plan.scenarios).map(Target::Url);
+        plan
+    }
+
+    /// What the test plan itself says.
+    fn test_plan(&self, id: ElementId) {
+        let reader = self.read(id);
+        // Variables are known to `Constants`; what responses were is kept for listeners alone.
+        reader.pass(&["TestPlan.user_defined_variables", "TestPlan.functional_mode"]);
+        // It is about groups that there are not.
+        reader.pass(&["TestPlan.tearDown_on_shutdown", "TestPlan.thread_groups"]);
+        reader.given("TestPlan.user_define_classpath", "Java classes of its own");
+        let groups = self.tree.enabled_children(id);
+        let groups = groups.filter(|id| self.role(*id) == Some(Role::ThreadGroup)).count();
+        if reader.flag("TestPlan.serialize_threadgroups", false) && groups > 1 {
+            self.obstacle(id, "thread groups one after the other");
+        }
+        reader.finish();
+    }
+
+    /// The plan's variables: those that get values while it runs, with what they are before.
+    fn variables(&self) -> Vec<Var> {
+        let vars = self.names.iter().map(|(name, variable)| {
+            // JMeter leaves a variable that has no value as it was written.
+            let written = format!("${{{name}}}");
+            let value = self.constants.variable(name).unwrap_or(&written);
+            Var {
+                name: Spanned::new(variable.to_owned(), Span::default()),
+                value: Json::Text(Template::text(value)),
+                // What is masked would have to be longer than some of these are.
+                secret: Some(false),
+            }
+        });
+        vars.collect()
+    }
+
+    /// The elements "User Defined Variables": their values are known to `Constants`, wherever they stand.
+    fn look_at_variables(&self) {
+        for (id, element) in self.tree.iter() {
+            if element.class == "Arguments" && self.tree.takes_part(id) {
+                let reader = self.read(id);
+                reader.pass(&["Arguments.arguments"]);
+                reader.finish();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

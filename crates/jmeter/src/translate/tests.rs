@@ -1,0 +1,193 @@
+use std::collections::BTreeMap;
+
+use squall_plan::yaml;
+
+use super::*;
+use crate::inventory;
+
+/// A plan with one thread group, of 2 threads and 3 loops, and this in it.
+fn plan(in_group: &str) -> String {
+    format!(
+        r#"<jmeterTestPlan><hashTree><TestPlan testname="shop"/><hashTree>
+        <ThreadGroup testname="users">
+          <stringProp name="ThreadGroup.num_threads">2</stringProp>
+          <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+            <stringProp name="LoopController.loops">3</stringProp>
+            <boolProp name="LoopController.continue_forever">false</boolProp>
+          </elementProp>
+        </ThreadGroup><hashTree>{in_group}</hashTree>
+        </hashTree></hashTree></jmeterTestPlan>"#
+    )
+}
+
+/// A request, with these properties and this below it.
+fn request(name: &str, properties: &str, below: &str) -> String {
+    format!(
+        r#"<HTTPSamplerProxy testname="{name}">{properties}</HTTPSamplerProxy><hashTree>{below}</hashTree>"#
+    )
+}
+
+fn string(name: &str, value: &str) -> String {
+    format!(r#"<stringProp name="{name}">{value}</stringProp>"#)
+}
+
+const TO_SHOP: &str = r#"<stringProp name="HTTPSampler.domain">shop.test</stringProp>
+    <stringProp name="HTTPSampler.path">/cart</stringProp>"#;
+
+/// A plan's translation as YAML from its scenarios on, and its obstacles with the elements' names.
+fn translated(text: &str) -> (String, Vec<String>) {
+    let tree = Tree::read(text.as_bytes()).expect("a plan");
+    let Translation { plan, obstacles } = translate(&tree, BTreeMap::new());
+    let named =
+        |obstacle: &Obstacle| format!("{}: {}", tree.element(obstacle.element).name, obstacle.what);
+    let text = yaml::print(&plan, false);
+    // It is a plan that squall reads.
+    yaml::load_str("plan.yaml", &text, std::path::Path::new(""), &Default::default())
+        .map_err(|errors| format!("{:?}\n{text}", errors.diagnostics))
+        .expect("a good plan");
+    (text, obstacles.iter().map(named).collect())
+}
+
+/// What keeps a request with these properties and this below it from running.
+fn obstacles(properties: &str, below: &str) -> Vec<String> {
+    translated(&plan(&request("r", &format!("{TO_SHOP}{properties}"), below))).1
+}
+
+#[test]
+fn a_request_says_all_that_jmeter_would_send() {
+    let (text, obstacles) = translated(&plan(&request("home", TO_SHOP, "")));
+    assert_eq!(obstacles, [""; 0]);
+    for line in [
+        r#""target": "http://shop.test""#,
+        r#""cookies": false"#,
+        r#""default_headers": false"#,
+        r#""users": 2"#,
+        r#""iterations": 3"#,
+        r#""session": "per_user""#,
+        r#""get": "/cart""#,
+        r#""name": "home""#,
+        r#""Connection": "close""#,
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn what_has_no_equal_is_an_obstacle() {
+    let flag = |name: &str| format!(r#"<boolProp name="HTTPSampler.{name}">true</boolProp>"#);
+    for (properties, expected) in [
+        (flag("image_parser"), "embedded resources"),
+        (flag("DO_MULTIPART_POST"), "a multipart body"),
+        (flag("novel"), "the property `HTTPSampler.novel`"),
+        (string("HTTPSampler.method", "TRACE"), "the method `TRACE`"),
+        (string("HTTPSampler.path", "/a//b"), "`//` in a path"),
+        (string("HTTPSampler.path", "/a|b"), "`|` in a URL"),
+        (string("HTTPSampler.path", "/${__log(x)}"), "the function `__log`, as it is used there"),
+        ("<novel/>".to_owned(), "the tag `novel`"),
+    ] {
+        assert_eq!(obstacles(&properties, ""), [format!("r: {expected}")]);
+    }
+    let below = "<ConstantTimer testname=\"t\"><stringProp name=\"ConstantTimer.delay\">x</stringProp></ConstantTimer><hashTree/>";
+    assert_eq!(obstacles("", below), ["t: `x` as a time"]);
+}
+
+#[test]
+fn what_is_not_known_stops_the_plan_in_the_inventory() {
+    let text = plan(&request("r", TO_SHOP, "<com.example.Brew testname=\"b\"/><hashTree/>"));
+    let tree = Tree::read(text.as_bytes()).expect("a plan");
+    let translation = translate(&tree, BTreeMap::new());
+    let found = inventory(&tree, &translation.obstacles);
+    assert_eq!(found.obstacles().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["b"]);
+    let text = plan(&request("r", TO_SHOP, ""));
+    let tree = Tree::read(text.as_bytes()).expect("a plan");
+    assert!(inventory(&tree, &translate(&tree, BTreeMap::new()).obstacles).is_whole());
+}
+
+#[test]
+fn defaults_headers_and_timers_are_those_of_the_scope() {
+    let header = |name: &str, value: &str| {
+        format!(
+            r#"<elementProp name="" elementType="Header"><stringProp name="Header.name">{name}</stringProp>
+            <stringProp name="Header.value">{value}</stringProp></elementProp>"#
+        )
+    };
+    let manager = |headers: String| {
+        format!(
+            r#"<HeaderManager testname="h"><collectionProp name="HeaderManager.headers">{headers}</collectionProp></HeaderManager><hashTree/>"#
+        )
+    };
+    let timer = "<ConstantTimer testname=\"t\"><stringProp name=\"ConstantTimer.delay\">20</stringProp></ConstantTimer><hashTree/>
+        <UniformRandomTimer testname=\"t\"><stringProp name=\"ConstantTimer.delay\">5</stringProp><stringProp name=\"RandomTimer.range\">10.0</stringProp></UniformRandomTimer><hashTree/>";
+    let defaults = format!(
+        r#"<ConfigTestElement guiclass="HttpDefaultsGui" testname="d">{}{}</ConfigTestElement><hashTree/>"#,
+        string("HTTPSampler.domain", "other.test"),
+        string("HTTPSampler.port", "8080"),
+    );
+    let outer = manager(header("X-A", "outer") + &header("x-b", "outer") + &header("X-B", "again"));
+    let inner = manager(header("x-a", "inner") + &header("x-a", "twice"));
+    let (text, obstacles) =
+        translated(&plan(&format!("{timer}{defaults}{outer}{}", request("r", TO_SHOP, &inner))));
+    assert_eq!(obstacles, [""; 0]);
+    for line in [
+        r#""target": "http://shop.test:8080""#,
+        r#""think": "20ms""#,
+        r#""think": "5ms..15ms""#,
+        r#""x-b": "outer""#,
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(!text.contains("X-A") && !text.contains("again"), "{text}");
+    assert!(text.contains("- \"inner\"") && text.contains("- \"twice\""), "{text}");
+}
+
+#[test]
+fn what_is_extracted_is_a_variable_that_stays_as_written_until_then() {
+    let extractor = format!(
+        r#"<RegexExtractor testname="x">{}{}{}{}</RegexExtractor><hashTree/>"#,
+        string("RegexExtractor.refname", "user.id"),
+        string("RegexExtractor.regex", "id=(\\d+)"),
+        string("RegexExtractor.template", "$1$"),
+        string("RegexExtractor.match_number", "1"),
+    );
+    let first = request("first", TO_SHOP, &extractor);
+    let path = string("HTTPSampler.path", "/${user.id}/${nobody}?q=${__UUID}");
+    let (text, obstacles) =
+        translated(&plan(&(first + &request("second", &format!("{TO_SHOP}{path}"), ""))));
+    // What nobody sets stays as it is written, and no URL may have that.
+    assert_eq!(obstacles, ["second: `{` in a URL"]);
+    for line in [
+        r#""user_id":"#,
+        r#""value": "$${user.id}""#,
+        r#""get": "/${user_id}/$${nobody}?q=${uuid()}""#,
+        r#""default": "${user_id}""#,
+        r#""match": 1"#,
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn assertions_are_checks() {
+    let assertion = |field: &str, kind: &str, pattern: &str| {
+        format!(
+            r#"<ResponseAssertion testname="a"><collectionProp name="Asserion.test_strings"><stringProp name="1">{pattern}</stringProp></collectionProp>
+            {}<intProp name="Assertion.test_type">{kind}</intProp></ResponseAssertion><hashTree/>"#,
+            string("Assertion.test_field", field),
+        )
+    };
+    for (field, kind, pattern, expected) in [
+        ("response_data", "16", "ok", r#"body.contains(\"ok\")"#),
+        ("response_data", "20", "ok", r#"!(body.contains(\"ok\"))"#),
+        ("response_data", "2", "a*", r#"(body != \"\" && body.matches(\"a*\"))"#),
+        ("response_data", "1", "a", r#"body.matches(\"\\\\A(?:a)\\\\z\")"#),
+        ("response_code", "8", "200", r#"string(status) == \"200\""#),
+    ] {
+        let below = assertion(&format!("Assertion.{field}"), kind, pattern);
+        let (text, obstacles) = translated(&plan(&request("r", TO_SHOP, &below)));
+        assert_eq!(obstacles, [""; 0]);
+        assert!(text.contains(expected), "{expected}\n{text}");
+        assert_eq!(text.contains("status < 400"), field == "response_code", "{text}");
+    }
+    let below = assertion("Assertion.response_message", "16", "OK");
+    assert_eq!(obstacles("", &below), ["a: the field `Assertion.response_message`"]);
+}

@@ -1,0 +1,232 @@
+//! JMeter's texts as templates and expressions: what is known before the run is put in its place, variables that are
+//! set while it runs become ours, and what nobody sets stays as it was written.
+
+use squall_plan::span::Span;
+use squall_plan::template::Template;
+
+use super::Translator;
+use crate::functions;
+use crate::text::{Call, Part, Text};
+use crate::tree::ElementId;
+
+/// Variables that JMeter sets itself.
+const OF_JMETER: [&str; 5] =
+    ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS", "JMeterThread.last_sample_ok"];
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// As it stands; never empty.
+    Text(String),
+    /// What an expression gives.
+    Expr(String),
+}
+
+impl Translator<'_> {
+    /// The value of a text that is known before the run.
+    ///
+    /// # Errors
+    /// What of it has no equal.
+    pub(super) fn constant(&self, source: &str) -> Result<String, String> {
+        let pieces = self.split(source)?;
+        let known = literal(&pieces).map(str::to_owned);
+        known.ok_or_else(|| format!("`{source}`, which is known only while the plan runs,"))
+    }
+
+    /// A text in pieces; an obstacle if one of its functions has no equal, which is then left out.
+    pub(super) fn pieces(&self, element: ElementId, source: &str) -> Vec<Piece> {
+        self.split(source).unwrap_or_else(|what| {
+            self.obstacle(element, what);
+            Vec::new()
+        })
+    }
+
+    /// A text as a template.
+    pub(super) fn template(&self, element: ElementId, source: &str) -> Template {
+        self.template_of(element, &self.pieces(element, source))
+    }
+
+    /// Pieces as a template.
+    pub(super) fn template_of(&self, element: ElementId, pieces: &[Piece]) -> Template {
+        Template::parse(&template_source(pieces), Span::default()).unwrap_or_else(|error| {
+            self.obstacle(element, error.message);
+            Template::default()
+        })
+    }
+
+    /// The pieces of a text, those that are texts joined; or what of it has no equal.
+    fn split(&self, source: &str) -> Result<Vec<Piece>, String> {
+        // Where nothing can be replaced the text stays as it was written.
+        let text =
+            Text::parse(source, &functions::is_function).unwrap_or_else(|_| Text::literal(source));
+        let mut pieces: Vec<Piece> = Vec::new();
+        for part in &text.parts {
+            let piece = match part {
+                Part::Literal(text) => Piece::Text(text.clone()),
+                Part::Variable(name) => self.variable(name)?,
+                Part::Call(call) => self.call(call)?,
+            };
+            match (pieces.last_mut(), piece) {
+                (_, Piece::Text(text)) if text.is_empty() => {}
+                (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+                (_, piece) => pieces.push(piece),
+            }
+        }
+        Ok(pieces)
+    }
+
+    fn variable(&self, name: &str) -> Result<Piece, String> {
+        if let Some(variable) = self.names.variable(name) {
+            return Ok(Piece::Expr(variable.to_owned()));
+        }
+        let is_of_jmeter = OF_JMETER.contains(&name) || name.starts_with("__jm__");
+        if is_of_jmeter || self.names.is_made_beside(name) {
+            return Err(format!("the variable `{name}`"));
+        }
+        match self.constants.known(name) {
+            Some(Some(value)) => Ok(Piece::Text(value.to_owned())),
+            Some(None) => Err(format!("the variable `{name}`, whose value a function gives")),
+            None => Ok(Piece::Text(format!("${{{name}}}"))),
+        }
+    }
+
+    fn call(&self, call: &Call) -> Result<Piece, String> {
+        let parameters = call.parameters.iter().map(|parameter| self.parameter(parameter));
+        let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
+        let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
+        let known = known.unwrap_or_default();
+        let unknown = || Err(format!("the function `{}`, as it is used there", call.name));
+        match (call.name.as_str(), known.as_slice()) {
+            ("__P" | "__property", [_, ..]) => self
+                .constants
+                .property(&call.name, &known)
+                .map_or_else(unknown, |value| Ok(Piece::Text(value))),
+            ("__UUID", []) => Ok(Piece::Expr("uuid()".to_owned())),
+            ("__threadNum", []) if parameters.is_empty() => Ok(Piece::Expr("user + 1".to_owned())),
+            ("__time", [] | [""] | ["", ""]) if parameters.len() == known.len() => {
+                Ok(Piece::Expr("now_ms()".to_owned()))
+            }
+            ("__time", ["/1000"] | ["/1000", ""]) => Ok(Piece::Expr("now()".to_owned())),
+            ("__Random", _) => match parameters.as_slice() {
+                [low, high, rest @ ..] if rest.iter().all(Vec::is_empty) => {
+                    match (whole(low), whole(high)) {
+                        (Some(low), Some(high)) => {
+                            Ok(Piece::Expr(format!("random({low}, {high})")))
+                        }
+                        _ => unknown(),
+                    }
+                }
+                _ => unknown(),
+            },
+            _ => unknown(),
+        }
+    }
+
+    fn parameter(&self, parameter: &Text) -> Result<Vec<Piece>, String> {
+        let pieces = parameter.parts.iter().map(|part| match part {
+            Part::Literal(text) => Ok(Piece::Text(text.clone())),
+            Part::Variable(name) => self.variable(name),
+            Part::Call(call) => self.call(call),
+        });
+        let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
+        // Texts are joined, so that what is known is one text.
+        Ok(pieces.into_iter().fold(Vec::new(), |mut joined, piece| {
+            match (joined.last_mut(), piece) {
+                (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+                (_, piece) => joined.push(piece),
+            }
+            joined
+        }))
+    }
+}
+
+/// The text of pieces that are known before the run.
+pub(super) fn literal(pieces: &[Piece]) -> Option<&str> {
+    match pieces {
+        [] => Some(""),
+        [Piece::Text(text)] => Some(text),
+        _ => None,
+    }
+}
+
+/// A whole number as an expression: one that is written, or the value of a variable.
+fn whole(pieces: &[Piece]) -> Option<String> {
+    match pieces {
+        [Piece::Text(text)] => text.trim().parse::<i64>().ok().map(|number| number.to_string()),
+        [Piece::Expr(expression)] => Some(format!("int({expression})")),
+        _ => None,
+    }
+}
+
+/// Pieces as the source of a template.
+fn template_source(pieces: &[Piece]) -> String {
+    let mut source = String::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Text(text) => {
+                let escaped = text.replace("${", "$${");
+                let before = matches!(pieces.get(index + 1), Some(Piece::Expr(_)));
+                match escaped.strip_suffix('$').filter(|_| before) {
+                    // Together with what follows it would be an escaped `${`.
+                    Some(rest) => source.push_str(&format!("{rest}${{\"$\"}}")),
+                    None => source.push_str(&escaped),
+                }
+            }
+            Piece::Expr(expression) => source.push_str(&format!("${{{expression}}}")),
+        }
+    }
+    source
+}
+
+/// Pieces as an expression that gives a text.
+pub(super) fn expression(pieces: &[Piece]) -> String {
+    let terms: Vec<String> = pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) => quoted(text),
+            Piece::Expr(expression) => format!("string({expression})"),
+        })
+        .collect();
+    if terms.is_empty() { quoted("") } else { terms.join(" + ") }
+}
+
+/// A text as a literal of an expression.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_become_templates_that_mean_the_same() {
+        let text = |text: &str| Piece::Text(text.to_owned());
+        let expr = |text: &str| Piece::Expr(text.to_owned());
+        for (pieces, expected) in [
+            (vec![], ""),
+            (vec![text("a${b}")], "a$${b}"),
+            (vec![text("a$"), expr("b")], "a${\"$\"}${b}"),
+            (vec![text("{"), expr("b"), text("}$")], "{${b}}$"),
+        ] {
+            let source = template_source(&pieces);
+            assert_eq!(source, expected);
+            let template = Template::parse(&source, Span::default()).expect("a template");
+            assert_eq!(template.source(), expected);
+        }
+        assert_eq!(expression(&[text("a\"\\\n"), expr("b")]), r#""a\"\\\n" + string(b)"#);
+        assert_eq!(expression(&[]), "\"\"");
+    }
+}
