@@ -6,10 +6,13 @@ use squall_plan::model::{Plan, Step};
 
 use crate::args::Check;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::{out, plans};
+use crate::{jmeter, out, plans};
 
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> CommandResult {
+    if jmeter::is_plan(&args.plan) {
+        out::print(&jmeter::tree(&args.plan, &args.variables.property)?);
+    }
     let loaded = plans::load(&args.plan, &args.variables)?;
     let options = args.variables.options();
     let checked = squall_runner::check(&loaded, &options)?;

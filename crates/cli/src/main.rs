@@ -9,6 +9,7 @@ mod doctor;
 mod exit;
 mod files;
 mod history;
+mod jmeter;
 mod labels;
 mod limit;
 mod one_line;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Some(Command::Limit(limit)) => limit::command(&limit),
         Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
+        Some(Command::Convert(convert)) => jmeter::convert(&convert),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema(schema)) if schema.run => check::run_schema(),
         Some(Command::Schema(schema)) if schema.compare => compare::schema(),

@@ -7,9 +7,17 @@ use squall_plan::yaml::Loaded;
 
 use crate::args::Variables;
 use crate::exit::CommandError;
+use crate::jmeter;
 
 /// Reads a plan.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
+    if jmeter::is_plan(path) {
+        return jmeter::load(path, variables);
+    }
+    if !variables.property.is_empty() {
+        let text = "-J is for plans of JMeter; variables of a plan of squall are given with --set";
+        return Err(CommandError::bad_input(text));
+    }
     let mut values = LoadOptions {
         environment: vars::from_environment(std::env::vars()),
         ..LoadOptions::default()

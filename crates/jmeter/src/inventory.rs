@@ -128,6 +128,20 @@ impl Inventory {
         self.entries.iter().filter(|entry| entry.fate.stops_the_plan())
     }
 
+    /// Why the plan does not run whole: a line for each reason, with the element's place in the tree.
+    pub fn reasons(&self) -> Vec<String> {
+        let of_entry = |entry: &Entry| {
+            let Entry { path, kind, fate, .. } = entry;
+            let line = |what: &str| format!("{path} ({kind}): {what}");
+            match fate {
+                Fate::Lacks(lacks) => lacks.iter().map(|what| line(what)).collect(),
+                Fate::Unknown => vec![line("nothing is known of this element")],
+                _ => vec![line("this element is not supported")],
+            }
+        };
+        self.obstacles().flat_map(of_entry).collect()
+    }
+
     /// Whether all of the plan is supported.
     pub fn is_whole(&self) -> bool {
         self.obstacles().next().is_none()
@@ -184,7 +198,8 @@ mod tests {
         use Fate::{Disabled, Ignored, Unknown};
         assert_eq!(fates[1..], [&Ignored, &Unknown, &Disabled, &Disabled, &Ignored]);
         assert!(!found.is_whole());
-        assert!(found.obstacles().any(|entry| entry.path == "users > brew"));
+        let reason = "users > brew (com.example.Teapot): nothing is known of this element";
+        assert_eq!(found.reasons(), [reason]);
         assert!(found.to_string().contains("unknown     com.example.Teapot \"brew\"\n"));
     }
 
