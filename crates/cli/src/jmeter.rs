@@ -42,16 +42,16 @@ pub fn tree(path: &Path, properties: &[String]) -> Result<String, CommandError> 
 /// Writes a plan as one of squall's. What has no equal stands in comments, and is an error.
 pub fn convert(args: &Convert) -> CommandResult {
     let (found, plan) = read(&args.plan, &args.property)?;
-    let mut text = format!("# From {}, a plan of JMeter.\n", shown(&args.plan.display().to_string()));
+    let mut text =
+        format!("# From {}, a plan of JMeter.\n", shown(&args.plan.display().to_string()));
     for reason in found.reasons() {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "# Left out: {}", shown(&reason));
     }
     text.push_str(&plan);
     match &args.out {
-        Some(path) => std::fs::write(path, &text).map_err(|error| {
-            CommandError::incomplete(format!("{}: {error}", path.display()))
-        })?,
+        Some(path) => std::fs::write(path, &text)
+            .map_err(|error| CommandError::incomplete(format!("{}: {error}", path.display())))?,
         None => out::print(&text),
     }
     if found.is_whole() { Ok(Exit::Ok) } else { Err(refusal(&args.plan, &found)) }
@@ -76,7 +76,8 @@ fn read(path: &Path, properties: &[String]) -> Result<(Inventory, String), Comma
 /// What keeps a plan from running as JMeter would run it.
 fn refusal(path: &Path, found: &Inventory) -> CommandError {
     let reasons = found.reasons();
-    let mut text = format!("{}: not all of this plan can be run as JMeter runs it:\n", path.display());
+    let mut text =
+        format!("{}: not all of this plan can be run as JMeter runs it:\n", path.display());
     for reason in reasons.iter().take(MOST_SHOWN) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {reason}");

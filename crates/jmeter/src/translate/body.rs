@@ -37,14 +37,8 @@ impl Translator<'_> {
         let no_names = arguments.iter().all(|argument| argument.name.is_empty());
         let is_raw = options.flag("HTTPSampler.postBodyRaw") || !arguments.is_empty() && no_names;
         let in_url = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
-        let query = if in_url && !is_raw {
-            if request.method != "GET" && !arguments.is_empty() {
-                self.obstacle(id, format!("arguments of {}", request.method));
-            }
-            self.query(id, &arguments, request)
-        } else {
-            Vec::new()
-        };
+        let query =
+            if in_url && !is_raw { self.query(id, &arguments, request) } else { Vec::new() };
         let path = self.path(id, options);
         let has_query =
             path.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains('?')));
@@ -61,10 +55,11 @@ impl Translator<'_> {
             request.url = self.template_of(id, &url);
         }
         match request.method.as_str() {
-            "HEAD" => None,
+            "HEAD" | "OPTIONS" => None,
             _ if is_raw => self.raw(id, &arguments, request),
-            "POST" | "PUT" | "PATCH" => self.form(id, &arguments, request),
-            _ => None,
+            "GET" => None,
+            // Arguments of DELETE are in its URL as well.
+            _ => self.form(id, &arguments, request),
         }
     }
 
@@ -179,9 +174,6 @@ impl Translator<'_> {
                 false => self.template_of(id, &self.decoded(id, pieces)),
             };
             pairs.push((pieces(&argument.name), pieces(&argument.value)));
-        }
-        if pairs.is_empty() && request.method != "POST" {
-            return None;
         }
         request.body = Body::Form(pairs);
         Some(OF_FORM.to_owned())

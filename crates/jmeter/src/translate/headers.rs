@@ -1,6 +1,6 @@
 //! The headers of a request: those that JMeter sends by itself, and those of the header managers in its scope.
 
-use squall_plan::model::Request;
+use squall_plan::model::{Body, Request};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
@@ -51,6 +51,15 @@ impl Translator<'_> {
         };
         if let Some(content_type) = content_type.filter(|_| !has(&headers, "Content-Type")) {
             headers.push(header("Content-Type", content_type));
+        }
+        // JMeter says of each body how long it is, where there is nothing in it too.
+        let is_empty = match &request.body {
+            Body::Text(text) => text.literal() == Some(""),
+            Body::Form(pairs) => pairs.is_empty(),
+            _ => false,
+        };
+        if is_empty && matches!(request.method.as_str(), "GET" | "DELETE") {
+            headers.push(header("Content-Length", "0"));
         }
         // What the plan asks for it can read.
         request.compression = has(&headers, "Accept-Encoding").then_some(true);
