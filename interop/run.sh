@@ -30,4 +30,4 @@ python="$PWD/../target/interop/bin/python3"
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
-"$python" -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_live test_guides test_install test_export test_page
+"$python" -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_live test_guides test_install test_export test_page test_jmeter

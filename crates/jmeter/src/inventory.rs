@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_never_takes_part_stops_no_plan() {
         let found = plan(
-            r#"<WorkBench testname="WorkBench"/><hashTree><X enabled="false"/><hashTree/></hashTree>"#,
+            r#"<WorkBench testname="WorkBench"/><hashTree><X testname="x"/><hashTree/></hashTree>"#,
         );
         assert!(found.is_whole());
     }

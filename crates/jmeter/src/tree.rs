@@ -160,9 +160,11 @@ impl Tree {
         std::iter::successors(self.element(id).parent, |id| self.element(*id).parent)
     }
 
-    /// Whether an element and all around it are enabled: JMeter removes the others before a run.
+    /// Whether an element and all around it are enabled, and it is not on the workbench: JMeter removes the others
+    /// before a run.
     pub fn takes_part(&self, id: ElementId) -> bool {
         std::iter::once(id).chain(self.around(id)).all(|id| self.element(id).enabled)
+            && self.around(id).all(|id| self.element(id).class != "WorkBench")
     }
 
     /// An element's place in the tree, as a person reads it: the names from the top down to it.

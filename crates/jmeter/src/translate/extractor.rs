@@ -97,14 +97,12 @@ impl Translator<'_> {
     fn by_json_paths(&self, id: ElementId) -> Vec<Option<Extract>> {
         let reader = self.read(id);
         self.looks_at_response(&reader);
-        let names: Vec<&str> =
-            reader.source("JSONPostProcessor.referenceNames").split(';').collect();
+        let names: Vec<&str> = split(reader.source("JSONPostProcessor.referenceNames"));
         let paths = reader.constant("JSONPostProcessor.jsonPathExprs").unwrap_or_default();
-        let paths: Vec<&str> = paths.split(';').collect();
-        let defaults: Vec<&str> =
-            reader.source("JSONPostProcessor.defaultValues").split(';').collect();
+        let paths: Vec<&str> = split(&paths);
+        let defaults: Vec<&str> = split(reader.source("JSONPostProcessor.defaultValues"));
         let numbers = reader.constant("JSONPostProcessor.match_numbers").unwrap_or_default();
-        let numbers: Vec<&str> = numbers.split(';').map(str::trim).collect();
+        let numbers: Vec<&str> = split(&numbers).into_iter().map(str::trim).collect();
         // It makes another variable, which is refused where it is used.
         reader.pass(&["JSONPostProcessor.compute_concat"]);
         reader.finish();
@@ -168,6 +166,15 @@ impl Translator<'_> {
             default: Some(Json::Text(default)),
         })
     }
+}
+
+/// A list as JMeter 5.6.3 splits it: without what is empty at its end.
+fn split(text: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = text.split(';').collect();
+    while parts.len() > 1 && parts.last() == Some(&"") {
+        parts.pop();
+    }
+    parts
 }
 
 fn spanned(text: String) -> Spanned<String> {

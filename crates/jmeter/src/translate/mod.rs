@@ -142,6 +142,11 @@ impl Translator<'_> {
         // It is about groups that there are not.
         reader.pass(&["TestPlan.tearDown_on_shutdown", "TestPlan.thread_groups"]);
         reader.given("TestPlan.user_define_classpath", "Java classes of its own");
+        for child in self.tree.enabled_children(id) {
+            if matches!(self.role(child), Some(Role::Sampler | Role::Controller)) {
+                self.obstacle(child, "being outside of a thread group");
+            }
+        }
         let groups = self.tree.enabled_children(id);
         let groups = groups.filter(|id| self.role(*id) == Some(Role::ThreadGroup)).count();
         if reader.flag("TestPlan.serialize_threadgroups", false) && groups > 1 {

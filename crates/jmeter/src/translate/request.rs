@@ -79,7 +79,8 @@ impl Translator<'_> {
             self.obstacle(id, format!("the method `{method}`"));
         }
         let mut request = Request {
-            name: Some(self.template(id, &self.tree.element(id).name)),
+            name: Some(self.template(id, &self.tree.element(id).name))
+                .filter(|name| !name.source().is_empty()),
             redirects: options.flag("HTTPSampler.follow_redirects").then_some(MOST_REDIRECTS),
             timeout: self.timeouts(&options),
             cookies: (!cookies.is_empty()).then_some(true),

@@ -154,6 +154,37 @@ fn steps_set_and_clear_cookies() {
 }
 
 #[test]
+fn cookies_and_headers_that_are_not_the_plans_can_be_left_out() {
+    let (peer, folder) = (shop(), tempfile::tempdir().expect("a folder"));
+    let text = format!(
+        "
+target: {}
+defaults: {{cookies: false, default_headers: false}}
+scenarios:
+  a:
+    load: {{users: 1, iterations: 1}}
+    steps:
+      - get: /one
+      - get: /two
+        cookies: true
+      - get: /three
+      - get: /four
+        cookies: true
+        default_headers: true
+",
+        peer.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+    let json = result(folder.path(), &workers(1), End::Passed);
+    all_good(&json, 4);
+    // Of the answers to the first and the third nothing is kept.
+    assert_eq!(seen(&peer), ["/one -", "/two -", "/three -", "/four sid=2"]);
+    let named = |seen: &str| ["user-agent", "accept"].map(|name| header(seen, name).is_some());
+    let named: Vec<_> = peer.seen().iter().map(|seen| named(&seen.head)).collect();
+    assert_eq!(named, [[false; 2], [false; 2], [false; 2], [true; 2]]);
+}
+
+#[test]
 fn a_cookie_of_a_step_obeys_what_those_of_servers_obey() {
     for (cookie, word) in [
         ("{name: '${lang + \"=\"}', value: x}", "neither `=` nor `;`"),

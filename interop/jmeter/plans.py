@@ -1,0 +1,209 @@
+"""Small plans of JMeter, each for some of its rules. They reach a stub at 127.0.0.1, at the port of `-Jport`."""
+
+from xml.sax.saxutils import escape
+
+
+def element(tag, name, properties="", below="", attributes=""):
+    return f'<{tag} testname="{name}" {attributes}>{properties}</{tag}><hashTree>{below}</hashTree>'
+
+
+def text(name, value):
+    return f'<stringProp name="{name}">{escape(str(value))}</stringProp>'
+
+
+def flag(name, value):
+    return f'<boolProp name="{name}">{"true" if value else "false"}</boolProp>'
+
+
+def argument(name, value, encode=True):
+    inner = flag("HTTPArgument.always_encode", encode) + text("Argument.name", name) + text("Argument.value", value)
+    inner += text("Argument.metadata", "=") + flag("HTTPArgument.use_equals", True)
+    return f'<elementProp name="" elementType="HTTPArgument">{inner}</elementProp>'
+
+
+def request(name, path, method="GET", arguments="", raw=None, below="", follow=False, keep=True, more=""):
+    if raw is not None:
+        arguments, more = argument("", raw, False), more + flag("HTTPSampler.postBodyRaw", True)
+    list_of = f'<collectionProp name="Arguments.arguments">{arguments}</collectionProp>'
+    inner = f'<elementProp name="HTTPsampler.Arguments" elementType="Arguments">{list_of}</elementProp>'
+    inner += text("HTTPSampler.domain", "") + text("HTTPSampler.path", path) + text("HTTPSampler.method", method)
+    inner += flag("HTTPSampler.follow_redirects", follow) + flag("HTTPSampler.use_keepalive", keep) + more
+    return element("HTTPSamplerProxy", name, inner, below, 'guiclass="HttpTestSampleGui"')
+
+
+def headers(*pairs):
+    inner = "".join(
+        f'<elementProp name="" elementType="Header">{text("Header.name", n)}{text("Header.value", v)}</elementProp>'
+        for n, v in pairs
+    )
+    inner = f'<collectionProp name="HeaderManager.headers">{inner}</collectionProp>'
+    return element("HeaderManager", "headers", inner, attributes='guiclass="HeaderPanel"')
+
+
+def cookies(clear=False):
+    inner = '<collectionProp name="CookieManager.cookies"/>' + flag("CookieManager.clearEachIteration", clear)
+    return element("CookieManager", "cookies", inner, attributes='guiclass="CookiePanel"')
+
+
+def variables(**pairs):
+    inner = "".join(
+        f'<elementProp name="{n}" elementType="Argument">{text("Argument.name", n)}{text("Argument.value", v)}'
+        f'{text("Argument.metadata", "=")}</elementProp>'
+        for n, v in pairs.items()
+    )
+    inner = f'<collectionProp name="Arguments.arguments">{inner}</collectionProp>'
+    return element("Arguments", "variables", inner, attributes='guiclass="ArgumentsPanel"')
+
+
+def asserts(name, kind, *patterns, field="data", more=""):
+    inner = "".join(f'<stringProp name="{n}">{escape(p)}</stringProp>' for n, p in enumerate(patterns))
+    inner = f'<collectionProp name="Asserion.test_strings">{inner}</collectionProp>'
+    inner += text("Assertion.test_field", f"Assertion.response_{field}")
+    inner += f'<intProp name="Assertion.test_type">{kind}</intProp>' + more
+    return element("ResponseAssertion", name, inner, attributes='guiclass="AssertionGui"')
+
+
+def by_regex(name, regex, match="1", default="", template="$1$"):
+    inner = text("RegexExtractor.useHeaders", "false") + text("RegexExtractor.refname", name)
+    inner += text("RegexExtractor.regex", regex) + text("RegexExtractor.template", template)
+    inner += text("RegexExtractor.default", default) + text("RegexExtractor.match_number", match)
+    return element("RegexExtractor", "regex", inner, attributes='guiclass="RegexExtractorGui"')
+
+
+def by_boundaries(name, left, right, match="1", default=""):
+    inner = text("BoundaryExtractor.refname", name) + text("BoundaryExtractor.lboundary", left)
+    inner += text("BoundaryExtractor.rboundary", right) + text("BoundaryExtractor.match_number", match)
+    inner += text("BoundaryExtractor.default", default) + text("BoundaryExtractor.useHeaders", "false")
+    return element("BoundaryExtractor", "boundaries", inner, attributes='guiclass="BoundaryExtractorGui"')
+
+
+def by_json(names, paths, matches="", defaults=""):
+    inner = text("JSONPostProcessor.referenceNames", names) + text("JSONPostProcessor.jsonPathExprs", paths)
+    inner += text("JSONPostProcessor.match_numbers", matches) + text("JSONPostProcessor.defaultValues", defaults)
+    return element("JSONPostProcessor", "json", inner, attributes='guiclass="JSONPostProcessorGui"')
+
+
+def timer(delay, range_of=None):
+    inner = text("ConstantTimer.delay", delay)
+    if range_of is None:
+        return element("ConstantTimer", "wait", inner, attributes='guiclass="ConstantTimerGui"')
+    inner += text("RandomTimer.range", range_of)
+    return element("UniformRandomTimer", "wait", inner, attributes='guiclass="UniformRandomTimerGui"')
+
+
+def loop(times, below, name="loop"):
+    inner = flag("LoopController.continue_forever", True) + text("LoopController.loops", times)
+    return element("LoopController", name, inner, below, 'guiclass="LoopControlPanel"')
+
+
+def transaction(name, below, parent=False):
+    inner = flag("TransactionController.includeTimers", True) + flag("TransactionController.parent", parent)
+    return element("TransactionController", name, inner, below, 'guiclass="TransactionControllerGui"')
+
+
+def simple(below):
+    return element("GenericController", "simple", "", below, 'guiclass="LogicControllerGui"')
+
+
+def once(below):
+    return element("OnceOnlyController", "once", "", below, 'guiclass="OnceOnlyControllerGui"')
+
+
+def defaults(**more):
+    inner = text("HTTPSampler.domain", "127.0.0.1") + text("HTTPSampler.port", "${__P(port)}")
+    inner += "".join(text(f"HTTPSampler.{name}", value) for name, value in more.items())
+    return element("ConfigTestElement", "defaults", inner, attributes='guiclass="HttpDefaultsGui"')
+
+
+def group(below, name="users", threads=1, loops=1, ramp=0, on_error="continue", more=""):
+    control = flag("LoopController.continue_forever", False) + text("LoopController.loops", loops)
+    inner = text("ThreadGroup.on_sample_error", on_error) + text("ThreadGroup.num_threads", threads)
+    inner += f'<elementProp name="ThreadGroup.main_controller" elementType="LoopController">{control}</elementProp>'
+    return element("ThreadGroup", name, inner + text("ThreadGroup.ramp_time", ramp) + more, below, 'guiclass="ThreadGroupGui"')
+
+
+def plan(*below):
+    tree = element("TestPlan", "plan", "", defaults() + "".join(below), 'guiclass="TestPlanGui"')
+    begin = '<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>'
+    return f"{begin}{tree}</hashTree></jmeterTestPlan>"
+
+
+FORM = argument("a", "x y&é~*") + argument("b", "p%20q+r", False) + argument("", "left out")
+TWO = argument("a", "1") + argument("b", "x/y")
+
+#: Name: what the plan holds to, and the plan.
+PLANS = {
+    "URLs and their arguments (33)": plan(group(
+        request("encoded", "/a?x=1", arguments=argument("b", "x y&") + argument("c", "a+b", False) + argument("", "z"))
+        + request("no slash", "no slash", arguments=argument("q", "é~*-._"))
+        + request("as written", "/b", arguments=argument("c", "a+%20", False) + argument("d", "e f"))
+        + request("options", "/c", "OPTIONS", TWO) + request("head", "/d", "HEAD", TWO)
+        + request("delete", "/e", "DELETE", TWO) + request("nothing to delete", "/f", "DELETE"))),
+    "bodies and their types (34)": plan(group(
+        request("raw", "/a", "POST", raw='{"a":1}\nx') + request("empty", "/b", "POST", raw="")
+        + request("form", "/c", "POST", FORM) + request("nothing", "/d", "POST")
+        + request("put", "/e", "PUT", raw="é") + request("put a form", "/f", "PUT", TWO) + request("put nothing", "/g", "PUT")
+        + request("patch", "/h", "PATCH", raw="x") + request("get with a body", "/i", raw="x")
+        + request("get with an empty body", "/j", raw="") + request("delete with a body", "/k", "DELETE", raw="x"))),
+    "headers sent, and how managers merge (5, 35)": plan(headers(("X-Plan", "plan"), ("X-All", "plan")), group(
+        headers(("x-all", "group"), ("User-Agent", "me"))
+        + request("outer", "/a") + request("closes", "/b", keep=False)
+        + request("inner", "/c", "POST", raw="x",
+                  below=headers(("X-ALL", "own"), ("X-All", "twice"), ("Content-Type", "application/json"))))),
+    "defaults, the nearest first (5)": plan(group(
+        defaults(path="/group") + request("of the group", "")
+        + simple(defaults(path="/simple") + request("of the controller", "") + request("own", "/own")))),
+    "redirects (36)": plan(group(cookies() + "".join(
+        request(f"{method} {code}", f"/redirect/{code}", method, follow=True, raw="x" if method == "POST" else None)
+        for method, code in [("GET", 301), ("GET", 302), ("GET", 303), ("GET", 307), ("GET", 308), ("HEAD", 302),
+                             ("POST", 301), ("POST", 302), ("POST", 303)])
+        + request("not followed", "/redirect/302") + request("headers go along", "/redirect/302", follow=True,
+                                                              below=headers(("Authorization", "x"), ("X-Key", "y"))))),
+    "cookies: none without a manager (42)": plan(
+        group(request("set", "/cookie") + request("none", "/a"), "without", loops=2),
+        group(cookies() + request("set", "/cookie") + request("kept", "/b"), "kept", loops=2),
+        group(cookies(clear=True) + request("first", "/c") + request("set", "/cookie") + request("then", "/d"), "cleared", loops=2)),
+    "variables and properties (17 to 22)": plan(
+        variables(one="1", two="${one}x", host="${__P(port)}", slash=r"c\,d\$e"),
+        variables(three="${two}-${one}"), group(
+            request("values", "/${one}/${__P(none)}/${__P(none,d)}/${__property(none)}/${__threadNum}")
+            + request("as written", "/a", "POST", raw="${nobody} ${two} ${three} ${__notAFunction(1)} ${slash}")
+            + request("no escapes", "/a", "POST", raw=r"c\,d\$e") + request("escapes", "/a", "POST", raw=r"c\,d\$e${one}"))),
+    "extractors (46)": plan(group(
+        request("before", "/b", "POST", raw="${first} ${user.id}")
+        + request("find", "/json", below=by_regex("first", '"id":(\\d+)') + by_regex("second", '"id":(\\d+)', "2")
+                  + by_regex("user.id", "none(.)") + by_regex("unfound", "none(.)", default="D${one}")
+                  + by_boundaries("bound", '"a-b":', "}") + by_boundaries("unbound", "<<", ">>", default="U")
+                  + by_json("deep;top;missing;list", "$.a-b.id;$.id;$.none;$.list[*].id", "1;1;1;2", "a;;gone;b"))
+        + request("after", "/a", "POST",
+                  raw="${first} ${second} ${user.id} ${unfound} ${bound} ${unbound} ${deep} ${top} [${missing}] ${list}")
+        + request("unchanged", "/empty", below=by_regex("first", '"id":(\\d+)') + by_json("top", "$.id", "1", "none"))
+        + request("last", "/a", "POST", raw="${first} ${top}"), loops=2)),
+    "assertions (39, 47)": plan(group(
+        "".join(request(name, path, below=below) for name, path, below in [
+            ("has", "/a", asserts("a", 16, "ok")), ("has not", "/a", asserts("a", 16, "nope")),
+            ("not", "/a", asserts("a", 20, "nope")), ("not not", "/a", asserts("a", 20, "ok")),
+            ("both", "/a", asserts("a", 16, "ok", "nope")), ("either", "/a", asserts("a", 48, "nope", "ok")),
+            ("neither", "/a", asserts("a", 52, "nope", "ok")),
+            ("found", "/a", asserts("a", 2, "o.$".replace("$", ""))), ("whole", "/a", asserts("a", 1, "(?s).*ok")),
+            ("not whole", "/a", asserts("a", 1, "ok")), ("equal", "/json", asserts("a", 8, "x")),
+            ("nothing there", "/empty", asserts("a", 2, ".*")), ("not there", "/empty", asserts("a", 6, ".*")),
+            ("no patterns", "/empty", asserts("a", 2)),
+            ("code", "/a", asserts("a", 8, "200", field="code")), ("other code", "/a", asserts("a", 2, "^4..$", field="code")),
+            ("bad all the same", "/status/404", asserts("a", 8, "404", field="code")), ("bad", "/status/500", ""),
+            ("meant", "/status/404", asserts("a", 8, "404", field="code", more=flag("Assertion.assume_success", True))),
+        ]))),
+    "controllers (24, 27, 30)": plan(group(
+        once(request("first", "/once")) + loop(3, request("looped", "/loop") + loop(2, request("inner", "/inner")))
+        + transaction("apart", request("in it", "/in") + simple(request("also", "/also")))
+        + transaction("bad", request("wrong", "/status/500")) + request("end", "/end"), loops=2)),
+    "timers are waited for before each sampler (2)": plan(group(
+        timer(20) + timer(5, 10.0) + request("a", "/a", below=timer(10)) + request("b", "/b"), loops=2)),
+    "threads and loops (10)": plan(
+        group(request("r", "/${__threadNum}"), "first", threads=3, loops=4),
+        group(request("s", "/s/${__threadNum}"), "second", threads=2, loops=1, ramp=1)),
+    "what an error does: the next loop (13)": plan(group(
+        request("a", "/a") + request("bad", "/status/500") + request("never", "/never"), loops=3, on_error="startnextloop")),
+    "what an error does: the thread ends (13)": plan(group(
+        request("a", "/a") + request("bad", "/status/500") + request("never", "/never"), threads=2, loops=3, on_error="stopthread")),
+}

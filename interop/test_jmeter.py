@@ -1,0 +1,119 @@
+"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py`) against a server that notes what it is sent. What
+it saw of both, in order where there is one thread, and the samples by label and success have to be the same.
+
+`JMETER` is JMeter's launcher; without one, or a `jmeter` in the path, the tests are skipped."""
+
+import collections
+import csv
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jmeter"))
+
+from peers import SQUALL
+from plans import PLANS
+
+JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
+BODY = 'line\n{"id":7} ok'
+JSON = '{"a-b":{"id":"q1"},"list":[{"id":7},{"id":8}],"id":"top"}'
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        # The port is the other's; JMeter adds the version of its Java.
+        named = {(name.lower(), value.split(" (Java")[0]) for name, value in self.headers.items()}
+        kept = sorted(pair for pair in named if pair[0] != "host")
+        with self.server.lock:
+            self.server.seen.append((self.command, self.path, kept, body))
+        path = self.path.split("?")[0]
+        status = int(path.rsplit("/", 1)[1]) if path.startswith(("/status/", "/redirect/")) else 200
+        text = {"/json": JSON, "/empty": ""}.get(path, BODY).encode()
+        self.send_response(status)
+        if path.startswith("/redirect/"):
+            self.send_header("Location", "/landed?x=1")
+        if path == "/cookie":
+            self.send_header("Set-Cookie", "sid=abc; Path=/")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(text)
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = answer
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.seen, self.lock = [], threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def jmeter(folder, plan, port):
+    """Samples by label and success."""
+    result = os.path.join(folder, "result.jtl")
+    command = [JMETER, "-n", "-t", plan, "-l", result, "-j", os.path.join(folder, "log"), f"-Jport={port}",
+               "-Jjmeter.save.saveservice.subresults=false"]
+    environment = dict(os.environ, HEAP="-Xms128m -Xmx512m")
+    subprocess.run(command, check=True, capture_output=True, timeout=120, env=environment)
+    with open(result, newline="") as file:
+        return collections.Counter((row["label"], row["success"] == "true") for row in csv.DictReader(file))
+
+
+def squall(folder, plan, port):
+    """The same of squall; groups are JMeter's transactions."""
+    result = os.path.join(folder, "run.json")
+    command = [SQUALL, "run", plan, f"-Jport={port}", "--json", result, "-q", "-o", folder, "-w", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode not in (0, 1):
+        raise AssertionError(done.stderr)
+    with open(result) as file:
+        document = json.load(file)
+    samples = collections.Counter()
+    for row in document["requests"] + document["groups"]:
+        bad = row["errors"]
+        samples[row["name"], True] += row["count"] - bad
+        samples[row["name"], False] += bad
+    return +samples
+
+
+@unittest.skipUnless(JMETER, "there is no JMeter")
+class SamePlans(unittest.TestCase):
+    maxDiff = None
+
+    def test_both_do_the_same(self):
+        for rule, text in PLANS.items():
+            with self.subTest(rule), tempfile.TemporaryDirectory() as folder:
+                plan = os.path.join(folder, "plan.jmx")
+                with open(plan, "w") as file:
+                    file.write(text)
+                servers = [Server(), Server()]
+                theirs, ours = [
+                    run(folder, plan, server.server_address[1]) for run, server in zip([jmeter, squall], servers)
+                ]
+                seen = [server.seen for server in servers]
+                if "threads" in rule or "thread" in rule or "cookies" in rule:
+                    seen = [sorted(each) for each in seen]
+                for server in servers:
+                    server.shutdown()
+                    server.server_close()
+                self.assertEqual(*seen)
+                self.assertEqual(theirs, ours)
+
+
+if __name__ == "__main__":
+    unittest.main()
