@@ -36,7 +36,8 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
 
 /// The tree of a plan, an element a line, with what becomes of each.
 pub fn tree(path: &Path, properties: &[String]) -> Result<String, CommandError> {
-    Ok(read(path, properties)?.0.to_string())
+    let found = read(path, properties)?.0;
+    Ok(squall_base::escape_lines(&found.to_string()).into_owned())
 }
 
 /// Writes a plan as one of squall's. What has no equal stands in comments, and is an error.

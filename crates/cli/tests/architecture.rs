@@ -12,6 +12,7 @@ const MAY_IMPORT: [(&str, &[&str]); 16] = [
             "squall-base",
             "squall-engine",
             "squall-extract",
+            "squall-jmeter",
             "squall-limit",
             "squall-live",
             "squall-load",

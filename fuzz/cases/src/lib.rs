@@ -82,8 +82,10 @@ fn jmeter(bytes: &[u8]) {
     use squall_jmeter::text::{Part, Text};
     match squall_jmeter::Tree::read(bytes) {
         Ok(tree) => {
-            let inventory = squall_jmeter::inventory(&tree);
+            let translation = squall_jmeter::translate(&tree, Default::default());
+            let inventory = squall_jmeter::inventory(&tree, &translation.obstacles);
             assert_eq!(inventory.entries.len(), tree.iter().count());
+            assert!(translation.obstacles.is_empty() || !inventory.is_whole());
             let _ = inventory.to_string();
         }
         Err(error) => assert!(!error.message.is_empty()),

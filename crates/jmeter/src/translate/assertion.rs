@@ -68,7 +68,7 @@ impl Translator<'_> {
         reader.finish();
         // JMeter takes 0 for no limit, and counts whole milliseconds.
         let limit = limit.filter(|limit| *limit > 0);
-        limit.into_iter().map(|limit| format!("duration < {}", limit + 1)).collect()
+        limit.into_iter().map(|limit| format!("duration < {}", limit.saturating_add(1))).collect()
     }
 
     fn response(

@@ -206,6 +206,7 @@ fn digests_have_formats_and_raw_ones_are_keys() {
         ("md5('', 'base64')", "1B2M2Y8AsgTpgAmY7PhCfg=="),
         ("base64_decode(base64(sha1('x', 'raw'))) == sha1('x', 'raw')", "true"),
         ("base64url_decode('fj8=') + base64url_decode('fj8')", "~?~?"),
+        ("form_decode('a+b%26%C3%a9')", "a b&é"),
         ("size(sha512('')) == 128 && size(base64url(body)) == 18", "true"),
         ("base64('a' + md5('', 'raw'))", "YdQdjNmPALIE6YAJmOz4Qn4="),
     ] {
@@ -217,6 +218,7 @@ fn digests_have_formats_and_raw_ones_are_keys() {
         ("hmac('sha3', 'a', 'b')", "unknown algorithm `sha3`"),
         ("hmac('sha256', 1, 'b')", "expected a string, found an int"),
         ("base64url_decode('!')", "Invalid"),
+        ("form_decode('%4')", "two hexadecimal digits"),
         ("md5(unset)", "`unset` has no value"),
     ] {
         let error = eval(source).expect_err(source);
