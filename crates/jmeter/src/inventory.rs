@@ -69,7 +69,10 @@ pub fn inventory(tree: &Tree, obstacles: &[Obstacle]) -> Inventory {
     }
     let entries = tree.iter().map(|(id, element)| {
         let own = lacks.remove(&id);
-        let fate = if tree.takes_part(id) { fate(element, own) } else { Fate::Disabled };
+        let fate = match (if tree.takes_part(id) { fate(element) } else { Fate::Disabled }, own) {
+            (fate @ (Fate::Missing | Fate::Unknown), _) | (fate, None) => fate,
+            (_, Some(lacks)) => Fate::Lacks(lacks),
+        };
         let is_active = !matches!(fate, Fate::Disabled | Fate::Ignored);
         Entry {
             id,
@@ -84,10 +87,10 @@ pub fn inventory(tree: &Tree, obstacles: &[Obstacle]) -> Inventory {
     Inventory { entries: entries.collect() }
 }
 
-/// What becomes of an element that is enabled, and lacks this.
-fn fate(element: &Element, lacks: Option<Vec<String>>) -> Fate {
+/// What becomes of an element that is enabled, if it lacks nothing.
+fn fate(element: &Element) -> Fate {
     match element.known().map(|known| known.support) {
-        Some(Support::Full | Support::Partly(_)) => lacks.map_or(Fate::Runs, Fate::Lacks),
+        Some(Support::Full | Support::Partly(_)) => Fate::Runs,
         Some(Support::Ignored) => Fate::Ignored,
         Some(Support::Missing) => Fate::Missing,
         None => match guessed_role(&element.class, &element.gui) {
