@@ -64,7 +64,8 @@ fn read(path: &Path, properties: &[String]) -> Result<(Inventory, String), Comma
     let mut values = BTreeMap::new();
     for text in properties {
         let Some((name, value)) = text.split_once('=') else {
-            return Err(CommandError::bad_input(format!("-J {text}: expected NAME=VALUE")));
+            // What is no name may be a secret.
+            return Err(CommandError::bad_input("-J: expected NAME=VALUE"));
         };
         values.insert(name.to_owned(), value.to_owned());
     }

@@ -1,0 +1,79 @@
+//! Plans of JMeter from the command line: what is said of them, what is refused, and what runs.
+
+mod common;
+
+use common::peer::{Peer, response};
+use common::squall;
+
+/// A plan with one request, and this in its thread group besides.
+fn plan(besides: &str) -> String {
+    format!(
+        r#"<jmeterTestPlan><hashTree><TestPlan testname="shop"/><hashTree>
+        <ThreadGroup testname="users">
+          <stringProp name="ThreadGroup.num_threads">${{__P(users,1)}}</stringProp>
+          <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+            <stringProp name="LoopController.loops">2</stringProp>
+            <boolProp name="LoopController.continue_forever">false</boolProp>
+          </elementProp>
+        </ThreadGroup><hashTree>{besides}
+        <HTTPSamplerProxy testname="home">
+          <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>
+          <stringProp name="HTTPSampler.port">${{__P(port)}}</stringProp>
+          <stringProp name="HTTPSampler.path">/home</stringProp>
+        </HTTPSamplerProxy><hashTree/>
+        </hashTree></hashTree></hashTree></jmeterTestPlan>"#
+    )
+}
+
+/// What squall says and prints with these arguments, in a folder with this plan as `plan.jmx`.
+fn said(plan: &str, args: &[&str]) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plan.jmx"), plan).expect("writable");
+    let done = squall(folder.path(), args);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (done.status.code(), text(&done.stdout), text(&done.stderr))
+}
+
+#[test]
+fn a_plan_that_is_whole_runs_as_it_is_and_as_it_is_converted() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "ok"));
+        }
+    });
+    let port = format!("-Jport={}", peer.address.port());
+    let (code, out, errors) = said(&plan(""), &["check", "plan.jmx", &port]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(out.contains("runs      ") && out.contains("HTTP Request \"home\""), "{out}");
+    let run = ["run", "plan.jmx", &port, "-Jusers=3", "-q", "-w", "1"];
+    let (code, _, errors) = said(&plan(""), &run);
+    assert_eq!(code, Some(0), "{errors}");
+    assert_eq!(peer.seen().len(), 6, "3 threads, each 2 loops");
+    let (code, out, errors) = said(&plan(""), &["convert", "plan.jmx", &port]);
+    assert_eq!(code, Some(0), "{errors}");
+    let loaded = squall_runner::load_str("plan.yaml", &out).expect("a plan of squall");
+    assert_eq!(loaded.plan.scenarios.len(), 1);
+}
+
+#[test]
+fn a_plan_with_something_that_has_no_equal_is_refused_with_its_place() {
+    let brew = plan(r#"<com.example.Teapot testname="brew"/><hashTree/>"#);
+    let reason = "shop > users > brew (com.example.Teapot): nothing is known of this element";
+    for command in ["check", "run", "convert", "try"] {
+        let (code, out, errors) = said(&brew, &[command, "plan.jmx", "-Jport=1"]);
+        assert_eq!(code, Some(2), "{command}: {errors}");
+        assert!(errors.contains(reason), "{command}: {errors}");
+        assert_eq!(out.contains(&format!("# Left out: {reason}\n")), command == "convert");
+    }
+    let (code, _, errors) = said("<jmeterTestPlan><hashTree>", &["check", "plan.jmx"]);
+    assert_eq!(code, Some(2));
+    assert!(errors.starts_with("squall: plan.jmx: 1:"), "{errors}");
+}
+
+#[test]
+fn properties_are_jmeters_and_variables_are_ours() {
+    let (code, _, errors) = said(&plan(""), &["check", "plan.jmx", "--set", "port=1"]);
+    assert_eq!((code, errors.contains("given as -JNAME=VALUE")), (Some(2), true), "{errors}");
+    let (code, _, errors) = said(&plan(""), &["check", "plan.yaml", "-Jport=1"]);
+    assert_eq!((code, errors.contains("-J is for plans of JMeter")), (Some(2), true), "{errors}");
+}
