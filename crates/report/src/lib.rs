@@ -17,6 +17,7 @@ mod junit;
 mod limit;
 mod live;
 mod markdown;
+mod markup;
 mod openmetrics;
 mod recording;
 mod run;
