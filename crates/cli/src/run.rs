@@ -85,14 +85,10 @@ fn conclude(output: &Output, outcome: &Outcome, files: &[ResultFile]) -> Command
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;
     } else {
-        // What a setup that failed came to is there, too.
         if let Some(folder) = &outcome.folder {
             out::print(&format!("\n run folder  {}", folder.display()));
         }
-        match outcome.has_load {
-            true => out::print(&squall_report::text(&document, &out::show(output.explain))),
-            false => out::print("\n"),
-        }
+        out::print(&squall_report::text(&document, &out::show(output.explain)));
     }
     // The text says itself that the load was interrupted.
     let interrupted = outcome.phases.iter().filter(|report| report.failure().is_none());
