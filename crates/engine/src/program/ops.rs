@@ -149,9 +149,31 @@ pub(crate) enum BodyOp {
     Text(BoundTemplate),
     Json(JsonOp),
     Form(Vec<(BoundTemplate, BoundTemplate)>),
-    File(PathBuf),
+    File(FileOp),
     Replaced(Arc<Markers>, Vec<BoundTemplate>),
     Multipart(Vec<PartOp>),
+}
+
+/// A file that is sent.
+#[derive(Debug)]
+pub(crate) enum FileOp {
+    /// Its path is known before the run.
+    Known(PathBuf),
+    /// Its name is made for each request.
+    Named(Box<NamedFile>),
+}
+
+/// A file that stays below a folder, whatever its name comes to.
+#[derive(Debug)]
+pub(crate) struct NamedFile {
+    /// The folder that the plan itself names, without links in its path.
+    pub folder: PathBuf,
+    /// What the plan says of the name, ...
+    pub begin: Box<str>,
+    /// ... and what comes behind it.
+    pub rest: BoundTemplate,
+    /// The whole path as the plan has it, for messages.
+    pub source: Box<str>,
 }
 
 /// A part of a multipart body.
@@ -164,7 +186,7 @@ pub(crate) enum PartOp {
     },
     File {
         name: BoundTemplate,
-        path: PathBuf,
+        file: FileOp,
         filename: Option<BoundTemplate>,
         content_type: Option<BoundTemplate>,
     },

@@ -6,14 +6,13 @@ use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 use squall_wire::{Fields, Origin};
 
+use super::body;
 use super::failure::Failure;
 use crate::parts::auth::Asking;
 use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
-use crate::parts::multipart::{Content, Part, Pieces};
-use crate::parts::replace::Replaced;
 use crate::parts::{names, url};
-use crate::program::{AuthOp, BodyOp, NameOp, PartOp, Prepared, RequestOp, UrlOp};
+use crate::program::{AuthOp, NameOp, Prepared, RequestOp, UrlOp};
 use crate::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
@@ -261,7 +260,7 @@ impl Worker {
         if route.with_body {
             render::render_body(op, &scope, &mut body)?;
             length = body.len() as u64;
-            if let Some(streamed) = self.stream(op, user, &scope)? {
+            if let Some(streamed) = body::stream(op, user, &scope)? {
                 (length, content_type) = (streamed.length, streamed.content_type);
                 stream = Some(streamed.source);
             }
@@ -391,47 +390,11 @@ impl Worker {
         out.line(b"Authorization: ", &value)?;
         Ok(())
     }
-
-    fn stream(
-        &self,
-        op: &RequestOp,
-        user: &Core,
-        scope: &UserScope<'_, '_>,
-    ) -> Result<Option<Streamed>, Failure> {
-        let unreadable =
-            |error: std::io::Error| Failure::new(ErrorKind::BodyFile, error.to_string());
-        let (pieces, kind) = match &op.body {
-            BodyOp::File(path) => (Pieces::file(path).map_err(unreadable)?, None),
-            BodyOp::Replaced(markers, templates) => {
-                let values = templates.iter().map(|template| text_of(template, scope));
-                let values = values.collect::<Result<_, _>>()?;
-                let source = Replaced::open(markers.clone(), values).map_err(unreadable)?;
-                let length = source.len();
-                return Ok(Some(Streamed { source: Box::new(source), length, content_type: None }));
-            }
-            BodyOp::Multipart(parts) => {
-                let parts =
-                    parts.iter().map(|part| render_part(part, scope)).collect::<Result<_, _>>()?;
-                let (pieces, kind) = Pieces::form(parts, user.chance()).map_err(unreadable)?;
-                (pieces, Some(kind))
-            }
-            _ => return Ok(None),
-        };
-        let length = pieces.len();
-        Ok(Some(Streamed { source: Box::new(pieces), length, content_type: kind }))
-    }
 }
 
 /// The head that was written, if HTTP/2 can say it.
 fn finished(writer: FieldWriter) -> Result<Fields, Failure> {
     writer.finish().map_err(|why| Failure::new(ErrorKind::Render, why))
-}
-
-/// A body that is read while it is sent.
-struct Streamed {
-    source: Box<dyn squall_wire::BodySource>,
-    length: u64,
-    content_type: Option<String>,
 }
 
 /// Where an exchange goes, as far as cookies care.
@@ -450,31 +413,4 @@ pub(super) fn rendered<'w>(
     let mut text = worker.buffers.take();
     template.render(scope, &mut text)?;
     Ok(text)
-}
-
-/// The text of a template, to keep.
-fn text_of(template: &BoundTemplate, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, Failure> {
-    let mut text = Vec::new();
-    template.render(scope, &mut text)?;
-    Ok(text)
-}
-
-fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure> {
-    let text = |template| text_of(template, scope);
-    let optional = |template: &Option<BoundTemplate>| {
-        let text = template.as_ref().map(|template| text_of(template, scope)).transpose()?;
-        Ok::<_, Failure>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
-    };
-    Ok(match part {
-        PartOp::Text { name, text: value, content_type } => Part {
-            name: String::from_utf8_lossy(&text(name)?).into_owned(),
-            content: Content::Text(text(value)?),
-            content_type: optional(content_type)?,
-        },
-        PartOp::File { name, path, filename, content_type } => Part {
-            name: String::from_utf8_lossy(&text(name)?).into_owned(),
-            content: Content::File { path: path.clone(), filename: optional(filename)? },
-            content_type: optional(content_type)?,
-        },
-    })
 }

@@ -1,6 +1,7 @@
 //! Requests, compiled: what is constant is rendered to bytes once, the rest is templates bound to slots.
 
 mod body;
+mod file;
 mod headers;
 mod resources;
 mod url;
