@@ -1,9 +1,10 @@
 //! Values as they are typed.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use squall_engine::Which;
-use squall_report::Format;
+use squall_report::{Format, SampleFormat};
 
 /// Most bytes of a message in the request log.
 const MAX_LOGGED_BYTES: u64 = 16 << 20;
@@ -30,6 +31,24 @@ pub fn label(text: &str) -> Result<(String, String), String> {
         true => Err(format!("the name `{name}` may have letters, digits, `_`, `-` and `.`")),
         false if value.is_empty() => Err(format!("the label `{name}` has no value")),
         false => Ok((name.to_owned(), value.to_owned())),
+    }
+}
+
+/// A file for samples.
+#[derive(Debug, Clone)]
+pub struct SampleFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its form.
+    pub format: SampleFormat,
+}
+
+/// Reads the name of a file for samples.
+pub fn samples(text: &str) -> Result<SampleFile, String> {
+    let path = PathBuf::from(text);
+    match SampleFormat::of(&path) {
+        Some(format) => Ok(SampleFile { path, format }),
+        None => Err("the name must end in .csv, .jtl or .parquet, which says the form".to_owned()),
     }
 }
 
