@@ -126,7 +126,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     let max_names = compiler.max_names();
     let secrets_to_find = compiler.secrets_to_find();
     if compiler.has_errors() {
-        return Err(said_once(compiler.errors));
+        return Err(compiler.errors);
     }
     Ok(Program {
         name: plan.name.clone(),
@@ -151,16 +151,6 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         seed: plan.seed.unwrap_or(options.seed),
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })
-}
-
-/// Errors without those that were noted before: defaults are compiled for each scenario that has them.
-fn said_once(errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut known = HashSet::new();
-    let place = |span: Span| (span.file, span.line, span.column);
-    let is_new = |error: &Diagnostic| known.insert((place(error.span), error.message.clone()));
-    let mut errors = errors;
-    errors.retain(is_new);
-    errors
 }
 
 impl<'p> Compiler<'p> {
