@@ -1,18 +1,22 @@
 //! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
 
 mod foreign;
+mod limit;
+mod metric;
 pub(crate) mod subject;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
-use crate::censored::{Bounded, Durations};
-use crate::totals::Totals;
-use squall_base::units;
-use squall_metrics::{
-    Counters, ErrorKind, Histogram, MetricKey, MetricKind, MetricStats, RequestStats, Selector,
-    THOUSANDTHS,
-};
+use limit::{Op, Unit};
+pub use metric::Statistic;
+use metric::{Metric, exact, latencies};
+use squall_metrics::{MetricKey, MetricKind, MetricStats, RequestStats, Selector};
 use subject::Subject;
+
+use crate::censored::Bounded;
+use crate::totals::Totals;
 
 /// A limit for one number of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,55 +32,6 @@ pub struct Threshold {
     limit: f64,
     /// What the limit is a number of.
     unit: Unit,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Metric {
-    Count,
-    Errors,
-    ErrorRate,
-    Rate,
-    /// The last value of a gauge.
-    Last,
-    Latency {
-        corrected: bool,
-        statistic: Statistic,
-    },
-    Counter(&'static str),
-    Kind(ErrorKind),
-}
-
-/// What a threshold asks of latencies.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Statistic {
-    /// The mean.
-    Mean,
-    /// The smallest one.
-    Min,
-    /// The largest one.
-    Max,
-    /// A percentile, above 0 and at most 100.
-    Percentile(f64),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Number,
-    /// A number that need not be whole or positive.
-    Plain,
-    Share,
-    PerSecond,
-    Time,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Op {
-    Below,
-    AtMost,
-    Above,
-    AtLeast,
-    Equal,
-    NotEqual,
 }
 
 /// Why a text is not a threshold.
@@ -358,223 +313,8 @@ impl Threshold {
     }
 }
 
-impl Metric {
-    fn parse(word: &str) -> Option<Metric> {
-        Some(match word {
-            "count" => Metric::Count,
-            "errors" => Metric::Errors,
-            "error_rate" => Metric::ErrorRate,
-            "rate" => Metric::Rate,
-            "last" => Metric::Last,
-            _ => {
-                if let Some(kind) = word.strip_prefix("errors_") {
-                    return ErrorKind::from_label(kind).map(Metric::Kind);
-                }
-                if let Some((name, _)) = Counters::default().named().find(|(name, _)| *name == word)
-                {
-                    return Some(Metric::Counter(name));
-                }
-                let (corrected, word) = match word.strip_prefix("corrected_") {
-                    Some(rest) => (true, rest),
-                    None => (false, word),
-                };
-                Metric::Latency { corrected, statistic: Statistic::parse(word)? }
-            }
-        })
-    }
-
-    fn unit(self) -> Unit {
-        match self {
-            Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_) => Unit::Number,
-            Metric::ErrorRate => Unit::Share,
-            Metric::Rate => Unit::PerSecond,
-            Metric::Last => Unit::Plain,
-            Metric::Latency { .. } => Unit::Time,
-        }
-    }
-
-    /// Units in which metrics that the plan records itself may be given as well.
-    fn units_of_own(self) -> &'static [Unit] {
-        match self {
-            Metric::Count | Metric::Latency { corrected: false, .. } => &[Unit::Plain],
-            Metric::Rate => &[Unit::Share],
-            _ => &[],
-        }
-    }
-
-    /// The value of a metric that the plan records itself; `None`: its kind has none. Trends with a limit that
-    /// is a time are taken to be in ms.
-    fn of_own(
-        self,
-        kind: MetricKind,
-        stats: &MetricStats,
-        unit: Unit,
-        elapsed_s: f64,
-    ) -> Option<f64> {
-        Some(match (self, kind) {
-            (Metric::Count, MetricKind::Counter) => stats.sum(),
-            (Metric::Count, _) => stats.count as f64,
-            (Metric::Rate, MetricKind::Rate) => stats.share(),
-            (Metric::Rate, _) if elapsed_s <= 0.0 => 0.0,
-            (Metric::Rate, MetricKind::Counter) => stats.sum() / elapsed_s,
-            (Metric::Rate, _) => stats.count as f64 / elapsed_s,
-            (Metric::Last, MetricKind::Gauge) => stats.gauge()?.last,
-            (Metric::Latency { corrected: false, statistic }, MetricKind::Trend) => {
-                // Thousandths of ms are µs.
-                let factor = if unit == Unit::Time { 1.0 } else { THOUSANDTHS };
-                statistic.of(&stats.trend)? / factor
-            }
-            (Metric::Latency { statistic: Statistic::Min, .. }, MetricKind::Gauge) => {
-                stats.gauge()?.min
-            }
-            (Metric::Latency { statistic: Statistic::Max, .. }, MetricKind::Gauge) => {
-                stats.gauge()?.max
-            }
-            _ => return None,
-        })
-    }
-
-    fn of(self, row: &RequestStats, elapsed_s: f64) -> Option<Bounded> {
-        Some(exact(match self {
-            Metric::Count => row.count as f64,
-            Metric::Errors => row.errors as f64,
-            Metric::ErrorRate if row.count == 0 => 0.0,
-            Metric::ErrorRate => row.errors as f64 / row.count as f64,
-            Metric::Rate if elapsed_s <= 0.0 => 0.0,
-            Metric::Rate => row.count as f64 / elapsed_s,
-            Metric::Kind(kind) => row
-                .error_kinds
-                .iter()
-                .find(|(own, _)| *own == kind)
-                .map_or(0.0, |(_, count)| *count as f64),
-            Metric::Latency { corrected, statistic } => {
-                return statistic.of_durations(latencies(row, corrected));
-            }
-            // `Threshold::value` reads counters from the totals, and requests have no last value.
-            Metric::Counter(_) | Metric::Last => return None,
-        }))
-    }
-}
-
-/// A value that is known.
-fn exact(value: f64) -> Bounded {
-    Bounded { value, at_least: false }
-}
-
-fn latencies(row: &RequestStats, corrected: bool) -> Durations<'_> {
-    if corrected { Durations::corrected(row) } else { Durations::of(row) }
-}
-
-impl Statistic {
-    /// `None`: there is no value.
-    fn of<const BITS: u32>(self, histogram: &Histogram<BITS>) -> Option<f64> {
-        (!histogram.is_empty()).then(|| match self {
-            Statistic::Mean => histogram.mean(),
-            Statistic::Min => histogram.min() as f64,
-            Statistic::Max => histogram.max() as f64,
-            Statistic::Percentile(p) => histogram.percentile(p) as f64,
-        })
-    }
-
-    fn of_durations(self, durations: Durations<'_>) -> Option<Bounded> {
-        match self {
-            Statistic::Mean => durations.mean(),
-            Statistic::Min => durations.min(),
-            Statistic::Max => durations.max(),
-            Statistic::Percentile(p) => durations.percentile(p),
-        }
-    }
-
-    fn parse(word: &str) -> Option<Statistic> {
-        Some(match word {
-            "mean" => Statistic::Mean,
-            "min" => Statistic::Min,
-            "max" => Statistic::Max,
-            _ => {
-                let p: f64 = word.strip_prefix('p')?.parse().ok()?;
-                // `p999` is a common spelling of p99.9.
-                let p = if word == "p999" { 99.9 } else { p };
-                (p > 0.0 && p <= 100.0).then_some(Statistic::Percentile(p))?
-            }
-        })
-    }
-}
-
-impl Unit {
-    /// Reads a limit; an error says what was expected.
-    fn parse(self, text: &str) -> Result<f64, String> {
-        let number = || text.parse::<f64>().ok().filter(|number| number.is_finite());
-        let value = match self {
-            Unit::Number | Unit::Plain => number(),
-            Unit::Share => units::parse_share(text).ok(),
-            Unit::PerSecond => number().or_else(|| units::parse_rate(text).ok()),
-            Unit::Time => {
-                let time = units::parse_duration(text).ok();
-                time.filter(|_| text != "0").map(|time| time.as_secs_f64() * 1e6)
-            }
-        };
-        value.ok_or_else(|| format!("expected a {}, found `{text}`", self.expected()))
-    }
-
-    fn expected(self) -> &'static str {
-        match self {
-            Unit::Number | Unit::Plain => "number",
-            Unit::Share => "share, such as 0.1% or 0.001",
-            Unit::PerSecond => "rate, such as 100/s or 30/min",
-            Unit::Time => "time, such as 300ms or 1.5s",
-        }
-    }
-
-    fn label(self) -> &'static str {
-        match self {
-            Unit::Number | Unit::Plain => "number",
-            Unit::Share => "share",
-            Unit::PerSecond => "per_second",
-            Unit::Time => "us",
-        }
-    }
-
-    fn show(self, value: f64) -> String {
-        match self {
-            Unit::Number => units::count(value as u64),
-            // At most three digits behind the point, and none that say nothing.
-            Unit::Plain => ((value * THOUSANDTHS).round() / THOUSANDTHS).to_string(),
-            Unit::Share => units::percent(value),
-            Unit::PerSecond => units::rate(value),
-            Unit::Time => units::time(value),
-        }
-    }
-}
-
-impl Op {
-    fn sign(self) -> &'static str {
-        match self {
-            Op::Below => "<",
-            Op::AtMost => "<=",
-            Op::Above => ">",
-            Op::AtLeast => ">=",
-            Op::Equal => "==",
-            Op::NotEqual => "!=",
-        }
-    }
-
-    fn holds(self, value: f64, limit: f64) -> bool {
-        match self {
-            Op::Below => value < limit,
-            Op::AtMost => value <= limit,
-            Op::Above => value > limit,
-            Op::AtLeast => value >= limit,
-            Op::Equal => value == limit,
-            Op::NotEqual => value != limit,
-        }
-    }
-}
-
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,19 +1,21 @@
 //! The frame around a sample: what it took and came to, added up over its exchanges, and written into
 //! the record when it is over.
 
+mod end;
+
 use squall_extract::{Body, Documents, Limits};
-use squall_metrics::{ErrorKind, PHASES, Phases, Sample, Verdict};
+use squall_metrics::{PHASES, Phases, Verdict};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
-use super::connections::Place;
-use super::copy::Copy;
-use super::in_flight::InFlight;
-use super::resources::{Found, Wanted, content_type};
-use super::{Failure, Moment, Sampled, Sampler};
 use crate::long_body::FoundAhead;
 use crate::post::{self, AssertionResult, Observation};
 use crate::program::{self, CheckOp, PostOp, RequestOp};
 use crate::record::Outstanding;
+use crate::sample::connections::Place;
+use crate::sample::copy::Copy;
+use crate::sample::in_flight::InFlight;
+use crate::sample::resources::{Found, Wanted, content_type};
+use crate::sample::{Failure, Moment};
 use crate::scope::{Reply, UserScope};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -103,7 +105,7 @@ pub(crate) struct Frame<'w> {
 
 impl<'w> Frame<'w> {
     /// A frame for what a user can begin at a moment.
-    pub(super) fn new(
+    pub(in crate::sample) fn new(
         worker: &'w Worker,
         user: &'w Core,
         in_flight: &'w InFlight,
@@ -147,7 +149,7 @@ impl<'w> Frame<'w> {
     ///
     /// # Errors
     /// One of them is no time.
-    pub(super) fn take_limits(&mut self, op: &RequestOp) -> Result<(), Failure> {
+    pub(in crate::sample) fn take_limits(&mut self, op: &RequestOp) -> Result<(), Failure> {
         if let Some(timeouts) = &op.timeouts {
             let scope = UserScope::new(&self.worker.program, self.user);
             self.limits = Some(Box::new(timeouts.of(op.limits, &scope)?));
@@ -156,28 +158,28 @@ impl<'w> Frame<'w> {
     }
 
     /// The bounds of a request.
-    pub(super) fn limits<'l>(&'l self, op: &'l RequestOp) -> &'l program::Limits {
+    pub(in crate::sample) fn limits<'l>(&'l self, op: &'l RequestOp) -> &'l program::Limits {
         self.limits.as_deref().unwrap_or(&op.limits)
     }
 
     /// Who watches, if anybody does.
-    pub(super) fn copy(&mut self) -> Option<&mut Copy> {
+    pub(in crate::sample) fn copy(&mut self) -> Option<&mut Copy> {
         self.copy.as_deref_mut()
     }
 
     /// How much of a body those who watch want to see.
-    pub(super) fn copied_body(&self) -> u64 {
+    pub(in crate::sample) fn copied_body(&self) -> u64 {
         self.copy.as_ref().map_or(0, |copy| copy.body_bytes())
     }
 
     /// It is in flight from now on, until it is over.
-    pub(super) fn enter(&mut self) {
+    pub(in crate::sample) fn enter(&mut self) {
         let levels = &self.worker.recorder.levels;
         self.outstanding.get_or_insert_with(|| levels.request(self.user.scenario()));
     }
 
     /// What the target has to answer for begins now; only the first call counts.
-    pub(super) fn begin(&mut self, at: u64) {
+    pub(in crate::sample) fn begin(&mut self, at: u64) {
         if !self.begun {
             (self.begun, self.start) = (true, at);
             if self.waited {
@@ -188,7 +190,7 @@ impl<'w> Frame<'w> {
 
     /// An exchange is tried once more. If the first attempt was sent, what the target may have seen of it
     /// is its to answer for: then its time begins with that one.
-    pub(super) fn begin_again(&mut self, sent: bool) {
+    pub(in crate::sample) fn begin_again(&mut self, sent: bool) {
         self.connected = None;
         if sent {
             self.begin(self.exchange_from);
@@ -198,7 +200,11 @@ impl<'w> Frame<'w> {
     /// Waits for the right to have a connection to an origin, or for a stream of one that is shared. That
     /// is the plan's doing, and nobody else's: it is a phase of its own, no part of the latency, and its
     /// time limit is its own.
-    pub(super) async fn place(&mut self, origin: u32, limit: u64) -> Result<Place, Failure> {
+    pub(in crate::sample) async fn place(
+        &mut self,
+        origin: u32,
+        limit: u64,
+    ) -> Result<Place, Failure> {
         if let Some(place) = self.worker.place_of_own(self.user, origin) {
             return Ok(place);
         }
@@ -212,25 +218,25 @@ impl<'w> Frame<'w> {
     }
 
     /// Sets the deadlines of a phase that begins with the exchange.
-    pub(super) fn set_deadlines(&self, phase: u64, total: u64) {
+    pub(in crate::sample) fn set_deadlines(&self, phase: u64, total: u64) {
         let from = self.exchange_from;
         let (phase, total) = (from.saturating_add(phase), from.saturating_add(total));
         self.worker.set_deadlines(self.in_flight, phase, total);
     }
 
     /// Sets the deadlines of a phase that begins now, in an exchange that began before.
-    pub(super) fn set_deadlines_from(&self, now: u64, phase: u64, total: u64) {
+    pub(in crate::sample) fn set_deadlines_from(&self, now: u64, phase: u64, total: u64) {
         let total = self.exchange_from.saturating_add(total);
         self.worker.set_deadlines(self.in_flight, now.saturating_add(phase), total);
     }
 
     /// squall has worked on a reply for a while: what comes next begins now.
-    pub(super) fn catch_up(&mut self) {
+    pub(in crate::sample) fn catch_up(&mut self) {
         self.exchange_from = self.worker.clock.now();
     }
 
     /// A connection was made, and squall sees it now.
-    pub(super) fn connected(&mut self, times: &ConnectTimes, now: u64) {
+    pub(in crate::sample) fn connected(&mut self, times: &ConnectTimes, now: u64) {
         self.begin(times.begin_ns);
         self.connected = Some(now);
         self.own_delay += times.delay_ns;
@@ -247,7 +253,7 @@ impl<'w> Frame<'w> {
     }
 
     /// An exchange came to nothing; what it had sent and received counts all the same.
-    pub(super) fn came_to_nothing(&mut self) {
+    pub(in crate::sample) fn came_to_nothing(&mut self) {
         let (sent, received) = self.in_flight.progress.take_bytes();
         self.bytes_out += sent;
         self.bytes_in += received;
@@ -255,7 +261,11 @@ impl<'w> Frame<'w> {
 
     /// A response has arrived. `Err`: later than it was allowed to, and squall has only now got round
     /// to see it.
-    pub(super) fn received(&mut self, response: &Response<'_>, times: &Times) -> Result<(), Phase> {
+    pub(in crate::sample) fn received(
+        &mut self,
+        response: &Response<'_>,
+        times: &Times,
+    ) -> Result<(), Phase> {
         self.begin(times.sent_ns);
         if let Some(connected) = self.connected.take() {
             self.own_delay += times.sent_ns.saturating_sub(connected);
@@ -284,12 +294,12 @@ impl<'w> Frame<'w> {
     }
 
     /// Whether it took so long that a segment may have been sent again.
-    pub(super) fn was_slow(&self) -> bool {
+    pub(in crate::sample) fn was_slow(&self) -> bool {
         self.end.saturating_sub(self.start) >= MAY_BE_REPEATED_NS
     }
 
     /// An HTTP response is the reply of the sample. Of its body `kept` bytes are the plan's to see.
-    pub(super) fn reply(
+    pub(in crate::sample) fn reply(
         &mut self,
         response: &Response<'_>,
         kept: u64,
@@ -318,7 +328,7 @@ impl<'w> Frame<'w> {
     }
 
     /// The output of a program, which ended now with a code, is the reply of the sample.
-    pub(super) fn output(&mut self, code: i32, output: &[u8], post: &[PostOp]) {
+    pub(in crate::sample) fn output(&mut self, code: i32, output: &[u8], post: &[PostOp]) {
         self.code = i64::from(code);
         self.body_bytes = output.len() as u64;
         self.end = self.worker.clock.now();
@@ -354,142 +364,9 @@ impl<'w> Frame<'w> {
         });
     }
 
-    /// Notes where an error happened, if there is one that will be written down.
-    pub(super) fn explain(&mut self, result: &Result<(), Failure>, place: impl FnOnce() -> String) {
-        let kind = result.as_ref().err().map(|failure| failure.kind).or(self.result.error);
-        if let (Some(kind), Some(name)) = (kind, self.name)
-            && self.worker.recorder.wants_detail(name, kind)
-        {
-            self.place = place();
-        }
-    }
-
-    /// How much of a body an example of an error would show.
-    pub(super) fn example_bytes(&self) -> u64 {
-        self.worker.recorder.example_bytes(self.name)
-    }
-
-    /// Keeps the beginning of a reply that is an error, if it will be written down.
-    pub(super) fn keep_excerpt(&mut self, response: &Response<'_>) {
-        let recorder = &self.worker.recorder;
-        if let (Some(kind), Some(name)) = (self.result.error, self.name)
-            && !response.body.is_empty()
-            && recorder.wants_detail(name, kind)
-        {
-            self.excerpt = recorder.excerpt(response.body, response.body_bytes);
-        }
-    }
-
-    /// Whether an extract or a check made the sample an error.
-    pub(super) fn has_failed_on_body(&self) -> bool {
-        matches!(self.result.error, Some(ErrorKind::Extract | ErrorKind::Check))
-    }
-
-    /// Adds to what is said of the sample's error.
-    pub(super) fn add_detail(&mut self, text: &str) {
-        self.result.detail.push_str("; ");
-        self.result.detail.push_str(text);
-    }
-
-    /// Something about the reply makes the sample an error, unless something else did before.
-    pub(super) fn fail(&mut self, kind: ErrorKind, detail: impl FnOnce() -> String) {
-        self.result.fail(kind, detail);
-    }
-
-    /// Writes the sample into the record.
-    pub(super) fn close(
-        mut self,
-        sampler: &impl Sampler,
-        strand: &mut Strand,
-        result: Result<(), Failure>,
-    ) -> Sampled {
-        let worker = self.worker;
-        let name = self.name.unwrap_or_else(|| {
-            worker.recorder.name(sampler.place(), &format!("{} (no URL)", sampler.kind()))
-        });
-        let complete = result.is_ok();
-        if let Err(Failure { kind, detail }) = result {
-            self.end = worker.clock.now();
-            // What assertions saw of a reply that then came to nothing is not asked for any more.
-            self.result = AssertionResult { error: Some(kind), detail };
-        }
-        let load = &worker.program.loads[usize::from(self.user.seat.load)];
-        let scheduled = sampler.is_scheduled() && load.has_schedule();
-        let sample = Sample {
-            latency_ns: self.latency(self.start + self.own_delay),
-            corrected_latency_ns: scheduled.then(|| self.latency(self.due)),
-            complete,
-            status: u16::try_from(self.code).unwrap_or(0),
-            error: self.result.error,
-            bytes_in: self.bytes_in,
-            bytes_out: self.bytes_out,
-            phases: self.phases,
-        };
-        worker.recorder.request(name, &sample, self.end);
-        self.account();
-        self.count(name, complete);
-        if let Some(copy) = self.copy {
-            let what = (name, sampler.step(), self.start);
-            copy.tell(worker, self.user, what, &sample, self.result);
-        }
-        strand.due = self.end;
-        let end = Moment { ready: self.end, seen: self.end.max(self.exchange_from) };
-        Sampled { failed: sample.error.is_some(), end, name, found: self.found }
-    }
-
     /// Latency up to now, in ms.
     fn duration_ms(&self) -> f64 {
         self.end.saturating_sub(self.start + self.own_delay) as f64 / 1e6
-    }
-
-    /// From a moment to the end, in ns.
-    fn latency(&self, from: u64) -> u64 {
-        self.end.saturating_sub(from)
-    }
-
-    /// Where the time went that was squall's own.
-    fn account(&self) {
-        let recorder = &self.worker.recorder;
-        let pooled = self.phases.0[POOL].unwrap_or(0);
-        if self.waited {
-            // What is due at the same moment is sent one after the other: that is the plan's doing.
-            let late = self.burst_start.saturating_sub(self.due).saturating_sub(pooled);
-            recorder.self_metrics(|own| own.send_delay.record_ns(late));
-        }
-        if self.user.state.get().is_some() && self.is_branch {
-            // Requests at the same time take more time together than their user has.
-            recorder.of_user(&Phases::default(), 0);
-        } else if self.user.state.get().is_some() {
-            let delay = self.start.saturating_sub(self.ready).saturating_sub(pooled);
-            recorder.of_user(&self.phases, delay + self.own_delay);
-        }
-        if let Some(delay) = self.receive_delay {
-            recorder.self_metrics(|own| own.receive_delay.record_ns(delay));
-        }
-    }
-
-    /// The detail of an error, for the run's log: what was wrong, with which response, and where.
-    fn detail(&self, complete: bool) -> String {
-        let of_reply = || format!("status {}, {} bytes", self.code, self.body_bytes);
-        let reply = (complete && !self.place.is_empty()).then(of_reply).unwrap_or_default();
-        let about = [&*reply, &*self.place].into_iter().filter(|part| !part.is_empty());
-        let about = about.collect::<Vec<_>>().join(", ");
-        match (&*self.result.detail, &*about) {
-            ("", about) => about.to_owned(),
-            (detail, "") => detail.to_owned(),
-            (detail, about) => format!("{detail} ({about})"),
-        }
-    }
-
-    fn count(&mut self, name: u32, complete: bool) {
-        let recorder = &self.worker.recorder;
-        if let Some(kind) = self.result.error {
-            let status = u16::try_from(self.code).unwrap_or(0);
-            // What was read of a response that then came to nothing is not asked for any more.
-            let excerpt = std::mem::take(&mut self.excerpt);
-            let excerpt = if complete { excerpt } else { String::new() };
-            recorder.detail(name, kind, status, || (self.detail(complete), excerpt));
-        }
     }
 }
 
