@@ -45,6 +45,8 @@ pub(crate) struct RequestOp {
     pub capture: Option<CaptureOp>,
     /// Whether it is repeated on a new connection where the target had closed the old one.
     pub retry_stale: bool,
+    /// Whether it carries a trace ID of its own.
+    pub trace_context: bool,
     /// Whether a status of 400 and above is an error by itself.
     pub status_errors: bool,
     /// What is done with the reply, in the plan's order.

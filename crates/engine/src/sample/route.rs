@@ -11,6 +11,7 @@ use super::failure::Failure;
 use crate::parts::auth::Asking;
 use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
+use crate::parts::trace_context::{TRACEPARENT, TraceId};
 use crate::parts::{names, url};
 use crate::program::{AuthOp, NameOp, Prepared, RequestOp, UrlOp};
 use crate::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
@@ -36,6 +37,8 @@ pub(super) struct Route<'p, 'w> {
     pub conditions: &'p [Condition],
     /// Whether a redirect led there.
     pub is_redirected: bool,
+    /// The trace that it belongs to.
+    pub trace: Option<TraceId>,
 }
 
 impl Route<'_, '_> {
@@ -158,6 +161,7 @@ pub(super) fn first<'p, 'w>(
             trusted: true,
             conditions: &[],
             is_redirected: false,
+            trace: op.trace_context.then(|| worker.new_trace()),
         },
         name,
     ))
@@ -187,6 +191,7 @@ pub(super) fn redirected<'p, 'w>(
         trusted: route.trusted && origin == route.origin,
         conditions: &[],
         is_redirected: true,
+        trace: route.trace,
     })
 }
 
@@ -302,6 +307,7 @@ impl Worker {
     ) -> Result<Form<'p, '_>, Failure> {
         if !http2 {
             let mut own = self.buffers.take();
+            self.trace_line(route, &mut *own)?;
             self.cookie_line(user, op, route, &mut *own)?;
             return Ok(Form::Text(Bytes { prepared: Some(prepared), own }));
         }
@@ -309,8 +315,9 @@ impl Worker {
             return Err(Failure::new(ErrorKind::Render, "it is not prepared for HTTP/2"));
         };
         let mut fields = Cow::Borrowed(fields);
-        if self.sends_cookies(user, op, route) {
+        if route.trace.is_some() || self.sends_cookies(user, op, route) {
             let mut writer = FieldWriter::onto(fields.into_owned());
+            self.trace_line(route, &mut writer)?;
             self.cookie_line(user, op, route, &mut writer)?;
             fields = Cow::Owned(finished(writer)?);
         }
@@ -341,7 +348,17 @@ impl Worker {
                 Ok(())
             })?;
         }
+        self.trace_line(route, out)?;
         self.cookie_line(user, op, route, out)
+    }
+
+    fn trace_line(&self, route: &Route<'_, '_>, out: &mut impl HeadWriter) -> Result<(), Failure> {
+        let Some(trace) = route.trace else { return Ok(()) };
+        out.field(TRACEPARENT, |line| {
+            self.draw_trace(|random| trace.write(random, line));
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// Whether a user has cookies of its own that go along: all but where the plan's own Cookie line does.

@@ -69,6 +69,9 @@ record! {
         /// Whether it is repeated on a new connection where the target had closed the old one.
         #[key(default "as `defaults` says, otherwise true")]
         pub retry_stale: Option<bool>,
+        /// Whether it carries a trace ID of its own (`traceparent`), unless `headers` has that.
+        #[key(default "as `defaults` says, otherwise false")]
+        pub trace_context: Option<bool>,
         /// What the page loads besides.
         #[key([Maybe<ShortOr<Resources>>] default "as `defaults` says, otherwise false")]
         pub resources: Option<Resources>,

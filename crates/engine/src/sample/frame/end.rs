@@ -87,8 +87,9 @@ impl Frame<'_> {
         worker.recorder.request(name, &sample, self.end);
         self.account();
         self.count(name, complete);
-        if let Some(copy) = self.copy {
+        if let Some(mut copy) = self.copy {
             let what = (name, sampler.step(), self.start);
+            copy.traced(self.trace);
             copy.tell(worker, self.user, what, &sample, self.result);
         }
         strand.due = self.end;
@@ -126,7 +127,8 @@ impl Frame<'_> {
     fn detail(&self, complete: bool) -> String {
         let of_reply = || format!("status {}, {} bytes", self.code, self.body_bytes);
         let reply = (complete && !self.place.is_empty()).then(of_reply).unwrap_or_default();
-        let about = [&*reply, &*self.place].into_iter().filter(|part| !part.is_empty());
+        let trace = self.trace.map(|trace| format!("trace {trace}")).unwrap_or_default();
+        let about = [&*reply, &*self.place, &*trace].into_iter().filter(|part| !part.is_empty());
         let about = about.collect::<Vec<_>>().join(", ");
         match (&*self.result.detail, &*about) {
             ("", about) => about.to_owned(),

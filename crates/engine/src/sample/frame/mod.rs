@@ -8,6 +8,7 @@ use squall_metrics::{PHASES, Phases, Verdict};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use crate::long_body::FoundAhead;
+use crate::parts::trace_context::TraceId;
 use crate::post::{self, AssertionResult, Observation};
 use crate::program::{self, CheckOp, PostOp, RequestOp};
 use crate::record::Outstanding;
@@ -58,6 +59,8 @@ pub(crate) struct Frame<'w> {
     pub in_flight: &'w InFlight,
     /// The name under which it is counted.
     pub name: Option<u32>,
+    /// The trace that it belongs to.
+    pub trace: Option<TraceId>,
     /// The beginning of the body of a reply that is an error and will be written down.
     excerpt: String,
     /// When the user could go on, on the run's clock.
@@ -117,6 +120,7 @@ impl<'w> Frame<'w> {
             user,
             in_flight,
             name: None,
+            trace: None,
             excerpt: String::new(),
             ready: now.ready,
             start: now.ready,
