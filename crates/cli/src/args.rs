@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use squall_engine::Which;
+use squall_feeds::{FeedTarget, TAGS_TAKEN};
 use squall_plan::diagnostic::nearest;
 use squall_plan::model::HttpVersion;
 use squall_report::Format;
@@ -225,9 +226,13 @@ pub struct Output {
     pub json: Option<String>,
     /// Where the result goes: DIR, in which the run's folder is made [default: squall-runs; none for a one-line
     /// command]; or KIND=FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github, gitlab,
-    /// openmetrics or hlog. May be given more than once.
-    #[arg(short = 'o', long, value_name = "DIR|KIND=FILE", value_parser = parse_out)]
+    /// openmetrics or hlog. While the run goes on, where its seconds go: jsonl=FILE, influxdb=URL or graphite=HOST:PORT.
+    /// May be given more than once.
+    #[arg(short = 'o', long, value_name = "DIR|KIND=TARGET", value_parser = parse_out)]
     pub out: Vec<Out>,
+    /// A tag for everything that these send, such as env=staging; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = tag)]
+    pub tag: Vec<(String, String)>,
     /// Write a line of JSON for each request to FILE.
     #[arg(long, value_name = "FILE")]
     pub log_requests: Option<PathBuf>,
@@ -257,7 +262,7 @@ impl Output {
     pub fn folder(&self) -> Option<PathBuf> {
         let mut folders = self.out.iter().filter_map(|out| match out {
             Out::Folder(folder) => Some(folder.clone()),
-            Out::File(_) => None,
+            Out::File(_) | Out::Feed(_) => None,
         });
         folders.next_back()
     }
@@ -265,10 +270,18 @@ impl Output {
     /// The files of other kinds.
     pub fn files(&self) -> Vec<ResultFile> {
         let files = self.out.iter().filter_map(|out| match out {
-            Out::Folder(_) => None,
             Out::File(file) => Some(file.clone()),
+            Out::Folder(_) | Out::Feed(_) => None,
         });
         files.collect()
+    }
+
+    /// Where its seconds go while it goes on.
+    pub fn feeds(&self) -> impl Iterator<Item = &FeedTarget> {
+        self.out.iter().filter_map(|out| match out {
+            Out::Feed(feed) => Some(feed),
+            Out::Folder(_) | Out::File(_) => None,
+        })
     }
 }
 
@@ -633,6 +646,15 @@ fn label(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Reads a tag of what feeds send.
+fn tag(text: &str) -> Result<(String, String), String> {
+    let (name, value) = label(text).map_err(|error| error.replace("label", "tag"))?;
+    match TAGS_TAKEN.contains(&name.as_str()) {
+        true => Err(format!("the tag `{name}` is one that squall gives itself")),
+        false => Ok((name, value)),
+    }
+}
+
 fn which(text: &str) -> Result<Which, String> {
     match (text, text.strip_prefix("1/").map(str::parse)) {
         ("all", _) => Ok(Which::All),
@@ -672,6 +694,13 @@ mod tests {
         {
             assert!(read(text).is_err_and(|error| error.contains(word)), "{text}");
         }
+    }
+
+    #[test]
+    fn tags_have_names_of_their_own() {
+        assert_eq!(tag("env=a b"), Ok(("env".to_owned(), "a b".to_owned())));
+        assert!(tag("scenario=a").is_err_and(|error| error.contains("gives itself")));
+        assert!(tag("env=").is_err_and(|error| error.contains("tag `env`")));
     }
 
     #[test]
