@@ -88,6 +88,10 @@ fn is_host_and_port(to: &str) -> bool {
 fn problem_of_influxdb(to: &str) -> Option<&'static str> {
     let rest = to.strip_prefix("http://").or_else(|| to.strip_prefix("https://"));
     let Some(rest) = rest else { return Some("expected a URL of http or https") };
+    // A password with a `/` or `?` would end the host, and be shown as a part of the path.
+    if parts(to).is_some_and(|(_, _, rest)| rest.contains('@')) {
+        return Some("what is special in a password is percent-encoded, such as %2F for `/`");
+    }
     let path = rest.split_once('/').map_or("", |(_, path)| path);
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let has = |name: &str| query.split('&').any(|own| own.starts_with(name));
@@ -114,7 +118,11 @@ pub(crate) fn parts(url: &str) -> Option<(&str, Option<&str>, &str)> {
 /// A target with stars in place of what authorizes.
 fn masked(to: &str) -> String {
     let Some((scheme, user, rest)) = parts(to) else { return to.to_owned() };
-    let user = user.map_or("", |_| "***@");
+    // What stands before an `@` further on may be a password that is not encoded.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((_, rest)) => ("***@", rest),
+        None => (user.map_or("", |_| "***@"), rest),
+    };
     let Some((path, query)) = rest.split_once('?') else {
         return format!("{scheme}://{user}{rest}");
     };
@@ -152,6 +160,8 @@ mod tests {
             "http://h/write",
             "http://h/write?bucket=a",
             "http://h/write?db=a&precision=s",
+            "http://me:se/cret@h/write?db=a",
+            "http://me:se?cret@h/write?db=a",
         ] {
             assert!(!is_good(FeedKind::Influxdb, to), "{to}");
         }
@@ -163,6 +173,8 @@ mod tests {
         let shown = |to: &str| FeedTarget { kind: FeedKind::Influxdb, to: to.to_owned() }.shown();
         let url = "http://me:se@cret@h:8086/write?db=a&u=me&p=secret";
         assert_eq!(shown(url), "influxdb=http://***@h:8086/write?db=a&u=me&p=***");
+        let odd = "http://me:a@b/c?d@h/write?db=a";
+        assert_eq!(shown(odd), "influxdb=http://***@h/write?db=a");
         assert_eq!(shown("http://h/write?db=a"), "influxdb=http://h/write?db=a");
         let own = FeedTarget::new(FeedKind::Influxdb, url).expect("a target");
         let masked = own.masked_in(&format!("--out=influxdb={url}"));
