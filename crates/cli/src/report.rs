@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use squall_report::Finished;
+use squall_report::{FileKind, Finished};
 
 use crate::args::{Export, Report};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -13,8 +13,10 @@ use crate::{files, out};
 
 /// Prints a run's result, or writes it as files.
 pub fn command(args: &Report) -> CommandResult {
+    let draws = args.out.iter().any(|file| file.kind == FileKind::Html);
+    let load = if draws { squall_report::load_folder_to_draw } else { squall_report::load_folder };
     let run = match args.run.is_dir() {
-        true => Some(squall_report::load_folder(&args.run).map_err(CommandError::bad_input)?.0),
+        true => Some(load(&args.run).map_err(CommandError::bad_input)?.0),
         false => None,
     };
     let document = match &run {

@@ -9,7 +9,7 @@ use squall_base::random::Random;
 use squall_metrics::{
     ErrorKind, HostMetrics, HostSample, NameId, Phases, RowKey, RowKind, Sample, Slice, Verdict,
 };
-use squall_report::{Generator, Meta, Recording, Run, RunFolder, ScenarioMeta};
+use squall_report::{Generator, Meta, Recording, Run, RunFolder, ScenarioMeta, document};
 
 const WORKERS: u32 = 2;
 /// Requests of a name, worker and second.
@@ -51,7 +51,7 @@ fn make(base: &Path, seconds: u32, names: u32) -> io::Result<PathBuf> {
     let mut run =
         Run { meta, elapsed_s, finished: true, totals, host, generator, ..Run::default() };
     run.evaluate(&mut Recording::open(&folder.path().join("slices.bin"))?)?;
-    folder.finish(&run)?;
+    folder.write_result(&document(&run))?;
     Ok(folder.path().to_owned())
 }
 

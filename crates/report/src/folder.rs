@@ -49,7 +49,7 @@ impl RunFolder {
             error: None,
             path,
         };
-        write_run(&folder.path, &Run { meta: meta.clone(), ..Run::default() })?;
+        folder.write_result(&document(&Run { meta: meta.clone(), ..Run::default() }))?;
         Ok(folder)
     }
 
@@ -93,23 +93,21 @@ impl RunFolder {
         self.count_failure(written);
     }
 
-    /// Writes the result of the finished run.
+    /// Writes the result of the run, in the place of one that is there.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn finish(&mut self, run: &Run) -> io::Result<()> {
-        write_run(&self.path, run)
+    pub fn write_result(&self, run: &RunDocument) -> io::Result<()> {
+        replace_file(&self.path.join("run.json"), |file| write_json(run, file))
     }
 
-    /// Writes `report.html`, of the run and of what is on disk.
+    /// Writes `report.html`, of the run with its result, and of what is on disk.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn write_page(&self, run: &Run) -> io::Result<()> {
-        let (path, next) = (self.path.join("report.html"), self.path.join("report.html.new"));
-        let details = Details::of(run, Some(&self.path));
-        fs::write(&next, html(&document(run), &details))?;
-        fs::rename(next, path)
+    pub fn write_page(&self, run: &Run, result: &RunDocument) -> io::Result<()> {
+        let page = html(result, &Details::of(run, Some(&self.path)));
+        replace_file(&self.path.join("report.html"), |mut file| file.write_all(page.as_bytes()))
     }
 
     fn count_failure(&mut self, written: io::Result<()>) {
@@ -120,13 +118,15 @@ impl RunFolder {
     }
 }
 
-/// Writes the `run.json` of a run into its folder, in the place of one that is there.
+/// Writes a file in the place of one that is there: whoever reads it meanwhile sees this one or the one before,
+/// and so does whoever reads it after a generator that was killed.
 ///
 /// # Errors
-/// It cannot be written.
-fn write_run(folder: &Path, run: &Run) -> io::Result<()> {
-    let (path, next) = (folder.join("run.json"), folder.join("run.json.new"));
-    write_json(&document(run), File::create(&next)?)?;
+/// It cannot be written; what was there before is still there.
+pub fn replace_file(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> io::Result<()> {
+    let mut next = path.as_os_str().to_owned();
+    next.push(".new");
+    write(File::create(&next)?)?;
     fs::rename(next, path)
 }
 
@@ -205,6 +205,21 @@ pub(crate) fn load_json(path: &Path) -> Result<RunDocument, LoadError> {
 /// # Errors
 /// There is no run, or a later version of squall wrote it.
 pub fn load_folder(folder: &Path) -> Result<(Run, Recording), LoadError> {
+    read_folder(folder, Run::evaluate)
+}
+
+/// The same, with the curves that a page draws.
+///
+/// # Errors
+/// As of [`load_folder`].
+pub fn load_folder_to_draw(folder: &Path) -> Result<(Run, Recording), LoadError> {
+    read_folder(folder, Run::evaluate_to_draw)
+}
+
+fn read_folder(
+    folder: &Path,
+    evaluate: impl FnOnce(&mut Run, &mut Recording) -> io::Result<()>,
+) -> Result<(Run, Recording), LoadError> {
     let wrong = |name: &str, reason: &dyn std::fmt::Display| {
         LoadError(format!("{}: {reason}", folder.join(name).display()))
     };
@@ -250,7 +265,7 @@ pub fn load_folder(folder: &Path) -> Result<(Run, Recording), LoadError> {
     // A generator that was killed at once may not have written it.
     let samples = fs::read_to_string(folder.join("host.jsonl")).unwrap_or_default();
     run.host = host_metrics(&samples);
-    run.evaluate(&mut recording).map_err(broken)?;
+    evaluate(&mut run, &mut recording).map_err(broken)?;
     run.warn();
     let losses: Vec<String> = run.feeds.iter().filter_map(FeedReport::loss).collect();
     run.warnings.extend(losses);

@@ -109,7 +109,7 @@ fn data(value: &impl Serialize) -> String {
 }
 
 /// Text within HTML.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

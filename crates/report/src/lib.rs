@@ -32,7 +32,9 @@ pub use compare::{
 pub use document::*;
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
-pub use folder::{LoadError, RunFolder, load, load_folder, new_folder};
+pub use folder::{
+    LoadError, RunFolder, load, load_folder, load_folder_to_draw, new_folder, replace_file,
+};
 pub use history::{
     Filter, HistoryDocument, HistoryRun, TrendDocument, TrendRun, find_run, history, history_text,
     trend, trend_text,

@@ -8,7 +8,7 @@ use squall_analysis::{
     Threshold, ThresholdResult, Totals, Validity, Warmup,
 };
 use squall_base::units;
-use squall_metrics::{CheckCounts, HostMetrics, TimeAccount};
+use squall_metrics::{CheckCounts, HostMetrics, Slice, TimeAccount};
 
 use crate::document::Row;
 use crate::html::{CurvesBuilder, RunCurves};
@@ -196,7 +196,7 @@ pub struct Run {
     pub host: HostMetrics,
     /// It second by second.
     pub series: Series,
-    /// It and its rows over time, as they are drawn.
+    /// It and its rows over time, as they are drawn; `None`: nobody asked for them.
     pub curves: Option<RunCurves>,
     /// Its steady part.
     pub steady: Option<Steady>,
@@ -214,15 +214,33 @@ impl Run {
     /// # Errors
     /// The recording cannot be read. Everything that needs no series is there nevertheless.
     pub fn evaluate(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let mut series = self.totals.series();
+        self.evaluate_beside(recording, |_| {})
+    }
+
+    /// The same, and in the same pass the curves that a page draws; they are not free, and nothing else needs them.
+    ///
+    /// # Errors
+    /// As of [`Run::evaluate`]; the curves are of what could be read.
+    pub fn evaluate_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
         let rows = self.totals.rows().count() + self.totals.checks().count();
         let mut curves = CurvesBuilder::new(self.elapsed_s.ceil() as u32, rows);
+        let evaluated = self.evaluate_beside(recording, |slice| curves.add(slice));
+        self.curves = Some(curves.finish());
+        evaluated
+    }
+
+    /// Evaluates it; in the first pass over the recording `also` sees each slice.
+    fn evaluate_beside(
+        &mut self,
+        recording: &mut Recording,
+        mut also: impl FnMut(&Slice),
+    ) -> io::Result<()> {
+        let mut series = self.totals.series();
         let read = recording.replay(|slice| {
             series.add(slice);
-            curves.add(slice);
+            also(slice);
         });
         self.series = series.finish();
-        self.curves = Some(curves.finish());
         let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
         self.steady = squall_analysis::steady(totals, &self.series, elapsed_s, self.meta.shape());
         let batches = match self.steady {

@@ -481,7 +481,7 @@ fn the_folder() {
         .for_each(|second| folder.host_sample(f64::from(second), &host_sample(u64::from(second))));
     let example = serde_json::json!({"scenario": "buyer", "name": "GET /", "error": "status", "status": 503, "number": 1});
     folder.log(1, 0, "a \"line\"", example);
-    folder.finish(&run).expect("writable");
+    folder.write_result(&document(&run)).expect("writable");
     let path = folder.path();
     let read = |name: &str| std::fs::read_to_string(path.join(name)).expect(name);
     assert_eq!(path.file_name().expect("a name"), "2026-11-20T22-17-03-shop");

@@ -3,7 +3,9 @@
 use serde_json::Value;
 use squall_analysis::Totals;
 use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice, Verdict};
-use squall_report::{Details, Meta, Recording, Run, RunFolder, document, html, load_folder};
+use squall_report::{
+    Details, Meta, Recording, Run, RunFolder, document, html, load_folder_to_draw,
+};
 
 /// What a page must not take for its own.
 const HOSTILE: &str = "</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>\u{2028}\u{2029}'\"`&amp;{{RUN}}";
@@ -43,11 +45,12 @@ fn folder(base: &std::path::Path) -> std::path::PathBuf {
     }
     folder.log(1, 0, HOSTILE, serde_json::json!({"name": HOSTILE, "error": "status"}));
     let mut run = Run { meta, elapsed_s: 4.0, finished: true, totals, ..Run::default() };
-    run.evaluate(&mut Recording::open(&folder.path().join("slices.bin")).expect("slices"))
+    run.evaluate_to_draw(&mut Recording::open(&folder.path().join("slices.bin")).expect("slices"))
         .expect("readable");
     run.log.push(HOSTILE.to_owned());
-    folder.finish(&run).expect("writable");
-    folder.write_page(&run).expect("writable");
+    let result = document(&run);
+    folder.write_result(&result).expect("writable");
+    folder.write_page(&run, &result).expect("writable");
     folder.path().to_owned()
 }
 
@@ -63,7 +66,7 @@ fn a_page_holds_the_run_and_its_curves() {
     let base = tempfile::tempdir().expect("a folder");
     let path = folder(base.path());
     let page = std::fs::read_to_string(path.join("report.html")).expect("a page");
-    let (run, _) = load_folder(&path).expect("a run");
+    let (run, _) = load_folder_to_draw(&path).expect("a run");
     assert_eq!(
         html(&document(&run), &Details::of(&run, Some(&path))),
         page,
@@ -117,7 +120,7 @@ fn a_page_of_a_result_alone() {
     assert_eq!(data(&page, "details")["curves"], Value::Null);
     let base = tempfile::tempdir().expect("a folder");
     let path = folder(base.path());
-    let (run, _) = load_folder(&path).expect("a run");
+    let (run, _) = load_folder_to_draw(&path).expect("a run");
     std::fs::remove_file(path.join("log.jsonl")).expect("it was there");
     let details = Details::of(&run, Some(&path));
     assert_eq!(details.missing.len(), 1, "{:?}", details.missing);

@@ -82,7 +82,7 @@ fn a_result_is_the_same_wherever_it_is_recorded() {
     );
     let without = run(&mut unnamed, totals);
     assert_eq!(document(&with_folder), document(&without));
-    folder.finish(&with_folder).expect("writable");
+    folder.write_result(&document(&with_folder)).expect("writable");
     let (again, _) = load_folder(folder.path()).expect("a run");
     assert_eq!(document(&again), document(&with_folder));
     // A number may differ from itself in its last digit when it is read from a text.

@@ -206,7 +206,7 @@ impl Collector {
     /// Computes what needs everything recorded. `Some`: why it is incomplete.
     fn evaluate_series(&mut self, run: &mut Run) -> Option<String> {
         let wrong = |error: std::io::Error| format!("the series of the run is incomplete: {error}");
-        let evaluated = run.evaluate(&mut self.recording);
+        let evaluated = run.evaluate_to_draw(&mut self.recording);
         let failed = self.recording.failed();
         let lost = (failed > 0).then(|| format!("a temporary file: {failed} writes failed"));
         evaluated.err().map(wrong).or(lost)

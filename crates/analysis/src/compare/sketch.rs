@@ -2,12 +2,11 @@
 //! ended, how many were errors, the sum of their latencies, and how many exceeded the row's own percentiles.
 //! That takes about 2 KiB a row, however long the run was and however many requests it made.
 
-use std::collections::HashMap;
-
-use squall_metrics::{Histogram, NameId, RequestStats, RowKey, Slice, SliceSet};
+use squall_metrics::{Histogram, RequestStats, RowKey, Slice, SliceSet};
 
 use super::measure::GRID;
 use crate::long_run::MAX_VALUES;
+use crate::row_numbers::RowNumbers;
 
 /// The percentiles at which a distribution is kept: close together where its tail is.
 pub fn quantile_ranks() -> impl Iterator<Item = f64> {
@@ -77,24 +76,11 @@ pub struct Counting {
 struct Part {
     /// The first second, and the one after the last.
     seconds: (u32, u32),
-    keys: Vec<Option<RowKey>>,
-    by_key: HashMap<RowKey, usize>,
-    /// The row of each worker's number.
-    numbers: HashMap<(u32, NameId), usize>,
+    /// Their numbers; the place of each is one more, as all requests together come first.
+    rows: RowNumbers,
 }
 
 impl Part {
-    fn learn(&mut self, slice: &Slice) {
-        for (id, key) in &slice.names {
-            let next = self.keys.len();
-            let row = *self.by_key.entry(key.clone()).or_insert(next);
-            if row == next {
-                self.keys.push(Some(key.clone()));
-            }
-            self.numbers.insert((slice.worker, *id), row);
-        }
-    }
-
     fn holds(&self, second: u32) -> bool {
         (self.seconds.0..self.seconds.1).contains(&second)
     }
@@ -103,9 +89,8 @@ impl Part {
     fn each(&self, slice: &Slice, mut row: impl FnMut(usize, &RequestStats)) {
         slice.requests().for_each(|(_, stats)| row(0, stats));
         for (id, stats) in slice.rows() {
-            // A row without a name was lost with the record that had it.
-            if let Some(at) = self.numbers.get(&(slice.worker, id)) {
-                row(*at, stats);
+            if let Some(number) = self.rows.get(slice.worker, id) {
+                row(number + 1, stats);
             }
         }
     }
@@ -114,15 +99,14 @@ impl Part {
 impl SketchBuilder {
     /// Of the seconds from one on and before another.
     pub fn new(from: u32, to: u32) -> SketchBuilder {
-        let (by_key, numbers) = (HashMap::new(), HashMap::new());
-        let part = Part { seconds: (from, to), keys: vec![None], by_key, numbers };
+        let part = Part { seconds: (from, to), rows: RowNumbers::new(usize::MAX) };
         SketchBuilder { part, seen: SliceSet::default(), latencies: Vec::new() }
     }
 
     /// Adds a slice; one that was added before is left out.
     pub fn add(&mut self, slice: &Slice) {
-        self.part.learn(slice);
-        self.latencies.resize_with(self.part.keys.len(), Histogram::default);
+        self.part.rows.learn(slice);
+        self.latencies.resize_with(1 + self.part.rows.keys().len(), Histogram::default);
         if self.part.holds(slice.second) && self.seen.insert(slice.worker, slice.second) {
             self.part.each(slice, |at, stats| self.latencies[at].merge(&stats.latency));
         }
@@ -137,9 +121,10 @@ impl SketchBuilder {
         if let Some(last) = seconds.last_mut() {
             *last += length % size;
         }
-        let rows = self.part.keys.iter().enumerate().map(|(at, key)| {
+        let keys = std::iter::once(None).chain(self.part.rows.keys().iter().cloned().map(Some));
+        let rows = keys.enumerate().map(|(at, key)| {
             let quantiles = self.latencies.get(at).map(quantiles).unwrap_or_default();
-            RowSketch { key: key.clone(), blocks: vec![Block::default(); seconds.len()], quantiles }
+            RowSketch { key, blocks: vec![Block::default(); seconds.len()], quantiles }
         });
         let rows = rows.collect();
         let limits = self.latencies.iter().map(|own| GRID.map(|p| own.percentile(p))).collect();

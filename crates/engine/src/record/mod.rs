@@ -60,6 +60,8 @@ pub(crate) struct Recorder {
     log: RefCell<Vec<LogLine>>,
     /// How many errors of each kind and row there were.
     details: RefCell<HashMap<(u32, ErrorKind), u64>>,
+    /// By row, whether the next error of its status or its checks is written down, if there was one. Each request asks.
+    expects_example: RefCell<Vec<bool>>,
     /// Told of what the plan logs, at once.
     trace: Option<Trace>,
     messages: Sender<Message>,
@@ -96,6 +98,7 @@ impl Recorder {
             metrics: RefCell::default(),
             log: RefCell::new(Vec::new()),
             details: RefCell::new(HashMap::new()),
+            expects_example: RefCell::default(),
             trace,
             messages,
             empty,
@@ -229,12 +232,8 @@ impl Recorder {
     /// those rows of which the next error will be written down.
     #[inline]
     pub(crate) fn example_bytes(&self, name: Option<u32>) -> u64 {
-        let details = self.details.borrow();
-        let expected = |name: u32| {
-            let of = |kind| details.get(&(name, kind)).is_some_and(|seen| is_example(seen + 1));
-            of(ErrorKind::Status) || of(ErrorKind::Check)
-        };
-        let expected = !details.is_empty() && name.is_some_and(expected);
+        let expects = self.expects_example.borrow();
+        let expected = name.is_some_and(|name| expects.get(name as usize).is_some_and(|own| *own));
         if expected { EXAMPLE_BYTES } else { 0 }
     }
 
@@ -261,10 +260,8 @@ impl Recorder {
         status: u16,
         detail: impl FnOnce() -> (String, String),
     ) {
-        let mut details = self.details.borrow_mut();
-        let seen = details.entry((name, kind)).or_default();
-        *seen += 1;
-        if !is_example(*seen) {
+        let number = self.count_error(name, kind);
+        if !is_example(number) {
             return;
         }
         let key = self.names.borrow().key(NameId(name));
@@ -273,8 +270,24 @@ impl Recorder {
         let colon = if detail.is_empty() { "" } else { ": " };
         let line = format!("{text}: {}{colon}{detail}", kind.label());
         let name = self.secrets().mask(&text);
-        let example = ErrorExample { scenario, name, kind, status, number: *seen, excerpt };
+        let example = ErrorExample { scenario, name, kind, status, number, excerpt };
         self.write_down(&line, Some(example));
+    }
+
+    /// Which one of its kind and row an error is, from 1.
+    fn count_error(&self, name: u32, kind: ErrorKind) -> u64 {
+        let mut details = self.details.borrow_mut();
+        let seen = details.entry((name, kind)).or_default();
+        *seen += 1;
+        let number = *seen;
+        let expects = |kind| details.get(&(name, kind)).is_some_and(|seen| is_example(seen + 1));
+        let row = name as usize;
+        let mut of_rows = self.expects_example.borrow_mut();
+        if of_rows.len() <= row {
+            of_rows.resize(row + 1, false);
+        }
+        of_rows[row] = expects(ErrorKind::Status) || expects(ErrorKind::Check);
+        number
     }
 
     /// Hands over the slices of the seconds that are over at `now`.

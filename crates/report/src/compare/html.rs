@@ -283,18 +283,7 @@ fn place(name: &str) -> f64 {
     position(&value).unwrap_or(0.0)
 }
 
-/// A text as HTML shows it.
+/// A text as HTML shows it, on one line.
 fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    crate::html::escaped(&text.replace(char::is_control, " "))
 }

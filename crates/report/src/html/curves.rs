@@ -4,9 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use squall_metrics::{
-    CheckCounts, Histogram, NameId, PHASES, RequestStats, RowKey, Slice, SliceSet,
-};
+use squall_analysis::RowNumbers;
+use squall_metrics::{CheckCounts, Histogram, PHASES, RequestStats, RowKey, Slice, SliceSet};
 
 use super::distribution::bins;
 
@@ -177,11 +176,9 @@ pub struct RunCurves {
 #[derive(Debug)]
 pub struct CurvesBuilder {
     curves: Curves,
-    rows: Vec<(RowKey, Line)>,
-    /// The row of a key.
-    places: HashMap<RowKey, usize>,
-    /// The row of each worker's number.
-    numbers: HashMap<(u32, NameId), usize>,
+    rows: RowNumbers,
+    /// By the numbers of the rows.
+    lines: Vec<Line>,
     seen: SliceSet,
     latest: u32,
     whole: Intervals<RequestStats>,
@@ -199,9 +196,8 @@ impl CurvesBuilder {
             whole: Intervals::of(of_all),
             parts: Intervals::of(of_row),
             curves,
-            rows: Vec::new(),
-            places: HashMap::new(),
-            numbers: HashMap::new(),
+            rows: RowNumbers::new(MAX_ROWS),
+            lines: Vec::new(),
             seen: SliceSet::default(),
             latest: 0,
         }
@@ -212,7 +208,7 @@ impl CurvesBuilder {
         if !self.seen.insert(slice.worker, slice.second) {
             return;
         }
-        self.learn(slice);
+        self.rows.learn(slice);
         if slice.second > self.latest {
             self.latest = slice.second;
             self.close(Some(slice.second));
@@ -223,10 +219,10 @@ impl CurvesBuilder {
         };
         slice.requests().for_each(|(_, row)| whole.merge(row));
         let Some(parts) = self.parts.at(slice.second) else { return };
-        let row = |id| self.numbers.get(&(slice.worker, id));
+        let row = |id| self.rows.get(slice.worker, id);
         for (id, stats) in slice.rows() {
             if let Some(row) = row(id) {
-                let open = parts.entry(*row).or_default();
+                let open = parts.entry(row).or_default();
                 open.count = open.count.saturating_add(stats.count);
                 open.errors = open.errors.saturating_add(stats.errors);
                 open.latency.merge(&stats.latency);
@@ -234,7 +230,7 @@ impl CurvesBuilder {
         }
         for (id, CheckCounts { passed, failed, warned }) in slice.checks() {
             if let Some(row) = row(id) {
-                let open = parts.entry(*row).or_default();
+                let open = parts.entry(row).or_default();
                 let failed = failed.saturating_add(warned);
                 open.count = open.count.saturating_add(passed).saturating_add(failed);
                 open.errors = open.errors.saturating_add(failed);
@@ -242,28 +238,14 @@ impl CurvesBuilder {
         }
     }
 
-    fn learn(&mut self, slice: &Slice) {
-        for (id, key) in &slice.names {
-            let place = match self.places.get(key) {
-                Some(place) => *place,
-                None if self.rows.len() >= MAX_ROWS => continue,
-                None => {
-                    self.places.insert(key.clone(), self.rows.len());
-                    self.rows.push((key.clone(), Line::default()));
-                    self.rows.len() - 1
-                }
-            };
-            self.numbers.insert((slice.worker, *id), place);
-        }
-    }
-
     fn close(&mut self, second: Option<u32>) {
         for (at, stats) in self.whole.complete(second) {
             self.curves.all.put(at, &stats);
         }
+        self.lines.resize_with(self.rows.keys().len(), Line::default);
         for (at, parts) in self.parts.complete(second) {
             for (row, open) in parts {
-                self.rows[row].1.put(at, open.count, open.errors, &open.latency);
+                self.lines[row].put(at, open.count, open.errors, &open.latency);
             }
         }
     }
@@ -271,14 +253,17 @@ impl CurvesBuilder {
     /// The curves of the whole, and those of the rows.
     pub fn finish(mut self) -> RunCurves {
         self.close(None);
-        RunCurves { whole: self.curves, rows: self.rows.into_iter().collect() }
+        RunCurves {
+            whole: self.curves,
+            rows: self.rows.into_keys().into_iter().zip(self.lines).collect(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use squall_metrics::{RowKind, Sample, Verdict};
+    use squall_metrics::{NameId, RowKind, Sample, Verdict};
 
     fn slice(worker: u32, second: u32) -> Slice {
         let mut slice = Slice::new(worker, second);

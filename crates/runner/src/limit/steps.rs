@@ -1,5 +1,6 @@
 //! Runs the steps of a search, and keeps them on disk as they are measured.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -244,13 +245,12 @@ impl Steps<'_> {
         let _ = self.save(&squall_report::limit_text(&limit), &json_text(&limit));
     }
 
-    /// Writes a result into the folder; whoever reads it meanwhile sees this one or the one before.
+    /// Writes a result into the folder.
     fn save(&self, text: &str, json: &str) -> Result<(), String> {
         let Some(folder) = &self.folder else { return Ok(()) };
         for (name, content) in [("limit.txt", text), ("limit.json", json)] {
-            let (path, next) = (folder.join(name), folder.join(format!("{name}.new")));
-            std::fs::write(&next, content)
-                .and_then(|()| std::fs::rename(&next, &path))
+            let path = folder.join(name);
+            squall_report::replace_file(&path, |mut file| file.write_all(content.as_bytes()))
                 .map_err(|error| format!("{}: {error}", path.display()))?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use squall_engine::ErrorExample;
-use squall_report::{Run, RunFolder};
+use squall_report::{Run, RunDocument, RunFolder, document};
 
 use super::{Event, EventKind, Second, Sink, Start, Wanted};
 
@@ -25,10 +25,10 @@ impl Folder {
         Folder { base: base.into(), folder: None, reported: 0 }
     }
 
-    fn write_result(&mut self, run: &Run) -> io::Result<()> {
-        let Some(folder) = &mut self.folder else { return Ok(()) };
+    fn write_result(&self, run: &RunDocument) -> io::Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
         let wrong = |error| io::Error::other(format!("run.json: {error}"));
-        folder.finish(run).map_err(wrong)
+        folder.write_result(run).map_err(wrong)
     }
 
     /// Does something with the folder, and reports the writes that have failed since the last time.
@@ -69,16 +69,17 @@ impl Sink for Folder {
                 let more = example.as_ref().map_or(Value::Null, details);
                 self.with(|folder| folder.log(*second, *worker, text, more))
             }
-            EventKind::Evaluated(run) => self.write_result(run),
+            EventKind::Evaluated(run) => self.write_result(&document(run)),
             _ => Ok(()),
         }
     }
 
     fn finish(&mut self, run: &Run) -> io::Result<()> {
-        self.write_result(run)?;
+        let result = document(run);
+        self.write_result(&result)?;
         let Some(folder) = &self.folder else { return Ok(()) };
         let wrong = |error| io::Error::other(format!("report.html: {error}"));
-        folder.write_page(run).map_err(wrong)
+        folder.write_page(run, &result).map_err(wrong)
     }
 }
 
