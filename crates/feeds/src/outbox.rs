@@ -228,7 +228,7 @@ mod tests {
             Ok(()),
         ];
         answers.into_iter().for_each(|answer| say.send(answer).expect("it listens"));
-        [10, 20, 40].map(|points| outbox.push(batch(points, 1)));
+        [10, 20, 40].into_iter().for_each(|points| outbox.push(batch(points, 1)));
         outbox.finish(Duration::from_secs(60));
         assert_eq!(counts(&delivery), (50, 20, Some("down".to_owned())));
         outbox.push(batch(5, 1));
@@ -242,7 +242,8 @@ mod tests {
         let outbox = Outbox::start(Box::new(Told(told)), &delivery).expect("a thread");
         let began = Instant::now();
         // The second may be taken from the queue before the third comes, and still does not fit beside it.
-        [1, 2, 4, 8].map(|points| outbox.push(batch(points, MOST_BYTES / 2 + 1)));
+        let sizes = [1, 2, 4, 8].into_iter();
+        sizes.for_each(|points| outbox.push(batch(points, MOST_BYTES / 2 + 1)));
         outbox.finish(Duration::from_millis(50));
         assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
         assert_eq!((counts(&delivery).0, counts(&delivery).1), (0, 15));
