@@ -226,8 +226,9 @@ pub struct Output {
     pub json: Option<String>,
     /// Where the result goes: DIR, in which the run's folder is made [default: squall-runs; none for a one-line
     /// command]; or KIND=FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github, gitlab,
-    /// openmetrics or hlog. While the run goes on, where its seconds go: jsonl=FILE, influxdb=URL or graphite=HOST:PORT.
-    /// May be given more than once.
+    /// openmetrics or hlog. While the run goes on, where its seconds go: jsonl=FILE, influxdb=URL, graphite=HOST:PORT,
+    /// statsd=HOST:PORT, remote-write=URL (Prometheus), otlp=URL (OpenTelemetry), or prometheus=[HOST:]PORT, to be
+    /// scraped there. May be given more than once.
     #[arg(short = 'o', long, value_name = "DIR|KIND=TARGET", value_parser = parse_out)]
     pub out: Vec<Out>,
     /// A tag for everything that these send, such as env=staging; may be given more than once.

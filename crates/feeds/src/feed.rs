@@ -1,15 +1,14 @@
-//! The sink: seconds come in, batches of points go to the outbox.
+//! The sink: seconds come in, and go to the outlet in order.
 
 use std::io;
 
 use squall_report::Run;
 use squall_runner::{Delivery, Event, EventKind, Phase, Second, Sink, Start, Wanted};
 
-use crate::outbox::{Batch, Outbox, PATIENCE, Receiver};
-use crate::points::{Point, Tags, points};
-use crate::target::{FeedKind, FeedTarget};
+use crate::outlet::Outlet;
+use crate::points::Tags;
+use crate::target::FeedTarget;
 use crate::timeline::{SentSecond, Timeline};
-use crate::{graphite, influxdb, json_lines};
 
 /// When a second of the load began.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +30,7 @@ pub struct Feed {
     load_unix_s: f64,
     delivery: Delivery,
     /// Once it was started.
-    outbox: Option<Outbox>,
+    outlet: Option<Outlet>,
 }
 
 impl Feed {
@@ -46,55 +45,38 @@ impl Feed {
             run_unix_s: 0.0,
             load_unix_s: 0.0,
             delivery: Delivery::new(target.shown()),
-            outbox: None,
+            outlet: None,
         }
     }
 
-    fn send(&self, second: &SentSecond) {
+    fn send(&mut self, second: &SentSecond) {
         let unix_s = self.load_unix_s + f64::from(second.second);
-        let points = points(second, &self.tags);
-        let bytes = encoder(self.target.kind)(Moment { second: second.second, unix_s }, &points);
-        if let Some(outbox) = &self.outbox {
-            outbox.push(Batch { bytes, points: points.len() as u64 });
+        if let Some(outlet) = &mut self.outlet {
+            outlet.take(Moment { second: second.second, unix_s }, second);
         }
     }
 
     /// Sends what is left, and waits for the receiver, but not for long.
     fn over(&mut self) {
-        let rest = self.timeline.rest();
-        rest.iter().for_each(|second| self.send(second));
-        self.outbox.iter().for_each(|outbox| outbox.finish(PATIENCE));
+        if let Some(rest) = self.timeline.rest() {
+            self.send(&rest);
+        }
+        self.outlet.iter().for_each(Outlet::finish);
     }
-}
-
-/// What makes bytes of the points of a second.
-fn encoder(kind: FeedKind) -> fn(Moment, &[Point]) -> Vec<u8> {
-    match kind {
-        FeedKind::JsonLines => json_lines::encode,
-        FeedKind::Influxdb => influxdb::encode,
-        FeedKind::Graphite => graphite::encode,
-    }
-}
-
-fn receiver(target: &FeedTarget) -> io::Result<Box<dyn Receiver>> {
-    Ok(match target.kind {
-        FeedKind::JsonLines => Box::new(json_lines::Lines::open(&target.to)?),
-        FeedKind::Influxdb => Box::new(influxdb::Writes::new(&target.to)?),
-        FeedKind::Graphite => Box::new(graphite::Carbon::new(&target.to)),
-    })
 }
 
 impl Sink for Feed {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
         self.run_unix_s = start.meta.started_unix;
         self.load_unix_s = self.run_unix_s;
-        self.outbox = Some(Outbox::start(receiver(&self.target)?, &self.delivery)?);
+        self.outlet = Some(Outlet::open(&self.target, &self.tags, &self.delivery)?);
         Ok(Wanted { delivery: Some(self.delivery.clone()), ..Wanted::default() })
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
-        let second = self.timeline.take(second);
-        second.iter().for_each(|second| self.send(second));
+        if let Some(second) = self.timeline.take(second) {
+            self.send(&second);
+        }
         Ok(())
     }
 

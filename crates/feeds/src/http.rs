@@ -20,17 +20,16 @@ pub struct Poster {
     agent: Agent,
     /// Without credentials.
     url: String,
-    authorization: Option<String>,
+    headers: Vec<(&'static str, String)>,
 }
 
 impl Poster {
-    /// To a URL; `authorization` is the header's value, in place of which a user and password of the URL are taken.
+    /// To a URL, whose user and password authorize, for bodies of one type.
     ///
     /// # Errors
     /// The URL is none.
-    pub fn new(url: &str, authorization: Option<String>) -> io::Result<Poster> {
+    pub fn new(url: &str, content_type: &str) -> io::Result<Poster> {
         let (scheme, user, rest) = parts(url).ok_or_else(|| io::Error::other("expected a URL"))?;
-        let basic = |user: &str| format!("Basic {}", STANDARD.encode(decoded(user)));
         let config = Agent::config_builder()
             .timeout_global(Some(ATTEMPT))
             .http_status_as_error(false)
@@ -41,29 +40,50 @@ impl Poster {
             "https" => config.tls_config(tls()),
             _ => config,
         };
-        let authorization = user.map(basic).or(authorization);
         let url = format!("{scheme}://{rest}");
-        Ok(Poster { agent: config.build().into(), url, authorization })
+        let own = Poster { agent: config.build().into(), url, headers: Vec::new() };
+        let own = own.with("content-type", content_type);
+        Ok(match user {
+            Some(user) => {
+                own.with("authorization", &format!("Basic {}", STANDARD.encode(decoded(user))))
+            }
+            None => own,
+        })
+    }
+
+    /// With one more header.
+    pub fn with(mut self, name: &'static str, value: &str) -> Poster {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// With the token of a variable of the environment, if there is one, and the URL has no user.
+    pub fn or_token(self, variable: &str, scheme: &str) -> Poster {
+        let is_known = self.headers.iter().any(|(name, _)| *name == "authorization");
+        match std::env::var(variable).ok().filter(|token| !token.is_empty() && !is_known) {
+            Some(token) => self.with("authorization", &format!("{scheme} {token}")),
+            None => self,
+        }
     }
 
     /// Posts a body. What the server cannot take now (429, 500 and above), and what did not reach it, is worth another
-    /// attempt; any other status than 200 to 299 is not.
+    /// attempt; any other status than 200 to 299 is not. Returns the response's body, as far as it could be read.
     ///
     /// # Errors
     /// It was not taken.
-    pub fn post(&self, content_type: &str, body: &[u8]) -> Result<(), Failure> {
-        let mut request = self.agent.post(&self.url).header("content-type", content_type);
-        if let Some(authorization) = &self.authorization {
-            request = request.header("authorization", authorization);
-        }
+    pub fn post(&self, body: &[u8]) -> Result<Vec<u8>, Failure> {
+        let start = self.agent.post(&self.url);
+        let request =
+            self.headers.iter().fold(start, |own, (name, value)| own.header(*name, value));
         let mut response = request.send(body).map_err(|error| Failure::Again(error.to_string()))?;
         let status = response.status().as_u16();
         // To its end, so that the connection can be used again.
-        let text = response.body_mut().read_to_string().unwrap_or_default();
+        let answer = response.body_mut().read_to_vec().unwrap_or_default();
+        let text = String::from_utf8_lossy(&answer);
         let shown: String = escape_control(text.trim()).chars().take(SHOWN).collect();
         let refusal = format!("status {status}: {shown}");
         match status {
-            200..=299 => Ok(()),
+            200..=299 => Ok(answer),
             408 | 429 | 500.. => Err(Failure::Again(refusal)),
             _ => Err(Failure::Lost(refusal)),
         }

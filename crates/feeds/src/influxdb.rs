@@ -60,15 +60,14 @@ impl Writes {
     /// # Errors
     /// There is no TLS for it.
     pub fn new(url: &str) -> io::Result<Writes> {
-        let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
-        let authorization = token.map(|token| format!("Token {token}"));
-        Ok(Writes(Poster::new(url, authorization)?))
+        let poster = Poster::new(url, "text/plain; charset=utf-8")?;
+        Ok(Writes(poster.or_token(TOKEN, "Token")))
     }
 }
 
 impl Receiver for Writes {
     fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.0.post("text/plain; charset=utf-8", bytes)
+        self.0.post(bytes).map(drop)
     }
 }
 

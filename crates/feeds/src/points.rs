@@ -63,7 +63,7 @@ fn values<T>(fields: &[Field<T>], of: &T) -> Vec<(&'static str, Number)> {
 
 /// The tags of a row: what it is, its own, and the tester's. Where two have one name the first holds; those of the plan
 /// that have a name which squall gives itself become `tag_NAME`.
-fn tags(key: &RowKey, own: &Tags) -> Tags {
+pub fn tags(key: &RowKey, own: &Tags) -> Tags {
     let place = &key.place;
     let known = [
         ("kind", place.kind.label().to_owned()),

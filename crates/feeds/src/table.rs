@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use squall_metrics::{CheckCounts, Counters, Histogram, RequestStats, RowKind};
 
+use crate::timeline::USERS;
+
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
@@ -102,7 +104,7 @@ pub const CHECK: [Field<CheckCounts>; 3] = [
 /// The fields of the run's counters, by name.
 pub fn load(counters: &Counters) -> Vec<(&'static str, Number)> {
     let number = |(name, count): (&'static str, u64)| match name {
-        "users_active" => (name, Number::Level(count as f64)),
+        USERS => (name, Number::Level(count as f64)),
         _ => (name, Number::Sum(count)),
     };
     counters.named().map(number).collect()

@@ -1,7 +1,8 @@
 //! Where a feed goes, as it is typed (`--out KIND=TARGET`), and how it is shown without what is secret. Pure.
 
 /// Tags that squall gives itself: no tester's tag may have such a name.
-pub const TAGS_TAKEN: [&str; 6] = ["kind", "scenario", "group", "name", "error", "status"];
+pub const TAGS_TAKEN: [&str; 8] =
+    ["kind", "scenario", "group", "name", "error", "status", "result", "le"];
 
 /// Parameters of a URL that are secrets.
 const SECRET_PARAMETERS: [&str; 3] = ["p", "password", "token"];
@@ -15,14 +16,26 @@ pub enum FeedKind {
     Influxdb,
     /// Graphite's plain text over TCP.
     Graphite,
+    /// StatsD over UDP.
+    Statsd,
+    /// An endpoint that Prometheus scrapes.
+    Prometheus,
+    /// Prometheus remote write over HTTP.
+    RemoteWrite,
+    /// OpenTelemetry's metrics over HTTP.
+    Otlp,
 }
 
 impl FeedKind {
     /// All kinds with their names.
-    pub const ALL: [(FeedKind, &str); 3] = [
+    pub const ALL: [(FeedKind, &str); 7] = [
         (FeedKind::JsonLines, "jsonl"),
         (FeedKind::Influxdb, "influxdb"),
         (FeedKind::Graphite, "graphite"),
+        (FeedKind::Statsd, "statsd"),
+        (FeedKind::Prometheus, "prometheus"),
+        (FeedKind::RemoteWrite, "remote-write"),
+        (FeedKind::Otlp, "otlp"),
     ];
 
     /// The kind of a name.
@@ -61,7 +74,18 @@ impl FeedTarget {
         let problem = match kind {
             FeedKind::JsonLines => to.is_empty().then_some("expected jsonl=FILE"),
             FeedKind::Graphite => (!is_host_and_port(to)).then_some("expected graphite=HOST:PORT"),
+            FeedKind::Statsd => (!is_host_and_port(to)).then_some("expected statsd=HOST:PORT"),
+            FeedKind::Prometheus => (to.parse::<u16>().is_err() && !is_host_and_port(to))
+                .then_some("expected prometheus=PORT or prometheus=HOST:PORT"),
             FeedKind::Influxdb => problem_of_influxdb(to),
+            FeedKind::RemoteWrite => problem_of_url(to).or_else(|| {
+                has_no_path(to)
+                    .then_some("expected the URL that takes writes: http://HOST:9090/api/v1/write")
+            }),
+            FeedKind::Otlp => problem_of_url(to).or_else(|| {
+                has_no_path(to)
+                    .then_some("expected the URL that takes metrics: http://HOST:4318/v1/metrics")
+            }),
         };
         match problem {
             Some(problem) => Err(format!("{}: {problem}", own.shown())),
@@ -85,15 +109,32 @@ fn is_host_and_port(to: &str) -> bool {
     parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
 }
 
-fn problem_of_influxdb(to: &str) -> Option<&'static str> {
-    let rest = to.strip_prefix("http://").or_else(|| to.strip_prefix("https://"));
-    let Some(rest) = rest else { return Some("expected a URL of http or https") };
-    // A password with a `/` or `?` would end the host, and be shown as a part of the path.
-    if parts(to).is_some_and(|(_, _, rest)| rest.contains('@')) {
-        return Some("what is special in a password is percent-encoded, such as %2F for `/`");
+fn problem_of_url(to: &str) -> Option<&'static str> {
+    if !to.starts_with("http://") && !to.starts_with("https://") {
+        return Some("expected a URL of http or https");
     }
+    // A password with a `/` or `?` would end the host, and be shown as a part of the path.
+    let has_odd_password = parts(to).is_some_and(|(_, _, rest)| rest.contains('@'));
+    has_odd_password
+        .then_some("what is special in a password is percent-encoded, such as %2F for `/`")
+}
+
+/// The path of a URL, without the first `/`, and its query.
+fn path_and_query(url: &str) -> (&str, &str) {
+    let rest = parts(url).map_or("", |(_, _, rest)| rest);
     let path = rest.split_once('/').map_or("", |(_, path)| path);
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    path.split_once('?').unwrap_or((path, ""))
+}
+
+fn has_no_path(url: &str) -> bool {
+    path_and_query(url).0.is_empty()
+}
+
+fn problem_of_influxdb(to: &str) -> Option<&'static str> {
+    if let Some(problem) = problem_of_url(to) {
+        return Some(problem);
+    }
+    let (path, query) = path_and_query(to);
     let has = |name: &str| query.split('&').any(|own| own.starts_with(name));
     let is_v2 = path.ends_with("api/v2/write");
     match path.ends_with("write") && (has("db=") || is_v2 && has("bucket=")) {
@@ -164,6 +205,16 @@ mod tests {
             "http://me:se?cret@h/write?db=a",
         ] {
             assert!(!is_good(FeedKind::Influxdb, to), "{to}");
+        }
+        for (to, good) in [("9090", true), ("0.0.0.0:9090", true), ("x", false), ("99999", false)] {
+            assert_eq!(is_good(FeedKind::Prometheus, to), good, "{to}");
+        }
+        assert!(is_good(FeedKind::Statsd, "h:8125") && !is_good(FeedKind::Statsd, "h"));
+        for kind in [FeedKind::RemoteWrite, FeedKind::Otlp] {
+            assert!(is_good(kind, "http://u:p@h:9090/api/v1/write"));
+            for to in ["h:9090/api", "http://h:9090", "http://h:9090/", "http://u:a/b@h/write"] {
+                assert!(!is_good(kind, to), "{to}");
+            }
         }
         assert!(is_good(FeedKind::JsonLines, "-") && !is_good(FeedKind::JsonLines, ""));
     }

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use squall_metrics::{CheckCounts, Counters, RequestStats, RowKey};
 use squall_runner::Second;
 
+/// The name of the only counter that is a level.
+pub const USERS: &str = "users_active";
+
 /// A second as it is sent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SentSecond {
@@ -68,6 +71,13 @@ impl Timeline {
 }
 
 impl SentSecond {
+    /// Takes a later second in: what is counted adds up, levels are those of the later one.
+    pub fn go_on(&mut self, later: &SentSecond) {
+        self.merge(later);
+        self.second = later.second;
+        self.counters.users_active = later.counters.users_active;
+    }
+
     fn merge(&mut self, other: &SentSecond) {
         for (key, stats) in &other.rows {
             self.rows.entry(key.clone()).or_default().merge(stats);

@@ -1,5 +1,6 @@
 //! Real runs with feeds to receivers of our own, which do what receivers do that are not well.
 
+mod decode;
 mod receivers;
 
 use std::collections::HashMap;
@@ -12,7 +13,7 @@ use squall_feeds::{Feed, FeedKind, FeedTarget};
 use squall_report::{FeedReport, Run};
 use squall_runner::{Handle, Options, Sink, load_str, run};
 
-use receivers::{Carbon, Fault, Influx};
+use receivers::{Carbon, Fault, Http, Statsd};
 
 /// Two workers and two rows, of which one has errors, over two seconds and a bit.
 const PLAN: &str = "
@@ -53,6 +54,12 @@ fn of_run(run: &Run) -> Sums {
     ]
     .map(|(name, number)| (name.to_owned(), number))
     .into()
+}
+
+/// The same for receivers that hold distributions too.
+fn totals_of_run(run: &Run) -> Sums {
+    let latencies = run.totals.all().latency.count();
+    of_run(run).into_iter().chain([("latencies".to_owned(), latencies)]).collect()
 }
 
 /// Everything arrived, whatever happened on the way.
@@ -146,7 +153,7 @@ fn influxdb_holds_what_the_run_counted_whatever_happens_on_the_way() {
 }
 
 fn influxdb_is_complete(fault: Fault) {
-    let receiver = Influx::start(fault, 2);
+    let receiver = Http::influxdb(fault, 2);
     let (run, report) = run_with(FeedKind::Influxdb, &receiver.url());
     assert_complete(&run, &report, &receiver.sums());
     let is_healthy = matches!(fault, Fault::None | Fault::Slow);
@@ -160,7 +167,7 @@ fn influxdb_is_complete(fault: Fault) {
 
 #[test]
 fn an_influxdb_that_refuses_is_not_asked_again() {
-    let receiver = Influx::start(Fault::Status(401), usize::MAX);
+    let receiver = Http::influxdb(Fault::Status(401), usize::MAX);
     let (run, report) = run_with(FeedKind::Influxdb, &receiver.url());
     assert_lost(&run, &report, "status 401: no");
     assert!(receiver.heads().len() < 10);
@@ -175,7 +182,7 @@ fn receivers_that_are_down_or_hang_cost_points_alone() {
     let (run, report) = run_with(FeedKind::Graphite, &nobody);
     assert_lost(&run, &report, "refused");
     let began = Instant::now();
-    let receiver = Influx::start(Fault::Hangs, usize::MAX);
+    let receiver = Http::influxdb(Fault::Hangs, usize::MAX);
     let (run, report) = run_with(FeedKind::Influxdb, &receiver.url());
     assert_lost(&run, &report, "timeout");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
@@ -191,13 +198,133 @@ fn graphite_holds_what_the_run_counted_whatever_happens_on_the_way() {
     }
 }
 
+#[test]
+fn remote_write_holds_what_the_run_counted_whatever_happens_on_the_way() {
+    totals_are_complete(FeedKind::RemoteWrite, Http::remote_write, |head| {
+        head.contains("POST /api/v1/write HTTP/1.1")
+            && head.contains("content-encoding: snappy")
+            && head.contains("x-prometheus-remote-write-version: 0.1.0")
+    });
+}
+
+#[test]
+fn opentelemetry_holds_what_the_run_counted_whatever_happens_on_the_way() {
+    totals_are_complete(FeedKind::Otlp, Http::otlp, |head| {
+        head.contains("POST /v1/metrics HTTP/1.1")
+            && head.contains("content-type: application/x-protobuf")
+    });
+}
+
+/// With each of the faults that pass.
+fn totals_are_complete(kind: FeedKind, start: fn(Fault, usize) -> Http, is_good: fn(&str) -> bool) {
+    let faults =
+        [Fault::None, Fault::Status(503), Fault::ClosesHalfWay, Fault::TakesAndCloses, Fault::Slow];
+    std::thread::scope(|scope| {
+        for fault in faults {
+            scope.spawn(move || {
+                let receiver = start(fault, 2);
+                let (run, report) = run_with(kind, &receiver.url());
+                assert_eq!(receiver.sums(), totals_of_run(&run), "{fault:?}");
+                assert_eq!(report.points_lost, 0, "{report:?}");
+                let is_healthy = matches!(fault, Fault::None | Fault::Slow);
+                assert_eq!(report.error.is_none(), is_healthy, "{fault:?}: {report:?}");
+                let heads = receiver.heads();
+                assert!(heads.iter().all(|head| is_good(head)), "{heads:?}");
+            });
+        }
+    });
+}
+
+#[test]
+fn receivers_of_totals_that_refuse_are_down_or_hang_cost_points_alone() {
+    for (kind, start) in [
+        (FeedKind::RemoteWrite, Http::remote_write as fn(Fault, usize) -> Http),
+        (FeedKind::Otlp, Http::otlp),
+    ] {
+        let receiver = start(Fault::Status(400), usize::MAX);
+        let (run, report) = run_with(kind, &receiver.url());
+        assert_lost(&run, &report, "status 400: no");
+        assert!(receiver.heads().len() < 10);
+        let nobody = receivers::closed_port();
+        let (run, report) = run_with(kind, &format!("http://{nobody}/x"));
+        assert_lost(&run, &report, "refused");
+        let receiver = start(Fault::Hangs, usize::MAX);
+        let (run, report) = run_with(kind, &receiver.url());
+        assert_lost(&run, &report, "timeout");
+    }
+}
+
+#[test]
+fn statsd_holds_what_the_run_counted() {
+    let receiver = Statsd::start();
+    let (run, report) = run_with(FeedKind::Statsd, &receiver.address());
+    // What was sent on this machine waits in the socket.
+    std::thread::sleep(Duration::from_millis(500));
+    assert_complete(&run, &report, &receiver.sums());
+    assert_eq!(report.error, None);
+}
+
+#[test]
+fn a_statsd_that_is_down_costs_points_alone() {
+    let (run, report) = run_with(FeedKind::Statsd, &receivers::closed_port());
+    assert_lost(&run, &report, "refused");
+}
+
+#[test]
+fn who_scrapes_holds_what_the_run_counted() {
+    let address = receivers::closed_port();
+    let scraped = address.clone();
+    let scraper = std::thread::spawn(move || receivers::scrape(&scraped));
+    // It connects and asks for nothing.
+    let silent = address.clone();
+    let hanging = std::thread::spawn(move || {
+        std::iter::repeat_with(|| std::net::TcpStream::connect(&silent)).take(1_000).find_map(
+            |stream| {
+                std::thread::sleep(Duration::from_millis(10));
+                stream.ok()
+            },
+        )
+    });
+    let (run, report) = run_with(FeedKind::Prometheus, &address);
+    let (held, times) = scraper.join().expect("no panic");
+    assert_eq!(held, totals_of_run(&run));
+    assert!(times > 5, "{times}");
+    assert_eq!((report.points_lost, &report.error), (0, &None));
+    assert!(report.points_sent > 100, "{report:?}");
+    assert!(hanging.join().expect("no panic").is_some());
+}
+
+#[test]
+fn totals_that_nobody_fetches_are_lost() {
+    let address = receivers::closed_port();
+    let began = Instant::now();
+    let (run, report) = run_with(FeedKind::Prometheus, &address);
+    assert_lost(&run, &report, "nobody has fetched");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(std::net::TcpStream::connect(&address).is_err(), "nobody listens any more");
+}
+
+#[test]
+fn an_address_that_is_taken_is_said_before_anything_is_sent() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let target = FeedTarget::new(FeedKind::Prometheus, &address).expect("a target");
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![(target.shown(), Box::new(Feed::new(&target, &[])))];
+    let plan = load_str("feeds", PLAN).expect("a good plan");
+    let error = run(&plan, &Options::default(), sinks, &Handle::default()).err();
+    let error = error.expect("no run").to_string();
+    assert!(error.contains(&address) && error.contains("in use"), "{error}");
+}
+
 /// What the documentation says is what is sent.
 #[test]
 fn the_documentation_holds_the_table() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/feeds.md");
     let text = std::fs::read_to_string(path).expect("the documentation");
-    let reference = squall_feeds::reference();
-    assert!(text.contains(&reference), "docs/feeds.md must hold this:\n{reference}");
+    for reference in [squall_feeds::reference(), squall_feeds::totals_reference()] {
+        assert!(text.contains(&reference), "docs/feeds.md must hold this:\n{reference}");
+    }
     for (_, name) in FeedKind::ALL {
         assert!(text.contains(&format!("`{name}`")), "{name}");
     }
