@@ -73,9 +73,14 @@ fn a_feed_that_makes_no_sense_is_said_before_anything_is_sent() {
     for (args, word) in [
         (&["--out", "influxdb=http://me:hidden-word@h:8086/"][..], "that takes writes"),
         (&["--out", "graphite=h"][..], "HOST:PORT"),
+        (&["--out", "statsd=h"][..], "HOST:PORT"),
+        (&["--out", "prometheus=h"][..], "prometheus=PORT"),
+        (&["--out", "remote-write=http://h:9090"][..], "/api/v1/write"),
+        (&["--out", "otlp=h:4318"][..], "expected a URL"),
         (&["--out", "jsonl=nowhere/out.jsonl"][..], "nowhere/out.jsonl"),
         (&["--out", "xml=a"][..], "feeds: jsonl"),
         (&["--tag", "scenario=a"][..], "gives itself"),
+        (&["--tag", "le=a"][..], "gives itself"),
         (&["--tag", "env=a"][..], "goes with a feed"),
     ] {
         let output = squall(folder.path(), &[&["run", "plan.yaml"], args].concat());

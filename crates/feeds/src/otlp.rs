@@ -3,13 +3,15 @@
 
 use std::io;
 
+use squall_base::escape_control;
+
 use crate::exponential::{Exponential, SCALE};
 use crate::families::{Family, FamilyKind, Value};
 use crate::feed::Moment;
 use crate::http::Poster;
 use crate::outbox::{Failure, Receiver};
 use crate::points::Tags;
-use crate::protobuf::Message;
+use crate::protobuf::{Field, Message, first_field};
 
 /// The variable of the environment that has a token.
 const TOKEN: &str = "SQUALL_OTLP_TOKEN";
@@ -143,8 +145,22 @@ impl Metrics {
 
 impl Receiver for Metrics {
     fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.0.post(bytes).map(drop)
+        match rejected(&self.0.post(bytes)?) {
+            Some((points, error)) => Err(Failure::Part(points, error)),
+            None => Ok(()),
+        }
     }
+}
+
+/// How many points the receiver says that it has not taken, of an `ExportMetricsServiceResponse`, and why.
+fn rejected(response: &[u8]) -> Option<(u64, String)> {
+    let Field::Bytes(partial) = first_field(response, 1)? else { return None };
+    let Field::Number(points) = first_field(partial, 1)? else { return None };
+    let text = match first_field(partial, 2) {
+        Some(Field::Bytes(text)) => escape_control(&String::from_utf8_lossy(text)).into_owned(),
+        _ => String::new(),
+    };
+    (points > 0).then(|| (points, format!("{points} points were rejected: {text}")))
 }
 
 #[cfg(test)]
@@ -170,6 +186,21 @@ mod tests {
     fn text(attribute: &Read) -> String {
         let fields = attribute.fields();
         format!("{}={}", one(&fields, 1).text(), one(&one(&fields, 2).fields(), 1).text())
+    }
+
+    #[test]
+    fn a_receiver_says_how_many_points_it_has_rejected() {
+        let response = |points, text: &str| {
+            let (mut partial, mut response) = (Message::default(), Message::default());
+            partial.varint(1, points);
+            partial.text(2, text);
+            response.message(1, &partial);
+            rejected(&response.finish())
+        };
+        let wanted = (3, "3 points were rejected: too old".to_owned());
+        assert_eq!(response(3, "too old"), Some(wanted));
+        assert_eq!(response(0, "a warning"), None);
+        assert_eq!((rejected(b""), rejected(b"{}")), (None, None));
     }
 
     #[test]

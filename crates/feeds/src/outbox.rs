@@ -33,6 +33,8 @@ pub enum Failure {
     Again(String),
     /// They are lost.
     Lost(String),
+    /// So many of their points are lost, the others have arrived.
+    Part(u64, String),
 }
 
 /// Somewhere that takes bytes. It may take [`ATTEMPT`] to do so, or for ever: then its thread is left behind.
@@ -176,6 +178,11 @@ fn work(mut receiver: Box<dyn Receiver>, shared: &Shared, delivery: &Delivery) {
                     delivery.trouble(&error);
                     delivery.lost(points);
                 }),
+                Err(Failure::Part(lost, error)) => shared.conclude(batch.points, |points| {
+                    delivery.trouble(&error);
+                    delivery.lost(lost.min(points));
+                    delivery.sent(points.saturating_sub(lost));
+                }),
                 Err(Failure::Again(error)) => {
                     shared.conclude(0, |_| delivery.trouble(&error));
                     if shared.pause() {
@@ -225,14 +232,14 @@ mod tests {
             Err(Failure::Again("down".to_owned())),
             Ok(()),
             Err(Failure::Lost("no".to_owned())),
-            Ok(()),
+            Err(Failure::Part(15, "some".to_owned())),
         ];
         answers.into_iter().for_each(|answer| say.send(answer).expect("it listens"));
         [10, 20, 40].into_iter().for_each(|points| outbox.push(batch(points, 1)));
         outbox.finish(Duration::from_secs(60));
-        assert_eq!(counts(&delivery), (50, 20, Some("down".to_owned())));
+        assert_eq!(counts(&delivery), (35, 35, Some("down".to_owned())));
         outbox.push(batch(5, 1));
-        assert_eq!(counts(&delivery).1, 25, "it is over");
+        assert_eq!(counts(&delivery).1, 40, "it is over");
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Outlet {
             }
             FeedKind::Influxdb => points(Box::new(influxdb::Writes::new(to)?), influxdb::encode),
             FeedKind::Graphite => points(Box::new(graphite::Carbon::new(to)), graphite::encode),
-            FeedKind::Statsd => points(Box::new(statsd::Lines::new(to)?), statsd::encode),
+            FeedKind::Statsd => points(Box::new(statsd::Lines::new(to)), statsd::encode),
             FeedKind::RemoteWrite => {
                 totals(Box::new(remote_write::Writes::new(to)?), remote_write::encode)
             }

@@ -75,6 +75,47 @@ pub fn varint(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
+/// The value of a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Field<'a> {
+    /// Of a number.
+    Number(u64),
+    /// Of a text, or a message within.
+    Bytes(&'a [u8]),
+}
+
+/// The first field of this number in a message, if its value is a `varint` or bytes; bytes that are no message have none.
+pub fn first_field(mut bytes: &[u8], wanted: u64) -> Option<Field<'_>> {
+    loop {
+        let key = read_varint(&mut bytes)?;
+        let field = match key & 7 {
+            0 => Field::Number(read_varint(&mut bytes)?),
+            1 => Field::Bytes(bytes.split_off(..8)?),
+            2 => {
+                let length = usize::try_from(read_varint(&mut bytes)?).ok()?;
+                Field::Bytes(bytes.split_off(..length)?)
+            }
+            5 => Field::Bytes(bytes.split_off(..4)?),
+            _ => return None,
+        };
+        if key >> 3 == wanted {
+            return Some(field);
+        }
+    }
+}
+
+fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = *bytes.split_off_first()?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
 fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }
@@ -105,6 +146,25 @@ mod tests {
             own.message(3, &inner);
         });
         assert_eq!(nested, [0x1a, 0x03, 0x08, 0x96, 0x01]);
+    }
+
+    #[test]
+    fn the_first_field_of_a_number_is_found() {
+        let mut message = Message::default();
+        message.fixed(1, 7);
+        message.text(2, "a");
+        message.varint(3, 300);
+        message.varint(3, 4);
+        let bytes = message.finish();
+        assert_eq!(first_field(&bytes, 2), Some(Field::Bytes(b"a")));
+        assert_eq!(first_field(&bytes, 3), Some(Field::Number(300)));
+        assert_eq!(first_field(&bytes, 4), None);
+        for length in 0..bytes.len() {
+            // What is cut off, or no message at all, has no such field.
+            assert_eq!(first_field(&bytes[..length], 4), None);
+        }
+        assert_eq!(first_field(b"<html>", 1), None);
+        assert_eq!(first_field(&[0xff; 20], 1), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::net::UdpSocket;
+use std::net::{ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
 use crate::feed::Moment;
@@ -72,49 +72,65 @@ fn datagrams(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Where lines are sent.
-pub struct Lines(UdpSocket);
+pub struct Lines {
+    address: String,
+    /// Once the host was found.
+    socket: Option<UdpSocket>,
+}
 
 impl Lines {
     /// To a host and port.
-    ///
-    /// # Errors
-    /// The host has no address.
-    pub fn new(address: &str) -> io::Result<Lines> {
-        let wrong = |error| io::Error::other(format!("{address}: {error}"));
-        let local = |is_ipv4: bool| if is_ipv4 { "0.0.0.0:0" } else { "[::]:0" };
-        let mut last = io::Error::other("the host has no address");
-        for remote in std::net::ToSocketAddrs::to_socket_addrs(address).map_err(wrong)? {
-            let socket = UdpSocket::bind(local(remote.is_ipv4()))?;
-            match socket.connect(remote) {
-                Ok(()) => return Ok(Lines(socket)),
-                Err(error) => last = error,
-            }
-        }
-        Err(wrong(last))
+    pub fn new(address: &str) -> Lines {
+        Lines { address: address.to_owned(), socket: None }
     }
 
-    /// Sends a datagram. The kernel says with the next one that nobody took one before: then this one is sent again.
-    fn send(&self, bytes: &[u8]) -> io::Result<()> {
-        match self.0.send(bytes) {
-            Ok(_) => Ok(()),
-            Err(error) => self.0.send(bytes).and(Err(error)),
+    fn connected(&mut self) -> io::Result<&UdpSocket> {
+        let socket = match self.socket.take() {
+            Some(socket) => socket,
+            None => connect(&self.address)?,
+        };
+        Ok(self.socket.insert(socket))
+    }
+}
+
+fn connect(address: &str) -> io::Result<UdpSocket> {
+    let mut last = io::Error::other("the host has no address");
+    for remote in address.to_socket_addrs()? {
+        let socket = UdpSocket::bind(if remote.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
+        match socket.connect(remote) {
+            Ok(()) => return Ok(socket),
+            Err(error) => last = error,
         }
     }
+    Err(last)
+}
+
+/// Sends a datagram. The kernel says with the next one that nobody took one before: then this one is sent again.
+fn send(socket: &UdpSocket, bytes: &[u8]) -> io::Result<()> {
+    match socket.send(bytes) {
+        Ok(_) => Ok(()),
+        Err(error) => socket.send(bytes).and(Err(error)),
+    }
+}
+
+/// Sends lines, so slowly that the other end can take them.
+fn send_all(socket: &UdpSocket, bytes: &[u8]) -> io::Result<()> {
+    let mut result = Ok(());
+    for (index, datagram) in datagrams(bytes).enumerate() {
+        if index % BURST == BURST - 1 {
+            std::thread::sleep(PAUSE);
+        }
+        result = result.and(send(socket, datagram));
+    }
+    // On one machine it is known at once that nobody listens.
+    let refused = socket.take_error().unwrap_or_else(Some);
+    result.and(refused.map_or(Ok(()), Err))
 }
 
 impl Receiver for Lines {
     fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let mut result = Ok(());
-        for (index, datagram) in datagrams(bytes).enumerate() {
-            if index % BURST == BURST - 1 {
-                std::thread::sleep(PAUSE);
-            }
-            result = result.and(self.send(datagram));
-        }
-        // On one machine it is known at once that nobody listens.
-        let refused = self.0.take_error().unwrap_or_else(Some);
-        let result = result.and(refused.map_or(Ok(()), Err));
-        result.map_err(|error| Failure::Lost(error.to_string()))
+        let sent = self.connected().and_then(|socket| send_all(socket, bytes));
+        sent.map_err(|error| Failure::Lost(error.to_string()))
     }
 }
 
