@@ -16,7 +16,7 @@ pub use plans::{Check, Doctor, Limit, Mode, Raised, Run, Try};
 pub use results::{
     Baseline, BaselineCommand, Compare, Export, History, PassedOrFailed, Report, Runs, Trend,
 };
-pub use values::rate;
+pub use values::{SampleFile, rate};
 
 /// A load-testing tool: generates load and reports what the target did.
 #[derive(Debug, Parser)]

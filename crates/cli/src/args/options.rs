@@ -8,7 +8,7 @@ use squall_feeds::FeedTarget;
 use squall_runner::{MAX_WORKERS, Options};
 use squall_wire::Io;
 
-use super::values::{label, logged_size, tag, which};
+use super::values::{SampleFile, label, logged_size, samples, tag, which};
 use crate::files::{Out, ResultFile, parse_out};
 
 /// The I/O backend: how connections are read and written.
@@ -78,6 +78,9 @@ pub struct Output {
     /// Log heads and bodies too, at most so many bytes of each message, such as 4KiB; at most 16MiB.
     #[arg(long, value_name = "SIZE", value_parser = logged_size, requires = "log_requests")]
     pub log_bodies: Option<u64>,
+    /// Write a row for each request to FILE, whose name ends in .csv, .jtl (the columns of JMeter's results) or .parquet.
+    #[arg(long, value_name = "FILE", value_parser = samples)]
+    pub samples: Option<SampleFile>,
     /// Say something of the run, such as branch=main, by which it is found again; may be given more than once. `commit`
     /// is taken from the environment of a CI job, or from git where the plan is.
     #[arg(long, value_name = "NAME=VALUE", value_parser = label)]

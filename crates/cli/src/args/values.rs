@@ -1,10 +1,11 @@
 //! Values as they are typed.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use squall_engine::Which;
 use squall_feeds::TAGS_TAKEN;
-use squall_report::Format;
+use squall_report::{Format, SampleFormat};
 
 /// Most bytes of a message in the request log.
 const MAX_LOGGED_BYTES: u64 = 16 << 20;
@@ -40,6 +41,24 @@ pub fn tag(text: &str) -> Result<(String, String), String> {
     match TAGS_TAKEN.contains(&name.as_str()) {
         true => Err(format!("the tag `{name}` is one that squall gives itself")),
         false => Ok((name, value)),
+    }
+}
+
+/// A file for samples.
+#[derive(Debug, Clone)]
+pub struct SampleFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its form.
+    pub format: SampleFormat,
+}
+
+/// Reads the name of a file for samples.
+pub fn samples(text: &str) -> Result<SampleFile, String> {
+    let path = PathBuf::from(text);
+    match SampleFormat::of(&path) {
+        Some(format) => Ok(SampleFile { path, format }),
+        None => Err("the name must end in .csv, .jtl or .parquet, which says the form".to_owned()),
     }
 }
 
