@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::run::{Meta, RunPhase};
+use crate::run::{FeedReport, Meta, RunPhase};
 use crate::schema::{document, schema_of};
 use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument};
 
@@ -71,6 +71,8 @@ document! {
         host_metrics: BTreeMap<String, u64>,
         /// What the tester should know.
         warnings: Vec<String>,
+        /// What became of what was sent elsewhere while the run went on.
+        feeds: Vec<FeedReport>,
         /// The first details of errors, and lines that the plan logs.
         log: Vec<String>,
         /// The run second by second; in long runs each row covers several seconds.

@@ -16,7 +16,7 @@ use crate::document::{AbortDocument, RunDocument, SCHEMA};
 use crate::html::{Details, html};
 use crate::json::{document, write_json};
 use crate::recording::Recording;
-use crate::run::{Generator, Meta, Run};
+use crate::run::{FeedReport, Generator, Meta, Run};
 
 /// The folder of a run in progress.
 #[derive(Debug)]
@@ -245,6 +245,7 @@ fn read_folder(
             requests_logged: known.generator.requests_logged,
             requests_not_logged: known.generator.requests_not_logged,
         },
+        feeds: known.feeds,
         log: known.log,
         ..Run::default()
     };
@@ -266,6 +267,8 @@ fn read_folder(
     run.host = host_metrics(&samples);
     evaluate(&mut run, &mut recording).map_err(broken)?;
     run.warn();
+    let losses: Vec<String> = run.feeds.iter().filter_map(FeedReport::loss).collect();
+    run.warnings.extend(losses);
     Ok((run, recording))
 }
 

@@ -89,6 +89,7 @@ pub fn document(run: &Run) -> RunDocument {
             values.map(|(name, number)| (name.to_owned(), number)).collect()
         },
         warnings: run.warnings.clone(),
+        feeds: run.feeds.clone(),
         log: run.log.clone(),
         series: series::rows(run),
         series_rows: series::row_tracks(&run.series),

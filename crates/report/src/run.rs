@@ -79,6 +79,18 @@ document! {
         log: Vec<String>,
     }
 
+    /// What became of the points that a feed sent while the run went on.
+    FeedReport {
+        /// Where to: kind and target, secrets masked.
+        name: String,
+        /// Points that arrived, as far as the receiver says.
+        points_sent: u64,
+        /// Points that did not.
+        points_lost: u64,
+        /// The first thing that went wrong, be it that it was repeated with success; null: nothing.
+        error: Option<String>,
+    }
+
     /// What the plan asks for of a scenario over time. Scenarios that share a load have parts by weight.
     PlannedLoad {
         /// `users`, or `arrivals` (a second); empty: unknown.
@@ -96,6 +108,17 @@ document! {
         load: String,
         /// The same as a curve.
         planned: PlannedLoad,
+    }
+}
+
+impl FeedReport {
+    /// What is lost, in a sentence; `None`: nothing.
+    pub fn loss(&self) -> Option<String> {
+        let FeedReport { name, points_sent, points_lost, error } = self;
+        let all = units::count(points_sent.saturating_add(*points_lost));
+        let why = error.as_ref().map_or(String::new(), |error| format!(": {error}"));
+        let lost = units::count(*points_lost);
+        (*points_lost > 0).then(|| format!("{name}: {lost} of {all} points were lost{why}"))
     }
 }
 
@@ -163,6 +186,8 @@ pub struct Run {
     pub threshold_results: Vec<ThresholdResult>,
     /// What the tester should know.
     pub warnings: Vec<String>,
+    /// What became of what was sent elsewhere while it went on.
+    pub feeds: Vec<FeedReport>,
     /// The first details of errors, and lines that the plan logs.
     pub log: Vec<String>,
     /// Resources that squall itself used.

@@ -10,9 +10,9 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use squall_engine::{Exchange, Trace, Which};
-use squall_report::Run;
+use squall_report::{FeedReport, Run};
 
-use super::{Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
+use super::{Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
 use crate::error::Error;
 use crate::handle::Phase;
 
@@ -84,6 +84,7 @@ struct Feed {
     sender: Sender<Message>,
     queue: Arc<Queue>,
     wanted: Option<WantedExchanges>,
+    delivery: Option<Delivery>,
     /// Until it was waited for.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -123,8 +124,9 @@ impl Sinks {
                 .name("sink".to_owned())
                 .spawn(move || work(&mut *sink, &inbox, &own))
                 .map_err(failed)?;
-            let (wanted, thread) = (wanted.exchanges, Mutex::new(Some(thread)));
-            all.feeds.push(Feed { name, sender, queue, wanted, thread });
+            let (delivery, thread) = (wanted.delivery, Mutex::new(Some(thread)));
+            let wanted = wanted.exchanges;
+            all.feeds.push(Feed { name, sender, queue, wanted, delivery, thread });
         }
         Ok(all)
     }
@@ -215,6 +217,12 @@ impl Sinks {
     /// How the sinks have fared so far.
     pub(crate) fn reports(&self) -> Vec<SinkReport> {
         self.feeds.iter().map(Feed::report).collect()
+    }
+
+    /// What became so far of what sinks send elsewhere.
+    pub(crate) fn deliveries(&self) -> Vec<FeedReport> {
+        let deliveries = self.feeds.iter().filter_map(|feed| feed.delivery.as_ref());
+        deliveries.map(Delivery::report).collect()
     }
 
     /// Exchanges that sinks which wanted any were told of, and those that found a queue full; `None`: none

@@ -530,7 +530,7 @@ fn sinks_see_the_exchanges_that_they_want() {
     struct Sees(WantedExchanges, Arc<Mutex<Vec<(Phase, i64, usize)>>>);
     impl Sink for Sees {
         fn start(&mut self, _: &Start) -> io::Result<Wanted> {
-            Ok(Wanted { exchanges: Some(self.0), folder: None })
+            Ok(Wanted { exchanges: Some(self.0), ..Wanted::default() })
         }
         fn second(&mut self, _: &Second) -> io::Result<()> {
             Ok(())
