@@ -5,7 +5,7 @@ mod common;
 
 use common::golden;
 use serde_json::Value;
-use squall_analysis::Totals;
+use squall_analysis::{Recent, Totals};
 use squall_metrics::{
     ErrorKind, HostMetrics, HostSample, Level, Load, MetricId, MetricKey, MetricKind, NameId,
     Phases, RowKey, RowKind, Sample, ScenarioLoad, Slice, TimeAccount, TimeRecorder, UserState,
@@ -463,9 +463,11 @@ fn conforms(value: &Value, schema: &Value, definitions: &Value, at: &str) {
 
 #[test]
 fn the_live_line() {
-    let run = run();
+    let (run, mut recent) = (run(), Recent::default());
+    (0..3).for_each(|second| recent.add(&slice(second)));
+    let (totals, recent) = (&run.totals, &recent);
     let line =
-        |elapsed_s, length_s| live_line(&Live { elapsed_s, length_s, totals: &run.totals }) + "\n";
+        |elapsed_s, length_s| live_line(&Live { elapsed_s, length_s, totals, recent }) + "\n";
     let lines = line(2.0, Some(20.0)) + &line(3.0, None) + &line(25.0, Some(20.0));
     assert!(lines.lines().all(|line| line.chars().count() <= 99), "{lines}");
     golden("live.txt", &lines);

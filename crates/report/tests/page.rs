@@ -72,7 +72,14 @@ fn a_page_holds_the_run_and_its_curves() {
         page,
         "made again it is the same"
     );
-    assert_eq!(data(&page, "run"), serde_json::to_value(document(&run)).expect("JSON"));
+    let (figures, result) =
+        (data(&page, "run"), serde_json::to_value(document(&run)).expect("JSON"));
+    for name in ["meta", "totals", "requests", "groups", "checks", "validity_reasons", "generator"]
+    {
+        assert_eq!(figures[name], result[name], "{name}");
+    }
+    assert_eq!(figures["series"]["users"], serde_json::json!([6, 6, 6, 6]));
+    assert_eq!(figures["series"]["second"], serde_json::json!([0, 1, 2, 3]));
     let details = data(&page, "details");
     let all = &details["curves"]["all"];
     assert_eq!(all["count"], serde_json::json!([40, 40, 40, 40]));

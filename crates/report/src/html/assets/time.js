@@ -1,11 +1,9 @@
 // What happened when: load, users, errors and latency over one axis.
 
-/** A line of the result's own series; null: nothing is known of it. */
+/** A line of the result's own series; null: there is none. */
 function ofSeries(name, field, color, more) {
-  const rows = run.series;
-  if (rows.length === 0 || rows.every((row) => row[field] === undefined || row[field] === null)) return null;
-  const values = rows.map((row) => row[field] ?? null);
-  return { name, values, starts: rows.map((row) => row.second), seconds: rows[0].seconds, color, ...more };
+  const { second, seconds, [field]: values } = run.series;
+  return second.length === 0 ? null : { name, values, starts: second, seconds, color, ...more };
 }
 
 /** The lines of percentiles of something over time; what is 0 had no response. */
@@ -89,9 +87,11 @@ function dropped() {
 /** Scenarios with a planned load of a kind, and their lines together. */
 function ofScenarios(name, planned, field, color, more) {
   const loads = (run.meta.scenarios || []).filter((scenario) => scenario.planned && scenario.planned.unit === planned).map((scenario) => scenario.name);
-  const rows = run.series.map((row) => ({ ...row, sum: row.scenarios ? loads.reduce((sum, own) => sum + ((row.scenarios[own] || {})[field] || 0), 0) : null }));
-  if (loads.length === 0 || rows.length === 0 || rows.every((row) => row.sum === null)) return null;
-  return { name, values: rows.map((row) => row.sum), starts: rows.map((row) => row.second), seconds: rows[0].seconds, color, ...more };
+  const { second, seconds, scenarios } = run.series;
+  const lists = loads.filter((own) => scenarios[own]).map((own) => scenarios[own][field]);
+  if (lists.length === 0 || second.length === 0) return null;
+  const values = second.map((_, at) => lists.reduce((sum, list) => sum + list[at], 0));
+  return { name, values, starts: second, seconds, color, ...more };
 }
 
 function arrivalsChart() {
