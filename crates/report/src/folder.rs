@@ -238,6 +238,7 @@ fn read_folder(
             shown,
         }),
         stopped_by_plan: known.stopped_by_plan,
+        marks: known.marks,
         generator: Generator {
             cpu_user_s: known.generator.cpu_user_s,
             cpu_sys_s: known.generator.cpu_sys_s,

@@ -88,6 +88,19 @@ document! {
         points: Vec<(f64, f64)>,
     }
 
+    /// A moment of the load that explains what is seen after it.
+    Mark {
+        /// Seconds after the start of the load.
+        at_s: f64,
+        /// `stage` (one begins, or the last is over), `paused`, `resumed`, `scaled` (somebody changed a load),
+        /// `stopped`, `aborted` (both by somebody), or `threshold` (which ended the load).
+        kind: String,
+        /// The scenario; empty: all of them.
+        scenario: String,
+        /// In words.
+        text: String,
+    }
+
     /// A scenario.
     ScenarioMeta {
         /// Its name.
@@ -155,6 +168,8 @@ pub struct Run {
     pub incomplete: Vec<String>,
     /// The threshold that ended its load, and when.
     pub aborted: Option<Abort>,
+    /// Its stages, pauses, and what people changed.
+    pub marks: Vec<Mark>,
     /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
     pub stopped_by_plan: bool,
     /// What was recorded.

@@ -12,7 +12,7 @@ use squall_metrics::{
     Verdict,
 };
 use squall_report::{
-    FileKind, Finished, Generator, Live, Meta, PlannedLoad, Recording, Row, Run, RunFolder,
+    FileKind, Finished, Generator, Live, Mark, Meta, PlannedLoad, Recording, Row, Run, RunFolder,
     RunPhase, ScenarioMeta, Show, document, file, live_line, load, run_schema, text, write_json,
 };
 
@@ -241,6 +241,14 @@ fn run() -> Run {
             peak_rss_bytes: 9 << 20,
             ..Generator::default()
         },
+        marks: [(0.0, "stage", "buyer", "buyer: stage 1"), (1.5, "paused", "", "paused")]
+            .map(|(at_s, kind, scenario, text)| Mark {
+                at_s,
+                kind: kind.to_owned(),
+                scenario: scenario.to_owned(),
+                text: text.to_owned(),
+            })
+            .to_vec(),
         ..Run::default()
     };
     run.evaluate(&mut recording).expect("readable");

@@ -232,9 +232,13 @@ impl State {
                 self.note(at_s, &format!("{} begins", phase.label()), false);
             }
             EventKind::PhaseEnded { phase, failed } => self.ended(at_s, *phase, failed.as_deref()),
-            EventKind::Stage { scenario, stage } => {
+            EventKind::Stage { scenario, stage, stages, .. } => {
                 let of = if scenario.is_empty() { "all scenarios" } else { scenario };
-                self.note(at_s, &format!("{of}: stage {stage} begins"), false);
+                let what = match stage > stages {
+                    true => "the stages are over".to_owned(),
+                    false => format!("stage {stage} begins"),
+                };
+                self.note(at_s, &format!("{of}: {what}"), false);
             }
             EventKind::StopAsked(_) => {
                 self.stopping.get_or_insert(Stopping::InOrder);

@@ -9,7 +9,7 @@ use crate::document::{
     AbortDocument, CheckRow, Gap, GeneratorDocument, MetricRow, OutcomeDocument, Row, RunDocument,
     SteadyPart, ThresholdRow, TimeAccounting, ValidityReason,
 };
-use crate::run::{Meta, RunPhase};
+use crate::run::{Mark, Meta, RunPhase};
 use crate::series::{HostTrack, SeriesDocument, SeriesScenario};
 
 /// A field of the series.
@@ -51,6 +51,7 @@ pub(super) struct Figures<'a> {
     interrupted: bool,
     aborted: Option<&'a AbortDocument>,
     stopped_by_plan: bool,
+    marks: &'a [Mark],
     outcome: &'a OutcomeDocument,
     validity: &'a str,
     validity_reasons: &'a [ValidityReason],
@@ -85,6 +86,7 @@ impl Figures<'_> {
             interrupted: run.interrupted,
             aborted: run.aborted.as_ref(),
             stopped_by_plan: run.stopped_by_plan,
+            marks: &run.marks,
             outcome: &run.outcome,
             validity: &run.validity,
             validity_reasons: &run.validity_reasons,

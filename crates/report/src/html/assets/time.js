@@ -69,6 +69,7 @@ function timeSection() {
     }));
   }
   own.push(chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 110 }));
+  own.push(...hostCharts());
   const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn.`) : null;
   return section('time', 'Over time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
 }
@@ -108,6 +109,23 @@ function usersChart() {
   return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130 })] : [];
 }
 
+/** The machine that squall ran on: each metric is drawn where the system has told it. */
+function hostCharts() {
+  const { second, values } = run.series_host;
+  if (second.length < 2) return [];
+  const seconds = second[1] - second[0];
+  const known = (list) => list.some((value) => value > 0);
+  const line = (name, list, color, more) => ({ name, values: list, starts: second, seconds, color, ...more });
+  const gauge = (name, key, color, more) => known(values[key] || []) && line(name, values[key], color, more);
+  const share = (name, key, color, more) => known(values[key] || []) && line(name, values[key].map((ticks, at) => (values.cpu_ticks[at] > 0 ? ticks / values.cpu_ticks[at] : null)), color, more);
+  const charts = [
+    { title: 'The machine: CPU', unit: 'share', about: 'Of all its processors, squall and all other programs together. At 100% nothing on it is on time.', series: [share('busy', 'cpu_busy_ticks', 'c1'), share('taken by other guests', 'steal_ticks', 'c2', { dash: '2 2' })] },
+    { title: 'The machine: memory', unit: 'size', series: [gauge('squall', 'rss_bytes', 'c1'), gauge('TCP sockets of all programs', 'tcp_memory_bytes', 'c4', { dash: '5 3' })] },
+    { title: 'The machine: network', unit: 'bytes', about: 'Bytes a second of all interfaces but loopback, both ways.', series: [gauge('network', 'network_bytes', 'c1', { per: true })] },
+  ];
+  return charts.map((own) => ({ ...own, height: 110, series: own.series.filter(Boolean) })).filter((own) => own.series.length > 0).map(chart);
+}
+
 /** What most responses took in each interval. */
 function heatRows() {
   const rows = curves.all.heat.map((bins, at) => {
@@ -139,6 +157,6 @@ function legendOfMarks() {
   const parts = [];
   if (run.steady && run.steady.found) parts.push(`The shaded part is steady: ${moment(run.steady.from_s)} to ${moment(run.steady.to_s)}, ${rate(run.steady.rate)}.`);
   const all = marks();
-  if (all.length > 0) parts.push(`Marks: ${all.map((mark) => `${mark.text} at ${moment(mark.at)}`).join(', ')}.`);
+  if (all.length > 0) parts.push(`Marks: ${all.slice(0, 20).map((mark) => `${mark.text} at ${moment(mark.at)}`).join(', ')}${all.length > 20 ? ` and ${all.length - 20} more` : ''}.`);
   return parts.length > 0 ? el('p.note', null, parts.join(' ')) : null;
 }
