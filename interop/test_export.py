@@ -58,5 +58,25 @@ class Export(unittest.TestCase):
         self.assertEqual(max(row["planned_users"] or 0 for row in rows), 5)
 
 
+class Samples(unittest.TestCase):
+    def test_parquet_has_the_rows_of_csv(self):
+        counts = {}
+        with tempfile.TemporaryDirectory() as folder:
+            plan = Path(folder, "plan.yaml")
+            plan.write_text(PLAN)
+            for form in ("csv", "parquet"):
+                command = [SQUALL, "run", plan, "--json", "--quiet", "--samples", Path(folder, f"all.{form}")]
+                result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+                counts[form] = result["totals"]
+            table = pyarrow.parquet.read_table(Path(folder, "all.parquet"))
+            with open(Path(folder, "all.csv"), newline="") as file:
+                lines = list(csv.DictReader(file))
+        self.assertEqual(table.column_names, list(lines[0]))
+        self.assertEqual(table.num_rows, counts["parquet"]["count"])
+        self.assertEqual(len(lines), counts["csv"]["count"])
+        self.assertEqual(sum(table["bytes_in"].to_pylist()), counts["parquet"]["bytes_in"])
+        self.assertEqual({line["name"] for line in lines}, set(table["name"].to_pylist()))
+
+
 if __name__ == "__main__":
     unittest.main()

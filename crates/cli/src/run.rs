@@ -8,10 +8,10 @@ use squall_plan::yaml::Loaded;
 use squall_report::{Finished, RunDocument};
 use squall_runner::{
     Folder, Handle, Json, Options, Outcome, Phase, PhaseReport, Progress, ProgressStyle,
-    RequestLog, Sink,
+    RequestLog, Samples, Sink,
 };
 
-use crate::args::{self, Output};
+use crate::args::{self, Output, SampleFile};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
 use crate::{labels, out, plans, signals};
@@ -72,6 +72,9 @@ fn sinks(
         let bytes = output.log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
         let log = RequestLog::new(path, output.log_which, bytes);
         sinks.push((path.display().to_string(), Box::new(log)));
+    }
+    if let Some(SampleFile { path, format }) = &output.samples {
+        sinks.push((path.display().to_string(), Box::new(Samples::new(path, *format))));
     }
     sinks
 }

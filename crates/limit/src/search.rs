@@ -202,16 +202,7 @@ impl Search {
 
     /// The middle of what single steps, certain or not, leave between them.
     fn bisect(&self, steps: &[LoadStep], low: f64, high: f64) -> Next {
-        let levels = |met: bool| {
-            let of = move |step: &&LoadStep| step.met() == met;
-            steps
-                .iter()
-                .filter(of)
-                .map(|step| step.level)
-                .filter(|level| (low..=high).contains(level))
-        };
-        let high = levels(false).fold(high, f64::min);
-        let low = levels(true).filter(|level| *level < high).fold(low, f64::max);
+        let (low, high) = split(steps, low, high);
         let next = self.rounded((low * high).sqrt());
         if high - low > MAX_BRACKET_WIDTH * high && low < next && next < high {
             return Next::Try(next);
@@ -227,6 +218,22 @@ impl Search {
             LevelKind::Rate | LevelKind::Factor => level,
         }
     }
+}
+
+/// The two neighbouring levels from `low` to `high` between which the steps contradict a maximum least: the fewest did not
+/// meet the requirements below it, or met them above. A single step at a low level has few requests, and may not
+/// meet them by chance. Of several such places the lowest counts: short steps miss the longest queues.
+fn split(steps: &[LoadStep], low: f64, high: f64) -> (f64, f64) {
+    let within = |level: &f64| (low..=high).contains(level);
+    let mut levels: Vec<f64> = steps.iter().map(|step| step.level).filter(within).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    let contradict = |upper: f64| {
+        let against = |step: &&LoadStep| within(&step.level) && step.met() == (step.level >= upper);
+        steps.iter().filter(against).count()
+    };
+    let pairs = levels.windows(2).map(|pair| (pair[0], pair[1]));
+    pairs.min_by_key(|(_, upper)| contradict(*upper)).unwrap_or((low, high))
 }
 
 /// What bounds a search from above.
@@ -378,6 +385,21 @@ mod tests {
         assert_eq!(end, SearchEnd::Found);
         let limit = crate::Limit::new("a".to_owned(), LevelKind::Rate, "search", steps, end);
         assert!(limit.confirmed, "{limit:?}");
+    }
+
+    /// At low levels steps have too few requests to be certain of a percentile, and at the first of all one request
+    /// is slow by chance. The maximum is far above.
+    #[test]
+    fn chance_at_a_low_level_does_not_keep_it_there() {
+        let mut steps: Vec<LoadStep> = Vec::new();
+        while let Next::Try(level) = by_rate(10.0, None).next(&steps, true) {
+            let used = if level < 350.0 { 0.8 } else { 3.0 };
+            let mut next = step(level, if steps.is_empty() { 2.4 } else { used });
+            next.requirements[0].certain &= level > 50.0;
+            steps.push(next);
+        }
+        let maximum = SustainedMax::of(&steps, LevelKind::Rate).expect("a maximum");
+        assert!((330.0..350.0).contains(&maximum.level), "{maximum:?} {steps:?}");
     }
 
     #[test]

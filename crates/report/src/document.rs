@@ -435,9 +435,9 @@ document! {
         cpu_sys_s: f64,
         /// Largest resident memory, in bytes.
         peak_rss_bytes: u64,
-        /// Requests written to the request log; null: there was none.
+        /// Requests written to the request log and to the samples, each by itself; null: there were neither.
         requests_logged: Option<u64>,
-        /// Requests left out of that log because its queue was full.
+        /// Requests left out of them because a queue was full.
         requests_not_logged: Option<u64>,
         /// CPU time of the workers, in seconds.
         workers_cpu_s: f64,

@@ -18,8 +18,10 @@ mod limit;
 mod live;
 mod markdown;
 mod openmetrics;
+mod parquet;
 mod recording;
 mod run;
+mod samples;
 mod schema;
 mod series;
 mod text;
@@ -45,6 +47,7 @@ pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use recording::Recording;
 pub use run::{Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
+pub use samples::{RequestSample, SampleFormat, SampleWriter};
 pub use series::{
     CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument, SeriesPhase, SeriesScenario,
     SeriesTimes,

@@ -121,9 +121,9 @@ pub struct Generator {
     pub cpu_sys_s: f64,
     /// Largest resident memory, in bytes.
     pub peak_rss_bytes: u64,
-    /// Requests written to the request log, if there was one.
+    /// Requests written to the request log and to the samples, if there were any; one that is in both counts twice.
     pub requests_logged: Option<u64>,
-    /// Requests left out of that log because its queue was full.
+    /// Requests left out of them because a queue was full.
     pub requests_not_logged: Option<u64>,
 }
 
@@ -335,7 +335,7 @@ impl Run {
         );
         warn(
             self.generator.requests_not_logged.unwrap_or(0),
-            "{} requests were left out of the request log because its queue was full: virtual users do not wait for it",
+            "{} requests were left out of the request log or the samples because a queue was full: virtual users do not wait for it",
         );
         warn(counters.log_dropped, "{} lines did not fit into the run's log");
         warn(

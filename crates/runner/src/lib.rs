@@ -86,7 +86,7 @@ pub use plans::{load, load_str};
 pub use run::{Outcome, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
-    Event, EventKind, Folder, Json, Progress, ProgressStyle, RequestLog, Row, Second, SeenExchange,
-    Sink, SinkReport, Start, Wanted, WantedExchanges,
+    Event, EventKind, Folder, Json, Progress, ProgressStyle, RequestLog, Row, Samples, Second,
+    SeenExchange, Sink, SinkReport, Start, Wanted, WantedExchanges,
 };
 pub use trial::{Tried, try_plan};

@@ -7,16 +7,23 @@
 
 mod advise;
 mod compile;
+mod cookies;
 mod data;
+mod exec;
 mod flow;
 mod judged;
 mod metric;
 mod ops;
+mod post;
 mod print;
 mod request;
+mod scenarios;
 mod scope;
 mod tags;
+mod target;
 mod times;
+mod values;
+mod variables;
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -2,7 +2,6 @@
 //! Parquet, or as an HdrHistogram log. Computed from the recording in memory that does not grow with the run.
 
 mod lines;
-mod parquet;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -14,13 +13,13 @@ use serde_json::Value;
 use squall_base::{escape_control, escape_json};
 use squall_metrics::{HostSample, MetricId, MetricKey, NameId, RowKey, RowKind, Slice, SliceSet};
 
-use self::parquet::Table;
 use crate::hlog;
+use crate::parquet::Table;
 use crate::recording::Recording;
 use crate::run::Run;
 use crate::series::PlannedLoads;
 use lines::Second;
-use table::{COLUMNS, cell, value};
+use table::{COLUMNS, cell, cells, value};
 
 /// Seconds that are open at a time: workers hand over the same second within moments of each other.
 const OPEN_SECONDS: usize = 8;
@@ -76,7 +75,7 @@ enum Writer<'w> {
     Csv(&'w mut (dyn Write + Send)),
     Jsonl(&'w mut (dyn Write + Send)),
     Hlog(&'w mut (dyn Write + Send)),
-    Parquet(Box<Table<'w>>),
+    Parquet(Box<Table<&'w mut (dyn Write + Send)>>),
 }
 
 impl Writer<'_> {
@@ -96,7 +95,7 @@ impl Writer<'_> {
                 Writer::Hlog(to)
             }
             Format::Jsonl => Writer::Jsonl(to),
-            Format::Parquet => Writer::Parquet(Box::new(Table::new(to)?)),
+            Format::Parquet => Writer::Parquet(Box::new(Table::new(to, &COLUMNS)?)),
         })
     }
 
@@ -108,7 +107,7 @@ impl Writer<'_> {
                 let cells = COLUMNS.iter().map(|(name, _)| cell(value(line, name).as_deref()));
                 writeln!(to, "{}", escape_control(&cells.collect::<Vec<_>>().join(",")))
             }
-            Writer::Parquet(table) => table.add(line),
+            Writer::Parquet(table) => table.add(cells(line)),
         }
     }
 

@@ -1,17 +1,10 @@
 //! The columns of exports that are tables: a key of a line each, or what is within one.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
-    /// A whole number from 0.
-    Count,
-    /// A number.
-    Number,
-    /// A text.
-    Text,
-}
+use crate::parquet::{Cell, Type};
 
 /// The columns with their types. Times are in µs.
 pub(super) const COLUMNS: [(&str, Type); 56] = {
@@ -77,8 +70,7 @@ pub(super) const COLUMNS: [(&str, Type); 56] = {
 };
 
 /// The value of a line in a column; `None`: it has none.
-pub(super) fn value<'l>(line: &'l Value, column: &str) -> Option<std::borrow::Cow<'l, Value>> {
-    use std::borrow::Cow;
+pub(super) fn value<'l>(line: &'l Value, column: &str) -> Option<Cow<'l, Value>> {
     if let Some(phase) = column.strip_suffix("_mean_us")
         && let Some(mean) = line.get("phases").and_then(|phases| phases.get(phase)?.get("mean_us"))
     {
@@ -95,6 +87,27 @@ pub(super) fn value<'l>(line: &'l Value, column: &str) -> Option<std::borrow::Co
 fn pairs(counts: &serde_json::Map<String, Value>) -> String {
     let pairs = counts.iter().map(|(name, count)| format!("{name}={count}"));
     pairs.collect::<Vec<_>>().join(" ")
+}
+
+/// A line as a row of all columns.
+pub(super) fn cells(line: &Value) -> impl Iterator<Item = Cell<'_>> {
+    let cell = |(name, kind): &(&str, Type)| {
+        let own = value(line, name)?;
+        match kind {
+            Type::Count => own.as_u64().map(Cell::Count),
+            Type::Number => own.as_f64().map(Cell::Number),
+            Type::Text => text(own).map(Cell::Text),
+        }
+    };
+    COLUMNS.iter().map(move |column| cell(column).unwrap_or(Cell::Empty))
+}
+
+fn text(value: Cow<'_, Value>) -> Option<Cow<'_, str>> {
+    match value {
+        Cow::Borrowed(own) => own.as_str().map(Cow::Borrowed),
+        Cow::Owned(Value::String(own)) => Some(Cow::Owned(own)),
+        Cow::Owned(_) => None,
+    }
 }
 
 /// A value as a cell of CSV (RFC 4180).

@@ -126,8 +126,10 @@ fn parquet_has_the_rows_and_columns_of_csv() {
 fn a_long_parquet_file_has_several_groups() {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     let mut file = tempfile::tempfile().expect("a file");
-    let mut table = Table::new(&mut file).expect("a file");
-    (0..40_000).for_each(|second| table.add(&json!({"second": second})).expect("written"));
+    let mut table = Table::new(&mut file, &COLUMNS).expect("a file");
+    (0..40_000).for_each(|second| {
+        table.add(cells(&json!({"second": second}))).expect("written");
+    });
     table.finish().expect("written");
     let reader = SerializedFileReader::new(file).expect("a Parquet file");
     let rows = reader.metadata().file_metadata().num_rows();

@@ -8,6 +8,7 @@ mod json;
 mod progress;
 mod queue;
 mod request_log;
+mod samples;
 mod second;
 
 use std::io;
@@ -25,6 +26,7 @@ pub use progress::{Progress, ProgressStyle};
 pub use queue::SinkReport;
 pub(crate) use queue::Sinks;
 pub use request_log::RequestLog;
+pub use samples::Samples;
 pub(crate) use second::Seconds;
 pub use second::{Row, Second};
 

@@ -1,6 +1,6 @@
-//! Exports as Parquet: the columns of the table, each line a row, in groups of rows so that memory does not grow with
-//! the run.
+//! Tables as Parquet, in groups of rows, so that memory does not grow with the number of rows.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -10,16 +10,37 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type as Schema;
-use serde_json::Value;
-
-use super::table::{COLUMNS, Type, value};
 
 /// Rows of a group: with all columns some megabytes.
 const GROUP_ROWS: usize = 16_384;
 
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    /// A whole number from 0.
+    Count,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+}
+
+/// A value in a column. One that is not of the column's type counts as none.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell<'c> {
+    /// None.
+    Empty,
+    /// For [`Type::Count`] or [`Type::Number`].
+    Count(u64),
+    /// For [`Type::Number`].
+    Number(f64),
+    /// For [`Type::Text`].
+    Text(Cow<'c, str>),
+}
+
 /// A Parquet file that is being written.
-pub(super) struct Table<'w> {
-    file: SerializedFileWriter<&'w mut (dyn Write + Send)>,
+pub(crate) struct Table<W: Write + Send> {
+    file: SerializedFileWriter<W>,
     columns: Vec<Column>,
     /// Rows of the present group.
     rows: usize,
@@ -27,7 +48,6 @@ pub(super) struct Table<'w> {
 
 /// The cells of a column in the present group.
 struct Column {
-    name: &'static str,
     /// 1 for each row that has a value, 0 for one that has none.
     levels: Vec<i16>,
     cells: Cells,
@@ -40,29 +60,32 @@ enum Cells {
     Text(Vec<ByteArray>),
 }
 
-impl Table<'_> {
-    /// Begins a file.
+impl<W: Write + Send> Table<W> {
+    /// Begins a file with these columns, of which a row may have none.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn new(to: &mut (dyn Write + Send)) -> io::Result<Table<'_>> {
+    pub fn new(to: W, columns: &[(&'static str, Type)]) -> io::Result<Table<W>> {
         let gzip = Compression::GZIP(GzipLevel::default());
         let properties = WriterProperties::builder()
             .set_compression(gzip)
             .set_created_by(format!("squall version {}", env!("CARGO_PKG_VERSION")))
             .build();
-        let schema = schema().map_err(other)?;
+        let schema = schema(columns).map_err(other)?;
         let file = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties));
-        let columns = COLUMNS.iter().map(|(name, kind)| Column::new(name, *kind)).collect();
+        let columns = columns.iter().map(|(_, kind)| Column::new(*kind)).collect();
         Ok(Table { file: file.map_err(other)?, columns, rows: 0 })
     }
 
-    /// Adds a line.
+    /// Adds a row: a cell for each column, in their order.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn add(&mut self, line: &Value) -> io::Result<()> {
-        self.columns.iter_mut().for_each(|column| column.add(line));
+    pub fn add<'c>(&mut self, row: impl IntoIterator<Item = Cell<'c>>) -> io::Result<()> {
+        let mut row = row.into_iter();
+        for column in &mut self.columns {
+            column.add(row.next().unwrap_or(Cell::Empty));
+        }
         self.rows += 1;
         if self.rows < GROUP_ROWS { Ok(()) } else { self.write_group().map_err(other) }
     }
@@ -92,35 +115,35 @@ impl Table<'_> {
 }
 
 impl Column {
-    fn new(name: &'static str, kind: Type) -> Column {
+    fn new(kind: Type) -> Column {
         let cells = match kind {
             Type::Count => Cells::Count(Vec::new()),
             Type::Number => Cells::Number(Vec::new()),
             Type::Text => Cells::Text(Vec::new()),
         };
-        Column { name, levels: Vec::new(), cells }
+        Column { levels: Vec::new(), cells }
     }
 
-    fn add(&mut self, line: &Value) {
-        let value = value(line, self.name);
-        let value = value.as_deref();
-        let is_there = match &mut self.cells {
-            Cells::Count(cells) => {
-                let count = value.and_then(Value::as_u64);
-                // Larger ones are none that anything could have counted.
-                cells.extend(count.map(|count| i64::try_from(count).unwrap_or(i64::MAX)));
-                count.is_some()
+    fn add(&mut self, cell: Cell<'_>) {
+        let is_there = match (&mut self.cells, cell) {
+            // Larger ones are none that anything could have counted.
+            (Cells::Count(cells), Cell::Count(count)) => {
+                cells.push(i64::try_from(count).unwrap_or(i64::MAX));
+                true
             }
-            Cells::Number(cells) => {
-                let number = value.and_then(Value::as_f64);
-                cells.extend(number);
-                number.is_some()
+            (Cells::Number(cells), Cell::Count(count)) => {
+                cells.push(count as f64);
+                true
             }
-            Cells::Text(cells) => {
-                let text = value.and_then(Value::as_str);
-                cells.extend(text.map(ByteArray::from));
-                text.is_some()
+            (Cells::Number(cells), Cell::Number(number)) => {
+                cells.push(number);
+                true
             }
+            (Cells::Text(cells), Cell::Text(text)) => {
+                cells.push(ByteArray::from(text.as_ref()));
+                true
+            }
+            _ => false,
         };
         self.levels.push(i16::from(is_there));
     }
@@ -144,8 +167,8 @@ impl Column {
     }
 }
 
-/// The columns, none of which every line has.
-fn schema() -> Result<Schema, ParquetError> {
+/// The columns, none of which every row has.
+fn schema(columns: &[(&'static str, Type)]) -> Result<Schema, ParquetError> {
     let field = |(name, kind): &(&str, Type)| {
         let (physical, logical) = match kind {
             Type::Count => (Physical::INT64, None),
@@ -156,7 +179,7 @@ fn schema() -> Result<Schema, ParquetError> {
         let field = field.with_repetition(Repetition::OPTIONAL).with_logical_type(logical);
         field.build().map(Arc::new)
     };
-    let fields: Result<Vec<_>, ParquetError> = COLUMNS.iter().map(field).collect();
+    let fields: Result<Vec<_>, ParquetError> = columns.iter().map(field).collect();
     Schema::group_type_builder("squall").with_fields(fields?).build()
 }
 

@@ -1,0 +1,133 @@
+//! What can be typed. What it means is decided by the commands.
+
+mod one_line;
+mod options;
+mod plans;
+mod results;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use one_line::OneLine;
+pub use options::{Output, Variables};
+pub use plans::{Check, Doctor, Limit, Mode, Raised, Run, Try};
+pub use results::{
+    Baseline, BaselineCommand, Compare, Export, History, PassedOrFailed, Report, Runs, Trend,
+};
+pub use values::{SampleFile, rate};
+
+/// A load-testing tool: generates load and reports what the target did.
+#[derive(Debug, Parser)]
+#[command(
+    name = "squall",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  squall http://127.0.0.1:8080/ -c 64 -d 10s\n  \
+                  squall http://127.0.0.1:8080/login -m POST -b 'user=a' -n 1000\n  \
+                  squall run shop.yaml --users 500 --for 2m"
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub one_line: OneLine,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a plan.
+    Run(Run),
+    /// Run one iteration of one virtual user, and show every request and response.
+    Try(Try),
+    /// Find the sustained maximum: the highest load at which the target meets its requirements.
+    Limit(Limit),
+    /// Check a plan and say what it would do; sends nothing.
+    Check(Check),
+    /// Check whether this machine can generate load, and a plan's load.
+    Doctor(Doctor),
+    /// Print the JSON Schema of plans, for editors, or of results.
+    Schema(Schema),
+    /// Print the result of a run from its folder.
+    Report(Report),
+    /// Write what was recorded in a run, second by second, for other programs.
+    Export(Export),
+    /// List the runs of a folder.
+    History(History),
+    /// Say what changed from one run to another, by more than chance.
+    Compare(Compare),
+    /// Show a measure over many runs, and where it stepped.
+    Trend(Trend),
+    /// Keep a run as a small file to compare others with.
+    Baseline(Baseline),
+    /// Run the built-in target.
+    Target(Target),
+    /// Print the completions of a shell: `source <(squall completions bash)`.
+    Completions(Completions),
+    /// Print the man page of squall or of one of its commands: `squall man | man -l -`.
+    Man(Man),
+}
+
+/// Completions.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// A man page.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The command, such as `run`; without it, squall's own page.
+    pub command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Schema {
+    /// That of run.json, in place of that of plans.
+    #[arg(long)]
+    pub run: bool,
+    /// That of `squall compare --json`.
+    #[arg(long, conflicts_with = "run")]
+    pub compare: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Target {
+    /// Address to listen on: host:port, [v6]:port or unix:/path; may be given more than once.
+    #[arg(short = 'l', long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub listen: Vec<String>,
+    /// Speak TLS, with a certificate made for the occasion.
+    #[arg(long)]
+    pub tls: bool,
+    /// PEM file of the certificate chain.
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+    /// PEM file of the private key.
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+    /// Threads [default: one a core].
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// Seed of everything random that it does [default: another each time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Print what can be asked for, and end.
+    #[arg(long)]
+    pub routes: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,161 @@
+//! Commands on a plan: run it, try it, find the limit of its target, check it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use squall_runner::LoadOverrides;
+
+use super::options::{Output, RuntimeOptions, Variables};
+use super::values::{duration, rate};
+
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The plan.
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Virtual users in place of the plan's, shared over its scenarios in the plan's proportions.
+    #[arg(long, value_name = "N")]
+    pub users: Option<u64>,
+    /// Arrivals in place of the plan's, such as 50/s, shared over its open workloads in the plan's proportions.
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// Over how long each load rises, in place of the plan's.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub ramp: Option<Duration>,
+    /// Iterations of each load, of all its users together, in place of the plan's ends.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub iterations: Option<u64>,
+    /// Length of the load in place of the plan's ends.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+impl Run {
+    /// What takes the place of the plan's loads.
+    pub fn loads(&self) -> LoadOverrides {
+        let Run { users, rate, ramp, iterations, duration, .. } = *self;
+        LoadOverrides { users, rate, ramp, iterations, length: duration }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Limit {
+    /// The plan. Its loads are replaced, in their proportions.
+    pub plan: PathBuf,
+    /// A requirement, such as 'p99 < 200ms' or 'error_rate < 1%'; may be given more than once
+    /// [default: the plan's thresholds].
+    #[arg(long, value_name = "THRESHOLD")]
+    pub require: Vec<String>,
+    /// What is raised: iterations started per second, virtual users, or a factor of the plan's loads [default: as in
+    /// the plan's load; a factor if it has both].
+    #[arg(long, value_enum)]
+    pub by: Option<Raised>,
+    /// First load level [default: 10/s, 1 user, or 0.25 of the plan's loads].
+    #[arg(long, value_name = "A")]
+    pub from: Option<String>,
+    /// Highest load level; required by the modes other than search.
+    #[arg(long, value_name = "B")]
+    pub to: Option<String>,
+    /// Length of a step; its first fifth is not measured.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
+    pub step: Duration,
+    /// Most steps.
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub steps: u32,
+    /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
+    /// again; soak: B for all steps.
+    #[arg(long, value_enum, default_value_t = Mode::Search)]
+    pub mode: Mode,
+    #[command(flatten)]
+    pub variables: Variables,
+    #[command(flatten)]
+    pub runtime: RuntimeOptions,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+    /// Folder in which a folder with plan.yaml, limit.json and limit.txt is made.
+    #[arg(short = 'o', long, value_name = "DIR", default_value = "squall-runs")]
+    pub out: PathBuf,
+    /// Print only the result, no progress.
+    #[arg(short = 'q', long)]
+    pub quiet: bool,
+}
+
+/// What `squall limit` raises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Raised {
+    /// Iterations started per second.
+    Rate,
+    /// Virtual users.
+    Users,
+    /// The plan's loads, multiplied by a factor.
+    Factor,
+}
+
+/// What `squall limit` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Find the sustained maximum.
+    Search,
+    /// From A to B in even steps, whatever is violated.
+    Stress,
+    /// A, then B, then A again.
+    Spike,
+    /// B, for all steps.
+    Soak,
+}
+
+impl From<Mode> for squall_runner::Mode {
+    fn from(mode: Mode) -> squall_runner::Mode {
+        match mode {
+            Mode::Search => squall_runner::Mode::Search,
+            Mode::Stress => squall_runner::Mode::Stress,
+            Mode::Spike => squall_runner::Mode::Spike,
+            Mode::Soak => squall_runner::Mode::Soak,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Try {
+    /// The plan.
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Only this scenario.
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+    /// Show only the requests of this step, by its number, such as 3 or 3.1, or by a request's name. Steps
+    /// before it are run, those after a number are not.
+    #[arg(long, value_name = "STEP")]
+    pub step: Option<String>,
+    /// Show all headers and whole bodies, files and forms too (at most 64MiB of each message).
+    #[arg(long)]
+    pub full: bool,
+    /// Write what --full shows to FILE, too.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The plan.
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Print the compiled program.
+    #[arg(long)]
+    pub program: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// A plan, to check what it needs of the machine.
+    pub plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub variables: Variables,
+}

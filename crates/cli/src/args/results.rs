@@ -1,0 +1,131 @@
+//! Commands on results: report and export one, list, compare and keep many.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use squall_report::Format;
+
+use super::values::{format, label};
+use crate::files::{ResultFile, parse_file};
+
+/// Which of the runs of a folder are meant.
+#[derive(Debug, Args)]
+pub struct Runs {
+    /// The folder in which run folders are made.
+    #[arg(value_name = "FOLDER", default_value = "squall-runs")]
+    pub folder: PathBuf,
+    /// Only runs of the plan of this name.
+    #[arg(long, value_name = "NAME")]
+    pub plan: Option<String>,
+    /// Only runs with this label; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    pub label: Vec<(String, String)>,
+    /// Only runs of the commit that begins so.
+    #[arg(long, value_name = "COMMIT")]
+    pub commit: Option<String>,
+    /// Only runs that passed, or that failed.
+    #[arg(long, value_enum)]
+    pub outcome: Option<PassedOrFailed>,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+}
+
+/// The outcome of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PassedOrFailed {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+}
+
+#[derive(Debug, Args)]
+pub struct History {
+    #[command(flatten)]
+    pub runs: Runs,
+}
+
+#[derive(Debug, Args)]
+pub struct Trend {
+    #[command(flatten)]
+    pub runs: Runs,
+    /// What is shown, such as 'p95(login)', rate or error_rate.
+    #[arg(long, value_name = "MEASURE", default_value = "p95")]
+    pub measure: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The run that the others are compared with: its folder, its run.json, a baseline, or a label (a value, NAME=VALUE,
+    /// or the beginning of a commit) of a run in squall-runs.
+    #[arg(value_name = "RUN")]
+    pub before: String,
+    /// The runs that are compared with it.
+    #[arg(value_name = "RUN", required = true)]
+    pub after: Vec<String>,
+    /// Fail (exit code 1) if a measure changed by more than that, and by more than chance: 'p95 +10%', 'p99(login) +5%',
+    /// 'error_rate +0.5%' (percentage points), 'rate -5%'; may be given more than once.
+    #[arg(long, value_name = "CHANGE", allow_hyphen_values = true)]
+    pub fail_if: Vec<String>,
+    /// Where runs are looked for by their labels.
+    #[arg(long = "in", value_name = "FOLDER", default_value = "squall-runs")]
+    pub folder: PathBuf,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+    /// Write it as Markdown, for a pull request.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub markdown: Option<String>,
+    /// Write it as a page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Baseline {
+    #[command(subcommand)]
+    pub command: BaselineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BaselineCommand {
+    /// Write what `squall compare` needs of a run to a file that may be kept beside the code.
+    Save {
+        /// The run's folder, or a label of it.
+        run: String,
+        /// The file.
+        file: PathBuf,
+        /// Where the run is looked for by its label.
+        #[arg(long = "in", value_name = "FOLDER", default_value = "squall-runs")]
+        folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The run's folder.
+    pub run: PathBuf,
+    /// csv, jsonl, parquet, or hlog (HdrHistogram's interval log).
+    #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = format)]
+    pub format: Format,
+    /// The file to write [default: the standard output].
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run's folder, or its run.json.
+    pub run: PathBuf,
+    /// Say what the numbers mean.
+    #[arg(long)]
+    pub explain: bool,
+    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<String>,
+    /// Write the result to FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github,
+    /// gitlab, openmetrics or hlog; may be given more than once.
+    #[arg(short = 'o', long, value_name = "KIND=FILE", value_parser = parse_file)]
+    pub out: Vec<ResultFile>,
+}

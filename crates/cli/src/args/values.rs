@@ -1,0 +1,95 @@
+//! Values as they are typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use squall_engine::Which;
+use squall_report::{Format, SampleFormat};
+
+/// Most bytes of a message in the request log.
+const MAX_LOGGED_BYTES: u64 = 16 << 20;
+
+pub fn duration(text: &str) -> Result<Duration, String> {
+    squall_base::units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+/// The size of the copies in the request log: each is in memory until it is written.
+pub fn logged_size(text: &str) -> Result<u64, String> {
+    let size = squall_base::units::parse_size(text).map_err(|error| error.to_string())?;
+    match size <= MAX_LOGGED_BYTES {
+        true => Ok(size),
+        false => Err("at most 16MiB of a message can be logged".to_owned()),
+    }
+}
+
+/// Reads a label.
+pub fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) =
+        text.split_once('=').ok_or("write it as NAME=VALUE, such as branch=main")?;
+    let is_good = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    match name.is_empty() || !name.chars().all(is_good) {
+        true => Err(format!("the name `{name}` may have letters, digits, `_`, `-` and `.`")),
+        false if value.is_empty() => Err(format!("the label `{name}` has no value")),
+        false => Ok((name.to_owned(), value.to_owned())),
+    }
+}
+
+/// A file for samples.
+#[derive(Debug, Clone)]
+pub struct SampleFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its form.
+    pub format: SampleFormat,
+}
+
+/// Reads the name of a file for samples.
+pub fn samples(text: &str) -> Result<SampleFile, String> {
+    let path = PathBuf::from(text);
+    match SampleFormat::of(&path) {
+        Some(format) => Ok(SampleFile { path, format }),
+        None => Err("the name must end in .csv, .jtl or .parquet, which says the form".to_owned()),
+    }
+}
+
+pub fn which(text: &str) -> Result<Which, String> {
+    match (text, text.strip_prefix("1/").map(str::parse)) {
+        ("all", _) => Ok(Which::All),
+        ("failed", _) => Ok(Which::Failed),
+        (_, Some(Ok(every))) if every > 0 => Ok(Which::OneIn(every)),
+        _ => Err("write all, failed, or one in N, such as 1/100".to_owned()),
+    }
+}
+
+pub fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "csv" => Ok(Format::Csv),
+        "jsonl" => Ok(Format::Jsonl),
+        "hlog" => Ok(Format::Hlog),
+        "parquet" => Ok(Format::Parquet),
+        _ => Err("write csv, jsonl, parquet or hlog".to_owned()),
+    }
+}
+
+/// Reads a rate.
+pub fn rate(text: &str) -> Result<f64, String> {
+    // People type `-r 500` as well as `-r 500/s`.
+    let text = if text.contains('/') { text.to_owned() } else { format!("{text}/s") };
+    squall_base::units::parse_rate(&text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_have_a_name_and_a_value() {
+        let read = |text: &str| label(text);
+        assert_eq!(read("a.b-c=d=e"), Ok(("a.b-c".to_owned(), "d=e".to_owned())));
+        for (text, word) in
+            [("main", "NAME=VALUE"), ("=x", "may have"), ("a b=x", "may have"), ("a=", "no value")]
+        {
+            assert!(read(text).is_err_and(|error| error.contains(word)), "{text}");
+        }
+    }
+}

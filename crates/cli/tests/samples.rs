@@ -1,0 +1,89 @@
+//! Samples: a row for each request.
+
+mod common;
+
+use serde_json::Value;
+
+use common::{result, squall, target};
+
+/// Runs a plan with setup and teardown; returns the result, and the rows of the samples.
+fn sampled(name: &str) -> (Value, Vec<Vec<String>>) {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nvars: {{password: hunter2}}\nsetup: [{{get: /echo}}]\nteardown: [{{get: /status/200}}]\nscenarios:\n  \
+         shop:\n    load: {{users: 3, for: 2500ms}}\n    steps:\n      - {{get: '/echo?password=${{password}}', name: good}}\n      \
+         - {{get: /status/500, name: bad}}\n      - think: 100ms\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    // Half of the requests are errors.
+    let json = result(folder.path(), &["run", "plan.yaml", "--samples", name], 1);
+    let text = std::fs::read_to_string(folder.path().join(name)).expect("samples");
+    assert!(!text.contains("hunter2"), "{text}");
+    let rows: Vec<Vec<String>> =
+        text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{text}");
+    let count = json["totals"]["count"].as_u64().expect("a count");
+    assert_eq!(rows.len() as u64, 1 + count + 2, "a head, and setup and teardown");
+    (json, rows)
+}
+
+/// The cells of a column.
+fn column<'r>(rows: &'r [Vec<String>], name: &str) -> Vec<&'r str> {
+    let at = rows[0].iter().position(|own| own == name).expect(name);
+    rows[1..].iter().map(|row| row[at].as_str()).collect()
+}
+
+fn sum(cells: &[&str]) -> u64 {
+    cells.iter().map(|cell| cell.parse::<u64>().expect("a number")).sum()
+}
+
+#[test]
+fn every_request_has_a_row() {
+    let (json, rows) = sampled("all.csv");
+    let phases = column(&rows, "run_phase");
+    assert_eq!((phases[0], phases[phases.len() - 1]), ("setup", "teardown"));
+    let load = &rows[2..rows.len() - 1];
+    let load: Vec<Vec<String>> = std::iter::once(&rows[0]).chain(load).cloned().collect();
+    assert_eq!(Some(sum(&column(&load, "bytes_in"))), json["totals"]["bytes_in"].as_u64());
+    let errors = column(&load, "error").into_iter().filter(|error| !error.is_empty()).count();
+    assert_eq!(Some(errors as u64), json["totals"]["errors"].as_u64());
+    // Whole µs in the result, fractions here.
+    let latencies = column(&load, "latency_us").into_iter();
+    let slowest = latencies.map(|us| us.parse::<f64>().expect("a latency") as u64).max();
+    assert_eq!(slowest, json["totals"]["latency_us"]["max"].as_f64().map(|us| us as u64));
+    assert!(column(&load, "users_active").contains(&"3"), "from the second second on");
+    // Times go on from phase to phase, and all lie within the run.
+    let began = json["meta"]["started_unix"].as_f64().expect("a time") * 1e6;
+    let times = column(&rows, "at_unix_us");
+    let at = |index: usize| times[index].parse::<f64>().expect("a time") - began;
+    let (setup, first, teardown) = (at(0), at(1), at(times.len() - 1));
+    assert!(-1.0 <= setup && setup < first, "{setup} {first}");
+    assert!(teardown - first >= 2.5e6, "{first} {teardown}");
+}
+
+#[test]
+fn jmeters_columns() {
+    let (json, rows) = sampled("all.jtl");
+    assert_eq!(rows[0][..5], ["timeStamp", "elapsed", "label", "responseCode", "responseMessage"]);
+    let failed = column(&rows, "success").into_iter().filter(|own| *own == "false").count();
+    assert_eq!(Some(failed as u64), json["totals"]["errors"].as_u64());
+    assert!(column(&rows, "threadName").contains(&"shop 1-3"), "{rows:?}");
+    assert!(column(&rows, "grpThreads").contains(&"3"), "{rows:?}");
+    let bad = rows.iter().find(|row| row[2] == "bad").expect("a row");
+    assert_eq!((bad[3].as_str(), bad[4].as_str()), ("500", "Internal Server Error"));
+}
+
+#[test]
+fn a_file_that_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = |file: &str, code: i32, word: &str| {
+        let args = ["http://127.0.0.1:9/", "-n", "1", "-q", "--samples", file];
+        let output = squall(folder.path(), &args);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(text.contains(word), "{word}: {text}");
+    };
+    refused("samples.bin", 2, ".csv, .jtl or .parquet");
+    refused("no/such/folder.csv", 3, "no/such/folder.csv");
+}

@@ -1,0 +1,39 @@
+//! Programs that steps run, compiled.
+
+use std::time::Duration;
+
+use squall_metrics::RowKind;
+use squall_plan::model::Exec;
+use squall_plan::span::Span;
+
+use super::compile::Compiler;
+use super::ops::ExecOp;
+
+/// Limit of time of a program, where the plan gives none.
+const DEFAULT_EXEC: Duration = Duration::from_secs(60);
+
+impl<'p> Compiler<'p> {
+    /// Compiles a program to run; `None` after an error was noted.
+    pub(super) fn exec(&mut self, exec: &'p Exec, span: Span) -> Option<ExecOp> {
+        if !self.options.allow_exec {
+            self.error(
+                span,
+                "the plan runs a program, which is not allowed".to_owned(),
+                "add --allow-exec if you trust the plan",
+            );
+            return None;
+        }
+        let program = exec.command.first().map_or("exec", |program| program.source());
+        let file = program.rsplit('/').next().unwrap_or(program);
+        let name = self.name(RowKind::Program, exec.name.as_deref().unwrap_or(file));
+        let command = exec.command.iter().map(|part| self.template(part)).collect::<Option<_>>()?;
+        Some(ExecOp {
+            name,
+            place: self.row_place(RowKind::Program),
+            step: self.step.as_str().into(),
+            command,
+            timeout: self.time(exec.timeout.as_ref(), DEFAULT_EXEC)?,
+            post: self.post(&exec.extract, &exec.check)?,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! What becomes of a response: extracts and checks, and the patterns and paths that they look with.
+
+use std::sync::Arc;
+
+use squall_extract::{Extractor, Spec};
+use squall_metrics::RowKind;
+use squall_plan::model::{Check, Extract, Extractor as From};
+use squall_plan::span::Span;
+
+use super::compile::Compiler;
+use super::ops::{CheckOp, ExtractOp, FromOp, PostOp};
+use super::scope::Intrinsic;
+
+impl<'p> Compiler<'p> {
+    /// Extracts, and then the checks that may look at what they found.
+    pub(super) fn post(
+        &mut self,
+        extracts: &'p [Extract],
+        checks: &'p [Check],
+    ) -> Option<Vec<PostOp>> {
+        let mut post = Vec::new();
+        for extract in extracts {
+            post.push(PostOp::Extract(self.extract(extract)?));
+        }
+        post.extend(self.checks(checks)?.into_iter().map(PostOp::Check));
+        Some(post)
+    }
+
+    fn extract(&mut self, extract: &'p Extract) -> Option<ExtractOp> {
+        let from = match &extract.from {
+            From::Regex { pattern, group } => self
+                .extractor(Spec::Regex { pattern: &pattern.value, group: *group }, pattern.span)?,
+            From::Between { left, right } => {
+                self.extractor(Spec::Between { left: &left.value, right: &right.value }, left.span)?
+            }
+            From::Json(path) => self.extractor(Spec::Json(&path.value), path.span)?,
+            From::Css { selector, attr } => self.extractor(
+                Spec::Css { selector: &selector.value, attr: attr.as_deref() },
+                selector.span,
+            )?,
+            From::XPath(path) => self.extractor(Spec::XPath(&path.value), path.span)?,
+            From::Header(name) => FromOp::Header(name.clone().into()),
+            From::Cookie(name) => FromOp::Cookie(name.clone().into()),
+            From::Status => FromOp::Status,
+            From::BodyHash => self.captured(Intrinsic::BodyHash, extract.variable.span)?,
+            From::BodyFile => self.captured(Intrinsic::BodyFile, extract.variable.span)?,
+        };
+        let default = match &extract.default {
+            Some(json) => Some(self.json(json)?),
+            None => None,
+        };
+        Some(ExtractOp {
+            slot: self.slot(&extract.variable.value),
+            variable: extract.variable.value.clone().into(),
+            source: extract_source(&extract.from).into(),
+            from,
+            which: extract.which,
+            default,
+        })
+    }
+
+    /// The hash or the path of the body, which the request must have asked for.
+    fn captured(&mut self, which: Intrinsic, span: Span) -> Option<FromOp> {
+        match self.check_captured(which) {
+            Ok(()) => Some(FromOp::Captured),
+            Err(error) => {
+                self.error_at(error, span);
+                None
+            }
+        }
+    }
+
+    pub(super) fn extractor(&mut self, spec: Spec<'_>, span: Span) -> Option<FromOp> {
+        match Extractor::compile(&spec) {
+            Ok(extractor) => Some(FromOp::Body(Arc::new(extractor))),
+            Err(error) => {
+                self.error(span, error.message, error.help.as_deref().unwrap_or_default());
+                None
+            }
+        }
+    }
+
+    fn checks(&mut self, checks: &'p [Check]) -> Option<Vec<CheckOp>> {
+        self.sees_response = true;
+        let ops = checks
+            .iter()
+            .map(|check| {
+                let text = check.name.as_deref().unwrap_or(check.expr.source());
+                let formula = self.formula(&check.expr)?;
+                let row = self.name(RowKind::Check, text);
+                Some(CheckOp { row, formula, text: text.into(), warn: check.warn })
+            })
+            .collect();
+        self.sees_response = false;
+        ops
+    }
+}
+
+/// Where an extract looks, as messages say it.
+fn extract_source(from: &From) -> String {
+    match from {
+        From::Regex { pattern, .. } => format!("regex {}", pattern.value),
+        From::Between { left, right } => format!("between {:?} and {:?}", left.value, right.value),
+        From::Json(path) => format!("json {}", path.value),
+        From::Css { selector, attr: None } => format!("css {}", selector.value),
+        From::Css { selector, attr: Some(attr) } => format!("css {}, attr {attr}", selector.value),
+        From::XPath(path) => format!("xpath {}", path.value),
+        From::Header(name) => format!("header {name}"),
+        From::Cookie(name) => format!("cookie {name}"),
+        From::Status => "status".to_owned(),
+        From::BodyHash => "body_hash".to_owned(),
+        From::BodyFile => "body_file".to_owned(),
+    }
+}

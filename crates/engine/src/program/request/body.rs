@@ -1,0 +1,115 @@
+//! The body of a request: a text, JSON, a form, the parts of one, or a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use squall_plan::model::{Body, FormPart, FormPartContent};
+use squall_plan::span::Spanned;
+use squall_plan::template::{BoundTemplate, Template};
+
+use crate::parts::replace::Markers;
+use crate::program::compile::Compiler;
+use crate::program::ops::{BodyOp, HeaderOp, PartOp};
+
+impl<'p> Compiler<'p> {
+    /// Compiles a body, and adds the content type that goes with it unless the plan gives one.
+    pub(super) fn body(&mut self, body: &'p Body, headers: &mut Vec<HeaderOp>) -> Option<BodyOp> {
+        let (body, content_type) = match body {
+            Body::None => (BodyOp::None, None),
+            Body::Text(text) => (BodyOp::Text(self.template(text)?), None),
+            Body::File { path, decompress, replace } => {
+                (self.file_body(path, *decompress, replace)?, None)
+            }
+            Body::Json(json) => (BodyOp::Json(self.json(json)?), Some("application/json")),
+            Body::Form(pairs) => {
+                (BodyOp::Form(self.pairs(pairs)?), Some("application/x-www-form-urlencoded"))
+            }
+            Body::Multipart(parts) => {
+                let parts = parts.iter().map(|part| self.part(part)).collect::<Option<_>>()?;
+                (BodyOp::Multipart(parts), None)
+            }
+        };
+        let name = b"Content-Type: ";
+        if let Some(content_type) = content_type
+            && !headers.iter().any(|own| own.name.eq_ignore_ascii_case(name))
+        {
+            let value = BoundTemplate::literal(content_type);
+            headers.push(HeaderOp { name: name.as_slice().into(), value, is_confined: false });
+        }
+        Some(body)
+    }
+
+    pub(super) fn pairs(
+        &mut self,
+        pairs: &'p [(Template, Template)],
+    ) -> Option<Vec<(BoundTemplate, BoundTemplate)>> {
+        pairs
+            .iter()
+            .map(|(name, value)| Some((self.template(name)?, self.template(value)?)))
+            .collect()
+    }
+
+    fn part(&mut self, part: &'p FormPart) -> Option<PartOp> {
+        let name = self.template(&part.name)?;
+        let content_type = self.optional(part.content_type.as_ref())?;
+        Some(match &part.content {
+            FormPartContent::Text(text) => {
+                PartOp::Text { name, text: self.template(text)?, content_type }
+            }
+            FormPartContent::File { path, filename } => {
+                let path = self.file(path)?;
+                PartOp::File {
+                    name,
+                    path,
+                    filename: self.optional(filename.as_ref())?,
+                    content_type,
+                }
+            }
+        })
+    }
+
+    /// A file as the body. One that is changed on its way is read through once, before the run.
+    fn file_body(
+        &mut self,
+        path: &'p Spanned<PathBuf>,
+        decompress: bool,
+        replace: &'p [(Spanned<String>, Template)],
+    ) -> Option<BodyOp> {
+        let file = self.file(path)?;
+        if replace.is_empty() && !decompress {
+            return Some(BodyOp::File(file));
+        }
+        let markers = replace.iter().map(|(marker, _)| marker.value.clone()).collect();
+        match Markers::scan(&file, decompress, markers) {
+            Ok(markers) => {
+                let values = replace.iter().map(|(_, value)| self.template(value));
+                Some(BodyOp::Replaced(Arc::new(markers), values.collect::<Option<_>>()?))
+            }
+            Err(error) => {
+                self.error(path.span, format!("cannot read {}: {error}", file.display()), "");
+                None
+            }
+        }
+    }
+
+    /// Notes an error now if a file is not there, and not in the middle of the run.
+    fn file(&mut self, path: &Spanned<PathBuf>) -> Option<PathBuf> {
+        // Looked at before it is opened: to open a pipe would wait for its other end.
+        let is_file = std::fs::metadata(&path.value).map(|metadata| metadata.is_file());
+        let opened = is_file.and_then(|is_file| match is_file {
+            true => std::fs::File::open(&path.value),
+            false => Err(std::io::Error::other("expected a file, found a directory or a device")),
+        });
+        match opened {
+            Ok(_) => Some(path.value.clone()),
+            Err(error) => {
+                self.error(
+                    path.span,
+                    format!("cannot open {}: {error}", path.value.display()),
+                    "paths are relative to the folder of the plan",
+                );
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The headers of a request and its credentials, and which of them are for no other host.
+
+use squall_plan::model::{Auth, Request};
+use squall_plan::template::{Template, TemplatePart};
+
+use crate::parts::confined;
+use crate::program::compile::Compiler;
+use crate::program::ops::{AuthOp, HeaderOp};
+
+impl<'p> Compiler<'p> {
+    pub(super) fn headers(
+        &mut self,
+        request: &'p Request,
+        follows: &dyn Fn(&str) -> bool,
+    ) -> Option<Vec<HeaderOp>> {
+        let mut headers = Vec::new();
+        for (name, value) in &request.headers {
+            headers.push(self.header(name, value, follows)?);
+        }
+        self.inherited_headers(headers, follows)
+    }
+
+    /// Adds the defaults' headers to those that a request has of its own.
+    pub(super) fn inherited_headers(
+        &mut self,
+        mut headers: Vec<HeaderOp>,
+        follows: &dyn Fn(&str) -> bool,
+    ) -> Option<Vec<HeaderOp>> {
+        let defaults = self.defaults;
+        for (name, value) in &defaults.headers {
+            let header = self.header(name, value, follows)?;
+            if !headers.iter().any(|own| own.name.eq_ignore_ascii_case(&header.name)) {
+                headers.push(header);
+            }
+        }
+        Some(headers)
+    }
+
+    fn header(
+        &mut self,
+        name: &'p Template,
+        value: &'p Template,
+        follows: &dyn Fn(&str) -> bool,
+    ) -> Option<HeaderOp> {
+        let bound = self.template(name)?;
+        let text = bound.constant().unwrap_or_default();
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        if text.is_empty() || !text.bytes().all(token) {
+            self.error(
+                name.span(),
+                format!("invalid header name `{}`", name.source()),
+                "use letters, digits and `-`; the name must be known before the run",
+            );
+            return None;
+        }
+        let is_secret = confined::by_name(text.as_bytes()) || self.holds_secret(value);
+        let value = self.template(value)?;
+        let name = format!("{text}: ").into_bytes().into();
+        Some(HeaderOp { name, value, is_confined: is_secret && !follows(&text) })
+    }
+
+    /// Whether a text of the plan is made of a variable that is secret.
+    fn holds_secret(&self, text: &Template) -> bool {
+        text.parts().iter().any(|part| match part {
+            TemplatePart::Text(_) => false,
+            TemplatePart::Expr(expr) => {
+                expr.names().iter().any(|(path, _)| self.is_secret(&path[0]))
+            }
+        })
+    }
+
+    pub(super) fn auth(&mut self, auth: Option<&'p Auth>) -> Option<AuthOp> {
+        Some(match auth {
+            None => AuthOp::None,
+            Some(Auth::Basic { user, password }) => {
+                AuthOp::Basic { user: self.template(user)?, password: self.template(password)? }
+            }
+            Some(Auth::Bearer(token)) => AuthOp::Bearer(self.template(token)?),
+            Some(Auth::Digest { user, password }) => {
+                AuthOp::Digest { user: self.template(user)?, password: self.template(password)? }
+            }
+        })
+    }
+}
+
+/// Whether the plan's own headers hold a Cookie line.
+pub(super) fn has_cookie(headers: &[HeaderOp]) -> bool {
+    headers.iter().any(|header| header.name.eq_ignore_ascii_case(b"cookie: "))
+}

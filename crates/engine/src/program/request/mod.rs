@@ -1,0 +1,126 @@
+//! Requests, compiled: what is constant is rendered to bytes once, the rest is templates bound to slots.
+
+mod body;
+mod headers;
+mod resources;
+mod url;
+
+use squall_metrics::RowKind;
+use squall_plan::model::{Request, ResponseBody};
+
+use self::headers::has_cookie;
+use super::compile::Compiler;
+use super::ops::{CaptureOp, Limits, PostOp, RequestOp, TimeoutsOp};
+use crate::render;
+
+/// Most bytes of a body that something reads, where the plan gives no other limit.
+const DEFAULT_KEPT_BODY: u64 = 64 << 20;
+/// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
+const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
+
+impl<'p> Compiler<'p> {
+    /// Compiles a request; `None` after an error was noted.
+    pub(super) fn request(&mut self, request: &'p Request) -> Option<RequestOp> {
+        let url = self.url(request)?;
+        let name = self.request_name(request, &url)?;
+        let following = request.redirect_headers.as_ref();
+        let following = following.or(self.defaults.redirect_headers.as_ref());
+        let follows = |name: &str| {
+            following.iter().copied().flatten().any(|own| own.value.eq_ignore_ascii_case(name))
+        };
+        let mut headers = self.headers(request, &follows)?;
+        let query = self.pairs(&request.query)?;
+        let body = self.body(&request.body, &mut headers)?;
+        let auth = self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?;
+        self.noticed = Default::default();
+        self.response_body = request.response_body.as_ref();
+        let post = self.post(&request.extract, &request.check)?;
+        self.response_body = None;
+        let noticed = std::mem::take(&mut self.noticed);
+        let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
+            && !noticed.status;
+        let resources = self.resources(request)?;
+        let reads_body = noticed.body || post.iter().any(PostOp::reads_body) || resources.is_some();
+        if reads_body && request.response_body == Some(ResponseBody::Discard) {
+            let message =
+                "a check or extract reads the body that `response_body: discard` throws away";
+            let hint = "leave out `response_body`, or write `response_body: {keep: 64KiB}`";
+            self.error(request.url.span(), message.to_owned(), hint);
+        }
+        let capture = match &request.response_body {
+            Some(ResponseBody::Hash(algorithm)) => Some(CaptureOp::Hash(*algorithm)),
+            Some(ResponseBody::File(path)) => {
+                let (fixed, is_all) = self.said_by_plan(path);
+                let fixed = (!is_all).then(|| fixed.into());
+                Some(CaptureOp::File { path: self.template(path)?, fixed })
+            }
+            Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
+        };
+        let (limits, timeouts) = self.limits(request, reads_body)?;
+        let mut op = RequestOp {
+            name,
+            place: self.row_place(RowKind::Request),
+            step: self.step.as_str().into(),
+            method: request.method.clone().into(),
+            url,
+            prepared: None,
+            own_cookie: has_cookie(&headers),
+            headers,
+            query,
+            body,
+            auth,
+            auth_follows: follows("Authorization"),
+            limits,
+            timeouts,
+            capture,
+            retry_stale: self.retries_stale(request),
+            status_errors,
+            post,
+            resources,
+        };
+        op.prepared = render::prepare(self, &op);
+        Some(op)
+    }
+
+    /// Whether it is repeated on a new connection where the target had closed the old one.
+    fn retries_stale(&self, request: &Request) -> bool {
+        request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true)
+    }
+
+    /// The bounds of a request, and those of time that its user decides; `None` after an error was noted.
+    fn limits(
+        &mut self,
+        request: &Request,
+        reads_body: bool,
+    ) -> Option<(Limits, Option<Box<TimeoutsOp>>)> {
+        let timeouts = self.timeouts(&request.timeout, &self.defaults.timeout)?;
+        let max_body = request.max_body.or(self.defaults.max_body);
+        let keep = match request.response_body {
+            Some(ResponseBody::Keep(bytes)) => bytes,
+            _ if reads_body => u64::MAX,
+            _ => 0,
+        };
+        let limits = Limits {
+            pool: u64::MAX,
+            connect: u64::MAX,
+            first_byte: u64::MAX,
+            total: u64::MAX,
+            redirects: request.redirects.or(self.defaults.redirects).unwrap_or(0),
+            max_body: max_body.unwrap_or(if keep == u64::MAX {
+                DEFAULT_KEPT_BODY
+            } else {
+                u64::MAX
+            }),
+            max_decompression_ratio: request
+                .max_decompression_ratio
+                .or(self.defaults.max_decompression_ratio)
+                .unwrap_or(DEFAULT_DECOMPRESSION_RATIO),
+            keep,
+            compression: request.compression.or(self.defaults.compression).unwrap_or(false),
+        };
+        Some(match timeouts.known(limits) {
+            Some(limits) => (limits, None),
+            None => (limits, Some(Box::new(timeouts))),
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! How the resources of a page are loaded.
+
+use squall_extract::Spec;
+use squall_metrics::RowKind;
+use squall_plan::model::{Request, ResourceHosts, ResponseBody};
+use squall_plan::span::Spanned;
+use squall_plan::template::BoundTemplate;
+
+use super::headers::has_cookie;
+use crate::program::compile::Compiler;
+use crate::program::ops::{BodyOp, FromOp, NameOp, RequestOp, ResourcesOp, UrlOp};
+
+/// Most redirects of a resource, unless the page may follow more: as browsers have it.
+const RESOURCE_REDIRECTS: u32 = 20;
+
+impl<'p> Compiler<'p> {
+    /// How the resources of a page are loaded; the outer `None` after an error was noted.
+    pub(super) fn resources(&mut self, request: &'p Request) -> Option<Option<Box<ResourcesOp>>> {
+        let resources = request.resources.as_ref().or(self.defaults.resources.as_ref());
+        let Some(resources) = resources.filter(|resources| resources.load) else {
+            return Some(None);
+        };
+        if let Some(ResponseBody::Discard | ResponseBody::Keep(_)) = request.response_body {
+            let message = "the resources of a page are found in its body, which `response_body` does not keep";
+            let hint = "leave out `response_body`, or write `resources: false`";
+            self.error(request.url.span(), message.to_owned(), hint);
+            return None;
+        }
+        let group = self.row_place(RowKind::Group);
+        let mut op = |reads_body| {
+            let headers = self.inherited_headers(Vec::new(), &|_| false)?;
+            let (mut limits, timeouts) = self.limits(request, reads_body)?;
+            limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
+            Some(RequestOp {
+                name: NameOp::FromUrl,
+                place: self.row_place(RowKind::Resource),
+                step: self.step.as_str().into(),
+                method: "GET".into(),
+                url: UrlOp::Any(BoundTemplate::literal("")),
+                prepared: None,
+                own_cookie: has_cookie(&headers),
+                headers,
+                query: Vec::new(),
+                body: BodyOp::None,
+                auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
+                auth_follows: false,
+                limits,
+                timeouts,
+                capture: None,
+                retry_stale: self.retries_stale(request),
+                status_errors: true,
+                post: Vec::new(),
+                resources: None,
+            })
+        };
+        let (file, document) = (op(false)?, op(true)?);
+        let mut pattern = |pattern: &Option<Spanned<String>>| match pattern {
+            None => Some(None),
+            Some(text) => {
+                let spec = Spec::Regex { pattern: &text.value, group: Some(0) };
+                match self.extractor(spec, text.span)? {
+                    FromOp::Body(extractor) => Some(Some(extractor)),
+                    _ => Some(None),
+                }
+            }
+        };
+        Some(Some(Box::new(ResourcesOp {
+            group,
+            limit: resources.limit.max(1) as usize,
+            include: pattern(&resources.include)?,
+            exclude: pattern(&resources.exclude)?,
+            same_host: resources.hosts == ResourceHosts::Same,
+            cache: resources.cache,
+            file,
+            document,
+        })))
+    }
+}

@@ -1,0 +1,142 @@
+//! Where a request goes, as far as the plan says it, and the name that it is counted under.
+
+use squall_metrics::RowKind;
+use squall_plan::model::Request;
+use squall_plan::span::Span;
+use squall_plan::template::{BoundPart, BoundTemplate, Template, TemplatePart};
+use squall_wire::Origin;
+
+use crate::parts::{names, url};
+use crate::program::compile::Compiler;
+use crate::program::ops::{NameOp, UrlOp};
+
+impl<'p> Compiler<'p> {
+    pub(super) fn url(&mut self, request: &'p Request) -> Option<UrlOp> {
+        let template = self.template(&request.url)?;
+        let constant = template.constant();
+        let begins = match (&constant, template.parts().first()) {
+            (Some(text), _) => text.clone(),
+            (None, Some(BoundPart::Text(text))) => text.to_string(),
+            (None, _) => String::new(),
+        };
+        let on_target = begins.starts_with('/') && !begins.starts_with("//");
+        let unknown = begins.is_empty() && constant.is_none();
+        if !on_target && !begins.contains("://") && !unknown {
+            let message = format!("invalid URL `{}`", request.url.source());
+            self.error(
+                request.url.span(),
+                message,
+                "a path on the target begins with `/`, a URL with http:// or https://",
+            );
+            return None;
+        }
+        if on_target && self.target.is_none() {
+            let message = "this path needs a target, and the plan has none".to_owned();
+            self.error(request.url.span(), message, "add `target: http://...`, or give --target");
+            return None;
+        }
+        match (constant, &self.target) {
+            (Some(text), Some((origin, prefix))) if on_target => {
+                let mut path = prefix.clone().into_bytes();
+                url::encode_path(text.split('#').next().unwrap_or_default().as_bytes(), &mut path);
+                Some(UrlOp::Static { origin: *origin, path: path.into() })
+            }
+            (None, Some((origin, prefix))) if on_target => Some(UrlOp::Path {
+                origin: *origin,
+                prefix: prefix.as_bytes().into(),
+                path: template,
+            }),
+            (Some(text), _) => self.absolute(&text, template, request),
+            (None, _) => {
+                if let Some(origin) = self.named_origin(&request.url) {
+                    self.hosts.allow_origin(&origin.host, origin.port);
+                }
+                Some(UrlOp::Any(template))
+            }
+        }
+    }
+
+    /// A URL that is known before the load. A host that the plan names may be loaded; one that only setup
+    /// has found has to be allowed, which is looked at when the request is made.
+    fn absolute(
+        &mut self,
+        text: &str,
+        template: BoundTemplate,
+        request: &Request,
+    ) -> Option<UrlOp> {
+        let (origin, path) = match url::parse(text) {
+            Ok(url::Location { origin, path, .. }) => (origin, path),
+            Err(error) => {
+                self.error(request.url.span(), format!("invalid URL `{text}`: {error}"), "");
+                return None;
+            }
+        };
+        if self.named_origin(&request.url).is_none()
+            && !self.hosts.allows(&origin.host, origin.port)
+        {
+            return Some(UrlOp::Any(template));
+        }
+        Some(UrlOp::Static { origin: self.origin(origin), path: path.into_bytes().into() })
+    }
+
+    /// The origin of a URL, where the plan itself names it: before anything that is found only by setup or
+    /// while the load runs.
+    fn named_origin(&mut self, url: &Template) -> Option<Origin> {
+        let (text, is_all) = self.said_by_plan(url);
+        origin_of(&text, is_all)
+    }
+
+    /// The beginning of a text that the plan itself says, before anything that is found only by setup or
+    /// while the load runs, and whether that is all of it.
+    pub(super) fn said_by_plan(&mut self, template: &Template) -> (String, bool) {
+        let mut text = String::new();
+        for part in template.parts() {
+            match part {
+                TemplatePart::Text(part) => text.push_str(part),
+                TemplatePart::Expr(expr) => {
+                    let of_setup = |(path, _): &(Vec<String>, Span)| self.is_of_setup(&path[0]);
+                    let value = (!expr.names().iter().any(of_setup))
+                        .then(|| self.formula(expr))
+                        .flatten()
+                        .and_then(|expr| expr.constant().cloned());
+                    let Some(value) = value else { return (text, false) };
+                    text.push_str(&value.to_string());
+                }
+            }
+        }
+        (text, true)
+    }
+
+    pub(super) fn request_name(&mut self, request: &'p Request, url: &UrlOp) -> Option<NameOp> {
+        if let Some(name) = &request.name {
+            let name = self.template(name)?;
+            return Some(match name.constant() {
+                Some(text) => NameOp::Static(self.name(RowKind::Request, &text)),
+                None => NameOp::Rendered(name),
+            });
+        }
+        let parts = request.url.parts();
+        // A whole URL in a variable is named after what it turns out to be.
+        let is_path = matches!(parts.first(), Some(TemplatePart::Text(_)));
+        let path = match url {
+            UrlOp::Static { path, .. } if parts.len() == 1 || !is_path => {
+                names::without_query(&String::from_utf8_lossy(path)).to_owned()
+            }
+            UrlOp::Any(_) if !is_path => return Some(NameOp::FromUrl),
+            UrlOp::Static { .. } | UrlOp::Path { .. } | UrlOp::Any(_) => {
+                let prefix = self.target.as_ref().map_or("", |(_, prefix)| prefix.as_str());
+                names::of_template(prefix, parts)
+            }
+        };
+        // A short secret is masked where it was put, and a name has what was put into the path.
+        let name = self.secrets.mask_own(&format!("{} {path}", request.method));
+        Some(NameOp::Static(self.name(RowKind::Request, &name)))
+    }
+}
+
+/// The origin of a URL, or of its beginning. A text that goes on has to have reached its path.
+fn origin_of(text: &str, whole: bool) -> Option<Origin> {
+    let (_, rest) = text.split_once("://")?;
+    let is_named = whole || rest.contains(['/', '\\', '?', '#']);
+    is_named.then(|| url::parse(text).ok()).flatten().map(|location| location.origin)
+}

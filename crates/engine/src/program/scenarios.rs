@@ -1,0 +1,162 @@
+//! The scenarios of a plan and their loads, or the steps of its setup and teardown: which defaults, tags and
+//! variables hold where, and who shares a load.
+
+use std::time::Duration;
+
+use squall_metrics::RowKind;
+use squall_plan::model::{Bandwidth, Defaults, Load, OnError, Session, Step, UserTime};
+use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
+
+use super::Scenario;
+use super::compile::{Compiler, Section};
+use super::flow::Flow;
+use crate::profile::{LoadProfile, Member, Shape};
+
+impl<'p> Compiler<'p> {
+    /// Setup or teardown: one user, one iteration. Setup ends with the first error, as what comes after it
+    /// would not mean what the plan says; teardown goes on, as the other things are to be cleaned up too.
+    pub(super) fn once(
+        &mut self,
+        name: &str,
+        steps: &'p [Step],
+        on_error: OnError,
+    ) -> (Vec<Scenario>, Vec<LoadProfile>) {
+        let scenario = self.scenario(name, &[], steps, on_error, None);
+        (vec![scenario], vec![LoadProfile::once(0)])
+    }
+
+    pub(super) fn scenarios(
+        &mut self,
+        defaults: &'p [Defaults],
+    ) -> (Vec<Scenario>, Vec<LoadProfile>) {
+        let plan = self.plan;
+        let mut scenarios = Vec::new();
+        let mut loads = Vec::new();
+        let mut shared = Vec::new();
+        for (index, (scenario, defaults)) in plan.scenarios.iter().zip(defaults).enumerate() {
+            self.defaults = defaults;
+            let on_error = scenario.on_error.unwrap_or(plan.on_error);
+            let bandwidth = Some(scenario.bandwidth.unwrap_or(plan.bandwidth));
+            let (name, steps) = (&scenario.name.value, &scenario.steps);
+            let replaced = self.enter(&scenario.vars);
+            scenarios.push(self.scenario(name, &scenario.tags, steps, on_error, bandwidth));
+            self.leave(replaced);
+            if self.options.section == Section::Trial {
+                loads.push(LoadProfile::once(index));
+                continue;
+            }
+            match (&scenario.load, &scenario.weight) {
+                (Some(load), _) => {
+                    let members = vec![Member { scenario: index, weight: 1.0 }];
+                    self.load(&load.value, load.span, members, scenario.start_after, &mut loads);
+                }
+                (None, Some(weight)) => {
+                    shared.push(Member { scenario: index, weight: weight.value })
+                }
+                // Validation has seen to it that a scenario has one or the other.
+                (None, None) => {}
+            }
+        }
+        if let Some(load) = &plan.load
+            && !shared.is_empty()
+        {
+            self.load(&load.value, load.span, shared, Duration::ZERO, &mut loads);
+        }
+        for load in &loads {
+            // An arrival is somebody who was not there before; a user is the same all the time.
+            let default = match load.shape {
+                Shape::Open(_) => Session::PerIteration,
+                Shape::Closed(_) => Session::PerUser,
+            };
+            for member in &load.members {
+                let session = plan.scenarios[member.scenario].session.or(plan.session);
+                let is_fresh = session.unwrap_or(default) == Session::PerIteration;
+                scenarios[member.scenario].fresh_sessions = is_fresh;
+            }
+        }
+        (scenarios, loads)
+    }
+
+    fn load(
+        &mut self,
+        load: &Load,
+        span: Span,
+        members: Vec<Member>,
+        start_after: Duration,
+        loads: &mut Vec<LoadProfile>,
+    ) {
+        match LoadProfile::new(load, members, start_after) {
+            Ok(load) => loads.push(load),
+            Err(message) => self.error(span, message, ""),
+        }
+    }
+
+    fn scenario(
+        &mut self,
+        name: &str,
+        tags: &'p [(Spanned<String>, Template)],
+        steps: &'p [Step],
+        on_error: OnError,
+        bandwidth: Option<Bandwidth>,
+    ) -> Scenario {
+        self.used_feeds.clear();
+        name.clone_into(&mut self.scenario);
+        self.tags.clear();
+        let defaults = self.defaults;
+        self.put_on(&defaults.tags);
+        self.put_on(tags);
+        let iteration = self.name(RowKind::Iteration, "iteration");
+        let mut flow = Flow::new(self);
+        flow.steps(steps);
+        let registers = flow.registers();
+        let ops = flow.ops;
+        let feeds = std::mem::take(&mut self.used_feeds);
+        let bandwidth = bandwidth.filter(|bandwidth| *bandwidth != Bandwidth::default());
+        Scenario {
+            name: name.to_owned(),
+            iteration,
+            ops,
+            registers,
+            feeds,
+            on_error,
+            fresh_sessions: false,
+            bandwidth,
+        }
+    }
+}
+
+/// A scenario's defaults over the plan's.
+pub(super) fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
+    let mut headers = own.headers.clone();
+    for header in &plan.headers {
+        if !own
+            .headers
+            .iter()
+            .any(|(name, _)| name.source().eq_ignore_ascii_case(header.0.source()))
+        {
+            headers.push(header.clone());
+        }
+    }
+    let either =
+        |own: &Option<UserTime>, plan: &Option<UserTime>| own.as_ref().or(plan.as_ref()).cloned();
+    Defaults {
+        headers,
+        timeout: squall_plan::model::Timeouts {
+            pool: either(&own.timeout.pool, &plan.timeout.pool),
+            connect: either(&own.timeout.connect, &plan.timeout.connect),
+            first_byte: either(&own.timeout.first_byte, &plan.timeout.first_byte),
+            total: either(&own.timeout.total, &plan.timeout.total),
+        },
+        redirects: own.redirects.or(plan.redirects),
+        redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),
+        compression: own.compression.or(plan.compression),
+        auth: own.auth.clone().or_else(|| plan.auth.clone()),
+        max_body: own.max_body.or(plan.max_body),
+        max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
+        status_errors: own.status_errors.or(plan.status_errors),
+        retry_stale: own.retry_stale.or(plan.retry_stale),
+        resources: own.resources.clone().or_else(|| plan.resources.clone()),
+        tags: plan.tags.iter().chain(&own.tags).cloned().collect(),
+    }
+}

@@ -1,0 +1,68 @@
+//! What a plan writes as a text, an expression or a value, bound to slots.
+
+use squall_plan::expr::{BoundExpr, Expr};
+use squall_plan::model::Json;
+use squall_plan::template::{BoundTemplate, Template};
+use squall_plan::value::Value;
+
+use super::compile::Compiler;
+use super::ops::JsonOp;
+
+impl<'p> Compiler<'p> {
+    pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {
+        match template.bind(self) {
+            Ok(bound) => Some(bound),
+            Err(error) => {
+                self.note(error);
+                None
+            }
+        }
+    }
+
+    pub(super) fn formula(&mut self, expr: &Expr) -> Option<BoundExpr> {
+        match expr.bind(self) {
+            Ok(bound) => Some(bound),
+            Err(error) => {
+                self.note(error);
+                None
+            }
+        }
+    }
+
+    /// A template that need not be there; the outer `None` after an error was noted.
+    pub(super) fn optional(
+        &mut self,
+        template: Option<&'p Template>,
+    ) -> Option<Option<BoundTemplate>> {
+        match template {
+            Some(template) => self.template(template).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// Compiles a JSON-like value.
+    pub(super) fn json(&mut self, json: &'p Json) -> Option<JsonOp> {
+        Some(match json {
+            Json::Null => JsonOp::Constant(Value::Null),
+            Json::Bool(value) => JsonOp::Constant(Value::Bool(*value)),
+            Json::Int(value) => JsonOp::Constant(Value::Int(*value)),
+            Json::Float(value) => JsonOp::Constant(Value::Float(*value)),
+            Json::Text(text) => {
+                let text = self.template(text)?;
+                match text.constant_value() {
+                    Some(value) => JsonOp::Constant(value),
+                    None => JsonOp::Text(text),
+                }
+            }
+            Json::List(items) => {
+                JsonOp::List(items.iter().map(|item| self.json(item)).collect::<Option<_>>()?)
+            }
+            Json::Map(entries) => JsonOp::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| Some((self.template(key)?, self.json(value)?)))
+                    .collect::<Option<_>>()?,
+            ),
+        })
+    }
+}

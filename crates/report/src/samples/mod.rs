@@ -1,0 +1,173 @@
+//! Samples: a row for each request of a run, as other programs read them. Written while the run goes on, in memory that
+//! does not grow with it.
+
+mod columns;
+mod jtl;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+
+use squall_metrics::Phases;
+
+use self::columns::{COLUMNS, cells};
+use crate::parquet::{Cell, Table};
+
+/// A request, a resource of a page or a program, and what came of it. Its texts hold no secrets any more.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RequestSample<'s> {
+    /// When it began, in µs since 1970 (UTC).
+    pub unix_us: u64,
+    /// `setup`, `load` or `teardown`.
+    pub run_phase: &'static str,
+    /// Its scenario; `setup` and `teardown` in those.
+    pub scenario: &'s str,
+    /// The number of its step.
+    pub step: &'s str,
+    /// The worker that made it.
+    pub worker: u32,
+    /// Its user's number, from 0.
+    pub user: u64,
+    /// The user's iteration, from 0.
+    pub iteration: u64,
+    /// The name under which it is counted.
+    pub name: Cow<'s, str>,
+    /// Where the last request of it went; empty for a program, and where nothing was sent.
+    pub url: String,
+    /// Requests before that, which redirects and challenges took.
+    pub redirects: u64,
+    /// Status code, a program's exit code; 0: no response came.
+    pub status: i64,
+    /// The kind of error, if it is one, and the detail.
+    pub error: Option<(&'static str, Cow<'s, str>)>,
+    /// From its start to the last byte, in ns.
+    pub latency_ns: u64,
+    /// Where that time went, and its wait for the plan's own pool before.
+    pub phases: Phases,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Whether its connection had been used before.
+    pub reused: bool,
+    /// Users that were active in the last whole second: of its scenario, and of all.
+    pub users: (u64, u64),
+}
+
+/// A form of samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SampleFormat {
+    /// Comma-separated values with a head.
+    Csv,
+    /// The same with the columns of JMeter's results.
+    Jtl,
+    /// The columns of CSV, as Parquet.
+    Parquet,
+}
+
+impl SampleFormat {
+    /// The form that the ending of a file's name says.
+    pub fn of(path: &Path) -> Option<SampleFormat> {
+        match path.extension()?.to_str()? {
+            "csv" => Some(SampleFormat::Csv),
+            "jtl" => Some(SampleFormat::Jtl),
+            "parquet" => Some(SampleFormat::Parquet),
+            _ => None,
+        }
+    }
+}
+
+/// Writes samples.
+pub struct SampleWriter<W: Write + Send>(Form<W>);
+
+enum Form<W: Write + Send> {
+    Csv(W),
+    Jtl(W),
+    Parquet(Box<Table<W>>),
+}
+
+impl<W: Write + Send> std::fmt::Debug for SampleWriter<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SampleWriter").finish_non_exhaustive()
+    }
+}
+
+impl<W: Write + Send> SampleWriter<W> {
+    /// Begins to write.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn new(format: SampleFormat, mut to: W) -> io::Result<SampleWriter<W>> {
+        Ok(SampleWriter(match format {
+            SampleFormat::Csv => {
+                let names = COLUMNS.map(|(name, _)| name);
+                writeln!(to, "{}", names.join(","))?;
+                Form::Csv(to)
+            }
+            SampleFormat::Jtl => {
+                writeln!(to, "{}", jtl::HEAD)?;
+                Form::Jtl(to)
+            }
+            SampleFormat::Parquet => Form::Parquet(Box::new(Table::new(to, &COLUMNS)?)),
+        }))
+    }
+
+    /// Writes a sample.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&mut self, sample: &RequestSample<'_>) -> io::Result<()> {
+        match &mut self.0 {
+            Form::Csv(to) => line(to, &cells(sample)),
+            Form::Jtl(to) => line(to, &jtl::cells(sample)),
+            Form::Parquet(table) => table.add(cells(sample)),
+        }
+    }
+
+    /// Hands everything on that was kept for later, where the form allows that: a Parquet file is whole at its end only.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Form::Csv(to) | Form::Jtl(to) => to.flush(),
+            Form::Parquet(_) => Ok(()),
+        }
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        match self.0 {
+            Form::Csv(mut to) | Form::Jtl(mut to) => to.flush(),
+            Form::Parquet(table) => table.finish(),
+        }
+    }
+}
+
+/// Writes a line of CSV (RFC 4180). Control characters are escaped, so that a sample is one line, and no terminal obeys
+/// what a server sent.
+fn line(to: &mut impl Write, cells: &[Cell<'_>]) -> io::Result<()> {
+    for (at, cell) in cells.iter().enumerate() {
+        if at > 0 {
+            to.write_all(b",")?;
+        }
+        match cell {
+            Cell::Empty => {}
+            Cell::Count(count) => write!(to, "{count}")?,
+            Cell::Number(number) => write!(to, "{number}")?,
+            Cell::Text(text) => {
+                let text = squall_base::escape_control(text);
+                match text.contains(['"', ',']) {
+                    true => write!(to, "\"{}\"", text.replace('"', "\"\""))?,
+                    false => to.write_all(text.as_bytes())?,
+                }
+            }
+        }
+    }
+    to.write_all(b"\n")
+}

@@ -1,0 +1,111 @@
+use squall_metrics::Phases;
+
+use super::*;
+
+fn good() -> RequestSample<'static> {
+    RequestSample {
+        unix_us: 1_700_000_000_123_456,
+        run_phase: "load",
+        scenario: "buyer",
+        step: "3.1",
+        worker: 1,
+        user: 4,
+        iteration: 7,
+        name: "GET /a, \"b\"".into(),
+        url: "http://shop.example/a".to_owned(),
+        status: 200,
+        latency_ns: 12_345_678,
+        // pool, dns, connect, tls, first byte, body
+        phases: Phases([
+            None,
+            None,
+            Some(1_000_000),
+            Some(2_000_000),
+            Some(9_000_000),
+            Some(345_678),
+        ]),
+        bytes_in: 70,
+        bytes_out: 35,
+        reused: false,
+        users: (3, 5),
+        ..RequestSample::default()
+    }
+}
+
+fn lost() -> RequestSample<'static> {
+    RequestSample {
+        name: "GET /b".into(),
+        status: 0,
+        error: Some(("timeout", "after 1 s\n\u{1b}[2J".into())),
+        latency_ns: 1_000_000_000,
+        phases: Phases::default(),
+        ..good()
+    }
+}
+
+fn written(format: SampleFormat) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut writer = SampleWriter::new(format, &mut out).expect("memory");
+    [good(), lost()].iter().for_each(|sample| writer.write(sample).expect("memory"));
+    writer.flush().expect("memory");
+    writer.finish().expect("memory");
+    out
+}
+
+fn lines(format: SampleFormat) -> Vec<String> {
+    let text = String::from_utf8(written(format)).expect("text");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn csv_has_a_line_for_each_sample() {
+    let expected = [
+        "at_unix_us,run_phase,scenario,step,worker,user,iteration,name,url,redirects,status,error,detail,latency_us,pool_us,dns_us,connect_us,tls_us,first_byte_us,body_us,bytes_in,bytes_out,reused,users_active",
+        "1700000000123456,load,buyer,3.1,1,4,7,\"GET /a, \"\"b\"\"\",http://shop.example/a,0,200,,,12345.678,,,1000,2000,9000,345.678,70,35,0,5",
+        "1700000000123456,load,buyer,3.1,1,4,7,GET /b,http://shop.example/a,0,0,timeout,after 1 s\\n\\x1b[2J,1000000,,,,,,,70,35,0,5",
+    ];
+    assert_eq!(lines(SampleFormat::Csv), expected);
+}
+
+#[test]
+fn jtl_is_what_jmeter_writes() {
+    let expected = [
+        jtl::HEAD,
+        "1700000000123,12,\"GET /a, \"\"b\"\"\",200,OK,buyer 1-5,text,true,,70,35,3,5,http://shop.example/a,12,0,3",
+        "1700000000123,1000,GET /b,Non HTTP response code: timeout,,buyer 1-5,text,false,timeout: after 1 s\\n\\x1b[2J,70,35,3,5,http://shop.example/a,0,0,0",
+    ];
+    assert_eq!(lines(SampleFormat::Jtl), expected);
+}
+
+#[test]
+fn parquet_has_the_columns_of_csv() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    let mut file = tempfile::tempfile().expect("a file");
+    file.write_all(&written(SampleFormat::Parquet)).expect("writable");
+    let reader = SerializedFileReader::new(file).expect("a Parquet file");
+    let text = |field: &Field| match field {
+        Field::Null => String::new(),
+        Field::Long(count) => count.to_string(),
+        Field::Double(number) => number.to_string(),
+        Field::Str(text) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    let rows = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row"));
+    let rows: Vec<Vec<String>> =
+        rows.map(|row| row.get_column_iter().map(|(_, field)| text(field)).collect()).collect();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0][7], "GET /a, \"b\"", "no escapes are needed");
+    assert_eq!(rows[1].join(","), lines(SampleFormat::Csv)[2].replace("\\n\\x1b", "\n\u{1b}"));
+}
+
+#[test]
+fn the_ending_says_the_form() {
+    let of = |name: &str| SampleFormat::of(Path::new(name));
+    assert_eq!(of("a/b.jtl"), Some(SampleFormat::Jtl));
+    assert_eq!(
+        [of("a.b.csv"), of("c.parquet")],
+        [Some(SampleFormat::Csv), Some(SampleFormat::Parquet)]
+    );
+    assert_eq!([of("a"), of(".jtl"), of("a.json")], [None, None, None]);
+}
