@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::run::{FeedReport, Meta, RunPhase};
+use crate::run::{FeedReport, Mark, Meta, RunPhase};
 use crate::schema::{document, schema_of};
 use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument};
 
@@ -34,6 +34,8 @@ document! {
         aborted: Option<AbortDocument>,
         /// Whether the plan stopped it.
         stopped_by_plan: bool,
+        /// What happened while the load went on, in order.
+        marks: Vec<Mark>,
         /// Whether the run passed, and if not, why.
         outcome: OutcomeDocument,
         /// How far the numbers can be trusted: `valid`, `questionable` or `invalid`; `none`: no load ran, so that there

@@ -50,6 +50,7 @@ pub fn document(run: &Run) -> RunDocument {
             shown,
         }),
         stopped_by_plan: run.stopped_by_plan,
+        marks: run.marks.clone(),
         outcome: OutcomeDocument {
             passed: outcome.passed(),
             exit_code: u64::from(outcome.exit_code(run.interrupted, run.meta.strict, validity)),

@@ -55,6 +55,7 @@ mod handle;
 mod host_sampler;
 mod io_backend;
 mod limit;
+mod marks;
 mod mask;
 mod network_interfaces;
 mod options;

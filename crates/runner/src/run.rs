@@ -139,6 +139,7 @@ impl Session<'_> {
         run.incomplete.extend(self.sinks.reports().iter().filter_map(SinkReport::loss));
         run.interrupted |= self.phases.iter().any(PhaseReport::is_interrupted);
         run.phases = self.phases.iter().map(PhaseReport::in_result).collect();
+        run.marks = self.sinks.marks_of_load(run.elapsed_s);
     }
 
     fn section(&self, section: Section) -> Option<Ran> {

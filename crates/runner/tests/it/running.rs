@@ -67,7 +67,7 @@ impl Sink for Note {
             EventKind::PhaseBegan(phase) => format!("{} began", phase.label()),
             EventKind::PhaseEnded { phase, failed: None } => format!("{} ended", phase.label()),
             EventKind::PhaseEnded { phase: _, failed: Some(why) } => why.clone(),
-            EventKind::Stage { scenario, stage } => format!("stage {stage} of {scenario}"),
+            EventKind::Stage { scenario, stage, .. } => format!("stage {stage} of {scenario}"),
             EventKind::StopAsked(phase) => format!("stop asked in {}", phase.label()),
             EventKind::Aborted(abort) => abort.text(),
             EventKind::AbortAsked(phase) => format!("abort asked in {}", phase.label()),
