@@ -1,4 +1,4 @@
-// Looks at reports in headless Chromium, as `test_page.py` asks: reads a list of pages from the standard input as JSON,
+// Looks at reports in headless Chromium, as `test_page.py` asks: reads lists of pages, of reports and of those without a script, from the standard input as JSON,
 // and prints what it saw of each. Nothing is fetched but the page itself.
 
 import { readFileSync } from 'node:fs';
@@ -14,8 +14,8 @@ const FORMS = {
   phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true, hasTouch: true },
 };
 
-/** What is wrong with a page in a form, and how long it took to open. */
-async function look(browser, file, form, shots) {
+/** What is wrong with a page in a form, and how long it took to open; one that is `drawn` says when it is. */
+async function look(browser, file, form, shots, drawn) {
   const context = await browser.newContext(FORMS[form]);
   const page = await context.newPage();
   const said = [];
@@ -25,7 +25,7 @@ async function look(browser, file, form, shots) {
   const asked = [];
   page.on('request', (request) => asked.push(request.url()));
   await page.goto(`file://${file}`);
-  await page.waitForSelector('html[data-ready]', { timeout: 20000 });
+  if (drawn) await page.waitForSelector('html[data-ready]', { timeout: 20000 });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const opened = await page.evaluate(() => performance.now());
   // What opens is looked at too.
@@ -102,13 +102,18 @@ async function without(browser, file) {
   return text;
 }
 
-const { files, shots, browser: path } = JSON.parse(readFileSync(0, 'utf8'));
+const { files, still, shots, browser: path } = JSON.parse(readFileSync(0, 'utf8'));
 const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
 const all = {};
 for (const [name, file] of Object.entries(files)) {
   const forms = [];
-  for (const form of Object.keys(FORMS)) forms.push(await look(browser, file, form, shots && `${shots}/${name}`));
+  for (const form of Object.keys(FORMS)) forms.push(await look(browser, file, form, shots && `${shots}/${name}`, true));
   all[name] = { forms, use: await use(browser, file), text: await without(browser, file) };
+}
+for (const [name, file] of Object.entries(still)) {
+  const forms = [];
+  for (const form of Object.keys(FORMS)) forms.push(await look(browser, file, form, shots && `${shots}/${name}`, false));
+  all[name] = { forms };
 }
 await browser.close();
 console.log(JSON.stringify(all));

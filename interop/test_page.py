@@ -1,5 +1,6 @@
-"""The report as a page, in headless Chromium: of a healthy run, one with errors and hostile names, one with a stall, and
-one whose generator was the limit; in light and dark, on a phone, printed, by keyboard, without a script; by axe-core."""
+"""Pages in headless Chromium: the report of a healthy run, of one with errors and hostile names, of one with a stall, and of
+one whose generator was the limit, and a comparison; in light and dark, on a phone, printed, by keyboard, without a script; by
+axe-core."""
 
 import json
 import os
@@ -64,10 +65,10 @@ def modules():
     return folder
 
 
-def look(files, shots=None):
-    """What the browser saw of pages by name."""
+def look(files, shots=None, still=None):
+    """What the browser saw of pages by name; those that are `still` have no script."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    asked = {"files": files, "shots": shots, "browser": browser}
+    asked = {"files": files, "still": still or {}, "shots": shots, "browser": browser}
     ran = subprocess.run(["node", HERE / "page.mjs"], input=json.dumps(asked), capture_output=True, text=True,
                          env={**os.environ, "PAGE_MODULES": str(modules())}, timeout=500)
     if ran.returncode != 0:
@@ -86,7 +87,16 @@ class Pages(unittest.TestCase):
             ran = subprocess.run([SQUALL, "run", plan, "--quiet", "--out", out], capture_output=True, text=True, timeout=120)
             assert ran.returncode in (0, 1), ran.stderr
             cls.files[name] = str(next(out.iterdir()) / "report.html")
-        cls.seen = look(cls.files, os.environ.get("PAGE_SHOTS"))
+        cls.seen = look(cls.files, os.environ.get("PAGE_SHOTS"), {"compared": cls.compared(folder)})
+        cls.reports = {name: cls.seen[name] for name in PLANS}
+
+    @classmethod
+    def compared(cls, folder):
+        """The page of a comparison: of a healthy run with one that is unlike it, and with itself."""
+        page = folder / "compared.html"
+        runs = [Path(cls.files[name]).parent for name in ("healthy", "errors", "healthy")]
+        subprocess.run([SQUALL, "compare", *runs, "--html", page], check=True, capture_output=True, timeout=120)
+        return str(page)
 
     def test_nothing_is_wrong_in_any_form(self):
         for name, seen in self.seen.items():
@@ -98,7 +108,7 @@ class Pages(unittest.TestCase):
                     self.assertFalse(form["wide"], "no scrolling sideways")
 
     def test_keys_and_pointer(self):
-        for name, seen in self.seen.items():
+        for name, seen in self.reports.items():
             with self.subTest(run=name):
                 use = seen["use"]
                 self.assertIn("actual", use["moment"])
@@ -112,7 +122,7 @@ class Pages(unittest.TestCase):
                 self.assertGreater(use["pdf"], 20_000)
 
     def test_what_a_page_says(self):
-        said = {name: seen["use"]["shown"] for name, seen in self.seen.items()}
+        said = {name: seen["use"]["shown"] for name, seen in self.reports.items()}
         self.assertIn("passed", said["healthy"])
         self.assertIn("checkout", said["healthy"])
         self.assertIn("timeout first byte", said["errors"])
@@ -125,7 +135,7 @@ class Pages(unittest.TestCase):
         self.assertNotIn(SECRET, Path(self.files["errors"]).read_text())
 
     def test_without_a_script_the_text_is_there(self):
-        for name, seen in self.seen.items():
+        for name, seen in self.reports.items():
             self.assertRegex(seen["text"], r"run +(passed|FAILED)", name)
 
 

@@ -12,6 +12,7 @@ mod confidence;
 mod definitions;
 mod long_run;
 mod outcome;
+mod recent;
 mod row_numbers;
 mod series;
 mod steady;
@@ -31,6 +32,7 @@ pub use confidence::{Interval, Latencies, Unknown};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use long_run::student;
 pub use outcome::{Abort, Evidence, Failure, FailureKind, Outcome, outcome};
+pub use recent::Recent;
 pub use row_numbers::RowNumbers;
 pub use series::{
     CheckPoint, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder, SeriesRow,

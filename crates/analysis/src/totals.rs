@@ -5,19 +5,15 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::series::{Extent, OpenRow, Scenarios, SeriesBuilder, SeriesRow, Tracker};
+use crate::series::{Extent, Scenarios, SeriesBuilder, Tracker};
 use squall_metrics::{
     CheckCounts, Counters, MetricId, MetricKey, MetricStats, Metrics, NameId, Names, RequestStats,
     RowKey, RowKind, Selector, SelfMetrics, Slice, SliceSet, TimeAccount,
 };
 
-/// Seconds of which the records are held, for those who watch a run.
-const RECENT_SECONDS: usize = 8;
 /// Seconds of which the users are known by second. A slice that comes later than that counts in everything
 /// but the most users active at once.
 const SECONDS_OF_USERS: usize = 128;
-/// A second is complete, or nearly, when this many later ones exist.
-const SECONDS_UNTIL_COMPLETE: u32 = 3;
 
 /// Everything that was recorded in a run.
 #[derive(Debug, Clone)]
@@ -46,8 +42,6 @@ pub struct Totals {
     /// Slices that came a second time.
     refused: u64,
     extent: Extent,
-    /// The last seconds.
-    recent: BTreeMap<u32, OpenRow>,
     /// Users active, of all workers, by second.
     users: BTreeMap<u32, u64>,
     /// Most users active in any second.
@@ -101,7 +95,6 @@ impl Totals {
             seen: SliceSet::default(),
             refused: 0,
             extent: Extent::default(),
-            recent: BTreeMap::new(),
             users: BTreeMap::new(),
             users_active: 0,
             counters: Counters::default(),
@@ -113,18 +106,44 @@ impl Totals {
     /// Adds what a worker recorded in a second. Slices may come in any order. `false`: that second of that
     /// worker was added before, and the slice is left out.
     pub fn add(&mut self, slice: &Slice) -> bool {
-        if !self.seen.insert(slice.worker, slice.second) {
-            self.refused += 1;
+        if !self.add_all_but_rows(slice) {
             return false;
         }
-        self.learn(slice);
-        self.extent.add(slice.second);
         for (id, row) in slice.rows() {
             match self.numbers.get(&(slice.worker, id)) {
                 Some(here) => self.rows[here.0 as usize].merge(row),
                 None => self.nameless.entry((slice.worker, id)).or_default().merge(row),
             }
         }
+        true
+    }
+
+    /// Adds several slices as [`Totals::add`] does, row by row: what a row has counted is then fetched into the
+    /// processor's cache once for all of them, which for some hundred rows is most of the work.
+    pub fn add_together(&mut self, slices: &[Slice]) {
+        let added = |totals: &mut Totals, slice| totals.add_all_but_rows(slice);
+        let new: Vec<&Slice> = slices.iter().filter(|slice| added(self, slice)).collect();
+        let mut rows = Vec::new();
+        for slice in new {
+            for (id, row) in slice.rows() {
+                match self.numbers.get(&(slice.worker, id)) {
+                    Some(here) => rows.push((here.0 as usize, row)),
+                    None => self.nameless.entry((slice.worker, id)).or_default().merge(row),
+                }
+            }
+        }
+        // Stable: each row's in the order in which they came.
+        rows.sort_by_key(|(here, _)| *here);
+        rows.into_iter().for_each(|(here, row)| self.rows[here].merge(row));
+    }
+
+    fn add_all_but_rows(&mut self, slice: &Slice) -> bool {
+        if !self.seen.insert(slice.worker, slice.second) {
+            self.refused += 1;
+            return false;
+        }
+        self.learn(slice);
+        self.extent.add(slice.second);
         for (id, counts) in slice.checks() {
             match self.numbers.get(&(slice.worker, id)) {
                 Some(here) => self.checks.entry(*here).or_default().merge(&counts),
@@ -140,26 +159,17 @@ impl Totals {
         self.self_metrics.merge(&slice.self_metrics);
         self.counters.merge(&slice.counters);
         self.time_accounts.entry(slice.worker).or_default().add(slice.second, &slice.time_account);
-        self.remember(slice);
+        self.count_users(slice);
         true
     }
 
-    /// Adds a slice to the last seconds.
-    fn remember(&mut self, slice: &Slice) {
+    /// Adds the users of a slice to those of its second.
+    fn count_users(&mut self, slice: &Slice) {
         let users = self.users.entry(slice.second).or_default();
         *users = users.saturating_add(slice.counters.users_active);
         self.users_active = self.users_active.max(*users);
         if self.users.len() > SECONDS_OF_USERS {
             self.users.pop_first();
-        }
-        let is_new = !self.recent.contains_key(&slice.second);
-        if let Some(done) = slice.second.checked_sub(SECONDS_UNTIL_COMPLETE).filter(|_| is_new) {
-            // A worker that hands over its slice later still finds its row.
-            self.recent.get_mut(&done).map(OpenRow::compact);
-        }
-        self.recent.entry(slice.second).or_default().add(slice, None);
-        if self.recent.len() > RECENT_SECONDS {
-            self.recent.pop_first();
         }
     }
 
@@ -319,11 +329,6 @@ impl Totals {
         self.metrics.overflowed()
     }
 
-    /// The last seconds, in order, at most eight. The very last ones may still lack workers.
-    pub fn recent(&self) -> impl DoubleEndedIterator<Item = SeriesRow> {
-        self.recent.iter().map(|(second, row)| row.row(*second, 1))
-    }
-
     /// Requests and programs that were errors.
     pub fn errors(&self) -> u64 {
         let requests = self.rows().filter(|(key, _)| key.place.kind.is_request());
@@ -333,6 +338,12 @@ impl Totals {
     /// What is counted besides requests; `users_active` is the most of any second.
     pub fn counters(&self) -> Counters {
         Counters { users_active: self.users_active, ..self.counters }
+    }
+
+    /// The second after the last of which anything was recorded; 0: there is none.
+    pub fn seconds(&self) -> u32 {
+        let last = self.time_accounts.values().map(|account| account.last).max();
+        last.map_or(0, |last| last.saturating_add(1))
     }
 
     /// How many workers have recorded anything.

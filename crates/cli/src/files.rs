@@ -1,8 +1,9 @@
-//! `--out KIND=FILE`: the result of a run in files of other kinds.
+//! `--out KIND=TARGET`: the result of a run in files of other kinds, and feeds while it goes on.
 
 use std::fs::File;
 use std::path::PathBuf;
 
+use squall_feeds::{FeedKind, FeedTarget};
 use squall_report::{FileKind, Finished};
 
 use crate::out;
@@ -14,6 +15,8 @@ pub enum Out {
     Folder(PathBuf),
     /// A file.
     File(ResultFile),
+    /// A feed.
+    Feed(FeedTarget),
 }
 
 /// A file of a kind; `-` is the standard output.
@@ -23,11 +26,16 @@ pub struct ResultFile {
     pub path: String,
 }
 
-/// Reads `DIR` or `KIND=FILE`.
+/// Reads `DIR` or `KIND=TARGET`.
 pub fn parse_out(text: &str) -> Result<Out, String> {
     match text.split_once('=') {
         // A folder with such a name is written `./a=b`.
-        Some((kind, _)) if !kind.contains('/') => parse_file(text).map(Out::File),
+        Some((kind, to)) if !kind.contains('/') => match FeedKind::from_label(kind) {
+            Some(kind) => FeedTarget::new(kind, to).map(Out::Feed),
+            None => parse_file(text).map(Out::File).map_err(|error| {
+                format!("{error}; feeds: {}", FeedKind::ALL.map(|(_, name)| name).join(", "))
+            }),
+        },
         _ => Ok(Out::Folder(text.into())),
     }
 }
@@ -87,6 +95,9 @@ mod tests {
         assert_eq!(parse_out("./a=b"), Ok(Out::Folder("./a=b".into())));
         assert_eq!(parse_out("html=a=b.html"), Ok(Out::File(file(FileKind::Html, "a=b.html"))));
         assert_eq!(parse_file("junit=-"), Ok(file(FileKind::Junit, "-")));
+        let feed = FeedTarget::new(FeedKind::Graphite, "a:2003").map(Out::Feed);
+        assert_eq!(parse_out("graphite=a:2003"), feed);
+        assert!(parse_out("graphite=a").is_err_and(|text| text.contains("HOST:PORT")));
         assert!(parse_out("xml=a").is_err_and(|text| text.contains("kinds: html, json")));
         assert!(parse_file("html").is_err() && parse_file("html=").is_err());
     }

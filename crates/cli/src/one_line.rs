@@ -35,7 +35,7 @@ fn plan(args: &OneLine) -> Result<Plan, CommandError> {
         None => (Body::None, false),
         Some(text) => match text.strip_prefix('@') {
             Some(path) => {
-                let path = Spanned { value: path.into(), span: Span::default() };
+                let path = Template::text(path);
                 (Body::File { path, decompress: false, replace: Vec::new() }, true)
             }
             None => (Body::Text(Template::text(text)), true),

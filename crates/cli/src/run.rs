@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::PathBuf;
 
+use squall_feeds::Feed;
 use squall_live::LiveView;
 use squall_plan::yaml::Loaded;
 use squall_report::{Finished, RunDocument};
@@ -35,7 +36,13 @@ pub fn run(
     output: &Output,
     folder: Option<PathBuf>,
 ) -> CommandResult {
-    let command = std::env::args().collect();
+    if !output.tag.is_empty() && output.feeds().next().is_none() {
+        let text = "--tag goes with a feed, such as --out jsonl=FILE";
+        return Err(CommandError::bad_input(text.to_owned()));
+    }
+    let command =
+        std::env::args().map(|word| output.feeds().fold(word, |word, feed| feed.masked_in(&word)));
+    let command = command.collect();
     let options = Options { command, strict: output.strict, ..output.runtime.options(options) };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
@@ -65,6 +72,9 @@ fn sinks(
     if let Some(base) = folder {
         sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
     }
+    for target in output.feeds() {
+        sinks.push((target.shown(), Box::new(Feed::new(target, &output.tag))));
+    }
     if let Some(path) = output.json.as_ref().filter(|path| *path != "-") {
         sinks.push((path.clone(), Box::new(Json::new(path))));
     }
@@ -88,14 +98,10 @@ fn conclude(output: &Output, outcome: &Outcome, files: &[ResultFile]) -> Command
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;
     } else {
-        // What a setup that failed came to is there, too.
         if let Some(folder) = &outcome.folder {
             out::print(&format!("\n run folder  {}", folder.display()));
         }
-        match outcome.has_load {
-            true => out::print(&squall_report::text(&document, &out::show(output.explain))),
-            false => out::print("\n"),
-        }
+        out::print(&squall_report::text(&document, &out::show(output.explain)));
     }
     // The text says itself that the load was interrupted.
     let interrupted = outcome.phases.iter().filter(|report| report.failure().is_none());

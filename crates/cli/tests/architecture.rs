@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 16] = [
+const MAY_IMPORT: [(&str, &[&str]); 17] = [
     (
         "squall",
         &[
@@ -12,6 +12,7 @@ const MAY_IMPORT: [(&str, &[&str]); 16] = [
             "squall-base",
             "squall-engine",
             "squall-extract",
+            "squall-feeds",
             "squall-jmeter",
             "squall-limit",
             "squall-live",
@@ -36,6 +37,7 @@ const MAY_IMPORT: [(&str, &[&str]); 16] = [
             "squall-runner",
         ],
     ),
+    ("squall-feeds", &["squall-base", "squall-metrics", "squall-report", "squall-runner"]),
     (
         "squall-runner",
         &[

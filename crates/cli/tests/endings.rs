@@ -243,8 +243,12 @@ fn a_failed_setup_ends_everything_and_a_failed_teardown_loses_nothing() {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(3), "{error}");
         assert!(error.contains(&format!("{part} failed")), "{error}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    run("setup");
+    let text = run("setup");
+    for part in ["no load ran", "1 request, 1 error, failed", "GET /status/500", "FAILED: setup"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
     assert_eq!(server.stats().requests, 1);
     let json = read(&folder.path().join("result.json"));
     assert_eq!(json["totals"]["count"].as_u64(), Some(0));

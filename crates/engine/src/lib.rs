@@ -25,6 +25,7 @@ mod trace;
 mod user;
 mod worker;
 
+pub use parts::trace_context::TraceId;
 pub use program::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Section, advise,
     compile, misjudged,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use squall_metrics::{ErrorKind, Phases};
 use squall_plan::secrets::Secrets;
 
+use crate::parts::trace_context::TraceId;
 use crate::program::Section;
 
 /// Which exchanges a watcher is told of.
@@ -85,6 +86,8 @@ pub struct Exchange {
     pub user: u64,
     /// The user's iteration, from 0.
     pub iteration: u64,
+    /// The trace that it belongs to, if it carries a trace context.
+    pub trace: Option<TraceId>,
     /// Name under which it is counted.
     pub name: String,
     /// What no output may show of it, as far as it is known by then: who shows it has to mask those.

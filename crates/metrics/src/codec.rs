@@ -25,8 +25,19 @@ pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Takes a number.
+/// Takes a number. Most are below 128, and one byte.
+#[inline]
 pub(crate) fn get(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
+    match *bytes {
+        [byte, rest @ ..] if *byte < 0x80 => {
+            *bytes = rest;
+            Ok(u64::from(*byte))
+        }
+        _ => get_long(bytes),
+    }
+}
+
+fn get_long(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first().ok_or(TRUNCATED)?;

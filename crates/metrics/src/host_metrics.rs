@@ -86,6 +86,9 @@ host_sample! {
     counters {
     /// CPU time of the whole host, idle time included, in clock ticks.
     cpu_ticks,
+    /// CPU time of the whole host in which it was not idle and waited for no disk, what other guests took included,
+    /// in clock ticks.
+    cpu_busy_ticks,
     /// CPU time that other guests on the same hypervisor took, in clock ticks.
     steal_ticks,
     /// TCP segments that the host has sent.

@@ -223,7 +223,8 @@ impl RequestStats {
         self.phases.iter().for_each(|phase| phase.encode(out));
     }
 
-    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
+    /// Reads what was counted, and none of the times.
+    pub(crate) fn decode_counts(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
         let mut row = RequestStats {
             count: codec::get(bytes)?,
             errors: codec::get(bytes)?,
@@ -245,8 +246,19 @@ impl RequestStats {
             let status = status.map_err(|_| DecodeError("a status is out of range"))?;
             add(&mut row.status, status, codec::get(bytes)?);
         }
+        Ok(row)
+    }
+
+    /// Reads what was counted and the latencies, and no other times.
+    pub(crate) fn decode_latencies(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
+        let mut row = RequestStats::decode_counts(bytes)?;
         row.latency = Histogram::decode(bytes)?;
         row.corrected_latency = Histogram::decode(bytes)?;
+        Ok(row)
+    }
+
+    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
+        let mut row = RequestStats::decode_latencies(bytes)?;
         row.waited = Histogram::decode(bytes)?;
         row.corrected_waited = Histogram::decode(bytes)?;
         // An earlier version may know fewer.

@@ -1,5 +1,6 @@
 //! Texts with `${...}` in them: split once, bound once, rendered often. `$${` is a literal `${`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
@@ -75,6 +76,30 @@ impl Template {
         let parts =
             if text.is_empty() { Vec::new() } else { vec![TemplatePart::Text(text.to_owned())] };
         Template { source: text.replace("${", "$${"), span: Span::default(), parts }
+    }
+
+    /// The path that it is, relative to a folder unless it begins as an absolute one.
+    #[must_use]
+    pub fn within(mut self, folder: &Path) -> Template {
+        let is_absolute = matches!(self.parts.first(), Some(TemplatePart::Text(text)) if Path::new(text).is_absolute());
+        // With a `/` at its end, unless it is empty.
+        let folder = folder.join("").display().to_string();
+        if is_absolute || folder.is_empty() {
+            return self;
+        }
+        self.source.insert_str(0, &folder.replace("${", "$${"));
+        match self.parts.first_mut() {
+            Some(TemplatePart::Text(text)) => text.insert_str(0, &folder),
+            _ => self.parts.insert(0, TemplatePart::Text(folder)),
+        }
+        self
+    }
+
+    /// What is left of it without its first parts.
+    #[must_use]
+    pub fn behind(&self, parts: usize) -> Template {
+        let parts = self.parts.iter().skip(parts).cloned().collect();
+        Template { source: self.source.clone(), span: self.span, parts }
     }
 
     /// As it was written.
@@ -284,6 +309,25 @@ mod tests {
         assert_eq!(parts("a $ b $${c} {d}"), ["a $ b ${c} {d}"]);
         assert_eq!(parts("${ {'a': 1}.a }"), ["< {'a': 1}.a >"]);
         assert_eq!(parts(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_path_is_relative_to_its_folder() {
+        let within = |source: &str, folder: &str| {
+            let template = Template::parse(source, Span::default()).expect(source);
+            let path = template.within(Path::new(folder));
+            // As it is printed it is read again.
+            let again = Template::parse(path.source(), Span::default()).expect("a template");
+            assert_eq!(path.parts, again.within(Path::new("/elsewhere")).parts, "{source}");
+            parts(path.source())
+        };
+        assert_eq!(within("a.bin", "/plans"), ["/plans/a.bin"]);
+        assert_eq!(within("a/${x}.bin", "/plans/"), ["/plans/a/", "<x>", ".bin"]);
+        assert_eq!(within("${x}", "/$${plans"), ["/$${plans/", "<x>"]);
+        assert_eq!(within("/a/${x}", "/plans"), ["/a/", "<x>"]);
+        let path = Template::parse("a${x}b${y}", Span::default()).expect("a template");
+        assert_eq!(path.clone().within(Path::new("")), path);
+        assert_eq!(path.behind(2).parts, path.parts[2..]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::run::{Meta, RunPhase};
+use crate::run::{FeedReport, Mark, Meta, RunPhase};
 use crate::schema::{document, schema_of};
 use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument};
 
@@ -34,6 +34,8 @@ document! {
         aborted: Option<AbortDocument>,
         /// Whether the plan stopped it.
         stopped_by_plan: bool,
+        /// What happened while the load went on, in order.
+        marks: Vec<Mark>,
         /// Whether the run passed, and if not, why.
         outcome: OutcomeDocument,
         /// How far the numbers can be trusted: `valid`, `questionable` or `invalid`; `none`: no load ran, so that there
@@ -71,6 +73,8 @@ document! {
         host_metrics: BTreeMap<String, u64>,
         /// What the tester should know.
         warnings: Vec<String>,
+        /// What became of what was sent elsewhere while the run went on.
+        feeds: Vec<FeedReport>,
         /// The first details of errors, and lines that the plan logs.
         log: Vec<String>,
         /// The run second by second; in long runs each row covers several seconds.

@@ -16,7 +16,7 @@ use crate::document::{AbortDocument, RunDocument, SCHEMA};
 use crate::html::{Details, html};
 use crate::json::{document, write_json};
 use crate::recording::Recording;
-use crate::run::{Generator, Meta, Run};
+use crate::run::{FeedReport, Generator, Meta, Run};
 
 /// The folder of a run in progress.
 #[derive(Debug)]
@@ -205,7 +205,7 @@ pub(crate) fn load_json(path: &Path) -> Result<RunDocument, LoadError> {
 /// # Errors
 /// There is no run, or a later version of squall wrote it.
 pub fn load_folder(folder: &Path) -> Result<(Run, Recording), LoadError> {
-    read_folder(folder, Run::evaluate)
+    read_folder(folder, Run::read)
 }
 
 /// The same, with the curves that a page draws.
@@ -213,12 +213,12 @@ pub fn load_folder(folder: &Path) -> Result<(Run, Recording), LoadError> {
 /// # Errors
 /// As of [`load_folder`].
 pub fn load_folder_to_draw(folder: &Path) -> Result<(Run, Recording), LoadError> {
-    read_folder(folder, Run::evaluate_to_draw)
+    read_folder(folder, Run::read_to_draw)
 }
 
 fn read_folder(
     folder: &Path,
-    evaluate: impl FnOnce(&mut Run, &mut Recording) -> io::Result<()>,
+    read: impl FnOnce(&mut Run, &mut Recording) -> io::Result<()>,
 ) -> Result<(Run, Recording), LoadError> {
     let wrong = |name: &str, reason: &dyn std::fmt::Display| {
         LoadError(format!("{}: {reason}", folder.join(name).display()))
@@ -238,6 +238,7 @@ fn read_folder(
             shown,
         }),
         stopped_by_plan: known.stopped_by_plan,
+        marks: known.marks,
         generator: Generator {
             cpu_user_s: known.generator.cpu_user_s,
             cpu_sys_s: known.generator.cpu_sys_s,
@@ -245,27 +246,19 @@ fn read_folder(
             requests_logged: known.generator.requests_logged,
             requests_not_logged: known.generator.requests_not_logged,
         },
+        feeds: known.feeds,
         log: known.log,
         ..Run::default()
     };
     let broken = |error: io::Error| wrong("slices.bin", &error);
     let mut recording = Recording::open(&folder.join("slices.bin")).map_err(broken)?;
-    let mut seconds = 0;
-    let unread = recording.replay(|slice| {
-        seconds = seconds.max(slice.second.saturating_add(1));
-        run.totals.add(slice);
-    });
-    if let Some(reason) = unread.map_err(broken)? {
-        run.warnings.push(format!("slices.bin: {reason}; what follows it is left out"));
-    }
-    if !run.finished {
-        run.elapsed_s = f64::from(seconds);
-    }
     // A generator that was killed at once may not have written it.
     let samples = fs::read_to_string(folder.join("host.jsonl")).unwrap_or_default();
     run.host = host_metrics(&samples);
-    evaluate(&mut run, &mut recording).map_err(broken)?;
+    read(&mut run, &mut recording).map_err(broken)?;
     run.warn();
+    let losses: Vec<String> = run.feeds.iter().filter_map(FeedReport::loss).collect();
+    run.warnings.extend(losses);
     Ok((run, recording))
 }
 

@@ -4,6 +4,7 @@
 mod curves;
 mod details;
 mod distribution;
+mod figures;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +18,7 @@ use crate::document::RunDocument;
 use crate::text::{Show, text};
 pub use curves::{CurvesBuilder, RunCurves};
 pub use details::Details;
+use figures::Figures;
 
 /// The frame of the page.
 const FRAME: &str = include_str!("html/assets/frame.html");
@@ -51,7 +53,7 @@ pub fn html(run: &RunDocument, details: &Details) -> String {
         ("TITLE", escaped(&title)),
         ("STYLE", STYLE.to_owned()),
         ("TEXT", escaped(&text(run, &PLAIN))),
-        ("RUN", data(run)),
+        ("RUN", data(&Figures::of(run))),
         ("DETAILS", data(details)),
         ("WORDS", data(&words())),
         ("SCRIPT", SCRIPT.to_owned()),

@@ -50,6 +50,7 @@ pub fn document(run: &Run) -> RunDocument {
             shown,
         }),
         stopped_by_plan: run.stopped_by_plan,
+        marks: run.marks.clone(),
         outcome: OutcomeDocument {
             passed: outcome.passed(),
             exit_code: u64::from(outcome.exit_code(run.interrupted, run.meta.strict, validity)),
@@ -89,6 +90,7 @@ pub fn document(run: &Run) -> RunDocument {
             values.map(|(name, number)| (name.to_owned(), number)).collect()
         },
         warnings: run.warnings.clone(),
+        feeds: run.feeds.clone(),
         log: run.log.clone(),
         series: series::rows(run),
         series_rows: series::row_tracks(&run.series),

@@ -17,6 +17,7 @@ mod junit;
 mod limit;
 mod live;
 mod markdown;
+mod markup;
 mod openmetrics;
 mod parquet;
 mod recording;
@@ -46,7 +47,7 @@ pub use json::{document, request_rows, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use recording::Recording;
-pub use run::{Generator, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
+pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
 pub use samples::{RequestSample, SampleFormat, SampleWriter};
 pub use series::{
     CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument, SeriesPhase, SeriesScenario,

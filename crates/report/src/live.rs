@@ -1,6 +1,6 @@
 //! The progress line of a run.
 
-use squall_analysis::Totals;
+use squall_analysis::{Recent, Totals};
 use squall_base::units::{count, rate, time};
 
 /// Most columns: a line as wide as a terminal of 80 columns would wrap where a character follows.
@@ -18,6 +18,8 @@ pub struct Live<'a> {
     pub length_s: Option<f64>,
     /// What was recorded so far.
     pub totals: &'a Totals,
+    /// Its last seconds.
+    pub recent: &'a Recent,
 }
 
 /// The line, at most 79 columns.
@@ -27,7 +29,7 @@ pub fn live_line(live: &Live<'_>) -> String {
         Some(length) => format!("{:>3.0}s/{length:.0}s", live.elapsed_s.min(length.ceil())),
         None => format!("{:>3.0}s", live.elapsed_s),
     };
-    let numbers = numbers(live.totals);
+    let numbers = numbers(live);
     let room = MAX_COLUMNS.saturating_sub(clock.chars().count() + numbers.chars().count() + 3);
     let bar = match live.length_s {
         Some(length) if length > 0.0 && room >= MIN_BAR => {
@@ -43,15 +45,15 @@ pub fn live_line(live: &Live<'_>) -> String {
 
 /// The numbers of the last second that all workers have reported, each with a gap before it: the one before the last
 /// that there is. Of the first second alone there are none yet.
-fn numbers(totals: &Totals) -> String {
-    let Some(row) = totals.recent().rev().nth(1) else { return String::new() };
+fn numbers(live: &Live<'_>) -> String {
+    let Some(row) = live.recent.rows().rev().nth(1) else { return String::new() };
     format!(
         "  {} users  {}  p50 {}  p99 {}  {} errors",
         count(row.users),
         rate(row.requests as f64 / f64::from(row.seconds.max(1))),
         time(row.p50_us as f64),
         time(row.p99_us as f64),
-        count(totals.errors()),
+        count(live.totals.errors()),
     )
 }
 
@@ -62,8 +64,8 @@ mod tests {
     use super::*;
 
     /// Two workers with so many users each, that make requests of so many µs.
-    fn totals(users: u64, latency_us: u64, seconds: u32) -> Totals {
-        let mut totals = Totals::new();
+    fn recorded(users: u64, latency_us: u64, seconds: u32) -> (Totals, Recent) {
+        let (mut totals, mut recent) = (Totals::new(), Recent::default());
         for (second, worker) in (0..seconds).flat_map(|second| [(second, 0), (second, 1)]) {
             // The second worker's last second has not come yet.
             if (second + 1, worker) == (seconds, 1) {
@@ -76,21 +78,22 @@ mod tests {
             slice.counters.users_active = users;
             slice.record(NameId(0), &Sample::ok(latency_us));
             assert!(totals.add(&slice));
+            recent.add(&slice);
         }
-        totals
+        (totals, recent)
     }
 
-    fn line(elapsed_s: f64, length_s: Option<f64>, totals: &Totals) -> String {
-        live_line(&Live { elapsed_s, length_s, totals })
+    fn line(elapsed_s: f64, length_s: Option<f64>, (totals, recent): &(Totals, Recent)) -> String {
+        live_line(&Live { elapsed_s, length_s, totals, recent })
     }
 
     #[test]
     fn all_workers_count() {
         let wanted = "  3s/4s [########..]  10 users  2.00/s  p50 1.00 ms  p99 1.00 ms  0 errors";
-        assert_eq!(line(3.0, Some(4.0), &totals(5, 1_000, 3)), wanted);
-        assert_eq!(line(1.0, Some(4.0), &totals(5, 1_000, 1)), "  1s/4s [###.......]");
+        assert_eq!(line(3.0, Some(4.0), &recorded(5, 1_000, 3)), wanted);
+        assert_eq!(line(1.0, Some(4.0), &recorded(5, 1_000, 1)), "  1s/4s [###.......]");
         assert_eq!(
-            line(2.0, None, &totals(5, 1_000, 2)),
+            line(2.0, None, &recorded(5, 1_000, 2)),
             "  2s  10 users  2.00/s  p50 1.00 ms  p99 1.00 ms  0 errors"
         );
     }
@@ -100,7 +103,7 @@ mod tests {
         for (elapsed, length) in [(3.0, 3.2), (99_999.0, 100_000.0), (9e9, 9e9)] {
             for users in [1, 20_000, u64::MAX / 4] {
                 for latency in [1, 999_999, 60_000_000_000] {
-                    let line = line(elapsed, Some(length), &totals(users, latency, 3));
+                    let line = line(elapsed, Some(length), &recorded(users, latency, 3));
                     assert!(line.chars().count() <= 79, "{line}");
                     assert!(line.contains(" users"), "{line}");
                 }

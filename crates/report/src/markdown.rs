@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use squall_base::units::{count, percent, rate, time};
 
 use crate::document::{Row, RunDocument};
+use crate::markup::{code, plain};
 
 /// Most rows of requests and groups, and of checks.
 const MAX_ROWS: usize = 25;
@@ -136,48 +137,5 @@ fn latency(row: &Row, name: &str) -> String {
             let own = &row.latency_us;
             of(Some(own.p50), Some(own.p95), Some(own.p99)).map_or("–".to_owned(), time)
         }
-    }
-}
-
-/// Text as a code span within a table.
-fn code(text: &str) -> String {
-    let text: String = text
-        .chars()
-        .map(|c| if c.is_control() || c == '\u{2028}' || c == '\u{2029}' { ' ' } else { c })
-        .collect();
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let space =
-        if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
-    format!("{fence}{space}{}{space}{fence}", text.replace('|', "\\|"))
-}
-
-/// Text without markup.
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            // What would name a person.
-            '@' => out.push_str("&#64;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => out.extend(['\\', c]),
-            c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_stay_names() {
-        assert_eq!(code("GET /a|b"), "`GET /a\\|b`");
-        assert_eq!(code("a ``b`` <script>\n"), "```a ``b`` <script> ```");
-        assert_eq!(plain("<b> *x* [y](z) @all\u{2028}"), "&lt;b&gt; \\*x\\* \\[y\\](z) &#64;all ");
     }
 }

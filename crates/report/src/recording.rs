@@ -1,14 +1,17 @@
 //! Everything recorded in a run, as a file that is written from the first second on and read back to
 //! evaluate the run: `slices.bin` of its folder, or a file without a name where it has none.
 
+mod ahead;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use flate2::Compression;
-use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use squall_metrics::Slice;
+
+use ahead::{Ahead, DecodeSlice};
 
 /// The first bytes: name and version.
 const MAGIC: &[u8; 8] = b"squall\x00\x02";
@@ -17,7 +20,7 @@ const DEFLATE: u8 = 1;
 /// Largest record, in bytes.
 const MAX_RECORD: usize = 256 << 20;
 /// Bytes read at a time.
-const READ_AHEAD: usize = 32 << 10;
+const READ_AT_ONCE: usize = 32 << 10;
 
 /// The slices of a run: one record per worker and second.
 #[derive(Debug)]
@@ -29,7 +32,7 @@ pub struct Recording {
     failed: u64,
     /// Why the first of them could not.
     error: Option<io::Error>,
-    /// The last record, and what it was before it was compressed, for the sake of their memory.
+    /// The record that was added last, and what it was before it was compressed, for the sake of their memory.
     record: Vec<u8>,
     plain: Vec<u8>,
 }
@@ -109,54 +112,116 @@ impl Recording {
         self.failed
     }
 
-    /// Reads all slices, in the order in which they were added. `Some`: the file ends with something else,
-    /// which was left out, and why. A generator that was killed leaves an incomplete record at the end,
-    /// which is nothing to mention.
+    /// Reads all slices, in the order in which they were added; they are decoded on other threads, a few ahead.
+    /// `Some`: the file ends with something else, which was left out, and why. A generator that was killed leaves an
+    /// incomplete record at the end, which is nothing to mention.
     ///
     /// # Errors
     /// The file cannot be read, or is not a recording that this version can read.
-    pub fn replay(&mut self, mut each: impl FnMut(&Slice)) -> io::Result<Option<String>> {
-        self.file.seek(SeekFrom::Start(0))?;
-        let mut reader = BufReader::with_capacity(READ_AHEAD, &self.file);
-        let mut magic = [0; MAGIC.len()];
-        let known = reader.read_exact(&mut magic).is_ok() && magic == *MAGIC;
-        if !known {
-            return Err(io::Error::other("this is not a squall run that this version can read"));
-        }
-        let mut at = MAGIC.len();
-        loop {
-            let mut length = [0; 4];
-            if filled(&mut reader, &mut length)? < length.len() {
-                return Ok(None);
-            }
-            let length = u32::from_le_bytes(length) as usize;
-            if length > MAX_RECORD {
-                return Ok(Some(format!("the record at byte {at} is too long")));
-            }
-            self.record.clear();
-            // Memory grows with what is there, whatever the length says.
-            (&mut reader).take(length as u64).read_to_end(&mut self.record)?;
-            if self.record.len() < length {
-                return Ok(None);
-            }
-            self.plain.clear();
-            let (encoding, packed) = self.record.split_first().unwrap_or((&0, &[]));
-            let unpacked = match *encoding {
-                DEFLATE => {
-                    let mut unpacked = DeflateDecoder::new(packed).take(MAX_RECORD as u64);
-                    unpacked.read_to_end(&mut self.plain).map(drop)
+    pub fn replay(&mut self, each: impl FnMut(&Slice)) -> io::Result<Option<String>> {
+        self.read(Slice::decode, lent(each))
+    }
+
+    /// The same of slices that the caller may hold, a few of them at a time.
+    ///
+    /// # Errors
+    /// As of [`Recording::replay`].
+    pub(crate) fn replay_held(&mut self, each: impl FnMut(Slice)) -> io::Result<Option<String>> {
+        self.read(Slice::decode, each)
+    }
+
+    /// The same of slices that have latencies and corrected latencies, and no other times of requests, groups and
+    /// iterations.
+    ///
+    /// # Errors
+    /// As of [`Recording::replay`].
+    pub fn replay_latencies(&mut self, each: impl FnMut(&Slice)) -> io::Result<Option<String>> {
+        self.read(Slice::decode_latencies, lent(each))
+    }
+
+    /// The same of slices that have what requests, groups and iterations counted, and none of their times.
+    ///
+    /// # Errors
+    /// As of [`Recording::replay`].
+    pub fn replay_counts(&mut self, each: impl FnMut(&Slice)) -> io::Result<Option<String>> {
+        self.read(Slice::decode_counts, lent(each))
+    }
+
+    fn read(
+        &mut self,
+        decode: DecodeSlice,
+        mut each: impl FnMut(Slice),
+    ) -> io::Result<Option<String>> {
+        let mut records = Records::begin(&mut self.file)?;
+        std::thread::scope(|scope| {
+            let mut ahead = Ahead::begin(scope, decode)?;
+            loop {
+                while ahead.has_room()
+                    && let Some(record) = records.next()?
+                {
+                    ahead.give(record);
                 }
-                _ => Err(io::Error::other("compressed as only later versions know")),
-            };
-            if let Err(error) = unpacked {
-                return Ok(Some(format!("the record at byte {at}: {error}")));
+                match ahead.take() {
+                    Some(Ok(slice)) => each(slice),
+                    Some(Err(reason)) => return Ok(Some(reason)),
+                    None => return Ok(records.end_reason.take()),
+                }
             }
-            match Slice::decode(&mut self.plain.as_slice()) {
-                Ok(slice) => each(&slice),
-                Err(error) => return Ok(Some(format!("the record at byte {at}: {error}"))),
-            }
-            at += 4 + length;
+        })
+    }
+}
+
+/// Who looks at slices as one who takes them.
+fn lent(mut each: impl FnMut(&Slice)) -> impl FnMut(Slice) {
+    move |slice| each(&slice)
+}
+
+/// A record as it is on disk.
+struct Record {
+    /// Where it begins.
+    at: usize,
+    bytes: Vec<u8>,
+}
+
+/// The records of a file, one after the other.
+struct Records<'f> {
+    reader: BufReader<&'f File>,
+    at: usize,
+    is_over: bool,
+    /// What the file ends with that is no record.
+    end_reason: Option<String>,
+}
+
+impl Records<'_> {
+    fn begin(file: &mut File) -> io::Result<Records<'_>> {
+        file.seek(SeekFrom::Start(0))?;
+        let mut reader = BufReader::with_capacity(READ_AT_ONCE, &*file);
+        let mut magic = [0; MAGIC.len()];
+        match reader.read_exact(&mut magic).is_ok() && magic == *MAGIC {
+            true => Ok(Records { reader, at: MAGIC.len(), is_over: false, end_reason: None }),
+            false => Err(io::Error::other("this is not a squall run that this version can read")),
         }
+    }
+
+    /// The next one; `None`: there is no other that is whole.
+    fn next(&mut self) -> io::Result<Option<Record>> {
+        let mut length = [0; 4];
+        if self.is_over || filled(&mut self.reader, &mut length)? < length.len() {
+            self.is_over = true;
+            return Ok(None);
+        }
+        let (at, length) = (self.at, u32::from_le_bytes(length) as usize);
+        if length > MAX_RECORD {
+            self.is_over = true;
+            self.end_reason = Some(format!("the record at byte {at} is too long"));
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        // Memory grows with what is there, whatever the length says.
+        (&mut self.reader).take(length as u64).read_to_end(&mut bytes)?;
+        self.is_over = bytes.len() < length;
+        self.at += 4 + length;
+        Ok((!self.is_over).then_some(Record { at, bytes }))
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use squall_analysis::{
-    Abort, Batches, BatchesBuilder, Evidence, Facts, Outcome, Reason, Series, Shape, Steady,
-    Threshold, ThresholdResult, Totals, Validity, Warmup,
+    Abort, Batches, BatchesBuilder, Evidence, Facts, Outcome, Reason, Series, SeriesBuilder, Shape,
+    Steady, Threshold, ThresholdResult, Totals, Validity, Warmup,
 };
 use squall_base::units;
 use squall_metrics::{CheckCounts, HostMetrics, Slice, TimeAccount};
@@ -79,6 +79,18 @@ document! {
         log: Vec<String>,
     }
 
+    /// What became of the points that a feed sent while the run went on.
+    FeedReport {
+        /// Where to: kind and target, secrets masked.
+        name: String,
+        /// Points that arrived, as far as the receiver says.
+        points_sent: u64,
+        /// Points that did not.
+        points_lost: u64,
+        /// The first thing that went wrong, be it that it was repeated with success; null: nothing.
+        error: Option<String>,
+    }
+
     /// What the plan asks for of a scenario over time. Scenarios that share a load have parts by weight.
     PlannedLoad {
         /// `users`, or `arrivals` (a second); empty: unknown.
@@ -86,6 +98,19 @@ document! {
         /// Seconds from the start of the load, ascending, and how many: straight from point to point, two at the
         /// same time are a jump, and after the last one the number stays.
         points: Vec<(f64, f64)>,
+    }
+
+    /// A moment of the load that explains what is seen after it.
+    Mark {
+        /// Seconds after the start of the load.
+        at_s: f64,
+        /// `stage` (one begins, or the last is over), `paused`, `resumed`, `scaled` (somebody changed a load),
+        /// `stopped`, `aborted` (both by somebody), or `threshold` (which ended the load).
+        kind: String,
+        /// The scenario; empty: all of them.
+        scenario: String,
+        /// In words.
+        text: String,
     }
 
     /// A scenario.
@@ -96,6 +121,17 @@ document! {
         load: String,
         /// The same as a curve.
         planned: PlannedLoad,
+    }
+}
+
+impl FeedReport {
+    /// What is lost, in a sentence; `None`: nothing.
+    pub fn loss(&self) -> Option<String> {
+        let FeedReport { name, points_sent, points_lost, error } = self;
+        let all = units::count(points_sent.saturating_add(*points_lost));
+        let why = error.as_ref().map_or(String::new(), |error| format!(": {error}"));
+        let lost = units::count(*points_lost);
+        (*points_lost > 0).then(|| format!("{name}: {lost} of {all} points were lost{why}"))
     }
 }
 
@@ -155,6 +191,8 @@ pub struct Run {
     pub incomplete: Vec<String>,
     /// The threshold that ended its load, and when.
     pub aborted: Option<Abort>,
+    /// Its stages, pauses, and what people changed.
+    pub marks: Vec<Mark>,
     /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
     pub stopped_by_plan: bool,
     /// What was recorded.
@@ -163,6 +201,8 @@ pub struct Run {
     pub threshold_results: Vec<ThresholdResult>,
     /// What the tester should know.
     pub warnings: Vec<String>,
+    /// What became of what was sent elsewhere while it went on.
+    pub feeds: Vec<FeedReport>,
     /// The first details of errors, and lines that the plan logs.
     pub log: Vec<String>,
     /// Resources that squall itself used.
@@ -182,14 +222,17 @@ pub struct Run {
 }
 
 impl Run {
-    /// Evaluates it from its totals and from everything recorded, which is read twice and of which little is
-    /// held: the series, the steady part, thresholds, and the validity of its numbers. Thresholds that cannot
-    /// be parsed are ignored: they were reported when the plan was read.
+    /// Evaluates it from its totals and from everything recorded, of which little is held: the series, the steady
+    /// part, thresholds, and the validity of its numbers. Thresholds that cannot be parsed are ignored: they were
+    /// reported when the plan was read.
     ///
     /// # Errors
     /// The recording cannot be read. Everything that needs no series is there nevertheless.
     pub fn evaluate(&mut self, recording: &mut Recording) -> io::Result<()> {
-        self.evaluate_beside(recording, |_| {})
+        let series = self.totals.series();
+        let read = self.read_series(recording, series, drop);
+        let judged = self.judge(recording);
+        read.and(judged)
     }
 
     /// The same, and in the same pass the curves that a page draws; they are not free, and nothing else needs them.
@@ -197,31 +240,81 @@ impl Run {
     /// # Errors
     /// As of [`Run::evaluate`]; the curves are of what could be read.
     pub fn evaluate_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let rows = self.totals.rows().count() + self.totals.checks().count();
-        let mut curves = CurvesBuilder::new(self.elapsed_s.ceil() as u32, rows);
-        let evaluated = self.evaluate_beside(recording, |slice| curves.add(slice));
+        let (series, mut curves) = (self.totals.series(), self.curves_of(&self.totals));
+        let read = self.read_series(recording, series, |slice| curves.add(&slice));
         self.curves = Some(curves.finish());
-        evaluated
+        let judged = self.judge(recording);
+        read.and(judged)
     }
 
-    /// Evaluates it; in the first pass over the recording `also` sees each slice.
-    fn evaluate_beside(
+    /// Evaluates it from everything recorded alone, its totals too. The counts are read before all else: of which
+    /// rows there are series, and how fine these are, depends on them.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub(crate) fn read(&mut self, recording: &mut Recording) -> io::Result<()> {
+        let (counted, mut totals) = (counts(recording)?, Together::default());
+        self.read_series(recording, counted.series(), |slice| totals.add(slice))?;
+        self.hold(totals.finish());
+        self.judge(recording)
+    }
+
+    /// The same with the curves that a page draws.
+    ///
+    /// # Errors
+    /// As of [`Run::read`].
+    pub(crate) fn read_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
+        let (counted, mut totals) = (counts(recording)?, Together::default());
+        let mut curves = self.curves_of(&counted);
+        self.read_series(recording, counted.series(), |slice| {
+            curves.add(&slice);
+            totals.add(slice);
+        })?;
+        self.curves = Some(curves.finish());
+        self.hold(totals.finish());
+        self.judge(recording)
+    }
+
+    /// Takes totals that were read; a run that was broken off was as long as they are.
+    fn hold(&mut self, totals: Totals) {
+        if !self.finished {
+            self.elapsed_s = f64::from(totals.seconds());
+        }
+        self.totals = totals;
+    }
+
+    /// What computes the curves of a run with these totals.
+    fn curves_of(&self, totals: &Totals) -> CurvesBuilder {
+        let seconds = if self.finished { self.elapsed_s.ceil() as u32 } else { totals.seconds() };
+        CurvesBuilder::new(seconds, totals.rows().count() + totals.checks().count())
+    }
+
+    /// Reads everything recorded for the series; `also` sees each slice.
+    fn read_series(
         &mut self,
         recording: &mut Recording,
-        mut also: impl FnMut(&Slice),
+        mut series: SeriesBuilder,
+        mut also: impl FnMut(Slice),
     ) -> io::Result<()> {
-        let mut series = self.totals.series();
-        let read = recording.replay(|slice| {
-            series.add(slice);
+        let read = recording.replay_held(|slice| {
+            series.add(&slice);
             also(slice);
         });
         self.series = series.finish();
+        if let Some(reason) = read? {
+            self.warnings.push(format!("slices.bin: {reason}; what follows it is left out"));
+        }
+        Ok(())
+    }
+
+    /// What follows from totals and series, and the batches of the steady part.
+    fn judge(&mut self, recording: &mut Recording) -> io::Result<()> {
         let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
         self.steady = squall_analysis::steady(totals, &self.series, elapsed_s, self.meta.shape());
         let batches = match self.steady {
             Some(steady) => {
                 let mut batches = BatchesBuilder::new(&self.series, steady);
-                let read = recording.replay(|slice| batches.add(slice));
+                let read = recording.replay_latencies(|slice| batches.add(slice));
                 self.batches = Some(batches.finish());
                 read
             }
@@ -240,7 +333,7 @@ impl Run {
             steady: self.steady,
             thresholds: &thresholds,
         });
-        read.and(batches).map(drop)
+        batches.map(drop)
     }
 
     /// Whether a load ran, so that there is something to judge.
@@ -323,4 +416,38 @@ impl Run {
     pub fn passed(&self) -> bool {
         self.outcome().passed()
     }
+}
+
+/// Slices that are added to totals together.
+const SLICES_TOGETHER: usize = 16;
+
+/// Totals of slices that come one by one, and are added several at a time.
+#[derive(Default)]
+struct Together {
+    totals: Totals,
+    slices: Vec<Slice>,
+}
+
+impl Together {
+    fn add(&mut self, slice: Slice) {
+        self.slices.push(slice);
+        if self.slices.len() == SLICES_TOGETHER {
+            self.totals.add_together(&self.slices);
+            self.slices.clear();
+        }
+    }
+
+    fn finish(mut self) -> Totals {
+        self.totals.add_together(&self.slices);
+        self.totals
+    }
+}
+
+/// What a recording counted, without any times.
+fn counts(recording: &mut Recording) -> io::Result<Totals> {
+    let mut totals = Totals::new();
+    recording.replay_counts(|slice| {
+        totals.add(slice);
+    })?;
+    Ok(totals)
 }

@@ -5,14 +5,14 @@ mod common;
 
 use common::golden;
 use serde_json::Value;
-use squall_analysis::Totals;
+use squall_analysis::{Recent, Totals};
 use squall_metrics::{
     ErrorKind, HostMetrics, HostSample, Level, Load, MetricId, MetricKey, MetricKind, NameId,
     Phases, RowKey, RowKind, Sample, ScenarioLoad, Slice, TimeAccount, TimeRecorder, UserState,
     Verdict,
 };
 use squall_report::{
-    FileKind, Finished, Generator, Live, Meta, PlannedLoad, Recording, Row, Run, RunFolder,
+    FileKind, Finished, Generator, Live, Mark, Meta, PlannedLoad, Recording, Row, Run, RunFolder,
     RunPhase, ScenarioMeta, Show, document, file, live_line, load, run_schema, text, write_json,
 };
 
@@ -241,6 +241,14 @@ fn run() -> Run {
             peak_rss_bytes: 9 << 20,
             ..Generator::default()
         },
+        marks: [(0.0, "stage", "buyer", "buyer: stage 1"), (1.5, "paused", "", "paused")]
+            .map(|(at_s, kind, scenario, text)| Mark {
+                at_s,
+                kind: kind.to_owned(),
+                scenario: scenario.to_owned(),
+                text: text.to_owned(),
+            })
+            .to_vec(),
         ..Run::default()
     };
     run.evaluate(&mut recording).expect("readable");
@@ -463,9 +471,11 @@ fn conforms(value: &Value, schema: &Value, definitions: &Value, at: &str) {
 
 #[test]
 fn the_live_line() {
-    let run = run();
+    let (run, mut recent) = (run(), Recent::default());
+    (0..3).for_each(|second| recent.add(&slice(second)));
+    let (totals, recent) = (&run.totals, &recent);
     let line =
-        |elapsed_s, length_s| live_line(&Live { elapsed_s, length_s, totals: &run.totals }) + "\n";
+        |elapsed_s, length_s| live_line(&Live { elapsed_s, length_s, totals, recent }) + "\n";
     let lines = line(2.0, Some(20.0)) + &line(3.0, None) + &line(25.0, Some(20.0));
     assert!(lines.lines().all(|line| line.chars().count() <= 99), "{lines}");
     golden("live.txt", &lines);

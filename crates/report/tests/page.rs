@@ -4,7 +4,7 @@ use serde_json::Value;
 use squall_analysis::Totals;
 use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice, Verdict};
 use squall_report::{
-    Details, Meta, Recording, Run, RunFolder, document, html, load_folder_to_draw,
+    Details, Mark, Meta, Recording, Run, RunFolder, document, html, load_folder_to_draw,
 };
 
 /// What a page must not take for its own.
@@ -44,7 +44,9 @@ fn folder(base: &std::path::Path) -> std::path::PathBuf {
         }
     }
     folder.log(1, 0, HOSTILE, serde_json::json!({"name": HOSTILE, "error": "status"}));
-    let mut run = Run { meta, elapsed_s: 4.0, finished: true, totals, ..Run::default() };
+    let mark = Mark { at_s: 2.0, text: HOSTILE.to_owned(), ..Mark::default() };
+    let marks = vec![mark];
+    let mut run = Run { meta, elapsed_s: 4.0, finished: true, totals, marks, ..Run::default() };
     run.evaluate_to_draw(&mut Recording::open(&folder.path().join("slices.bin")).expect("slices"))
         .expect("readable");
     run.log.push(HOSTILE.to_owned());
@@ -72,7 +74,15 @@ fn a_page_holds_the_run_and_its_curves() {
         page,
         "made again it is the same"
     );
-    assert_eq!(data(&page, "run"), serde_json::to_value(document(&run)).expect("JSON"));
+    let (figures, result) =
+        (data(&page, "run"), serde_json::to_value(document(&run)).expect("JSON"));
+    for name in
+        ["meta", "marks", "totals", "requests", "groups", "checks", "validity_reasons", "generator"]
+    {
+        assert_eq!(figures[name], result[name], "{name}");
+    }
+    assert_eq!(figures["series"]["users"], serde_json::json!([6, 6, 6, 6]));
+    assert_eq!(figures["series"]["second"], serde_json::json!([0, 1, 2, 3]));
     let details = data(&page, "details");
     let all = &details["curves"]["all"];
     assert_eq!(all["count"], serde_json::json!([40, 40, 40, 40]));

@@ -17,7 +17,7 @@ use crate::host_sampler::HostSampler;
 use crate::prepared::Prepared;
 use crate::process_usage::process_usage;
 use crate::sink::{EventKind, Second, Seconds, Sinks, Start};
-use crate::stages::Marks;
+use crate::stages::{StageStart, StageStarts};
 
 /// Most log lines in the result.
 const MAX_LOG_LINES: usize = 20;
@@ -41,7 +41,7 @@ pub(crate) struct Collector {
     began: Instant,
     /// Seconds that have begun to come.
     latest: u32,
-    marks: Marks,
+    stages: StageStarts,
     guards: Guards,
     /// Rows and kinds of errors that were told of.
     errors: HashSet<(Arc<RowKey>, ErrorKind)>,
@@ -78,7 +78,7 @@ impl Collector {
             used_before: process_usage(),
             began: Instant::now(),
             latest: 0,
-            marks: Marks::of(&start.plan),
+            stages: StageStarts::of(&start.plan),
             guards: Guards::of(&start.plan),
             errors: HashSet::new(),
         })
@@ -117,8 +117,8 @@ impl Collector {
         if slice.second + 1 > self.latest {
             self.latest = slice.second + 1;
             self.sample_host(slice.second);
-            for (scenario, stage) in self.marks.until(self.latest) {
-                self.sinks.event(EventKind::Stage { scenario, stage });
+            for StageStart { at_s, scenario, stage, stages } in self.stages.until(self.latest) {
+                self.sinks.event(EventKind::Stage { scenario, stage, stages, starts_s: at_s });
             }
         }
         for second in self.seconds.whole(slice.second) {

@@ -234,6 +234,8 @@ fn cpus(sample: &mut HostSample) {
     // user, nice, system, idle, iowait, irq, softirq, steal; guests are a part of user.
     let ticks: Vec<u64> = all.split_whitespace().take(8).map(|text| number(Some(text))).collect();
     sample.cpu_ticks = ticks.iter().sum();
+    let idle: u64 = ticks.iter().skip(3).take(2).sum();
+    sample.cpu_busy_ticks = sample.cpu_ticks - idle;
     sample.steal_ticks = ticks.get(7).copied().unwrap_or(0);
 }
 
@@ -268,7 +270,11 @@ mod tests {
     fn the_host_has_values() {
         let sample = HostSampler::new(&[LOCALHOST, IpAddr::from([127, 0, 0, 2])], &[]).sample();
         assert!(sample.open_files > 2 && sample.open_files_limit > sample.open_files);
-        assert!(sample.cpu_ticks > 0 && sample.rss_bytes > 1 << 20);
+        assert!(
+            sample.cpu_ticks > sample.cpu_busy_ticks
+                && sample.cpu_busy_ticks > 0
+                && sample.rss_bytes > 1 << 20
+        );
         assert!(sample.ports_limit > 1_000 && sample.ports_limit.is_multiple_of(2));
     }
 

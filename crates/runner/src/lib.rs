@@ -55,6 +55,7 @@ mod handle;
 mod host_sampler;
 mod io_backend;
 mod limit;
+mod marks;
 mod mask;
 mod network_interfaces;
 mod options;
@@ -85,7 +86,7 @@ pub use plans::{load, load_str};
 pub use run::{Outcome, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
-    Event, EventKind, Folder, Json, Progress, ProgressStyle, RequestLog, Row, Samples, Second,
-    SeenExchange, Sink, SinkReport, Start, Wanted, WantedExchanges,
+    Delivery, Event, EventKind, Folder, Json, Progress, ProgressStyle, RequestLog, Row, Samples,
+    Second, SeenExchange, Sink, SinkReport, Start, Wanted, WantedExchanges,
 };
 pub use trial::{Tried, try_plan};

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use squall_engine::{Ended, RunOptions, Section};
 use squall_plan::model::{Plan, Target, Warmup};
 use squall_plan::yaml::Loaded;
-use squall_report::{Meta, Run};
+use squall_report::{FeedReport, Meta, Run};
 
 use crate::collect::Collector;
 use crate::describe;
@@ -127,16 +127,19 @@ impl Session<'_> {
     }
 
     /// Completes a result with what is known so far: its own `warnings`, what became of the phases, what is
-    /// `lost`, and what sinks have lost.
+    /// `lost`, what sinks have lost, and what became of what they send elsewhere.
     fn conclude(&self, run: &mut Run, warnings: &[String], lost: &[String]) {
         let others = self.phases.iter().filter(|report| report.phase != Phase::Load);
         let interrupted = others.filter(|report| report.failure().is_none());
         run.warnings = warnings.to_vec();
         run.warnings.extend(interrupted.filter_map(PhaseReport::trouble));
+        run.feeds = self.sinks.deliveries();
+        run.warnings.extend(run.feeds.iter().filter_map(FeedReport::loss));
         run.incomplete = lost.to_vec();
         run.incomplete.extend(self.sinks.reports().iter().filter_map(SinkReport::loss));
         run.interrupted |= self.phases.iter().any(PhaseReport::is_interrupted);
         run.phases = self.phases.iter().map(PhaseReport::in_result).collect();
+        run.marks = self.sinks.marks_of_load(run.elapsed_s);
     }
 
     fn section(&self, section: Section) -> Option<Ran> {

@@ -131,7 +131,7 @@ pub(crate) fn run(
         return Some(Ran { variables: Vec::new(), report });
     };
     sinks.event(EventKind::PhaseBegan(phase));
-    let (mut totals, mut log) = (Totals::new(), Vec::new());
+    let (mut totals, mut log, mut reasons) = (Totals::new(), Vec::new(), Vec::new());
     let ended = prepared.program(section).and_then(|program| {
         let trace = sinks.trace(phase);
         let (shared, options) = (prepared.shared.clone(), RunOptions::default());
@@ -144,6 +144,8 @@ pub(crate) fn run(
                     let (text, worker, second) = (line.text.clone(), line.worker, line.second);
                     log.push(text.clone());
                     let example = line.example.clone();
+                    // Only errors of requests are examples of one: other lines are the plan's own.
+                    reasons.extend(example.is_some().then(|| text.clone()));
                     sinks.event(EventKind::Log { phase, worker, second, text, example });
                 }
             }
@@ -162,10 +164,11 @@ pub(crate) fn run(
             report.elapsed = ended.elapsed;
             variables = ended.variables;
             log.extend(ended.failures.iter().cloned());
+            reasons.extend(ended.failures.iter().cloned());
             match handle.is_stopped_in(phase) {
                 true => PhaseEnd::Interrupted,
                 false if ended.asked || !ended.failures.is_empty() || all.errors > 0 => {
-                    PhaseEnd::Failed(log.join("; "))
+                    PhaseEnd::Failed(reason(&reasons, all.errors, all.count))
                 }
                 false => PhaseEnd::Done,
             }
@@ -177,11 +180,34 @@ pub(crate) fn run(
     Some(Ran { variables, report })
 }
 
+/// Why a setup or a teardown failed, of whose requests so many were errors: what is known of its errors, or that
+/// it was told to end.
+fn reason(known: &[String], errors: u64, requests: u64) -> String {
+    match (known.is_empty(), errors) {
+        (false, _) => known.join("; "),
+        (true, 0) => "a step stopped the run".to_owned(),
+        (true, _) => format!("errors: {errors} of {requests} requests"),
+    }
+}
+
 /// Whether a plan has steps for this part.
 pub(crate) fn has_steps(plan: &Plan, part: Section) -> bool {
     match part {
         Section::Setup => !plan.setup.is_empty(),
         Section::Teardown => !plan.teardown.is_empty(),
         Section::Load | Section::Trial => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn a_failure_always_has_a_reason() {
+        let known = ["GET /a: status".to_owned(), "a worker ended".to_owned()];
+        assert_eq!(reason(&known, 1, 2), "GET /a: status; a worker ended");
+        assert_eq!(reason(&[], 0, 2), "a step stopped the run");
+        assert_eq!(reason(&[], 1, 2), "errors: 1 of 2 requests");
     }
 }

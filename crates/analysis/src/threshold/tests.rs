@@ -1,7 +1,7 @@
 //! Tests of thresholds.
 
 use super::*;
-use squall_metrics::{NameId, Phases, RowKey, RowKind, Sample, Slice};
+use squall_metrics::{ErrorKind, NameId, Phases, RowKey, RowKind, Sample, Slice};
 
 fn totals() -> Totals {
     let mut slice = Slice::new(0, 0);

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use squall_engine::Which;
+use squall_feeds::FeedTarget;
 use squall_runner::{MAX_WORKERS, Options};
 use squall_wire::Io;
 
-use super::values::{SampleFile, label, logged_size, samples, which};
+use super::values::{SampleFile, label, logged_size, samples, tag, which};
 use crate::files::{Out, ResultFile, parse_out};
 
 /// The I/O backend: how connections are read and written.
@@ -60,9 +61,14 @@ pub struct Output {
     pub json: Option<String>,
     /// Where the result goes: DIR, in which the run's folder is made [default: squall-runs; none for a one-line
     /// command]; or KIND=FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github, gitlab,
-    /// openmetrics or hlog. May be given more than once.
-    #[arg(short = 'o', long, value_name = "DIR|KIND=FILE", value_parser = parse_out)]
+    /// openmetrics or hlog. While the run goes on, where its seconds go: jsonl=FILE, influxdb=URL, graphite=HOST:PORT,
+    /// statsd=HOST:PORT, remote-write=URL (Prometheus), otlp=URL (OpenTelemetry), or prometheus=[HOST:]PORT, to be
+    /// scraped there. May be given more than once.
+    #[arg(short = 'o', long, value_name = "DIR|KIND=TARGET", value_parser = parse_out)]
     pub out: Vec<Out>,
+    /// A tag for everything that these send, such as env=staging; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = tag)]
+    pub tag: Vec<(String, String)>,
     /// Write a line of JSON for each request to FILE.
     #[arg(long, value_name = "FILE")]
     pub log_requests: Option<PathBuf>,
@@ -95,7 +101,7 @@ impl Output {
     pub fn folder(&self) -> Option<PathBuf> {
         let mut folders = self.out.iter().filter_map(|out| match out {
             Out::Folder(folder) => Some(folder.clone()),
-            Out::File(_) => None,
+            Out::File(_) | Out::Feed(_) => None,
         });
         folders.next_back()
     }
@@ -103,10 +109,18 @@ impl Output {
     /// The files of other kinds.
     pub fn files(&self) -> Vec<ResultFile> {
         let files = self.out.iter().filter_map(|out| match out {
-            Out::Folder(_) => None,
             Out::File(file) => Some(file.clone()),
+            Out::Folder(_) | Out::Feed(_) => None,
         });
         files.collect()
+    }
+
+    /// Where its seconds go while it goes on.
+    pub fn feeds(&self) -> impl Iterator<Item = &FeedTarget> {
+        self.out.iter().filter_map(|out| match out {
+            Out::Feed(feed) => Some(feed),
+            Out::Folder(_) | Out::File(_) => None,
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use squall_engine::Which;
+use squall_feeds::TAGS_TAKEN;
 use squall_report::{Format, SampleFormat};
 
 /// Most bytes of a message in the request log.
@@ -31,6 +32,15 @@ pub fn label(text: &str) -> Result<(String, String), String> {
         true => Err(format!("the name `{name}` may have letters, digits, `_`, `-` and `.`")),
         false if value.is_empty() => Err(format!("the label `{name}` has no value")),
         false => Ok((name.to_owned(), value.to_owned())),
+    }
+}
+
+/// Reads a tag of what feeds send.
+pub fn tag(text: &str) -> Result<(String, String), String> {
+    let (name, value) = label(text).map_err(|error| error.replace("label", "tag"))?;
+    match TAGS_TAKEN.contains(&name.as_str()) {
+        true => Err(format!("the tag `{name}` is one that squall gives itself")),
+        false => Ok((name, value)),
     }
 }
 
@@ -91,5 +101,12 @@ mod tests {
         {
             assert!(read(text).is_err_and(|error| error.contains(word)), "{text}");
         }
+    }
+
+    #[test]
+    fn tags_have_names_of_their_own() {
+        assert_eq!(tag("env=a b"), Ok(("env".to_owned(), "a b".to_owned())));
+        assert!(tag("scenario=a").is_err_and(|error| error.contains("gives itself")));
+        assert!(tag("env=").is_err_and(|error| error.contains("tag `env`")));
     }
 }

@@ -13,18 +13,54 @@ use tokio::sync::Notify;
 
 use super::parallel;
 use crate::parts::cache::Lookup;
-use crate::program::ResourcesOp;
+use crate::program::{RequestOp, ResourcesOp};
 use crate::sample::in_flight::Guard;
 use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
 use crate::sample::{self, Moment, Sampled};
-use crate::user::{Core, Strand};
+use crate::user::{Core, OpenGroup, Strand};
 use crate::worker::Worker;
 
 /// Frames within frames that are loaded.
 const FRAME_DEPTH: u32 = 3;
 
+/// Requests a page and loads what it names, all of which is a group of the page's name. Returns when it
+/// was done.
+pub(super) async fn load_page(
+    worker: &Rc<Worker>,
+    core: &Core,
+    strand: &mut Strand,
+    in_flight: &Guard<'_>,
+    op: &RequestOp,
+    resources: &ResourcesOp,
+    now: Moment,
+) -> Moment {
+    worker.note_begin(core, strand, now);
+    // What fails in it fails it; its name is known when the page has one.
+    strand.groups.push(OpenGroup { name: 0, since: now.ready, failed: false });
+    let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
+    let (page, found) = (sampled.name, sampled.found.take());
+    let mut end = worker.note_end(core, strand, &sampled);
+    worker.advance_if_due(end.seen);
+    if let Some(found) = found
+        && !core.is_ending()
+        && !worker.is_stopping()
+    {
+        end = load(worker, core, strand, resources, page, &found, end).await;
+        worker.advance_if_due(end.seen);
+    }
+    if let Some(group) = strand.groups.pop() {
+        let name = worker.recorder.name(resources.group, &worker.recorder.name_text(page));
+        let group = OpenGroup { name, ..group };
+        match core.stopped.get() || worker.is_stopping() {
+            true => worker.recorder.cut_off_group(&group, end.ready),
+            false => worker.recorder.group(&group, end.ready),
+        }
+    }
+    end
+}
+
 /// Loads what a page names that came at `now`. Returns when all was there.
-pub(super) fn load<'a>(
+fn load<'a>(
     worker: &'a Rc<Worker>,
     core: &'a Core,
     strand: &'a mut Strand,

@@ -1,4 +1,5 @@
-//! Files whose names are made from what a server sent: they stay under one folder, whatever it sent.
+//! Files whose names are made while the run goes on, from what a server sent or a row of data has: they stay
+//! under one folder, whatever that is.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -21,24 +22,41 @@ pub(crate) fn create(folder: &Path, name: &str) -> io::Result<File> {
         return Err(refused("a symbolic link leads out of the folder"));
     }
     let mut options = OpenOptions::new();
-    options.write(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        // Neither through a link, nor waiting for the other end of a pipe.
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        options.custom_flags(flags.bits() as i32);
-    }
-    let file = options.open(parent.join(last))?;
-    if !file.metadata()?.is_file() {
-        return Err(refused("it is not a plain file"));
-    }
+    let file = plain(options.write(true).create(true), &parent.join(last))?;
     file.set_len(0)?;
     Ok(file)
 }
 
+/// Opens a file under a folder to read it. The folder's path has no links in it: see [`Path::canonicalize`].
+///
+/// # Errors
+/// The name leads out of the folder or is none, it is not a plain file, or it cannot be opened.
+pub(crate) fn open(folder: &Path, name: &str) -> io::Result<File> {
+    check(name).map_err(refused)?;
+    let path = folder.join(name).canonicalize()?;
+    if !path.starts_with(folder) {
+        return Err(refused("a symbolic link leads out of the folder"));
+    }
+    plain(OpenOptions::new().read(true), &path)
+}
+
+/// Opens a plain file, neither through a link nor waiting for the other end of a pipe.
+fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.custom_flags(flags.bits() as i32);
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(refused("it is not a plain file"));
+    }
+    Ok(file)
+}
+
 fn refused(reason: &str) -> io::Error {
-    io::Error::other(format!("refused, as its name comes from a response: {reason}"))
+    io::Error::other(format!("refused, as its name is made while the run goes on: {reason}"))
 }
 
 /// Whether a name may stand for a file under a folder.
@@ -103,6 +121,15 @@ mod tests {
         }
         for name in ["new", "inner/new", "in/other", "new"] {
             assert!(create(folder, name).is_ok(), "{name}");
+        }
+        std::fs::remove_file(folder.join("file")).expect("a link");
+        symlink("inner/new", folder.join("file")).expect("writable");
+        let folder = folder.canonicalize().expect("a folder");
+        for name in ["out/kept", "inner/../../x", "/etc/passwd", "../x", "inner", "missing/x", ""] {
+            assert!(open(&folder, name).is_err(), "{name}");
+        }
+        for name in ["new", "inner/new", "in/other", "file"] {
+            assert!(open(&folder, name).is_ok(), "{name}");
         }
         assert_eq!(std::fs::read(outside.path().join("kept")).expect("there"), b"kept");
         assert_eq!(std::fs::read_dir(outside.path()).expect("there").count(), 1);

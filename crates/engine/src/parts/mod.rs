@@ -15,4 +15,5 @@ pub(crate) mod names;
 pub(crate) mod replace;
 pub(crate) mod row_selection;
 mod set_cookie;
+pub(crate) mod trace_context;
 pub(crate) mod url;

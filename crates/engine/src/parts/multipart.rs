@@ -17,7 +17,38 @@ pub(crate) struct Part {
 /// What a part holds.
 pub(crate) enum Content {
     Text(Vec<u8>),
-    File { path: PathBuf, filename: Option<String> },
+    File { file: OpenFile, filename: Option<String> },
+}
+
+/// A file to send. One that grows meanwhile is sent as long as it was when it was opened.
+pub(crate) struct OpenFile {
+    file: File,
+    length: u64,
+    path: PathBuf,
+}
+
+impl OpenFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is none; the error names it.
+    pub(crate) fn open(path: &Path) -> io::Result<OpenFile> {
+        File::open(path)
+            .and_then(|file| OpenFile::of(file, path))
+            .map_err(|error| of_file(path, &error))
+    }
+
+    /// A file that is open, and the path by which messages name it.
+    ///
+    /// # Errors
+    /// It is no plain file.
+    pub(crate) fn of(file: File, path: &Path) -> io::Result<OpenFile> {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::other("expected a file, found a directory or a device"));
+        }
+        Ok(OpenFile { file, length: metadata.len(), path: path.to_owned() })
+    }
 }
 
 /// Pieces in memory and files, one after the other.
@@ -39,14 +70,14 @@ pub(super) fn of_file(path: &Path, error: &io::Error) -> io::Error {
 
 impl Pieces {
     /// A file as it is.
-    pub(crate) fn file(path: &Path) -> io::Result<Pieces> {
+    pub(crate) fn file(file: OpenFile) -> Pieces {
         let mut pieces = Pieces { pieces: VecDeque::new(), length: 0 };
-        pieces.push_file(path)?;
-        Ok(pieces)
+        pieces.push_file(file);
+        pieces
     }
 
     /// A form; returns its content type too.
-    pub(crate) fn form(parts: Vec<Part>, chance: u64) -> io::Result<(Pieces, String)> {
+    pub(crate) fn form(parts: Vec<Part>, chance: u64) -> (Pieces, String) {
         let boundary = format!("squall-{chance:016x}");
         let mut pieces = Pieces { pieces: VecDeque::new(), length: 0 };
         for part in parts {
@@ -55,8 +86,8 @@ impl Pieces {
                 quoted(&part.name)
             );
             let mut content_type = part.content_type;
-            if let Content::File { path, filename } = &part.content {
-                let own = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            if let Content::File { file, filename } = &part.content {
+                let own = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
                 let filename = filename.clone().or(own).unwrap_or_default();
                 head.push_str(&format!("; filename=\"{}\"", quoted(&filename)));
                 content_type = content_type.or_else(|| Some(guess(&filename).to_owned()));
@@ -70,12 +101,12 @@ impl Pieces {
             pieces.push(format!("{head}\r\n\r\n").into_bytes());
             match part.content {
                 Content::Text(text) => pieces.push(text),
-                Content::File { path, .. } => pieces.push_file(&path)?,
+                Content::File { file, .. } => pieces.push_file(file),
             }
             pieces.push(b"\r\n".to_vec());
         }
         pieces.push(format!("--{boundary}--\r\n").into_bytes());
-        Ok((pieces, format!("multipart/form-data; boundary={boundary}")))
+        (pieces, format!("multipart/form-data; boundary={boundary}"))
     }
 
     /// Bytes in all.
@@ -88,22 +119,10 @@ impl Pieces {
         self.pieces.push_back(Piece::Bytes(io::Cursor::new(bytes)));
     }
 
-    fn push_file(&mut self, path: &Path) -> io::Result<()> {
-        let (file, length) = open(path).map_err(|error| of_file(path, &error))?;
+    fn push_file(&mut self, OpenFile { file, length, path }: OpenFile) {
         self.length += length;
-        self.pieces.push_back(Piece::File(file.take(length), path.to_owned()));
-        Ok(())
+        self.pieces.push_back(Piece::File(file.take(length), path));
     }
-}
-
-/// A file and its length; one that grows meanwhile is sent as long as it was.
-fn open(path: &Path) -> io::Result<(File, u64)> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("expected a file, found a directory or a device"));
-    }
-    Ok((file, metadata.len()))
 }
 
 impl BodySource for Pieces {
@@ -181,12 +200,12 @@ mod tests {
     fn errors_name_the_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("body.bin");
-        let error = |result: io::Result<Pieces>| result.err().expect("no file").to_string();
-        assert!(error(Pieces::file(&path)).starts_with(&*path.to_string_lossy()));
-        let found = error(Pieces::file(folder.path()));
+        let error = |path: &Path| OpenFile::open(path).err().expect("no file").to_string();
+        assert!(error(&path).starts_with(&*path.to_string_lossy()));
+        let found = error(folder.path());
         assert!(found.ends_with("expected a file, found a directory or a device"), "{found}");
         std::fs::write(&path, [0; 100]).expect("writable");
-        let mut pieces = Pieces::file(&path).expect("a file");
+        let mut pieces = Pieces::file(OpenFile::open(&path).expect("a file"));
         File::options()
             .write(true)
             .open(&path)
@@ -210,11 +229,14 @@ mod tests {
             },
             Part {
                 name: "f".to_owned(),
-                content: Content::File { path: path.clone(), filename: None },
+                content: Content::File {
+                    file: OpenFile::open(&path).expect("a file"),
+                    filename: None,
+                },
                 content_type: None,
             },
         ];
-        let (mut form, content_type) = Pieces::form(parts, 5).expect("readable files");
+        let (mut form, content_type) = Pieces::form(parts, 5);
         let (mut all, mut buffer) = (Vec::new(), [0; 7]);
         loop {
             let read = form.read(&mut buffer).expect("readable");

@@ -49,8 +49,9 @@ pub(crate) use data::Feed;
 pub use data::Feeds;
 pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FromOp, HeaderOp,
-    JsonOp, Limits, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp, UrlOp,
+    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp, FromOp,
+    HeaderOp, JsonOp, Limits, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp,
+    UrlOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;

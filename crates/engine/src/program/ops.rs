@@ -49,6 +49,8 @@ pub(crate) struct RequestOp {
     pub capture: Option<CaptureOp>,
     /// Whether it is repeated on a new connection where the target had closed the old one.
     pub retry_stale: bool,
+    /// Whether it carries a trace ID of its own.
+    pub trace_context: bool,
     /// Whether a status of 400 and above is an error by itself.
     pub status_errors: bool,
     /// What is done with the reply, in the plan's order.
@@ -153,9 +155,31 @@ pub(crate) enum BodyOp {
     Text(BoundTemplate),
     Json(JsonOp),
     Form(Vec<(BoundTemplate, BoundTemplate)>),
-    File(PathBuf),
+    File(FileOp),
     Replaced(Arc<Markers>, Vec<BoundTemplate>),
     Multipart(Vec<PartOp>),
+}
+
+/// A file that is sent.
+#[derive(Debug)]
+pub(crate) enum FileOp {
+    /// Its path is known before the run.
+    Known(PathBuf),
+    /// Its name is made for each request.
+    Named(Box<NamedFile>),
+}
+
+/// A file that stays below a folder, whatever its name comes to.
+#[derive(Debug)]
+pub(crate) struct NamedFile {
+    /// The folder that the plan itself names, without links in its path.
+    pub folder: PathBuf,
+    /// What the plan says of the name, ...
+    pub begin: Box<str>,
+    /// ... and what comes behind it.
+    pub rest: BoundTemplate,
+    /// The whole path as the plan has it, for messages.
+    pub source: Box<str>,
 }
 
 /// A part of a multipart body.
@@ -168,7 +192,7 @@ pub(crate) enum PartOp {
     },
     File {
         name: BoundTemplate,
-        path: PathBuf,
+        file: FileOp,
         filename: Option<BoundTemplate>,
         content_type: Option<BoundTemplate>,
     },

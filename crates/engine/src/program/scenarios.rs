@@ -158,6 +158,7 @@ pub(super) fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),
         retry_stale: own.retry_stale.or(plan.retry_stale),
+        trace_context: own.trace_context.or(plan.trace_context),
         resources: own.resources.clone().or_else(|| plan.resources.clone()),
         tags: plan.tags.iter().chain(&own.tags).cloned().collect(),
     }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use squall_metrics::Sample;
 use squall_wire::{BodySource, Response};
 
+use crate::parts::trace_context::TraceId;
 use crate::post::{AssertionResult, Observation};
 use crate::trace::{Exchange, Hop, Trace, Which};
 use crate::user::Core;
@@ -85,6 +86,11 @@ impl Copy {
             hop.head = response.head.to_vec();
             hop.body = response.body[..length].to_vec();
         }
+    }
+
+    /// The trace that the sample belongs to.
+    pub(super) fn traced(&mut self, trace: Option<TraceId>) {
+        self.exchange.trace = trace;
     }
 
     /// The output of a program.

@@ -56,6 +56,7 @@ pub(super) async fn follow<'p, 'w>(
     op: &'p RequestOp,
     mut route: Route<'p, 'w>,
 ) -> Result<(), Failure> {
+    frame.trace = route.trace;
     let result = match frame.take_limits(op) {
         Ok(()) => lead(frame, op, &mut route).await,
         Err(failure) => Err(failure),

@@ -2,6 +2,7 @@
 //! sampler: it waits for a pool's connection, sets deadlines, processes the reply, records, and tells
 //! who watches. A [`Sampler`] only performs: HTTP requests ([`http`]), programs ([`exec`]).
 
+mod body;
 pub(crate) mod bursts;
 mod capture;
 pub(crate) mod connections;

@@ -207,7 +207,7 @@ pub(crate) fn look_up(
     op: &RequestOp,
     item: &Item,
 ) -> Lookup<Option<Box<Found>>> {
-    let route = route_of(worker, item, &[], true);
+    let route = route_of(worker, op, item, &[], true);
     let header = |name: &str| header(worker, user, op, &route, name);
     match user.cache.borrow_mut().look_up(&item.url, header, now()) {
         Lookup::Absent => Lookup::Absent,
@@ -220,6 +220,7 @@ pub(crate) fn look_up(
 
 fn route_of<'p, 'w>(
     worker: &'w Worker,
+    op: &RequestOp,
     item: &Item,
     conditions: &'p [Condition],
     trusted: bool,
@@ -232,6 +233,7 @@ fn route_of<'p, 'w>(
         trusted,
         conditions,
         is_redirected: false,
+        trace: op.trace_context.then(|| worker.new_trace()),
     }
 }
 
@@ -307,7 +309,7 @@ impl Sampler for ResourceSampler<'_> {
         };
         let cached = self.cached.then(|| (&*self.item.url, now()));
         frame.wanted = Wanted { within, cached };
-        let route = route_of(frame.worker, self.item, &self.conditions, self.trusted);
+        let route = route_of(frame.worker, self.op, self.item, &self.conditions, self.trusted);
         http::follow(frame, self.op, route).await
     }
 }

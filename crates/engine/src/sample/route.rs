@@ -6,14 +6,14 @@ use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 use squall_wire::{Fields, Origin};
 
+use super::body;
 use super::failure::Failure;
 use crate::parts::auth::Asking;
 use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
-use crate::parts::multipart::{Content, Part, Pieces};
-use crate::parts::replace::Replaced;
+use crate::parts::trace_context::{TRACEPARENT, TraceId};
 use crate::parts::{names, url};
-use crate::program::{AuthOp, BodyOp, NameOp, PartOp, Prepared, RequestOp, UrlOp};
+use crate::program::{AuthOp, NameOp, Prepared, RequestOp, UrlOp};
 use crate::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
@@ -37,6 +37,8 @@ pub(super) struct Route<'p, 'w> {
     pub conditions: &'p [Condition],
     /// Whether a redirect led there.
     pub is_redirected: bool,
+    /// The trace that it belongs to.
+    pub trace: Option<TraceId>,
 }
 
 impl Route<'_, '_> {
@@ -159,6 +161,7 @@ pub(super) fn first<'p, 'w>(
             trusted: true,
             conditions: &[],
             is_redirected: false,
+            trace: op.trace_context.then(|| worker.new_trace()),
         },
         name,
     ))
@@ -188,6 +191,7 @@ pub(super) fn redirected<'p, 'w>(
         trusted: route.trusted && origin == route.origin,
         conditions: &[],
         is_redirected: true,
+        trace: route.trace,
     })
 }
 
@@ -261,7 +265,7 @@ impl Worker {
         if route.with_body {
             render::render_body(op, &scope, &mut body)?;
             length = body.len() as u64;
-            if let Some(streamed) = self.stream(op, user, &scope)? {
+            if let Some(streamed) = body::stream(op, user, &scope)? {
                 (length, content_type) = (streamed.length, streamed.content_type);
                 stream = Some(streamed.source);
             }
@@ -303,6 +307,7 @@ impl Worker {
     ) -> Result<Form<'p, '_>, Failure> {
         if !http2 {
             let mut own = self.buffers.take();
+            self.trace_line(route, &mut *own)?;
             self.cookie_line(user, op, route, &mut *own)?;
             return Ok(Form::Text(Bytes { prepared: Some(prepared), own }));
         }
@@ -310,8 +315,9 @@ impl Worker {
             return Err(Failure::new(ErrorKind::Render, "it is not prepared for HTTP/2"));
         };
         let mut fields = Cow::Borrowed(fields);
-        if self.sends_cookies(user, op, route) {
+        if route.trace.is_some() || self.sends_cookies(user, op, route) {
             let mut writer = FieldWriter::onto(fields.into_owned());
+            self.trace_line(route, &mut writer)?;
             self.cookie_line(user, op, route, &mut writer)?;
             fields = Cow::Owned(finished(writer)?);
         }
@@ -342,7 +348,17 @@ impl Worker {
                 Ok(())
             })?;
         }
+        self.trace_line(route, out)?;
         self.cookie_line(user, op, route, out)
+    }
+
+    fn trace_line(&self, route: &Route<'_, '_>, out: &mut impl HeadWriter) -> Result<(), Failure> {
+        let Some(trace) = route.trace else { return Ok(()) };
+        out.field(TRACEPARENT, |line| {
+            self.draw_trace(|random| trace.write(random, line));
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// Whether a user has cookies of its own that go along: all but where the plan's own Cookie line does.
@@ -391,47 +407,11 @@ impl Worker {
         out.line(b"Authorization: ", &value)?;
         Ok(())
     }
-
-    fn stream(
-        &self,
-        op: &RequestOp,
-        user: &Core,
-        scope: &UserScope<'_, '_>,
-    ) -> Result<Option<Streamed>, Failure> {
-        let unreadable =
-            |error: std::io::Error| Failure::new(ErrorKind::BodyFile, error.to_string());
-        let (pieces, kind) = match &op.body {
-            BodyOp::File(path) => (Pieces::file(path).map_err(unreadable)?, None),
-            BodyOp::Replaced(markers, templates) => {
-                let values = templates.iter().map(|template| text_of(template, scope));
-                let values = values.collect::<Result<_, _>>()?;
-                let source = Replaced::open(markers.clone(), values).map_err(unreadable)?;
-                let length = source.len();
-                return Ok(Some(Streamed { source: Box::new(source), length, content_type: None }));
-            }
-            BodyOp::Multipart(parts) => {
-                let parts =
-                    parts.iter().map(|part| render_part(part, scope)).collect::<Result<_, _>>()?;
-                let (pieces, kind) = Pieces::form(parts, user.chance()).map_err(unreadable)?;
-                (pieces, Some(kind))
-            }
-            _ => return Ok(None),
-        };
-        let length = pieces.len();
-        Ok(Some(Streamed { source: Box::new(pieces), length, content_type: kind }))
-    }
 }
 
 /// The head that was written, if HTTP/2 can say it.
 fn finished(writer: FieldWriter) -> Result<Fields, Failure> {
     writer.finish().map_err(|why| Failure::new(ErrorKind::Render, why))
-}
-
-/// A body that is read while it is sent.
-struct Streamed {
-    source: Box<dyn squall_wire::BodySource>,
-    length: u64,
-    content_type: Option<String>,
 }
 
 /// Where an exchange goes, as far as cookies care.
@@ -450,31 +430,4 @@ pub(super) fn rendered<'w>(
     let mut text = worker.buffers.take();
     template.render(scope, &mut text)?;
     Ok(text)
-}
-
-/// The text of a template, to keep.
-fn text_of(template: &BoundTemplate, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, Failure> {
-    let mut text = Vec::new();
-    template.render(scope, &mut text)?;
-    Ok(text)
-}
-
-fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure> {
-    let text = |template| text_of(template, scope);
-    let optional = |template: &Option<BoundTemplate>| {
-        let text = template.as_ref().map(|template| text_of(template, scope)).transpose()?;
-        Ok::<_, Failure>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
-    };
-    Ok(match part {
-        PartOp::Text { name, text: value, content_type } => Part {
-            name: String::from_utf8_lossy(&text(name)?).into_owned(),
-            content: Content::Text(text(value)?),
-            content_type: optional(content_type)?,
-        },
-        PartOp::File { name, path, filename, content_type } => Part {
-            name: String::from_utf8_lossy(&text(name)?).into_owned(),
-            content: Content::File { path: path.clone(), filename: optional(filename)? },
-            content_type: optional(content_type)?,
-        },
-    })
 }

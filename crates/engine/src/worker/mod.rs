@@ -12,11 +12,13 @@ mod open_files;
 mod origins;
 
 use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
+use squall_base::random::Random;
 use squall_load::Share;
 use squall_metrics::UserState;
 use squall_plan::value::Value;
@@ -24,6 +26,7 @@ use squall_wire::{Client, Clock, LoopWaker, Shared};
 use tokio::sync::{Notify, watch};
 use tokio::task::LocalSet;
 
+use crate::parts::trace_context::TraceId;
 use crate::program::Program;
 use crate::record::{NameRegistry, Recorder};
 use crate::roster::Roster;
@@ -82,6 +85,8 @@ pub(crate) struct Worker {
     origins: Origins,
     /// Samples that could have been copied for who watches.
     pub samples_seen: Cell<u64>,
+    /// Where IDs of traces come from: no two runs may have the same, whatever their seeds.
+    traces: Cell<Random>,
     alarm: Alarm,
     /// What the alarm is set to.
     alarm_at: Cell<u64>,
@@ -188,6 +193,7 @@ impl Worker {
             buffers: Buffers::default(),
             origins: Origins::new(&program.origins, program.http),
             samples_seen: Cell::new(0),
+            traces: Cell::new(Random::new(RandomState::new().hash_one(index))),
             alarm: Alarm::new()?,
             alarm_at: Cell::new(u64::MAX),
             next: Cell::new(0),
@@ -282,6 +288,19 @@ impl Worker {
     /// Wakes something in flight at a time.
     pub(crate) fn wake_at(&self, in_flight: &InFlight, at: u64) {
         self.set_timer(event_loop::Timer::Wake(in_flight.id), at);
+    }
+
+    /// The ID of a new trace.
+    pub(crate) fn new_trace(&self) -> TraceId {
+        self.draw_trace(TraceId::new)
+    }
+
+    /// Draws something for IDs of traces.
+    pub(crate) fn draw_trace<R>(&self, draw: impl FnOnce(&mut Random) -> R) -> R {
+        let mut random = self.traces.get();
+        let drawn = draw(&mut random);
+        self.traces.set(random);
+        drawn
     }
 
     /// A buffer that holds some bytes.

@@ -10,7 +10,9 @@ pub(crate) mod tests;
 
 use std::collections::VecDeque;
 
-use squall_analysis::{Facts, Reason, Series, SeriesRow, Threshold, ThresholdResult, Totals};
+use squall_analysis::{
+    Facts, Reason, Recent, Series, SeriesRow, Threshold, ThresholdResult, Totals,
+};
 use squall_base::escape_control;
 use squall_metrics::{CheckCounts, Counters, HostMetrics, HostSample, RequestStats};
 use squall_plan::model::Plan;
@@ -96,6 +98,7 @@ pub struct State {
     /// The second of the load in which a person changed it last.
     changed_in: Option<f64>,
     totals: Totals,
+    recent: Recent,
     host_metrics: HostMetrics,
 }
 
@@ -135,6 +138,7 @@ impl State {
             stood_still_s: 0.0,
             changed_in: None,
             totals: Totals::new(),
+            recent: Recent::default(),
             host_metrics: HostMetrics::default(),
         }
     }
@@ -143,7 +147,9 @@ impl State {
     pub fn second(&mut self, second: &Second) {
         self.changes += 1;
         for slice in &second.slices {
-            self.totals.add(slice);
+            if self.totals.add(slice) {
+                self.recent.add(slice);
+            }
         }
         for (at_s, sample) in &second.host {
             self.host_metrics.add(*at_s, *sample);
@@ -166,7 +172,7 @@ impl State {
     /// Notes a second for the charts.
     fn remember(&mut self, second: &Second) {
         let number = second.second;
-        let Some(row) = self.totals.recent().find(|row| row.second == number) else { return };
+        let Some(row) = self.recent.rows().find(|row| row.second == number) else { return };
         let at_s = f64::from(number) - self.stood_still_s;
         let planned = |is_users: bool| -> f64 {
             let meant = self.loads.iter().filter(|load| load.is_users() == is_users);
@@ -226,9 +232,13 @@ impl State {
                 self.note(at_s, &format!("{} begins", phase.label()), false);
             }
             EventKind::PhaseEnded { phase, failed } => self.ended(at_s, *phase, failed.as_deref()),
-            EventKind::Stage { scenario, stage } => {
+            EventKind::Stage { scenario, stage, stages, .. } => {
                 let of = if scenario.is_empty() { "all scenarios" } else { scenario };
-                self.note(at_s, &format!("{of}: stage {stage} begins"), false);
+                let what = match stage > stages {
+                    true => "the stages are over".to_owned(),
+                    false => format!("stage {stage} begins"),
+                };
+                self.note(at_s, &format!("{of}: {what}"), false);
             }
             EventKind::StopAsked(_) => {
                 self.stopping.get_or_insert(Stopping::InOrder);

@@ -107,9 +107,7 @@ impl<const BITS: u32> Histogram<BITS> {
         self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.squares += other.squares;
-        for (index, count) in other.store.touched() {
-            self.store.add(index, count);
-        }
+        self.store.merge(&other.store);
     }
 
     /// Forgets everything but its memory.
@@ -376,6 +374,21 @@ mod tests {
             packed.compact();
             packed.clear();
             prop_assert_eq!((packed.heap_bytes(), packed.count()), (0, 0));
+        }
+
+        #[test]
+        fn merging_what_is_packed_is_as_recording_all(
+            a in prop::collection::vec(0..3_000u64, 0..700),
+            b in prop::collection::vec((0..HIGHEST, prop_oneof![1u64..3, 65_000u64..70_000]), 0..50),
+        ) {
+            let (mut own, mut other, mut all) = (of(&a), Histogram::new(), of(&a));
+            for (value, count) in b {
+                other.record_n(value, count);
+                all.record_n(value, count);
+            }
+            other.compact();
+            own.merge(&other);
+            prop_assert_eq!(own, all);
         }
 
         #[test]

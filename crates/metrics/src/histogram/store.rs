@@ -39,6 +39,30 @@ impl Store {
         }
     }
 
+    /// Adds what another holds.
+    pub(super) fn merge(&mut self, other: &Store) {
+        match (self, other) {
+            (Store::Many(pages), Store::Packed(bytes)) => {
+                unpack(bytes).for_each(|(index, count)| pages.add(index, count));
+            }
+            (Store::Many(pages), _) => {
+                other.touched().for_each(|(index, count)| pages.add(index, count));
+            }
+            (own, Store::Packed(bytes)) => own.merge_packed(bytes),
+            (own, _) => other.touched().for_each(|(index, count)| own.add(index, count)),
+        }
+    }
+
+    fn merge_packed(&mut self, bytes: &[u8]) {
+        if let Store::Few(list) = self
+            && let Some(both) = merged(list, bytes)
+        {
+            *list = both;
+            return;
+        }
+        unpack(bytes).for_each(|(index, count)| self.add(index, count));
+    }
+
     fn add_to_few(&mut self, index: usize, count: u64) {
         let Store::Few(list) = self else { return };
         let place = list.binary_search_by_key(&(index as u16), |(own, _)| *own);
@@ -129,6 +153,24 @@ fn unpack(mut bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
         index += codec::get(&mut bytes).ok()? as usize;
         Some((index, codec::get(&mut bytes).ok()?))
     })
+}
+
+/// A list with what is packed; `None`: it is too much for a list.
+fn merged(list: &[(u16, u16)], packed: &[u8]) -> Option<Vec<(u16, u16)>> {
+    let mut both = Vec::with_capacity(list.len() + packed.len() / 2);
+    let mut rest = list;
+    for (index, count) in unpack(packed) {
+        let (index, mut count) = (index as u16, u16::try_from(count).ok()?);
+        let (before, others) = rest.split_at(rest.iter().take_while(|own| own.0 < index).count());
+        both.extend_from_slice(before);
+        rest = others;
+        if let Some((own, more)) = others.split_first().filter(|(own, _)| own.0 == index) {
+            (count, rest) = (count.checked_add(own.1)?, more);
+        }
+        both.push((index, count));
+    }
+    both.extend_from_slice(rest);
+    (both.len() <= MAX_LISTED).then_some(both)
 }
 
 /// Counters where they were touched.

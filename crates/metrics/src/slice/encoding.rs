@@ -7,8 +7,9 @@ use crate::codec::{self, DecodeError};
 use crate::load::Load;
 use crate::metrics::{MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats};
 use crate::names::{NameId, RowKey};
+use crate::request_stats::RequestStats;
 use crate::self_metrics::SelfMetrics;
-use crate::slice::rows::Rows;
+use crate::slice::rows::{DecodeRow, Rows};
 use crate::time_account::TimeAccount;
 
 /// The first bytes of a slice.
@@ -142,6 +143,26 @@ impl Slice {
     /// # Errors
     /// The bytes are not a slice, or of a later version.
     pub fn decode(bytes: &mut &[u8]) -> Result<Slice, DecodeError> {
+        Slice::decode_with(bytes, RequestStats::decode)
+    }
+
+    /// The same without the times of requests, groups and iterations, of which there is only what was counted.
+    ///
+    /// # Errors
+    /// As of [`Slice::decode`].
+    pub fn decode_counts(bytes: &mut &[u8]) -> Result<Slice, DecodeError> {
+        Slice::decode_with(bytes, RequestStats::decode_counts)
+    }
+
+    /// The same with latencies and corrected latencies, and no other times of requests, groups and iterations.
+    ///
+    /// # Errors
+    /// As of [`Slice::decode`].
+    pub fn decode_latencies(bytes: &mut &[u8]) -> Result<Slice, DecodeError> {
+        Slice::decode_with(bytes, RequestStats::decode_latencies)
+    }
+
+    fn decode_with(bytes: &mut &[u8], row: DecodeRow) -> Result<Slice, DecodeError> {
         if &codec::take(bytes)? != MAGIC {
             return Err(DecodeError("these bytes are not a slice"));
         }
@@ -152,22 +173,27 @@ impl Slice {
         let mut slice = Slice::new(worker, codec::number(bytes)?);
         for _ in 0..codec::get(bytes)? {
             let kind = codec::get(bytes)?;
-            slice.decode_section(kind, codec::get_block(bytes)?)?;
+            slice.decode_section(kind, codec::get_block(bytes)?, row)?;
         }
         Ok(slice)
     }
 
-    fn decode_section(&mut self, kind: u64, mut bytes: &[u8]) -> Result<(), DecodeError> {
+    fn decode_section(
+        &mut self,
+        kind: u64,
+        mut bytes: &[u8],
+        row: DecodeRow,
+    ) -> Result<(), DecodeError> {
         let bytes = &mut bytes;
         match SectionKind::from_number(kind) {
             Some(SectionKind::Rows) => self.decode_names(bytes)?,
             Some(SectionKind::Counters) => self.decode_counters(bytes)?,
             Some(SectionKind::TimeAccount) => self.time_account = TimeAccount::decode(bytes)?,
             Some(SectionKind::SelfMetrics) => self.self_metrics = SelfMetrics::decode(bytes)?,
-            Some(SectionKind::Requests) => self.requests = Rows::decode(bytes)?,
+            Some(SectionKind::Requests) => self.requests = Rows::decode(bytes, row)?,
             Some(SectionKind::Load) => self.load = Load::decode(bytes)?,
             Some(SectionKind::Checks) => self.checks = Checks::decode(bytes)?,
-            Some(SectionKind::Spans) => self.spans = Rows::decode(bytes)?,
+            Some(SectionKind::Spans) => self.spans = Rows::decode(bytes, row)?,
             Some(SectionKind::MetricKeys) => self.decode_metric_keys(bytes)?,
             Some(SectionKind::Metrics) => self.decode_metrics(bytes)?,
             None => {}

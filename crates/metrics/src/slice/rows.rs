@@ -9,6 +9,9 @@ use crate::request_stats::RequestStats;
 /// and allocating them anew costs less than keeping them.
 const MAX_REUSED_ROWS: usize = 64;
 
+/// How a row is read.
+pub(super) type DecodeRow = fn(&mut &[u8]) -> Result<RequestStats, DecodeError>;
+
 /// Statistics by the number of a name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Rows {
@@ -28,6 +31,16 @@ impl Rows {
             self.touched.push(name);
         }
         row
+    }
+
+    fn put(&mut self, name: u32, row: RequestStats) {
+        let index = name as usize;
+        if self.rows.len() <= index {
+            self.rows.resize_with(index + 1, || None);
+        }
+        if self.rows[index].replace(Box::new(row)).is_none() {
+            self.touched.push(name);
+        }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (NameId, &RequestStats)> {
@@ -62,15 +75,16 @@ impl Rows {
         }
     }
 
-    pub(super) fn decode(bytes: &mut &[u8]) -> Result<Rows, DecodeError> {
+    /// Reads rows, each by `decode`.
+    pub(super) fn decode(bytes: &mut &[u8], decode: DecodeRow) -> Result<Rows, DecodeError> {
         let mut rows = Rows::default();
         for _ in 0..codec::get(bytes)? {
             let id = codec::number(bytes)?;
-            let row = RequestStats::decode(&mut codec::get_block(bytes)?)?;
+            let row = decode(&mut codec::get_block(bytes)?)?;
             if id >= MAX_NUMBERS || row.is_empty() {
                 return Err(DecodeError("the number of a name is out of range"));
             }
-            *rows.row(NameId(id)) = row;
+            rows.put(id, row);
         }
         Ok(rows)
     }

@@ -1,8 +1,9 @@
 //! A tree of names to a tree of slots, with what is constant evaluated.
 
-use super::eval::{Budget, Context, Macro, Op, Tree};
+use super::eval::{Budget, Context};
 use super::functions;
 use super::parse::{Node, NodeKind};
+use super::tree::{Macro, Op, Tree};
 use super::{BindError, Binder, Bound, EvalError, FunctionId, Scope, Slot};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;

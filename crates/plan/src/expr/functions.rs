@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
 use super::digest::{self, Algorithm};
-use super::eval::{Budget, Evaluated, Tree, checked, too_large};
+use super::eval::{Budget, Evaluated, checked, too_large};
+use super::tree::Tree;
 use super::{EvalError, Scope};
 use crate::secrets::percent_encode;
 use crate::value::{MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};

@@ -11,12 +11,15 @@ mod digest;
 mod eval;
 pub mod functions;
 mod lex;
+mod operators;
 mod parse;
+mod tree;
 
 use std::fmt;
 use std::sync::Arc;
 
 use eval::{Budget, Context, Evaluated};
+use tree::Tree;
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::span::Span;
@@ -224,7 +227,7 @@ impl Expr {
 /// An expression bound to slots. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct BoundExpr {
-    tree: Arc<eval::Tree>,
+    tree: Arc<Tree>,
     /// As it was written, for messages.
     source: Arc<str>,
 }
@@ -243,7 +246,7 @@ impl BoundExpr {
     /// Its value, if it does not depend on anything.
     pub fn constant(&self) -> Option<&Value> {
         match &*self.tree {
-            eval::Tree::Constant(value) => Some(value),
+            Tree::Constant(value) => Some(value),
             _ => None,
         }
     }
@@ -251,7 +254,7 @@ impl BoundExpr {
     /// The slot, if it is nothing but a variable.
     pub fn slot(&self) -> Option<Slot> {
         match &*self.tree {
-            eval::Tree::Slot(slot, _) => Some(*slot),
+            Tree::Slot(slot, _) => Some(*slot),
             _ => None,
         }
     }

@@ -132,6 +132,24 @@ impl Plain for PathBuf {
     type Form = Path;
 }
 
+/// A file, joined to the folder of the plan, with `${...}` in its path.
+pub(crate) struct TemplatedPath;
+
+impl Form for TemplatedPath {
+    type Value = Template;
+    fn shape() -> Shape {
+        Shape::Path
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Template> {
+        let text = reader.text(node)?;
+        let path = reader.good(Template::parse(&text.value, text.span))?;
+        Some(path.within(reader.folder()))
+    }
+    fn print(value: &Template) -> Value {
+        json!(value.source())
+    }
+}
+
 /// A JSON-like value. What stands without quotes may be a number, a bool or null.
 pub(crate) struct Any;
 

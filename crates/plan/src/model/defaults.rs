@@ -53,6 +53,10 @@ record! {
         /// it was delivered.
         #[key(default "true")]
         pub retry_stale: Option<bool>,
+        /// Whether requests carry a trace ID of their own (`traceparent`), by which the target's tracing
+        /// system knows them.
+        #[key(default "false")]
+        pub trace_context: Option<bool>,
         /// What pages load besides: images, styles, scripts, frames and icons.
         #[key([Maybe<ShortOr<Resources>>] default "false")]
         pub resources: Option<Resources>,

@@ -1,15 +1,13 @@
 //! Requests: what is sent, and what becomes of the response's body.
 
-use std::path::PathBuf;
-
 use serde_json::{Map, Value, json};
 
 use super::response::{Checks, Extracts};
 use super::tags::{Tagged, Tags};
 use super::{Auth, Check, Extract, Json, Resources, Timeouts};
 use crate::keys::{
-    self, Any, At, Choice, Chosen, Form, Key, Keys, Maybe, Of, Pairs, Plain, Positive, Record,
-    Shape, Short, ShortOr, Size, Templated, Union, Word, record, words,
+    self, Any, Choice, Chosen, Form, Key, Keys, Maybe, Of, Pairs, Plain, Positive, Record, Shape,
+    Short, ShortOr, Size, Templated, Union, Word, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -77,6 +75,9 @@ record! {
         /// Whether it is repeated on a new connection where the target had closed the old one.
         #[key(default "as `defaults` says, otherwise true")]
         pub retry_stale: Option<bool>,
+        /// Whether it carries a trace ID of its own (`traceparent`), unless `headers` has that.
+        #[key(default "as `defaults` says, otherwise false")]
+        pub trace_context: Option<bool>,
         /// What the page loads besides.
         #[key([Maybe<ShortOr<Resources>>] default "as `defaults` says, otherwise false")]
         pub resources: Option<Resources>,
@@ -265,7 +266,7 @@ pub enum Body {
     /// A file, sent as a stream, with values in the place of markers.
     File {
         /// The file.
-        path: Spanned<PathBuf>,
+        path: Template,
         /// Whether it is compressed with gzip and sent decompressed.
         decompress: bool,
         /// Texts in it, and what is sent in their place.
@@ -313,9 +314,10 @@ record! {
     /// A body from a file, sent as a stream.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct BodyFile as "a body" {
-        /// The file, sent as a stream whatever its size.
-        #[key(required)]
-        pub file: Spanned<PathBuf>,
+        /// The file, sent as a stream whatever its size. Its path may have expressions, whose values stay below
+        /// the folder before them.
+        #[key(required [keys::TemplatedPath])]
+        pub file: Template,
         /// Whether the file is compressed with gzip and sent decompressed.
         pub decompress: bool,
         /// Texts in the file, and what is sent in their place.
@@ -381,7 +383,7 @@ pub enum FormPartContent {
     /// A file, sent as a stream.
     File {
         /// The file.
-        path: Spanned<PathBuf>,
+        path: Template,
         /// The name sent; the file's own unless given.
         filename: Option<Template>,
     },
@@ -395,7 +397,7 @@ impl Default for FormPartContent {
 
 impl Union for FormPartContent {
     fn variants() -> Vec<FormPartContent> {
-        let file = FormPartContent::File { path: Spanned::default(), filename: None };
+        let file = FormPartContent::File { path: Template::default(), filename: None };
         vec![FormPartContent::default(), file]
     }
 
@@ -405,10 +407,9 @@ impl Union for FormPartContent {
                 keys.key::<Templated>(text, Key::required("text", "A text."));
             }
             FormPartContent::File { path, filename } => {
-                keys.key::<At<keys::Path>>(
-                    path,
-                    Key::required("file", "A file, sent as a stream."),
-                );
+                let about = "A file, sent as a stream. Its path may have expressions, whose values stay below the \
+                             folder before them.";
+                keys.key::<keys::TemplatedPath>(path, Key::required("file", about));
                 let key = Key::new("filename", "The file's name as it is sent.");
                 keys.key::<Maybe<Templated>>(filename, Key { default: Some("its own"), ..key });
             }

@@ -60,7 +60,7 @@ scenarios:
   a:
     weight: 3
     start_after: 1s
-    defaults: {default_headers: false, cookies: false, compression: true, redirects: 2, redirect_headers: Authorization, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
+    defaults: {default_headers: false, cookies: false, compression: true, redirects: 2, redirect_headers: Authorization, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, trace_context: true, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
@@ -68,6 +68,7 @@ scenarios:
         retry_stale: true
         cookies: true
         default_headers: true
+        trace_context: false
         extract:
           one: {regex: 'x(\d+)', group: 1, match: 2, default: "none"}
           two: {between: ["<a>", "</a>"], match: all}

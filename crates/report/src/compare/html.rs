@@ -82,7 +82,7 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
     let named = pair.has_scenarios();
     let _ = writeln!(
         out,
-        "<h2>{} against {}</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Numbers\"><table>\n\
+        "<h2>{} against {}</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Numbers\"><table>\n\
          <thead><tr><th scope=\"col\">row</th><th scope=\"col\">measure</th><th scope=\"col\">{}</th>\
          <th scope=\"col\">{}</th><th scope=\"col\">change</th><th scope=\"col\">95% interval</th>\
          <th scope=\"col\">verdict</th></tr></thead>",

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use super::document::{ComparedRow, ComparisonDocument, GateRow, Pair};
+use crate::markup::plain;
 
 /// Most rows of a table: a comment has room for some 60,000 characters.
 const MAX_ROWS: usize = 50;
 
 /// The comparison as Markdown (GitHub's: tables, and `details`).
 pub fn compare_markdown(document: &ComparisonDocument) -> String {
-    let names: Vec<String> = document.runs.iter().map(|run| escaped(&run.name)).collect();
+    let names: Vec<String> = document.runs.iter().map(|run| plain(&run.name)).collect();
     let mut out = match names.split_first() {
         Some((first, others)) => format!("### {} against {first}\n\n", others.join(", ")),
         None => String::new(),
@@ -17,16 +18,16 @@ pub fn compare_markdown(document: &ComparisonDocument) -> String {
     for pair in &document.pairs {
         let name = match document.pairs.len() {
             1 => String::new(),
-            _ => format!("{}: ", escaped(&document.run(pair.after).name)),
+            _ => format!("{}: ", plain(&document.run(pair.after).name)),
         };
-        let _ = writeln!(out, "**{name}{}**\n", escaped(&pair.summary()));
+        let _ = writeln!(out, "**{name}{}**\n", plain(&pair.summary()));
         gates(&mut out, &pair.gates);
     }
     for (matters, text) in document.cautions() {
-        let _ = writeln!(out, "- {}{}", if matters { "⚠️ " } else { "" }, escaped(&text));
+        let _ = writeln!(out, "- {}{}", if matters { "⚠️ " } else { "" }, plain(&text));
     }
     for run in &document.runs {
-        let _ = writeln!(out, "- {}: {}", escaped(&run.name), escaped(&run.described()));
+        let _ = writeln!(out, "- {}: {}", plain(&run.name), plain(&run.described()));
     }
     for pair in &document.pairs {
         rows(&mut out, document, pair);
@@ -45,7 +46,7 @@ fn gates(out: &mut String, gates: &[GateRow]) {
             .value
             .as_ref()
             .map_or(Default::default(), |own| (own.its_change(), own.interval()));
-        let (text, row) = (escaped(&gate.text), escaped(&gate.row));
+        let (text, row) = (plain(&gate.text), plain(&gate.row));
         let _ = writeln!(out, "| {text} | {row} | {change} | {interval} | {word}: {} |", gate.why);
     }
     out.push('\n');
@@ -55,8 +56,8 @@ fn rows(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
     let (before, after) = (document.run(pair.before), document.run(pair.after));
     let head = format!(
         "| row | | {} | {} | change | 95% interval | |\n| --- | --- | ---: | ---: | ---: | --- | --- |\n",
-        escaped(&before.name),
-        escaped(&after.name)
+        plain(&before.name),
+        plain(&after.name)
     );
     let is_shown = |row: &&ComparedRow| row.is_all() || row.changed().next().is_some();
     let (shown, others): (Vec<&ComparedRow>, Vec<&ComparedRow>) =
@@ -78,7 +79,7 @@ fn rows(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
 }
 
 fn values(out: &mut String, row: &ComparedRow, named: bool) {
-    let label = escaped(&row.label(named));
+    let label = plain(&row.label(named));
     for (at, own) in row.values.iter().enumerate() {
         let label = if at == 0 { label.as_str() } else { "" };
         let word = if own.is_changed() {
@@ -95,32 +96,5 @@ fn values(out: &mut String, row: &ComparedRow, named: bool) {
             own.its_change(),
             own.interval()
         );
-    }
-}
-
-/// A text in which nothing is Markdown or HTML: names come from plans, and plans from anybody.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => out.extend(['\\', c]),
-            '@' => out.push_str("@\u{200b}"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_no_markup() {
-        assert_eq!(escaped("a|b <img> *c* @all\n"), "a\\|b &lt;img&gt; \\*c\\* @\u{200b}all ");
     }
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use squall_metrics::{RequestStats, RowKey, RowKind};
 
 use super::curves::{Curves, Line};
@@ -17,8 +16,6 @@ const MAX_EXAMPLES: usize = 200;
 const MAX_EXAMPLE: usize = 600;
 /// Most bytes of the plan on the page.
 const MAX_PLAN: usize = 128 << 10;
-/// Most samples of the host on the page.
-const MAX_HOST_SAMPLES: usize = 600;
 
 /// What is known of a run besides its result. Without a folder it is empty, and the page says so.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -35,8 +32,6 @@ pub struct Details {
     pub checks: Vec<Option<Line>>,
     /// Examples of errors, with secrets masked.
     pub examples: Vec<Example>,
-    /// Samples of the host: name and value of each gauge and counter, with `second`.
-    pub host: Vec<Map<String, Value>>,
     /// The plan as it ran, with secrets masked.
     pub plan: String,
     /// What could not be read.
@@ -83,7 +78,7 @@ impl Details {
                 String::new()
             })
         };
-        let (plan, log, host) = (text("plan.yaml"), text("log.jsonl"), text("host.jsonl"));
+        let (plan, log) = (text("plan.yaml"), text("log.jsonl"));
         let line = |key: &RowKey| run.curves.as_ref()?.rows.get(key).cloned();
         let rows = keys(run).map(|(key, stats)| RowDetails {
             line: line(key),
@@ -99,7 +94,6 @@ impl Details {
             checks: run.totals.checks().map(|(key, _)| line(key)).collect(),
             plan: shorten(&plan, MAX_PLAN),
             examples: examples(&log),
-            host: host_samples(&host),
             missing,
         }
     }
@@ -117,13 +111,6 @@ fn examples(log: &str) -> Vec<Example> {
     let examples = log.lines().filter_map(|line| serde_json::from_str::<Example>(line).ok());
     let short = |own: Example| Example { text: shorten(&own.text, MAX_EXAMPLE), ..own };
     examples.take(MAX_EXAMPLES).map(short).collect()
-}
-
-/// Samples of the host; in long runs one of several.
-fn host_samples(lines: &str) -> Vec<Map<String, Value>> {
-    let every = lines.lines().count().div_ceil(MAX_HOST_SAMPLES).max(1);
-    let some = lines.lines().step_by(every);
-    some.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// At most so many bytes of a text, with a mark where it is cut.
@@ -152,12 +139,5 @@ mod tests {
         let log = "{\"second\":1,\"text\":\"x\",\"error\":\"status\"}\nnonsense\n{\"text\":\"y\"}\n{\"sec";
         let texts: Vec<String> = examples(log).into_iter().map(|own| own.text).collect();
         assert_eq!(texts, ["x", "y"]);
-    }
-
-    #[test]
-    fn of_many_samples_some_are_kept() {
-        let lines: String = (0..3_601).map(|n| format!("{{\"second\":{n}}}\n")).collect();
-        assert_eq!(host_samples(&lines).len(), 515);
-        assert_eq!(host_samples("{\"second\":0}\n{\"sec").len(), 1);
     }
 }

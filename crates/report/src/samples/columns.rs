@@ -8,7 +8,7 @@ use super::RequestSample;
 use crate::parquet::{Cell, Type};
 
 /// The columns with their types. Times are in µs; `at_unix_us` since 1970 (UTC).
-pub(super) const COLUMNS: [(&str, Type); 24] = {
+pub(super) const COLUMNS: [(&str, Type); 25] = {
     use Type::{Count, Number, Text};
     [
         ("at_unix_us", Count),
@@ -18,6 +18,7 @@ pub(super) const COLUMNS: [(&str, Type); 24] = {
         ("worker", Count),
         ("user", Count),
         ("iteration", Count),
+        ("trace_id", Text),
         ("name", Text),
         ("url", Text),
         ("redirects", Count),
@@ -60,6 +61,7 @@ pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> [Cell<'s>; COLUMNS.len
         Cell::Count(sample.worker.into()),
         Cell::Count(sample.user),
         Cell::Count(sample.iteration),
+        text(&sample.trace_id),
         text(&sample.name),
         text(&sample.url),
         Cell::Count(sample.redirects),

@@ -32,6 +32,8 @@ pub struct RequestSample<'s> {
     pub user: u64,
     /// The user's iteration, from 0.
     pub iteration: u64,
+    /// The trace that it belongs to; empty: it carries no trace context.
+    pub trace_id: String,
     /// The name under which it is counted.
     pub name: Cow<'s, str>,
     /// Where the last request of it went; empty for a program, and where nothing was sent.

@@ -11,6 +11,7 @@ fn good() -> RequestSample<'static> {
         worker: 1,
         user: 4,
         iteration: 7,
+        trace_id: "0af7".to_owned(),
         name: "GET /a, \"b\"".into(),
         url: "http://shop.example/a".to_owned(),
         status: 200,
@@ -60,9 +61,9 @@ fn lines(format: SampleFormat) -> Vec<String> {
 #[test]
 fn csv_has_a_line_for_each_sample() {
     let expected = [
-        "at_unix_us,run_phase,scenario,step,worker,user,iteration,name,url,redirects,status,error,detail,latency_us,pool_us,dns_us,connect_us,tls_us,first_byte_us,body_us,bytes_in,bytes_out,reused,users_active",
-        "1700000000123456,load,buyer,3.1,1,4,7,\"GET /a, \"\"b\"\"\",http://shop.example/a,0,200,,,12345.678,,,1000,2000,9000,345.678,70,35,0,5",
-        "1700000000123456,load,buyer,3.1,1,4,7,GET /b,http://shop.example/a,0,0,timeout,after 1 s\\n\\x1b[2J,1000000,,,,,,,70,35,0,5",
+        "at_unix_us,run_phase,scenario,step,worker,user,iteration,trace_id,name,url,redirects,status,error,detail,latency_us,pool_us,dns_us,connect_us,tls_us,first_byte_us,body_us,bytes_in,bytes_out,reused,users_active",
+        "1700000000123456,load,buyer,3.1,1,4,7,0af7,\"GET /a, \"\"b\"\"\",http://shop.example/a,0,200,,,12345.678,,,1000,2000,9000,345.678,70,35,0,5",
+        "1700000000123456,load,buyer,3.1,1,4,7,0af7,GET /b,http://shop.example/a,0,0,timeout,after 1 s\\n\\x1b[2J,1000000,,,,,,,70,35,0,5",
     ];
     assert_eq!(lines(SampleFormat::Csv), expected);
 }
@@ -95,7 +96,7 @@ fn parquet_has_the_columns_of_csv() {
     let rows: Vec<Vec<String>> =
         rows.map(|row| row.get_column_iter().map(|(_, field)| text(field)).collect()).collect();
     assert_eq!(rows.len(), 2);
-    assert_eq!(rows[0][7], "GET /a, \"b\"", "no escapes are needed");
+    assert_eq!(rows[0][8], "GET /a, \"b\"", "no escapes are needed");
     assert_eq!(rows[1].join(","), lines(SampleFormat::Csv)[2].replace("\\n\\x1b", "\n\u{1b}"));
 }
 

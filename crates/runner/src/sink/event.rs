@@ -38,6 +38,10 @@ pub enum EventKind {
         scenario: String,
         /// Which stage begins, from 1; one more than there are: the last is over.
         stage: usize,
+        /// How many there are.
+        stages: usize,
+        /// When, in seconds after the start of the load, without pauses.
+        starts_s: f64,
     },
     /// Somebody asked for the end of the phase; what is in flight may finish.
     StopAsked(Phase),

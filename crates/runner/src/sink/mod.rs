@@ -2,6 +2,7 @@
 //! its result. Each sink has a thread of its own behind a bounded queue; what finds the queue full is dropped
 //! and counted, so that a slow sink slows neither the load nor another sink.
 
+mod delivery;
 mod event;
 mod folder;
 mod json;
@@ -19,6 +20,7 @@ use squall_engine::{Program, Which};
 use squall_plan::model::Plan;
 use squall_report::{Meta, Run};
 
+pub use delivery::Delivery;
 pub use event::{Event, EventKind, SeenExchange};
 pub use folder::Folder;
 pub use json::Json;
@@ -74,7 +76,7 @@ pub struct Start {
 }
 
 /// What a sink asks for when it starts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// The copies of requests and responses that it wants to see, if any: as events. They cost time on the
     /// path of each request that is copied.
@@ -82,6 +84,9 @@ pub struct Wanted {
     /// The folder in which the sink keeps everything recorded, as `slices.bin`. The run is evaluated from
     /// that of the first sink that has one; if none has, the runner keeps a temporary file of its own.
     pub folder: Option<PathBuf>,
+    /// The account of what it sends elsewhere, if it does, which becomes a part of the result. It must be final when the
+    /// sink was told that the load is [`EventKind::Evaluated`].
+    pub delivery: Option<Delivery>,
 }
 
 /// Which exchanges a sink wants to see.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use squall_analysis::Totals;
+use squall_analysis::{Recent, Totals};
 use squall_report::{Live, Run, live_line};
 
 use super::{Event, EventKind, Second, Sink, Start, Wanted};
@@ -24,13 +24,15 @@ pub struct Progress<W> {
     out: W,
     style: ProgressStyle,
     totals: Totals,
+    recent: Recent,
     length_s: Option<f64>,
 }
 
 impl<W: Write + Send> Progress<W> {
     /// To `out`, which a person reads.
     pub fn new(out: W, style: ProgressStyle) -> Progress<W> {
-        Progress { out, style, totals: Totals::new(), length_s: None }
+        let (totals, recent) = (Totals::new(), Recent::default());
+        Progress { out, style, totals, recent, length_s: None }
     }
 }
 
@@ -41,15 +43,21 @@ impl<W: Write + Send> Sink for Progress<W> {
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
+        if self.style == ProgressStyle::Quiet {
+            return Ok(());
+        }
         for slice in &second.slices {
-            self.totals.add(slice);
+            if self.totals.add(slice) {
+                self.recent.add(slice);
+            }
         }
         let number = second.second + 1;
-        if self.style == ProgressStyle::Quiet || !number.is_multiple_of(PROGRESS_S) {
+        if !number.is_multiple_of(PROGRESS_S) {
             return Ok(());
         }
         let (elapsed_s, length_s) = (f64::from(number), self.length_s);
-        let line = live_line(&Live { elapsed_s, length_s, totals: &self.totals });
+        let (totals, recent) = (&self.totals, &self.recent);
+        let line = live_line(&Live { elapsed_s, length_s, totals, recent });
         writeln!(self.out, "{line}")?;
         self.out.flush()
     }

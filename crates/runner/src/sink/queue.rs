@@ -5,16 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
 use squall_engine::{Exchange, Trace, Which};
-use squall_report::Run;
+use squall_report::{FeedReport, Mark, Run};
 
-use super::{Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
+use super::{Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
 use crate::error::Error;
 use crate::handle::Phase;
+use crate::marks::Marks;
 
 /// Most seconds that wait for a sink: ten minutes.
 const MAX_SECONDS: usize = 600;
@@ -84,6 +85,7 @@ struct Feed {
     sender: Sender<Message>,
     queue: Arc<Queue>,
     wanted: Option<WantedExchanges>,
+    delivery: Option<Delivery>,
     /// Until it was waited for.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -93,6 +95,7 @@ pub(crate) struct Sinks {
     feeds: Vec<Feed>,
     began: Instant,
     folder: Option<PathBuf>,
+    marks: Mutex<Marks>,
 }
 
 impl std::fmt::Debug for Sinks {
@@ -123,15 +126,17 @@ impl Sinks {
                 .name("sink".to_owned())
                 .spawn(move || work(&mut *sink, &inbox, &own))
                 .map_err(failed)?;
-            let (wanted, thread) = (wanted.exchanges, Mutex::new(Some(thread)));
-            all.feeds.push(Feed { name, sender, queue, wanted, thread });
+            let (delivery, thread) = (wanted.delivery, Mutex::new(Some(thread)));
+            let wanted = wanted.exchanges;
+            all.feeds.push(Feed { name, sender, queue, wanted, delivery, thread });
         }
         Ok(all)
     }
 
     /// Nobody watches.
     pub(crate) fn none() -> Sinks {
-        Sinks { feeds: Vec::new(), began: Instant::now(), folder: None }
+        let marks = Mutex::default();
+        Sinks { feeds: Vec::new(), began: Instant::now(), folder: None, marks }
     }
 
     /// The folder of the first sink that has one.
@@ -156,6 +161,7 @@ impl Sinks {
     /// Tells all sinks of an event.
     pub(crate) fn event(&self, kind: EventKind) {
         let event = Arc::new(Event { at_s: self.began.elapsed().as_secs_f64(), kind });
+        self.marks().note(event.at_s, &event.kind);
         for feed in &self.feeds {
             if enter(&feed.queue.events, 1, MAX_EVENTS) {
                 let _ = feed.sender.send(Message::Event(event.clone()));
@@ -163,6 +169,16 @@ impl Sinks {
                 feed.queue.dropped.fetch_add(1, Relaxed);
             }
         }
+    }
+
+    /// What is marked in the result of a load that took `elapsed_s` seconds.
+    pub(crate) fn marks_of_load(&self, elapsed_s: f64) -> Vec<Mark> {
+        self.marks().of_load(elapsed_s)
+    }
+
+    fn marks(&self) -> MutexGuard<'_, Marks> {
+        // Nothing that holds the lock can leave it half changed.
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What workers hand their copies of exchanges to in a phase; `None`: no sink wants any.
@@ -215,6 +231,12 @@ impl Sinks {
     /// How the sinks have fared so far.
     pub(crate) fn reports(&self) -> Vec<SinkReport> {
         self.feeds.iter().map(Feed::report).collect()
+    }
+
+    /// What became so far of what sinks send elsewhere.
+    pub(crate) fn deliveries(&self) -> Vec<FeedReport> {
+        let deliveries = self.feeds.iter().filter_map(|feed| feed.delivery.as_ref());
+        deliveries.map(Delivery::report).collect()
     }
 
     /// Exchanges that sinks which wanted any were told of, and those that found a queue full; `None`: none

@@ -72,6 +72,7 @@ fn line(SeenExchange { phase, exchange }: &SeenExchange) -> Value {
         "step": exchange.step,
         "user": exchange.user,
         "iteration": exchange.iteration,
+        "trace_id": exchange.trace.map(|trace| trace.to_string()),
         "name": secrets.mask(&exchange.name),
         "url": last.map(|hop| mask::url(hop, secrets)),
         "redirects": exchange.hops.len().saturating_sub(1),

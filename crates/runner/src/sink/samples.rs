@@ -62,6 +62,7 @@ impl Samples {
             worker: exchange.worker,
             user: exchange.user,
             iteration: exchange.iteration,
+            trace_id: exchange.trace.map(|trace| trace.to_string()).unwrap_or_default(),
             name: secrets.mask(&exchange.name).into(),
             url: last.map(|hop| mask::url(hop, secrets)).unwrap_or_default(),
             redirects: exchange.hops.len().saturating_sub(1) as u64,

@@ -263,3 +263,147 @@ scenarios:
     let json = result(folder.path(), &options(), End::Passed);
     assert_eq!(kinds(&json), "{}", "{}", json["log"]);
 }
+
+/// A server that says how long a body was, and how it begins. It holds no more of it: the tests of this process
+/// share its memory.
+fn receiver() -> Peer {
+    Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.head() {
+            let length: u64 =
+                header(&head, "content-length").map_or(0, |text| text.parse().expect("digits"));
+            let mut body = Read::by_ref(&mut client.stream).take(length);
+            let mut begin = Vec::new();
+            body.by_ref().take(300).read_to_end(&mut begin).expect("a body");
+            let rest = std::io::copy(&mut body, &mut std::io::sink()).expect("a body");
+            assert_eq!(begin.len() as u64 + rest, length);
+            let begin = String::from_utf8_lossy(&begin);
+            client.send(response("200 OK", &format!("{length} {begin}")));
+        }
+    })
+}
+
+#[test]
+fn files_are_named_by_expressions() {
+    let (server, folder) = (receiver(), tempfile::tempdir().expect("a folder"));
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("up")).expect("a directory");
+    std::fs::write(at("up/one.txt"), "first").expect("writable");
+    std::fs::write(at("up/two.txt"), "second").expect("writable");
+    std::fs::File::create(at("up/big.bin"))
+        .and_then(|file| file.set_len(100 << 20))
+        .expect("a hole");
+    std::fs::write(at("rows.csv"), "file\none\ntwo\n").expect("writable");
+    let outside = tempfile::tempdir().expect("a folder");
+    std::fs::write(outside.path().join("far.txt"), "far").expect("writable");
+    let plan = format!(
+        "target: {}
+vars: {{far: '{}', big: big}}
+data: {{rows: {{csv: rows.csv}}}}
+scenarios:
+  a:
+    load: {{users: 1, iterations: 2}}
+    steps:
+      - set: {{name: '${{rows.file}}.txt'}}
+      - post: /
+        body: {{file: 'up/${{rows.file}}.txt'}}
+        check: 'body == (iteration == 0 ? \"5 first\" : \"6 second\")'
+      - {{post: /, body: {{file: 'up/${{name}}'}}, check: 'body.endsWith(iteration == 0 ? \"first\" : \"second\")'}}
+      - {{post: /, body: {{file: 'up/${{big}}.bin'}}, check: body.startsWith('104857600 ')}}
+      - set: {{size: big}}
+      - {{post: /, body: {{file: 'up/${{size}}.bin'}}, check: body.startsWith('104857600 ')}}
+      - {{post: /, body: {{file: '${{far}}/far.txt'}}, check: body == '3 far'}}
+      - post: /
+        multipart: {{f: {{file: 'up/${{name}}'}}}}
+        check: body.contains(name) && body.contains('text/plain')
+",
+        server.url(),
+        outside.path().display()
+    );
+    std::fs::write(at("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    assert_eq!(kinds(&json), "{}", "{}", json["log"]);
+    assert_eq!(json["totals"]["count"], 12);
+}
+
+/// What a row of data or a response says leads nowhere but below the folder; each is an error of its request.
+#[test]
+fn hostile_names_of_files_are_errors_of_their_requests() {
+    let (server, folder) = (receiver(), tempfile::tempdir().expect("a folder"));
+    let outside = tempfile::tempdir().expect("a folder");
+    std::fs::write(outside.path().join("secret"), "it").expect("writable");
+    let up = folder.path().join("up");
+    std::fs::create_dir_all(up.join("inner")).expect("a directory");
+    std::os::unix::fs::symlink(outside.path().join("secret"), up.join("link")).expect("a link");
+    std::os::unix::fs::symlink(outside.path(), up.join("out")).expect("a link");
+    std::fs::write(folder.path().join("beside"), "it").expect("writable");
+    let cases = [
+        ("../../etc/passwd", "a part `.` or `..`"),
+        ("../beside", "a part `.` or `..`"),
+        ("/etc/passwd", "an absolute path"),
+        ("link", "a symbolic link leads out"),
+        ("out/secret", "a symbolic link leads out"),
+        ("missing", "No such file"),
+        ("inner", "not a plain file"),
+        ("", "is empty"),
+    ];
+    for (body, label) in [
+        ("body: {file: 'up/${name}'}", "up/${name}"),
+        ("multipart: {f: {file: 'up/${name}'}}", "up/${name}"),
+        ("body: {file: '${\"up/\" + name}'}", "${\"up/\" + name}"),
+    ] {
+        for (name, reason) in cases {
+            // From the plan's own folder, `up/..` would do; `..` is no part of a name either way.
+            let steps = format!("{{set: {{name: '{name}'}}}}, {{post: /, {body}}}, {{get: /}}");
+            let text = plan(&server.url(), &steps);
+            std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+            let run = outcome(folder.path(), &options()).run;
+            let (all, log) = (run.totals.all(), run.log.join("\n"));
+            assert_eq!((all.count, all.errors), (4, 2), "{body} {name}: {log}");
+            let is_kind = all.error_kinds.iter().all(|(kind, _)| kind.label() == "body_file");
+            assert!(is_kind && log.contains(label), "{body} {name}: {log}");
+            let is_absolute = name.starts_with('/') && label.starts_with("${");
+            let reason = if is_absolute || (name.is_empty() && label.starts_with("${")) {
+                "is empty"
+            } else {
+                reason
+            };
+            assert!(log.contains(reason), "{body} {name}: expected {reason}: {log}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_changed_is_known_before_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (body, message) in [
+        ("{file: '${x}', replace: {a: b}}", "need a file that is known before the run"),
+        ("{file: '${x}', decompress: true}", "need a file that is known before the run"),
+        ("{file: 'none/${x}'}", "cannot open"),
+        ("{file: '${y}'}", "unknown variable `y`"),
+    ] {
+        let text =
+            plan("http://127.0.0.1:9", &format!("{{set: {{x: f}}}}, {{post: /, body: {body}}}"));
+        std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+        let text = refused(folder.path(), &options());
+        assert!(text.contains(message) && text.matches(message).count() == 1, "{body}: {text}");
+    }
+}
+
+/// What is wrong in defaults is said once, however many scenarios have them.
+#[test]
+fn what_is_wrong_in_defaults_is_said_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = "load: {users: 1, iterations: 1}, steps: [{set: {x: 1}}, {get: /}, {get: /b}]";
+    for (defaults, message) in [
+        ("tags: {team: '${x}'}", "must be known before the run"),
+        ("timeout: '${nothing}'", "unknown variable `nothing`"),
+        ("headers: {A: '${nothing}'}", "unknown variable `nothing`"),
+    ] {
+        let text = format!(
+            "target: http://127.0.0.1:9\ndefaults: {{{defaults}}}\nscenarios:\n  a: {{{scenario}}}\n  b: {{{scenario}}}\n"
+        );
+        std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+        let text = refused(folder.path(), &options());
+        assert_eq!(text.matches(message).count(), 1, "{defaults}: {text}");
+    }
+}

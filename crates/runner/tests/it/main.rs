@@ -16,3 +16,4 @@ mod sessions;
 mod steady;
 mod steps;
 mod time_accounting;
+mod trace_context;

@@ -67,7 +67,7 @@ impl Sink for Note {
             EventKind::PhaseBegan(phase) => format!("{} began", phase.label()),
             EventKind::PhaseEnded { phase, failed: None } => format!("{} ended", phase.label()),
             EventKind::PhaseEnded { phase: _, failed: Some(why) } => why.clone(),
-            EventKind::Stage { scenario, stage } => format!("stage {stage} of {scenario}"),
+            EventKind::Stage { scenario, stage, .. } => format!("stage {stage} of {scenario}"),
             EventKind::StopAsked(phase) => format!("stop asked in {}", phase.label()),
             EventKind::Aborted(abort) => abort.text(),
             EventKind::AbortAsked(phase) => format!("abort asked in {}", phase.label()),
@@ -291,13 +291,15 @@ fn a_run_that_is_stopped_before_it_starts_sends_nothing() {
 fn a_failed_setup_starts_no_load_and_is_cleaned_up() {
     let server = target();
     let plan = plan(&format!(
-        "target: {}\nsetup: [{{get: /status/500}}]\nteardown: [{{get: /status/204}}]\n{ENDLESS}\n",
+        "target: {}\nsetup: [{{log: begins}}, {{get: /status/500}}]\nteardown: [{{get: /status/204}}]\n{ENDLESS}\n",
         server.url()
     ));
     let notes = Notes::default();
     let outcome = noted(&plan, &notes, &Handle::default());
     let incomplete = &outcome.run.incomplete;
     assert!(incomplete[0].starts_with("setup failed: "), "{incomplete:?}");
+    assert!(!incomplete[0].contains("begins"), "what a plan logs is no reason: {incomplete:?}");
+    assert!(outcome.phases[0].log.iter().any(|line| line == "begins"), "{outcome:?}");
     assert!(!outcome.run.passed(), "nothing was tested");
     assert_eq!(notes.of("load"), [] as [&str; 0]);
     assert_eq!(server.stats().requests, 2, "the second is the teardown's");
@@ -528,7 +530,7 @@ fn sinks_see_the_exchanges_that_they_want() {
     struct Sees(WantedExchanges, Arc<Mutex<Vec<(Phase, i64, usize)>>>);
     impl Sink for Sees {
         fn start(&mut self, _: &Start) -> io::Result<Wanted> {
-            Ok(Wanted { exchanges: Some(self.0), folder: None })
+            Ok(Wanted { exchanges: Some(self.0), ..Wanted::default() })
         }
         fn second(&mut self, _: &Second) -> io::Result<()> {
             Ok(())

@@ -1,6 +1,5 @@
 //! The body of a request: a text, JSON, a form, the parts of one, or a file.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use squall_plan::model::{Body, FormPart, FormPartContent};
@@ -9,7 +8,7 @@ use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::replace::Markers;
 use crate::program::compile::Compiler;
-use crate::program::ops::{BodyOp, HeaderOp, PartOp};
+use crate::program::ops::{BodyOp, FileOp, HeaderOp, PartOp};
 
 impl<'p> Compiler<'p> {
     /// Compiles a body, and adds the content type that goes with it unless the plan gives one.
@@ -56,22 +55,19 @@ impl<'p> Compiler<'p> {
             FormPartContent::Text(text) => {
                 PartOp::Text { name, text: self.template(text)?, content_type }
             }
-            FormPartContent::File { path, filename } => {
-                let path = self.file(path)?;
-                PartOp::File {
-                    name,
-                    path,
-                    filename: self.optional(filename.as_ref())?,
-                    content_type,
-                }
-            }
+            FormPartContent::File { path, filename } => PartOp::File {
+                name,
+                file: self.file(path)?,
+                filename: self.optional(filename.as_ref())?,
+                content_type,
+            },
         })
     }
 
     /// A file as the body. One that is changed on its way is read through once, before the run.
     fn file_body(
         &mut self,
-        path: &'p Spanned<PathBuf>,
+        path: &'p Template,
         decompress: bool,
         replace: &'p [(Spanned<String>, Template)],
     ) -> Option<BodyOp> {
@@ -79,6 +75,12 @@ impl<'p> Compiler<'p> {
         if replace.is_empty() && !decompress {
             return Some(BodyOp::File(file));
         }
+        let FileOp::Known(file) = file else {
+            let message = "`replace` and `decompress` need a file that is known before the run";
+            let help = "it is read through once before the run, for the length of what is sent";
+            self.error(path.span(), message.to_owned(), help);
+            return None;
+        };
         let markers = replace.iter().map(|(marker, _)| marker.value.clone()).collect();
         match Markers::scan(&file, decompress, markers) {
             Ok(markers) => {
@@ -86,28 +88,7 @@ impl<'p> Compiler<'p> {
                 Some(BodyOp::Replaced(Arc::new(markers), values.collect::<Option<_>>()?))
             }
             Err(error) => {
-                self.error(path.span, format!("cannot read {}: {error}", file.display()), "");
-                None
-            }
-        }
-    }
-
-    /// Notes an error now if a file is not there, and not in the middle of the run.
-    fn file(&mut self, path: &Spanned<PathBuf>) -> Option<PathBuf> {
-        // Looked at before it is opened: to open a pipe would wait for its other end.
-        let is_file = std::fs::metadata(&path.value).map(|metadata| metadata.is_file());
-        let opened = is_file.and_then(|is_file| match is_file {
-            true => std::fs::File::open(&path.value),
-            false => Err(std::io::Error::other("expected a file, found a directory or a device")),
-        });
-        match opened {
-            Ok(_) => Some(path.value.clone()),
-            Err(error) => {
-                self.error(
-                    path.span,
-                    format!("cannot open {}: {error}", path.value.display()),
-                    "paths are relative to the folder of the plan",
-                );
+                self.error(path.span(), format!("cannot read {}: {error}", file.display()), "");
                 None
             }
         }

@@ -83,7 +83,7 @@ impl<'p> Compiler<'p> {
     }
 }
 
-/// Whether the plan's own headers hold a Cookie line.
-pub(super) fn has_cookie(headers: &[HeaderOp]) -> bool {
-    headers.iter().any(|header| header.name.eq_ignore_ascii_case(b"cookie: "))
+/// Whether the plan's own headers have one of a name, which ends with `: `.
+pub(super) fn has_header(headers: &[HeaderOp], name: &[u8]) -> bool {
+    headers.iter().any(|header| header.name.eq_ignore_ascii_case(name))
 }

@@ -1,6 +1,7 @@
 //! Requests, compiled: what is constant is rendered to bytes once, the rest is templates bound to slots.
 
 mod body;
+mod file;
 mod headers;
 mod resources;
 mod url;
@@ -8,9 +9,10 @@ mod url;
 use squall_metrics::RowKind;
 use squall_plan::model::{Request, ResponseBody};
 
-use self::headers::has_cookie;
+use self::headers::has_header;
 use super::compile::Compiler;
-use super::ops::{CaptureOp, Limits, PostOp, RequestOp, TimeoutsOp};
+use super::ops::{CaptureOp, HeaderOp, Limits, PostOp, RequestOp, TimeoutsOp};
+use crate::parts::trace_context::TRACEPARENT;
 use crate::render;
 
 /// Most bytes of a body that something reads, where the plan gives no other limit.
@@ -64,7 +66,8 @@ impl<'p> Compiler<'p> {
             method: request.method.clone().into(),
             url,
             prepared: None,
-            own_cookie: has_cookie(&headers),
+            own_cookie: has_header(&headers, b"cookie: "),
+            trace_context: self.has_trace_context(request, &headers),
             cookies: self.keeps_cookies(request),
             default_headers: self.has_default_headers(request),
             headers,
@@ -97,6 +100,12 @@ impl<'p> Compiler<'p> {
     /// Whether it is repeated on a new connection where the target had closed the old one.
     fn retries_stale(&self, request: &Request) -> bool {
         request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true)
+    }
+
+    /// Whether it carries a trace ID of its own: not where the plan gives the header.
+    pub(super) fn has_trace_context(&self, request: &Request, headers: &[HeaderOp]) -> bool {
+        let is_asked = request.trace_context.or(self.defaults.trace_context).unwrap_or(false);
+        is_asked && !has_header(headers, TRACEPARENT)
     }
 
     /// The bounds of a request, and those of time that its user decides; `None` after an error was noted.

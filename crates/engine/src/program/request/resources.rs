@@ -6,7 +6,7 @@ use squall_plan::model::{Request, ResourceHosts, ResponseBody};
 use squall_plan::span::Spanned;
 use squall_plan::template::BoundTemplate;
 
-use super::headers::has_cookie;
+use super::headers::has_header;
 use crate::program::compile::Compiler;
 use crate::program::ops::{BodyOp, FromOp, NameOp, RequestOp, ResourcesOp, UrlOp};
 
@@ -38,7 +38,8 @@ impl<'p> Compiler<'p> {
                 method: "GET".into(),
                 url: UrlOp::Any(BoundTemplate::literal("")),
                 prepared: None,
-                own_cookie: has_cookie(&headers),
+                own_cookie: has_header(&headers, b"cookie: "),
+                trace_context: self.has_trace_context(request, &headers),
                 cookies: self.keeps_cookies(request),
                 default_headers: self.has_default_headers(request),
                 headers,

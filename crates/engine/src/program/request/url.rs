@@ -1,9 +1,11 @@
 //! Where a request goes, as far as the plan says it, and the name that it is counted under.
 
 use squall_metrics::RowKind;
+use squall_plan::expr::Expr;
 use squall_plan::model::Request;
 use squall_plan::span::Span;
 use squall_plan::template::{BoundPart, BoundTemplate, Template, TemplatePart};
+use squall_plan::value::Value;
 use squall_wire::Origin;
 
 use crate::parts::{names, url};
@@ -93,18 +95,22 @@ impl<'p> Compiler<'p> {
         for part in template.parts() {
             match part {
                 TemplatePart::Text(part) => text.push_str(part),
-                TemplatePart::Expr(expr) => {
-                    let of_setup = |(path, _): &(Vec<String>, Span)| self.is_of_setup(&path[0]);
-                    let value = (!expr.names().iter().any(of_setup))
-                        .then(|| self.formula(expr))
-                        .flatten()
-                        .and_then(|expr| expr.constant().cloned());
-                    let Some(value) = value else { return (text, false) };
-                    text.push_str(&value.to_string());
-                }
+                TemplatePart::Expr(expr) => match self.said(expr) {
+                    Some(value) => text.push_str(&value.to_string()),
+                    None => return (text, false),
+                },
             }
         }
         (text, true)
+    }
+
+    /// What an expression comes to that the plan itself says; `None`: only setup or the load finds it.
+    pub(super) fn said(&mut self, expr: &Expr) -> Option<Value> {
+        let of_setup = |(path, _): &(Vec<String>, Span)| self.is_of_setup(&path[0]);
+        if expr.names().iter().any(of_setup) {
+            return None;
+        }
+        self.formula(expr)?.constant().cloned()
     }
 
     pub(super) fn request_name(&mut self, request: &'p Request, url: &UrlOp) -> Option<NameOp> {

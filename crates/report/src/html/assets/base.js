@@ -80,6 +80,7 @@ const UNITS = {
   rate: { show: rate },
   count: { show: count },
   bytes: { show: (value) => `${bytes(value)}/s`, tick: bytes },
+  size: { show: bytes },
   share: { show: percent },
 };
 

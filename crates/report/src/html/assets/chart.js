@@ -9,7 +9,7 @@ const listeners = new Set();
 
 /** Ticks of a linear axis from 0 on: about `wanted` round numbers. */
 function ticks(highest, wanted = 4, unit) {
-  const base = unit === 'bytes' ? 1024 ** Math.floor(Math.log(Math.max(highest, 1)) / Math.log(1024)) : 1;
+  const base = unit === 'bytes' || unit === 'size' ? 1024 ** Math.floor(Math.log(Math.max(highest, 1)) / Math.log(1024)) : 1;
   const rough = Math.max(highest, 1e-9) / wanted / base;
   const power = 10 ** Math.floor(Math.log10(rough));
   const least = unit === 'count' ? 1 : 0;
@@ -97,8 +97,8 @@ function marks() {
   const [from, to] = run.meta.constant_s || [null, null];
   if (from !== null && from > 0) all.push({ at: from, text: 'constant load begins' });
   if (to !== null && to < elapsed - 1) all.push({ at: to, text: 'constant load ends' });
-  for (const mark of run.marks || []) all.push({ at: mark.at_s, text: mark.text });
-  return all.filter((mark) => mark.at >= 0 && mark.at <= elapsed);
+  for (const mark of run.marks) all.push({ at: mark.at_s, text: mark.text });
+  return all.filter((mark) => mark.at >= 0 && mark.at <= elapsed).sort((a, b) => a.at - b.at);
 }
 
 function drawMarks(root, x, height, named) {

@@ -217,7 +217,7 @@ function metricsSection() {
 function rawSection() {
   const json = () => JSON.stringify(run, null, 2);
   const save = () => {
-    const link = el('a', { href: URL.createObjectURL(new Blob([json()], { type: 'application/json' })), download: 'run.json' });
+    const link = el('a', { href: URL.createObjectURL(new Blob([json()], { type: 'application/json' })), download: 'figures.json' });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
@@ -226,7 +226,7 @@ function rawSection() {
   const plain = text.querySelector('pre');
   const missing = details.missing.map((line) => el('p.note', null, `Not read: ${line}.`));
   return section('raw', 'Raw figures', 'Raw figures',
-    el('div.bar', null, copyButton('copy run.json', json), el('button.small', { type: 'button', onclick: save }, 'save run.json'), copyButton('copy the text', () => plain.textContent), copyButton('copy rows as CSV', rowsCsv)),
+    el('div.bar', null, copyButton('copy the figures as JSON', json), el('button.small', { type: 'button', onclick: save }, 'save the figures as JSON'), copyButton('copy the text', () => plain.textContent), copyButton('copy rows as CSV', rowsCsv)),
     ...missing, el('details', null, el('summary', null, 'The result as text'), el('pre', { tabindex: 0, 'aria-label': 'The result as text' }, plain.textContent)));
 }
 

@@ -1,11 +1,9 @@
 // What happened when: load, users, errors and latency over one axis.
 
-/** A line of the result's own series; null: nothing is known of it. */
+/** A line of the result's own series; null: there is none. */
 function ofSeries(name, field, color, more) {
-  const rows = run.series;
-  if (rows.length === 0 || rows.every((row) => row[field] === undefined || row[field] === null)) return null;
-  const values = rows.map((row) => row[field] ?? null);
-  return { name, values, starts: rows.map((row) => row.second), seconds: rows[0].seconds, color, ...more };
+  const { second, seconds, [field]: values } = run.series;
+  return second.length === 0 ? null : { name, values, starts: second, seconds, color, ...more };
 }
 
 /** The lines of percentiles of something over time; what is 0 had no response. */
@@ -71,6 +69,7 @@ function timeSection() {
     }));
   }
   own.push(chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 110 }));
+  own.push(...hostCharts());
   const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn.`) : null;
   return section('time', 'Over time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
 }
@@ -89,9 +88,11 @@ function dropped() {
 /** Scenarios with a planned load of a kind, and their lines together. */
 function ofScenarios(name, planned, field, color, more) {
   const loads = (run.meta.scenarios || []).filter((scenario) => scenario.planned && scenario.planned.unit === planned).map((scenario) => scenario.name);
-  const rows = run.series.map((row) => ({ ...row, sum: row.scenarios ? loads.reduce((sum, own) => sum + ((row.scenarios[own] || {})[field] || 0), 0) : null }));
-  if (loads.length === 0 || rows.length === 0 || rows.every((row) => row.sum === null)) return null;
-  return { name, values: rows.map((row) => row.sum), starts: rows.map((row) => row.second), seconds: rows[0].seconds, color, ...more };
+  const { second, seconds, scenarios } = run.series;
+  const lists = loads.filter((own) => scenarios[own]).map((own) => scenarios[own][field]);
+  if (lists.length === 0 || second.length === 0) return null;
+  const values = second.map((_, at) => lists.reduce((sum, list) => sum + list[at], 0));
+  return { name, values, starts: second, seconds, color, ...more };
 }
 
 function arrivalsChart() {
@@ -106,6 +107,23 @@ function usersChart() {
   const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
   const title = series.length > 1 ? 'Virtual users and requests in flight' : 'Virtual users';
   return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130 })] : [];
+}
+
+/** The machine that squall ran on: each metric is drawn where the system has told it. */
+function hostCharts() {
+  const { second, values } = run.series_host;
+  if (second.length < 2) return [];
+  const seconds = second[1] - second[0];
+  const known = (list) => list.some((value) => value > 0);
+  const line = (name, list, color, more) => ({ name, values: list, starts: second, seconds, color, ...more });
+  const gauge = (name, key, color, more) => known(values[key] || []) && line(name, values[key], color, more);
+  const share = (name, key, color, more) => known(values[key] || []) && line(name, values[key].map((ticks, at) => (values.cpu_ticks[at] > 0 ? ticks / values.cpu_ticks[at] : null)), color, more);
+  const charts = [
+    { title: 'The machine: CPU', unit: 'share', about: 'Of all its processors, squall and all other programs together. At 100% nothing on it is on time.', series: [share('busy', 'cpu_busy_ticks', 'c1'), share('taken by other guests', 'steal_ticks', 'c2', { dash: '2 2' })] },
+    { title: 'The machine: memory', unit: 'size', series: [gauge('squall', 'rss_bytes', 'c1'), gauge('TCP sockets of all programs', 'tcp_memory_bytes', 'c4', { dash: '5 3' })] },
+    { title: 'The machine: network', unit: 'bytes', about: 'Bytes a second of all interfaces but loopback, both ways.', series: [gauge('network', 'network_bytes', 'c1', { per: true })] },
+  ];
+  return charts.map((own) => ({ ...own, height: 110, series: own.series.filter(Boolean) })).filter((own) => own.series.length > 0).map(chart);
 }
 
 /** What most responses took in each interval. */
@@ -139,6 +157,6 @@ function legendOfMarks() {
   const parts = [];
   if (run.steady && run.steady.found) parts.push(`The shaded part is steady: ${moment(run.steady.from_s)} to ${moment(run.steady.to_s)}, ${rate(run.steady.rate)}.`);
   const all = marks();
-  if (all.length > 0) parts.push(`Marks: ${all.map((mark) => `${mark.text} at ${moment(mark.at)}`).join(', ')}.`);
+  if (all.length > 0) parts.push(`Marks: ${all.slice(0, 20).map((mark) => `${mark.text} at ${moment(mark.at)}`).join(', ')}${all.length > 20 ? ` and ${all.length - 20} more` : ''}.`);
   return parts.length > 0 ? el('p.note', null, parts.join(' ')) : null;
 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Runs every measuring script, one after the other, with the arguments that docs/benchmarks.md names, and writes what each
+prints into docs/benchmarks/NAME.md, with the version, the machine and the time it took: so that all figures are of one
+version. Prints a line for each. Wants a machine that does nothing else, for some three hours; exit code 1 if a script
+missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these), all.py --list"""
+
+import datetime
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+
+from lib import ROOT, squall
+
+RAW = ROOT / "docs/benchmarks"
+# Arguments of each script, and how many minutes it may take. What is short, and most read, comes first.
+SCRIPTS = {
+    "cpu": ("3 2", 6),
+    "floor": ("3 2", 6),
+    "ring": ("3 3", 6),
+    "rendered": ("3 2", 6),
+    "http2": ("5 3", 10),
+    "page": ("2 4", 6),
+    "syscalls": ("", 3),
+    "sends": ("3", 8),
+    "added": ("3 8", 8),
+    "omission": ("2", 8),
+    "stall": ("", 5),
+    "request_log": ("3", 5),
+    "live": ("3 10", 8),
+    "target": ("3", 5),
+    "workers": ("2", 5),
+    "memory": ("", 8),
+    "users": ("", 12),
+    "ramp": ("", 8),
+    "connections": ("40", 6),
+    "growth": ("10", 10),
+    "speed": ("", 5),
+    "bodies": ("5 1", 10),
+    "sha256": ("3", 5),
+    "report": ("", 8),
+    "hostile": ("", 10),
+    "healthy": ("3 8", 30),
+    "situations": ("", 10),
+    "limit": ("10", 20),
+    "two_rates": ("3", 15),
+    "truth/requests": ("", 20),
+    "truth/series": ("", 20),
+    "compare": ("20", 60),
+    "limit_queues": ("100", 60),
+    "truth": ("20 120 8", 60),
+    "peers": ("30", 40),
+    "soak": ("", 40),
+}
+
+
+def version():
+    """The commit, and whether anything but documentation differs from it."""
+    git = ["git", "-C", str(ROOT)]
+    commit = subprocess.run(git + ["rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    changed = subprocess.run(git + ["status", "--porcelain", "--", "crates", "bench", "Cargo.lock"], capture_output=True, text=True)
+    return commit + (" with changes" if changed.stdout.strip() else "")
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
+    return f"{len(models)} x {models[0] if models else platform.machine()}, Linux {platform.release()}"
+
+
+def run(command, minutes):
+    """What a command prints, and its exit code; None: it did not end in time, and was stopped with all that it started."""
+    process = subprocess.Popen(command, cwd=ROOT / "bench", stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        text, _ = process.communicate(timeout=60 * minutes)
+        return text, process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()[0], None
+
+
+def main(names):
+    unknown = [name for name in names if name not in SCRIPTS]
+    if unknown:
+        sys.exit(f"no such script: {', '.join(unknown)}")
+    squall()
+    RAW.mkdir(exist_ok=True)
+    good = True
+    print("| script | seconds | exit code |\n| --- | --- | --- |", flush=True)
+    for name in names or SCRIPTS:
+        arguments, minutes = SCRIPTS[name]
+        command = [sys.executable, f"{name}.py", *arguments.split()]
+        began, now = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
+        text, code = run(command, minutes)
+        seconds = time.monotonic() - began
+        shown = " ".join(["bench/" + command[1], *command[2:]])
+        how = f"ended with {code}" if code is not None else f"was stopped after {minutes} minutes"
+        head = f"`{shown}`, {now:%Y-%m-%d %H:%M} UTC, commit {version()}, {machine()}; {how} after {seconds:.0f} s."
+        (RAW / f"{name.replace('/', '-')}.md").write_text(f"{head}\n\n{text.strip()}\n")
+        print(f"| {name} | {seconds:.0f} | {'none' if code is None else code} |", flush=True)
+        good &= code == 0
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(SCRIPTS))
+    else:
+        sys.exit(main(sys.argv[1:]))

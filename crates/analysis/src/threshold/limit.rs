@@ -1,0 +1,94 @@
+//! The limit of a threshold: its unit, and how a value is held against it.
+
+use squall_base::units;
+use squall_metrics::THOUSANDTHS;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Number,
+    /// A number that need not be whole or positive.
+    Plain,
+    Share,
+    PerSecond,
+    Time,
+}
+
+impl Unit {
+    /// Reads a limit; an error says what was expected.
+    pub(super) fn parse(self, text: &str) -> Result<f64, String> {
+        let number = || text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let value = match self {
+            Unit::Number | Unit::Plain => number(),
+            Unit::Share => units::parse_share(text).ok(),
+            Unit::PerSecond => number().or_else(|| units::parse_rate(text).ok()),
+            Unit::Time => {
+                let time = units::parse_duration(text).ok();
+                time.filter(|_| text != "0").map(|time| time.as_secs_f64() * 1e6)
+            }
+        };
+        value.ok_or_else(|| format!("expected a {}, found `{text}`", self.expected()))
+    }
+
+    fn expected(self) -> &'static str {
+        match self {
+            Unit::Number | Unit::Plain => "number",
+            Unit::Share => "share, such as 0.1% or 0.001",
+            Unit::PerSecond => "rate, such as 100/s or 30/min",
+            Unit::Time => "time, such as 300ms or 1.5s",
+        }
+    }
+
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Unit::Number | Unit::Plain => "number",
+            Unit::Share => "share",
+            Unit::PerSecond => "per_second",
+            Unit::Time => "us",
+        }
+    }
+
+    pub(super) fn show(self, value: f64) -> String {
+        match self {
+            Unit::Number => units::count(value as u64),
+            // At most three digits behind the point, and none that say nothing.
+            Unit::Plain => ((value * THOUSANDTHS).round() / THOUSANDTHS).to_string(),
+            Unit::Share => units::percent(value),
+            Unit::PerSecond => units::rate(value),
+            Unit::Time => units::time(value),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+    Equal,
+    NotEqual,
+}
+
+impl Op {
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Op::Below => "<",
+            Op::AtMost => "<=",
+            Op::Above => ">",
+            Op::AtLeast => ">=",
+            Op::Equal => "==",
+            Op::NotEqual => "!=",
+        }
+    }
+
+    pub(super) fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Op::Below => value < limit,
+            Op::AtMost => value <= limit,
+            Op::Above => value > limit,
+            Op::AtLeast => value >= limit,
+            Op::Equal => value == limit,
+            Op::NotEqual => value != limit,
+        }
+    }
+}

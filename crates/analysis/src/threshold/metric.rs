@@ -1,0 +1,179 @@
+//! What a threshold asks of a run, and what that comes to.
+
+use squall_metrics::{
+    Counters, ErrorKind, Histogram, MetricKind, MetricStats, RequestStats, THOUSANDTHS,
+};
+
+use super::limit::Unit;
+use crate::censored::{Bounded, Durations};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Metric {
+    Count,
+    Errors,
+    ErrorRate,
+    Rate,
+    /// The last value of a gauge.
+    Last,
+    Latency {
+        corrected: bool,
+        statistic: Statistic,
+    },
+    Counter(&'static str),
+    Kind(ErrorKind),
+}
+
+/// What a threshold asks of latencies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The smallest one.
+    Min,
+    /// The largest one.
+    Max,
+    /// A percentile, above 0 and at most 100.
+    Percentile(f64),
+}
+
+impl Metric {
+    pub(super) fn parse(word: &str) -> Option<Metric> {
+        Some(match word {
+            "count" => Metric::Count,
+            "errors" => Metric::Errors,
+            "error_rate" => Metric::ErrorRate,
+            "rate" => Metric::Rate,
+            "last" => Metric::Last,
+            _ => {
+                if let Some(kind) = word.strip_prefix("errors_") {
+                    return ErrorKind::from_label(kind).map(Metric::Kind);
+                }
+                if let Some((name, _)) = Counters::default().named().find(|(name, _)| *name == word)
+                {
+                    return Some(Metric::Counter(name));
+                }
+                let (corrected, word) = match word.strip_prefix("corrected_") {
+                    Some(rest) => (true, rest),
+                    None => (false, word),
+                };
+                Metric::Latency { corrected, statistic: Statistic::parse(word)? }
+            }
+        })
+    }
+
+    pub(super) fn unit(self) -> Unit {
+        match self {
+            Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_) => Unit::Number,
+            Metric::ErrorRate => Unit::Share,
+            Metric::Rate => Unit::PerSecond,
+            Metric::Last => Unit::Plain,
+            Metric::Latency { .. } => Unit::Time,
+        }
+    }
+
+    /// Units in which metrics that the plan records itself may be given as well.
+    pub(super) fn units_of_own(self) -> &'static [Unit] {
+        match self {
+            Metric::Count | Metric::Latency { corrected: false, .. } => &[Unit::Plain],
+            Metric::Rate => &[Unit::Share],
+            _ => &[],
+        }
+    }
+
+    /// The value of a metric that the plan records itself; `None`: its kind has none. Trends with a limit that
+    /// is a time are taken to be in ms.
+    pub(super) fn of_own(
+        self,
+        kind: MetricKind,
+        stats: &MetricStats,
+        unit: Unit,
+        elapsed_s: f64,
+    ) -> Option<f64> {
+        Some(match (self, kind) {
+            (Metric::Count, MetricKind::Counter) => stats.sum(),
+            (Metric::Count, _) => stats.count as f64,
+            (Metric::Rate, MetricKind::Rate) => stats.share(),
+            (Metric::Rate, _) if elapsed_s <= 0.0 => 0.0,
+            (Metric::Rate, MetricKind::Counter) => stats.sum() / elapsed_s,
+            (Metric::Rate, _) => stats.count as f64 / elapsed_s,
+            (Metric::Last, MetricKind::Gauge) => stats.gauge()?.last,
+            (Metric::Latency { corrected: false, statistic }, MetricKind::Trend) => {
+                // Thousandths of ms are µs.
+                let factor = if unit == Unit::Time { 1.0 } else { THOUSANDTHS };
+                statistic.of(&stats.trend)? / factor
+            }
+            (Metric::Latency { statistic: Statistic::Min, .. }, MetricKind::Gauge) => {
+                stats.gauge()?.min
+            }
+            (Metric::Latency { statistic: Statistic::Max, .. }, MetricKind::Gauge) => {
+                stats.gauge()?.max
+            }
+            _ => return None,
+        })
+    }
+
+    pub(super) fn of(self, row: &RequestStats, elapsed_s: f64) -> Option<Bounded> {
+        Some(exact(match self {
+            Metric::Count => row.count as f64,
+            Metric::Errors => row.errors as f64,
+            Metric::ErrorRate if row.count == 0 => 0.0,
+            Metric::ErrorRate => row.errors as f64 / row.count as f64,
+            Metric::Rate if elapsed_s <= 0.0 => 0.0,
+            Metric::Rate => row.count as f64 / elapsed_s,
+            Metric::Kind(kind) => row
+                .error_kinds
+                .iter()
+                .find(|(own, _)| *own == kind)
+                .map_or(0.0, |(_, count)| *count as f64),
+            Metric::Latency { corrected, statistic } => {
+                return statistic.of_durations(latencies(row, corrected));
+            }
+            // `Threshold::value` reads counters from the totals, and requests have no last value.
+            Metric::Counter(_) | Metric::Last => return None,
+        }))
+    }
+}
+
+impl Statistic {
+    /// `None`: there is no value.
+    pub(super) fn of<const BITS: u32>(self, histogram: &Histogram<BITS>) -> Option<f64> {
+        (!histogram.is_empty()).then(|| match self {
+            Statistic::Mean => histogram.mean(),
+            Statistic::Min => histogram.min() as f64,
+            Statistic::Max => histogram.max() as f64,
+            Statistic::Percentile(p) => histogram.percentile(p) as f64,
+        })
+    }
+
+    fn of_durations(self, durations: Durations<'_>) -> Option<Bounded> {
+        match self {
+            Statistic::Mean => durations.mean(),
+            Statistic::Min => durations.min(),
+            Statistic::Max => durations.max(),
+            Statistic::Percentile(p) => durations.percentile(p),
+        }
+    }
+
+    pub(super) fn parse(word: &str) -> Option<Statistic> {
+        Some(match word {
+            "mean" => Statistic::Mean,
+            "min" => Statistic::Min,
+            "max" => Statistic::Max,
+            _ => {
+                let p: f64 = word.strip_prefix('p')?.parse().ok()?;
+                // `p999` is a common spelling of p99.9.
+                let p = if word == "p999" { 99.9 } else { p };
+                (p > 0.0 && p <= 100.0).then_some(Statistic::Percentile(p))?
+            }
+        })
+    }
+}
+
+/// A value that is known.
+pub(super) fn exact(value: f64) -> Bounded {
+    Bounded { value, at_least: false }
+}
+
+pub(super) fn latencies(row: &RequestStats, corrected: bool) -> Durations<'_> {
+    if corrected { Durations::corrected(row) } else { Durations::of(row) }
+}

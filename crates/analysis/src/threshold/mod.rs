@@ -1,0 +1,320 @@
+//! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
+
+mod foreign;
+mod limit;
+mod metric;
+pub(crate) mod subject;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use limit::{Op, Unit};
+pub use metric::Statistic;
+use metric::{Metric, exact, latencies};
+use squall_metrics::{MetricKey, MetricKind, MetricStats, RequestStats, Selector};
+use subject::Subject;
+
+use crate::censored::Bounded;
+use crate::totals::Totals;
+
+/// A limit for one number of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// As it was written.
+    pub text: String,
+    metric: Metric,
+    /// The metric as it was written.
+    word: String,
+    subject: Subject,
+    op: Op,
+    /// In the unit of the metric: µs, per second, or a plain number.
+    limit: f64,
+    /// What the limit is a number of.
+    unit: Unit,
+}
+
+/// Why a text is not a threshold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// What is wrong.
+    pub message: String,
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// The result of a threshold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThresholdResult {
+    /// The threshold as it was written.
+    pub text: String,
+    /// The name that it is about; `None`: it names none.
+    pub name: Option<String>,
+    /// What it is about, as it was written between the parentheses; empty: all requests.
+    pub subject: String,
+    /// The metric: `p99`, `error_rate`.
+    pub metric: String,
+    /// How the value is compared: `<`, `<=`, `>`, `>=`, `==`, `!=`.
+    pub op: String,
+    /// The limit, in `unit`.
+    pub limit: f64,
+    /// `us`, `per_second`, `share` (of 1), or `number`.
+    pub unit: String,
+    /// Whether it passed.
+    pub passed: bool,
+    /// The measured value, in `unit`; `None`: nothing was counted.
+    pub value: Option<f64>,
+    /// Whether the value is only known to be at least that.
+    pub at_least: bool,
+    /// The measured value as a person reads it, or why there is none.
+    pub shown: String,
+}
+
+const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10, \
+                     p95(login, scenario: buyer) < 1s (also kind, group, phase, and tags: p95(team: a) < 1s); \
+                     the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, \
+                     corrected_mean, corrected_max, corrected_p99, errors_<kind>, and the run's counters; \
+                     of what the plan records with `metric` also last(stock) > 5, p95(render) < 10, rate(cached) > 90%";
+
+impl Threshold {
+    /// Parses a threshold.
+    ///
+    /// # Errors
+    /// The text is not a threshold; the error says where, and what was expected.
+    pub fn parse(text: &str) -> Result<Threshold, SyntaxError> {
+        let fail = |offset: usize, message: String| SyntaxError {
+            message,
+            offset,
+            help: Some(FORMS.to_owned()),
+        };
+        let body = text.trim();
+        let end = body
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
+            .unwrap_or(body.len());
+        let (word, rest) = body.split_at(end);
+        let metric = Metric::parse(word).ok_or_else(|| {
+            let near = foreign::meant(word, rest).map(|ours| format!("did you mean `{ours}`?"));
+            let error = fail(0, format!("unknown metric `{word}`"));
+            SyntaxError { help: near.or(error.help), ..error }
+        })?;
+        let (subject, rest) =
+            Subject::parse(rest.trim_start()).map_err(|message| fail(end, message))?;
+        if !subject.is_all() && matches!(metric, Metric::Counter(_)) {
+            return Err(fail(end, format!("`{word}` counts for the whole run: it takes no name")));
+        }
+        if subject.phase.is_some() && !matches!(metric, Metric::Latency { corrected: false, .. }) {
+            return Err(fail(end, format!("`{word}` has no phases: only latencies do")));
+        }
+        let rest = rest.trim_start();
+        let at = text.len() - rest.len();
+        let ops = [
+            ("<=", Op::AtMost),
+            (">=", Op::AtLeast),
+            ("==", Op::Equal),
+            ("!=", Op::NotEqual),
+            ("<", Op::Below),
+            (">", Op::Above),
+        ];
+        let op = ops.iter().find_map(|(sign, op)| Some((*op, rest.strip_prefix(sign)?)));
+        let (op, limit) =
+            op.ok_or_else(|| fail(at, "expected one of <, <=, >, >=, == and !=".to_owned()))?;
+        if subject.selector.name.is_none() && metric == Metric::Last {
+            return Err(fail(end, "`last` needs the name of a gauge".to_owned()));
+        }
+        // What a plan records itself may be in any unit.
+        let own = subject.selector.name.iter().flat_map(|_| metric.units_of_own()).copied();
+        let limit = limit.trim();
+        let read = std::iter::once(metric.unit())
+            .chain(own)
+            .find_map(|unit| Some((unit, unit.parse(limit).ok()?)));
+        let (unit, limit) = match read {
+            Some(read) => read,
+            None => {
+                (metric.unit(), metric.unit().parse(limit).map_err(|message| fail(at, message))?)
+            }
+        };
+        Ok(Threshold {
+            text: body.to_owned(),
+            metric,
+            word: word.to_owned(),
+            subject,
+            op,
+            limit,
+            unit,
+        })
+    }
+
+    /// Evaluates it on a run that took `elapsed_s` seconds.
+    pub fn evaluate(&self, totals: &Totals, elapsed_s: f64) -> ThresholdResult {
+        let value = self.value(totals, elapsed_s);
+        let passed = value.is_some_and(|value| self.holds(value));
+        let shown = match value {
+            Some(Bounded { value, at_least: true }) => {
+                format!("at least {}", self.shown_in(totals).show(value))
+            }
+            Some(Bounded { value, at_least: false }) => self.shown_in(totals).show(value),
+            None if self.subject.is_all() => "no complete response was counted".to_owned(),
+            None => format!("nothing was counted under `{}`", self.subject.text),
+        };
+        ThresholdResult {
+            text: self.text.clone(),
+            name: self.subject.selector.name.clone(),
+            subject: self.subject.text.clone(),
+            metric: self.word.clone(),
+            op: self.op.sign().to_owned(),
+            limit: self.limit,
+            unit: self.shown_in(totals).label().to_owned(),
+            value: value.map(|value| value.value),
+            at_least: value.is_some_and(|value| value.at_least),
+            shown,
+            passed,
+        }
+    }
+
+    /// Whether a value is within the limit. What is only known to be at least something is not known to be
+    /// below anything; a mean, which every request without a response can raise, is taken as it is.
+    fn holds(&self, value: Bounded) -> bool {
+        let is_mean = matches!(self.metric, Metric::Latency { statistic: Statistic::Mean, .. });
+        let known = !value.at_least || is_mean || matches!(self.op, Op::Above | Op::AtLeast);
+        known && self.op.holds(value.value, self.limit)
+    }
+
+    /// How much of the limit a value uses: 1 is the limit itself, more violates it. `None`: the threshold
+    /// is not an upper or lower limit, or the limit is 0.
+    pub fn used(&self, value: f64) -> Option<f64> {
+        let used = match self.op {
+            Op::Below | Op::AtMost => value / self.limit,
+            Op::Above | Op::AtLeast => self.limit / value,
+            Op::Equal | Op::NotEqual => return None,
+        };
+        used.is_finite().then_some(used)
+    }
+
+    /// The threshold as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What it asks of latencies, and whether of corrected ones; `None`: it is about something else.
+    pub fn of_latency(&self) -> Option<(Statistic, bool)> {
+        match self.metric {
+            Metric::Latency { corrected, statistic } => Some((statistic, corrected)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is about requests per second.
+    pub fn is_of_rate(&self) -> bool {
+        self.metric == Metric::Rate
+    }
+
+    /// The percentile that it asks for, and how many values that is based on; `None`: it asks for none.
+    pub fn percentile_of(&self, totals: &Totals) -> Option<(f64, u64)> {
+        let Metric::Latency { corrected, statistic: Statistic::Percentile(percentile) } =
+            self.metric
+        else {
+            return None;
+        };
+        let count = match (self.row(totals), self.subject.phase) {
+            (Some(row), Some(phase)) => row.phases[phase].count(),
+            (Some(row), None) => latencies(&row, corrected).count(),
+            (None, _) => self.metric_of(totals).map_or(0, |(_, stats)| stats.trend.count()),
+        };
+        Some((percentile, count))
+    }
+
+    /// Whether only a metric that the plan records itself can have this limit: one without a unit, where
+    /// requests have times, or the last value.
+    pub fn is_of_metric(&self) -> bool {
+        self.unit != self.metric.unit() || self.metric == Metric::Last
+    }
+
+    /// Whether it is about a count that has to reach its limit, which it does only with time.
+    pub fn takes_time(&self) -> bool {
+        let is_count = matches!(
+            self.metric,
+            Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_)
+        );
+        is_count
+            && matches!(self.op, Op::Above | Op::AtLeast | Op::Equal)
+            && !self.holds(exact(0.0))
+    }
+
+    /// The phase of requests that it is about; `None`: their whole latency, or something else.
+    pub fn phase(&self) -> Option<&'static str> {
+        self.subject.phase.map(|at| squall_metrics::PHASES[at])
+    }
+
+    /// Which rows it is about.
+    pub fn selector(&self) -> &Selector {
+        &self.subject.selector
+    }
+
+    /// The rows that it is about, together.
+    fn row(&self, totals: &Totals) -> Option<RequestStats> {
+        if self.is_of_metric() {
+            return None;
+        }
+        totals.select(&self.subject.selector)
+    }
+
+    /// What the plan recorded itself under its name, of all tags that it does not name together, or under a
+    /// name with tags as [`MetricKey::label`] writes them. Of several kinds with the same name, the first
+    /// that was used.
+    fn metric_of(&self, totals: &Totals) -> Option<(MetricKind, MetricStats)> {
+        let selector = &self.subject.selector;
+        let name = selector.name.as_ref()?;
+        let is_meant = |key: &MetricKey| {
+            (key.name == *name || key.label() == *name)
+                && selector.scenario.as_ref().is_none_or(|own| *own == key.scenario)
+                && selector.tags.iter().all(|tag| key.tags.contains(tag))
+        };
+        if selector.kind.is_some() || selector.group.is_some() {
+            return None;
+        }
+        let kind = totals.metrics().find(|(key, _)| is_meant(key))?.0.kind;
+        let mut all = MetricStats::default();
+        let same = totals.metrics().filter(|(key, _)| key.kind == kind && is_meant(key));
+        same.for_each(|(_, stats)| all.merge(stats));
+        Some((kind, all))
+    }
+
+    /// The unit in which its value is shown: a rate of the plan's own is a share, whatever its limit is.
+    fn shown_in(&self, totals: &Totals) -> Unit {
+        if self.row(totals).is_some() {
+            return self.unit;
+        }
+        match self.metric_of(totals) {
+            Some((MetricKind::Rate, _)) if self.metric == Metric::Rate => Unit::Share,
+            Some((MetricKind::Counter, _)) if self.metric == Metric::Count => Unit::Plain,
+            _ => self.unit,
+        }
+    }
+
+    fn value(&self, totals: &Totals, elapsed_s: f64) -> Option<Bounded> {
+        if let Metric::Counter(name) = self.metric {
+            return totals.counters().get(name).map(|value| exact(value as f64));
+        }
+        // Without any request there is still a count of them.
+        let none = || self.subject.is_all().then(RequestStats::default);
+        match (self.row(totals).or_else(none), self.subject.phase) {
+            (Some(row), Some(phase)) => {
+                let Metric::Latency { statistic, .. } = self.metric else { return None };
+                statistic.of(&row.phases[phase]).map(exact)
+            }
+            (Some(row), None) => self.metric.of(&row, elapsed_s),
+            (None, _) => {
+                let (kind, stats) = self.metric_of(totals)?;
+                self.metric.of_own(kind, &stats, self.unit, elapsed_s).map(exact)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

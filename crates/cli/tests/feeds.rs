@@ -1,0 +1,91 @@
+//! Feeds of the binary: where they are typed, and what is said of them.
+
+mod common;
+
+use std::fs;
+
+use common::squall;
+use serde_json::{Value, json};
+
+const PLAN: &str = "
+target: builtin
+scenarios:
+  a:
+    load: {users: 2, for: 1200ms}
+    steps: [{get: /, name: home}, {think: 20ms}]
+";
+
+/// A receiver that is not there costs a warning and its points, and its password is shown nowhere.
+#[test]
+fn a_run_with_feeds_passes_whatever_becomes_of_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("plan.yaml"), PLAN).expect("written");
+    // Port 1 is nobody's.
+    let influxdb = "influxdb=http://me:hidden-word@127.0.0.1:1/write?db=x&p=hidden-word";
+    let args =
+        ["run", "plan.yaml", "--out", "jsonl=out.jsonl", "--out", influxdb, "--tag", "env=ci"];
+    let output = squall(folder.path(), &[&args[..], &["--out", "runs"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let path = fs::read_dir(folder.path().join("runs")).expect("a folder").next();
+    let path = path.expect("a run").expect("a readable entry").path();
+    let text = fs::read_to_string(path.join("run.json")).expect("a result");
+    let run: Value = serde_json::from_str(&text).expect("JSON");
+    let [file, receiver] = &run["feeds"].as_array().expect("a list")[..] else { panic!("{run}") };
+    assert_eq!(file["name"], "jsonl=out.jsonl");
+    assert_eq!((&file["points_lost"], &file["error"]), (&json!(0), &Value::Null));
+    assert_eq!(receiver["points_sent"], json!(0));
+    assert_eq!(receiver["points_lost"], file["points_sent"]);
+    assert!(run["warnings"].to_string().contains("points were lost"), "{}", run["warnings"]);
+    assert!(run["meta"]["command"].to_string().contains("influxdb=http://***@127.0.0.1:1"));
+    // What is in the file is what the run counted.
+    let lines = fs::read_to_string(folder.path().join("out.jsonl")).expect("a file");
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let rows: Vec<Value> = lines.filter(|line| line["measurement"] == "squall_requests").collect();
+    let sum = |name: &str| rows.iter().filter_map(|row| row["fields"][name].as_u64()).sum::<u64>();
+    for name in ["count", "errors", "bytes_in", "bytes_out"] {
+        assert_eq!(Some(sum(name)), run["totals"][name].as_u64(), "{name}");
+    }
+    assert!(rows.iter().all(|row| row["tags"]["env"] == "ci" && row["tags"]["name"] == "home"));
+    // The result that is made of the folder again says the same.
+    let again = squall(folder.path(), &["report", path.to_str().expect("text")]);
+    // Long lines are broken between words.
+    let shown = [&output.stdout, &output.stderr, &again.stdout].map(|bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        text.split_whitespace().collect::<Vec<&str>>().join(" ")
+    });
+    assert!(
+        shown[0].contains("points were lost") && shown[2].contains("points were lost"),
+        "{shown:?}"
+    );
+    for file in fs::read_dir(&path).expect("a folder") {
+        let file = file.expect("a readable entry").path();
+        let bytes = fs::read(&file).expect("readable");
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("hidden-word"), "{}", file.display());
+    }
+    assert!(shown.iter().all(|text| !text.contains("hidden-word")), "{shown:?}");
+}
+
+#[test]
+fn a_feed_that_makes_no_sense_is_said_before_anything_is_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("plan.yaml"), PLAN).expect("written");
+    for (args, word) in [
+        (&["--out", "influxdb=http://me:hidden-word@h:8086/"][..], "that takes writes"),
+        (&["--out", "graphite=h"][..], "HOST:PORT"),
+        (&["--out", "statsd=h"][..], "HOST:PORT"),
+        (&["--out", "prometheus=h"][..], "prometheus=PORT"),
+        (&["--out", "remote-write=http://h:9090"][..], "/api/v1/write"),
+        (&["--out", "otlp=h:4318"][..], "expected a URL"),
+        (&["--out", "jsonl=nowhere/out.jsonl"][..], "nowhere/out.jsonl"),
+        (&["--out", "xml=a"][..], "feeds: jsonl"),
+        (&["--tag", "scenario=a"][..], "gives itself"),
+        (&["--tag", "le=a"][..], "gives itself"),
+        (&["--tag", "env=a"][..], "goes with a feed"),
+    ] {
+        let output = squall(folder.path(), &[&["run", "plan.yaml"], args].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_ne!(output.status.code(), Some(0), "{args:?}");
+        assert!(said.contains(word), "{args:?}: {said}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Bodies that are read while they are sent: files, and forms of several parts. A file is opened when its request is
+//! begun and closed when it was sent: as many are open as requests in flight send.
+
+use std::io;
+
+use squall_metrics::ErrorKind;
+use squall_plan::template::BoundTemplate;
+use squall_wire::BodySource;
+
+use super::failure::Failure;
+use crate::parts::confined_file;
+use crate::parts::multipart::{Content, OpenFile, Part, Pieces};
+use crate::parts::replace::Replaced;
+use crate::program::{BodyOp, FileOp, PartOp, RequestOp};
+use crate::scope::UserScope;
+use crate::user::Core;
+
+/// A body that is read while it is sent.
+pub(super) struct Streamed {
+    pub source: Box<dyn BodySource>,
+    /// Bytes in all.
+    pub length: u64,
+    /// The content type that follows from it.
+    pub content_type: Option<String>,
+}
+
+/// The body of a request that is read while it is sent; `None`: it has none, or one in memory.
+///
+/// # Errors
+/// A text in it cannot be rendered, or a file of it cannot be opened.
+pub(super) fn stream(
+    op: &RequestOp,
+    user: &Core,
+    scope: &UserScope<'_, '_>,
+) -> Result<Option<Streamed>, Failure> {
+    let (pieces, content_type) = match &op.body {
+        BodyOp::File(file) => (Pieces::file(open(file, scope)?), None),
+        BodyOp::Replaced(markers, templates) => {
+            let values = templates.iter().map(|template| text_of(template, scope));
+            let values = values.collect::<Result<_, _>>()?;
+            let source = Replaced::open(markers.clone(), values).map_err(unreadable)?;
+            let length = source.len();
+            return Ok(Some(Streamed { source: Box::new(source), length, content_type: None }));
+        }
+        BodyOp::Multipart(parts) => {
+            let parts = parts.iter().map(|part| render_part(part, scope));
+            let (pieces, kind) = Pieces::form(parts.collect::<Result<_, _>>()?, user.chance());
+            (pieces, Some(kind))
+        }
+        BodyOp::None | BodyOp::Text(_) | BodyOp::Json(_) | BodyOp::Form(_) => return Ok(None),
+    };
+    let length = pieces.len();
+    Ok(Some(Streamed { source: Box::new(pieces), length, content_type }))
+}
+
+/// Opens a file to send. One whose name is made for each request stays below its folder.
+fn open(file: &FileOp, scope: &UserScope<'_, '_>) -> Result<OpenFile, Failure> {
+    let named = match file {
+        FileOp::Known(path) => return OpenFile::open(path).map_err(unreadable),
+        FileOp::Named(named) => named,
+    };
+    let mut name = named.begin.as_bytes().to_vec();
+    named.rest.render(scope, &mut name)?;
+    let name = String::from_utf8_lossy(&name);
+    let opened = confined_file::open(&named.folder, &name)
+        .and_then(|file| OpenFile::of(file, &named.folder.join(&*name)));
+    opened.map_err(|error| {
+        let detail =
+            format!("file {}: `{name}` in {}: {error}", named.source, named.folder.display());
+        Failure::new(ErrorKind::BodyFile, detail)
+    })
+}
+
+fn unreadable(error: io::Error) -> Failure {
+    Failure::new(ErrorKind::BodyFile, error.to_string())
+}
+
+/// The text of a template, to keep.
+fn text_of(template: &BoundTemplate, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    template.render(scope, &mut text)?;
+    Ok(text)
+}
+
+fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure> {
+    let text = |template| text_of(template, scope);
+    let optional = |template: &Option<BoundTemplate>| {
+        let text = template.as_ref().map(|template| text_of(template, scope)).transpose()?;
+        Ok::<_, Failure>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
+    };
+    Ok(match part {
+        PartOp::Text { name, text: value, content_type } => Part {
+            name: String::from_utf8_lossy(&text(name)?).into_owned(),
+            content: Content::Text(text(value)?),
+            content_type: optional(content_type)?,
+        },
+        PartOp::File { name, file, filename, content_type } => Part {
+            name: String::from_utf8_lossy(&text(name)?).into_owned(),
+            content: Content::File { file: open(file, scope)?, filename: optional(filename)? },
+            content_type: optional(content_type)?,
+        },
+    })
+}

@@ -1,0 +1,384 @@
+//! The frame around a sample: what it took and came to, added up over its exchanges, and written into
+//! the record when it is over.
+
+mod end;
+
+use squall_extract::{Body, Documents, Limits};
+use squall_metrics::{PHASES, Phases, Verdict};
+use squall_wire::{ConnectTimes, Phase, Response, Times};
+
+use crate::long_body::FoundAhead;
+use crate::parts::trace_context::TraceId;
+use crate::post::{self, AssertionResult, Observation};
+use crate::program::{self, CheckOp, PostOp, RequestOp};
+use crate::record::Outstanding;
+use crate::sample::connections::Place;
+use crate::sample::copy::Copy;
+use crate::sample::in_flight::InFlight;
+use crate::sample::resources::{Found, Wanted, content_type};
+use crate::sample::{Failure, Moment};
+use crate::scope::{Reply, UserScope};
+use crate::user::{Core, Strand};
+use crate::worker::Worker;
+
+/// How long a response takes at least for which a segment was sent again: Linux probes after twice the
+/// round trip, at least some 10 ms, and repeats after 200 ms (RFC 8985; TCP_RTO_MIN). To ask costs a system
+/// call.
+const MAY_BE_REPEATED_NS: u64 = 20_000_000;
+
+/// Places in [`PHASES`].
+const POOL: usize = phase("pool");
+const DNS: usize = phase("dns");
+const CONNECT: usize = phase("connect");
+const TLS: usize = phase("tls");
+const FIRST_BYTE: usize = phase("first_byte");
+const BODY: usize = phase("body");
+
+/// The place of a phase, by its name; one that is not there does not compile.
+const fn phase(name: &str) -> usize {
+    let mut at = 0;
+    loop {
+        let (own, wanted) = (PHASES[at].as_bytes(), name.as_bytes());
+        let mut same = own.len() == wanted.len();
+        let mut byte = 0;
+        while same && byte < own.len() {
+            same = own[byte] == wanted[byte];
+            byte += 1;
+        }
+        if same {
+            return at;
+        }
+        at += 1;
+    }
+}
+
+/// A sample that is being taken.
+pub(crate) struct Frame<'w> {
+    pub worker: &'w Worker,
+    pub user: &'w Core,
+    pub in_flight: &'w InFlight,
+    /// The name under which it is counted.
+    pub name: Option<u32>,
+    /// The trace that it belongs to.
+    pub trace: Option<TraceId>,
+    /// The beginning of the body of a reply that is an error and will be written down.
+    excerpt: String,
+    /// When the user could go on, on the run's clock.
+    ready: u64,
+    /// When its first connection was begun or its first byte sent; until then as `ready`. What lies
+    /// between the two, and is not spent waiting for a pool, is the generator's own time.
+    start: u64,
+    begun: bool,
+    /// When it should have been sent.
+    due: u64,
+    /// Whether it came from a wait or is an arrival: then it has a moment at which it was due.
+    waited: bool,
+    /// When the first of those was begun that were due at the same moment.
+    burst_start: u64,
+    /// Whether its user may do something else at the same time.
+    is_branch: bool,
+    /// From when on the deadlines of the present exchange count: squall cannot have begun it before.
+    exchange_from: u64,
+    phases: Phases,
+    bytes_in: u64,
+    bytes_out: u64,
+    code: i64,
+    body_bytes: u64,
+    /// Method and URL of the last exchange, or the command, of an error that is written down.
+    place: String,
+    end: u64,
+    /// Time within it that was squall's own: connections that were there before squall saw them, and from
+    /// then until it sent the request.
+    own_delay: u64,
+    /// Since when squall could have sent the request on a new connection; `None`: it is none, or it was used.
+    connected: Option<u64>,
+    /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
+    receive_delay: Option<u64>,
+    result: AssertionResult,
+    copy: Option<Box<Copy>>,
+    /// The bounds of a request whose user decides some of them.
+    limits: Option<Box<program::Limits>>,
+    /// What is looked for in the reply.
+    pub wanted: Wanted<'w>,
+    /// What the reply names besides.
+    pub found: Option<Box<Found>>,
+    /// That it is in flight, from when it has what it needs for that.
+    outstanding: Option<Outstanding<'w>>,
+}
+
+impl<'w> Frame<'w> {
+    /// A frame for what a user can begin at a moment.
+    pub(in crate::sample) fn new(
+        worker: &'w Worker,
+        user: &'w Core,
+        in_flight: &'w InFlight,
+        strand: &mut Strand,
+        now: Moment,
+    ) -> Self {
+        Frame {
+            worker,
+            user,
+            in_flight,
+            name: None,
+            trace: None,
+            excerpt: String::new(),
+            ready: now.ready,
+            start: now.ready,
+            begun: false,
+            due: strand.due,
+            waited: std::mem::take(&mut strand.waited),
+            burst_start: now.ready,
+            is_branch: strand.is_branch,
+            exchange_from: now.seen,
+            phases: Phases::default(),
+            bytes_in: 0,
+            bytes_out: 0,
+            code: 0,
+            body_bytes: 0,
+            place: String::new(),
+            end: 0,
+            own_delay: 0,
+            connected: None,
+            receive_delay: None,
+            result: AssertionResult::default(),
+            copy: worker.copy(),
+            limits: None,
+            wanted: Wanted::default(),
+            found: None,
+            outstanding: None,
+        }
+    }
+
+    /// Looks at what the user's variables say of a request's bounds.
+    ///
+    /// # Errors
+    /// One of them is no time.
+    pub(in crate::sample) fn take_limits(&mut self, op: &RequestOp) -> Result<(), Failure> {
+        if let Some(timeouts) = &op.timeouts {
+            let scope = UserScope::new(&self.worker.program, self.user);
+            self.limits = Some(Box::new(timeouts.of(op.limits, &scope)?));
+        }
+        Ok(())
+    }
+
+    /// The bounds of a request.
+    pub(in crate::sample) fn limits<'l>(&'l self, op: &'l RequestOp) -> &'l program::Limits {
+        self.limits.as_deref().unwrap_or(&op.limits)
+    }
+
+    /// Who watches, if anybody does.
+    pub(in crate::sample) fn copy(&mut self) -> Option<&mut Copy> {
+        self.copy.as_deref_mut()
+    }
+
+    /// How much of a body those who watch want to see.
+    pub(in crate::sample) fn copied_body(&self) -> u64 {
+        self.copy.as_ref().map_or(0, |copy| copy.body_bytes())
+    }
+
+    /// It is in flight from now on, until it is over.
+    pub(in crate::sample) fn enter(&mut self) {
+        let levels = &self.worker.recorder.levels;
+        self.outstanding.get_or_insert_with(|| levels.request(self.user.scenario()));
+    }
+
+    /// What the target has to answer for begins now; only the first call counts.
+    pub(in crate::sample) fn begin(&mut self, at: u64) {
+        if !self.begun {
+            (self.begun, self.start) = (true, at);
+            if self.waited {
+                self.burst_start = self.worker.bursts.begin(self.due, at);
+            }
+        }
+    }
+
+    /// An exchange is tried once more. If the first attempt was sent, what the target may have seen of it
+    /// is its to answer for: then its time begins with that one.
+    pub(in crate::sample) fn begin_again(&mut self, sent: bool) {
+        self.connected = None;
+        if sent {
+            self.begin(self.exchange_from);
+        }
+    }
+
+    /// Waits for the right to have a connection to an origin, or for a stream of one that is shared. That
+    /// is the plan's doing, and nobody else's: it is a phase of its own, no part of the latency, and its
+    /// time limit is its own.
+    pub(in crate::sample) async fn place(
+        &mut self,
+        origin: u32,
+        limit: u64,
+    ) -> Result<Place, Failure> {
+        if let Some(place) = self.worker.place_of_own(self.user, origin) {
+            return Ok(place);
+        }
+        let from = self.exchange_from;
+        self.worker.set_deadlines(self.in_flight, from.saturating_add(limit), u64::MAX);
+        let place = self.worker.place(self.user, origin, self.in_flight).await;
+        let now = self.worker.clock.now();
+        self.phases.add(POOL, now.saturating_sub(from));
+        self.exchange_from = now;
+        place.map_err(|cancel| Failure::in_pool(cancel, self.worker.pool()))
+    }
+
+    /// Sets the deadlines of a phase that begins with the exchange.
+    pub(in crate::sample) fn set_deadlines(&self, phase: u64, total: u64) {
+        let from = self.exchange_from;
+        let (phase, total) = (from.saturating_add(phase), from.saturating_add(total));
+        self.worker.set_deadlines(self.in_flight, phase, total);
+    }
+
+    /// Sets the deadlines of a phase that begins now, in an exchange that began before.
+    pub(in crate::sample) fn set_deadlines_from(&self, now: u64, phase: u64, total: u64) {
+        let total = self.exchange_from.saturating_add(total);
+        self.worker.set_deadlines(self.in_flight, now.saturating_add(phase), total);
+    }
+
+    /// squall has worked on a reply for a while: what comes next begins now.
+    pub(in crate::sample) fn catch_up(&mut self) {
+        self.exchange_from = self.worker.clock.now();
+    }
+
+    /// A connection was made, and squall sees it now.
+    pub(in crate::sample) fn connected(&mut self, times: &ConnectTimes, now: u64) {
+        self.begin(times.begin_ns);
+        self.connected = Some(now);
+        self.own_delay += times.delay_ns;
+        if times.connect_ns.is_some() {
+            let recorder = &self.worker.recorder;
+            recorder.self_metrics(|own| own.connect_delay.record_ns(times.delay_ns));
+        }
+        let parts = [(DNS, times.dns_ns), (CONNECT, times.connect_ns), (TLS, times.tls_ns)];
+        for (phase, time) in parts {
+            if let Some(time) = time {
+                self.phases.add(phase, time);
+            }
+        }
+    }
+
+    /// An exchange came to nothing; what it had sent and received counts all the same.
+    pub(in crate::sample) fn came_to_nothing(&mut self) {
+        let (sent, received) = self.in_flight.progress.take_bytes();
+        self.bytes_out += sent;
+        self.bytes_in += received;
+    }
+
+    /// A response has arrived. `Err`: later than it was allowed to, and squall has only now got round
+    /// to see it.
+    pub(in crate::sample) fn received(
+        &mut self,
+        response: &Response<'_>,
+        times: &Times,
+    ) -> Result<(), Phase> {
+        self.begin(times.sent_ns);
+        if let Some(connected) = self.connected.take() {
+            self.own_delay += times.sent_ns.saturating_sub(connected);
+        }
+        self.code = i64::from(response.status);
+        self.body_bytes = response.body_bytes;
+        self.bytes_in += response.bytes_in;
+        self.bytes_out += response.bytes_out;
+        let first_byte = times.first_byte_ns.saturating_sub(times.sent_ns);
+        self.phases.add(FIRST_BYTE, first_byte);
+        self.phases.add(BODY, times.end_ns.saturating_sub(times.first_byte_ns));
+        self.end = times.end_ns;
+        self.receive_delay = times.delay_ns;
+        self.exchange_from = times.end_ns + times.delay_ns.unwrap_or(0);
+        if response.unsolicited_bytes > 0 {
+            self.worker.recorder.count(|counters| counters.unsolicited_responses += 1);
+        }
+        if let Some(copy) = self.copy() {
+            copy.received(response);
+        }
+        // Without the kernel's stamp nobody knows when it arrived.
+        match times.delay_ns.and(self.in_flight.missed(times.first_byte_ns, times.end_ns)) {
+            Some(phase) => Err(phase),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether it took so long that a segment may have been sent again.
+    pub(in crate::sample) fn was_slow(&self) -> bool {
+        self.end.saturating_sub(self.start) >= MAY_BE_REPEATED_NS
+    }
+
+    /// An HTTP response is the reply of the sample. Of its body `kept` bytes are the plan's to see.
+    pub(in crate::sample) fn reply(
+        &mut self,
+        response: &Response<'_>,
+        kept: u64,
+        captured: &str,
+        post: &[PostOp],
+        ahead: FoundAhead,
+    ) {
+        if post.is_empty() {
+            return;
+        }
+        let kept = usize::try_from(kept).unwrap_or(usize::MAX).min(response.body.len());
+        let body = Body::new(&response.body[..kept], content_type(response));
+        let documents = Documents::of(&body, Limits::default());
+        self.process(
+            &Reply {
+                code: self.code,
+                body_bytes: response.body_bytes,
+                duration_ms: self.duration_ms(),
+                captured,
+                response: Some(response),
+                documents: &documents,
+            },
+            post,
+            ahead,
+        );
+    }
+
+    /// The output of a program, which ended now with a code, is the reply of the sample.
+    pub(in crate::sample) fn output(&mut self, code: i32, output: &[u8], post: &[PostOp]) {
+        self.code = i64::from(code);
+        self.body_bytes = output.len() as u64;
+        self.end = self.worker.clock.now();
+        let documents = Documents::new(output, Limits::default());
+        self.process(
+            &Reply {
+                code: self.code,
+                body_bytes: output.len() as u64,
+                duration_ms: self.duration_ms(),
+                captured: "",
+                response: None,
+                documents: &documents,
+            },
+            post,
+            FoundAhead::new(),
+        );
+    }
+
+    /// Extracts and checks look at the reply.
+    fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp], ahead: FoundAhead) {
+        let Frame { worker, user, copy, result, .. } = self;
+        post::process(&worker.program, user, reply, post, ahead, result, |observation| {
+            match &observation {
+                Observation::Checked(check, passed) => {
+                    worker.recorder.check(check.row, verdict(check, passed));
+                }
+                Observation::Extracted(name, value) => worker.learn(name, value),
+                Observation::NotExtracted(..) => {}
+            }
+            if let Some(copy) = copy {
+                copy.observed(observation);
+            }
+        });
+    }
+
+    /// Latency up to now, in ms.
+    fn duration_ms(&self) -> f64 {
+        self.end.saturating_sub(self.start + self.own_delay) as f64 / 1e6
+    }
+}
+
+/// How a check went: what cannot be evaluated has not passed.
+fn verdict(check: &CheckOp, passed: &Result<bool, String>) -> Verdict {
+    match passed {
+        Ok(true) => Verdict::Passed,
+        _ if check.warn => Verdict::Warned,
+        _ => Verdict::Failed,
+    }
+}

@@ -1,0 +1,95 @@
+//! The sink: seconds come in, and go to the outlet in order.
+
+use std::io;
+
+use squall_report::Run;
+use squall_runner::{Delivery, Event, EventKind, Phase, Second, Sink, Start, Wanted};
+
+use crate::outlet::Outlet;
+use crate::points::Tags;
+use crate::target::FeedTarget;
+use crate::timeline::{SentSecond, Timeline};
+
+/// When a second of the load began.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// Its number, from 0, from the start of the load.
+    pub second: u32,
+    /// In seconds since 1970 (UTC).
+    pub unix_s: f64,
+}
+
+/// Sends the seconds of a run somewhere.
+#[derive(Debug)]
+pub struct Feed {
+    target: FeedTarget,
+    tags: Tags,
+    timeline: Timeline,
+    /// When the run began, and when its load did, in seconds since 1970.
+    run_unix_s: f64,
+    load_unix_s: f64,
+    delivery: Delivery,
+    /// Once it was started.
+    outlet: Option<Outlet>,
+}
+
+impl Feed {
+    /// To a target, with the tester's own tags on all points. None of them may have a name of [`TAGS_TAKEN`].
+    ///
+    /// [`TAGS_TAKEN`]: crate::TAGS_TAKEN
+    pub fn new(target: &FeedTarget, tags: &[(String, String)]) -> Feed {
+        Feed {
+            target: target.clone(),
+            tags: tags.to_vec(),
+            timeline: Timeline::default(),
+            run_unix_s: 0.0,
+            load_unix_s: 0.0,
+            delivery: Delivery::new(target.shown()),
+            outlet: None,
+        }
+    }
+
+    fn send(&mut self, second: &SentSecond) {
+        let unix_s = self.load_unix_s + f64::from(second.second);
+        if let Some(outlet) = &mut self.outlet {
+            outlet.take(Moment { second: second.second, unix_s }, second);
+        }
+    }
+
+    /// Sends what is left, and waits for the receiver, but not for long.
+    fn over(&mut self) {
+        if let Some(rest) = self.timeline.rest() {
+            self.send(&rest);
+        }
+        self.outlet.iter().for_each(Outlet::finish);
+    }
+}
+
+impl Sink for Feed {
+    fn start(&mut self, start: &Start) -> io::Result<Wanted> {
+        self.run_unix_s = start.meta.started_unix;
+        self.load_unix_s = self.run_unix_s;
+        self.outlet = Some(Outlet::open(&self.target, &self.tags, &self.delivery)?);
+        Ok(Wanted { delivery: Some(self.delivery.clone()), ..Wanted::default() })
+    }
+
+    fn second(&mut self, second: &Second) -> io::Result<()> {
+        if let Some(second) = self.timeline.take(second) {
+            self.send(&second);
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.kind {
+            EventKind::PhaseBegan(Phase::Load) => self.load_unix_s = self.run_unix_s + event.at_s,
+            EventKind::Evaluated(_) => self.over(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Run) -> io::Result<()> {
+        Ok(())
+    }
+}

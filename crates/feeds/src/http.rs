@@ -1,0 +1,133 @@
+//! Requests of feeds over HTTP, one at a time, on the outbox's thread.
+
+use std::io;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use squall_base::escape_control;
+use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
+
+use crate::outbox::{ATTEMPT, Failure};
+use crate::target::parts;
+
+/// Most bytes of a refusal that are shown.
+const SHOWN: usize = 200;
+
+/// Posts to one URL.
+pub struct Poster {
+    agent: Agent,
+    /// Without credentials.
+    url: String,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl Poster {
+    /// To a URL, whose user and password authorize, for bodies of one type.
+    ///
+    /// # Errors
+    /// The URL is none.
+    pub fn new(url: &str, content_type: &str) -> io::Result<Poster> {
+        let (scheme, user, rest) = parts(url).ok_or_else(|| io::Error::other("expected a URL"))?;
+        let config = Agent::config_builder()
+            .timeout_global(Some(ATTEMPT))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .user_agent(concat!("squall/", env!("CARGO_PKG_VERSION")));
+        let config = match scheme {
+            "https" => config.tls_config(tls()),
+            _ => config,
+        };
+        let url = format!("{scheme}://{rest}");
+        let own = Poster { agent: config.build().into(), url, headers: Vec::new() };
+        let own = own.with("content-type", content_type);
+        Ok(match user {
+            Some(user) => {
+                own.with("authorization", &format!("Basic {}", STANDARD.encode(decoded(user))))
+            }
+            None => own,
+        })
+    }
+
+    /// With one more header.
+    pub fn with(mut self, name: &'static str, value: &str) -> Poster {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// With the token of a variable of the environment, if there is one, and the URL has no user.
+    pub fn or_token(self, variable: &str, scheme: &str) -> Poster {
+        let is_known = self.headers.iter().any(|(name, _)| *name == "authorization");
+        match std::env::var(variable).ok().filter(|token| !token.is_empty() && !is_known) {
+            Some(token) => self.with("authorization", &format!("{scheme} {token}")),
+            None => self,
+        }
+    }
+
+    /// Posts a body. What the server cannot take now (429, 500 and above), and what did not reach it, is worth another
+    /// attempt; any other status than 200 to 299 is not. Returns the response's body, as far as it could be read.
+    ///
+    /// # Errors
+    /// It was not taken.
+    pub fn post(&self, body: &[u8]) -> Result<Vec<u8>, Failure> {
+        let start = self.agent.post(&self.url);
+        let request =
+            self.headers.iter().fold(start, |own, (name, value)| own.header(*name, value));
+        let mut response = request.send(body).map_err(|error| Failure::Again(error.to_string()))?;
+        let status = response.status().as_u16();
+        // To its end, so that the connection can be used again.
+        let answer = response.body_mut().read_to_vec().unwrap_or_default();
+        let text = String::from_utf8_lossy(&answer);
+        let shown: String = escape_control(text.trim()).chars().take(SHOWN).collect();
+        let refusal = format!("status {status}: {shown}");
+        match status {
+            200..=299 => Ok(answer),
+            408 | 429 | 500.. => Err(Failure::Again(refusal)),
+            _ => Err(Failure::Lost(refusal)),
+        }
+    }
+}
+
+/// The system's roots, and ring, as for load.
+fn tls() -> TlsConfig {
+    let roots = rustls_native_certs::load_native_certs().certs;
+    let roots: Vec<Certificate<'static>> =
+        roots.iter().map(|root| Certificate::from_der(root).to_owned()).collect();
+    TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .build()
+}
+
+/// A part of a URL with its percent-encoding undone.
+fn decoded(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        match (first, hex.and_then(|two| u8::from_str_radix(two, 16).ok())) {
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                rest = &after[2..];
+            }
+            _ => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_of_a_url_is_sent_as_it_is() {
+        assert_eq!(decoded("me:p%40ss%2x%"), b"me:p@ss%2x%");
+    }
+}

@@ -1,0 +1,96 @@
+//! InfluxDB's line protocol over HTTP, of versions 1 and 2: a point is a line, a second is a request. A second that is
+//! sent again takes the place of itself, since a point is identified by its measurement, tags and time.
+
+use std::fmt::Write as _;
+use std::io;
+
+use crate::feed::Moment;
+use crate::http::Poster;
+use crate::outbox::{Failure, Receiver};
+use crate::points::Point;
+use crate::table::Number;
+
+/// The variable of the environment that has the token of InfluxDB 2.
+const TOKEN: &str = "SQUALL_INFLUXDB_TOKEN";
+
+/// The points of a second; times in ns, as InfluxDB takes them if nothing else is said.
+pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {
+    let mut out = String::new();
+    // Microseconds are what a float of this size still has.
+    let time = (at.unix_s * 1e6).round() as u64 * 1_000;
+    for point in points {
+        out.push_str(point.measurement);
+        for (name, value) in &point.tags {
+            let _ = write!(out, ",{}={}", escaped(name), escaped(value));
+        }
+        for (index, (field, number)) in point.fields.iter().enumerate() {
+            out.push(if index == 0 { ' ' } else { ',' });
+            let _ = match number {
+                Number::Sum(number) => write!(out, "{field}={number}i"),
+                Number::Level(number) => write!(out, "{field}={number}"),
+            };
+        }
+        let _ = writeln!(out, " {time}");
+    }
+    out.into_bytes()
+}
+
+/// A name or value of a tag. The protocol has no way to write a line end, or a backslash before one of its own
+/// characters: these are percent-encoded.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            ',' | '=' | ' ' => out.extend(['\\', c]),
+            c if c == '\\' || c.is_ascii_control() => {
+                let _ = write!(out, "%{:02X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Where writes go.
+pub struct Writes(Poster);
+
+impl Writes {
+    /// To a URL that takes writes. The token is that of the environment, if there is one.
+    ///
+    /// # Errors
+    /// There is no TLS for it.
+    pub fn new(url: &str) -> io::Result<Writes> {
+        let poster = Poster::new(url, "text/plain; charset=utf-8")?;
+        Ok(Writes(poster.or_token(TOKEN, "Token")))
+    }
+}
+
+impl Receiver for Writes {
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.0.post(bytes).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::points::{points, tests::example};
+
+    #[test]
+    fn a_point_is_a_line() {
+        let at = Moment { second: 4, unix_s: 1_700_000_004.25 };
+        let text = String::from_utf8(encode(at, &points(&example(), &Vec::new()))).expect("text");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 6);
+        assert!(lines[0].starts_with("squall_load users_active=6,iterations_started=0i,"));
+        let row = "squall_requests,kind=request,scenario=buyer,group=shop\\ /\\ pay,name=GET\\ /a\\ b,team=a,\
+                   tag_kind=x count=3i,errors=1i,bytes_in=70i,bytes_out=7i,latency_mean_us=";
+        assert!(lines[1].starts_with(row), "{}", lines[1]);
+        assert!(lines.iter().all(|line| line.ends_with(" 1700000004250000000")), "{text}");
+    }
+
+    #[test]
+    fn nothing_in_a_tag_ends_it() {
+        assert_eq!(escaped("a,b=c d\\\n"), "a\\,b\\=c\\ d%5C%0A");
+    }
+}

@@ -1,0 +1,36 @@
+//! Feeds: sinks of the runner that send the seconds of a run elsewhere while it goes on (`docs/feeds.md`).
+//!
+//! What is sent is decided in three pure steps: [`timeline`] makes of the runner's seconds such that strictly ascend,
+//! [`table`] says which numbers there are, and [`points`] makes points of a second by that table; [`families`] makes series
+//! of everything so far, for receivers that keep totals. Each kind has an `encode`, which makes bytes of these and is pure
+//! too; [`outlet`] says which kind does what. [`outbox`] is the thread that hands these bytes to a receiver, and the only
+//! place that waits: a receiver that is slow, down or refuses costs points, which are counted, and never the run.
+//! [`scrape`] waits for those who fetch instead.
+
+#[cfg(test)]
+#[path = "../tests/it/decode.rs"]
+mod decode;
+mod exponential;
+mod families;
+mod feed;
+mod graphite;
+mod http;
+mod influxdb;
+mod json_lines;
+mod otlp;
+mod outbox;
+mod outlet;
+mod points;
+mod protobuf;
+mod remote_write;
+mod scrape;
+mod snappy;
+mod statsd;
+mod table;
+mod target;
+mod timeline;
+
+pub use families::totals_reference;
+pub use feed::Feed;
+pub use table::reference;
+pub use target::{FeedKind, FeedTarget, TAGS_TAKEN};

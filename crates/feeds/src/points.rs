@@ -1,0 +1,157 @@
+//! Makes points of a second by the table of measurements. Pure.
+
+use squall_metrics::{RequestStats, RowKey};
+
+use crate::table::{
+    CHECK, CHECKS, COUNT, ERRORS, Field, LOAD, Number, RESPONSES, ROW, load, measurement,
+};
+use crate::target::TAGS_TAKEN;
+use crate::timeline::SentSecond;
+
+/// Tags with their values. None is empty.
+pub type Tags = Vec<(String, String)>;
+
+/// Numbers of one thing in a second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// What kind of thing.
+    pub measurement: &'static str,
+    /// Which one. No two points of a second have the same measurement and tags.
+    pub tags: Tags,
+    /// Its numbers; at least one.
+    pub fields: Vec<(&'static str, Number)>,
+}
+
+/// The points of a second, each with the tester's own tags.
+pub fn points(second: &SentSecond, own: &Tags) -> Vec<Point> {
+    let mut points = vec![point(LOAD, own.clone(), load(&second.counters))];
+    for (key, stats) in second.rows.iter().filter(|(_, stats)| stats.count > 0) {
+        let tags = tags(key, own);
+        points.push(point(measurement(key.place.kind), tags.clone(), values(&ROW, stats)));
+        // Errors and statuses of a group or an iteration are those of the requests within it.
+        if key.place.kind.is_request() {
+            outcomes(&mut points, &tags, stats);
+        }
+    }
+    for (key, counts) in &second.checks {
+        points.push(point(CHECKS, tags(key, own), values(&CHECK, counts)));
+    }
+    points
+}
+
+fn outcomes(points: &mut Vec<Point>, tags: &Tags, stats: &RequestStats) {
+    let mut count = |measurement, tag: &str, value: String, count| {
+        let mut tags = tags.clone();
+        tags.push((tag.to_owned(), value));
+        points.push(point(measurement, tags, vec![(COUNT, Number::Sum(count))]));
+    };
+    for (kind, errors) in &stats.error_kinds {
+        count(ERRORS, "error", kind.label().to_owned(), *errors);
+    }
+    for (status, responses) in &stats.status {
+        count(RESPONSES, "status", status.to_string(), *responses);
+    }
+}
+
+fn point(measurement: &'static str, tags: Tags, fields: Vec<(&'static str, Number)>) -> Point {
+    Point { measurement, tags, fields }
+}
+
+fn values<T>(fields: &[Field<T>], of: &T) -> Vec<(&'static str, Number)> {
+    fields.iter().filter_map(|field| Some((field.name, (field.of)(of)?))).collect()
+}
+
+/// The tags of a row: what it is, its own, and the tester's. Where two have one name the first holds; those of the plan
+/// that have a name which squall gives itself become `tag_NAME`.
+pub fn tags(key: &RowKey, own: &Tags) -> Tags {
+    let place = &key.place;
+    let known = [
+        ("kind", place.kind.label().to_owned()),
+        ("scenario", place.scenario.clone()),
+        ("group", place.group.join(" / ")),
+        ("name", key.name.clone()),
+    ];
+    let known = known.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let of_row = place.tags.iter().map(|(name, value)| match TAGS_TAKEN.contains(&name.as_str()) {
+        true => (format!("tag_{name}"), value.clone()),
+        false => (name.clone(), value.clone()),
+    });
+    let mut tags = Tags::new();
+    for (name, value) in known.chain(of_row).chain(own.iter().cloned()) {
+        if !value.is_empty() && !tags.iter().any(|(other, _)| *other == name) {
+            tags.push((name, value));
+        }
+    }
+    tags
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::Arc;
+
+    use squall_metrics::{CheckCounts, ErrorKind, Place, RowKind, Sample};
+
+    use super::*;
+
+    fn pairs(tags: &[(&str, &str)]) -> Tags {
+        tags.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    /// A second with a request in a group, with tags, of which one of three is an error, and a check.
+    pub(crate) fn example() -> SentSecond {
+        let mut stats = RequestStats::default();
+        stats.record(&Sample { bytes_in: 70, ..Sample::ok(1_000) });
+        stats.record(&Sample { bytes_out: 7, ..Sample::ok(3_000) });
+        let error = Some(ErrorKind::from_label("status").expect("a kind"));
+        stats.record(&Sample { error, status: 500, ..Sample::ok(3_000) });
+        let place = Place {
+            group: vec!["shop".to_owned(), "pay".to_owned()],
+            tags: pairs(&[("team", "a"), ("kind", "x")]),
+            ..Place::new(RowKind::Request, "buyer")
+        };
+        let key = RowKey { place, name: "GET /a b".to_owned() };
+        let check = RowKey::new(RowKind::Check, "buyer", "is ok");
+        let counts = CheckCounts { passed: 2, failed: 1, warned: 0 };
+        let mut second = SentSecond { second: 4, ..SentSecond::default() };
+        second.counters.users_active = 6;
+        second.rows.insert(Arc::new(key), stats);
+        second.checks.insert(Arc::new(check), counts);
+        second
+    }
+
+    #[test]
+    fn a_second_has_points_for_the_load_and_for_rows_with_their_outcomes_and_checks() {
+        let points = points(&example(), &pairs(&[("team", "mine"), ("env", "test")]));
+        let names: Vec<&str> = points.iter().map(|point| point.measurement).collect();
+        let all = [LOAD, "squall_requests", ERRORS, RESPONSES, RESPONSES, CHECKS];
+        assert_eq!(names, all);
+        assert_eq!(points[0].tags, pairs(&[("team", "mine"), ("env", "test")]));
+        assert!(points[0].fields.contains(&("users_active", Number::Level(6.0))));
+        let row = pairs(&[
+            ("kind", "request"),
+            ("scenario", "buyer"),
+            ("group", "shop / pay"),
+            ("name", "GET /a b"),
+            ("team", "a"),
+            ("tag_kind", "x"),
+            ("env", "test"),
+        ]);
+        assert_eq!(points[1].tags, row, "the plan's tag holds, and squall's names are its own");
+        let of = |name| points[1].fields.iter().find(|(own, _)| *own == name).map(|own| own.1);
+        assert_eq!(of("count"), Some(Number::Sum(3)));
+        assert_eq!(of("errors"), Some(Number::Sum(1)));
+        assert_eq!(
+            (of("bytes_in"), of("bytes_out")),
+            (Some(Number::Sum(70)), Some(Number::Sum(7)))
+        );
+        assert_eq!(of("latency_p50_us"), of("latency_max_us"), "two of three");
+        assert_eq!(of("corrected_latency_p50_us"), None, "there is no schedule");
+        let last = |point: &Point| point.tags.last().cloned().map(|own| (own, point.fields[0]));
+        let count = |count| (COUNT, Number::Sum(count));
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(last(&points[2]), Some((pair("error", "status"), count(1))));
+        assert_eq!(last(&points[3]), Some((pair("status", "200"), count(2))));
+        assert_eq!(last(&points[4]), Some((pair("status", "500"), count(1))));
+        assert!(!points[5].tags.iter().any(|(name, _)| name == "group"), "no tag is empty");
+    }
+}

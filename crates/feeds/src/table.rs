@@ -1,0 +1,158 @@
+//! What feeds send: each measurement with its tags and fields, from which both points and the documentation are made.
+//! Names are those of `run.json`. Pure.
+
+use std::fmt::Write as _;
+
+use squall_metrics::{CheckCounts, Counters, Histogram, RequestStats, RowKind};
+
+use crate::timeline::USERS;
+
+/// The value of a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// A number of things in a second: those of all seconds add up to the number in `run.json`.
+    Sum(u64),
+    /// How high something was in a second. Such numbers do not add up.
+    Level(f64),
+}
+
+/// A field of a measurement whose numbers are in a `T`.
+pub struct Field<T: 'static> {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit, in words.
+    unit: &'static str,
+    /// What it is.
+    about: &'static str,
+    /// Its value in a second; `None`: it has none.
+    pub of: fn(&T) -> Option<Number>,
+}
+
+/// The measurement in which rows of a kind are.
+pub fn measurement(kind: RowKind) -> &'static str {
+    match kind {
+        RowKind::Request | RowKind::Program | RowKind::Resource => "squall_requests",
+        RowKind::Group => "squall_groups",
+        RowKind::Iteration => "squall_iterations",
+        RowKind::Check => CHECKS,
+    }
+}
+
+/// Where checks are.
+pub const CHECKS: &str = "squall_checks";
+/// Where errors are by kind.
+pub const ERRORS: &str = "squall_errors";
+/// Where responses are by status.
+pub const RESPONSES: &str = "squall_responses";
+/// Where counters of the run are.
+pub const LOAD: &str = "squall_load";
+
+/// The field of measurements that only count.
+pub const COUNT: &str = "count";
+
+const fn field<T>(
+    name: &'static str,
+    unit: &'static str,
+    about: &'static str,
+    of: fn(&T) -> Option<Number>,
+) -> Field<T> {
+    Field { name, unit, about, of }
+}
+
+/// The fields of requests, groups and iterations.
+pub const ROW: [Field<RequestStats>; 14] = [
+    field(COUNT, "number", "What has ended in the second.", |row| Some(Number::Sum(row.count))),
+    field("errors", "number", "Those of them that were errors.", |row| {
+        Some(Number::Sum(row.errors))
+    }),
+    field("bytes_in", "bytes", "Bytes read.", |row| Some(Number::Sum(row.bytes_in))),
+    field("bytes_out", "bytes", "Bytes written.", |row| Some(Number::Sum(row.bytes_out))),
+    field("latency_mean_us", "µs", "Mean latency of complete responses.", |row| {
+        mean(&row.latency)
+    }),
+    field("latency_p50_us", "µs", "Their median.", |row| percentile(&row.latency, 50.0)),
+    field("latency_p90_us", "µs", "90th percentile.", |row| percentile(&row.latency, 90.0)),
+    field("latency_p95_us", "µs", "95th percentile.", |row| percentile(&row.latency, 95.0)),
+    field("latency_p99_us", "µs", "99th percentile.", |row| percentile(&row.latency, 99.0)),
+    field("latency_max_us", "µs", "The largest.", |row| percentile(&row.latency, 100.0)),
+    field(
+        "corrected_latency_p50_us",
+        "µs",
+        "Median of the corrected latency, where there is a schedule.",
+        |row| percentile(&row.corrected_latency, 50.0),
+    ),
+    field("corrected_latency_p95_us", "µs", "95th percentile.", |row| {
+        percentile(&row.corrected_latency, 95.0)
+    }),
+    field("corrected_latency_p99_us", "µs", "99th percentile.", |row| {
+        percentile(&row.corrected_latency, 99.0)
+    }),
+    field("corrected_latency_max_us", "µs", "The largest.", |row| {
+        percentile(&row.corrected_latency, 100.0)
+    }),
+];
+
+/// The fields of checks.
+pub const CHECK: [Field<CheckCounts>; 3] = [
+    field("passed", "number", "How often it passed.", |own| Some(Number::Sum(own.passed))),
+    field("failed", "number", "How often it failed.", |own| Some(Number::Sum(own.failed))),
+    field("warned", "number", "How often it failed and was only to warn.", |own| {
+        Some(Number::Sum(own.warned))
+    }),
+];
+
+/// The fields of the run's counters, by name.
+pub fn load(counters: &Counters) -> Vec<(&'static str, Number)> {
+    let number = |(name, count): (&'static str, u64)| match name {
+        USERS => (name, Number::Level(count as f64)),
+        _ => (name, Number::Sum(count)),
+    };
+    counters.named().map(number).collect()
+}
+
+fn mean(latency: &Histogram) -> Option<Number> {
+    (!latency.is_empty()).then(|| Number::Level(latency.mean()))
+}
+
+fn percentile(latency: &Histogram, p: f64) -> Option<Number> {
+    (!latency.is_empty()).then(|| Number::Level(latency.percentile(p) as f64))
+}
+
+/// What feeds send as tables in Markdown, which `docs/feeds.md` holds.
+pub fn reference() -> String {
+    let mut out = String::new();
+    let rows = "`kind`, `scenario`, `group`, `name`, and the tags of the row";
+    let names = [RowKind::Request, RowKind::Group, RowKind::Iteration].map(measurement);
+    let about = "Requests, resources and programs; passes of groups; iterations";
+    head(&mut out, &names.join("`, `"), about, rows);
+    table(&mut out, &ROW);
+    head(&mut out, CHECKS, "What checks came to", rows);
+    table(&mut out, &CHECK);
+    let more = [
+        (ERRORS, "Errors by kind", "`error`, the kind", "Errors of this kind."),
+        (RESPONSES, "Responses by status", "`status`, the code", "Responses with this status."),
+    ];
+    for (name, about, tag, counted) in more {
+        head(&mut out, name, about, &format!("{rows}; {tag}"));
+        let count: [Field<()>; 1] = [field(COUNT, "number", counted, |()| Some(Number::Sum(0)))];
+        table(&mut out, &count);
+    }
+    let about = "What is counted besides requests: the fields are the counters of run.json";
+    head(&mut out, LOAD, about, "none but your own");
+    let names: Vec<String> =
+        load(&Counters::default()).iter().map(|(name, _)| format!("`{name}`")).collect();
+    let _ = writeln!(out, "{}", names.join(", "));
+    out
+}
+
+fn head(out: &mut String, name: &str, about: &str, tags: &str) {
+    let gap = if out.is_empty() { "" } else { "\n" };
+    let _ = writeln!(out, "{gap}**`{name}`**: {about}. Tags: {tags}.\n");
+}
+
+fn table<T>(out: &mut String, fields: &[Field<T>]) {
+    out.push_str("| field | unit | what it is |\n| --- | --- | --- |\n");
+    for Field { name, unit, about, .. } in fields {
+        let _ = writeln!(out, "| `{name}` | {unit} | {about} |");
+    }
+}

@@ -1,0 +1,237 @@
+//! Where a feed goes, as it is typed (`--out KIND=TARGET`), and how it is shown without what is secret. Pure.
+
+/// Tags that squall gives itself: no tester's tag may have such a name.
+pub const TAGS_TAKEN: [&str; 8] =
+    ["kind", "scenario", "group", "name", "error", "status", "result", "le"];
+
+/// Parameters of a URL that are secrets.
+const SECRET_PARAMETERS: [&str; 3] = ["p", "password", "token"];
+
+/// A kind of feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeedKind {
+    /// JSON lines, to a file or a pipe.
+    JsonLines,
+    /// InfluxDB's line protocol over HTTP.
+    Influxdb,
+    /// Graphite's plain text over TCP.
+    Graphite,
+    /// StatsD over UDP.
+    Statsd,
+    /// An endpoint that Prometheus scrapes.
+    Prometheus,
+    /// Prometheus remote write over HTTP.
+    RemoteWrite,
+    /// OpenTelemetry's metrics over HTTP.
+    Otlp,
+}
+
+impl FeedKind {
+    /// All kinds with their names.
+    pub const ALL: [(FeedKind, &str); 7] = [
+        (FeedKind::JsonLines, "jsonl"),
+        (FeedKind::Influxdb, "influxdb"),
+        (FeedKind::Graphite, "graphite"),
+        (FeedKind::Statsd, "statsd"),
+        (FeedKind::Prometheus, "prometheus"),
+        (FeedKind::RemoteWrite, "remote-write"),
+        (FeedKind::Otlp, "otlp"),
+    ];
+
+    /// The kind of a name.
+    pub fn from_label(label: &str) -> Option<FeedKind> {
+        FeedKind::ALL.iter().find(|(_, own)| *own == label).map(|(kind, _)| *kind)
+    }
+
+    /// Its name.
+    pub fn label(self) -> &'static str {
+        FeedKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, label)| label)
+    }
+}
+
+/// Where a feed goes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FeedTarget {
+    /// Its kind.
+    pub kind: FeedKind,
+    /// A path, a URL, or a host with its port, as it was typed: it may hold credentials.
+    pub(crate) to: String,
+}
+
+impl std::fmt::Debug for FeedTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.shown())
+    }
+}
+
+impl FeedTarget {
+    /// The target of a feed of this kind.
+    ///
+    /// # Errors
+    /// Such a feed cannot go there, in a sentence.
+    pub fn new(kind: FeedKind, to: &str) -> Result<FeedTarget, String> {
+        let own = FeedTarget { kind, to: to.to_owned() };
+        let problem = match kind {
+            FeedKind::JsonLines => to.is_empty().then_some("expected jsonl=FILE"),
+            FeedKind::Graphite => (!is_host_and_port(to)).then_some("expected graphite=HOST:PORT"),
+            FeedKind::Statsd => (!is_host_and_port(to)).then_some("expected statsd=HOST:PORT"),
+            FeedKind::Prometheus => (to.parse::<u16>().is_err() && !is_host_and_port(to))
+                .then_some("expected prometheus=PORT or prometheus=HOST:PORT"),
+            FeedKind::Influxdb => problem_of_influxdb(to),
+            FeedKind::RemoteWrite => problem_of_url(to).or_else(|| {
+                has_no_path(to)
+                    .then_some("expected the URL that takes writes: http://HOST:9090/api/v1/write")
+            }),
+            FeedKind::Otlp => problem_of_url(to).or_else(|| {
+                has_no_path(to)
+                    .then_some("expected the URL that takes metrics: http://HOST:4318/v1/metrics")
+            }),
+        };
+        match problem {
+            Some(problem) => Err(format!("{}: {problem}", own.shown())),
+            None => Ok(own),
+        }
+    }
+
+    /// Kind and target, with stars in place of passwords and tokens.
+    pub fn shown(&self) -> String {
+        format!("{}={}", self.kind.label(), masked(&self.to))
+    }
+
+    /// A text, such as a part of the command line, in which this target is shown without its secrets.
+    pub fn masked_in(&self, text: &str) -> String {
+        text.replace(&self.to, &masked(&self.to))
+    }
+}
+
+fn is_host_and_port(to: &str) -> bool {
+    let parts = to.rsplit_once(':');
+    parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+}
+
+fn problem_of_url(to: &str) -> Option<&'static str> {
+    if !to.starts_with("http://") && !to.starts_with("https://") {
+        return Some("expected a URL of http or https");
+    }
+    // A password with a `/` or `?` would end the host, and be shown as a part of the path.
+    let has_odd_password = parts(to).is_some_and(|(_, _, rest)| rest.contains('@'));
+    has_odd_password
+        .then_some("what is special in a password is percent-encoded, such as %2F for `/`")
+}
+
+/// The path of a URL, without the first `/`, and its query.
+fn path_and_query(url: &str) -> (&str, &str) {
+    let rest = parts(url).map_or("", |(_, _, rest)| rest);
+    let path = rest.split_once('/').map_or("", |(_, path)| path);
+    path.split_once('?').unwrap_or((path, ""))
+}
+
+fn has_no_path(url: &str) -> bool {
+    path_and_query(url).0.is_empty()
+}
+
+fn problem_of_influxdb(to: &str) -> Option<&'static str> {
+    if let Some(problem) = problem_of_url(to) {
+        return Some(problem);
+    }
+    let (path, query) = path_and_query(to);
+    let has = |name: &str| query.split('&').any(|own| own.starts_with(name));
+    let is_v2 = path.ends_with("api/v2/write");
+    match path.ends_with("write") && (has("db=") || is_v2 && has("bucket=")) {
+        _ if has("precision=") => Some("times are in nanoseconds: leave `precision` out"),
+        true => None,
+        false => Some(
+            "expected the URL that takes writes: http://HOST:8086/write?db=NAME, or http://HOST:8086/api/v2/write?org=NAME&bucket=NAME",
+        ),
+    }
+}
+
+/// A URL in its parts: until `://`, what authorizes (`user:password`), and what follows.
+pub(crate) fn parts(url: &str) -> Option<(&str, Option<&str>, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) => Some((scheme, Some(&rest[..at]), &rest[at + 1..])),
+        None => Some((scheme, None, rest)),
+    }
+}
+
+/// A target with stars in place of what authorizes.
+fn masked(to: &str) -> String {
+    let Some((scheme, user, rest)) = parts(to) else { return to.to_owned() };
+    // What stands before an `@` further on may be a password that is not encoded.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((_, rest)) => ("***@", rest),
+        None => (user.map_or("", |_| "***@"), rest),
+    };
+    let Some((path, query)) = rest.split_once('?') else {
+        return format!("{scheme}://{user}{rest}");
+    };
+    let mask = |own: &str| match own.split_once('=') {
+        Some((name, _)) if SECRET_PARAMETERS.contains(&name) => format!("{name}=***"),
+        _ => own.to_owned(),
+    };
+    let query: Vec<String> = query.split('&').map(mask).collect();
+    format!("{scheme}://{user}{path}?{}", query.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_checked_before_the_run() {
+        let is_good = |kind, to: &str| FeedTarget::new(kind, to).is_ok();
+        for to in ["localhost:2003", "[::1]:2003"] {
+            assert!(is_good(FeedKind::Graphite, to), "{to}");
+        }
+        for to in ["localhost", ":2003", "localhost:x", ""] {
+            assert!(!is_good(FeedKind::Graphite, to), "{to}");
+        }
+        for to in [
+            "http://h:8086/write?db=a",
+            "https://u:p@h/x/api/v2/write?org=o&bucket=b",
+            "http://h/write?u=a&p=b&db=c",
+        ] {
+            assert!(is_good(FeedKind::Influxdb, to), "{to}");
+        }
+        for to in [
+            "h:8086",
+            "http://h:8086/",
+            "http://h/write",
+            "http://h/write?bucket=a",
+            "http://h/write?db=a&precision=s",
+            "http://me:se/cret@h/write?db=a",
+            "http://me:se?cret@h/write?db=a",
+        ] {
+            assert!(!is_good(FeedKind::Influxdb, to), "{to}");
+        }
+        for (to, good) in [("9090", true), ("0.0.0.0:9090", true), ("x", false), ("99999", false)] {
+            assert_eq!(is_good(FeedKind::Prometheus, to), good, "{to}");
+        }
+        assert!(is_good(FeedKind::Statsd, "h:8125") && !is_good(FeedKind::Statsd, "h"));
+        for kind in [FeedKind::RemoteWrite, FeedKind::Otlp] {
+            assert!(is_good(kind, "http://u:p@h:9090/api/v1/write"));
+            for to in ["h:9090/api", "http://h:9090", "http://h:9090/", "http://u:a/b@h/write"] {
+                assert!(!is_good(kind, to), "{to}");
+            }
+        }
+        assert!(is_good(FeedKind::JsonLines, "-") && !is_good(FeedKind::JsonLines, ""));
+    }
+
+    #[test]
+    fn what_authorizes_is_not_shown() {
+        let shown = |to: &str| FeedTarget { kind: FeedKind::Influxdb, to: to.to_owned() }.shown();
+        let url = "http://me:se@cret@h:8086/write?db=a&u=me&p=secret";
+        assert_eq!(shown(url), "influxdb=http://***@h:8086/write?db=a&u=me&p=***");
+        let odd = "http://me:a@b/c?d@h/write?db=a";
+        assert_eq!(shown(odd), "influxdb=http://***@h/write?db=a");
+        assert_eq!(shown("http://h/write?db=a"), "influxdb=http://h/write?db=a");
+        let own = FeedTarget::new(FeedKind::Influxdb, url).expect("a target");
+        let masked = own.masked_in(&format!("--out=influxdb={url}"));
+        assert!(!masked.contains("secret") && !masked.contains("cret@"), "{masked}");
+        assert!(!format!("{own:?}").contains("secret"));
+        let refused = FeedTarget::new(FeedKind::Influxdb, "http://me:secret@h/");
+        assert!(refused.is_err_and(|text| !text.contains("secret")));
+    }
+}

@@ -1,0 +1,425 @@
+//! Receivers that keep, as the real ones do, one value for a series and a time, and that have faults.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::Sums;
+use crate::decode::{Read as Field, decompress, read};
+
+/// What a receiver does wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// It answers with this status, and takes nothing.
+    Status(u16),
+    /// It closes the connection after a part of what is sent.
+    ClosesHalfWay,
+    /// It takes what is sent, and closes the connection without an answer.
+    TakesAndCloses,
+    /// It is slow, and does everything right.
+    Slow,
+    /// It never answers.
+    Hangs,
+}
+
+/// An address at which nobody listens.
+pub fn closed_port() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").to_string()
+}
+
+/// What a receiver has seen and holds.
+#[derive(Debug, Default)]
+struct Held {
+    /// Values by series and time.
+    values: HashMap<(String, String), u64>,
+    heads: Vec<String>,
+    /// Connections or requests so far.
+    number: usize,
+}
+
+type Shared = Arc<Mutex<Held>>;
+
+impl Held {
+    /// Sums of the requests by field; a series ends with its field.
+    fn sums(&self, fields: impl Fn(&str) -> Option<String>) -> Sums {
+        let mut sums = Sums::new();
+        for ((series, _), value) in &self.values {
+            if let Some(field) = fields(series) {
+                *sums.entry(field).or_default() += value;
+            }
+        }
+        sums
+    }
+}
+
+impl Held {
+    fn hold(&mut self, series: &str, time: u64, value: u64) {
+        self.values.insert((series.to_owned(), time.to_string()), value);
+    }
+
+    /// What the requests have come to by the last of their totals, which only grow; names are those of Prometheus.
+    fn totals(&self) -> Sums {
+        let mut last: HashMap<&str, u64> = HashMap::new();
+        for ((series, _), value) in &self.values {
+            let own = last.entry(series).or_default();
+            *own = (*own).max(*value);
+        }
+        let mut sums = Sums::new();
+        for (series, value) in last {
+            let name = series.split(' ').next().and_then(|name| {
+                TOTALS.iter().find(|(own, _)| *own == name).map(|(_, field)| (*field).to_owned())
+            });
+            if let Some(name) = name.filter(|_| series.contains("kind=request")) {
+                *sums.entry(name).or_default() += value;
+            }
+        }
+        sums
+    }
+}
+
+fn lock(held: &Shared) -> std::sync::MutexGuard<'_, Held> {
+    held.lock().expect("no panic")
+}
+
+/// The fault, for so many requests; none afterwards.
+fn next_fault(held: &Shared, fault: Fault, times: usize) -> Fault {
+    let mut held = lock(held);
+    held.number += 1;
+    if held.number <= times { fault } else { Fault::None }
+}
+
+fn listen(each: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let each = Arc::new(each);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let each = each.clone();
+            std::thread::spawn(move || each(stream));
+        }
+    });
+    address
+}
+
+const FIELDS: [&str; 4] = ["count", "errors", "bytes_in", "bytes_out"];
+
+/// Names of totals, and what they are in `run.json`.
+const TOTALS: [(&str, &str); 5] = [
+    ("squall_requests_total", "count"),
+    ("squall_errors_total", "errors"),
+    ("squall_received_bytes_total", "bytes_in"),
+    ("squall_sent_bytes_total", "bytes_out"),
+    ("squall_latency_seconds", "latencies"),
+];
+
+/// What a receiver makes of the body of a request.
+type Take = fn(&mut Held, Vec<u8>);
+
+/// A receiver of requests over HTTP.
+pub struct Http {
+    address: String,
+    held: Shared,
+    path: &'static str,
+    sums: fn(&Held) -> Sums,
+}
+
+impl Http {
+    /// One of InfluxDB's line protocol, with a fault, for its first so many requests.
+    pub fn influxdb(fault: Fault, times: usize) -> Http {
+        Http::start("/write?db=x", take_lines_of_influxdb, sums_of_influxdb, fault, times)
+    }
+
+    /// One of Prometheus remote write.
+    pub fn remote_write(fault: Fault, times: usize) -> Http {
+        Http::start("/api/v1/write", take_remote_write, Held::totals, fault, times)
+    }
+
+    /// One of OpenTelemetry's metrics.
+    pub fn otlp(fault: Fault, times: usize) -> Http {
+        Http::start("/v1/metrics", take_otlp, Held::totals, fault, times)
+    }
+
+    fn start(
+        path: &'static str,
+        take: Take,
+        sums: fn(&Held) -> Sums,
+        fault: Fault,
+        times: usize,
+    ) -> Http {
+        let held = Shared::default();
+        let own = held.clone();
+        let address =
+            listen(move |stream| while post(&stream, &own, take, fault, times).is_some() {});
+        Http { address, held, path, sums }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://me:secret-word@{}{}", self.address, self.path)
+    }
+
+    pub fn sums(&self) -> Sums {
+        (self.sums)(&lock(&self.held))
+    }
+
+    /// The heads of all requests, in a line each.
+    pub fn heads(&self) -> Vec<String> {
+        lock(&self.held).heads.clone()
+    }
+}
+
+fn sums_of_influxdb(held: &Held) -> Sums {
+    held.sums(|series| {
+        let (series, field) = series.rsplit_once(' ')?;
+        let is_one = series.starts_with("squall_requests,") && FIELDS.contains(&field);
+        is_one.then(|| field.to_owned())
+    })
+}
+
+fn take_lines_of_influxdb(own: &mut Held, body: Vec<u8>) {
+    let text = String::from_utf8(body).expect("text");
+    for line in text.lines() {
+        let parts: Vec<&str> = line.split(' ').collect();
+        let [series, fields, time] = parts[..] else { panic!("a bad line: {line}") };
+        for field in fields.split(',') {
+            let (name, value) = field.split_once('=').expect("a field");
+            if let Some(value) = value.strip_suffix('i') {
+                let key = (format!("{series} {name}"), time.to_owned());
+                own.values.insert(key, value.parse().expect("a number"));
+            }
+        }
+    }
+}
+
+/// The fields of this number of a message.
+fn all(message: &[(u32, Field)], number: u32) -> impl Iterator<Item = &Field> {
+    message.iter().filter(move |(own, _)| *own == number).map(|(_, field)| field)
+}
+
+fn one(message: &[(u32, Field)], number: u32) -> &Field {
+    all(message, number).next().expect("a field")
+}
+
+fn take_remote_write(own: &mut Held, body: Vec<u8>) {
+    for series in all(&read(&decompress(&body)), 1).map(Field::fields) {
+        let label = |label: &Field| {
+            let label = label.fields();
+            format!("{}={}", one(&label, 1).text(), one(&label, 2).text())
+        };
+        let labels: Vec<String> = all(&series, 1).map(label).collect();
+        assert!(labels.is_sorted(), "{labels:?}");
+        let name = labels[0].strip_prefix("__name__=").expect("a name");
+        let labels = format!("{name} {}", labels[1..].join(" "));
+        for sample in all(&series, 2).map(Field::fields) {
+            let value = f64::from_bits(one(&sample, 1).number()) as u64;
+            own.hold(&labels, one(&sample, 2).number(), value);
+        }
+        for histogram in all(&series, 4).map(Field::fields) {
+            own.hold(&labels, one(&histogram, 15).number(), one(&histogram, 1).number());
+        }
+    }
+}
+
+fn take_otlp(own: &mut Held, body: Vec<u8>) {
+    let scoped = one(&one(&read(&body), 1).fields(), 2).fields();
+    for metric in all(&scoped, 2).map(Field::fields) {
+        let name = one(&metric, 1).text();
+        // Numbers and distributions have their attributes and values in other fields.
+        for (data, tags, value, ending) in [(7, 7, 6, "_total"), (10, 1, 4, "")] {
+            let points = all(&metric, data).flat_map(Field::fields);
+            for point in points.filter(|(own, _)| *own == 1).map(|(_, point)| point.fields()) {
+                let tag = |tag: &Field| {
+                    let tag = tag.fields();
+                    format!("{}={}", one(&tag, 1).text(), one(&one(&tag, 2).fields(), 1).text())
+                };
+                let tags: Vec<String> = all(&point, tags).map(tag).collect();
+                let series = format!("{name}{ending} {}", tags.join(" "));
+                own.hold(&series, one(&point, 3).number(), one(&point, value).number());
+            }
+        }
+    }
+}
+
+/// Takes one request; `None`: the connection is over.
+fn post(stream: &TcpStream, held: &Shared, take: Take, fault: Fault, times: usize) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        head.push_str(&line.replace("\r\n", " "));
+    }
+    let fault = next_fault(held, fault, times);
+    lock(held).heads.push(head);
+    if fault == Fault::ClosesHalfWay {
+        reader.read_exact(&mut vec![0; length / 2]).ok()?;
+        return None;
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let answer = |text: &str| {
+        let mut stream = stream;
+        stream.write_all(text.as_bytes()).ok()
+    };
+    match fault {
+        Fault::Status(status) => {
+            return answer(&format!("HTTP/1.1 {status} x\r\ncontent-length: 2\r\n\r\nno"));
+        }
+        Fault::Hangs => std::thread::sleep(Duration::from_secs(60)),
+        Fault::Slow => std::thread::sleep(Duration::from_millis(1_500)),
+        _ => {}
+    }
+    take(&mut lock(held), body);
+    match fault {
+        Fault::TakesAndCloses => None,
+        _ => answer("HTTP/1.1 204 No Content\r\n\r\n"),
+    }
+}
+
+/// A receiver of Graphite's plain text.
+pub struct Carbon {
+    address: String,
+    held: Shared,
+}
+
+impl Carbon {
+    /// One with a fault, for its first so many connections.
+    pub fn start(fault: Fault, times: usize) -> Carbon {
+        let held = Shared::default();
+        let own = held.clone();
+        let address = listen(move |stream| {
+            take_lines(stream, &own, next_fault(&own, fault, times));
+        });
+        Carbon { address, held }
+    }
+
+    pub fn address(&self) -> String {
+        self.address.clone()
+    }
+
+    pub fn sums(&self) -> Sums {
+        lock(&self.held).sums(|series| {
+            let (field, _) = series.strip_prefix("squall_requests.")?.split_once(';')?;
+            FIELDS.contains(&field).then(|| field.to_owned())
+        })
+    }
+}
+
+fn take_lines(mut stream: TcpStream, held: &Shared, fault: Fault) {
+    if fault == Fault::ClosesHalfWay {
+        // With something unread, so that it is reset.
+        return drop(stream.read_exact(&mut [0; 10]));
+    }
+    if fault == Fault::Slow {
+        std::thread::sleep(Duration::from_millis(1_500));
+    }
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("text");
+    let mut own = lock(held);
+    for line in text.lines() {
+        let parts: Vec<&str> = line.split(' ').collect();
+        let [series, value, time] = parts[..] else { panic!("a bad line: {line}") };
+        // Levels have fractions.
+        if let Ok(value) = value.parse() {
+            own.values.insert((series.to_owned(), time.to_owned()), value);
+        }
+    }
+}
+
+/// A receiver of StatsD's datagrams.
+pub struct Statsd {
+    address: String,
+    held: Shared,
+}
+
+impl Statsd {
+    pub fn start() -> Statsd {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let address = socket.local_addr().expect("an address").to_string();
+        let held = Shared::default();
+        let own = held.clone();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 65_536];
+            while let Ok(length) = socket.recv(&mut bytes) {
+                assert!(length <= 1_432, "{length}");
+                let text = std::str::from_utf8(&bytes[..length]).expect("text");
+                let mut own = lock(&own);
+                for line in text.lines() {
+                    let (series, rest) = line.split_once(':').expect("a value");
+                    let (value, kind) = rest.split_once('|').expect("a kind");
+                    if kind.starts_with("c|#") || kind == "c" {
+                        let key = (series.to_owned(), String::new());
+                        *own.values.entry(key).or_default() +=
+                            value.parse::<u64>().expect("a number");
+                    }
+                }
+            }
+        });
+        Statsd { address, held }
+    }
+
+    pub fn address(&self) -> String {
+        self.address.clone()
+    }
+
+    pub fn sums(&self) -> Sums {
+        lock(&self.held).sums(|series| {
+            let field = series.strip_prefix("squall_requests.")?;
+            FIELDS.contains(&field).then(|| field.to_owned())
+        })
+    }
+}
+
+/// Scrapes an address every tenth of a second until nobody is there any more: what it held at last, and how often it was
+/// answered.
+pub fn scrape(address: &str) -> (Sums, usize) {
+    let mut held = Held::default();
+    let mut misses = 0;
+    // Before the run there is nobody either.
+    while held.number == 0 && misses < 300 || held.number > 0 && misses == 0 {
+        std::thread::sleep(Duration::from_millis(100));
+        match fetch(address) {
+            Some(text) => {
+                held.number += 1;
+                misses = 0;
+                take_page(&mut held, &text);
+            }
+            None => misses += 1,
+        }
+    }
+    (held.totals(), held.number)
+}
+
+fn fetch(address: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.write_all(b"GET /metrics?a=b HTTP/1.1\r\nHost: x\r\n\r\n").ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).ok()?;
+    let (head, page) = text.split_once("\r\n\r\n")?;
+    assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
+    assert!(head.contains(&format!("Content-Length: {}", page.len())), "{head}");
+    Some(page.to_owned())
+}
+
+fn take_page(held: &mut Held, text: &str) {
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (series, value) = line.rsplit_once(' ').expect("a value");
+        let series = series.replace("_count{", "{").replace(['{', ',', '}'], " ").replace('"', "");
+        // Sums of seconds have fractions.
+        if let Ok(value) = value.parse() {
+            held.hold(&series, 0, value);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! An open connection, which carries one exchange after the other.
+
+use std::future::poll_fn;
+
+use super::Exchange;
+use crate::client::Client;
+use crate::error::Error;
+use crate::link::Link;
+use crate::message::{Expect, RequestBytes, Response, Times};
+use crate::progress::Progress;
+
+/// An open connection. Between exchanges it holds no buffer.
+pub struct Connection {
+    pub(crate) stream: Link,
+    exchanges: u64,
+    /// Segments that were sent again, when it was last looked at.
+    retransmitted: u32,
+    reusable: bool,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("exchanges", &self.exchanges).finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(stream: Link) -> Self {
+        Connection { stream, exchanges: 0, retransmitted: 0, reusable: true }
+    }
+
+    /// Whether it may carry another request.
+    pub fn reusable(&self) -> bool {
+        self.reusable
+    }
+
+    /// Whether it has carried a request before.
+    pub fn used(&self) -> bool {
+        self.exchanges > 0
+    }
+
+    /// Segments that had to be sent again since this was last asked, those of connecting too; 0 where the
+    /// system does not tell. A system call.
+    pub fn newly_retransmitted(&mut self) -> u32 {
+        let all = self.stream.retransmitted();
+        all.saturating_sub(std::mem::replace(&mut self.retransmitted, all))
+    }
+
+    /// Sends a request and reads its response, which `done` reads in place.
+    ///
+    /// Dropping the future leaves the connection unusable.
+    ///
+    /// # Errors
+    /// The connection broke, or what came is no response. [`Error::delivery`] tells how far the request
+    /// had got, and [`Error::is_unsolicited`] whether a response to no request had come before it.
+    pub async fn exchange<'x, R>(
+        &mut self,
+        client: &'x Client,
+        request: RequestBytes<'x>,
+        expect: Expect<'x>,
+        progress: &'x Progress,
+        done: impl FnOnce(&Response<'_>, Times) -> R,
+    ) -> Result<R, Error> {
+        self.reusable = false;
+        let used = self.used();
+        self.exchanges += 1;
+        let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
+        self.stream.begin();
+        let before = self.stream.written();
+        let mut exchange = Exchange::new(client, &self.stream, request, expect, progress);
+        let mut done = Some(done);
+        let result = poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await;
+        match result {
+            Ok((value, reusable)) => {
+                self.reusable = reusable;
+                Ok(value)
+            }
+            Err(error) => Err(error.after(exchange.delivery(&self.stream, before), used)),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! One exchange: a request out, a response in. The path of every request, so it is kept short: one
+//! write, one read, the response read in place in the worker's buffer.
+
+mod connection;
+mod receive;
+mod send;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::task::{Context, Poll, ready};
+
+use receive::{DISCARD_FROM, receive_budget};
+
+use crate::body::SourceFailed;
+use crate::client::Client;
+use crate::error::{Delivery, Error};
+use crate::h1::ResponseParser;
+use crate::intake::Intake;
+use crate::link::{Idle, Link};
+use crate::message::{Expect, RequestBytes, Response, Times};
+use crate::progress::{Phase, Progress};
+
+pub use connection::Connection;
+
+/// State of an exchange.
+struct Exchange<'a> {
+    client: &'a Client,
+    request: RequestBytes<'a>,
+    intake: Intake<'a>,
+    progress: &'a Progress,
+    /// Bytes of the slices that have been written.
+    written: usize,
+    /// A piece of a streamed body that has been read and not yet written; it begins at the mark.
+    piece: Vec<u8>,
+    piece_at: usize,
+    sending: bool,
+    /// Nothing was sent yet: what has come up to now is no response to this request.
+    idle: bool,
+    parser: ResponseParser,
+    /// The head, and the beginning of one that is not complete; empty while all is in one read.
+    head: Vec<u8>,
+    bytes_in: u64,
+    bytes_out: u64,
+    /// How often bytes were read: one read has one time.
+    reads: u32,
+    times: Times,
+    /// Whether what came last was thrown away in the kernel.
+    discards: bool,
+    /// When the kernel last had nothing of a large body to throw away: what comes behind was not complete then.
+    emptied_ns: u64,
+}
+
+impl<'a> Exchange<'a> {
+    fn new(
+        client: &'a Client,
+        stream: &Link,
+        request: RequestBytes<'a>,
+        expect: Expect<'a>,
+        progress: &'a Progress,
+    ) -> Self {
+        progress.set(Phase::Send);
+        let sent_ns = if stream.tells_sent() { 0 } else { client.clock().now() };
+        let times = Times { sent_ns, ..Times::default() };
+        Exchange {
+            client,
+            parser: ResponseParser::new(request.is_head),
+            request,
+            intake: Intake::new(expect),
+            progress,
+            written: 0,
+            piece: Vec::new(),
+            piece_at: 0,
+            sending: true,
+            idle: true,
+            head: Vec::new(),
+            bytes_in: 0,
+            bytes_out: 0,
+            reads: 0,
+            times,
+            discards: false,
+            emptied_ns: 0,
+        }
+    }
+
+    fn poll<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &mut Link,
+        done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
+    ) -> Poll<Result<(R, bool), Error>> {
+        if std::mem::take(&mut self.idle) {
+            match stream.idle(cx, &mut self.client.buffer()) {
+                Ok(Idle::Quiet) => {}
+                Ok(Idle::Closed) => return Poll::Ready(Err(Error::closed_idle())),
+                Ok(Idle::Unsolicited) => return Poll::Ready(Err(Error::unsolicited())),
+                Err(error) => return Poll::Ready(Err(Error::io(&error))),
+            }
+        }
+        if self.sending {
+            match self.poll_send(cx, stream) {
+                Poll::Ready(Ok(())) => {
+                    self.sending = false;
+                    self.progress.set(Phase::FirstByte);
+                }
+                // The other side may have answered and closed before it took everything: its
+                // response counts for more than the failed send. Not so if there is nothing more to
+                // send: then the other side waits in vain.
+                Poll::Ready(Err(error)) if self.bytes_out == 0 || SourceFailed::is(&error) => {
+                    return Poll::Ready(Err(Error::io(&error)));
+                }
+                Poll::Ready(Err(_)) => self.sending = false,
+                Poll::Pending => {}
+            }
+        }
+        loop {
+            let most = ready!(receive_budget(self.intake.expect.throttle, cx));
+            if let Some(result) = ready!(self.poll_discard(cx, stream, most)) {
+                result?;
+                continue;
+            }
+            let mut buffer = self.client.buffer();
+            let room = most.min(buffer.len());
+            let room = &mut buffer[..room];
+            let large = self.parser.plain_rest() >= DISCARD_FROM;
+            let read = match large {
+                true => stream.poll_read_large(cx, room),
+                false => stream.poll_read(cx, room),
+            };
+            let read = match ready!(read) {
+                Ok(read) => read,
+                Err(error) => return Poll::Ready(Err(Error::io(&error))),
+            };
+            self.reads += 1;
+            self.discards = false;
+            self.times.delay_ns = read.ago_ns;
+            let read = read.bytes;
+            self.on_received(read);
+            if self.bytes_in == 0 && read > 0 {
+                let sent = stream.sent();
+                if let Some(sent) = sent {
+                    self.times.sent_ns = sent.submitted_ns;
+                }
+                self.times.first_byte_ns = self.arrived();
+                if let Some(sent) = sent {
+                    self.times.sent_ns = sent.sent_ns.min(self.times.first_byte_ns);
+                } else if self.times.sent_ns == 0 {
+                    // The other side spoke first.
+                    self.times.sent_ns = self.times.first_byte_ns;
+                }
+                self.progress.set(Phase::Body);
+            }
+            self.bytes_in += read as u64;
+            if read == 0 {
+                if self.parser.closed() {
+                    return Poll::Ready(self.finish(None, 0, done));
+                }
+                return Poll::Ready(Err(Error::closed(
+                    self.bytes_in,
+                    self.parser.head().is_some(),
+                )));
+            }
+            if let Some(result) = self.take(&buffer[..read], done)? {
+                return Poll::Ready(Ok(result));
+            }
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// How far the request had got when the exchange failed; `before`: what had been written on the
+    /// connection when it began.
+    fn delivery(&self, stream: &Link, before: Option<u64>) -> Delivery {
+        let Some(before) = before else {
+            return if self.bytes_out == 0 { Delivery::NotSent } else { Delivery::Acknowledged };
+        };
+        if stream.written() == Some(before) {
+            return Delivery::NotSent;
+        }
+        match self.bytes_in == 0 && stream.acknowledged_beyond(before) == Some(false) {
+            true => Delivery::Unacknowledged,
+            false => Delivery::Acknowledged,
+        }
+    }
+
+    /// So many bytes were read.
+    fn on_received(&mut self, bytes: usize) {
+        self.progress.on_received(bytes);
+        if let Some(throttle) = self.intake.expect.throttle {
+            throttle.on_received(bytes);
+            // They had to wait until they were let in: it does not matter how long they sat there.
+            self.times.delay_ns = None;
+        }
+    }
+
+    /// So many bytes were written.
+    fn on_sent(&mut self, bytes: usize) {
+        self.bytes_out += bytes as u64;
+        self.progress.on_sent(bytes);
+        if let Some(throttle) = self.intake.expect.throttle {
+            throttle.on_sent(bytes);
+        }
+    }
+
+    /// When the bytes that were just read had arrived. A stamp from before the request was sent means
+    /// that the system clock was set back, and is ignored; so is one from before there was a gap in front of
+    /// the bytes, which then waited for a packet that was sent again. Two reads of one packet have one stamp, which
+    /// comes out some ns apart each time that it is set against the clock.
+    fn arrived(&mut self) -> u64 {
+        let now = self.client.clock().now();
+        let arrived = self.times.delay_ns.and_then(|delay| now.checked_sub(delay));
+        let earliest = self.times.sent_ns.max(self.emptied_ns);
+        match arrived.filter(|arrived| *arrived >= earliest) {
+            Some(arrived) => arrived.max(self.times.first_byte_ns),
+            None => {
+                self.times.delay_ns = None;
+                now
+            }
+        }
+    }
+}
