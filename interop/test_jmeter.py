@@ -115,5 +115,23 @@ class SamePlans(unittest.TestCase):
                 self.assertEqual(theirs, ours)
 
 
+@unittest.skipUnless(JMETER, "there is no JMeter")
+class Dashboard(unittest.TestCase):
+    def test_jmeters_dashboard_is_made_of_our_samples(self):
+        with tempfile.TemporaryDirectory() as folder:
+            samples, made = os.path.join(folder, "all.jtl"), os.path.join(folder, "dashboard")
+            plan = os.path.join(folder, "plan.yaml")
+            with open(plan, "w") as file:
+                file.write("target: builtin\nscenarios: {a: {load: {users: 5, iterations: 100}, steps: [{get: /}]}}\n")
+            run = [SQUALL, "run", plan, "--json", "--quiet", "--out", folder, "--samples", samples]
+            result = json.loads(subprocess.run(run, check=True, capture_output=True, timeout=60).stdout)
+            command = [JMETER, "-g", samples, "-o", made, "-j", os.path.join(folder, "log")]
+            subprocess.run(command, check=True, capture_output=True, timeout=120)
+            with open(os.path.join(made, "statistics.json")) as file:
+                total = json.load(file)["Total"]
+        self.assertEqual(total["sampleCount"], result["totals"]["count"])
+        self.assertEqual(total["errorCount"], result["totals"]["errors"])
+
+
 if __name__ == "__main__":
     unittest.main()

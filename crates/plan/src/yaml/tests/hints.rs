@@ -63,6 +63,7 @@ fn words_of_other_tools_get_a_hint() {
         (steps("      - get: /\n      - check: status == 200"), "`check` belongs to a request"),
         (load("vus: 5, for: 1s"), "did you mean `users`?"),
         (load("users: 5, duration: 1s"), "did you mean `for`?"),
+        (load("stages: [{users: 5, for: 1s}]"), "did you mean `over`?"),
         (load("rps: 5/s, for: 1s"), "did you mean `rate`?"),
         (load("rate: 5/s, iterations: 5, for: 1s"), "replace `rate` by `users`"),
         (format!("vus: 5\n{}", load("users: 1, for: 1s")), "`users` belongs to a load"),
