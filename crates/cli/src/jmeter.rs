@@ -69,8 +69,8 @@ fn read(path: &Path, properties: &[String]) -> Result<(Inventory, String), Comma
         };
         values.insert(name.to_owned(), value.to_owned());
     }
-    let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
-    let tree = Tree::read(&bytes).map_err(|error| bad(error.to_string()))?;
+    let text = squall_plan::files::text(path).map_err(bad)?;
+    let tree = Tree::read(text.as_bytes()).map_err(|error| bad(error.to_string()))?;
     let Translation { plan, obstacles } = translate(&tree, values);
     Ok((inventory(&tree, &obstacles), yaml::print(&plan, false)))
 }

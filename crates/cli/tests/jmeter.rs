@@ -77,3 +77,37 @@ fn properties_are_jmeters_and_variables_are_ours() {
     let (code, _, errors) = said(&plan(""), &["check", "plan.yaml", "-Jport=1"]);
     assert_eq!((code, errors.contains("-J is for plans of JMeter")), (Some(2), true), "{errors}");
 }
+
+/// What a property's name calls secret is text of the plan's requests, and shows nowhere.
+#[test]
+fn a_property_that_is_secret_is_masked() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("404 Not here", "no"));
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = plan("").replace("/home", "/home/${__P(api.token)}");
+    std::fs::write(folder.path().join("plan.jmx"), text).expect("writable");
+    let port = format!("-Jport={}", peer.address.port());
+    let args =
+        ["run", "plan.jmx", &port, "-Japi.token=swordfish-77", "--log-requests", "log.jsonl"];
+    let done = squall(folder.path(), &args);
+    assert!(peer.seen()[0].head.starts_with("GET /home/swordfish-77 "), "it is sent");
+    let mut texts = vec![done.stdout, done.stderr];
+    let mut folders = vec![folder.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => texts.push(std::fs::read(path).expect("readable")),
+            }
+        }
+    }
+    assert!(texts.len() > 6, "{}", texts.len());
+    for text in texts {
+        let text = String::from_utf8_lossy(&text);
+        assert!(!text.contains("swordfish"), "{text}");
+    }
+}

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use squall_plan::secrets::sounds_secret;
+
 use crate::functions;
 use crate::properties::elements;
 use crate::text::{Call, Part, Text};
@@ -60,6 +62,17 @@ impl Constants {
     /// The value of a variable, if it is known.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name)?.as_deref()
+    }
+
+    /// Properties and variables whose names say that they are secret, with their values.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = (&str, &str)> {
+        let properties = self.properties.iter().map(|(name, value)| (name, Some(value)));
+        let variables = self.variables.iter().map(|(name, value)| (name, value.as_ref()));
+        let all = properties.chain(variables);
+        let secret = all.filter(|(name, _)| sounds_secret(name));
+        secret
+            .filter_map(|(name, value)| Some((name.as_str(), value?.as_str())))
+            .filter(|(_, value)| !value.is_empty())
     }
 
     /// What is known of a variable: `None` if nobody has defined it, `Some(None)` if a function gives its value at the

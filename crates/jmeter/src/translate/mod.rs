@@ -164,11 +164,21 @@ impl Translator<'_> {
             Var {
                 name: Spanned::new(variable.to_owned(), Span::default()),
                 value: Json::Text(Template::text(value)),
-                // What is masked would have to be longer than some of these are.
-                secret: Some(false),
+                secret: None,
             }
         });
-        vars.collect()
+        let mut vars: Vec<Var> = vars.collect();
+        // Constants stand in requests as text: for these alone the plan says what is masked wherever it shows.
+        for (index, (name, value)) in self.constants.secrets().enumerate() {
+            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+            let name = format!("constant_{index}_{}", name.chars().map(plain).collect::<String>());
+            vars.push(Var {
+                name: Spanned::new(name, Span::default()),
+                value: Json::Text(Template::text(value)),
+                secret: Some(true),
+            });
+        }
+        vars
     }
 
     /// The elements "User Defined Variables": their values are known to `Constants`, wherever they stand.

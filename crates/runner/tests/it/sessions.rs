@@ -27,14 +27,16 @@ fn shop() -> Peer {
     })
 }
 
-/// Path and cookies of each request that a peer was sent, in order; `*` after the path: with credentials.
+/// The requests that a peer was sent, in order.
 fn seen(peer: &Peer) -> Vec<String> {
-    let shown = |head: &str| {
-        let path = head.split(' ').nth(1).unwrap_or_default();
-        let star = if header(head, "authorization").is_some() { "*" } else { "" };
-        format!("{path}{star} {}", header(head, "cookie").unwrap_or("-"))
-    };
     peer.seen().iter().map(|seen| shown(&seen.head)).collect()
+}
+
+/// The path of a request, a star if it has credentials, and its cookies.
+fn shown(head: &str) -> String {
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    let star = if header(head, "authorization").is_some() { "*" } else { "" };
+    format!("{path}{star} {}", header(head, "cookie").unwrap_or("-"))
 }
 
 /// Three iterations of one user, which goes to the start page as a guest unless it knows better, and then
@@ -178,9 +180,11 @@ scenarios:
     let json = result(folder.path(), &workers(1), End::Passed);
     all_good(&json, 4);
     // Of the answers to the first and the third nothing is kept.
-    assert_eq!(seen(&peer), ["/one -", "/two -", "/three -", "/four sid=2"]);
-    let named = |seen: &str| ["user-agent", "accept"].map(|name| header(seen, name).is_some());
-    let named: Vec<_> = peer.seen().iter().map(|seen| named(&seen.head)).collect();
+    let seen = peer.seen();
+    let paths: Vec<String> = seen.iter().map(|seen| shown(&seen.head)).collect();
+    assert_eq!(paths, ["/one -", "/two -", "/three -", "/four sid=2"]);
+    let named = |head: &str| ["user-agent", "accept"].map(|name| header(head, name).is_some());
+    let named: Vec<_> = seen.iter().map(|seen| named(&seen.head)).collect();
     assert_eq!(named, [[false; 2], [false; 2], [false; 2], [true; 2]]);
 }
 
