@@ -6,13 +6,12 @@ missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these),
 
 import datetime
 import os
-import platform
 import signal
 import subprocess
 import sys
 import time
 
-from lib import ROOT, squall
+from lib import ROOT, machine, squall
 
 RAW = ROOT / "docs/benchmarks"
 # Arguments of each script, and how many minutes it may take. What is short, and most read, comes first.
@@ -62,12 +61,6 @@ def version():
     commit = subprocess.run(git + ["rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
     changed = subprocess.run(git + ["status", "--porcelain", "--", "crates", "bench", "Cargo.lock"], capture_output=True, text=True)
     return commit + (" with changes" if changed.stdout.strip() else "")
-
-
-def machine():
-    with open("/proc/cpuinfo") as file:
-        models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
-    return f"{len(models)} x {models[0] if models else platform.machine()}, Linux {platform.release()}"
 
 
 def run(command, minutes):

@@ -10,10 +10,14 @@ use crate::{jmeter, out, plans};
 
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> CommandResult {
-    if jmeter::is_plan(&args.plan) {
-        out::print(&jmeter::tree(&args.plan, &args.variables.property)?);
-    }
-    let loaded = plans::load(&args.plan, &args.variables)?;
+    let loaded = match jmeter::is_plan(&args.plan) {
+        true => {
+            let plan = jmeter::read(&args.plan, &args.variables)?;
+            out::print(&plan.tree());
+            plan.load()?
+        }
+        false => plans::load(&args.plan, &args.variables)?,
+    };
     let options = args.variables.options();
     let checked = squall_runner::check(&loaded, &options)?;
     checked.warnings.iter().for_each(|warning| out::message(warning));

@@ -19,47 +19,75 @@ pub fn is_plan(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jmx"))
 }
 
+/// A plan, translated.
+pub struct Translated<'p> {
+    path: &'p Path,
+    /// Its elements, and what becomes of each.
+    found: Inventory,
+    /// The plan that they become.
+    plan: String,
+}
+
 /// Reads a plan and translates it.
-pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
+pub fn read<'p>(path: &'p Path, variables: &Variables) -> Result<Translated<'p>, CommandError> {
     if !variables.set.is_empty() || !variables.env_file.is_empty() {
         let text = "--set and --env-file are for plans of squall; properties of JMeter are given as -JNAME=VALUE";
         return Err(CommandError::bad_input(text));
     }
-    let (found, plan) = read(path, &variables.property)?;
-    if !found.is_whole() {
-        return Err(refusal(path, &found));
-    }
-    // What runs is what `squall convert` writes, to the letter.
-    let name = format!("{} (converted)", path.display());
-    Ok(squall_runner::load_str(&name, &plan)?)
+    translated(path, &variables.property)
 }
 
-/// The tree of a plan, an element a line, with what becomes of each.
-pub fn tree(path: &Path, properties: &[String]) -> Result<String, CommandError> {
-    let found = read(path, properties)?.0;
-    Ok(squall_base::escape_lines(&found.to_string()).into_owned())
+impl Translated<'_> {
+    /// The plan to be run, if it is whole.
+    pub fn load(&self) -> Result<Loaded, CommandError> {
+        if !self.found.is_whole() {
+            return Err(self.refusal());
+        }
+        // What runs is what `squall convert` writes, to the letter.
+        let name = format!("{} (converted)", self.path.display());
+        Ok(squall_runner::load_str(&name, &self.plan)?)
+    }
+
+    /// Its tree, an element a line, with what becomes of each.
+    pub fn tree(&self) -> String {
+        squall_base::escape_lines(&self.found.to_string()).into_owned()
+    }
+
+    /// What keeps it from running as JMeter would run it.
+    fn refusal(&self) -> CommandError {
+        let reasons = self.found.reasons();
+        let path = self.path.display();
+        let mut text = format!("{path}: not all of this plan can be run as JMeter runs it:\n");
+        for reason in reasons.iter().take(MOST_SHOWN) {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "  {reason}");
+        }
+        if reasons.len() > MOST_SHOWN {
+            let _ = writeln!(text, "  and {} more", reasons.len() - MOST_SHOWN);
+        }
+        CommandError::bad_input(text.trim_end())
+    }
 }
 
 /// Writes a plan as one of squall's. What has no equal stands in comments, and is an error.
 pub fn convert(args: &Convert) -> CommandResult {
-    let (found, plan) = read(&args.plan, &args.property)?;
+    let read = translated(&args.plan, &args.property)?;
     let mut text =
         format!("# From {}, a plan of JMeter.\n", shown(&args.plan.display().to_string()));
-    for reason in found.reasons() {
+    for reason in read.found.reasons() {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "# Left out: {}", shown(&reason));
     }
-    text.push_str(&plan);
+    text.push_str(&read.plan);
     match &args.out {
         Some(path) => std::fs::write(path, &text)
             .map_err(|error| CommandError::incomplete(format!("{}: {error}", path.display())))?,
         None => out::print(&text),
     }
-    if found.is_whole() { Ok(Exit::Ok) } else { Err(refusal(&args.plan, &found)) }
+    if read.found.is_whole() { Ok(Exit::Ok) } else { Err(read.refusal()) }
 }
 
-/// A plan's elements, and the plan that they become.
-fn read(path: &Path, properties: &[String]) -> Result<(Inventory, String), CommandError> {
+fn translated<'p>(path: &'p Path, properties: &[String]) -> Result<Translated<'p>, CommandError> {
     let bad = |text: String| CommandError::bad_input(format!("{}: {text}", path.display()));
     let mut values = BTreeMap::new();
     for text in properties {
@@ -72,22 +100,8 @@ fn read(path: &Path, properties: &[String]) -> Result<(Inventory, String), Comma
     let text = squall_plan::files::text(path).map_err(bad)?;
     let tree = Tree::read(text.as_bytes()).map_err(|error| bad(error.to_string()))?;
     let Translation { plan, obstacles } = translate(&tree, values);
-    Ok((inventory(&tree, &obstacles), yaml::print(&plan, false)))
-}
-
-/// What keeps a plan from running as JMeter would run it.
-fn refusal(path: &Path, found: &Inventory) -> CommandError {
-    let reasons = found.reasons();
-    let mut text =
-        format!("{}: not all of this plan can be run as JMeter runs it:\n", path.display());
-    for reason in reasons.iter().take(MOST_SHOWN) {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {reason}");
-    }
-    if reasons.len() > MOST_SHOWN {
-        let _ = writeln!(text, "  and {} more", reasons.len() - MOST_SHOWN);
-    }
-    CommandError::bad_input(text.trim_end())
+    let found = inventory(&tree, &obstacles);
+    Ok(Translated { path, found, plan: yaml::print(&plan, false) })
 }
 
 /// A text on one line.

@@ -12,7 +12,7 @@ use crate::jmeter;
 /// Reads a plan.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
     if jmeter::is_plan(path) {
-        return jmeter::load(path, variables);
+        return jmeter::read(path, variables)?.load();
     }
     if !variables.property.is_empty() {
         let text = "-J is for plans of JMeter; variables of a plan of squall are given with --set";

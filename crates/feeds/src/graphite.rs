@@ -4,11 +4,12 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream};
 
+use crate::address::connect;
 use crate::feed::Moment;
 use crate::outbox::{ATTEMPT, Failure, Receiver};
-use crate::points::Point;
+use crate::points::{Point, percent_encoded};
 use crate::table::Number;
 
 /// The points of a second: a line for each field.
@@ -34,19 +35,10 @@ pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {
 
 /// A name or value of a tag: what Graphite gives a meaning to is percent-encoded, so that different ones stay different.
 fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for (index, c) in text.chars().enumerate() {
+    percent_encoded(text, |index, c| {
         let has_meaning = matches!(c, ';' | '=' | '!' | '^' | '%') || index == 0 && c == '~';
-        if has_meaning || c.is_whitespace() || c.is_control() {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
+        has_meaning || c.is_whitespace() || c.is_control()
+    })
 }
 
 /// A receiver of the plain text protocol.
@@ -58,19 +50,8 @@ impl Carbon {
         Carbon(address.to_owned())
     }
 
-    fn connect(&self) -> io::Result<TcpStream> {
-        let mut last = io::Error::other("the host has no address");
-        for address in self.0.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, ATTEMPT) {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    }
-
     fn send(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut stream = self.connect()?;
+        let mut stream = connect(&self.0, |address| TcpStream::connect_timeout(&address, ATTEMPT))?;
         stream.set_write_timeout(Some(ATTEMPT))?;
         stream.set_read_timeout(Some(ATTEMPT))?;
         stream.write_all(bytes)?;

@@ -7,7 +7,7 @@ use std::io;
 use crate::feed::Moment;
 use crate::http::Poster;
 use crate::outbox::{Failure, Receiver};
-use crate::points::Point;
+use crate::points::{Point, percent_encoded};
 use crate::table::Number;
 
 /// The variable of the environment that has the token of InfluxDB 2.
@@ -38,15 +38,9 @@ pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {
 /// A name or value of a tag. The protocol has no way to write a line end, or a backslash before one of its own
 /// characters: these are percent-encoded.
 fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            ',' | '=' | ' ' => out.extend(['\\', c]),
-            c if c == '\\' || c.is_ascii_control() => {
-                let _ = write!(out, "%{:02X}", u32::from(c));
-            }
-            c => out.push(c),
-        }
+    let mut out = percent_encoded(text, |_, c| c == '\\' || c.is_ascii_control());
+    for c in [",", "=", " "] {
+        out = out.replace(c, &format!("\\{c}"));
     }
     out
 }

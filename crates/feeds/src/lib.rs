@@ -7,6 +7,7 @@
 //! place that waits: a receiver that is slow, down or refuses costs points, which are counted, and never the run.
 //! [`scrape`] waits for those who fetch instead.
 
+mod address;
 #[cfg(test)]
 #[path = "../tests/it/decode.rs"]
 mod decode;

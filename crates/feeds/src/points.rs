@@ -1,5 +1,7 @@
 //! Makes points of a second by the table of measurements. Pure.
 
+use std::fmt::Write as _;
+
 use squall_metrics::{RequestStats, RowKey};
 
 use crate::table::{
@@ -83,6 +85,24 @@ pub fn tags(key: &RowKey, own: &Tags) -> Tags {
         }
     }
     tags
+}
+
+/// A name or value of a tag in which some characters, by their number and themselves, are percent-encoded: those that a
+/// protocol gives a meaning to, so that different texts stay different.
+pub fn percent_encoded(text: &str, is_encoded: impl Fn(usize, char) -> bool) -> String {
+    let mut out = String::new();
+    for (index, c) in text.chars().enumerate() {
+        if is_encoded(index, c) {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "%{byte:02X}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use squall_metrics::Histogram;
+use squall_report::label_value;
 use squall_runner::Delivery;
 
 use crate::families::{Family, FamilyKind, Value, families, labels};
@@ -58,7 +59,7 @@ pub fn page(families: &[Family]) -> String {
         for (tags, value) in &family.series {
             let labels: Vec<String> = labels(tags)
                 .iter()
-                .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+                .map(|(name, value)| format!("{name}=\"{}\"", label_value(value)))
                 .collect();
             match value {
                 Value::Number(number) => {
@@ -102,11 +103,6 @@ fn at_most(own: &Histogram) -> [u64; BOUNDS_US.len()] {
 
 fn braced(labels: &[String]) -> String {
     if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) }
-}
-
-/// The value of a label.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// Serves totals.

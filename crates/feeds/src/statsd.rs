@@ -3,12 +3,13 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::net::{ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
+use crate::address::connect;
 use crate::feed::Moment;
 use crate::outbox::{Failure, Receiver};
-use crate::points::Point;
+use crate::points::{Point, percent_encoded};
 use crate::table::Number;
 
 /// Most bytes of a datagram: what fits into a packet of 1,500 bytes with room for tunnels.
@@ -41,19 +42,8 @@ fn tag(name: &str, value: &str) -> String {
 
 /// A name or value of a tag: what StatsD gives a meaning to is percent-encoded.
 fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            ',' | '|' | '#' | ';' | '=' | '%' | ' ' => {
-                let _ = write!(out, "%{:02X}", u32::from(c));
-            }
-            c if c.is_ascii_control() => {
-                let _ = write!(out, "%{:02X}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out
+    let has_meaning = |c| matches!(c, ',' | '|' | '#' | ';' | '=' | '%' | ' ');
+    percent_encoded(text, |_, c| has_meaning(c) || c.is_ascii_control())
 }
 
 /// Whole lines of so many bytes at most, or one that is longer.
@@ -87,22 +77,15 @@ impl Lines {
     fn connected(&mut self) -> io::Result<&UdpSocket> {
         let socket = match self.socket.take() {
             Some(socket) => socket,
-            None => connect(&self.address)?,
+            None => connect(&self.address, socket)?,
         };
         Ok(self.socket.insert(socket))
     }
 }
 
-fn connect(address: &str) -> io::Result<UdpSocket> {
-    let mut last = io::Error::other("the host has no address");
-    for remote in address.to_socket_addrs()? {
-        let socket = UdpSocket::bind(if remote.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
-        match socket.connect(remote) {
-            Ok(()) => return Ok(socket),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
+fn socket(to: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
+    socket.connect(to).map(|()| socket)
 }
 
 /// Sends a datagram. The kernel says with the next one that nobody took one before: then this one is sent again.

@@ -1,6 +1,8 @@
 //! The rows of a result as CSV (RFC 4180), a line each: requests, groups, iterations and checks. Times are in µs,
 //! and count what was given up with the time that it had waited. Second by second there is `squall export`.
 
+use std::borrow::Cow;
+
 use crate::document::{CheckRow, Row, RunDocument};
 
 /// The first line.
@@ -62,9 +64,14 @@ fn quoted(cell: &str) -> String {
         Some('-') if cell.parse::<f64>().is_err() => format!("'{cell}"),
         _ => cell.to_owned(),
     };
+    in_quotes(&cell).into_owned()
+}
+
+/// A cell, in quotes where RFC 4180 wants them.
+pub(crate) fn in_quotes(cell: &str) -> Cow<'_, str> {
     match cell.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell,
+        true => format!("\"{}\"", cell.replace('"', "\"\"")).into(),
+        false => cell.into(),
     }
 }
 

@@ -46,6 +46,7 @@ pub use html::{Details, RunCurves, html};
 pub use json::{document, request_rows, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
+pub use openmetrics::label_value;
 pub use recording::Recording;
 pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
 pub use samples::{RequestSample, SampleFormat, SampleWriter};

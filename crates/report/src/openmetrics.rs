@@ -67,7 +67,7 @@ fn checks(out: &mut String, run: &RunDocument) {
     }
     head(out, "squall_threshold_passed", "gauge", "Whether a threshold passed.");
     for own in &run.thresholds {
-        let text = escaped(&own.text);
+        let text = label_value(&own.text);
         let _ = writeln!(
             out,
             "squall_threshold_passed{{threshold=\"{text}\"}} {}",
@@ -124,12 +124,12 @@ fn labels(row: &Row, more: &[(&str, &str)]) -> String {
     ];
     let all = own.into_iter().chain(more.iter().copied());
     let parts: Vec<String> =
-        all.map(|(key, value)| format!("{key}=\"{}\"", escaped(value))).collect();
+        all.map(|(key, value)| format!("{key}=\"{}\"", label_value(value))).collect();
     format!("{{{}}}", parts.join(","))
 }
 
-/// The value of a label.
-fn escaped(text: &str) -> String {
+/// The value of a label, as it stands between quotes in OpenMetrics and in the older text format of Prometheus.
+pub fn label_value(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 

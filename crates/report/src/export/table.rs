@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::csv::in_quotes;
 use crate::parquet::{Cell, Type};
 
 /// The columns with their types. Times are in µs.
@@ -114,10 +115,7 @@ fn text(value: Cow<'_, Value>) -> Option<Cow<'_, str>> {
 pub(super) fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) if text.contains(['"', ',', '\n', '\r']) => {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        }
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => in_quotes(text).into_owned(),
         Some(other) => other.to_string(),
     }
 }

@@ -13,6 +13,7 @@ use std::path::Path;
 use squall_metrics::Phases;
 
 use self::columns::{COLUMNS, cells};
+use crate::csv::in_quotes;
 use crate::parquet::{Cell, Table};
 
 /// A request, a resource of a page or a program, and what came of it. Its texts hold no secrets any more.
@@ -163,11 +164,7 @@ fn line(to: &mut impl Write, cells: &[Cell<'_>]) -> io::Result<()> {
             Cell::Count(count) => write!(to, "{count}")?,
             Cell::Number(number) => write!(to, "{number}")?,
             Cell::Text(text) => {
-                let text = squall_base::escape_control(text);
-                match text.contains(['"', ',']) {
-                    true => write!(to, "\"{}\"", text.replace('"', "\"\""))?,
-                    false => to.write_all(text.as_bytes())?,
-                }
+                to.write_all(in_quotes(&squall_base::escape_control(text)).as_bytes())?;
             }
         }
     }
