@@ -382,9 +382,12 @@ pub fn requests(steps: &[Step]) -> u64 {
         | StepKind::ForEach { steps, .. }
         | StepKind::Parallel { steps, .. }
         | StepKind::OncePerUser(steps) => requests(steps),
+        StepKind::Passes(passes) => requests(&passes.steps),
         StepKind::If { then, otherwise, .. } => requests(then) + requests(otherwise),
         StepKind::Choose(choices) => choices.iter().map(|choice| requests(&choice.steps)).sum(),
-        StepKind::RoundRobin(branches) => branches.iter().map(|steps| requests(steps)).sum(),
+        StepKind::RoundRobin(branches) | StepKind::Shuffle(branches) => {
+            branches.iter().map(|steps| requests(steps)).sum()
+        }
         _ => 0,
     };
     steps.iter().map(in_one).sum()
