@@ -5,6 +5,7 @@
 mod action;
 mod assertion;
 mod body;
+mod branches;
 mod condition;
 mod controller;
 mod extractor;

@@ -353,17 +353,12 @@ impl Parser<'_> {
     /// Arguments that are nothing but texts, behind their `(`; otherwise nothing was read.
     fn plain_arguments(&mut self) -> Option<Vec<String>> {
         let start = self.at;
-        let mut texts = Vec::new();
-        loop {
-            match self.take() {
-                Token::Text(pieces) => match texts::literal(&pieces) {
-                    Some(text) => texts.push(text.to_owned()),
-                    None => break,
-                },
-                _ => break,
-            }
+        let mut found = Vec::new();
+        while let Token::Text(pieces) = self.take() {
+            let Some(text) = texts::literal(&pieces) else { break };
+            found.push(text.to_owned());
             if self.skip(")") {
-                return Some(texts);
+                return Some(found);
             }
             if !self.skip(",") {
                 break;
