@@ -83,7 +83,8 @@ impl Translator<'_> {
         if let Some(text) = super::texts::literal(&value) {
             let chosen = match text.parse::<usize>() {
                 Ok(number) => Some(if number < names.len() { number } else { 0 }),
-                Err(_) if text.is_empty() || text.parse::<i32>().is_ok() => Some(0),
+                // One with a sign is a name.
+                Err(_) if text.is_empty() => Some(0),
                 Err(_) => names.iter().position(|name| name == text).or(default),
             };
             let chosen = chosen.filter(|chosen| *chosen < children.len());
@@ -97,7 +98,7 @@ impl Translator<'_> {
         }
         let of_number = format!("(int({text}) in [{}] ? int({text}) : 0)", numbers(names.len()));
         let choice = format!(
-            "{text}.matches(\"^[+-]?[0-9]{{1,9}}$\") ? {of_number} : {text} == \"\" ? 0 : {choice}"
+            "{text}.matches(\"^[0-9]{{1,9}}$\") ? {of_number} : {text} == \"\" ? 0 : {choice}"
         );
         let mut steps = vec![
             self.set(id, &text, &super::texts::expression(&value)),

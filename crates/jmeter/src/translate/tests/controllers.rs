@@ -152,7 +152,7 @@ fn a_switch_takes_a_number_or_a_name() {
         ("", "zero"),
         ("1", "one"),
         ("9", "zero"),
-        ("-1", "zero"),
+        ("-1", "Default"),
         ("one", "one"),
         ("none", "Default"),
     ] {
