@@ -102,11 +102,8 @@ mod tests {
         Second {
             second: number,
             rows: vec![Row { key: Arc::new(RowKey::new(RowKind::Request, "s", "a")), stats }],
-            checks: Vec::new(),
             counters: Counters { users_active, iterations_done: requests, ..Counters::default() },
-            self_metrics: SelfMetrics::default(),
-            host: Vec::new(),
-            slices: Vec::new(),
+            ..Second::default()
         }
     }
 
