@@ -48,11 +48,11 @@ pub fn run(
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let files = output.files();
     files::prepare(&files, folder.is_some()).map_err(CommandError::bad_input)?;
-    let follow = Follow::default();
+    let mut follow = Follow::default();
     let page = output
         .ui
         .as_ref()
-        .map(|address| ui::serve_run(address, &follow, &handle, folder.as_deref()));
+        .map(|address| ui::serve_run(address, &mut follow, &handle, folder.as_deref()));
     let page = page.transpose()?;
     let sinks = sinks(output, folder, &handle, follow);
     let outcome = squall_runner::run(loaded, &options, sinks, &handle);

@@ -29,13 +29,15 @@ pub fn command(args: &args::Ui) -> CommandResult {
 /// It cannot be served there.
 pub fn serve_run(
     address: &Address,
-    follow: &Follow,
+    follow: &mut Follow,
     handle: &Handle,
     folder: Option<&Path>,
 ) -> Result<Server, CommandError> {
     let run = Some((follow.shared(), handle.clone()));
     let server = start(address, Content { run, folder: folder.map(Path::to_owned) })?;
     out::message(&format!("squall: this run is shown at {}\n", server.url()));
+    // The terminal's view covers that.
+    follow.greet(format!("this run is shown at {}", server.url()));
     Ok(server)
 }
 

@@ -14,9 +14,15 @@ use crate::state::State;
 #[derive(Debug, Default)]
 pub struct Follow {
     shared: Shared,
+    greeting: Option<String>,
 }
 
 impl Follow {
+    /// Of a run of which a person should know something at first, such as where its page is.
+    pub fn greet(&mut self, text: String) {
+        self.greeting = Some(text);
+    }
+
     /// What it knows, also while it learns more.
     pub fn shared(&self) -> Shared {
         self.shared.clone()
@@ -25,7 +31,11 @@ impl Follow {
 
 impl Sink for Follow {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
-        self.shared.begin(State::new(start));
+        let mut state = State::new(start);
+        if let Some(text) = self.greeting.take() {
+            state.greet(text);
+        }
+        self.shared.begin(state);
         Ok(Wanted::default())
     }
 

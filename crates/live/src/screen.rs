@@ -29,6 +29,7 @@ pub fn show(shared: &Shared, handle: &Handle, theme: Theme, mut typed: Typed) {
     let (mut browse, mut input) = (Browse::default(), Input::default());
     let (mut shown, mut drawn): (Option<Buffer>, Option<Drawn>) = (None, None);
     let mut is_touched = false;
+    browse.notice = shared.state().and_then(|state| Some((state.now_s, state.greeting.clone()?)));
     while terminal::is_shown() {
         let wait = if is_touched { SHORTEST } else { LOOK };
         let Some(bytes) = typed.read(wait) else { break };

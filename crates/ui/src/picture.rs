@@ -196,7 +196,7 @@ fn ahead(state: &State) -> Value {
         return Value::Null;
     };
     let step = (length / f64::from(AHEAD)).max(1.0);
-    let moments = (0..=AHEAD).map(|at| f64::from(at) * step).take_while(|at| *at <= length);
+    let moments = (0..AHEAD).map(|at| f64::from(at) * step).take_while(|at| *at < length);
     let planned = |at_s: f64, is_users: bool| -> f64 {
         let meant = state.loads.iter().filter(|load| load.is_users() == is_users);
         meant.map(|load| load.planned(at_s)).sum()

@@ -90,6 +90,8 @@ pub struct State {
     pub host: HostSample,
     /// CPU time of all workers in the last second, in s.
     pub cpu_s: f64,
+    /// What a person should know at first.
+    pub greeting: Option<String>,
     /// The result, once the load is evaluated.
     pub result: Option<Arc<Run>>,
     /// Seconds and events that came.
@@ -136,6 +138,7 @@ impl State {
             counters: Counters::default(),
             host: HostSample::default(),
             cpu_s: 0.0,
+            greeting: None,
             result: None,
             changes: 0,
             latest: LatestLoad::default(),
@@ -307,6 +310,12 @@ impl State {
             Some(why) => self.note(at_s, &format!("{} failed: {why}", phase.label()), true),
             None => self.note(at_s, &format!("{} is over", phase.label()), false),
         }
+    }
+
+    /// Says something at first, and in the log.
+    pub(crate) fn greet(&mut self, text: String) {
+        self.note(0.0, &text, false);
+        self.greeting = Some(text);
     }
 
     fn note(&mut self, at_s: f64, text: &str, is_warning: bool) {

@@ -23,15 +23,22 @@ const shownMoment = (seconds) => clock(seconds, span()[1]);
 const perSecond = (name) => (point) => point[name] / point.seconds;
 const latency = (name) => (point) => point[name] || null;
 
+/** Points of a length that says something: of a run that is over the last second may be a small part of one. */
+function whole() {
+  const { result } = run.about;
+  return result ? run.points.filter((point) => point.second + 0.5 <= result.elapsed_s) : run.points;
+}
+
 /** The point that covers a second, or the latest one. */
 function pointAt(second) {
-  if (second === null) return run.points[run.points.length - 1];
-  return run.points.findLast((point) => second >= point.second && second < point.second + point.seconds);
+  const points = whole();
+  if (second === null) return points[points.length - 1];
+  return points.findLast((point) => second >= point.second && second < point.second + point.seconds);
 }
 
 /** The points of a line within the span: the middle of each interval, and its value; what is planned goes on to the end. */
 function shownOf(line, [from, to]) {
-  const inside = run.points.filter((point) => point.second + point.seconds > from && point.second < to);
+  const inside = whole().filter((point) => point.second + point.seconds > from && point.second < to);
   const shown = inside.map((point) => [point.second + point.seconds / 2, line.of(point)]);
   const last = inside.length > 0 ? inside[inside.length - 1].second : -1;
   if (line.ahead !== undefined) {
@@ -122,7 +129,7 @@ function chart({ title, unit, lines, height = 170, hasLog }) {
 
 function tableOf(title, unit, lines) {
   const text = (value) => (value === null || value === undefined ? '–' : UNITS[unit].show(value));
-  const rows = run.points.map((point) => [shownMoment(point.second), ...lines.map((line) => text(line.of(point)))]);
+  const rows = whole().map((point) => [shownMoment(point.second), ...lines.map((line) => text(line.of(point)))]);
   return table(title, ['from', ...lines.map((line) => line.name)], rows);
 }
 
@@ -162,7 +169,8 @@ const sizes = new ResizeObserver(() => charts.forEach((own) => own.draw()));
 function spark(curve, width = 150, height = 26) {
   const root = svg('svg.spark', { width, height, 'aria-hidden': 'true' });
   const highest = Math.max(...curve.map(([, , p95]) => p95), 1);
-  const x = (at) => width - 1 - (curve.length - 1 - at) * ((width - 2) / 119);
+  // A short curve is not squeezed into a corner, and a long one goes up to two minutes.
+  const x = (at) => width - 1 - (curve.length - 1 - at) * ((width - 2) / (Math.max(curve.length, 30) - 1));
   const shown = curve.map(([number, , p95], at) => [at, number > 0 && p95 > 0 ? p95 : null]);
   root.append(svg('path.line.c1', { d: path(shown, x, (value) => height - 3 - (value / highest) * (height - 6)) }));
   curve.forEach(([, errors], at) => errors > 0 && root.append(svg('line.error', { x1: x(at), x2: x(at), y1: height - 4, y2: height })));

@@ -21,9 +21,12 @@ function answersPart() {
     return { node: el('div.verdict', null, parts), parts };
   });
   const mood = (node, name, more = '') => node.setAttribute('class', `verdict${more} ${name}`);
+  const answers = el('div.verdicts', null, cards.map((card) => card.node));
   let told = '';
-  return shown(el('div', null, conclusion, el('div.verdicts', null, cards.map((card) => card.node))), () => {
+  return shown(el('div', null, conclusion, answers), () => {
     const { all } = run.answers;
+    // They are about now.
+    answers.hidden = Boolean(run.about.result);
     const own = concluded();
     mood(conclusion, own.mood, ' conclusion');
     set(word, own.word);
@@ -42,7 +45,8 @@ function concluded() {
   const { result } = run.about;
   if (!result) return run.answers.conclusion;
   const why = result.reasons.length > 0 ? `${result.reasons.join('; ')}. ` : '';
-  const text = `${why}${count(result.requests)} requests, ${count(result.errors)} errors, p99 ${time(result.p99_us)}; its numbers are ${result.validity}.`;
+  const doubt = run.generator.reasons.find((reason) => reason.validity !== 'valid');
+  const text = `${why}${count(result.requests)} requests, ${count(result.errors)} errors, p99 ${time(result.p99_us)}. Its numbers are ${result.validity}${doubt ? `: ${doubt.observed}` : ''}.`;
   if (result.interrupted) return { mood: 'doubt', word: 'The run was stopped', text };
   if (!result.passed) return { mood: 'bad', word: 'The run failed', text };
   return { mood: result.validity === 'valid' ? 'good' : 'doubt', word: 'The run passed', text };
@@ -88,7 +92,7 @@ function loadsPart() {
       const load = run.about.loads[at];
       now.part === null ? bar.removeAttribute('value') : bar.setAttribute('value', now.part);
       const waits = run.now.load_s < load.from_s ? `in ${clock(Math.ceil(load.from_s - run.now.load_s), 600)}` : null;
-      set(left, waits || (now.left_s === null ? '' : `${clock(Math.ceil(now.left_s), now.left_s)} left`));
+      set(left, waits || (now.left_s === null || run.about.result ? '' : `${clock(Math.ceil(now.left_s), now.left_s)} left`));
       const actual = load.users ? plural(now.users, 'user') : `${rate(now.started)}`;
       const texts = [load.users ? plural(now.planned, 'user') : rate(now.planned), actual, count(now.users), count(now.in_flight), `${count(now.done)}, ${rate(now.done_lately)}`, load.users ? '–' : `${rate(now.dropped)}`];
       texts.forEach((text, cell) => set(cells[cell], text));
@@ -101,7 +105,7 @@ function loadsPart() {
 
 /** The numbers of the whole load. */
 function tilesPart() {
-  const names = ['requests', 'requests a second', 'errors', 'p50', 'p95', 'p99', 'users', 'in flight'];
+  const names = ['requests', 'a second', 'errors', 'error rate', 'p50', 'p95', 'p99', 'users', 'in flight'];
   const values = names.map(() => el('dd'));
   return shown(el('dl.tiles', null, names.map((name, at) => el('div.tile', null, el('dt', null, name), values[at]))), () => {
     const last = pointAt(null);
@@ -109,10 +113,10 @@ function tilesPart() {
     const [requests, errors] = result ? [result.requests, result.errors] : [run.now.requests, run.now.errors];
     const [p50, , p95, p99] = run.judged.latency_us;
     const of = (value) => (run.judged.count > 0 ? time(value) : '–');
-    const texts = [count(requests), last ? rate(last.requests / last.seconds) : '–', errors > 0 ? `${count(errors)}, ${percent(errors / Math.max(1, requests))}` : '0',
+    const texts = [count(requests), result ? rate(result.requests / Math.max(result.elapsed_s, 1e-3)) : last ? rate(last.requests / last.seconds) : '–', count(errors), percent(errors / Math.max(1, requests)),
       of(p50), of(p95), of(p99), last ? count(last.users) : '–', last ? count(last.in_flight) : '–'];
     texts.forEach((text, at) => set(values[at], text));
-    values[2].classList.toggle('bad', errors > 0);
+    values.slice(2, 4).forEach((value) => value.classList.toggle('bad', errors > 0));
   });
 }
 
@@ -136,7 +140,8 @@ function chartsPart() {
       { name: 'p99', color: 'c6', dash: '5 2', of: latency('p99_us') }] }),
     chart({ title: 'Virtual users and requests in flight', unit: 'count', lines: [
       some(true) && { name: 'planned users', color: 'c7', dash: '6 4', of: (point) => point.planned_users, ahead: 2 },
-      { name: some(true) && some(false) ? 'users, of arrivals too' : 'users', color: 'c1', of: (point) => point.users },
+      some(true) && { name: some(false) ? 'actual' : 'users', color: 'c1', of: (point) => point.closed_users },
+      some(false) && { name: some(true) ? 'with those of arrivals' : 'users', color: 'c3', dash: '8 3', of: (point) => point.users },
       { name: 'in flight', color: 'c4', dash: '5 3', of: (point) => point.in_flight }].filter(Boolean) }),
     chart({ title: 'Requests and errors a second', unit: 'rate', lines: [
       { name: 'requests', color: 'c1', of: perSecond('requests') },
@@ -210,7 +215,7 @@ function generatorPart() {
     const doubts = reasons.length > 0
       ? table('Reasons to doubt the numbers', ['what was observed', 'validity', 'effect', 'what helps'], reasons, 9, 'table.prose')
       : el('p', null, 'Nothing so far that the numbers suffer from.');
-    node.replaceChildren(doubts, el('dl.tiles', null, facts.map(([name, value]) => el('div.tile', null, el('dt', null, name), el('dd', null, value)))));
+    node.replaceChildren(doubts, el('dl.tiles.facts', null, facts.map(([name, value]) => el('div.tile', null, el('dt', null, name), el('dd', null, value)))));
   });
 }
 
