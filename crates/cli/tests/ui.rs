@@ -437,8 +437,7 @@ fn the_runs_of_a_folder_and_their_reports() {
     let path = served.run_folder();
     fs::create_dir(folder.path().join("runs/broken")).expect("a folder");
     fs::write(folder.path().join("runs/broken/run.json"), "{").expect("written");
-    std::os::unix::fs::symlink(path, folder.path().join("runs/linked"))
-        .expect("a link");
+    std::os::unix::fs::symlink(path, folder.path().join("runs/linked")).expect("a link");
     let mut served = Served::start(folder.path(), &["ui", "runs"], true);
     assert_eq!(served.get("").0, 200);
     assert_eq!(served.get("events").0, 404);

@@ -54,8 +54,12 @@ fn list(content: &Content) -> Answer {
 fn report(content: &Content, path: &str) -> Answer {
     let read = |file: File| -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
-        file.take(MAX_REPORT).read_to_end(&mut body)?;
-        Ok(body)
+        file.take(MAX_REPORT + 1).read_to_end(&mut body)?;
+        match body.len() as u64 <= MAX_REPORT {
+            true => Ok(body),
+            // A part of a page is none.
+            false => Err(io::ErrorKind::FileTooLarge.into()),
+        }
     };
     let found = content.folder.as_ref().and_then(|folder| runs::report(folder, path).ok());
     match found.map(read) {
