@@ -147,6 +147,7 @@ pub fn pass(state: &mut State, number: u32, doing: Doing) {
             },
         )],
         slices: vec![slice],
+        ..Second::default()
     };
     state.now_s = state.now_s.max(f64::from(number) + 2.0);
     state.second(&second);
