@@ -111,7 +111,7 @@ impl Served {
         let (base, host) = (&self.base, &self.host);
         write!(stream, "GET {base}events HTTP/1.1\r\nHost: {host}\r\n\r\n").expect("sent");
         let mut events = Events { lines: BufReader::new(stream), known: json!({}) };
-        while events.line().expect("a head") != "" {}
+        while !events.line().expect("a head").is_empty() {}
         events
     }
 
@@ -174,7 +174,7 @@ impl Events {
     }
 
     /// Listens until the run is over; where its report is.
-    fn to_the_end(&mut self) -> Value {
+    fn until_the_end(&mut self) -> Value {
         loop {
             let (name, data) = self.next().expect("an event that says so");
             if name == "over" {
@@ -211,8 +211,8 @@ fn pages_see_the_run_to_its_end() {
     let (name, data) = second.next().expect("an event");
     assert_eq!((name.as_str(), &data["new"]), ("picture", &json!(true)));
     assert!(data["points"].as_array().expect("a list").len() >= 2, "the curves from the beginning");
-    let report = first.to_the_end();
-    assert_eq!(second.to_the_end(), report);
+    let report = first.until_the_end();
+    assert_eq!(second.until_the_end(), report);
     let (status, text) = served.get(report.as_str().expect("a report"));
     assert_eq!(status, 200);
     assert!(
@@ -270,7 +270,7 @@ fn a_page_controls_the_run() {
     assert_eq!(served.control(json!({"do": "resume"})).0, 200);
     events.until(|known| known["about"]["paused"] == false);
     assert_eq!(served.control(json!({"do": "stop"})).0, 200);
-    events.to_the_end();
+    events.until_the_end();
     assert_eq!(events.known["about"]["result"]["interrupted"], true);
     drop(events);
     assert_eq!(served.end(), 130);
@@ -397,7 +397,7 @@ fn who_does_not_behave_costs_the_run_nothing() {
     let mut events = served.listen();
     events.next().expect("an event");
     assert_eq!(served.control(json!({"do": "stop"})).0, 200);
-    assert!(events.to_the_end().is_string());
+    assert!(events.until_the_end().is_string());
     drop(events);
     assert_eq!(served.end(), 130, "though one still does not read");
     drop(deaf);
