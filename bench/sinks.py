@@ -54,13 +54,11 @@ def plan(url):
 def run(path, *flags, scraped=None):
     """A run with these flags; its CPU time a request, how late it sent, its memory, and points that were lost."""
     def meanwhile(_):
-        scrapes, until = 0, time.time() + SECONDS - 1
+        until = time.time() + SECONDS - 1
         while time.time() < until:
             time.sleep(min(5, max(0, until - time.time())))
             if scraped:
                 urllib.request.urlopen(f"http://127.0.0.1:{scraped}/metrics", timeout=5).read()
-                scrapes += 1
-        return scrapes
 
     result = path.with_name("result.json")
     command = [squall(), "run", str(path), "-w", "1", "--out", str(path.parent), "--out", f"json={result}", *flags]
