@@ -33,6 +33,7 @@ SCRIPTS = {
     "stall": ("", 5),
     "request_log": ("3", 5),
     "live": ("3 10", 8),
+    "sinks": ("3 20", 10),
     "target": ("3", 5),
     "workers": ("2", 5),
     "memory": ("", 8),

@@ -115,15 +115,78 @@ def defaults(**more):
     return element("ConfigTestElement", "defaults", inner, attributes='guiclass="HttpDefaultsGui"')
 
 
-def group(below, name="users", threads=1, loops=1, ramp=0, on_error="continue", more=""):
+def controller(tag, name, below, gui="LogicControllerGui", **properties):
+    inner = "".join(text(f"{tag}.{key}", value) for key, value in properties.items())
+    return element(tag, name, inner, below, f'guiclass="{gui}"')
+
+
+def if_(condition, below, expression=True, for_all=False):
+    return controller("IfController", "if", below, "IfControllerPanel", condition=condition,
+                      useExpression=str(expression).lower(), evaluateAll=str(for_all).lower())
+
+
+def while_(condition, below):
+    return controller("WhileController", "while", below, "WhileControllerGui", condition=condition)
+
+
+def throughput(name, below, percent=None, total=1, each=True):
+    inner = f'<intProp name="ThroughputController.style">{0 if percent is None else 1}</intProp>'
+    inner += flag("ThroughputController.perThread", each) + f'<intProp name="ThroughputController.maxThroughput">{total}</intProp>'
+    inner += f"<FloatProperty><name>ThroughputController.percentThroughput</name><value>{percent or 0}</value><savedValue>0.0</savedValue></FloatProperty>"
+    return element("ThroughputController", name, inner, below, 'guiclass="ThroughputControllerGui"')
+
+
+def interleave(below, style=1, tag="InterleaveControl"):
+    gui = {"InterleaveControl": "InterleaveControlGui", "RandomController": "RandomControlGui"}[tag]
+    return element(tag, tag, f'<intProp name="InterleaveControl.style">{style}</intProp>', below, f'guiclass="{gui}"')
+
+
+def switch(value, below):
+    return controller("SwitchController", "switch", below, "SwitchControllerGui", value=value)
+
+
+def for_each(name, item, below, separator=True, **bounds):
+    inner = text("ForeachController.inputVal", name) + text("ForeachController.returnVal", item)
+    inner += flag("ForeachController.useSeparator", separator)
+    inner += "".join(text(f"ForeachController.{key}", value) for key, value in bounds.items())
+    return element("ForeachController", "for each", inner, below, 'guiclass="ForeachControlPanel"')
+
+
+def action(number, target=0, duration="0"):
+    inner = "".join(f'<intProp name="ActionProcessor.{n}">{v}</intProp>' for n, v in (("action", number), ("target", target)))
+    return element("TestAction", "action", inner + text("ActionProcessor.duration", duration), attributes='guiclass="TestActionGui"')
+
+
+def on_failure(number):
+    return element("ResultAction", "status", f'<intProp name="OnError.action">{number}</intProp>', attributes='guiclass="ResultActionGui"')
+
+
+def random_timer(kind, delay, range_of):
+    inner = text("ConstantTimer.delay", delay) + text("RandomTimer.range", range_of)
+    return element(f"{kind}RandomTimer", "wait", inner, attributes=f'guiclass="{kind}RandomTimerGui"')
+
+
+def constant_throughput(rate, mode):
+    inner = f"<doubleProp><name>throughput</name><value>{rate}</value><savedValue>0.0</savedValue></doubleProp>"
+    return element("ConstantThroughputTimer", "rate", inner + f'<intProp name="calcMode">{mode}</intProp>', attributes='guiclass="TestBeanGUI"')
+
+
+def module(*names):
+    inner = "".join(text(str(index), name) for index, name in enumerate(("Test Plan", *names)))
+    inner = f'<collectionProp name="ModuleController.node_path">{inner}</collectionProp>'
+    return element("ModuleController", "module", inner, attributes='guiclass="ModuleControllerGui"')
+
+
+def group(below, name="users", threads=1, loops=1, ramp=0, on_error="continue", more="", tag="ThreadGroup"):
     control = flag("LoopController.continue_forever", False) + text("LoopController.loops", loops)
     inner = text("ThreadGroup.on_sample_error", on_error) + text("ThreadGroup.num_threads", threads)
     inner += f'<elementProp name="ThreadGroup.main_controller" elementType="LoopController">{control}</elementProp>'
-    return element("ThreadGroup", name, inner + text("ThreadGroup.ramp_time", ramp) + more, below, 'guiclass="ThreadGroupGui"')
+    gui = {"SetupThreadGroup": "SetupThreadGroupGui", "PostThreadGroup": "PostThreadGroupGui"}.get(tag, "ThreadGroupGui")
+    return element(tag, name, inner + text("ThreadGroup.ramp_time", ramp) + more, below, f'guiclass="{gui}"')
 
 
-def plan(*below):
-    tree = element("TestPlan", "plan", "", defaults() + "".join(below), 'guiclass="TestPlanGui"')
+def plan(*below, in_turn=False):
+    tree = element("TestPlan", "plan", flag("TestPlan.serialize_threadgroups", in_turn), defaults() + "".join(below), 'guiclass="TestPlanGui"')
     begin = '<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>'
     return f"{begin}{tree}</hashTree></jmeterTestPlan>"
 
@@ -206,4 +269,89 @@ PLANS = {
         request("a", "/a") + request("bad", "/status/500") + request("never", "/never"), loops=3, on_error="startnextloop")),
     "what an error does: the thread ends (13)": plan(group(
         request("a", "/a") + request("bad", "/status/500") + request("never", "/never"), threads=2, loops=3, on_error="stopthread")),
+    "conditions: as an expression only the text true holds, without it JavaScript decides (25)": plan(
+        variables(one="1", name="shop"), group(
+            request("find", "/json", below=by_regex("id", '"id":(\\d+)'))
+            + "".join(if_(condition, request(f"expression {n}", f"/e/{n}")) for n, condition in enumerate([
+                "true", "TRUE", " true ", "1", "${one}", "${one} == 1", '"${id}" == "7"', "${__jexl3(${id} == 7)}",
+                '${__jexl3("${id}" == "7" && "${name}".startsWith("sh"))}', "${__groovy(vars.get('id').toInteger() > 6)}",
+                '${__groovy(vars.get("none") == null)}', '${__jexl3("${id}" eq "8" or not ("${one}" ne "1"))}',
+                '${__groovy("${id}".equals("7") ? "true" : "false")}', "${JMeterThread.last_sample_ok}",
+            ]))
+            + "".join(if_(condition, request(f"script {n}", f"/s/{n}"), False) for n, condition in enumerate([
+                "true", "${id} == 7", '"${id}" == 7', '"${id}" === 7', '"${name}".length > 3 && ${one} < 2', "'${name}' != 'shop'",
+                "(${id} + 1) % 4 == 0", "${id} / 2 > 3.4", "!(${one} > 1 || ${id} > 7)", '"true"', "1",
+            ])))),
+    "a condition is looked at once, or before each sample (25)": plan(group(
+        if_("${JMeterThread.last_sample_ok}", request("a", "/a") + request("fails", "/status/500") + request("all the same", "/b"))
+        + request("mends", "/c")
+        + if_("${JMeterThread.last_sample_ok}", request("d", "/d") + request("fails too", "/status/500") + request("never", "/never"),
+              for_all=True), loops=2)),
+    "while: until the text is false, or a sample fails (26)": plan(variables(no="false"), group(
+        while_("", request("once", "/a") + request("fails", "/status/500")) + request("mends", "/b")
+        + while_("LAST", request("again", "/c") + request("then fails", "/status/500")) + while_("LAST", request("never", "/never"))
+        + while_("${no}", request("nor this", "/never")) + while_("False", request("nor that", "/never"))
+        + request("mends all", "/b")
+        + while_("${__jexl3(\"${id}\" != \"7\")}", request("find", "/json", below=by_regex("id", '"id":(\\d+)'))))),
+    "throughput: counted, not drawn (29)": plan(group(
+        throughput("a fourth", request("a", "/a"), 25.0) + throughput("most", request("b", "/b"), 66.6)
+        + throughput("all", request("c", "/c"), 100.0) + throughput("none", request("d", "/d"), 0.0)
+        + throughput("two", request("e", "/e"), total=2) + loop(3, throughput("half", request("f", "/f"), 50.0)), loops=9)),
+    "throughput: counted by all threads together (29)": plan(group(
+        throughput("a fourth", request("a", "/a"), 25.0, each=False) + throughput("five", request("b", "/b"), total=5, each=False),
+        threads=3, loops=8)),
+    "once only: the first pass of what is around it (30)": plan(group(
+        loop(2, once(request("first pass", "/a")) + request("each", "/b")) + simple(once(request("ever", "/c")))
+        + transaction("t", once(request("ever too", "/d")) + request("e", "/e")), loops=2)),
+    "interleave: the next in turn, blocks as a whole (30)": plan(group(
+        interleave(request("a", "/a") + simple(request("b", "/b") + request("c", "/c")) + request("d", "/d"))
+        + interleave(request("e", "/e") + request("f", "/f"), 0), loops=5)),
+    "switch: by number, by name, or the default (30)": plan(variables(**{"to": "named"}), group(
+        "".join(switch(value, request("first", f"/{n}/0") + simple(request("named", f"/{n}/1")).replace('"simple"', '"named"')
+                       + request("Default", f"/{n}/2")) for n, value in enumerate(["", "0", "1", "2", "7", "-1", "named", "${to}", "other", "first"]))
+        + request("find", "/json", below=by_regex("id", '"id":(\\d+)') + by_regex("kind", '"(id)":'))
+        + "".join(switch(value, request("7", f"/v/{n}/0") + request("id", f"/v/{n}/1"))
+                  for n, value in enumerate(["${id}", "${kind}", "${none}"])))),
+    "for each: variables with numbers, up to the first that is missing (30)": plan(
+        variables(v_1="a", v_2="b", v_3="c", v_5="e", w1="x"), group(
+            for_each("v", "item", request("all", "/all/${item}")) + for_each("v", "item", request("some", "/some/${item}"), startIndex=1, endIndex=2)
+            + for_each("w", "item", request("plain", "/plain/${item}"), False) + for_each("none", "item", request("never", "/never"))
+            + request("after", "/a", "POST", raw="${item}"))),
+    "loops: once for all, without end until they are left (24, 31)": plan(group(
+        loop(2, request("twice", "/a")).replace('continue_forever">true', 'continue_forever">false')
+        + loop(-1, request("b", "/b") + transaction("t", request("in t", "/t") + action(5) + request("never", "/never")))
+        + loop(2, request("c", "/c") + action(4) + request("nor this", "/never")) + request("d", "/d")
+        + action(3) + request("nor that", "/never"), loops=2)),
+    "flow control: a pause, and the end of a thread (31)": plan(group(
+        request("a", "/a") + action(1, 0, "30") + request("b", "/b") + action(0) + request("never", "/never"), threads=2, loops=2)),
+    "flow control: the end of the test (31)": plan(group(request("a", "/a") + action(0, 2) + request("never", "/never"), loops=3)),
+    "a result decides what comes next, in two threads (31)": plan(
+        group(loop(2, request("bad", "/status/500", below=on_failure(5)) + request("never", "/never")) + request("next", "/a")
+              + request("bad too", "/status/404", below=on_failure(4)) + request("never", "/never"), "loops", loops=2),
+        group(request("good", "/b", below=on_failure(1)) + request("bad", "/status/500", below=on_failure(1)) + request("never", "/never"), "ends", loops=2)),
+    "setUp groups, then the others, then tearDown groups (9)": plan(
+        group(request("last", "/last"), "after", tag="PostThreadGroup"),
+        group(timer(50) + request("main", "/main"), "main", loops=2),
+        group(timer(50) + request("before", "/before"), "before", loops=3, tag="SetupThreadGroup")),
+    "groups one after the other (9)": plan(
+        group(timer(50) + request("a", "/a"), "first", loops=3), group(request("b", "/b"), "second", loops=2),
+        group(request("c", "/c"), "third"), in_turn=True),
+    "a module stands where it is asked for (7)": plan(
+        element("TestFragmentController", "login", "", headers(("X-Module", "own")) + request("of the module", "/module/${who}"),
+                'guiclass="TestFragmentControllerGui" enabled="false"'),
+        variables(who="me"), group(headers(("X-Group", "here")) + loop(2, module("plan", "login")) + request("own", "/own"))),
+    "random timers (2, 22)": plan(group(
+        random_timer("Gaussian", 10, 5) + random_timer("Poisson", 5, 5) + random_timer("Uniform", 5, 5.0) + request("a", "/a"), loops=3)),
+    "a constant throughput, of threads (32)": plan(
+        group(constant_throughput(1200.0, 0) + request("a", "/a") + request("b", "/b"), "own", loops=3),
+        group(constant_throughput(2400.0, 2) + request("c", "/c"), "of a group", threads=2, loops=3),
+        group(constant_throughput(2400.0, 1) + request("d", "/d"), "of all", threads=2, loops=3)),
+    "a random order has all each time, in two threads (30)": plan(group(
+        element("RandomOrderController", "order", "", request("a", "/a") + simple(request("b", "/b") + request("c", "/c")),
+                'guiclass="RandomOrderControllerGui"'), threads=2, loops=3)),
+    "a transaction without its timers (27)": plan(group(
+        transaction("t", timer(20) + request("a", "/a") + request("b", "/b"))
+        .replace('includeTimers">true', 'includeTimers">false'), loops=2)),
+    "stop the test at once on an error (13)": plan(group(
+        request("a", "/a") + request("bad", "/status/500") + request("never", "/never"), loops=2, on_error="stoptestnow")),
 }

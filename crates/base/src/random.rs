@@ -63,6 +63,24 @@ pub fn normal(mean: f64, sd: f64, first: f64, second: f64) -> f64 {
     mean + sd * radius * (std::f64::consts::TAU * second).cos()
 }
 
+/// A number of a Poisson distribution, from numbers that are uniform in [0, 1) (Knuth, 1969). A sum of such numbers is one
+/// of the sum of their means: so a large mean is drawn in parts, whose exponentials are not 0.
+pub fn poisson(mean: f64, mut uniform: impl FnMut() -> f64) -> i64 {
+    const PART: f64 = 500.0;
+    let (mut number, mut left) = (0, mean);
+    while left > 0.0 {
+        let part = left.min(PART);
+        left -= part;
+        let limit = (-part).exp();
+        let mut product = 1.0 - uniform();
+        while product > limit {
+            number += 1;
+            product *= 1.0 - uniform();
+        }
+    }
+    number
+}
+
 /// SplitMix64's finalizer: scatters 64 bits over all others.
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

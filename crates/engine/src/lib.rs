@@ -21,6 +21,7 @@ mod sample;
 mod scope;
 mod scratch;
 mod session;
+mod together;
 mod trace;
 mod user;
 mod worker;

@@ -17,6 +17,8 @@ pub(crate) struct LoadProfile {
     pub start: Nanos,
     pub shape: Shape,
     mix: Mix,
+    /// The loads that have to be done before it starts; `start` then counts from there.
+    pub after: Vec<u16>,
     constant_from: Option<Nanos>,
 }
 
@@ -79,7 +81,8 @@ impl LoadProfile {
             }
             Load::Open(open) => constant_from(open.ramp, &open.stages, open.duration),
         };
-        Ok(LoadProfile { members, start: nanos(start_after), shape, mix, constant_from })
+        let after = Vec::new();
+        Ok(LoadProfile { members, start: nanos(start_after), shape, mix, after, constant_from })
     }
 
     /// One user, one iteration.
@@ -100,13 +103,20 @@ impl LoadProfile {
         self.members.iter().position(|member| member.scenario == scenario).unwrap_or(0)
     }
 
-    /// When the load ends, on the run's clock; `None`: when its iterations are done.
+    /// When the load ends, on the run's clock; `None`: when its iterations are done, or it is not known when it starts.
     pub(crate) fn end(&self) -> Option<Nanos> {
+        if !self.after.is_empty() {
+            return None;
+        }
         self.shape.end().map(|end| self.start.saturating_add(end).min(MAX_TIME))
     }
 
-    /// From when on, on the run's clock, the load stays as it is; `None`: it changes to its end.
+    /// From when on, on the run's clock, the load stays as it is; `None`: it changes to its end, or it is not known when it
+    /// starts.
     pub(crate) fn constant_from(&self) -> Option<Nanos> {
+        if !self.after.is_empty() {
+            return None;
+        }
         self.constant_from.map(|from| self.start.saturating_add(from).min(MAX_TIME))
     }
 

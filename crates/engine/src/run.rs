@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use crate::profile::Shape;
 use crate::program::Program;
 use crate::record::NameRegistry;
+use crate::together::Together;
 use crate::trace::Trace;
 use crate::worker::{self, Assignment, EventLoop};
 
@@ -28,8 +29,10 @@ pub(crate) enum Message {
         give_back: Sender<Box<Slice>>,
     },
     Log(Vec<LogLine>),
-    /// A step or an error asks for the end of the run.
-    StopAsked,
+    /// A step or an error asks for the end of the run, and what is in flight may take so long.
+    StopAsked(Duration),
+    /// A worker's share of a load that others wait for is done.
+    LoadDone(u16),
     /// The first user of a load that ends together has done its iterations.
     LoadEnded(u16),
     /// A worker could not be started, or its thread broke off.
@@ -45,6 +48,8 @@ pub(crate) struct Orders {
     pub command: Command,
     /// Loads that have ended before their time.
     pub ended: Vec<u16>,
+    /// Loads that waited for others, which are done.
+    pub released: Vec<u16>,
     /// When the load begins, once that is known.
     pub begins: Option<Instant>,
     /// The loads stand still.
@@ -218,6 +223,11 @@ impl Control {
         });
     }
 
+    /// Lets a load start that waited for others.
+    fn release(&self, load: u16) {
+        self.0.send_modify(|orders| orders.released.push(load));
+    }
+
     /// How long ago the load began; `None`: it has not.
     pub fn elapsed(&self) -> Option<Duration> {
         Instant::now().checked_duration_since(self.0.borrow().begins?)
@@ -267,6 +277,7 @@ pub fn run(
     control.0.send_modify(|orders| orders.begins = Some(origin + Duration::from_nanos(start)));
     let (messages, inbox) = mpsc::channel();
     let names = Arc::new(NameRegistry::new(&program));
+    let together = Arc::new(Together::new(&program));
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
     let (asked, failures, elapsed) = std::thread::scope(|scope| {
         for (index, event_loop) in (0..of).zip(&loops) {
@@ -284,6 +295,7 @@ pub fn run(
                 start,
                 messages: messages.clone(),
                 names: names.clone(),
+                together: together.clone(),
                 orders,
                 trace: trace.clone(),
                 variables: variables.clone(),
@@ -300,7 +312,7 @@ pub fn run(
             }
         }
         drop((messages, trace));
-        let (asked, failures) = collect(&inbox, &program, control, &mut events);
+        let (asked, failures) = collect(&inbox, &program, control, of, &mut events);
         (asked, failures, Duration::from_nanos(clock.now().saturating_sub(start)))
     });
     loops.into_iter().for_each(EventLoop::close);
@@ -327,9 +339,12 @@ fn collect(
     inbox: &Receiver<Message>,
     program: &Program,
     control: &Control,
+    workers: u32,
     events: &mut impl FnMut(Event<'_>),
 ) -> (bool, Vec<String>) {
     let (mut asked, mut failures) = (false, Vec::new());
+    // How many workers have done their share of each load.
+    let mut done = vec![0; program.loads.len()];
     for message in inbox {
         match message {
             Message::Slice { slice, give_back } => {
@@ -338,9 +353,18 @@ fn collect(
                 let _ = give_back.send(slice);
             }
             Message::Log(lines) => events(Event::Log(&lines)),
-            Message::StopAsked => {
+            Message::StopAsked(graceful) => {
                 asked = true;
-                control.stop(program.graceful_stop);
+                control.stop(graceful);
+            }
+            Message::LoadDone(load) => {
+                done[usize::from(load)] += 1;
+                let is_done = |load: &u16| done[usize::from(*load)] == workers;
+                for (number, waiting) in (0..).zip(&program.loads) {
+                    if waiting.after.contains(&load) && waiting.after.iter().all(is_done) {
+                        control.release(number);
+                    }
+                }
             }
             Message::LoadEnded(load) => control.end_load(load),
             Message::Failed { worker, reason } => {

@@ -177,6 +177,8 @@ impl UserScope<'_, '_> {
             (Intrinsic::Scenario, _) => {
                 ValueRef::Text(&self.program.scenarios[self.user.scenario()].name)
             }
+            (Intrinsic::Elapsed, _) => ValueRef::Float(self.user.elapsed.get() as f64 / 1e9),
+            (Intrinsic::LastOk, _) => ValueRef::Bool(self.user.last_ok.get()),
             (Intrinsic::Status, Some(reply)) => ValueRef::Int(reply.code),
             (Intrinsic::Body, Some(reply)) => ValueRef::Bytes(reply.documents.text()),
             (Intrinsic::BodyBytes, Some(reply)) => ValueRef::Int(reply.body_bytes as i64),

@@ -97,7 +97,7 @@ impl SentSecond {
 
 #[cfg(test)]
 mod tests {
-    use squall_metrics::{RowKind, Sample, SelfMetrics};
+    use squall_metrics::{RowKind, Sample};
     use squall_runner::Row;
 
     use super::*;

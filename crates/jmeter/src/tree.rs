@@ -11,6 +11,13 @@ use crate::xml::{Document, NodeId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ElementId(usize);
 
+impl ElementId {
+    /// Its number, from 0.
+    pub(crate) fn number(self) -> usize {
+        self.0
+    }
+}
+
 /// A plan as JMeter has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
@@ -142,6 +149,35 @@ impl Tree {
     /// It is of a larger tree.
     pub fn element(&self, id: ElementId) -> &Element {
         &self.elements[id.0]
+    }
+
+    /// The element of a number.
+    pub(crate) fn nth(&self, number: usize) -> Option<(ElementId, &Element)> {
+        self.elements.get(number).map(|element| (ElementId(number), element))
+    }
+
+    /// Puts a copy of an element, with all that is below it, at the end of what is below another. The copy itself is
+    /// enabled, whatever the original is. `origins` gets the number of each copy's original.
+    pub(crate) fn graft(
+        &mut self,
+        original: ElementId,
+        below: ElementId,
+        origins: &mut Vec<ElementId>,
+    ) {
+        let copy = ElementId(self.elements.len());
+        let mut element = self.elements[original.0].clone();
+        let children = std::mem::take(&mut element.children);
+        element.parent = Some(below);
+        element.enabled = true;
+        self.elements.push(element);
+        origins.push(origins[original.0]);
+        self.elements[below.0].children.push(copy);
+        for child in children {
+            let is_enabled = self.elements[child.0].enabled;
+            let place = self.elements.len();
+            self.graft(child, copy, origins);
+            self.elements[place].enabled = is_enabled;
+        }
     }
 
     /// All elements, in the order of the file.

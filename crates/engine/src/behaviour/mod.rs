@@ -129,7 +129,7 @@ impl Worker {
     /// The iteration of a user, which is recorded as groups are.
     fn iteration(&self, core: &Core, strand: &Strand) -> OpenGroup {
         let name = self.program.scenarios[core.scenario()].iteration;
-        OpenGroup { name, since: core.began.get(), failed: strand.failed }
+        OpenGroup { name, since: core.began.get(), failed: strand.failed, thought_before: None }
     }
 
     /// A strand begins a sample.
@@ -149,6 +149,7 @@ impl Worker {
         } else if let Some(at) = core.concurrency.end(end) {
             self.note(core, UserState::Think, at);
         }
+        core.last_ok.set(!sampled.failed);
         if sampled.failed {
             self.react(core, strand);
         }
@@ -162,9 +163,14 @@ impl Worker {
         match scenario.on_error {
             OnError::Continue => {}
             // To the end of the program: the iteration is over.
-            OnError::NextIteration => scenario.end_iteration(core, strand),
+            OnError::NextIteration => {
+                // It begins anew.
+                core.last_ok.set(true);
+                scenario.end_iteration(core, strand);
+            }
             OnError::StopUser => core.stopped.set(true),
-            OnError::StopRun => self.stop_run(),
+            OnError::StopRun => self.stop_run(self.program.graceful_stop),
+            OnError::AbortRun => self.stop_run(std::time::Duration::ZERO),
         }
     }
 }

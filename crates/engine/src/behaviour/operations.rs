@@ -2,16 +2,21 @@
 
 use std::time::Duration;
 
+use squall_base::random::Random;
 use squall_metrics::{MetricKey, MetricKind, UserState};
 use squall_plan::expr::{EvalError, Slot};
-use squall_plan::model::{StopScope, Think};
+use squall_plan::model::{PacedBy, StopScope, Think};
 use squall_plan::value::Value;
 
 use super::stretch::Stretch;
 use super::{Next, Task};
-use crate::program::{self, MetricOp, Op, Pc, Place, Register, Scenario};
+use crate::program::{
+    self, MetricOp, Op, PaceClock, PaceOp, PassCount, PassPart, PassesOp, Pc, Place, Register,
+    Scenario,
+};
 use crate::scope::UserScope;
 use crate::session;
+use crate::together;
 use crate::user::OpenGroup;
 
 impl<'p> Stretch<'_, 'p> {
@@ -34,20 +39,26 @@ impl<'p> Stretch<'_, 'p> {
             Op::Parallel(parallel) => return Some(Next::Go(Task::Parallel(parallel))),
             Op::Think(think) => {
                 let wait = self.think(think);
-                self.strand.due = now.saturating_add(wait);
-                return Some(Next::Wait(UserState::Think, self.strand.due));
+                return Some(self.wait(now, wait));
             }
             Op::ThinkOfUser(template) => {
                 let think = program::think(template, &self.scope());
                 let wait = self.think(&self.or_log(think, Think::Fixed(Duration::ZERO)));
-                self.strand.due = now.saturating_add(wait);
-                return Some(Next::Wait(UserState::Think, self.strand.due));
+                return Some(self.wait(now, wait));
             }
-            Op::Enter(name) => {
-                self.strand.groups.push(OpenGroup { name: *name, since: now, failed: false });
+            Op::Pace(pace) => {
+                let wait = self.pace(pace, now);
+                if wait > 0 {
+                    return Some(self.wait(now, wait));
+                }
+            }
+            Op::Enter { name, without_thinks } => {
+                let thought_before = without_thinks.then_some(self.strand.thought);
+                let (name, failed) = (*name, false);
+                self.strand.groups.push(OpenGroup { name, since: now, failed, thought_before });
             }
             Op::Leave => {
-                if let Some(group) = self.strand.groups.pop() {
+                if let Some(group) = self.strand.pop_group() {
                     self.worker.recorder.group(&group, now);
                 }
             }
@@ -110,6 +121,22 @@ impl<'p> Stretch<'_, 'p> {
                     self.strand.pc = *otherwise;
                 }
             }
+            Op::Passes(passes) => {
+                if !self.is_in_pass(passes) {
+                    self.strand.pc = passes.otherwise;
+                }
+            }
+            Op::Shuffle { order, turn } => {
+                *self.register(*order) = self.core.chance();
+                *self.register(*turn) = 0;
+            }
+            Op::Shuffled { order, turn, targets, end } => {
+                let order = *self.register(*order);
+                let turn = self.register(*turn);
+                let place = *turn as usize;
+                *turn += 1;
+                self.strand.pc = shuffled(targets, order, place).unwrap_or(*end);
+            }
             Op::ClearCookies => drop(self.core.jar.take()),
             Op::SetCookie(cookie) => {
                 let set = session::set_cookie(self.program, self.core, cookie);
@@ -127,9 +154,15 @@ impl<'p> Stretch<'_, 'p> {
             Op::Stop(StopScope::Iteration) => scenario.end_iteration(self.core, self.strand),
             Op::Stop(StopScope::User) => return Some(self.leave()),
             Op::Stop(StopScope::Run) => {
-                self.worker.stop_run();
+                self.worker.stop_run(self.program.graceful_stop);
                 return Some(self.leave());
             }
+            Op::Stop(StopScope::RunNow) => {
+                self.worker.stop_run(Duration::ZERO);
+                return Some(self.leave());
+            }
+            // Compilation made jumps of them.
+            Op::Stop(StopScope::Pass | StopScope::Loop) => {}
         }
         None
     }
@@ -216,6 +249,65 @@ impl<'p> Stretch<'_, 'p> {
         })
     }
 
+    /// A wait that the plan asks for, in nanoseconds.
+    fn wait(&mut self, now: u64, wait: u64) -> Next<'p> {
+        self.strand.due = now.saturating_add(wait);
+        self.strand.thought = self.strand.thought.saturating_add(wait);
+        Next::Wait(UserState::Think, self.strand.due)
+    }
+
+    /// How long the user has to wait for a rate, in nanoseconds; its place is taken.
+    fn pace(&mut self, pace: &PaceOp, now: u64) -> u64 {
+        let rate = pace.rate.eval(&self.scope());
+        let rate = match self.or_log(rate, Value::Int(0)) {
+            Value::Int(rate) => rate as f64,
+            Value::Float(rate) => rate,
+            _ => 0.0,
+        };
+        if rate.is_nan() || rate <= 0.0 {
+            return 0;
+        }
+        let together = &self.worker.together;
+        let users = match pace.by {
+            PacedBy::Scenario => together.active(Some(self.core.scenario())),
+            PacedBy::Run => together.active(None),
+            PacedBy::User | PacedBy::ScenarioInLine | PacedBy::RunInLine => 1,
+        };
+        let period = (users as f64 / rate * 1e9) as u64;
+        let due = match pace.clock {
+            PaceClock::Line(line) => together.place(line, now, period),
+            PaceClock::User(register) => {
+                let last = self.register(register);
+                *last = if *last == 0 { now } else { now.max(last.saturating_add(period)) };
+                *last
+            }
+        };
+        due - now
+    }
+
+    /// Whether steps are done in the pass that begins; it is counted.
+    fn is_in_pass(&mut self, passes: &PassesOp) -> bool {
+        let pass = match passes.count {
+            PassCount::Together(count) => self.worker.together.pass(count),
+            PassCount::User(register) => {
+                let passes = self.register(register);
+                *passes += 1;
+                *passes - 1
+            }
+        };
+        let (PassPart::First(part) | PassPart::Percent(part)) = &passes.part;
+        let part = part.eval(&self.scope());
+        let part = match self.or_log(part, Value::Int(0)) {
+            Value::Int(part) => part as f64,
+            Value::Float(part) => part,
+            _ => 0.0,
+        };
+        match passes.part {
+            PassPart::First(_) => (pass as f64) < part,
+            PassPart::Percent(_) => together::is_in_percent(pass, part),
+        }
+    }
+
     /// A wait in nanoseconds.
     fn think(&self, think: &Think) -> u64 {
         let seconds = self.core.draw(|random| match think {
@@ -227,5 +319,37 @@ impl<'p> Stretch<'_, 'p> {
             Think::Exponential { mean } => random.exponential(mean.as_secs_f64()),
         });
         (seconds.max(0.0) * 1e9) as u64
+    }
+}
+
+/// The target at a place of an order of all, which follows from its number (Fisher and Yates). `None`: there is no
+/// such place.
+fn shuffled(targets: &[Pc], order: u64, place: usize) -> Option<Pc> {
+    let mut random = Random::new(order);
+    let mut places: Vec<Pc> = targets.to_vec();
+    for index in 0..=place {
+        let left = places.len().checked_sub(index).filter(|left| *left > 0)?;
+        places.swap(index, index + (random.next_u64() % left as u64) as usize);
+    }
+    places.get(place).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_order_has_all_once() {
+        let mut firsts = std::collections::BTreeSet::new();
+        for order in 0..100 {
+            let mut all: Vec<Pc> =
+                (0..4).filter_map(|place| shuffled(&[7, 8, 9, 10], order, place)).collect();
+            firsts.insert(all[0]);
+            all.sort_unstable();
+            assert_eq!(all, [7, 8, 9, 10]);
+            assert_eq!(shuffled(&[7, 8, 9, 10], order, 4), None);
+        }
+        assert_eq!(firsts.len(), 4, "any may be the first");
+        assert_eq!(shuffled(&[], 1, 0), None);
     }
 }

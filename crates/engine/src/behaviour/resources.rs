@@ -36,7 +36,12 @@ pub(super) async fn load_page(
 ) -> Moment {
     worker.note_begin(core, strand, now);
     // What fails in it fails it; its name is known when the page has one.
-    strand.groups.push(OpenGroup { name: 0, since: now.ready, failed: false });
+    strand.groups.push(OpenGroup {
+        name: 0,
+        since: now.ready,
+        failed: false,
+        thought_before: None,
+    });
     let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
     let (page, found) = (sampled.name, sampled.found.take());
     let mut end = worker.note_end(core, strand, &sampled);

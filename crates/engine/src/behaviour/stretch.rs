@@ -22,6 +22,7 @@ pub(super) struct Stretch<'a, 'p> {
 impl<'p> Stretch<'_, 'p> {
     pub(super) fn run(&mut self, now: u64) -> Next<'p> {
         let program = self.program;
+        self.core.elapsed.set(now.saturating_sub(self.worker.recorder.start()));
         let scenario = &program.scenarios[self.core.scenario()];
         loop {
             let ends = self.core.stopped.get() || self.worker.is_stopping();
@@ -53,6 +54,7 @@ impl<'p> Stretch<'_, 'p> {
     /// As [`Stretch::run`], for a branch, which ends before the operation `end`. `None`: it has.
     pub(super) fn run_branch(&mut self, end: Pc, now: u64) -> Option<Next<'p>> {
         let program = self.program;
+        self.core.elapsed.set(now.saturating_sub(self.worker.recorder.start()));
         let scenario = &program.scenarios[self.core.scenario()];
         if self.core.stopped.get() || self.worker.is_stopping() {
             return Some(self.leave());
@@ -74,7 +76,7 @@ impl<'p> Stretch<'_, 'p> {
 
     /// All groups that it is in are over.
     fn end_groups(&mut self, now: u64) {
-        while let Some(group) = self.strand.groups.pop() {
+        while let Some(group) = self.strand.pop_group() {
             self.worker.recorder.group(&group, now);
         }
     }

@@ -102,6 +102,12 @@ pub(crate) struct Compiler<'p> {
     /// Bytes that further variables may come to.
     pub(super) left: usize,
     pub(super) used_feeds: Vec<u16>,
+    /// Whether something asks how many users are active.
+    pub(super) counts_active: bool,
+    /// The lines that users stand in together: the scenario, if it has its own, and the clock.
+    pub(super) lines: Vec<(Option<String>, String)>,
+    /// How many passes users count together.
+    pub(super) counts: usize,
     errors: Vec<Diagnostic>,
 }
 
@@ -145,6 +151,9 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         connections: plan.connections.reuse,
         http: http(plan),
         proxy: compiler.proxy,
+        counts_active: compiler.counts_active,
+        lines: compiler.lines.len(),
+        counts: compiler.counts,
         used: compiler.used,
         secrets: compiler.secrets,
         secrets_to_find,
@@ -182,6 +191,9 @@ impl<'p> Compiler<'p> {
             secrets: plan.secrets(),
             left: MAX_VARIABLES,
             used_feeds: Vec::new(),
+            counts_active: false,
+            lines: Vec::new(),
+            counts: 0,
             errors: Vec::new(),
         }
     }

@@ -1,21 +1,45 @@
 //! Steps to operations: the shape of a scenario, its loops and branches, laid flat with jumps.
 
+use std::collections::HashMap;
+
 use squall_metrics::RowKind;
-use squall_plan::model::{Choice, Step, StepKind};
+use squall_plan::model::{
+    Choice, CountedBy, Pace, PacedBy, Passes, Step, StepKind, StopScope, ThinkTime,
+};
+use squall_plan::span::Span;
 
 use super::compile::Compiler;
-use super::{Branch, Op, ParallelOp, Pc, Register};
+use super::{
+    Branch, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp, Pc, Register,
+};
 
 /// Lays one list of steps flat.
 pub(super) struct Flow<'c, 'p> {
     pub compiler: &'c mut Compiler<'p>,
     pub ops: Vec<Op>,
     registers: Register,
+    /// Groups around the step at hand.
+    groups: usize,
+    /// Loops around it in the same flow, the innermost last.
+    loops: Vec<Loop>,
+    /// The clocks of this scenario's users.
+    clocks: HashMap<String, Register>,
+}
+
+/// A loop while what is in it is laid out.
+struct Loop {
+    /// Its first operation, which decides on each pass.
+    head: Pc,
+    /// Groups around it.
+    groups: usize,
+    /// Jumps to behind it.
+    exits: Vec<usize>,
 }
 
 impl<'c, 'p> Flow<'c, 'p> {
     pub fn new(compiler: &'c mut Compiler<'p>) -> Self {
-        Flow { compiler, ops: Vec::new(), registers: 0 }
+        let (ops, loops) = (Vec::new(), Vec::new());
+        Flow { compiler, ops, registers: 0, groups: 0, loops, clocks: HashMap::new() }
     }
 
     /// How many registers the operations use.
@@ -55,12 +79,15 @@ impl<'c, 'p> Flow<'c, 'p> {
                 }
             }
             StepKind::Think(think) => self.ops.extend(self.compiler.think(think)),
-            StepKind::Group { name, tags, steps } => {
+            StepKind::Group { name, tags, think_time, steps } => {
                 let around = self.compiler.put_on(tags);
                 let row = self.compiler.name(RowKind::Group, name);
-                self.ops.push(Op::Enter(row));
+                let without_thinks = *think_time == ThinkTime::Excluded;
+                self.ops.push(Op::Enter { name: row, without_thinks });
                 self.compiler.groups.push(name.clone());
+                self.groups += 1;
                 self.steps(steps);
+                self.groups -= 1;
                 self.compiler.groups.pop();
                 self.compiler.tags = around;
                 self.ops.push(Op::Leave);
@@ -109,6 +136,9 @@ impl<'c, 'p> Flow<'c, 'p> {
                 self.steps(steps);
                 self.ops[head] = Op::OncePerUser { otherwise: self.here() };
             }
+            StepKind::Passes(passes) => self.passes(passes),
+            StepKind::Shuffle(branches) => self.shuffle(branches),
+            StepKind::Pace(pace) => self.pace(pace),
             StepKind::Parallel { limit, steps } => self.parallel(*limit, steps),
             StepKind::Set(values) => {
                 for (name, value) in values {
@@ -128,6 +158,9 @@ impl<'c, 'p> Flow<'c, 'p> {
                 if let Some(text) = self.compiler.template(text) {
                     self.ops.push(Op::Log(text));
                 }
+            }
+            StepKind::Stop(scope @ (StopScope::Pass | StopScope::Loop)) => {
+                self.leave_loop(*scope, step.span);
             }
             StepKind::Stop(scope) => self.ops.push(Op::Stop(*scope)),
             StepKind::Metric(metric) => {
@@ -153,7 +186,96 @@ impl<'c, 'p> Flow<'c, 'p> {
         self.ops[head] = Op::Choose { cumulative, targets };
     }
 
+    /// The end of a pass, or of all passes, of the innermost loop.
+    fn leave_loop(&mut self, scope: StopScope, span: Span) {
+        let Some(Loop { head, groups, .. }) = self.loops.last() else {
+            let help = "`stop: iteration` and `stop: user` end what is around all loops";
+            self.compiler.error(span, "there is no loop around this step".to_owned(), help);
+            return;
+        };
+        let (head, left) = (*head, self.groups - groups);
+        self.ops.extend((0..left).map(|_| Op::Leave));
+        if scope == StopScope::Pass {
+            self.ops.push(Op::Jump(head));
+            return;
+        }
+        let exit = self.hole();
+        self.loops.last_mut().into_iter().for_each(|innermost| innermost.exits.push(exit));
+    }
+
+    fn passes(&mut self, passes: &'p Passes) {
+        let part = match (&passes.first, &passes.percent) {
+            (Some(first), _) => self.compiler.formula(first).map(PassPart::First),
+            (None, Some(percent)) => self.compiler.formula(percent).map(PassPart::Percent),
+            // The reader has seen to it that there is one of them.
+            (None, None) => None,
+        };
+        let Some(part) = part else { return };
+        let count = match passes.of {
+            CountedBy::User => PassCount::User(self.register()),
+            CountedBy::Scenario => {
+                self.compiler.counts += 1;
+                PassCount::Together(self.compiler.counts - 1)
+            }
+        };
+        let head = self.hole();
+        self.steps(&passes.steps);
+        let otherwise = self.here();
+        self.ops[head] = Op::Passes(Box::new(PassesOp { count, part, otherwise }));
+    }
+
+    fn shuffle(&mut self, branches: &'p [Vec<Step>]) {
+        let (order, turn) = (self.register(), self.register());
+        self.ops.push(Op::Shuffle { order, turn });
+        let head = self.hole();
+        let mut targets = Vec::new();
+        for (index, steps) in branches.iter().enumerate() {
+            targets.push(self.here());
+            self.within(index + 1, |flow| flow.steps(steps));
+            self.ops.push(Op::Jump(head as Pc));
+        }
+        self.ops[head] = Op::Shuffled { order, turn, targets: targets.into(), end: self.here() };
+    }
+
+    fn pace(&mut self, pace: &'p Pace) {
+        let Some(rate) = self.compiler.formula(&pace.rate) else { return };
+        let line_of = match pace.by {
+            PacedBy::User => None,
+            PacedBy::Scenario | PacedBy::Run => {
+                self.compiler.counts_active = true;
+                None
+            }
+            PacedBy::ScenarioInLine => Some(Some(self.compiler.scenario.clone())),
+            PacedBy::RunInLine => Some(None),
+        };
+        // A name that no plan can give: a clock of its own.
+        let own = format!("step {}", self.compiler.step);
+        let name = pace.clock.clone().unwrap_or(own);
+        let clock = match line_of {
+            Some(scenario) => {
+                let line = (scenario, name);
+                let known = self.compiler.lines.iter().position(|own| *own == line);
+                PaceClock::Line(known.unwrap_or_else(|| {
+                    self.compiler.lines.push(line);
+                    self.compiler.lines.len() - 1
+                }))
+            }
+            None => match self.clocks.get(&name) {
+                Some(register) => PaceClock::User(*register),
+                None => {
+                    let register = self.register();
+                    self.clocks.insert(name, register);
+                    PaceClock::User(register)
+                }
+            },
+        };
+        self.ops.push(Op::Pace(Box::new(PaceOp { rate, by: pace.by, clock })));
+    }
+
     fn parallel(&mut self, limit: u32, steps: &'p [Step]) {
+        // A branch is a flow of its own: it cannot end a loop around all of them.
+        let loops = std::mem::take(&mut self.loops);
+        let groups = std::mem::take(&mut self.groups);
         let head = self.hole();
         let mut branches = Vec::new();
         for (index, step) in steps.iter().enumerate() {
@@ -162,6 +284,7 @@ impl<'c, 'p> Flow<'c, 'p> {
             let ops = from..self.here();
             branches.push(Branch { ops, registers: registers..self.registers });
         }
+        (self.loops, self.groups) = (loops, groups);
         self.ops[head] = Op::Parallel(Box::new(ParallelOp {
             limit: limit.max(1) as usize,
             branches: branches.into(),
@@ -188,9 +311,12 @@ impl<'c, 'p> Flow<'c, 'p> {
     /// A loop: `head` is given the place behind it, and decides on each pass.
     fn looped(&mut self, steps: &'p [Step], head: impl FnOnce(Pc) -> Op) {
         let start = self.hole();
+        self.loops.push(Loop { head: start as Pc, groups: self.groups, exits: Vec::new() });
         self.steps(steps);
         self.ops.push(Op::Jump(start as Pc));
         self.ops[start] = head(self.here());
+        let exits = self.loops.pop().map(|done| done.exits);
+        exits.into_iter().flatten().for_each(|exit| self.ops[exit] = Op::Jump(self.here()));
     }
 
     /// Keeps a place for an operation that is known later.

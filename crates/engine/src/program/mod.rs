@@ -33,7 +33,7 @@ use std::time::Duration;
 use squall_load::{Curve, Share};
 use squall_metrics::{NameId, Names};
 use squall_plan::expr::{BoundExpr, Slot};
-use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, StopScope, Think};
+use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, PacedBy, StopScope, Think};
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
@@ -96,6 +96,12 @@ pub struct Program {
     pub(crate) http: Http,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
+    /// Whether something asks how many users are active.
+    pub(crate) counts_active: bool,
+    /// How many lines users stand in together, ...
+    pub(crate) lines: usize,
+    /// ... and how many passes they count together.
+    pub(crate) counts: usize,
     /// Names that expressions and templates look at.
     pub(crate) used: HashSet<String>,
     /// Texts that no output may show.
@@ -122,6 +128,8 @@ pub(crate) struct Scenario {
     pub on_error: OnError,
     /// Whether each iteration begins with a fresh session.
     pub fresh_sessions: bool,
+    /// Whether connections of its users end with each iteration.
+    pub fresh_connections: bool,
     /// Limits of a user's bytes a second.
     pub bandwidth: Option<Bandwidth>,
 }
@@ -134,8 +142,14 @@ pub(crate) enum Op {
     Think(Think),
     /// A wait that the user's variables decide.
     ThinkOfUser(BoundTemplate),
+    /// A wait for a rate.
+    Pace(Box<PaceOp>),
     /// A group begins; [`Op::Leave`] ends the innermost one.
-    Enter(u32),
+    Enter {
+        name: u32,
+        /// Whether the waits within it are left out of its time.
+        without_thinks: bool,
+    },
     Leave,
     Set {
         slot: Slot,
@@ -186,6 +200,20 @@ pub(crate) enum Op {
     OncePerUser {
         otherwise: Pc,
     },
+    /// Goes on in some of the passes, to another place in all others.
+    Passes(Box<PassesOp>),
+    /// Draws an order for [`Op::Shuffled`]: its number into `order`, 0 into `turn`.
+    Shuffle {
+        order: Register,
+        turn: Register,
+    },
+    /// The next target in that order; to `end` after the last.
+    Shuffled {
+        order: Register,
+        turn: Register,
+        targets: Box<[Pc]>,
+        end: Pc,
+    },
     /// Several flows at the same time; then on at their end.
     Parallel(Box<ParallelOp>),
     ClearCookies,
@@ -193,6 +221,51 @@ pub(crate) enum Op {
     Log(BoundTemplate),
     Stop(StopScope),
     Metric(Box<MetricOp>),
+}
+
+/// A wait for a rate.
+#[derive(Debug)]
+pub(crate) struct PaceOp {
+    /// Passes a second.
+    pub rate: BoundExpr,
+    pub by: PacedBy,
+    pub clock: PaceClock,
+}
+
+/// Where it is kept when the last pass was due.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PaceClock {
+    /// With each user.
+    User(Register),
+    /// In a line of all users.
+    Line(usize),
+}
+
+/// In which passes steps are done.
+#[derive(Debug)]
+pub(crate) struct PassesOp {
+    pub count: PassCount,
+    pub part: PassPart,
+    /// Where a user goes on in the others.
+    pub otherwise: Pc,
+}
+
+/// Where passes are counted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PassCount {
+    /// With each user.
+    User(Register),
+    /// By all users together.
+    Together(usize),
+}
+
+/// In how many passes steps are done.
+#[derive(Debug)]
+pub(crate) enum PassPart {
+    /// In so many at first.
+    First(BoundExpr),
+    /// In so many of a hundred.
+    Percent(BoundExpr),
 }
 
 /// Flows at the same time.
@@ -235,6 +308,12 @@ impl Program {
         self.scenarios.iter().all(|scenario| scenario.ops.is_empty())
     }
 
+    /// The loads that others wait for.
+    pub(crate) fn awaited_loads(&self) -> Vec<u16> {
+        let is_awaited = |number: &u16| self.loads.iter().any(|load| load.after.contains(number));
+        (0..self.loads.len() as u16).filter(is_awaited).collect()
+    }
+
     /// The name of a row that is known before the run.
     pub(crate) fn row_name(&self, row: u32) -> &str {
         self.names.get(NameId(row)).map_or("", |(_, name)| name)
@@ -273,7 +352,9 @@ impl Program {
 
     /// What the plan asks for of each scenario over the run.
     pub fn planned(&self) -> impl Iterator<Item = Planned<'_>> {
-        self.loads.iter().flat_map(|load| {
+        // When those start that come after others is not known.
+        let known = self.loads.iter().filter(|load| load.after.is_empty());
+        known.flat_map(|load| {
             load.members.iter().map(|member| Planned {
                 scenario: &self.scenarios[member.scenario].name,
                 is_open: matches!(load.shape, Shape::Open(_)),

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{NameOp, Op, Place, PostOp, Program, RequestOp, UrlOp};
+use super::{NameOp, Op, PassPart, Place, PostOp, Program, RequestOp, UrlOp};
 use crate::profile::{LoadProfile, Shape};
 
 impl Display for Program {
@@ -71,7 +71,8 @@ impl Display for Line<'_> {
             Op::Exec(exec) => write!(f, "exec {}", program.row_name(exec.name)),
             Op::Think(think) => write!(f, "think {think:?}"),
             Op::ThinkOfUser(_) => write!(f, "think, as the user's variables say"),
-            Op::Enter(name) => write!(f, "group {}", program.row_name(*name)),
+            Op::Pace(pace) => write!(f, "pace {} a second, {:?}", pace.rate.source(), pace.by),
+            Op::Enter { name, .. } => write!(f, "group {}", program.row_name(*name)),
             Op::Leave => write!(f, "end of group"),
             Op::Set { slot, .. } => write!(f, "set {}", variable(program, *slot)),
             Op::Repeat { limit, counter, .. } => {
@@ -98,6 +99,19 @@ impl Display for Line<'_> {
             Op::RoundRobin { turn, targets } => write!(f, "round robin by r{turn}: {targets:?}"),
             Op::OncePerUser { otherwise } => {
                 write!(f, "after the first iteration go to {otherwise}")
+            }
+            Op::Passes(passes) => {
+                match &passes.part {
+                    PassPart::First(part) => write!(f, "after {} passes", part.source())?,
+                    PassPart::Percent(part) => {
+                        write!(f, "in all but {}% of passes", part.source())?
+                    }
+                }
+                write!(f, " go to {}", passes.otherwise)
+            }
+            Op::Shuffle { order, turn } => write!(f, "shuffle: r{order} = order, r{turn} = 0"),
+            Op::Shuffled { turn, targets, end, .. } => {
+                write!(f, "shuffled by r{turn}: {targets:?}, then {end}")
             }
             Op::Parallel(parallel) => {
                 write!(f, "at most {} at the same time:", parallel.limit)?;

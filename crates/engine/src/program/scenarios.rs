@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use squall_metrics::RowKind;
-use squall_plan::model::{Bandwidth, Defaults, Load, OnError, Session, Step, UserTime};
+use squall_plan::model::{
+    self, Bandwidth, ConnectionReuse, Defaults, Load, OnError, Session, Step, UserTime,
+};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
@@ -42,6 +44,7 @@ impl<'p> Compiler<'p> {
             let replaced = self.enter(&scenario.vars);
             scenarios.push(self.scenario(name, &scenario.tags, steps, on_error, bandwidth));
             self.leave(replaced);
+            scenarios[index].fresh_connections = self.has_fresh_connections(scenario);
             if self.options.section == Section::Trial {
                 loads.push(LoadProfile::once(index));
                 continue;
@@ -63,6 +66,7 @@ impl<'p> Compiler<'p> {
         {
             self.load(&load.value, load.span, shared, Duration::ZERO, &mut loads);
         }
+        self.after(&mut loads);
         for load in &loads {
             // An arrival is somebody who was not there before; a user is the same all the time.
             let default = match load.shape {
@@ -76,6 +80,61 @@ impl<'p> Compiler<'p> {
             }
         }
         (scenarios, loads)
+    }
+
+    /// Whether the connections of a scenario's users end with each iteration.
+    fn has_fresh_connections(&mut self, scenario: &model::Scenario) -> bool {
+        let reuse = self.plan.connections.reuse;
+        if let (Some(_), ConnectionReuse::Pool(_)) = (scenario.fresh_connections, reuse) {
+            let message = "`fresh_connections` has no meaning where connections come from a pool";
+            self.error(scenario.span, message.to_owned(), "leave it out");
+        }
+        scenario.fresh_connections.unwrap_or(reuse == ConnectionReuse::PerIteration)
+    }
+
+    /// Which loads each load waits for.
+    fn after(&mut self, loads: &mut [LoadProfile]) {
+        let plan = self.plan;
+        let of = |loads: &[LoadProfile], name: &str| {
+            let scenario = plan.scenarios.iter().position(|own| own.name.value == name)?;
+            let own = |load: &LoadProfile| {
+                load.members[0].scenario == scenario && load.members.len() == 1
+            };
+            Some((scenario, loads.iter().position(own)))
+        };
+        for scenario in plan.scenarios.iter().filter(|scenario| !scenario.after.is_empty()) {
+            let Some((_, Some(own))) = of(loads, &scenario.name.value) else {
+                let message = "`after` needs a `load` of the scenario's own".to_owned();
+                self.error(scenario.after[0].span, message, "");
+                continue;
+            };
+            for name in &scenario.after {
+                match of(loads, &name.value) {
+                    Some((_, Some(other))) => loads[own].after.push(other as u16),
+                    Some((_, None)) => {
+                        let message =
+                            format!("`{}` has no load of its own to wait for", name.value);
+                        self.error(name.span, message, "");
+                    }
+                    None => {
+                        let message = format!("there is no scenario `{}`", name.value);
+                        self.error(name.span, message, "");
+                    }
+                }
+            }
+        }
+        // Those whose turn comes, again and again: what is left waits for itself.
+        let mut done = vec![false; loads.len()];
+        while let Some(next) = (0..loads.len()).find(|load| {
+            !done[*load] && loads[*load].after.iter().all(|other| done[usize::from(*other)])
+        }) {
+            done[next] = true;
+        }
+        if let Some(stuck) = done.iter().position(|done| !done) {
+            let scenario = &plan.scenarios[loads[stuck].members[0].scenario];
+            let message = format!("`{}` would wait for itself to end", scenario.name.value);
+            self.error(scenario.span, message, "look at `after`");
+        }
     }
 
     fn load(
@@ -121,6 +180,7 @@ impl<'p> Compiler<'p> {
             feeds,
             on_error,
             fresh_sessions: false,
+            fresh_connections: self.plan.connections.reuse == ConnectionReuse::PerIteration,
             bandwidth,
         }
     }

@@ -42,6 +42,10 @@ pub(crate) enum Intrinsic {
     Iteration,
     /// Name of the scenario.
     Scenario,
+    /// Seconds of the run at which the user last went on.
+    Elapsed,
+    /// Whether the user's last request, or program, was no error; true before the first.
+    LastOk,
 }
 
 const CELL: u32 = 1 << 30;
@@ -49,7 +53,7 @@ const INTRINSIC: u32 = 1 << 31;
 /// Bits of a column's number within a cell's slot.
 const COLUMN_BITS: u32 = 16;
 
-const INTRINSICS: [(&str, Intrinsic, bool); 9] = [
+const INTRINSICS: [(&str, Intrinsic, bool); 11] = [
     ("status", Intrinsic::Status, true),
     ("body", Intrinsic::Body, true),
     ("body_bytes", Intrinsic::BodyBytes, true),
@@ -59,6 +63,8 @@ const INTRINSICS: [(&str, Intrinsic, bool); 9] = [
     ("user", Intrinsic::User, false),
     ("iteration", Intrinsic::Iteration, false),
     ("scenario", Intrinsic::Scenario, false),
+    ("elapsed", Intrinsic::Elapsed, false),
+    ("last_ok", Intrinsic::LastOk, false),
 ];
 
 /// Names that other tools, or other versions, have for facts about a response, and the plan's own.

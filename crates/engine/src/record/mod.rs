@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
 
 use squall_base::escape_control;
 use squall_metrics::{
@@ -354,9 +355,14 @@ impl Recorder {
             self.messages.send(Message::Slice { slice: full, give_back: self.give_back.clone() });
     }
 
-    /// Asks whoever commands the run to end it in order.
-    pub(crate) fn ask_to_stop(&self) {
-        let _ = self.messages.send(Message::StopAsked);
+    /// Asks whoever commands the run to end it; what is in flight may take so long.
+    pub(crate) fn ask_to_stop(&self, graceful: Duration) {
+        let _ = self.messages.send(Message::StopAsked(graceful));
+    }
+
+    /// Says that this worker's share of a load is done.
+    pub(crate) fn tell_load_done(&self, load: u16) {
+        let _ = self.messages.send(Message::LoadDone(load));
     }
 
     /// Says that a load has ended before its time, for all workers.

@@ -16,6 +16,8 @@ pub(super) struct Load<U> {
     began: Nanos,
     /// That of its timers: those of another one do nothing.
     generation: u16,
+    /// Whether it waits for others to be done.
+    held: bool,
     ended: bool,
     /// Users that do something or wait within an iteration.
     active: u64,
@@ -65,6 +67,7 @@ impl<U: Seated> Load<U> {
             profile: profile.clone(),
             began: start.saturating_add(profile.start),
             generation: 0,
+            held: !profile.after.is_empty(),
             ended: false,
             active: 0,
             seats: Seats::default(),
@@ -99,19 +102,19 @@ impl<U: Seated> Load<U> {
 
     /// Whether nothing more will come of it.
     pub(super) fn is_done(&self) -> bool {
-        self.active == 0 && (self.ended || self.due().is_none())
+        self.active == 0 && (self.ended || (!self.held && self.due().is_none()))
     }
 
     /// When it ends, on the run's clock. `None`: it has, or ends when its iterations are done.
     pub(super) fn ends(&self) -> Option<Nanos> {
-        let end = self.profile.shape.end().filter(|_| !self.ended)?;
+        let end = self.profile.shape.end().filter(|_| !self.ended && !self.held)?;
         Some(self.began.saturating_add(end))
     }
 
     /// When the number of its users changes next, or the next arrival is due, on the run's clock.
     pub(super) fn due(&self) -> Option<Nanos> {
         let due = match &self.workload {
-            _ if self.ended => None,
+            _ if self.ended || self.held => None,
             Workload::Closed(closed) => closed.due(),
             Workload::Open(open) => open.due(),
         };
@@ -255,9 +258,20 @@ impl<U: Seated> Load<U> {
     /// Leaves out the arrivals that are due before `now`, on the run's clock; how many they were.
     pub(super) fn skip_before(&mut self, now: Nanos) -> u64 {
         match &mut self.workload {
-            Workload::Open(open) if !self.ended => open.skip_before(now.saturating_sub(self.began)),
+            Workload::Open(open) if !self.ended && !self.held => {
+                open.skip_before(now.saturating_sub(self.began))
+            }
             _ => 0,
         }
+    }
+
+    /// Those that it waits for are done. Returns whether it starts now.
+    pub(super) fn release(&mut self, at: Nanos) -> bool {
+        if std::mem::take(&mut self.held) {
+            self.began = at.saturating_add(self.profile.start);
+            return true;
+        }
+        false
     }
 
     /// It is later by a pause.
@@ -294,7 +308,7 @@ impl<U: Seated> Load<U> {
         match (&mut self.workload, &self.profile.shape) {
             (Workload::Closed(closed), Shape::Closed(shape)) => {
                 closed.reshare(shape, share);
-                if at >= self.began {
+                if at >= self.began && !self.held {
                     self.wanted = closed.change(time);
                 }
                 (self.settled, self.changed) = (0, at);

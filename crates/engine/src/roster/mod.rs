@@ -193,6 +193,18 @@ impl<U: Seated> Roster<U> {
         self.unsettled.is_empty() && self.loads.iter().all(Load::is_done)
     }
 
+    /// Whether nothing more will come of a load.
+    pub(crate) fn is_load_done(&self, load: u16) -> bool {
+        !self.unsettled.contains(&load) && self.loads[usize::from(load)].is_done()
+    }
+
+    /// A load that waits for others starts: they are done.
+    pub(crate) fn release(&mut self, load: u16, at: Nanos) {
+        if self.load_mut(load).release(at) {
+            self.arm(load);
+        }
+    }
+
     /// Whether all loads have ended.
     pub(crate) fn all_ended(&self) -> bool {
         self.loads.iter().all(Load::has_ended)

@@ -472,3 +472,49 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_load_waits_for_those_that_it_comes_after() {
+    let once =
+        |users| model::Closed { users: Some(users), iterations: Some(1), ..Default::default() };
+    let first = closed(once(2));
+    let mut then = closed(model::Closed {
+        users: Some(1),
+        duration: Some(Duration::from_secs(5)),
+        ..Default::default()
+    });
+    then.after = vec![0];
+    then.start = S;
+    let mut roster = roster(&[first, then]);
+    let admitted = due(&mut roster, 0);
+    assert_eq!(admitted.len(), 2, "{admitted:?}");
+    assert!(!roster.is_load_done(0) && !roster.is_load_done(1));
+    for action in admitted {
+        let Action::Admit { seat, .. } = action else { panic!("{action:?}") };
+        assert_eq!(seat.load, 0);
+        roster.leave(seat);
+    }
+    assert!(roster.is_load_done(0) && !roster.is_done(), "the other is still to come");
+    assert_eq!(due(&mut roster, 60 * S), []);
+    roster.release(1, 60 * S);
+    assert_eq!(due(&mut roster, 61 * S - 1), [], "its own delay counts from there");
+    roster.release(1, 60 * S + 1);
+    let [Action::Admit { seat, due: 61_000_000_000, .. }] = due(&mut roster, 61 * S)[..] else {
+        panic!("one user")
+    };
+    assert!(due(&mut roster, 66 * S - 1).is_empty() && !roster.is_surplus(seat));
+    assert!(due(&mut roster, 66 * S).is_empty() && roster.is_surplus(seat), "its end too");
+    roster.leave(seat);
+    assert!(roster.is_done());
+}
+
+#[test]
+fn a_load_that_never_got_its_turn_ends_with_the_run() {
+    let mut waits = open(100.0, 1_000, 10);
+    waits.after = vec![0];
+    let endless = closed(model::Closed { users: Some(0), endless: true, ..Default::default() });
+    let mut roster = roster(&[endless, waits]);
+    assert!(due(&mut roster, 0).is_empty() && !roster.is_done());
+    assert_eq!(roster.stop(5 * S), 0, "no arrival of it was due");
+    assert!(due(&mut roster, 5 * S).is_empty() && roster.is_done());
+}

@@ -396,7 +396,7 @@ impl Worker {
 
     /// Closes what a user may not keep over its iterations.
     pub(crate) fn end_connections(&self, user: &Core) {
-        if self.program.connections == ConnectionReuse::PerIteration {
+        if self.program.scenarios[user.scenario()].fresh_connections {
             user.connections.borrow_mut().clear();
             user.pools.clear();
         }

@@ -51,6 +51,10 @@ pub(crate) struct Core {
     pub iteration_over: Cell<bool>,
     /// What its strands do at the same time.
     pub concurrency: Concurrency,
+    /// How long the run had lasted when it last went on, in nanoseconds.
+    pub elapsed: Cell<u64>,
+    /// Whether its last sample was no error; true before the first.
+    pub last_ok: Cell<bool>,
     /// Iterations begun before this one.
     pub iteration: Cell<u64>,
     /// When the current iteration was due; the next one follows by the pacing, see
@@ -101,6 +105,8 @@ impl User {
                 stopped: Cell::new(false),
                 iteration_over: Cell::new(false),
                 concurrency: Concurrency::default(),
+                elapsed: Cell::new(0),
+                last_ok: Cell::new(true),
                 iteration: Cell::new(0),
                 paced: Cell::new(0),
                 random: Cell::new(Random::new(0)),

@@ -22,6 +22,8 @@ pub(crate) struct Strand {
     registers: Vec<u64>,
     /// Groups that it is in, the innermost last.
     pub groups: Vec<OpenGroup>,
+    /// How long it has waited where the plan says so, in nanoseconds.
+    pub thought: u64,
     /// Whether it is one of several of its user at the same time.
     pub is_branch: bool,
     /// Whether something in it failed: what a branch tells the strand that it belongs to.
@@ -36,6 +38,8 @@ pub(crate) struct OpenGroup {
     pub since: u64,
     /// Whether a request in it failed.
     pub failed: bool,
+    /// How long its strand had waited before, if waits within it are left out of its time.
+    pub thought_before: Option<u64>,
 }
 
 impl Strand {
@@ -58,6 +62,13 @@ impl Strand {
         self.groups.iter_mut().for_each(|group| group.failed = true);
     }
 
+    /// Ends the innermost group. One that leaves its waits out begins later by them.
+    pub(crate) fn pop_group(&mut self) -> Option<OpenGroup> {
+        let group = self.groups.pop()?;
+        let waited = group.thought_before.map_or(0, |before| self.thought.saturating_sub(before));
+        Some(OpenGroup { since: group.since.saturating_add(waited), ..group })
+    }
+
     /// The strand of a branch, which begins where this one stands: in no group of its own, with its
     /// own copy of the loops' numbers.
     pub(crate) fn branch(&self) -> Strand {
@@ -68,6 +79,7 @@ impl Strand {
             arrived: self.arrived,
             registers: self.registers.clone(),
             groups: Vec::new(),
+            thought: 0,
             is_branch: true,
             failed: false,
         }

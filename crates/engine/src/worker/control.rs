@@ -1,5 +1,7 @@
 //! What a worker is told, and what it tells the others: the end of a load or of the run, a pause.
 
+use std::time::Duration;
+
 use super::Worker;
 use crate::roster::Change;
 use crate::run::{ChangeKind, Command, Orders};
@@ -9,6 +11,9 @@ impl Worker {
         let now = self.clock.now();
         for load in &orders.ended {
             self.roster.borrow_mut().end_load(*load, now);
+        }
+        for load in &orders.released {
+            self.roster.borrow_mut().release(*load, now);
         }
         for change in &orders.changes[self.changed.replace(orders.changes.len())..] {
             let at = self.recorder.start().saturating_add(change.after);
@@ -51,10 +56,11 @@ impl Worker {
         self.wake.notify_one();
     }
 
-    /// Ends the run from within: here at once, on other workers as soon as they are told.
-    pub(crate) fn stop_run(&self) {
-        self.recorder.ask_to_stop();
-        self.stop(crate::profile::nanos(self.program.graceful_stop));
+    /// Ends the run from within: here at once, on other workers as soon as they are told. What is in flight may
+    /// take so long.
+    pub(crate) fn stop_run(&self, graceful: Duration) {
+        self.recorder.ask_to_stop(graceful);
+        self.stop(crate::profile::nanos(graceful));
     }
 
     /// Ends a load before its time: here at once, on other workers as soon as they are told.
@@ -62,6 +68,17 @@ impl Worker {
         self.recorder.tell_load_ended(load);
         self.roster.borrow_mut().end_load(load, self.clock.now());
         self.wake.notify_one();
+    }
+
+    /// Tells of loads that others wait for and whose share here is done.
+    pub(super) fn tell_done_loads(&self) {
+        self.awaited.borrow_mut().retain(|load| {
+            let is_done = self.roster.borrow().is_load_done(*load);
+            if is_done {
+                self.recorder.tell_load_done(*load);
+            }
+            !is_done
+        });
     }
 
     /// Cancels all that is in flight.

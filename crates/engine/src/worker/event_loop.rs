@@ -65,6 +65,7 @@ impl Worker {
         let mut ordered = true;
         loop {
             let caught_up = self.advance(self.clock.now());
+            self.tell_done_loads();
             if self.is_done() {
                 return;
             }
@@ -152,7 +153,7 @@ impl Worker {
                 let User { core, strand } = &mut *user;
                 self.cut_off_spans(core, strand);
                 self.note(&user.core, UserState::Finished, at);
-                self.recorder.levels.user_left(user.core.scenario());
+                self.note_left(user.core.scenario());
                 self.note_users();
             }
             Action::Timer { id, due } => self.timer_fired(Timer::of(id), due, now),
@@ -210,7 +211,7 @@ impl Worker {
         self.note(&user.core, UserState::Ready, due);
         user.core.paced.set(self.roster.borrow().first_iteration(due));
         user.strand.due = due;
-        self.recorder.levels.user_came(user.core.scenario());
+        self.note_came(user.core.scenario());
         self.note_users();
         self.spawn(user);
     }
@@ -220,7 +221,7 @@ impl Worker {
         let same = user.filter(|user| user.core.seat == seat);
         let mut user = same.unwrap_or_else(|| Box::new(User::new(seat)));
         (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
-        self.recorder.levels.user_came(user.core.scenario());
+        self.note_came(user.core.scenario());
         self.note_users();
         self.spawn(user);
     }

@@ -36,6 +36,7 @@ use crate::sample::bursts::Bursts;
 use crate::sample::connections::Pools;
 use crate::sample::in_flight::{InFlight, InFlightTable};
 use crate::scratch::{Buffer, Buffers};
+use crate::together::Together;
 use crate::trace::Trace;
 use crate::user::{Core, User};
 use alarm::Alarm;
@@ -60,6 +61,7 @@ pub(crate) struct Assignment {
     pub start: u64,
     pub messages: Sender<Message>,
     pub names: Arc<NameRegistry>,
+    pub together: Arc<Together>,
     pub orders: watch::Receiver<Orders>,
     /// Told of every request and response (`squall try`).
     pub trace: Option<Trace>,
@@ -107,6 +109,10 @@ pub(crate) struct Worker {
     wake: Notify,
     /// How many changes were made of those that were ordered.
     changed: Cell<usize>,
+    /// What the users of all workers do together.
+    pub together: Arc<Together>,
+    /// Loads that others wait for, and that are not done here.
+    awaited: RefCell<Vec<u16>>,
     variables: Option<LastVariables>,
 }
 
@@ -205,6 +211,8 @@ impl Worker {
             broken: RefCell::new(None),
             wake: Notify::new(),
             changed: Cell::new(0),
+            together: assignment.together,
+            awaited: RefCell::new(program.awaited_loads()),
             variables: assignment.variables,
             program,
             clock,
@@ -239,6 +247,18 @@ impl Worker {
         }
     }
 
+    /// A user of a scenario is active from now on.
+    fn note_came(&self, scenario: usize) {
+        self.recorder.levels.user_came(scenario);
+        self.together.user_came(scenario);
+    }
+
+    /// A user of a scenario is no longer active.
+    fn note_left(&self, scenario: usize) {
+        self.recorder.levels.user_left(scenario);
+        self.together.user_left(scenario);
+    }
+
     /// The number of users that exist, or do something for an open workload, has changed.
     fn note_users(&self) {
         self.recorder.users(self.roster.borrow().active());
@@ -252,7 +272,7 @@ impl Worker {
 
     /// A user waits for its next arrival.
     pub(crate) fn free(&self, user: Box<User>) {
-        self.recorder.levels.user_left(user.core.scenario());
+        self.note_left(user.core.scenario());
         self.roster.borrow_mut().free(user);
         self.note_users();
     }
@@ -261,9 +281,12 @@ impl Worker {
     pub(crate) fn leave(&self, user: Box<User>, now: u64) {
         self.leave_variables(&user.core);
         self.note(&user.core, UserState::Finished, now);
-        self.recorder.levels.user_left(user.core.scenario());
+        self.note_left(user.core.scenario());
         self.roster.borrow_mut().leave(user.core.seat);
         self.note_users();
+        if !self.awaited.borrow().is_empty() {
+            self.wake.notify_one();
+        }
     }
 
     /// Leaves the variables of a user that have a value where the caller of a run of one user finds them.

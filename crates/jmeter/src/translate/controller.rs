@@ -1,68 +1,278 @@
-//! Controllers as steps that have others in them, and timers as waits before each request in their scope.
-
-use std::time::Duration;
+//! Controllers as steps that have others in them, and samplers with what goes before and after each.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Step, StepKind, Tags, Think, Thinking};
+use squall_plan::model::{CountedBy, Passes, Step, StepKind, Tags, ThinkTime};
 use squall_plan::span::Span;
 
 use super::Translator;
 use super::group::Gathered;
-use super::texts::{Piece, literal};
+use super::step;
 use crate::elements::Role;
 use crate::scope;
 use crate::tree::ElementId;
 
+/// Controllers that do nothing but to hold others.
+pub(super) const PLAIN: [&str; 4] =
+    ["GenericController", "RecordingController", "TestFragmentController", "ModuleController"];
+
 impl Translator<'_> {
     /// What is directly below a group or a controller, as steps.
     pub(super) fn steps(&self, around: ElementId, gathered: &mut Gathered) -> Vec<Step> {
-        let mut steps = Vec::new();
+        let children = self.children(around, gathered);
+        children.into_iter().flat_map(|(_, steps)| steps).collect()
+    }
+
+    /// The samplers and controllers directly below an element, each with its steps.
+    pub(super) fn children(
+        &self,
+        around: ElementId,
+        gathered: &mut Gathered,
+    ) -> Vec<(ElementId, Vec<Step>)> {
+        let mut found = Vec::new();
         for child in self.tree.enabled_children(around) {
-            match (self.role(child), self.class(child)) {
-                (Some(Role::Sampler), "HTTPSamplerProxy") => {
-                    let held = scope::of_sampler(self.tree, child);
-                    steps.extend(held.timers.iter().filter_map(|timer| self.timer(*timer)));
-                    let request = self.request(child, &held, gathered);
-                    steps.push(StepKind::Request(Box::new(request)));
+            let kinds = match self.role(child) {
+                Some(Role::Sampler) => self.sampler(child, gathered),
+                Some(Role::Controller) => self.controller(child, gathered),
+                // A fragment does nothing where it stands, but in the place of a module.
+                _ if self.class(child) == "TestFragmentController"
+                    && self.class(around) == "ModuleController" =>
+                {
+                    self.controller(child, gathered)
                 }
-                (Some(Role::Controller), _) => steps.extend(self.controller(child, gathered)),
-                _ => {}
-            }
+                _ => continue,
+            };
+            found.push((child, kinds.into_iter().map(step).collect()));
         }
-        steps.into_iter().map(|kind| Step { kind, span: Span::default() }).collect()
+        found
     }
 
-    /// A controller: what is in it, or one step that has that in it.
-    fn controller(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
-        let inner = self.steps(id, gathered);
-        let kind = match self.class(id) {
-            "GenericController" | "RecordingController" => {
-                self.read(id).finish();
-                return inner.into_iter().map(|step| step.kind).collect();
+    /// A sampler with the waits before it; only if all conditions hold that are looked at before each.
+    fn sampler(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
+        let held = scope::of_sampler(self.tree, id);
+        let kinds = match self.class(id) {
+            "HTTPSamplerProxy" => {
+                let request = self.request(id, &held, gathered);
+                let mut kinds = vec![StepKind::Request(Box::new(request))];
+                kinds.extend(self.after_sample(&held));
+                kinds
             }
-            "LoopController" => self.repeat(id, inner),
-            "TransactionController" => self.transaction(id, inner),
-            "OnceOnlyController" => self.once(id, inner),
-            // The inventory says that it is not supported; what is in it was looked at.
-            _ => None,
+            "TestAction" => self.action(id),
+            "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, &held),
+            // The inventory says that it is not supported.
+            _ => return Vec::new(),
         };
-        kind.into_iter().collect()
+        let mut steps = self.waits_before(&held.timers);
+        steps.extend(kinds);
+        match gathered.guards.join(" && ") {
+            guards if guards.is_empty() => steps,
+            guards => self.only_if(id, &guards, steps.into_iter().map(step).collect()),
+        }
     }
 
-    fn repeat(&self, id: ElementId, steps: Vec<Step>) -> Option<StepKind> {
+    /// Steps on a condition.
+    pub(super) fn only_if(&self, id: ElementId, condition: &str, then: Vec<Step>) -> Vec<StepKind> {
+        let condition = self.expression(id, condition);
+        let kind = condition.filter(|_| !then.is_empty());
+        kind.map(|condition| StepKind::If { condition, then, otherwise: Vec::new() })
+            .into_iter()
+            .collect()
+    }
+
+    /// A controller: what is in it, or steps that have that in them.
+    fn controller(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
+        let class = self.class(id);
+        match class {
+            "IfController" => return self.if_controller(id, gathered),
+            "RunTime" => return self.runtime(id, gathered),
+            "RandomController"
+            | "InterleaveControl"
+            | "RandomOrderController"
+            | "SwitchController" => return self.branches(id, gathered),
+            "com.blazemeter.jmeter.controller.ParallelSampler" => {
+                return self.parallel(id, gathered);
+            }
+            _ => {}
+        }
+        let inner = self.steps(id, gathered);
+        match class {
+            _ if PLAIN.contains(&class) => {
+                let reader = self.read(id);
+                reader.pass(&["ModuleController.node_path"]);
+                reader.finish();
+                inner.into_iter().map(|step| step.kind).collect()
+            }
+            "LoopController" => self.repeat(id, inner, &gathered.guards),
+            "WhileController" => self.while_controller(id, inner, &gathered.guards),
+            "ForeachController" => self.for_each(id, inner),
+            "TransactionController" => self.transaction(id, inner).into_iter().collect(),
+            "OnceOnlyController" => self.once(id, inner).into_iter().collect(),
+            "ThroughputController" => self.throughput(id, inner).into_iter().collect(),
+            "CriticalSectionController" => self.critical_section(id, inner),
+            // The inventory says that it is not supported; what is in it was looked at.
+            _ => Vec::new(),
+        }
+    }
+
+    fn if_controller(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
         let reader = self.read(id);
-        let loops = reader.number("LoopController.loops", 0);
-        if !reader.flag("LoopController.continue_forever", true) {
-            self.obstacle(id, "a loop that is done once for all");
-        }
+        let condition = reader.source("IfController.condition");
+        let is_expression = reader.flag("IfController.useExpression", false);
+        let for_all = reader.flag("IfController.evaluateAll", false);
         reader.finish();
-        let loops = loops?;
-        if loops < 0 {
-            self.obstacle(id, "a loop without end");
+        let condition = match self.holds(condition, is_expression) {
+            Ok(condition) => condition,
+            Err(what) => {
+                self.obstacle(id, what);
+                self.steps(id, gathered);
+                return Vec::new();
+            }
+        };
+        if !for_all {
+            let inner = self.steps(id, gathered);
+            return self.only_if(id, &condition, inner);
         }
-        let is_something = loops > 0 && !steps.is_empty();
-        let times = Expr::number(loops, Span::default());
-        is_something.then_some(StepKind::Repeat { times, counter: None, steps })
+        if let Some(looping) = self.below(id, &["WhileController", "RunTime"]) {
+            self.obstacle(looping, "a loop in a condition that is evaluated for all children");
+        }
+        gathered.guards.push(format!("({condition})"));
+        let inner = self.steps(id, gathered);
+        gathered.guards.pop();
+        inner.into_iter().map(|step| step.kind).collect()
+    }
+
+    /// The first active controller of some classes below an element.
+    fn below(&self, id: ElementId, classes: &[&str]) -> Option<ElementId> {
+        self.tree.enabled_children(id).find_map(|child| {
+            let is_one = classes.contains(&self.class(child));
+            if is_one { Some(child) } else { self.below(child, classes) }
+        })
+    }
+
+    /// Steps again and again for a time, which is looked at before each sampler.
+    fn runtime(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
+        let reader = self.read(id);
+        let seconds = self.pieces(id, reader.source("RunTime.seconds"));
+        reader.finish();
+        let seconds = super::texts::expression(&seconds);
+        let until = format!("until_{}", id.number());
+        let goes_on = format!("now_ms() < {until}");
+        gathered.guards.push(goes_on.clone());
+        let steps = self.steps(id, gathered);
+        gathered.guards.pop();
+        let Some(condition) = self.expression(id, &goes_on).filter(|_| !steps.is_empty()) else {
+            return Vec::new();
+        };
+        let end = format!("now_ms() + int(double({seconds}) * 1000)");
+        vec![self.set(id, &until, &end), StepKind::While { condition, steps }]
+    }
+
+    fn repeat(&self, id: ElementId, steps: Vec<Step>, guards: &[String]) -> Vec<StepKind> {
+        let reader = self.read(id);
+        let loops = self.pieces(id, reader.source("LoopController.loops"));
+        let again = reader.flag("LoopController.continue_forever", true);
+        reader.finish();
+        if steps.is_empty() {
+            return Vec::new();
+        }
+        let kind = match super::texts::literal(&loops).map(|text| text.trim().parse::<i64>()) {
+            // What is no number is 0.
+            Some(Err(_)) | Some(Ok(0)) => return Vec::new(),
+            Some(Ok(loops)) if loops > 0 => {
+                let counter = self.counts_passes(id).then(|| pass_of(id));
+                let times = Expr::number(loops, Span::default());
+                StepKind::Repeat { times, counter, steps }
+            }
+            Some(Ok(_)) => {
+                let goes_on =
+                    if guards.is_empty() { "true".to_owned() } else { guards.join(" && ") };
+                let Some(condition) = self.expression(id, &goes_on) else { return Vec::new() };
+                StepKind::While { condition, steps }
+            }
+            None => {
+                let times = format!("int({})", super::texts::expression(&loops));
+                let Some(times) = self.expression(id, &times) else { return Vec::new() };
+                let counter = self.counts_passes(id).then(|| pass_of(id));
+                StepKind::Repeat { times, counter, steps }
+            }
+        };
+        if again {
+            return vec![kind];
+        }
+        vec![first_passes(Expr::number(1, Span::default()), CountedBy::User, vec![step(kind)])]
+    }
+
+    /// Whether something directly below a loop asks for the number of its pass.
+    fn counts_passes(&self, id: ElementId) -> bool {
+        self.tree.enabled_children(id).any(|child| self.class(child) == "OnceOnlyController")
+    }
+
+    fn while_controller(
+        &self,
+        id: ElementId,
+        steps: Vec<Step>,
+        guards: &[String],
+    ) -> Vec<StepKind> {
+        let reader = self.read(id);
+        let written = reader.source("WhileController.condition").trim();
+        reader.finish();
+        let goes_on = match written {
+            // Looked at behind each pass alone.
+            "" => Ok(format!("({} || last_ok)", pass_of(id))),
+            last if last.eq_ignore_ascii_case("LAST") => Ok("last_ok".to_owned()),
+            condition => self.goes_on(condition),
+        };
+        let condition = goes_on.map(|own| {
+            let all = guards.iter().cloned().chain([format!("({own})")]);
+            all.collect::<Vec<_>>().join(" && ")
+        });
+        let condition = condition.map_err(|what| self.obstacle(id, what)).ok();
+        let condition = condition.and_then(|condition| self.expression(id, &condition));
+        let Some(condition) = condition.filter(|_| !steps.is_empty()) else { return Vec::new() };
+        if !written.is_empty() {
+            return vec![StepKind::While { condition, steps }];
+        }
+        let mut within = vec![step(self.set(id, &pass_of(id), "false"))];
+        within.extend(steps);
+        vec![self.set(id, &pass_of(id), "true"), StepKind::While { condition, steps: within }]
+    }
+
+    /// The values of variables with numbers, up to the first that is not set.
+    fn for_each(&self, id: ElementId, steps: Vec<Step>) -> Vec<StepKind> {
+        let reader = self.read(id);
+        let (input, item) = (
+            reader.constant("ForeachController.inputVal").unwrap_or_default(),
+            reader.constant("ForeachController.returnVal").unwrap_or_default(),
+        );
+        let separator = if reader.flag("ForeachController.useSeparator", true) { "_" } else { "" };
+        let (from, to) = (
+            reader.number("ForeachController.startIndex", 0).unwrap_or(0).max(0),
+            reader.number("ForeachController.endIndex", i64::MAX).unwrap_or(0),
+        );
+        reader.finish();
+        let mut list = String::from("[]");
+        let mut values = Vec::new();
+        for number in from + 1..=to {
+            let name = format!("{input}{separator}{number}");
+            let unset = super::texts::quoted(&format!("${{{name}}}"));
+            match (self.names.variable(&name), self.constants.known(&name)) {
+                (Some(variable), _) => values.push((variable.to_owned(), unset)),
+                (None, Some(Some(value))) => values.push((super::texts::quoted(value), unset)),
+                _ => break,
+            }
+        }
+        if self.names.is_made_beside(&format!("{input}{separator}{}", from + 1)) {
+            self.obstacle(id, format!("`{input}`, of which the number of values is not known"));
+        }
+        for (value, unset) in values.iter().rev() {
+            list = format!("({value} == {unset} ? [] : [{value}] + {list})");
+        }
+        let (Some(item), Some(list)) = (self.names.variable(&item), self.expression(id, &list))
+        else {
+            return Vec::new();
+        };
+        let is_something = !values.is_empty() && !steps.is_empty();
+        let item = item.to_owned();
+        is_something.then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
     }
 
     fn transaction(&self, id: ElementId, steps: Vec<Step>) -> Option<StepKind> {
@@ -72,86 +282,100 @@ impl Translator<'_> {
             self.obstacle(id, "assertions about a transaction's own sample");
         }
         let with_timers = reader.flag("TransactionController.includeTimers", true);
-        if !with_timers && self.waits(id) {
-            self.obstacle(id, "a time without that of its timers");
-        }
         reader.finish();
+        let think_time = if with_timers { ThinkTime::Included } else { ThinkTime::Excluded };
         let name = self.name(id);
-        (!steps.is_empty()).then_some(StepKind::Group { name, tags: Tags::new(), steps })
+        let tags = Tags::new();
+        (!steps.is_empty()).then_some(StepKind::Group { name, tags, think_time, steps })
     }
 
-    /// Whether a timer holds for a sampler somewhere below an element.
-    fn waits(&self, id: ElementId) -> bool {
-        self.tree.enabled_children(id).any(|child| match self.role(child) {
-            Some(Role::Sampler) => !scope::of_sampler(self.tree, child).timers.is_empty(),
-            Some(Role::Controller) => self.waits(child),
-            _ => false,
-        })
-    }
-
+    /// Steps in the first pass of what is around them.
     fn once(&self, id: ElementId, steps: Vec<Step>) -> Option<StepKind> {
         self.read(id).finish();
-        let counts = |id: &ElementId| {
-            let plain = ["GenericController", "RecordingController", "TransactionController"];
-            self.role(*id) == Some(Role::Controller) && !plain.contains(&self.class(*id))
-        };
-        if self.tree.around(id).any(|around| counts(&around)) {
-            self.obstacle(id, "once within a controller that counts by itself");
+        let around = self.tree.around(id).next().filter(|_| !steps.is_empty())?;
+        match self.class(around) {
+            "LoopController" => {
+                let condition = self.expression(id, &format!("{} == 0", pass_of(around)))?;
+                Some(StepKind::If { condition, then: steps, otherwise: Vec::new() })
+            }
+            _ if self.role(around) == Some(Role::ThreadGroup) => Some(StepKind::OncePerUser(steps)),
+            class if PLAIN.contains(&class) || class == "TransactionController" => {
+                let once = Expr::number(1, Span::default());
+                Some(first_passes(once, CountedBy::User, steps))
+            }
+            _ => {
+                self.obstacle(id, "once within a controller that counts by itself");
+                None
+            }
         }
-        (!steps.is_empty()).then_some(StepKind::OncePerUser(steps))
+    }
+
+    /// Steps in some of the passes of what is around them.
+    fn throughput(&self, id: ElementId, steps: Vec<Step>) -> Option<StepKind> {
+        let reader = self.read(id);
+        let is_percent = reader.number("ThroughputController.style", 0)? == 1;
+        let of = match reader.flag("ThroughputController.perThread", true) {
+            true => CountedBy::User,
+            false => CountedBy::Scenario,
+        };
+        let (total, percent) = (
+            self.pieces(id, reader.source("ThroughputController.maxThroughput")),
+            self.pieces(id, reader.source("ThroughputController.percentThroughput")),
+        );
+        reader.finish();
+        self.look_at_passes(id);
+        let pieces = if is_percent { percent } else { total };
+        let part = match super::texts::literal(&pieces).map(str::trim) {
+            None => format!("double({})", super::texts::expression(&pieces)),
+            // What is no number is 0.
+            Some(text) => text.parse::<f64>().unwrap_or(0.0).to_string(),
+        };
+        let part = self.expression(id, &part).filter(|_| !steps.is_empty())?;
+        if !is_percent {
+            return Some(first_passes(part, of, steps));
+        }
+        Some(StepKind::Passes(Box::new(Passes { first: None, percent: Some(part), of, steps })))
+    }
+
+    /// A controller that counts the passes of the one around it counts them even where it is not come to.
+    fn look_at_passes(&self, id: ElementId) {
+        let around = self.tree.around(id).next();
+        let chooses = ["RandomController", "InterleaveControl", "SwitchController"];
+        if around.is_some_and(|around| chooses.contains(&self.class(around))) {
+            self.obstacle(id, "counting the passes of a controller that chooses");
+        }
+    }
+
+    /// One at a time over all threads: with one thread it holds nobody up.
+    fn critical_section(&self, id: ElementId, steps: Vec<Step>) -> Vec<StepKind> {
+        let reader = self.read(id);
+        let lock = reader.source("CriticalSectionController.lockName").to_owned();
+        reader.finish();
+        let same = |(other, element): (ElementId, &crate::tree::Element)| {
+            let lock_of = element.properties.text("CriticalSectionController.lockName");
+            other != id && lock_of == Some(lock.as_str()) && self.tree.takes_part(other)
+        };
+        if self.threads_of(id) != Some(1) || self.tree.iter().any(same) {
+            self.obstacle(id, "threads that wait for each other");
+        }
+        steps.into_iter().map(|step| step.kind).collect()
     }
 
     /// An element's name, which has to be known before the run.
-    fn name(&self, id: ElementId) -> String {
+    pub(super) fn name(&self, id: ElementId) -> String {
         let written = &self.tree.element(id).name;
         self.constant(written).unwrap_or_else(|what| {
             self.obstacle(id, format!("{what} in its name"));
             written.clone()
         })
     }
+}
 
-    /// A timer as a wait; nothing if it does not wait, or is not supported.
-    fn timer(&self, id: ElementId) -> Option<StepKind> {
-        let class = self.class(id);
-        if !matches!(class, "ConstantTimer" | "UniformRandomTimer") {
-            return None;
-        }
-        let reader = self.read(id);
-        let delay = self.pieces(id, reader.source("ConstantTimer.delay"));
-        let range = match class {
-            "ConstantTimer" => Some(String::new()),
-            _ => reader.constant("RandomTimer.range"),
-        };
-        reader.finish();
-        let range = self.milliseconds(id, &range?)?;
-        if let [Piece::Expr(delay)] = delay.as_slice()
-            && range == 0.0
-        {
-            let pieces = [Piece::Expr(delay.clone()), Piece::Text("ms".to_owned())];
-            return Some(StepKind::Think(Thinking::OfUser(self.template_of(id, &pieces))));
-        }
-        let Some(delay) = literal(&delay) else {
-            self.obstacle(id, "a wait that is known only while the plan runs");
-            return None;
-        };
-        let delay = self.milliseconds(id, delay)?;
-        let time = |milliseconds: f64| Duration::from_secs_f64(milliseconds / 1e3);
-        let think = match (delay, range) {
-            (0.0, 0.0) => return None,
-            (delay, 0.0) => Think::Fixed(time(delay)),
-            (delay, range) => Think::Uniform(time(delay), time(delay + range)),
-        };
-        Some(StepKind::Think(Thinking::Known(think)))
-    }
+/// The variable that holds the number of a loop's pass, or whether it is the first.
+fn pass_of(id: ElementId) -> String {
+    format!("pass_{}", id.number())
+}
 
-    /// A time in milliseconds, from 0 to a year.
-    fn milliseconds(&self, id: ElementId, text: &str) -> Option<f64> {
-        const YEAR: f64 = 365.0 * 86_400.0 * 1e3;
-        let number = if text.trim().is_empty() { Some(0.0) } else { text.trim().parse().ok() };
-        let number = number.filter(|number| (0.0..=YEAR).contains(number));
-        if number.is_none() {
-            self.obstacle(id, format!("`{text}` as a time"));
-        }
-        number
-    }
+fn first_passes(first: Expr, of: CountedBy, steps: Vec<Step>) -> StepKind {
+    StepKind::Passes(Box::new(Passes { first: Some(first), percent: None, of, steps }))
 }

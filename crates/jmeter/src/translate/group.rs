@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use squall_plan::model::{
-    Closed, ConnectionReuse, Connections, Load, OnError, Scenario, Session, Step, StepKind,
+    Closed, ConnectionReuse, Connections, Load, OnError, Plan, Scenario, Session, StepKind,
 };
 use squall_plan::span::{Span, Spanned};
 
-use super::Translator;
 use super::reader::Reader;
+use super::{Translator, step};
+use crate::elements::Role;
 use crate::tree::ElementId;
 
 /// What is gathered while the steps of a group are translated.
@@ -16,76 +17,132 @@ use crate::tree::ElementId;
 pub(super) struct Gathered {
     /// The cookie managers that hold for one of its requests.
     pub cookie_managers: Vec<ElementId>,
+    /// Conditions that are looked at before each sampler, the outer first.
+    pub guards: Vec<String>,
 }
 
 impl Translator<'_> {
-    /// A thread group; `before` are the scenarios of those before it.
-    pub(super) fn group(
+    /// All thread groups as scenarios. Those of a set-up come before all others, those of a tear-down after them; within
+    /// each of the three, one after the other if the plan says so.
+    pub(super) fn groups(&self, groups: &[ElementId], plan: &mut Plan) {
+        let in_turn = self.are_in_turn();
+        let mut phases: [Vec<String>; 3] = Default::default();
+        for group in groups {
+            let phase = match self.class(*group) {
+                "SetupThreadGroup" => 0,
+                "PostThreadGroup" => 2,
+                _ => 1,
+            };
+            let Some(scenario) = self.group(*group, &plan.scenarios, &mut plan.connections) else {
+                continue;
+            };
+            if !scenario.steps.is_empty() {
+                phases[phase].push(scenario.name.value.clone());
+            }
+            plan.scenarios.push(scenario);
+        }
+        plan.scenarios.retain(|scenario| !scenario.steps.is_empty());
+        for phase in 0..phases.len() {
+            for (index, name) in phases[phase].iter().enumerate() {
+                let before = match index.checked_sub(1).filter(|_| in_turn) {
+                    Some(previous) => std::slice::from_ref(&phases[phase][previous]),
+                    None => phases[..phase]
+                        .iter()
+                        .rev()
+                        .find(|before| !before.is_empty())
+                        .map_or(&[] as &[String], Vec::as_slice),
+                };
+                let scenario = plan.scenarios.iter_mut().find(|own| own.name.value == *name);
+                let named = |name: &String| Spanned::new(name.clone(), Span::default());
+                scenario.into_iter().for_each(|own| own.after = before.iter().map(named).collect());
+            }
+        }
+    }
+
+    /// Whether groups come one after the other.
+    fn are_in_turn(&self) -> bool {
+        let flag = "TestPlan.serialize_threadgroups";
+        let active = self.tree.roots.iter().map(|root| self.tree.element(*root));
+        active.filter(|root| root.enabled).any(|root| root.properties.flag(flag, false))
+    }
+
+    /// Whether groups start at different times because they come after others.
+    pub(super) fn has_several_phases(&self) -> bool {
+        let groups = self.tree.iter().filter(|(id, _)| self.tree.takes_part(*id));
+        let groups = groups.filter(|(id, _)| self.role(*id) == Some(Role::ThreadGroup));
+        let classes: Vec<&str> = groups.map(|(_, element)| element.class.as_str()).collect();
+        classes.contains(&"SetupThreadGroup") || (self.are_in_turn() && classes.len() > 1)
+    }
+
+    /// How many threads the group around an element has, where that is known before the run.
+    pub(super) fn threads_of(&self, id: ElementId) -> Option<u64> {
+        let group = self.tree.around(id).find(|id| self.role(*id) == Some(Role::ThreadGroup))?;
+        let text = self.tree.element(group).properties.text("ThreadGroup.num_threads")?;
+        self.constant(text).ok()?.trim().parse().ok()
+    }
+
+    /// A thread group; `before` are the scenarios of those before it. `None` if it is not supported.
+    fn group(
         &self,
         id: ElementId,
         before: &[Scenario],
         connections: &mut Connections,
-    ) -> Scenario {
+    ) -> Option<Scenario> {
         let reader = self.read(id);
+        let (load, start_after) = match self.class(id) {
+            "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => self.load(id, &reader),
+            "kg.apc.jmeter.threads.UltimateThreadGroup" => {
+                (self.ultimate(id, &reader), Duration::ZERO)
+            }
+            "kg.apc.jmeter.threads.SteppingThreadGroup" => {
+                (self.stepping(id, &reader), Duration::ZERO)
+            }
+            "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup" => {
+                (self.concurrency(id, &reader), Duration::ZERO)
+            }
+            _ => return None,
+        };
         // JMeter itself does not look at these times any more; threads that are made late are the same threads.
         reader.pass(&[
             "ThreadGroup.start_time",
             "ThreadGroup.end_time",
             "ThreadGroup.delayedStart",
         ]);
-        let (load, start_after) = self.load(id, &reader);
         let same_user = reader.flag("ThreadGroup.same_user_on_next_iteration", true);
         let on_error = self.on_error(id, &reader);
         reader.finish();
-        let reuse =
-            if same_user { ConnectionReuse::PerUser } else { ConnectionReuse::PerIteration };
-        if before.is_empty() {
-            connections.reuse = reuse;
-        } else if connections.reuse != reuse {
-            self.obstacle(
-                id,
-                "another \"same user on each iteration\" than the first thread group's",
-            );
+        if before.is_empty() && !same_user {
+            connections.reuse = ConnectionReuse::PerIteration;
         }
+        let plans = connections.reuse == ConnectionReuse::PerIteration;
         let mut gathered = Gathered::default();
         let mut steps = self.steps(id, &mut gathered);
         if self.clears_cookies(id, &gathered, same_user) {
-            steps.insert(0, Step { kind: StepKind::ClearCookies, span: Span::default() });
+            steps.insert(0, step(StepKind::ClearCookies));
         }
-        Scenario {
+        let nobody = load.users == Some(0) && load.stages.is_empty();
+        Some(Scenario {
             name: Spanned::new(unique(&self.tree.element(id).name, before), Span::default()),
-            steps: if load.users == Some(0) { Vec::new() } else { steps },
+            steps: if nobody { Vec::new() } else { steps },
             load: Some(Spanned::new(Load::Closed(load), Span::default())),
             start_after,
+            fresh_connections: (plans == same_user).then_some(!same_user),
             on_error,
             // JMeter's threads keep their variables; what becomes of cookies their manager says.
             session: Some(Session::PerUser),
             ..Scenario::default()
-        }
+        })
     }
 
     /// How many, how often and how long; and when it starts.
     fn load(&self, id: ElementId, reader: &Reader<'_>) -> (Closed, Duration) {
-        let natural = |name, without| {
-            let number = reader.number(name, without).unwrap_or_default();
-            u64::try_from(number).unwrap_or_else(|_| {
-                self.obstacle(id, format!("{number} as {name}"));
-                0
-            })
-        };
+        let natural = |name, without| self.natural(reader, name, without);
         let mut load = Closed {
             users: Some(natural("ThreadGroup.num_threads", 0)),
             ramp: Duration::from_secs(natural("ThreadGroup.ramp_time", 0)),
+            iterations: self.loops(id, reader),
             ..Closed::default()
         };
-        if let Some(control) = reader.inner("ThreadGroup.main_controller") {
-            let loops = control.number("LoopController.loops", 0).unwrap_or_default();
-            let is_endless = control.flag("LoopController.continue_forever", true);
-            load.iterations = u64::try_from(loops).ok().filter(|_| !is_endless);
-            control.finish();
-        } else {
-            self.obstacle(id, "a group without its loop");
-        }
         let (duration, delay) =
             (natural("ThreadGroup.duration", 0), natural("ThreadGroup.delay", 0));
         let mut start_after = Duration::ZERO;
@@ -95,13 +152,33 @@ impl Translator<'_> {
             }
             load.duration = Some(Duration::from_secs(duration));
             start_after = Duration::from_secs(delay);
-        } else if load.iterations.is_none() {
-            self.obstacle(id, "loops without end: give the group a duration");
         }
+        load.endless = load.duration.is_none() && load.iterations.is_none();
         if load.iterations == Some(0) {
             load.users = Some(0);
         }
         (load, start_after)
+    }
+
+    /// A whole number of a group, from 0.
+    pub(super) fn natural(&self, reader: &Reader<'_>, name: &str, without: i64) -> u64 {
+        let number = reader.number(name, without).unwrap_or_default();
+        u64::try_from(number).unwrap_or_else(|_| {
+            self.obstacle(reader.element, format!("{number} as {name}"));
+            0
+        })
+    }
+
+    /// How often each thread of a group loops; `None`: without end.
+    pub(super) fn loops(&self, id: ElementId, reader: &Reader<'_>) -> Option<u64> {
+        let Some(control) = reader.inner("ThreadGroup.main_controller") else {
+            self.obstacle(id, "a group without its loop");
+            return None;
+        };
+        let loops = control.number("LoopController.loops", 0).unwrap_or_default();
+        let is_endless = control.flag("LoopController.continue_forever", true);
+        control.finish();
+        u64::try_from(loops).ok().filter(|_| !is_endless)
     }
 
     fn on_error(&self, id: ElementId, reader: &Reader<'_>) -> Option<OnError> {
@@ -111,6 +188,7 @@ impl Translator<'_> {
             "startnextloop" => OnError::NextIteration,
             "stopthread" => OnError::StopUser,
             "stoptest" => OnError::StopRun,
+            "stoptestnow" => OnError::AbortRun,
             other => {
                 self.obstacle(id, format!("`{other}` as what an error does"));
                 OnError::Continue

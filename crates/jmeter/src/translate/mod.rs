@@ -2,22 +2,30 @@
 //! of squall knows nothing of JMeter; and whatever is active and has no exact equal becomes an [`Obstacle`]: nothing
 //! is left out in silence.
 
+mod action;
 mod assertion;
 mod body;
+mod branches;
+mod condition;
 mod controller;
 mod extractor;
 mod group;
 mod headers;
+mod modules;
 mod names;
 mod pattern;
 mod reader;
 mod request;
+mod schedule;
+mod script;
 mod texts;
+mod timer;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use squall_plan::model::{Defaults, Json, Plan, Target, Timeouts, UserTime, Var};
+use squall_plan::expr::Expr;
+use squall_plan::model::{Defaults, Json, Plan, Step, StepKind, Target, Timeouts, UserTime, Var};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
@@ -52,6 +60,8 @@ pub struct Translation {
 
 /// Translates a plan, with the values of JMeter's properties (`-J`).
 pub fn translate(tree: &Tree, properties: BTreeMap<String, String>) -> Translation {
+    let expanded = modules::expand(tree);
+    let tree = &expanded.tree;
     let translator = Translator {
         tree,
         constants: Constants::of(tree, properties),
@@ -60,6 +70,11 @@ pub fn translate(tree: &Tree, properties: BTreeMap<String, String>) -> Translati
     };
     let plan = translator.plan();
     let mut obstacles = translator.obstacles.into_inner();
+    obstacles.extend(expanded.obstacles);
+    // What is used in several places stands in one.
+    obstacles.iter_mut().for_each(|obstacle| {
+        obstacle.element = expanded.origins[obstacle.element.number()];
+    });
     obstacles.sort();
     obstacles.dedup();
     Translation { plan, obstacles }
@@ -120,13 +135,7 @@ impl Translator<'_> {
             groups.extend(inner.filter(|id| self.role(*id) == Some(Role::ThreadGroup)));
             self.look_at_variables();
         }
-        for group in &groups {
-            if self.class(*group) == "ThreadGroup" {
-                let scenario = self.group(*group, &plan.scenarios, &mut plan.connections);
-                plan.scenarios.push(scenario);
-            }
-        }
-        plan.scenarios.retain(|scenario| !scenario.steps.is_empty());
+        self.groups(&groups, &mut plan);
         if let Some(root) = self.tree.roots.first().filter(|_| plan.scenarios.is_empty()) {
             self.obstacle(*root, "there is no thread group that sends anything");
         }
@@ -147,11 +156,7 @@ impl Translator<'_> {
                 self.obstacle(child, "being outside of a thread group");
             }
         }
-        let groups = self.tree.enabled_children(id);
-        let groups = groups.filter(|id| self.role(*id) == Some(Role::ThreadGroup)).count();
-        if reader.flag("TestPlan.serialize_threadgroups", false) && groups > 1 {
-            self.obstacle(id, "thread groups one after the other");
-        }
+        reader.pass(&["TestPlan.serialize_threadgroups"]);
         reader.finish();
     }
 
@@ -189,6 +194,22 @@ impl Translator<'_> {
                 reader.pass(&["Arguments.arguments"]);
                 reader.finish();
             }
+        }
+    }
+}
+
+/// A step without a place in a file.
+fn step(kind: StepKind) -> Step {
+    Step { kind, span: Span::default() }
+}
+
+/// Steps as one; none if there are none.
+fn of_one(mut steps: Vec<Step>) -> Option<Step> {
+    match steps.len() {
+        0 | 1 => steps.pop(),
+        _ => {
+            let condition = Expr::parse("true", Span::default()).ok()?;
+            Some(step(StepKind::If { condition, then: steps, otherwise: Vec::new() }))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::tree::{Element, Tree};
 
 /// Names that mean something else in expressions.
-const TAKEN: [&str; 13] = [
+const TAKEN: [&str; 15] = [
     "status",
     "body",
     "body_bytes",
@@ -15,6 +15,8 @@ const TAKEN: [&str; 13] = [
     "user",
     "iteration",
     "scenario",
+    "elapsed",
+    "last_ok",
     "true",
     "false",
     "null",
@@ -81,6 +83,7 @@ fn set_by(element: &Element) -> Vec<String> {
         "RegexExtractor" => "RegexExtractor.refname",
         "BoundaryExtractor" => "BoundaryExtractor.refname",
         "JSONPostProcessor" => "JSONPostProcessor.referenceNames",
+        "ForeachController" => "ForeachController.returnVal",
         _ => return Vec::new(),
     };
     let text = element.properties.text(property).unwrap_or_default();

@@ -10,8 +10,7 @@ use crate::text::{Call, Part, Text};
 use crate::tree::ElementId;
 
 /// Variables that JMeter sets itself.
-const OF_JMETER: [&str; 5] =
-    ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS", "JMeterThread.last_sample_ok"];
+const OF_JMETER: [&str; 4] = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +54,7 @@ impl Translator<'_> {
     }
 
     /// The pieces of a text, those that are texts joined; or what of it has no equal.
-    fn split(&self, source: &str) -> Result<Vec<Piece>, String> {
+    pub(super) fn split(&self, source: &str) -> Result<Vec<Piece>, String> {
         // Where nothing can be replaced the text stays as it was written.
         let text =
             Text::parse(source, &functions::is_function).unwrap_or_else(|_| Text::literal(source));
@@ -79,6 +78,9 @@ impl Translator<'_> {
         if let Some(variable) = self.names.variable(name) {
             return Ok(Piece::Expr(variable.to_owned()));
         }
+        if name == "JMeterThread.last_sample_ok" {
+            return Ok(Piece::Expr("last_ok".to_owned()));
+        }
         let is_of_jmeter = OF_JMETER.contains(&name) || name.starts_with("__jm__");
         if is_of_jmeter || self.names.is_made_beside(name) {
             return Err(format!("the variable `{name}`"));
@@ -91,6 +93,9 @@ impl Translator<'_> {
     }
 
     fn call(&self, call: &Call) -> Result<Piece, String> {
+        if let Some(language) = super::condition::language_of(&call.name) {
+            return self.script_text(language, call);
+        }
         let parameters = call.parameters.iter().map(|parameter| self.parameter(parameter));
         let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
         let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
@@ -122,7 +127,7 @@ impl Translator<'_> {
         }
     }
 
-    fn parameter(&self, parameter: &Text) -> Result<Vec<Piece>, String> {
+    pub(super) fn parameter(&self, parameter: &Text) -> Result<Vec<Piece>, String> {
         let pieces = parameter.parts.iter().map(|part| match part {
             Part::Literal(text) => Ok(Piece::Text(text.clone())),
             Part::Variable(name) => self.variable(name),

@@ -4,9 +4,11 @@ use std::ops::RangeInclusive;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use squall_base::random;
 
 use super::digest::{self, Algorithm};
 use super::eval::{Budget, Evaluated, checked, too_large};
+use super::loose;
 use super::tree::Tree;
 use super::{EvalError, Scope};
 use crate::secrets::percent_encode;
@@ -66,6 +68,18 @@ functions! {
             _ => text(&a[0])?.trim().parse().map_err(|_| no_number(&a[0]))?,
         }))
     };
+    "number" 1..=1, true, "a number from any value, NaN from what is none: number(\"42\"), number(\" 4.5 \"), number(true) is 1, number(\"\") is 0", |a, _| Ok(loose::number(a[0].as_ref()));
+    "loose_equal" 2..=2, true, "whether two values are equal, where a number equals its text: loose_equal(\"1.0\", 1)", |a, _| {
+        Ok(Value::Bool(loose::equal(a[0].as_ref(), a[1].as_ref())))
+    };
+    "json_decode" 1..=1, true, "the value of a JSON text: json_decode(\"[1]\")", |a, _| {
+        let value = serde_json::from_slice(bytes(&a[0])?);
+        value.map(|value| Value::from_json(&value)).map_err(|error| EvalError::new(format!("json_decode(): {error}")))
+    };
+    "abs" 1..=1, true, "a number without its sign: abs(-3)", |a, _| rounded(&a[0], i64::checked_abs, f64::abs);
+    "floor" 1..=1, true, "the whole number at or below a number: floor(-1.5) is -2", |a, _| rounded(&a[0], Some, f64::floor).map(loose::whole);
+    "ceil" 1..=1, true, "the whole number at or above a number: ceil(1.2) is 2", |a, _| rounded(&a[0], Some, f64::ceil).map(loose::whole);
+    "round" 1..=1, true, "the nearest whole number, up at halves: round(2.5) is 3", |a, _| rounded(&a[0], Some, |n| (n + 0.5).floor()).map(loose::whole);
     "string" 1..=1, true, "a value as a string: string(5) is \"5\"", |a, _| Ok(Value::text(of_value(&a[0])?));
     "bool" 1..=1, true, "a bool from \"true\" or \"false\"", |a, _| match a[0].as_ref() {
         ValueRef::Bool(value) => Ok(Value::Bool(value)),
@@ -138,6 +152,17 @@ functions! {
     };
     "random_float" 0..=0, false, "a number from 0 up to 1", |_, scope| {
         Ok(Value::Float((scope.random() >> 11) as f64 / (1u64 << 53) as f64))
+    };
+    "random_normal" 2..=2, false, "a normally distributed number, of a mean and a standard deviation: random_normal(300, 100)", |a, scope| {
+        let (mean, sd) = (finite(&a[0])?, finite(&a[1])?);
+        Ok(Value::Float(random::normal(mean, sd, random::uniform(scope.random()), random::uniform(scope.random()))))
+    };
+    "random_poisson" 1..=1, false, "a whole number of a Poisson distribution, of a mean up to 1,000,000: random_poisson(300)", |a, scope| {
+        let mean = finite(&a[0])?;
+        if !(0.0..=MAX_POISSON_MEAN).contains(&mean) {
+            return Err(EvalError::new("random_poisson() expects a mean from 0 to 1000000"));
+        }
+        Ok(Value::Int(random::poisson(mean, || random::uniform(scope.random()))))
     };
     "random_string" 1..=1, false, "a string of so many random letters and digits: random_string(8)", |a, scope| {
         const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -280,6 +305,32 @@ fn whole(value: &Evaluated<'_>) -> Result<i64> {
         Value::Int(n) => Ok(n),
         _ => Ok(0),
     }
+}
+
+/// The largest mean of `random_poisson`: to draw takes time in proportion to it.
+const MAX_POISSON_MEAN: f64 = 1e6;
+
+/// A number that is neither infinite nor NaN.
+fn finite(value: &Evaluated<'_>) -> Result<f64> {
+    let number = match value.as_ref() {
+        ValueRef::Int(n) => n as f64,
+        ValueRef::Float(n) => n,
+        _ => text(value)?.trim().parse().map_err(|_| no_number(value))?,
+    };
+    if number.is_finite() { Ok(number) } else { Err(no_number(value)) }
+}
+
+/// A number, changed: by the first function if it is whole, by the second if not.
+fn rounded(
+    value: &Evaluated<'_>,
+    of_int: impl Fn(i64) -> Option<i64>,
+    of_float: impl Fn(f64) -> f64,
+) -> Result<Value> {
+    Ok(match value.as_ref() {
+        ValueRef::Int(n) => Value::Int(of_int(n).ok_or_else(super::operators::overflow)?),
+        ValueRef::Float(n) => Value::Float(of_float(n)),
+        other => return Err(EvalError::new(format!("expected a number, found {}", other.kind()))),
+    })
 }
 
 fn no_number(value: &Evaluated<'_>) -> EvalError {

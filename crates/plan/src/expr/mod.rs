@@ -11,6 +11,7 @@ mod digest;
 mod eval;
 pub mod functions;
 mod lex;
+mod loose;
 mod operators;
 mod parse;
 mod tree;

@@ -82,12 +82,18 @@ words! {
     /// What `stop` ends.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum StopScope {
+        /// This pass of the innermost loop around.
+        Pass = "pass",
+        /// The innermost loop around.
+        Loop = "loop",
         /// This iteration.
         Iteration = "iteration",
         /// This user.
         User = "user",
         /// The run.
         Run = "run",
+        /// The run, at once: what is in flight is cut off.
+        RunNow = "run_now",
     }
 }
 

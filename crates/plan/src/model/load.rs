@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::step_list::OnlyTrue;
 use crate::keys::{
     self, Form, Listed, Maybe, Of, Plain, Positive, Record, Rule, Shape, record, words,
 };
@@ -41,15 +42,18 @@ record! {
         pub total_iterations: Option<u64>,
         /// Who ends when the first user has made its iterations.
         pub end: End,
+        /// Whether it goes on until it is stopped, where nothing else ends it.
+        #[key([OnlyTrue] default "it ends")]
+        pub endless: bool,
     }
     rules(_this, keys) {
         keys.rule(Rule::AnyOf(&["users", "stages"], "a load needs `users`, `rate` or `stages`", ""));
         keys.rule(Rule::Excludes("ramp", "stages", "make the ramp the first stage"));
         keys.rule(Rule::Needs("end", "iterations", "add `iterations`, or leave out `end`"));
         keys.rule(Rule::AnyOf(
-            &["for", "iterations", "total_iterations", "stages"],
+            &["for", "iterations", "total_iterations", "stages", "endless"],
             "this load never ends",
-            "add `for: 1m`, `iterations` or `total_iterations`",
+            "add `for: 1m`, `iterations` or `total_iterations`, or say that it is meant: `endless: true`",
         ));
     }
 }

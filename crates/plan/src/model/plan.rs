@@ -227,6 +227,8 @@ words! {
         StopUser = "stop_user",
         /// The run ends in order.
         StopRun = "stop_run",
+        /// The run ends at once: what is in flight is cut off.
+        AbortRun = "abort_run",
     }
 }
 
@@ -287,8 +289,13 @@ record! {
         /// Its part of the plan's shared load.
         #[key([keys::Maybe<keys::At<keys::Share>>])]
         pub weight: Option<Spanned<f64>>,
-        /// When its load starts, counted from the start of the run.
+        /// When its load starts, counted from the start of the run, or from the end of those that it comes after.
         pub start_after: Duration,
+        /// Scenarios that have to have ended before its load starts; each has a load of its own, as this one.
+        pub after: Vec<Spanned<String>>,
+        /// Whether its connections end with each iteration.
+        #[key([keys::Maybe<keys::Bool>] default "as `connections.reuse` says")]
+        pub fresh_connections: Option<bool>,
         /// Tags of all its rows, known before the run.
         #[key([Tagged])]
         pub tags: Tags,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::actions::{Cookie, Exec, Metric, StopScope};
+use super::paced::{Pace, Passes, ThinkTime};
 use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
 use super::tags::{Tagged, Tags};
 use super::think::{Think, Thinking, Wait};
@@ -37,6 +38,8 @@ pub enum StepKind {
         name: String,
         /// Tags of its row and of all rows in it.
         tags: Tags,
+        /// Whether the waits within it are part of its time.
+        think_time: ThinkTime,
         /// Its steps.
         steps: Vec<Step>,
     },
@@ -80,6 +83,10 @@ pub enum StepKind {
     RoundRobin(Vec<Vec<Step>>),
     /// Steps in the first iteration of a user only.
     OncePerUser(Vec<Step>),
+    /// Steps in some of the passes, by count.
+    Passes(Box<Passes>),
+    /// All of several lists of steps, in another order each time.
+    Shuffle(Vec<Vec<Step>>),
     /// Each step at the same time as the others; the user goes on when all have ended.
     Parallel {
         /// Most that are made at the same time, from 1 to [`super::MAX_PARALLEL`].
@@ -87,6 +94,8 @@ pub enum StepKind {
         /// The steps, each with all that is in it.
         steps: Vec<Step>,
     },
+    /// Wait for a rate.
+    Pace(Box<Pace>),
     /// Give variables values.
     Set(Vec<(Spanned<String>, Json)>),
     /// Forget all of the user's cookies.
@@ -108,7 +117,12 @@ impl Union for StepKind {
         let (condition, steps) = (Expr::default, Vec::new);
         vec![
             StepKind::Request(Box::default()),
-            StepKind::Group { name: String::new(), tags: Tags::new(), steps: steps() },
+            StepKind::Group {
+                name: String::new(),
+                tags: Tags::new(),
+                think_time: ThinkTime::Included,
+                steps: steps(),
+            },
             StepKind::Think(Thinking::Known(Think::Fixed(Duration::ZERO))),
             StepKind::Repeat { times: condition(), counter: None, steps: steps() },
             StepKind::While { condition: condition(), steps: steps() },
@@ -117,7 +131,10 @@ impl Union for StepKind {
             StepKind::Choose(Vec::new()),
             StepKind::RoundRobin(Vec::new()),
             StepKind::OncePerUser(steps()),
+            StepKind::Passes(Box::default()),
+            StepKind::Shuffle(Vec::new()),
             StepKind::Parallel { limit: DEFAULT_PARALLEL, steps: steps() },
+            StepKind::Pace(Box::default()),
             StepKind::Set(Vec::new()),
             StepKind::ClearCookies,
             StepKind::SetCookie(Box::default()),
@@ -140,6 +157,10 @@ impl Union for StepKind {
                         "How long: a time, a range of times, or a distribution.",
                     ),
                 );
+            }
+            StepKind::Pace(pace) => {
+                keys.title("a pace step", "A wait for a rate.");
+                keys.key::<Of<Pace>>(pace, Key::required("pace", "The rate, and who keeps it."));
             }
             StepKind::Set(values) => {
                 keys.title("a set step", "Gives variables values.");
@@ -188,11 +209,13 @@ impl StepKind {
     fn block_keys(&mut self, keys: &mut Keys<'_>) {
         const STEPS: Key = Key::required("steps", "Its steps.");
         match self {
-            StepKind::Group { name, tags, steps } => {
+            StepKind::Group { name, tags, think_time, steps } => {
                 keys.title("a group", "Steps that are timed as a whole.");
                 keys.key::<Text>(name, Key::required("group", "Name under which it is counted."));
                 let about = "Tags of its row and of all rows in it, known before the run.";
                 keys.key::<Tagged>(tags, Key::new("tags", about));
+                let about = "Whether the waits within it are part of its time.";
+                keys.key::<Word<ThinkTime>>(think_time, Key::new("think_time", about));
                 keys.key::<Steps<1>>(steps, STEPS);
             }
             StepKind::Repeat { times, counter, steps } => {
@@ -246,6 +269,17 @@ impl StepKind {
                 keys.title("a once_per_user step", "Steps in a user's first iteration only.");
                 keys.key::<Steps<1>>(steps, Key::required("once_per_user", "The steps."));
             }
+            StepKind::Passes(passes) => {
+                keys.title("a passes step", "Steps in some of the passes, by count.");
+                let about = "In which passes, and the steps.";
+                keys.key::<Of<Passes>>(passes, Key::required("passes", about));
+            }
+            StepKind::Shuffle(branches) => {
+                let about = "All of several lists of steps, in another order each time, at random.";
+                keys.title("a shuffle step", about);
+                let key = Key::required("shuffle", "The branches.");
+                keys.key::<Listed<BranchSteps, 1>>(branches, key);
+            }
             StepKind::Parallel { limit, steps } => {
                 keys.title(
                     "a parallel step",
@@ -287,11 +321,14 @@ impl Step {
             | StepKind::ForEach { steps, .. }
             | StepKind::Parallel { steps, .. }
             | StepKind::OncePerUser(steps) => vec![steps],
+            StepKind::Passes(passes) => vec![&passes.steps],
             StepKind::If { then, otherwise, .. } => vec![then, otherwise],
             StepKind::Choose(choices) => {
                 choices.iter().map(|choice| choice.steps.as_slice()).collect()
             }
-            StepKind::RoundRobin(branches) => branches.iter().map(Vec::as_slice).collect(),
+            StepKind::RoundRobin(branches) | StepKind::Shuffle(branches) => {
+                branches.iter().map(Vec::as_slice).collect()
+            }
             _ => Vec::new(),
         };
         lists.into_iter().flatten()

@@ -218,6 +218,29 @@ impl Short for Branches {
     }
 }
 
+/// `true`, where the opposite is not to write anything.
+pub(crate) struct OnlyTrue;
+
+impl Form for OnlyTrue {
+    type Value = bool;
+    fn shape() -> Shape {
+        Shape::Words(vec![("true", "")])
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<bool> {
+        if !Bool::read(reader, node)? {
+            reader.error(node.span, "expected `true`", "leave out the key");
+            return None;
+        }
+        Some(true)
+    }
+    fn print(value: &bool) -> Value {
+        json!(value)
+    }
+    fn is_given(value: &bool) -> bool {
+        *value
+    }
+}
+
 /// `true` and nothing else.
 pub(crate) struct True;
 

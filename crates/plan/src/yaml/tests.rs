@@ -100,6 +100,14 @@ scenarios:
       - set_cookie: {name: a, value: "${one}", domain: example.com, path: /x}
       - set_cookie: {name: b, value: "", url: "https://example.com/y"}
       - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
+      - shuffle: [{steps: [{get: /a}, {think: 1s}]}, {steps: [{get: /b}]}]
+      - passes: {percent: 12.5, of: scenario, steps: [{get: /a}]}
+      - passes: {first: int(two), steps: [{get: /a}]}
+      - pace: {rate: 80, by: run_in_line, clock: all}
+      - {group: quick, think_time: excluded, steps: [{pace: {rate: "double(two) / 60"}}]}
+      - repeat: 2
+        steps: [{if: last_ok, then: [{stop: pass}], else: [{stop: loop}]}]
+      - {if: elapsed > 60, then: [{stop: run_now}]}
       - once_per_user: [{delete: /c, response_body: discard}, {get: /c, response_body: {keep: 64KiB}}, {head: /d}, {options: /e}, {patch: /f, body: x}]
       - {get: /page, resources: true}
       - {get: /plain, resources: false}
@@ -108,6 +116,7 @@ scenarios:
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")
+  c: {load: {users: 1, endless: true}, after: [a], fresh_connections: true, on_error: abort_run, steps: [{get: /}]}
   b: {weight: 1, session: per_user, steps: [{repeat: "int(one)", counter: i, steps: [{stop: user}]}]}
 teardown: [{post: /done}]
 "#;

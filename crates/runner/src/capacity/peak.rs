@@ -42,21 +42,12 @@ impl Peak {
 }
 
 /// Most requests of an iteration, not counting repetitions by loops.
-pub fn requests(steps: &[Step]) -> u64 {
+pub fn requests<'s>(steps: impl IntoIterator<Item = &'s Step>) -> u64 {
     let in_one = |step: &Step| match &step.kind {
         StepKind::Request(_) => 1,
-        StepKind::Group { steps, .. }
-        | StepKind::Repeat { steps, .. }
-        | StepKind::While { steps, .. }
-        | StepKind::ForEach { steps, .. }
-        | StepKind::Parallel { steps, .. }
-        | StepKind::OncePerUser(steps) => requests(steps),
-        StepKind::If { then, otherwise, .. } => requests(then) + requests(otherwise),
-        StepKind::Choose(choices) => choices.iter().map(|choice| requests(&choice.steps)).sum(),
-        StepKind::RoundRobin(branches) => branches.iter().map(|steps| requests(steps)).sum(),
-        _ => 0,
+        _ => requests(step.inner().collect::<Vec<_>>()),
     };
-    steps.iter().map(in_one).sum()
+    steps.into_iter().map(in_one).sum()
 }
 
 /// The most that steps need at one moment, of something of which a request needs `of`.

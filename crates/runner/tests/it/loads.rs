@@ -202,3 +202,28 @@ scenarios:
     }
     assert_eq!(series.last().expect("a second")["in_flight_at_end"].as_u64(), Some(0));
 }
+
+#[test]
+fn scenarios_come_after_others_over_all_workers() {
+    let plan = "
+target: URL
+scenarios:
+  before: {load: {users: 3, iterations: 2}, steps: [{get: /, check: status == 200}]}
+  main: {load: {users: 4, iterations: 1}, after: [before], fresh_connections: true, steps: [{if: elapsed < 0.3, then: [{think: 300ms}]}, {get: /}]}
+  behind: {load: {users: 1, for: 100ms}, after: [main, before], steps: [{if: elapsed < 0.3, then: [{get: /, name: too early}]}, {get: /}, {stop: user}]}
+";
+    let json = run(&target(), plan, &workers(2));
+    all_good(&json, 6 + 4 + 1);
+    assert!(json["requests"]["too early"].is_null(), "{}", json["requests"]);
+    assert!(elapsed(&json) >= 0.3);
+}
+
+#[test]
+fn a_load_without_end_ends_when_it_is_told_to() {
+    let json = load(
+        "{users: 2, endless: true}",
+        "{passes: {first: 20, of: scenario, steps: [{get: /}]}}, {if: iteration > 20, then: [{stop: run}]}",
+        &workers(2),
+    );
+    all_good(&json, 20);
+}

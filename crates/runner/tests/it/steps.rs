@@ -94,6 +94,68 @@ fn steps_do_what_they_say() {
 }
 
 #[test]
+fn passes_are_counted_and_loops_are_left() {
+    let json = steps(
+        &target(),
+        "",
+        8,
+        r#"
+      - passes: {percent: 25, steps: [{get: /, name: a fourth}]}
+      - passes: {first: 3, of: scenario, steps: [{get: /, name: the first}]}
+      - shuffle: [{steps: [{get: /, name: one}, {get: /, name: its second}]}, {steps: [{get: /, name: other}]}]
+      - repeat: 5
+        counter: i
+        steps:
+          - group: within
+            steps:
+              - if: i == 1
+                then: [{stop: pass}]
+              - if: i == 3
+                then: [{stop: loop}]
+              - {get: /, name: in the loop}
+      - {get: /status/500, name: fails, status_errors: true}
+      - {if: "!last_ok", then: [{get: /, name: after a failure}], else: [{get: /, name: never}]}
+      - {if: last_ok && elapsed >= 0, then: [{get: /, name: after a success}]}
+"#,
+        End::Failed,
+    );
+    let count = |name: &str| json["requests"][name]["count"].as_u64();
+    for (name, expected) in [
+        ("a fourth", Some(2)),
+        ("the first", Some(3)),
+        ("one", Some(8)),
+        ("its second", Some(8)),
+        ("other", Some(8)),
+        ("in the loop", Some(16)),
+        ("after a failure", Some(8)),
+        ("after a success", Some(8)),
+        ("never", None),
+    ] {
+        assert_eq!(count(name), expected, "{name}: {}", json["requests"]);
+    }
+    assert_eq!(json["groups"]["within"]["count"].as_u64(), Some(8 * 4), "one for each pass");
+}
+
+#[test]
+fn a_rate_holds_users_back_and_waits_may_be_left_out_of_a_group() {
+    let began = std::time::Instant::now();
+    let json = steps(
+        &target(),
+        "",
+        4,
+        r#"
+      - group: quick
+        think_time: excluded
+        steps: [{pace: {rate: 20, clock: c}}, {get: /, name: a}, {pace: {rate: 20, clock: c}}, {think: 20ms}]
+"#,
+        End::Passed,
+    );
+    // Eight places 50 ms apart, of which the first is at once.
+    assert!(began.elapsed() >= std::time::Duration::from_millis(7 * 50 + 20));
+    assert_eq!(json["groups"]["quick"]["count"].as_u64(), Some(4));
+}
+
+#[test]
 fn bodies_auth_redirects_and_compression() {
     let json = steps(
         &target(),

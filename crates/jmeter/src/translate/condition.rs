@@ -1,0 +1,171 @@
+//! Conditions of the If and the While Controller as expressions, each by its own rule of what is true.
+
+use squall_plan::expr::{BindError, Binder, Bound, Expr, FunctionId};
+use squall_plan::span::Span;
+use squall_plan::value::Value;
+
+use super::Translator;
+use super::script::{self, Kind, Language, Script};
+use super::texts::{Piece, expression, literal, quoted};
+use crate::functions;
+use crate::text::{Part, Text};
+
+/// The language of a function that runs a script.
+pub(super) fn language_of(function: &str) -> Option<Language> {
+    match function {
+        "__jexl2" | "__jexl3" => Some(Language::Jexl),
+        "__groovy" => Some(Language::Groovy),
+        "__javaScript" => Some(Language::JavaScript),
+        "__BeanShell" => Some(Language::BeanShell),
+        _ => None,
+    }
+}
+
+/// Knows no name.
+struct Nothing;
+
+impl Binder for Nothing {
+    fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError> {
+        Err(BindError::new(path.join(".")))
+    }
+
+    fn function(&mut self, name: &str, _: &[Option<Value>]) -> Result<FunctionId, BindError> {
+        Err(BindError::unknown_function(name))
+    }
+}
+
+/// The text of an expression's value, if it is the same in every run.
+fn known(source: &str) -> Option<String> {
+    let bound = Expr::parse(source, Span::default()).ok()?.bind(&mut Nothing).ok()?;
+    match bound.constant()? {
+        Value::Null => Some("null".to_owned()),
+        // A whole number has no fraction to write.
+        Value::Float(number) if number.fract() == 0.0 => Some(format!("{number:.0}")),
+        value => Some(value.to_string()),
+    }
+}
+
+impl Translator<'_> {
+    /// When an If Controller's condition holds: as an expression, its text is "true"; otherwise JavaScript says so.
+    ///
+    /// # Errors
+    /// What of it has no equal.
+    pub(super) fn holds(&self, condition: &str, is_expression: bool) -> Result<String, String> {
+        let condition = condition.trim();
+        if !is_expression {
+            let pieces = self.split(condition)?;
+            let Script { kind, source } = script::read(&pieces, Language::JavaScript, self)
+                .map_err(|what| format!("{what} in its condition"))?;
+            return Ok(match kind {
+                Kind::Bool => source,
+                Kind::Any => format!("({source} in [true, \"true\"])"),
+                Kind::Text => format!("({source} == \"true\")"),
+                Kind::MaybeText | Kind::Number | Kind::Null => "false".to_owned(),
+            });
+        }
+        if let Some(Script { kind: Kind::Bool, source }) = self.script_of(condition)? {
+            return Ok(source);
+        }
+        let pieces = self.split(condition)?;
+        Ok(match literal(&pieces) {
+            Some(text) => text.eq_ignore_ascii_case("true").to_string(),
+            None => format!("lower({}) == \"true\"", expression(&pieces)),
+        })
+    }
+
+    /// When a While Controller goes on: as long as its text is not "false".
+    ///
+    /// # Errors
+    /// What of it has no equal.
+    pub(super) fn goes_on(&self, condition: &str) -> Result<String, String> {
+        if let Some(Script { kind: Kind::Bool, source }) = self.script_of(condition)? {
+            return Ok(source);
+        }
+        let pieces = self.split(condition)?;
+        Ok(match literal(&pieces).map(str::trim) {
+            Some(text) => (!text.eq_ignore_ascii_case("false")).to_string(),
+            None => format!("lower(trim({})) != \"false\"", expression(&pieces)),
+        })
+    }
+
+    /// The script that a text is, if it is a call of a function that runs one, and nothing else.
+    fn script_of(&self, text: &str) -> Result<Option<Script>, String> {
+        let Ok(split) = Text::parse(text.trim(), &functions::is_function) else { return Ok(None) };
+        match split.parts.as_slice() {
+            [Part::Call(call)] => match language_of(&call.name) {
+                Some(language) => self.script(language, call).map(Some),
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// What a function gives that runs a script.
+    ///
+    /// # Errors
+    /// What of it has no equal.
+    pub(super) fn script(
+        &self,
+        language: Language,
+        call: &crate::text::Call,
+    ) -> Result<Script, String> {
+        let Some((body, rest)) = call.parameters.split_first() else {
+            return Err(format!("the function `{}` without a script", call.name));
+        };
+        if rest.iter().any(|rest| !matches!(rest.as_literal().map(str::trim), Some(""))) {
+            return Err(format!("the function `{}`, which sets a variable", call.name));
+        }
+        let pieces = self.parameter(body)?;
+        script::read(&pieces, language, self).map_err(|what| format!("{what} in `{}`", call.name))
+    }
+
+    /// What a function gives that runs a script, as a piece of a text.
+    ///
+    /// # Errors
+    /// What of it has no equal.
+    pub(super) fn script_text(
+        &self,
+        language: Language,
+        call: &crate::text::Call,
+    ) -> Result<Piece, String> {
+        let Script { kind, source } = self.script(language, call)?;
+        if let Some(text) = known(&source) {
+            return Ok(Piece::Text(text));
+        }
+        let is_whole =
+            ["int(", "round(", "floor(", "ceil("].iter().any(|of| source.starts_with(of));
+        Ok(match kind {
+            Kind::Null => Piece::Text("null".to_owned()),
+            Kind::MaybeText => {
+                Piece::Expr(format!("({source} == null ? {} : {source})", quoted("null")))
+            }
+            // Languages do not write a number with a fraction alike.
+            Kind::Number | Kind::Any
+                if !is_whole && (source.contains('/') || source.contains("double(")) =>
+            {
+                return Err(format!("the text of a fraction from `{}`", call.name));
+            }
+            _ => Piece::Expr(source),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::known;
+
+    #[test]
+    fn what_is_the_same_in_every_run_is_known() {
+        for (source, expected) in [
+            ("(2.5 * 2)", Some("5")),
+            ("round(number(\"2.5\"))", Some("3")),
+            ("(\"a\" == \"b\")", Some("false")),
+            ("(\"a\" + \"b\")", Some("ab")),
+            ("null", Some("null")),
+            ("random(1, 2)", None),
+            ("name", None),
+        ] {
+            assert_eq!(known(source).as_deref(), expected, "{source}");
+        }
+    }
+}

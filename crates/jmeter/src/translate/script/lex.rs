@@ -1,0 +1,184 @@
+//! The text of a short script as words. Variables of JMeter are put into it before it is read: one in quotes is part of
+//! a text, one outside of them is a value of its own.
+
+use super::super::texts::Piece;
+
+/// A word of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Token {
+    /// A text in quotes, in pieces.
+    Text(Vec<Piece>),
+    /// What a variable's text stands for, or a function's: the text as an expression.
+    Value(String),
+    /// A number as it is written.
+    Number(String),
+    Name(String),
+    Sign(&'static str),
+    End,
+}
+
+/// Longer signs first.
+const SIGNS: [&str; 37] = [
+    "===", "!==", ">>>", "==~", "==", "!=", "<=", ">=", "&&", "||", "=~", "!~", "=^", "=$", "?.",
+    "?:", ">>", "<<", "++", "--", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", ".", ",", "(",
+    ")", ";", "[", "]",
+];
+
+/// A character, or a value in its place.
+enum Unit<'p> {
+    Char(char),
+    Value(&'p str),
+}
+
+/// The words of a script.
+///
+/// # Errors
+/// Something is no word that is known here.
+pub(super) fn tokens(pieces: &[Piece]) -> Result<Vec<Token>, String> {
+    let units = pieces.iter().flat_map(|piece| match piece {
+        Piece::Text(text) => text.chars().map(Unit::Char).collect(),
+        Piece::Expr(expression) => vec![Unit::Value(expression)],
+    });
+    let mut lexer = Lexer { units: units.collect(), at: 0 };
+    let mut tokens = Vec::new();
+    loop {
+        let token = lexer.next()?;
+        let is_end = token == Token::End;
+        tokens.push(token);
+        if is_end {
+            return Ok(tokens);
+        }
+    }
+}
+
+struct Lexer<'p> {
+    units: Vec<Unit<'p>>,
+    at: usize,
+}
+
+impl Lexer<'_> {
+    fn char_at(&self, at: usize) -> Option<char> {
+        match self.units.get(at) {
+            Some(Unit::Char(c)) => Some(*c),
+            _ => None,
+        }
+    }
+
+    fn next(&mut self) -> Result<Token, String> {
+        while self.char_at(self.at).is_some_and(char::is_whitespace) {
+            self.at += 1;
+        }
+        match self.units.get(self.at) {
+            None => Ok(Token::End),
+            Some(Unit::Value(expression)) => {
+                let value = (*expression).to_owned();
+                self.at += 1;
+                self.ends_a_word("a variable")?;
+                Ok(Token::Value(value))
+            }
+            Some(Unit::Char(quote @ ('"' | '\''))) => self.text(*quote),
+            Some(Unit::Char(c)) if c.is_ascii_digit() => self.number(),
+            Some(Unit::Char(c)) if c.is_alphabetic() || *c == '_' => {
+                let name = self.take_while(|c| c.is_alphanumeric() || c == '_');
+                self.ends_a_word("a name")?;
+                Ok(Token::Name(name))
+            }
+            Some(Unit::Char(c)) => self.sign(*c),
+        }
+    }
+
+    fn take_while(&mut self, good: impl Fn(char) -> bool) -> String {
+        let mut taken = String::new();
+        while let Some(c) = self.char_at(self.at).filter(|c| good(*c)) {
+            taken.push(c);
+            self.at += 1;
+        }
+        taken
+    }
+
+    /// A variable's text is a word by itself, and not a part of one.
+    fn ends_a_word(&self, what: &str) -> Result<(), String> {
+        match self.units.get(self.at) {
+            Some(Unit::Value(_)) => Err(format!("{what} with a variable right behind it")),
+            Some(Unit::Char(c)) if c.is_alphanumeric() && what == "a variable" => {
+                Err("a variable that is part of a word".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn number(&mut self) -> Result<Token, String> {
+        let mut number = self.take_while(|c| c.is_ascii_digit());
+        if self.char_at(self.at) == Some('.')
+            && self.char_at(self.at + 1).is_some_and(|c| c.is_ascii_digit())
+        {
+            self.at += 1;
+            number = format!("{number}.{}", self.take_while(|c| c.is_ascii_digit()));
+        }
+        // Java's and Groovy's letters of types.
+        if matches!(self.char_at(self.at), Some('L' | 'l' | 'd' | 'D' | 'f' | 'F' | 'G' | 'g')) {
+            self.at += 1;
+        }
+        let has_more = self.char_at(self.at).is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let is_octal = number.len() > 1 && number.starts_with('0') && !number.contains('.');
+        if has_more || is_octal {
+            return Err(format!("the number that begins with `{number}`"));
+        }
+        self.ends_a_word("a number")?;
+        Ok(Token::Number(number))
+    }
+
+    fn text(&mut self, quote: char) -> Result<Token, String> {
+        self.at += 1;
+        let mut pieces: Vec<Piece> = Vec::new();
+        loop {
+            let unit = self.units.get(self.at);
+            self.at += 1;
+            let next = match unit {
+                None => return Err("a text whose end is missing".to_owned()),
+                Some(Unit::Value(expression)) => {
+                    pieces.push(Piece::Expr((*expression).to_owned()));
+                    continue;
+                }
+                Some(Unit::Char(c)) if *c == quote => break,
+                Some(Unit::Char('\\')) => self.escaped()?,
+                Some(Unit::Char(c)) => *c,
+            };
+            match pieces.last_mut() {
+                Some(Piece::Text(text)) => text.push(next),
+                _ => pieces.push(Piece::Text(next.to_string())),
+            }
+        }
+        // `"""a"""` would be three texts.
+        match self.char_at(self.at) {
+            Some('"' | '\'') => Err("two texts in a row".to_owned()),
+            _ => Ok(Token::Text(pieces)),
+        }
+    }
+
+    /// What stands behind a backslash.
+    fn escaped(&mut self) -> Result<char, String> {
+        let escaped = self.char_at(self.at);
+        self.at += 1;
+        match escaped {
+            Some('n') => Ok('\n'),
+            Some('t') => Ok('\t'),
+            Some('r') => Ok('\r'),
+            Some(c @ ('"' | '\'' | '\\' | '/' | '$')) => Ok(c),
+            _ => Err("an escape that is not known".to_owned()),
+        }
+    }
+
+    fn sign(&mut self, c: char) -> Result<Token, String> {
+        let is_here = |sign: &&&str| {
+            sign.chars().enumerate().all(|(index, c)| self.char_at(self.at + index) == Some(c))
+        };
+        match SIGNS.iter().find(is_here) {
+            Some(sign) => {
+                self.at += sign.len();
+                Ok(Token::Sign(sign))
+            }
+            None => Err(format!("`{c}`")),
+        }
+    }
+}

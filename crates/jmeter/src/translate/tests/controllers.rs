@@ -1,0 +1,314 @@
+//! Controllers, timers, actions and groups.
+
+use super::*;
+
+fn flag(name: &str, value: bool) -> String {
+    format!(r#"<boolProp name="{name}">{value}</boolProp>"#)
+}
+
+/// An element with these properties and this below it.
+fn element(class: &str, name: &str, properties: &str, below: &str) -> String {
+    format!(r#"<{class} testname="{name}">{properties}</{class}><hashTree>{below}</hashTree>"#)
+}
+
+/// What a group with this in it is in YAML, from its steps on, without indentation; and its obstacles.
+fn steps_of(in_group: &str) -> (String, Vec<String>) {
+    let (text, obstacles) = translated(&plan(in_group));
+    let steps = text.split_once("\"steps\":").map_or(String::new(), |(_, steps)| steps.to_owned());
+    (steps.split_whitespace().collect::<Vec<_>>().join(" "), obstacles)
+}
+
+#[test]
+fn controllers_are_steps_of_their_kind() {
+    let r = request("r", TO_SHOP, "");
+    let number = |name: &str, value: &str| format!(r#"<intProp name="{name}">{value}</intProp>"#);
+    for (controller, expected) in [
+        (
+            element(
+                "IfController",
+                "c",
+                &(string("IfController.condition", "true")
+                    + &flag("IfController.useExpression", true)),
+                &r,
+            ),
+            r#"- "if": "true" "then": - "get""#,
+        ),
+        (
+            element("WhileController", "c", &string("WhileController.condition", ""), &r),
+            r#""while": "((pass_2 || last_ok))" "steps": - "set": "pass_2": "${false}""#,
+        ),
+        (
+            element("LoopController", "c", &string("LoopController.loops", "-1"), &r),
+            r#"- "while": "true" "steps""#,
+        ),
+        (
+            element(
+                "LoopController",
+                "c",
+                &string("LoopController.loops", "2"),
+                &element("OnceOnlyController", "o", "", &r),
+            ),
+            r#"- "repeat": "2" "counter": "pass_2" "steps": - "if": "pass_2 == 0""#,
+        ),
+        (
+            element(
+                "ThroughputController",
+                "c",
+                &(number("ThroughputController.style", "1")
+                    + &flag("ThroughputController.perThread", false)
+                    + "<FloatProperty><name>ThroughputController.percentThroughput</name><value>12.5</value></FloatProperty>"),
+                &r,
+            ),
+            r#"- "passes": "percent": "12.5" "of": "scenario" "steps""#,
+        ),
+        (
+            element("RandomController", "c", &number("InterleaveControl.style", "1"), &r),
+            r#"- "choose": - "steps": - "get""#,
+        ),
+        (element("InterleaveControl", "c", "", &r), r#"- "round_robin": - "steps": - "get""#),
+        (element("RandomOrderController", "c", "", &r), r#"- "shuffle": - "steps": - "get""#),
+        (
+            element(
+                "TransactionController",
+                "c",
+                &flag("TransactionController.includeTimers", false),
+                &r,
+            ),
+            r#"- "group": "c" "think_time": "excluded" "steps""#,
+        ),
+        (
+            element("com.blazemeter.jmeter.controller.ParallelSampler", "c", "", &(r.clone() + &r)),
+            r#"- "parallel": "limit": 2 "steps""#,
+        ),
+        (
+            element("RunTime", "c", &string("RunTime.seconds", "3"), &r),
+            r#""while": "now_ms() < until_2" "steps": - "if": "now_ms() < until_2""#,
+        ),
+    ] {
+        let (text, obstacles) = steps_of(&controller);
+        assert_eq!(
+            obstacles.iter().filter(|what| !what.contains("no thread group")).count(),
+            0,
+            "{obstacles:?}"
+        );
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn what_controllers_cannot_say_is_an_obstacle() {
+    let r = request("r", TO_SHOP, "");
+    for (controller, expected) in [
+        (
+            element("IfController", "c", &string("IfController.condition", "a = 1"), &r),
+            "c: `=` in its condition",
+        ),
+        (
+            element(
+                "RandomController",
+                "c",
+                "",
+                &element(
+                    "IfController",
+                    "i",
+                    &(string("IfController.condition", "${x}")
+                        + &flag("IfController.useExpression", true)),
+                    &r,
+                ),
+            ),
+            "i: being one of several, and perhaps nothing",
+        ),
+        (
+            element(
+                "InterleaveControl",
+                "c",
+                "",
+                &element("GenericController", "s", "", &(r.clone() + &r)),
+            ),
+            "s: being left after each sample",
+        ),
+        (element("CriticalSectionController", "c", "", &r), "c: threads that wait for each other"),
+        (
+            element(
+                "WhileController",
+                "c",
+                &string("WhileController.condition", "true"),
+                &element("OnceOnlyController", "o", "", &r),
+            ),
+            "o: once within a controller that counts by itself",
+        ),
+        (element("ModuleController", "m", "", ""), "m: ``, which is not there"),
+    ] {
+        assert_eq!(steps_of(&(controller + &r)).1, [expected]);
+    }
+}
+
+#[test]
+fn a_switch_takes_a_number_or_a_name() {
+    let inner = request("zero", TO_SHOP, "")
+        + &request("one", TO_SHOP, "")
+        + &request("Default", TO_SHOP, "");
+    for (value, expected) in [
+        ("", "zero"),
+        ("1", "one"),
+        ("9", "zero"),
+        ("-1", "zero"),
+        ("one", "one"),
+        ("none", "Default"),
+    ] {
+        let (text, obstacles) = steps_of(&element(
+            "SwitchController",
+            "c",
+            &string("SwitchController.value", value),
+            &inner,
+        ));
+        assert_eq!(obstacles, [""; 0]);
+        assert!(text.contains(&format!(r#""name": "{expected}""#)), "{value}\n{text}");
+        assert_eq!(text.matches(r#""get""#).count(), 1, "{value}\n{text}");
+    }
+    let (text, _) = steps_of(&element(
+        "SwitchController",
+        "c",
+        &string("SwitchController.value", "${__Random(0,2)}"),
+        &inner,
+    ));
+    assert!(text.contains(r#""switch_2": "${string(random(0, 2))}""#), "{text}");
+    assert_eq!(text.matches(r#""get""#).count(), 3, "{text}");
+}
+
+#[test]
+fn timers_are_one_wait_and_rates_come_before_it() {
+    let timer = |class: &str, delay: &str, range: &str| {
+        element(
+            class,
+            "t",
+            &(string("ConstantTimer.delay", delay) + &string("RandomTimer.range", range)),
+            "",
+        )
+    };
+    let rate = element(
+        "ConstantThroughputTimer",
+        "ctt",
+        "<doubleProp><name>throughput</name><value>90.0</value></doubleProp><stringProp name=\"calcMode\">all active threads in current thread group</stringProp>",
+        "",
+    );
+    for (timers, expected) in [
+        (
+            timer("ConstantTimer", "20", "") + &timer("ConstantTimer", "5", ""),
+            r#"- "think": "25ms""#,
+        ),
+        (
+            timer("GaussianRandomTimer", "300", "100.0"),
+            r#"- "think": "${int(abs(random_normal(300, 100)))}ms""#,
+        ),
+        (
+            timer("PoissonRandomTimer", "300", "100") + &timer("ConstantTimer", "1", ""),
+            r#"- "think": "${int(random_poisson(round(100)) + 300 + 1)}ms""#,
+        ),
+        (
+            timer("UniformRandomTimer", "0", "10") + &timer("UniformRandomTimer", "5", "10"),
+            r#"${int(random_float() * 10 + 5 + random_float() * 10 + 0)}ms"#,
+        ),
+        (
+            rate + &timer("ConstantTimer", "5", ""),
+            r#"- "pace": "rate": "1.5" "by": "scenario" "clock": "timer_2" - "think": "5ms" - "get""#,
+        ),
+    ] {
+        let (text, obstacles) = steps_of(&(timers + &request("r", TO_SHOP, "")));
+        assert_eq!(obstacles, [""; 0]);
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn actions_end_what_they_say() {
+    let action = |number: u32, target: u32| {
+        let properties = format!(
+            r#"<intProp name="ActionProcessor.action">{number}</intProp><intProp name="ActionProcessor.target">{target}</intProp>{}"#,
+            string("ActionProcessor.duration", "30"),
+        );
+        element("TestAction", "a", &properties, "")
+    };
+    let looped = |inner: String| {
+        element("LoopController", "l", &string("LoopController.loops", "2"), &inner)
+    };
+    for (steps, expected) in [
+        (action(1, 0), r#""think": "30ms""#),
+        (action(0, 0), r#""stop": "user""#),
+        (action(0, 2), r#""stop": "run""#),
+        (action(2, 2), r#""stop": "run_now""#),
+        (action(3, 0), r#""stop": "iteration""#),
+        (action(4, 0), r#""stop": "iteration""#),
+        (action(5, 0), r#""stop": "user""#),
+        (looped(action(4, 0)), r#""stop": "pass""#),
+        (looped(action(5, 0)), r#""stop": "loop""#),
+        (
+            request(
+                "r",
+                TO_SHOP,
+                r#"<ResultAction testname="s"><intProp name="OnError.action">1</intProp></ResultAction><hashTree/>"#,
+            ),
+            r#"- "if": "!last_ok" "then": - "stop": "user""#,
+        ),
+    ] {
+        let (text, obstacles) = steps_of(&(steps + &request("r", TO_SHOP, "")));
+        assert_eq!(obstacles, [""; 0]);
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+#[test]
+fn groups_come_in_their_order() {
+    let group = |class: &str, name: &str, more: &str| {
+        let control =
+            string("LoopController.loops", "1") + &flag("LoopController.continue_forever", false);
+        let properties = format!(
+            r#"{}<elementProp name="ThreadGroup.main_controller" elementType="LoopController">{control}</elementProp>{more}"#,
+            string("ThreadGroup.num_threads", "1"),
+        );
+        element(class, name, &properties, &request("r", TO_SHOP, ""))
+    };
+    let test = |in_turn: bool, groups: &str| {
+        let flag = flag("TestPlan.serialize_threadgroups", in_turn);
+        let (text, obstacles) = translated(&format!(
+            r#"<jmeterTestPlan><hashTree><TestPlan testname="p">{flag}</TestPlan><hashTree>{groups}</hashTree></hashTree></jmeterTestPlan>"#
+        ));
+        assert_eq!(obstacles, [""; 0]);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let groups = group("PostThreadGroup", "down", "")
+        + &group("ThreadGroup", "a", "")
+        + &group("SetupThreadGroup", "up", "")
+        + &group("ThreadGroup", "b", &flag("ThreadGroup.same_user_on_next_iteration", false));
+    let text = test(false, &groups);
+    assert!(
+        text.contains(r#""down": "load": "users": 1 "iterations": 1 "after": - "a" - "b""#),
+        "{text}"
+    );
+    assert_eq!(text.matches(r#""after": - "up""#).count(), 2, "{text}");
+    assert_eq!(text.matches(r#""fresh_connections": true"#).count(), 1, "{text}");
+    let text = test(true, &groups);
+    assert!(text.contains(r#""after": - "b""#) || text.contains(r#""after": - "a""#), "{text}");
+}
+
+#[test]
+fn a_module_stands_in_the_scope_of_its_controller() {
+    let text = format!(
+        r#"<jmeterTestPlan><hashTree><TestPlan testname="p"/><hashTree>
+        <TestFragmentController testname="login" enabled="false"/><hashTree>{}</hashTree>
+        <ThreadGroup testname="users">{}<elementProp name="ThreadGroup.main_controller" elementType="LoopController">{}</elementProp></ThreadGroup>
+        <hashTree>
+          <ConstantTimer testname="t">{}</ConstantTimer><hashTree/>
+          <ModuleController testname="m"><collectionProp name="ModuleController.node_path">
+            <stringProp name="1">Test Plan</stringProp><stringProp name="2">p</stringProp><stringProp name="3">login</stringProp>
+          </collectionProp></ModuleController><hashTree/>
+        </hashTree></hashTree></hashTree></jmeterTestPlan>"#,
+        request("in it", TO_SHOP, "") + r#"<com.example.Brew testname="b"/><hashTree/>"#,
+        string("ThreadGroup.num_threads", "1"),
+        string("LoopController.loops", "1") + &flag("LoopController.continue_forever", false),
+        string("ConstantTimer.delay", "7"),
+    );
+    let (plan, obstacles) = translated(&text);
+    assert!(plan.contains(r#""think": "7ms""#) && plan.contains(r#""name": "in it""#), "{plan}");
+    assert_eq!(obstacles, ["b: not supported, and part of a module"]);
+}

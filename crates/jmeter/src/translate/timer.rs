@@ -1,0 +1,242 @@
+//! Timers as waits. All timers in the scope of a sampler are waited for in one wait, before each sampler of the scope.
+
+use std::time::Duration;
+
+use squall_plan::expr::Expr;
+use squall_plan::model::{Pace, PacedBy, StepKind, Think, Thinking};
+use squall_plan::span::Span;
+
+use super::Translator;
+use super::reader::Reader;
+use super::texts::{Piece, literal};
+use crate::tree::ElementId;
+
+/// A delay in milliseconds.
+#[derive(Debug, Clone, PartialEq)]
+enum Delay {
+    Fixed(f64),
+    /// Evenly between two numbers.
+    Uniform(f64, f64),
+    /// What an expression gives each time.
+    Each(String),
+}
+
+/// A year, in milliseconds: the longest wait.
+const YEAR: f64 = 365.0 * 86_400.0 * 1e3;
+
+/// The names of the modes of a Constant Throughput Timer, as old plans have them.
+const MODES: [&str; 5] = [
+    "this thread only",
+    "all active threads",
+    "all active threads in current thread group",
+    "all active threads (shared)",
+    "all active threads in current thread group (shared)",
+];
+
+impl Translator<'_> {
+    /// The waits before a sampler: rates first, which count from the moment at which it is reached, then the rest.
+    pub(super) fn waits_before(&self, timers: &[ElementId]) -> Vec<StepKind> {
+        let mut steps = Vec::new();
+        let mut delays = Vec::new();
+        for timer in timers {
+            match self.class(*timer) {
+                "ConstantThroughputTimer" => steps.extend(self.pace(*timer)),
+                "kg.apc.jmeter.timers.VariableThroughputTimer" => {
+                    steps.extend(self.shaped(*timer));
+                }
+                _ => delays.extend(self.delay(*timer)),
+            }
+        }
+        steps.extend(self.think(timers.first().copied(), &delays));
+        steps
+    }
+
+    /// What a timer adds to the wait; nothing if it is not supported, which the inventory says.
+    fn delay(&self, id: ElementId) -> Option<Delay> {
+        let class = self.class(id);
+        if !matches!(
+            class,
+            "ConstantTimer" | "UniformRandomTimer" | "GaussianRandomTimer" | "PoissonRandomTimer"
+        ) {
+            return None;
+        }
+        let reader = self.read(id);
+        let delay = self.milliseconds(id, reader.source("ConstantTimer.delay"));
+        let range = match class {
+            "ConstantTimer" => Some(Delay::Fixed(0.0)),
+            _ => self.milliseconds(id, reader.source("RandomTimer.range")),
+        };
+        reader.finish();
+        let (delay, range) = (delay?, range?);
+        Some(match (class, delay, range) {
+            (_, delay, Delay::Fixed(0.0)) => delay,
+            ("UniformRandomTimer", Delay::Fixed(from), Delay::Fixed(range)) => {
+                Delay::Uniform(from, from + range)
+            }
+            ("UniformRandomTimer", delay, range) => {
+                Delay::Each(format!("random_float() * {} + {}", source(&range), source(&delay)))
+            }
+            ("GaussianRandomTimer", delay, range) => {
+                Delay::Each(format!("abs(random_normal({}, {}))", source(&delay), source(&range)))
+            }
+            (_, delay, range) => {
+                let mean = format!("round({})", source(&range));
+                Delay::Each(format!("random_poisson({mean}) + {}", source(&delay)))
+            }
+        })
+    }
+
+    /// Delays as one wait.
+    fn think(&self, timer: Option<ElementId>, delays: &[Delay]) -> Option<StepKind> {
+        let (mut from, mut to, mut each) = (0.0, 0.0, Vec::new());
+        for delay in delays {
+            match delay {
+                Delay::Fixed(fixed) => (from, to) = (from + fixed, to + fixed),
+                // Two of them together are not even.
+                Delay::Uniform(low, high) if from == to && each.is_empty() => {
+                    (from, to) = (from + low, to + high);
+                }
+                Delay::Uniform(low, high) => {
+                    each.push(format!("random_float() * {} + {low}", high - low));
+                }
+                Delay::Each(source) => each.push(source.clone()),
+            }
+        }
+        let time = |milliseconds: f64| Duration::from_secs_f64(milliseconds / 1e3);
+        let think = match (from, to) {
+            _ if !each.is_empty() => {
+                match (from, to) {
+                    (0.0, 0.0) => {}
+                    (from, to) if from == to => each.push(from.to_string()),
+                    (from, to) => each.push(format!("random_float() * {} + {from}", to - from)),
+                }
+                let sum = format!("int({})", each.join(" + "));
+                let pieces = [Piece::Expr(sum), Piece::Text("ms".to_owned())];
+                let template = self.template_of(timer?, &pieces);
+                return Some(StepKind::Think(Thinking::OfUser(template)));
+            }
+            (0.0, 0.0) => return None,
+            (from, to) if from == to => Think::Fixed(time(from)),
+            (from, to) => Think::Uniform(time(from), time(to)),
+        };
+        Some(StepKind::Think(Thinking::Known(think)))
+    }
+
+    /// A time in milliseconds, from 0 to a year where it is known before the run.
+    fn milliseconds(&self, id: ElementId, text: &str) -> Option<Delay> {
+        let pieces = self.pieces(id, text);
+        let Some(text) = literal(&pieces) else {
+            return Some(Delay::Each(format!("double({})", super::texts::expression(&pieces))));
+        };
+        // A variable that nobody sets is no number, and JMeter takes 0 for it.
+        let is_unset = text.starts_with("${") && text.ends_with('}');
+        let number = match text.trim() {
+            "" => Some(0.0),
+            _ if is_unset => Some(0.0),
+            number => number.parse().ok(),
+        };
+        let number = number.filter(|number| (0.0..=YEAR).contains(number));
+        if number.is_none() {
+            self.obstacle(id, format!("`{text}` as a time"));
+        }
+        number.map(Delay::Fixed)
+    }
+
+    /// A Constant Throughput Timer: so many samples a minute, and who keeps that.
+    fn pace(&self, id: ElementId) -> Option<StepKind> {
+        let reader = self.read(id);
+        let rate = self.per_minute(id, &reader)?;
+        let mode = reader.constant("calcMode")?;
+        reader.finish();
+        // What is neither a number nor a name of this language is none to JMeter either, and the first holds.
+        let known = MODES.iter().position(|name| *name == mode);
+        let clock = format!("timer_{}", id.number());
+        let (by, clock) = match mode.trim().parse().ok().or(known).unwrap_or(0) {
+            0 => (PacedBy::User, clock),
+            1 => (PacedBy::Run, clock),
+            2 => (PacedBy::Scenario, clock),
+            3 => (PacedBy::RunInLine, "all_timers".to_owned()),
+            4 => (PacedBy::ScenarioInLine, "all_timers".to_owned()),
+            other => {
+                self.obstacle(id, format!("{other} as what its throughput is based on"));
+                return None;
+            }
+        };
+        Some(StepKind::Pace(Box::new(Pace { rate, by, clock: Some(clock) })))
+    }
+
+    fn per_minute(&self, id: ElementId, reader: &Reader<'_>) -> Option<Expr> {
+        let pieces = self.pieces(id, reader.source("throughput"));
+        let source = match literal(&pieces) {
+            None => format!("double({}) / 60", super::texts::expression(&pieces)),
+            Some(text) => match text.trim().parse::<f64>() {
+                Ok(rate) if rate.is_finite() && rate > 0.0 => (rate / 60.0).to_string(),
+                _ => {
+                    self.obstacle(id, format!("`{text}` as a throughput"));
+                    return None;
+                }
+            },
+        };
+        self.expression(id, &source)
+    }
+
+    /// A Throughput Shaping Timer: a rate over time, kept by all threads in one line; then the run ends.
+    fn shaped(&self, id: ElementId) -> Vec<StepKind> {
+        let reader = self.read(id);
+        let rows = reader.list("load_profile");
+        reader.finish();
+        if self.has_several_phases() {
+            self.obstacle(id, "a schedule in a plan whose groups start one after the other");
+        }
+        let (mut source, mut begins) = (String::new(), 0.0);
+        for row in rows {
+            let fields: Option<Vec<f64>> = match &row.value {
+                crate::properties::PropertyValue::List(fields) => {
+                    fields.iter().map(|field| self.field(id, &field.value)).collect()
+                }
+                _ => None,
+            };
+            let Some([from, to, over]) = fields.as_deref() else {
+                self.obstacle(id, "a row of its schedule");
+                return Vec::new();
+            };
+            let ends = begins + over;
+            let rise = (to - from) / over.max(f64::MIN_POSITIVE);
+            let rate = match rise {
+                0.0 => from.to_string(),
+                rise => format!("{from} + {rise} * (elapsed - {begins})"),
+            };
+            source.push_str(&format!("elapsed < {ends} ? {rate} : "));
+            begins = ends;
+        }
+        let over = self.expression(id, &format!("elapsed >= {begins}"));
+        let rate = self.expression(id, &format!("{source}0"));
+        let (Some(over), Some(rate)) = (over, rate) else { return Vec::new() };
+        let stop = super::step(StepKind::Stop(squall_plan::model::StopScope::Run));
+        let ended = StepKind::If { condition: over, then: vec![stop], otherwise: Vec::new() };
+        let clock = Some(format!("timer_{}", id.number()));
+        vec![ended, StepKind::Pace(Box::new(Pace { rate, by: PacedBy::RunInLine, clock }))]
+    }
+
+    /// A number in a list of lists.
+    fn field(&self, id: ElementId, value: &crate::properties::PropertyValue) -> Option<f64> {
+        let crate::properties::PropertyValue::Text(text) = value else { return None };
+        let known = self.constant(text).map_err(|what| self.obstacle(id, what)).ok()?;
+        known.trim().parse().ok().filter(|number: &f64| (0.0..=1e9).contains(number))
+    }
+
+    /// An expression that was made here; an obstacle if it is none, such as one that is too long.
+    pub(super) fn expression(&self, id: ElementId, source: &str) -> Option<Expr> {
+        let expression = Expr::parse(source, Span::default());
+        expression.map_err(|error| self.obstacle(id, error.message)).ok()
+    }
+}
+
+/// A delay as an expression.
+fn source(delay: &Delay) -> String {
+    match delay {
+        Delay::Fixed(number) => number.to_string(),
+        Delay::Uniform(low, high) => format!("(random_float() * {} + {low})", high - low),
+        Delay::Each(source) => format!("({source})"),
+    }
+}

@@ -1,0 +1,84 @@
+//! Steps that hold a user back or leave it out by count: waits for a rate, and steps in some of the passes.
+
+use super::Step;
+use super::step_list::StepList;
+use crate::expr::Expr;
+use crate::keys::{Identifier, Maybe, Rule, record, words};
+
+record! {
+    /// A wait for a rate. The first pass waits for nothing; who comes late goes on at once, and what was
+    /// missed is not made up for.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Pace as "a pace" {
+        /// Passes a second: a number, or an expression that each user evaluates when it comes there. 0 or less: no wait.
+        #[key(required)]
+        pub rate: Expr,
+        /// Who keeps it.
+        pub by: PacedBy,
+        /// Steps of a scenario with the same clock keep one rate together.
+        #[key([Maybe<Identifier>] default "one of its own")]
+        pub clock: Option<String>,
+    }
+}
+
+words! {
+    /// Who keeps a rate.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum PacedBy {
+        /// Each user by itself.
+        #[default]
+        User = "user",
+        /// The active users of the scenario, each an equal part of it.
+        Scenario = "scenario",
+        /// All active users, each an equal part of it.
+        Run = "run",
+        /// The users of the scenario, one after the other.
+        ScenarioInLine = "scenario_in_line",
+        /// All users, one after the other.
+        RunInLine = "run_in_line",
+    }
+}
+
+record! {
+    /// In which passes steps are done.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Passes as "passes" {
+        /// In so many at first: a number or an expression.
+        pub first: Option<Expr>,
+        /// In so many of a hundred, evenly: a number or an expression.
+        pub percent: Option<Expr>,
+        /// Who counts.
+        pub of: CountedBy,
+        /// Its steps.
+        #[key(required [StepList])]
+        pub steps: Vec<Step>,
+    }
+    rules(_this, keys) {
+        keys.rule(Rule::Excludes("first", "percent", "leave out one of them"));
+        keys.rule(Rule::AnyOf(&["first", "percent"], "passes need `first` or `percent`", ""));
+    }
+}
+
+words! {
+    /// Who counts passes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum CountedBy {
+        /// Each user its own.
+        #[default]
+        User = "user",
+        /// The users of the scenario together.
+        Scenario = "scenario",
+    }
+}
+
+words! {
+    /// Whether the waits within a group are part of its time.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ThinkTime {
+        /// They are.
+        #[default]
+        Included = "included",
+        /// They are left out.
+        Excluded = "excluded",
+    }
+}
