@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Runs every measuring script, one after the other, with the arguments that docs/benchmarks.md names, and writes what each
-prints into docs/benchmarks/NAME.md, with the version, the machine and the time it took: so that all figures are of one
+prints into docs/benchmarks/NAME.md, with the version, the machine and the time it took, and its tables into docs/benchmarks.md
+between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for `<!-- NAME: link -->`): so that all figures are of one
 version. Prints a line for each. Wants a machine that does nothing else, for some three hours; exit code 1 if a script
-missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these), all.py --list"""
+missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these), all.py --list (the names), all.py --page
+(puts what is kept into the page again)"""
 
 import datetime
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +16,7 @@ import time
 
 from lib import ROOT, machine, squall
 
+PAGE = ROOT / "docs/benchmarks.md"
 RAW = ROOT / "docs/benchmarks"
 # Arguments of each script, and how many minutes it may take. What is short, and most read, comes first.
 SCRIPTS = {
@@ -29,6 +33,7 @@ SCRIPTS = {
     "stall": ("", 5),
     "request_log": ("3", 5),
     "live": ("3 10", 8),
+    "sinks": ("3 20", 10),
     "target": ("3", 5),
     "workers": ("2", 5),
     "memory": ("", 8),
@@ -63,6 +68,25 @@ def version():
     return commit + (" with changes" if changed.stdout.strip() else "")
 
 
+def raw(name):
+    """Where what a script printed is kept."""
+    return RAW / f"{name.replace('/', '-')}.md"
+
+
+def put_into_page(name):
+    """Puts what is kept of a script in the place that the page has for it, if it has one."""
+    head, _, text = raw(name).read_text().partition("\n\n")
+    measured = re.match(r"(`.*?`, .*?, commit [0-9a-f]+( with changes)?)", head)
+    link = f"Measured with [{measured[1]}](benchmarks/{raw(name).name})."
+    tables = re.sub(r"^Measured on .*\n\n?", "", text, flags=re.MULTILINE).strip()
+
+    def block(place):
+        return "\n\n".join([place[1], link, *([] if place[2] else [tables]), "<!-- end -->"])
+
+    place = re.compile(rf"(<!-- {re.escape(name)}(: link)? -->).*?<!-- end -->", re.DOTALL)
+    PAGE.write_text(place.sub(block, PAGE.read_text()))
+
+
 def run(command, minutes):
     """What a command prints, and its exit code; None: it did not end in time, and was stopped with all that it started."""
     process = subprocess.Popen(command, cwd=ROOT / "bench", stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -91,7 +115,8 @@ def main(names):
         shown = " ".join(["bench/" + command[1], *command[2:]])
         how = f"ended with {code}" if code is not None else f"was stopped after {minutes} minutes"
         head = f"`{shown}`, {now:%Y-%m-%d %H:%M} UTC, commit {version()}, {machine()}; {how} after {seconds:.0f} s."
-        (RAW / f"{name.replace('/', '-')}.md").write_text(f"{head}\n\n{text.strip()}\n")
+        raw(name).write_text(f"{head}\n\n{text.strip()}\n")
+        put_into_page(name)
         print(f"| {name} | {seconds:.0f} | {'none' if code is None else code} |", flush=True)
         good &= code == 0
     return 0 if good else 1
@@ -100,5 +125,8 @@ def main(names):
 if __name__ == "__main__":
     if sys.argv[1:] == ["--list"]:
         print("\n".join(SCRIPTS))
+    elif sys.argv[1:] == ["--page"]:
+        for name in filter(lambda name: raw(name).exists(), SCRIPTS):
+            put_into_page(name)
     else:
         sys.exit(main(sys.argv[1:]))

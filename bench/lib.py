@@ -1,9 +1,11 @@
 """What the measuring scripts share: servers, runs, medians, tables."""
 
+import fcntl
 import functools
 import json
 import os
 import platform
+import pty
 import re
 import resource
 import shutil
@@ -11,9 +13,11 @@ import signal
 import socket
 import ssl
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import urllib.request
@@ -167,6 +171,33 @@ def run(command, cpu=GENERATOR_CPU, limit=600):
         out.seek(0)
         return dict(text=out.read(), code=process.returncode, cpu=usage.ru_utime + usage.ru_stime,
                     rss=peak.mib(usage), wall=wall)
+
+
+def in_terminal(command, meanwhile, cpu=GENERATOR_CPU):
+    """Runs a command in a terminal of 200x60 that is read, and `meanwhile(pid)` beside it; returns what that returned, CPU
+    seconds, peak RSS in MiB, and the bytes that were written."""
+    pid, leader = pty.fork()
+    if pid == 0:
+        os.execvpe("taskset", pinned(cpu, command), os.environ | {"TERM": "xterm-256color"})
+    fcntl.ioctl(leader, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
+    peak, written = Peak(pid), []
+
+    def read():
+        try:
+            while chunk := os.read(leader, 65536):
+                written.append(chunk)
+        except OSError:
+            pass  # It has ended.
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    found = meanwhile(pid)
+    _, status, usage = os.wait4(pid, 0)
+    reader.join()
+    os.close(leader)
+    if os.waitstatus_to_exitcode(status) != 0:
+        sys.exit("the run failed:\n" + b"".join(written)[-3000:].decode(errors="replace"))
+    return dict(found=found, cpu=usage.ru_utime + usage.ru_stime, rss=peak.mib(usage), written=sum(map(len, written)))
 
 
 def wrk(url, connections, seconds, more=()):

@@ -11,6 +11,7 @@ need wrk
 need curl
 need openssl
 need ip iproute2
+need ss iproute2
 need python3
 need node nodejs
 need npm
@@ -31,9 +32,9 @@ python="$PWD/../target/interop/bin/python3"
 }
 
 node=../target/interop/node
-[ -e "$node/node_modules/statsd" ] || {
+[ -e "$node/node_modules/@grafana/schema" ] || {
     mkdir -p "$node"
-    npm install --silent --no-audit --no-fund --prefix "$node" statsd@0.9.0
+    npm install --silent --no-audit --no-fund --prefix "$node" statsd@0.9.0 @grafana/schema@13.2.3 ts-json-schema-generator@2.4.0
 }
 # Debian's Go is too old for this one; that of PyPI is Go's own.
 go=go
@@ -49,4 +50,4 @@ export JMETER="$peers/bin/jmeter"
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
-"$python" -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_live test_guides test_install test_export test_feeds test_page test_jmeter
+"$python" -m unittest -v test_nginx test_http2 test_target test_validity test_schema test_counts test_terminal test_live test_guides test_install test_export test_feeds test_dashboards test_page test_ui test_jmeter

@@ -149,7 +149,7 @@ def log(target):
         return own.result()
 
 
-@situation("no room on the disk for the results", "writes failed")
+@situation("no room on the disk for the results", "No space left")
 def disk(target):
     with tempfile.TemporaryDirectory(prefix="squall-situation-") as folder:
         prepare = f"mount -t tmpfs -o size=64k none {folder}"

@@ -172,7 +172,7 @@ def memory(target):
     arguments = (target.url("/items"), "-c", 200, "-d", "3s")
     mib = run(*arguments).memory_mib
     # How much is too little depends on what of the program a run needs: less and less until it is.
-    for limit in (mib + 1, mib + 0.5, mib, mib - 0.5):
+    for limit in (mib + 1 - quarter / 4 for quarter in range(12)):
         with machine.program_on_disk(squall()) as own:
             with machine.group("memory", limit_in_bytes=int(limit * 2**20)) as inside:
                 result = run(*arguments, before=inside, program=own)

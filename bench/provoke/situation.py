@@ -29,7 +29,7 @@ class Situation:
 
     def wanted(self):
         if not self.weights:
-            return f"a warning: {self.rule}"
+            return f"in words: {self.rule}"
         effect = f", by {self.effect[0]:.0%} to {self.effect[1]:.0%}" if self.effect else ""
         words = ["a note" if weight == "valid" else weight for weight in self.weights]
         return f"`{self.rule}`, {' or '.join(words)}{effect}"
@@ -53,6 +53,7 @@ class Result:
 
     # Name, weight, largest effect (None: unknown) and sentence of each reason.
     reasons: tuple
+    # Warnings, and why the run failed, if it did.
     warnings: tuple
     # Page faults that required the disk, and the most memory that was resident, in MiB.
     disk_faults: int
@@ -63,7 +64,8 @@ class Result:
         reasons = tuple(
             (reason["rule"], reason["validity"], max(reason["effect"].values()) if reason["effect"] else None,
              reason["observed"]) for reason in run["validity_reasons"])
-        return Result(reasons, tuple(run["warnings"]), run["host_metrics"]["major_faults"],
+        failures = [reason["text"] for reason in run["outcome"]["reasons"]]
+        return Result(reasons, (*run["warnings"], *failures), run["host_metrics"]["major_faults"],
                       run["generator"]["peak_rss_bytes"] / 2**20)
 
 

@@ -53,7 +53,29 @@ pub struct Reason {
     pub advice: String,
 }
 
+/// The rules that say that squall or the machine that it runs on was too slow, or had too little of something.
+const OF_THE_GENERATOR: [&str; 13] = [
+    "cpu_bound",
+    "starved",
+    "stalled",
+    "generator_time",
+    "send_delay",
+    "receive_delay",
+    "connect_delay",
+    "ports",
+    "files",
+    "steal",
+    "swapping",
+    "clock_step",
+    "link",
+];
+
 impl Reason {
+    /// Whether it is about squall and its machine, and not about the target, the network or the plan.
+    pub fn is_of_generator(&self) -> bool {
+        OF_THE_GENERATOR.contains(&self.rule)
+    }
+
     /// How far numbers can be trusted with this: valid, if it is no more than a note.
     pub fn validity(&self) -> Validity {
         self.effect.map_or(Validity::Questionable, |effect| effect.validity())

@@ -22,6 +22,7 @@ mod signals;
 mod target;
 mod trend;
 mod try_plan;
+mod ui;
 
 use std::process::ExitCode;
 
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Some(Command::History(args)) => history::command(&args),
         Some(Command::Compare(args)) => compare::command(&args),
         Some(Command::Trend(args)) => trend::command(&args),
+        Some(Command::Ui(args)) => ui::command(&args),
         Some(Command::Baseline(args)) => baseline::command(&args),
         Some(Command::Completions(args)) => shell::completions(&args),
         Some(Command::Man(args)) => shell::man(&args),

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use squall_feeds::Feed;
-use squall_live::LiveView;
+use squall_live::{Follow, LiveView};
 use squall_plan::yaml::Loaded;
 use squall_report::{Finished, RunDocument};
 use squall_runner::{
@@ -15,7 +15,7 @@ use squall_runner::{
 use crate::args::{self, Output, SampleFile};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
-use crate::{labels, out, plans, signals};
+use crate::{labels, out, plans, signals, ui};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
@@ -48,10 +48,22 @@ pub fn run(
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let files = output.files();
     files::prepare(&files, folder.is_some()).map_err(CommandError::bad_input)?;
-    let outcome = squall_runner::run(loaded, &options, sinks(output, folder, &handle), &handle);
+    let mut follow = Follow::default();
+    let page = output
+        .ui
+        .as_ref()
+        .map(|address| ui::serve_run(address, &mut follow, &handle, folder.as_deref()));
+    let page = page.transpose()?;
+    let sinks = sinks(output, folder, &handle, follow);
+    let outcome = squall_runner::run(loaded, &options, sinks, &handle);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();
-    conclude(output, &outcome?, &files)
+    let outcome = outcome?;
+    let concluded = conclude(output, &outcome, &files);
+    if let Some(page) = page {
+        ui::finish(&page, outcome.folder.as_deref());
+    }
+    concluded
 }
 
 /// Where the run goes while it is in progress. In a terminal that can show it there is a live view.
@@ -59,16 +71,23 @@ fn sinks(
     output: &Output,
     folder: Option<PathBuf>,
     handle: &Handle,
+    follow: Follow,
 ) -> Vec<(String, Box<dyn Sink>)> {
+    let shared = follow.shared();
+    let is_shown = !output.quiet && squall_live::is_able();
     let progress: Box<dyn Sink> = match output.quiet {
         true => Box::new(Progress::new(out::Messages, ProgressStyle::Quiet)),
-        false if squall_live::is_able() => {
+        false if is_shown => {
             let theme = squall_live::Theme { has_colors: !out::refuses_colors() };
-            Box::new(LiveView::new(out::Messages, handle, theme))
+            Box::new(LiveView::new(out::Messages, handle, shared, theme))
         }
         false => Box::new(Progress::new(out::Messages, ProgressStyle::Lines)),
     };
     let mut sinks = vec![("progress".to_owned(), progress)];
+    // What views show is known to all of them.
+    if is_shown || output.ui.is_some() {
+        sinks.insert(0, ("live".to_owned(), Box::new(follow)));
+    }
     if let Some(base) = folder {
         sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
     }

@@ -31,6 +31,14 @@ pub fn watch(handle: &Handle) -> io::Result<()> {
     Ok(())
 }
 
+/// SIGINT and SIGTERM from now on, for a command that goes on until one comes: `forever().next()`.
+///
+/// # Errors
+/// The system is out of descriptors.
+pub fn ends() -> io::Result<Signals> {
+    Signals::new([SIGINT, SIGTERM])
+}
+
 /// Does what signal number `number` asks for.
 fn receive(number: u32, handle: &Handle) {
     match number {

@@ -4,7 +4,7 @@ use squall_target::{Options, Server, TlsCertificate, TlsOptions};
 
 use crate::args::Target;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::out;
+use crate::{out, signals};
 
 /// Runs the built-in target until it is interrupted.
 pub fn command(args: &Target) -> CommandResult {
@@ -29,12 +29,7 @@ pub fn command(args: &Target) -> CommandResult {
     for address in server.addresses() {
         out::print(&format!("listening on {address}\n"));
     }
-    let mut signals = signal_hook::iterator::Signals::new([
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-    ])
-    .map_err(CommandError::incomplete)?;
-    signals.forever().next();
+    signals::ends().map_err(CommandError::incomplete)?.forever().next();
     let stats = server.stats();
     server.stop();
     out::print(&format!("{} requests on {} connections\n", stats.requests, stats.accepted));

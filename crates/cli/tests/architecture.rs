@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 17] = [
+const MAY_IMPORT: [(&str, &[&str]); 18] = [
     (
         "squall",
         &[
@@ -22,9 +22,11 @@ const MAY_IMPORT: [(&str, &[&str]); 17] = [
             "squall-report",
             "squall-runner",
             "squall-target",
+            "squall-ui",
             "squall-wire",
         ],
     ),
+    ("squall-ui", &["squall-base", "squall-live", "squall-report", "squall-runner"]),
     (
         "squall-live",
         &[

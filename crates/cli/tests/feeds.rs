@@ -12,7 +12,10 @@ target: builtin
 scenarios:
   a:
     load: {users: 2, for: 1200ms}
-    steps: [{get: /, name: home}, {think: 20ms}]
+    steps:
+      - {get: /, name: home}
+      - {think: 20ms}
+      - {metric: {name: paid, kind: counter, value: 0.1, tags: {plan: free}}}
 ";
 
 /// A receiver that is not there costs a warning and its points, and its password is shown nowhere.
@@ -46,6 +49,20 @@ fn a_run_with_feeds_passes_whatever_becomes_of_them() {
         assert_eq!(Some(sum(name)), run["totals"][name].as_u64(), "{name}");
     }
     assert!(rows.iter().all(|row| row["tags"]["env"] == "ci" && row["tags"]["name"] == "home"));
+    // So are the plan's own metrics.
+    let paid = &run["metrics"][0];
+    let text = fs::read_to_string(folder.path().join("out.jsonl")).expect("a file");
+    let metrics = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let metrics: Vec<Value> =
+        metrics.filter(|line| line["measurement"] == "squall_metrics").collect();
+    assert!(
+        metrics.iter().all(|own| own["tags"]["name"] == "paid" && own["tags"]["plan"] == "free")
+    );
+    let count: u64 = metrics.iter().filter_map(|own| own["fields"]["count"].as_u64()).sum();
+    let sum: f64 = metrics.iter().filter_map(|own| own["fields"]["sum"].as_f64()).sum();
+    assert_eq!(Some(count), paid["count"].as_u64());
+    let wanted = paid["sum"].as_f64().expect("a sum");
+    assert!(wanted > 0.0 && (sum - wanted).abs() < 1e-6 * wanted, "{sum} is not {wanted}");
     // The result that is made of the folder again says the same.
     let again = squall(folder.path(), &["report", path.to_str().expect("text")]);
     // Long lines are broken between words.

@@ -26,7 +26,9 @@ pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {
             let _ = write!(out, "{}.{field}{tags} ", point.measurement);
             let _ = match number {
                 Number::Sum(number) => writeln!(out, "{number} {time}"),
-                Number::Level(number) => writeln!(out, "{number} {time}"),
+                Number::Amount(number) | Number::Level(number) => {
+                    writeln!(out, "{number} {time}")
+                }
             };
         }
     }

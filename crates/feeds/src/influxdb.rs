@@ -27,7 +27,9 @@ pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {
             out.push(if index == 0 { ' ' } else { ',' });
             let _ = match number {
                 Number::Sum(number) => write!(out, "{field}={number}i"),
-                Number::Level(number) => write!(out, "{field}={number}"),
+                Number::Amount(number) | Number::Level(number) => {
+                    write!(out, "{field}={number}")
+                }
             };
         }
         let _ = writeln!(out, " {time}");

@@ -35,7 +35,7 @@ pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {
 fn value(number: Number) -> Value {
     match number {
         Number::Sum(number) => json!(number),
-        Number::Level(number) => json!(number),
+        Number::Amount(number) | Number::Level(number) => json!(number),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use squall_metrics::{RequestStats, RowKey};
+use squall_metrics::{MetricKey, RequestStats, RowKey};
 
 use crate::table::{
-    CHECK, CHECKS, COUNT, ERRORS, Field, LOAD, Number, RESPONSES, ROW, load, measurement,
+    CHECK, CHECKS, COUNT, ERRORS, Field, LOAD, METRICS, Number, RESPONSES, ROW, load, measurement,
+    metric,
 };
 use crate::target::TAGS_TAKEN;
 use crate::timeline::SentSecond;
@@ -37,6 +38,9 @@ pub fn points(second: &SentSecond, own: &Tags) -> Vec<Point> {
     }
     for (key, counts) in &second.checks {
         points.push(point(CHECKS, tags(key, own), values(&CHECK, counts)));
+    }
+    for (key, stats) in &second.metrics {
+        points.push(point(METRICS, metric_tags(key, own), values(metric(key.kind), stats)));
     }
     points
 }
@@ -73,13 +77,27 @@ pub fn tags(key: &RowKey, own: &Tags) -> Tags {
         ("group", place.group.join(" / ")),
         ("name", key.name.clone()),
     ];
-    let known = known.into_iter().map(|(name, value)| (name.to_owned(), value));
-    let of_row = place.tags.iter().map(|(name, value)| match TAGS_TAKEN.contains(&name.as_str()) {
+    together(&known, &place.tags, own)
+}
+
+/// The tags of a metric of the plan's own, likewise.
+fn metric_tags(key: &MetricKey, own: &Tags) -> Tags {
+    let known = [
+        ("kind", key.kind.label().to_owned()),
+        ("scenario", key.scenario.clone()),
+        ("name", key.name.clone()),
+    ];
+    together(&known, &key.tags, own)
+}
+
+fn together(known: &[(&str, String)], of_plan: &[(String, String)], own: &Tags) -> Tags {
+    let known = known.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+    let of_plan = of_plan.iter().map(|(name, value)| match TAGS_TAKEN.contains(&name.as_str()) {
         true => (format!("tag_{name}"), value.clone()),
         false => (name.clone(), value.clone()),
     });
     let mut tags = Tags::new();
-    for (name, value) in known.chain(of_row).chain(own.iter().cloned()) {
+    for (name, value) in known.chain(of_plan).chain(own.iter().cloned()) {
         if !value.is_empty() && !tags.iter().any(|(other, _)| *other == name) {
             tags.push((name, value));
         }
@@ -109,7 +127,7 @@ pub fn percent_encoded(text: &str, is_encoded: impl Fn(usize, char) -> bool) -> 
 pub(crate) mod tests {
     use std::sync::Arc;
 
-    use squall_metrics::{CheckCounts, ErrorKind, Place, RowKind, Sample};
+    use squall_metrics::{CheckCounts, ErrorKind, MetricKind, MetricStats, Place, RowKind, Sample};
 
     use super::*;
 
@@ -173,5 +191,37 @@ pub(crate) mod tests {
         assert_eq!(last(&points[3]), Some((pair("status", "200"), count(2))));
         assert_eq!(last(&points[4]), Some((pair("status", "500"), count(1))));
         assert!(!points[5].tags.iter().any(|(name, _)| name == "group"), "no tag is empty");
+    }
+
+    #[test]
+    fn a_metric_of_the_plan_has_the_fields_of_its_kind() {
+        let mut second = SentSecond::default();
+        for (_, kind) in MetricKind::NAMES {
+            let mut stats = MetricStats::default();
+            for (at, value) in [1.5, 0.0, 4.0].into_iter().enumerate() {
+                stats.record(kind, value, at as u64).expect("a value");
+            }
+            let key =
+                MetricKey::new(kind, "buyer", "paid", pairs(&[("kind", "x"), ("plan", "free")]));
+            second.metrics.insert(Arc::new(key), stats);
+        }
+        let points = points(&second, &pairs(&[("env", "test")]));
+        let fields = |kind: &str| {
+            let tags = [("kind", kind), ("scenario", "buyer"), ("name", "paid")];
+            let tags =
+                [&tags[..], &[("tag_kind", "x"), ("plan", "free"), ("env", "test")]].concat();
+            let found =
+                points.iter().find(|own| own.measurement == METRICS && own.tags == pairs(&tags));
+            found.expect(kind).fields.clone()
+        };
+        let (count, level) = ((COUNT, Number::Sum(3)), |name, level| (name, Number::Level(level)));
+        assert_eq!(fields("counter"), [count, ("sum", Number::Amount(5.5))]);
+        assert_eq!(
+            fields("gauge"),
+            [count, level("last", 4.0), level("min", 0.0), level("max", 4.0)]
+        );
+        assert_eq!(fields("rate"), [count, ("trues", Number::Sum(2))]);
+        let trend = fields("trend");
+        assert_eq!((trend[0], trend[2], trend[6]), (count, level("p50", 1.5), level("max", 4.0)));
     }
 }

@@ -29,6 +29,11 @@ pub fn encode(_: Moment, points: &[Point]) -> Vec<u8> {
             let _ = write!(out, "{}.{field}:", point.measurement);
             let _ = match number {
                 Number::Sum(number) => writeln!(out, "{number}|c{tags}"),
+                Number::Amount(number) => writeln!(out, "{number}|c{tags}"),
+                // A sign would mean that much more or less than before.
+                Number::Level(number) if *number < 0.0 => {
+                    writeln!(out, "0|g{tags}\n{}.{field}:{number}|g{tags}", point.measurement)
+                }
                 Number::Level(number) => writeln!(out, "{number}|g{tags}"),
             };
         }

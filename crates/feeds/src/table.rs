@@ -3,7 +3,9 @@
 
 use std::fmt::Write as _;
 
-use squall_metrics::{CheckCounts, Counters, Histogram, RequestStats, RowKind};
+use squall_metrics::{
+    CheckCounts, Counters, Histogram, MetricKind, MetricStats, RequestStats, RowKind, THOUSANDTHS,
+};
 
 use crate::timeline::USERS;
 
@@ -12,6 +14,8 @@ use crate::timeline::USERS;
 pub enum Number {
     /// A number of things in a second: those of all seconds add up to the number in `run.json`.
     Sum(u64),
+    /// The same of what has fractions.
+    Amount(f64),
     /// How high something was in a second. Such numbers do not add up.
     Level(f64),
 }
@@ -44,6 +48,8 @@ pub const CHECKS: &str = "squall_checks";
 pub const ERRORS: &str = "squall_errors";
 /// Where responses are by status.
 pub const RESPONSES: &str = "squall_responses";
+/// Where the plan's own metrics are.
+pub const METRICS: &str = "squall_metrics";
 /// Where counters of the run are.
 pub const LOAD: &str = "squall_load";
 
@@ -101,6 +107,52 @@ pub const CHECK: [Field<CheckCounts>; 3] = [
     }),
 ];
 
+/// How many values a metric of any kind has recorded.
+const VALUES: Field<MetricStats> =
+    field(COUNT, "number", "How many values were recorded.", |own| Some(Number::Sum(own.count)));
+/// A metric's values are in the unit in which the plan records them.
+const OWN: &str = "the plan's";
+
+const COUNTER: [Field<MetricStats>; 2] =
+    [VALUES, field("sum", OWN, "Of a counter: their sum.", |own| Some(Number::Amount(own.sum())))];
+const GAUGE: [Field<MetricStats>; 4] = [
+    VALUES,
+    field("last", OWN, "Of a gauge: the last one.", |own| Some(Number::Level(own.gauge()?.last))),
+    field("min", OWN, "The smallest.", |own| Some(Number::Level(own.gauge()?.min))),
+    field("max", OWN, "The largest, of a trend too.", |own| Some(Number::Level(own.gauge()?.max))),
+];
+const RATE: [Field<MetricStats>; 2] = [
+    VALUES,
+    field("trues", "number", "Of a rate: how many were true.", |own| Some(Number::Sum(own.trues))),
+];
+const TREND: [Field<MetricStats>; 7] = [
+    VALUES,
+    field("mean", OWN, "Of a trend: their mean.", |own| thousandths(mean(&own.trend))),
+    field("p50", OWN, "Their median.", |own| thousandths(percentile(&own.trend, 50.0))),
+    field("p90", OWN, "90th percentile.", |own| thousandths(percentile(&own.trend, 90.0))),
+    field("p95", OWN, "95th percentile.", |own| thousandths(percentile(&own.trend, 95.0))),
+    field("p99", OWN, "99th percentile.", |own| thousandths(percentile(&own.trend, 99.0))),
+    field("max", OWN, "The largest.", |own| thousandths(percentile(&own.trend, 100.0))),
+];
+
+/// The fields of a metric of the plan's own.
+pub fn metric(kind: MetricKind) -> &'static [Field<MetricStats>] {
+    match kind {
+        MetricKind::Counter => &COUNTER,
+        MetricKind::Gauge => &GAUGE,
+        MetricKind::Rate => &RATE,
+        MetricKind::Trend => &TREND,
+    }
+}
+
+/// A level that is kept in thousandths.
+fn thousandths(level: Option<Number>) -> Option<Number> {
+    level.map(|number| match number {
+        Number::Level(level) => Number::Level(level / THOUSANDTHS),
+        other => other,
+    })
+}
+
 /// The fields of the run's counters, by name.
 pub fn load(counters: &Counters) -> Vec<(&'static str, Number)> {
     let number = |(name, count): (&'static str, u64)| match name {
@@ -137,6 +189,18 @@ pub fn reference() -> String {
         let count: [Field<()>; 1] = [field(COUNT, "number", counted, |()| Some(Number::Sum(0)))];
         table(&mut out, &count);
     }
+    let about = "The plan's own metrics, in seconds in which something was recorded";
+    let tags =
+        "`kind` (`counter`, `gauge`, `rate`, `trend`), `scenario`, `name`, and those of the metric";
+    head(&mut out, METRICS, about, tags);
+    // Fields that several kinds have are said once.
+    let mut fields: Vec<&Field<MetricStats>> = Vec::new();
+    for own in MetricKind::NAMES.iter().flat_map(|(_, kind)| metric(*kind)) {
+        if !fields.iter().any(|other| other.name == own.name) {
+            fields.push(own);
+        }
+    }
+    table(&mut out, fields);
     let about = "What is counted besides requests: the fields are the counters of run.json";
     head(&mut out, LOAD, about, "none but your own");
     let names: Vec<String> =
@@ -150,7 +214,7 @@ fn head(out: &mut String, name: &str, about: &str, tags: &str) {
     let _ = writeln!(out, "{gap}**`{name}`**: {about}. Tags: {tags}.\n");
 }
 
-fn table<T>(out: &mut String, fields: &[Field<T>]) {
+fn table<'f, T: 'static>(out: &mut String, fields: impl IntoIterator<Item = &'f Field<T>>) {
     out.push_str("| field | unit | what it is |\n| --- | --- | --- |\n");
     for Field { name, unit, about, .. } in fields {
         let _ = writeln!(out, "| `{name}` | {unit} | {about} |");

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use squall_metrics::{CheckCounts, Counters, RequestStats, RowKey};
+use squall_metrics::{CheckCounts, Counters, MetricKey, MetricStats, RequestStats, RowKey};
 use squall_runner::Second;
 
 /// The name of the only counter that is a level.
@@ -20,6 +20,8 @@ pub struct SentSecond {
     pub rows: BTreeMap<Arc<RowKey>, RequestStats>,
     /// What checks came to.
     pub checks: BTreeMap<Arc<RowKey>, CheckCounts>,
+    /// What the plan recorded itself.
+    pub metrics: BTreeMap<Arc<MetricKey>, MetricStats>,
     /// What is counted besides requests.
     pub counters: Counters,
 }
@@ -43,6 +45,7 @@ impl Timeline {
         for (key, counts) in &second.checks {
             own.checks.entry(key.clone()).or_default().merge(counts);
         }
+        own.metrics.extend(second.metrics.iter().cloned());
         own.counters = second.counters;
         if second.second < self.next {
             match &mut self.late {
@@ -85,13 +88,16 @@ impl SentSecond {
         for (key, counts) in &other.checks {
             self.checks.entry(key.clone()).or_default().merge(counts);
         }
+        for (key, stats) in &other.metrics {
+            self.metrics.entry(key.clone()).or_default().merge(stats);
+        }
         self.counters.merge(&other.counters);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use squall_metrics::{RowKind, Sample, SelfMetrics};
+    use squall_metrics::{RowKind, Sample};
     use squall_runner::Row;
 
     use super::*;
@@ -102,11 +108,8 @@ mod tests {
         Second {
             second: number,
             rows: vec![Row { key: Arc::new(RowKey::new(RowKind::Request, "s", "a")), stats }],
-            checks: Vec::new(),
             counters: Counters { users_active, iterations_done: requests, ..Counters::default() },
-            self_metrics: SelfMetrics::default(),
-            host: Vec::new(),
-            slices: Vec::new(),
+            ..Second::default()
         }
     }
 

@@ -1,52 +1,33 @@
 //! What a key does: to what a person looks at, or to the run. Pure.
 
-use squall_base::units;
-
 use crate::browse::{Browse, Mode, Sort, Tab};
+use crate::control::Command;
 use crate::input::Key;
 use crate::state::State;
 
-/// More or less of a load, by this share of it and at least by one.
-const STEP: f64 = 0.1;
 /// Most characters that can be typed.
 const MAX_TYPED: usize = 40;
 /// Rows of a page.
 const PAGE: usize = 10;
 
-/// What a person wants of the run.
+/// What a key asks for besides another look.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Command {
-    /// The end in order.
-    Stop,
-    /// The end at once.
-    Abort,
-    /// The load stands still.
-    Pause,
-    /// The load goes on.
-    Resume,
-    /// Another number of users of a load.
-    Users {
-        /// Whose load.
-        scenario: String,
-        /// How many.
-        users: u64,
-    },
-    /// Another rate of a load.
-    Rate {
-        /// Whose load.
-        scenario: String,
-        /// Arrivals a second.
-        rate: f64,
-    },
+pub enum Asked {
+    /// Something of the run.
+    OfRun(Command),
     /// Everything drawn anew.
     Redraw,
 }
 
 /// Does what a key is for.
-pub fn press(key: Key, browse: &mut Browse, state: &State) -> Option<Command> {
-    if key == Key::Redraw {
-        return Some(Command::Redraw);
+pub fn press(key: Key, browse: &mut Browse, state: &State) -> Option<Asked> {
+    match key {
+        Key::Redraw => Some(Asked::Redraw),
+        _ => command(key, browse, state).map(Asked::OfRun),
     }
+}
+
+fn command(key: Key, browse: &mut Browse, state: &State) -> Option<Command> {
     match std::mem::take(&mut browse.mode) {
         Mode::Keys => plain(key, browse, state),
         Mode::Filter => {
@@ -71,8 +52,8 @@ fn plain(key: Key, browse: &mut Browse, state: &State) -> Option<Command> {
         Key::Char('p' | ' ') => {
             return Some(if state.is_paused() { Command::Resume } else { Command::Pause });
         }
-        Key::Char('+' | '=') => return by(1.0 + STEP, browse, state),
-        Key::Char('-' | '_') => return by(1.0 - STEP, browse, state),
+        Key::Char('+' | '=') => return step(true, browse, state),
+        Key::Char('-' | '_') => return step(false, browse, state),
         Key::Char('n') => browse.mode = Mode::Level(String::new()),
         Key::Char('l') => browse.load = (browse.load + 1) % state.loads.len().max(1),
         Key::Char('w') => browse.last_minute = !browse.last_minute,
@@ -131,32 +112,10 @@ fn filter(key: Key, browse: &mut Browse) {
     (browse.mode, browse.scroll) = (Mode::Filter, 0);
 }
 
-/// The chosen load by a factor.
-fn by(factor: f64, browse: &mut Browse, state: &State) -> Option<Command> {
+/// A little more or less of the chosen load.
+fn step(more: bool, browse: &Browse, state: &State) -> Option<Command> {
     let load = state.loads.get(browse.load)?;
-    let now = load.planned(state.load_s());
-    let changed = now * factor;
-    let command = match load.is_users() {
-        true => {
-            let step = if factor > 1.0 { now + 1.0 } else { (now - 1.0).max(0.0) };
-            let users = if factor > 1.0 { changed.max(step) } else { changed.min(step) };
-            let users = users.round() as u64;
-            Command::Users { scenario: load.scenario.clone(), users }
-        }
-        false => Command::Rate { scenario: load.scenario.clone(), rate: rounded(changed) },
-    };
-    Some(command)
-}
-
-/// A rate with three digits: what comes of several tenths is no number that a person wants to read.
-fn rounded(rate: f64) -> f64 {
-    if rate <= 0.0 {
-        return 0.0;
-    }
-    let digit = 10f64.powi(rate.log10().floor() as i32 - 2);
-    let steps = (rate / digit).round();
-    // A digit below one divides exactly only the other way around.
-    if digit < 1.0 { steps / (1.0 / digit).round() } else { steps * digit }
+    Some(Command::step(load, state.load_s(), more))
 }
 
 fn level(key: Key, mut typed: String, browse: &mut Browse, state: &State) -> Option<Command> {
@@ -173,22 +132,16 @@ fn level(key: Key, mut typed: String, browse: &mut Browse, state: &State) -> Opt
     None
 }
 
-/// The level that was typed: `200`, or `50/s` (`50` is the same).
+/// The level that was typed.
 fn wanted(typed: &str, browse: &mut Browse, state: &State) -> Option<Command> {
     let load = state.loads.get(browse.load)?;
-    let scenario = load.scenario.clone();
-    let typed = typed.trim();
-    let command = if load.is_users() {
-        typed.parse().ok().map(|users| Command::Users { scenario, users })
-    } else {
-        let text = if typed.contains('/') { typed.to_owned() } else { format!("{typed}/s") };
-        units::parse_rate(&text).ok().map(|rate| Command::Rate { scenario, rate })
-    };
-    if command.is_none() {
-        let form = if load.is_users() { "a whole number of users" } else { "a rate, such as 50/s" };
-        browse.notice = Some((state.now_s, format!("`{typed}` is not {form}")));
+    match Command::level(load, typed) {
+        Ok(command) => Some(command),
+        Err(why) => {
+            browse.notice = Some((state.now_s, why));
+            None
+        }
     }
-    command
 }
 
 #[cfg(test)]
@@ -201,7 +154,10 @@ mod tests {
         text.chars()
             .filter_map(|c| {
                 let key = if c == '\n' { Key::Enter } else { Key::Char(c) };
-                press(key, browse, state)
+                match press(key, browse, state)? {
+                    Asked::OfRun(command) => Some(command),
+                    Asked::Redraw => None,
+                }
             })
             .collect()
     }
@@ -234,7 +190,6 @@ mod tests {
 
     #[test]
     fn a_few_users_change_by_one() {
-        assert_eq!((rounded(123.456), rounded(0.0), rounded(1.1)), (123.0, 0.0, 1.1));
         let (mut state, mut browse) = (mixed(), Browse::default());
         state.scaled("buyer", 1.0);
         let users = |users| Command::Users { scenario: "buyer".to_owned(), users };

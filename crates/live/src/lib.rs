@@ -1,16 +1,19 @@
-//! The live view of a run in a terminal: a sink of the runner that shows what happens, and a keyboard that controls
-//! the run through its [`Handle`].
+//! What is known of a run while it goes on, for all who show it ([`Follow`], a sink of the runner), what a person may want
+//! of it ([`Command`]), and the view of it in a terminal ([`LiveView`]), with a keyboard that controls the run through its
+//! [`Handle`].
 //!
 //! What is known ([`state`], fed by seconds and events), how it looks ([`view`]), and what keys do ([`keys`]) are pure;
 //! [`screen`] is the thread that shows it, and [`terminal`] owns the terminal and gives it back. A terminal that does not
 //! read holds up nothing but its own picture.
 
 mod browse;
+mod control;
+mod follow;
 mod frame;
 mod input;
 mod keys;
 mod screen;
-mod state;
+pub mod state;
 mod terminal;
 mod view;
 
@@ -20,8 +23,8 @@ use squall_base::escape_control;
 use squall_report::Run;
 use squall_runner::{Event, EventKind, Handle, Second, Sink, Start, Wanted};
 
-use screen::Shared;
-use state::State;
+pub use control::Command;
+pub use follow::{Follow, Shared};
 pub use terminal::{is_able, is_shown, restore};
 pub use view::Theme;
 
@@ -32,27 +35,27 @@ pub struct LiveView<W> {
     out: W,
     theme: Theme,
     handle: Handle,
-    /// Once the run has started.
-    shared: Option<Shared>,
+    shared: Shared,
     /// Whether the terminal was taken, or could not be.
     was_shown: bool,
     warnings: Vec<String>,
 }
 
 impl<W: Write + Send> LiveView<W> {
-    /// Of the run that `handle` controls. The warnings of the plan are written to `out`, which a person reads, when
-    /// the view is over.
-    pub fn new(out: W, handle: &Handle, theme: Theme) -> LiveView<W> {
+    /// Of the run that `handle` controls and of which `shared` knows. The warnings of the plan are written to `out`,
+    /// which a person reads, when the view is over.
+    pub fn new(out: W, handle: &Handle, shared: Shared, theme: Theme) -> LiveView<W> {
         let handle = handle.clone();
-        LiveView { out, theme, handle, shared: None, was_shown: false, warnings: Vec::new() }
+        LiveView { out, theme, handle, shared, was_shown: false, warnings: Vec::new() }
     }
 
     /// Takes the terminal: when something begins, as a run that cannot begin has something to say there.
     fn show(&mut self) -> io::Result<()> {
-        let Some(shared) = self.shared.clone().filter(|_| !self.was_shown) else { return Ok(()) };
-        self.was_shown = true;
+        if std::mem::replace(&mut self.was_shown, true) {
+            return Ok(());
+        }
         let typed = terminal::enter()?;
-        let (handle, theme) = (self.handle.clone(), self.theme);
+        let (shared, handle, theme) = (self.shared.clone(), self.handle.clone(), self.theme);
         let thread = std::thread::Builder::new().name("live view".to_owned());
         let spawned = thread.spawn(move || {
             screen::show(&shared, &handle, theme, typed);
@@ -71,13 +74,11 @@ impl<W: Write + Send> LiveView<W> {
 }
 
 impl<W: Write + Send> Sink for LiveView<W> {
-    fn start(&mut self, start: &Start) -> io::Result<Wanted> {
-        self.shared = Some(Shared::new(State::new(start)));
+    fn start(&mut self, _: &Start) -> io::Result<Wanted> {
         Ok(Wanted::default())
     }
 
-    fn second(&mut self, second: &Second) -> io::Result<()> {
-        self.shared.iter().for_each(|shared| shared.state().second(second));
+    fn second(&mut self, _: &Second) -> io::Result<()> {
         Ok(())
     }
 
@@ -86,7 +87,6 @@ impl<W: Write + Send> Sink for LiveView<W> {
             let lines = text.lines().map(|line| format!("{}\n", escape_control(line)));
             self.warnings.push(lines.collect());
         }
-        self.shared.iter().for_each(|shared| shared.state().event(event));
         match event.kind {
             EventKind::PhaseBegan(_) => self.show(),
             _ => Ok(()),

@@ -1,18 +1,16 @@
 //! The thread that shows the view: it reads keys, obeys them, and draws, at most four times a second and once for keys.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
-use squall_base::units;
 use squall_runner::Handle;
 
 use crate::browse::Browse;
+use crate::follow::Shared;
 use crate::frame;
 use crate::input::Input;
-use crate::keys::{Command, press};
-use crate::state::State;
+use crate::keys::{Asked, press};
 use crate::terminal::{self, Typed};
 use crate::view::{self, Theme};
 
@@ -26,48 +24,33 @@ const SHORTEST: Duration = Duration::from_millis(50);
 const MAX_COLUMNS: u16 = 500;
 const MAX_ROWS: u16 = 200;
 
-/// What the view knows, shared with the sink that feeds it.
-#[derive(Debug, Clone)]
-pub struct Shared {
-    state: Arc<Mutex<State>>,
-    began: Instant,
-}
-
-impl Shared {
-    /// Of a run that begins now.
-    pub fn new(state: State) -> Shared {
-        Shared { state: Arc::new(Mutex::new(state)), began: Instant::now() }
-    }
-
-    /// What is known, at this moment.
-    pub fn state(&self) -> MutexGuard<'_, State> {
-        // A state that is half changed shows at worst a wrong number.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.now_s = self.began.elapsed().as_secs_f64();
-        state
-    }
-}
-
 /// Shows the view until the terminal is given back or gone.
 pub fn show(shared: &Shared, handle: &Handle, theme: Theme, mut typed: Typed) {
     let (mut browse, mut input) = (Browse::default(), Input::default());
     let (mut shown, mut drawn): (Option<Buffer>, Option<Drawn>) = (None, None);
     let mut is_touched = false;
+    browse.notice = shared.state().and_then(|state| Some((state.now_s, state.greeting.clone()?)));
     while terminal::is_shown() {
         let wait = if is_touched { SHORTEST } else { LOOK };
         let Some(bytes) = typed.read(wait) else { break };
         for key in input.read(&bytes) {
             is_touched = true;
-            let command = press(key, &mut browse, &shared.state());
-            match command {
-                Some(Command::Redraw) => shown = None,
-                Some(command) => browse.notice = obey(command, shared, handle),
+            let Some(state) = shared.state() else { break };
+            let (asked, now_s) = (press(key, &mut browse, &state), state.now_s);
+            // Who is told of it changes the state.
+            drop(state);
+            match asked {
+                Some(Asked::Redraw) => shown = None,
+                Some(Asked::OfRun(command)) => {
+                    let told = command.obey(handle).unwrap_or_else(|why| why);
+                    browse.notice = Some((now_s, told));
+                }
                 None => {}
             }
         }
         let (columns, rows) = typed.size();
         let area = Rect::new(0, 0, columns.min(MAX_COLUMNS), rows.min(MAX_ROWS));
-        let state = shared.state();
+        let Some(state) = shared.state() else { break };
         let due = drawn.as_ref().is_none_or(|last| last.is_old(is_touched, area, state.changes));
         // What a slow terminal has not taken yet is not added to.
         if !due || !terminal::is_drained() {
@@ -101,30 +84,4 @@ impl Drawn {
             || (changes != self.changes && age >= LOOK)
             || age >= TICK
     }
-}
-
-/// Does what a person wants of the run; what came of it, and when.
-fn obey(command: Command, shared: &Shared, handle: &Handle) -> Option<(f64, String)> {
-    let done = match command {
-        Command::Stop => {
-            handle.stop();
-            Ok("stopping: requests in flight may finish (again: at once)".to_owned())
-        }
-        Command::Abort => {
-            handle.abort();
-            Ok("ending at once".to_owned())
-        }
-        Command::Pause => handle.pause().map(|()| "paused: p goes on".to_owned()),
-        Command::Resume => handle.resume().map(|()| "the load goes on".to_owned()),
-        Command::Users { scenario, users } => handle.set_users(&scenario, users).map(|()| {
-            shared.state().scaled(&scenario, users as f64);
-            format!("{users} virtual users from now on")
-        }),
-        Command::Rate { scenario, rate } => handle.set_rate(&scenario, rate).map(|()| {
-            shared.state().scaled(&scenario, rate);
-            format!("{} from now on", units::rate(rate))
-        }),
-        Command::Redraw => return None,
-    };
-    Some((shared.state().now_s, done.unwrap_or_else(|why| why)))
 }

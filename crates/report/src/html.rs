@@ -22,12 +22,17 @@ use figures::Figures;
 
 /// The frame of the page.
 const FRAME: &str = include_str!("html/assets/frame.html");
-/// How it looks.
-const STYLE: &str = include_str!("html/assets/style.css");
+/// How it looks, as all of squall's pages do.
+pub const STYLE: &str = include_str!("html/assets/style.css");
+/// What pages of other crates draw with: elements, numbers, axes.
+pub const HELPERS: &str =
+    concat!(include_str!("html/assets/base.js"), include_str!("html/assets/axes.js"));
 /// What draws it; one function, so that nothing of it is global.
 const SCRIPT: &str = concat!(
     "(function () {\n'use strict';\n",
     include_str!("html/assets/base.js"),
+    include_str!("html/assets/axes.js"),
+    include_str!("html/assets/data.js"),
     include_str!("html/assets/chart.js"),
     include_str!("html/assets/plots.js"),
     include_str!("html/assets/time.js"),
@@ -38,6 +43,11 @@ const SCRIPT: &str = concat!(
 );
 /// The result as text, for whom the script does not run.
 const PLAIN: Show = Show { columns: 110, color: false, explain: false };
+
+/// The digest of the script of [`html`], and that of its style.
+pub fn digests() -> [String; 2] {
+    [SCRIPT, STYLE].map(digest)
+}
 
 /// The page of a result, with what else is known of the run.
 pub fn html(run: &RunDocument, details: &Details) -> String {
@@ -62,7 +72,7 @@ pub fn html(run: &RunDocument, details: &Details) -> String {
 }
 
 /// Puts each part at its `{{NAME}}` in the frame. What is put in is not looked at again.
-fn fill(frame: &str, parts: &[(&str, String)]) -> String {
+pub fn fill(frame: &str, parts: &[(&str, String)]) -> String {
     let mut out = String::with_capacity(
         frame.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>(),
     );
@@ -95,7 +105,7 @@ fn words() -> Value {
 }
 
 /// JSON that ends no script and begins none, whatever is in it.
-fn data(value: &impl Serialize) -> String {
+pub fn data(value: &impl Serialize) -> String {
     // All keys are texts, and nothing in it fails.
     let text = serde_json::to_string(value).unwrap_or_default();
     let mut out = String::with_capacity(text.len());
@@ -115,7 +125,8 @@ pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-fn digest(text: &str) -> String {
+/// The digest of a script or style by which a page's policy lets it run: SHA-256 as base64.
+pub fn digest(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
 

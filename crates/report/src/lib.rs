@@ -11,7 +11,7 @@ mod files;
 mod folder;
 mod history;
 mod hlog;
-mod html;
+pub mod html;
 mod json;
 mod junit;
 mod limit;

@@ -6,12 +6,15 @@ use std::fmt;
 
 use squall_base::units::{bytes, count, rate as rate_text};
 use squall_engine::RunOptions;
-use squall_plan::model::{
-    ConnectionReuse, Connections, Load, Plan, Resources, Scenario, Stage, Step, StepKind,
-};
+use squall_plan::model::{ConnectionReuse, Load, Plan, Stage};
 
 use crate::error::Error;
 use crate::host_sampler;
+
+mod peak;
+
+use peak::Peak;
+pub use peak::requests;
 
 /// Open files of a run besides its connections: 14 with a run folder and a request log, and some more for
 /// moments in which the host is looked at, names are looked up or a result is written.
@@ -85,6 +88,10 @@ pub struct Demand {
     pub closed_workload_connections: u64,
     /// Users of closed workloads.
     pub closed_workload_users: u64,
+    /// Files that requests send or write at the same time, besides their connections.
+    pub files: u64,
+    /// Those of them that users of closed workloads have.
+    pub closed_workload_files: u64,
     /// New connections per second toward one host; `None`: it depends on the response times.
     pub new_connections: Option<f64>,
     /// Requests per second; `None`: it depends on the response times.
@@ -145,15 +152,14 @@ impl Demand {
             requests: Some(0.0),
             ..Demand::default()
         };
+        let per_iteration = plan.connections.reuse == ConnectionReuse::PerIteration;
         if let Some(load) = &plan.load {
-            let most = plan.scenarios.iter().map(|scenario| requests(&scenario.steps)).max();
-            let width = plan.scenarios.iter().map(|scenario| at_once(scenario, plan)).max();
-            demand.add(&load.value, most.unwrap_or(0), width.unwrap_or(1), &plan.connections);
+            let peaks = plan.scenarios.iter().map(|scenario| Peak::of(scenario, plan));
+            demand.add(&load.value, peaks.fold(Peak::default(), Peak::or), per_iteration);
         }
         for scenario in &plan.scenarios {
             if let Some(load) = &scenario.load {
-                let (most, width) = (requests(&scenario.steps), at_once(scenario, plan));
-                demand.add(&load.value, most, width, &plan.connections);
+                demand.add(&load.value, Peak::of(scenario, plan), per_iteration);
             }
         }
         let hosts = hosts.max(1) as u64;
@@ -179,20 +185,23 @@ impl Demand {
             Some(asked) => asked.clamp(1, MAX_WORKERS),
             // The target's threads have one table, which more workers do not make larger.
             None if self.builtin => usual,
-            None => {
-                self.least_workers(has, self.closed_workload_connections).unwrap_or(MAX_WORKERS)
-            }
+            None => self.least_workers(has, self.closed_workload_ends()).unwrap_or(MAX_WORKERS),
         };
         RunOptions { workers, own_files: true, ..RunOptions::default() }
     }
 
-    /// The least number of workers, with tables of their own, that have room for so many connections;
+    /// The least number of workers, with tables of their own, that have room for so many connections and files;
     /// `None`: there is none.
-    fn least_workers(&self, has: &Available, connections: u64) -> Option<u32> {
+    fn least_workers(&self, has: &Available, ends: u64) -> Option<u32> {
         let usual = u32::try_from(has.cpus).unwrap_or(MAX_WORKERS).clamp(1, MAX_WORKERS);
         (usual..=MAX_WORKERS).find(|workers| {
-            connections.div_ceil(u64::from(*workers)) <= has.own_room(*workers, self.builtin)
+            ends.div_ceil(u64::from(*workers)) <= has.own_room(*workers, self.builtin)
         })
+    }
+
+    /// Connections and files that users of closed workloads have.
+    fn closed_workload_ends(&self) -> u64 {
+        self.closed_workload_connections.saturating_add(self.closed_workload_files)
     }
 
     /// The resources of which there is not nearly enough: to run the plan makes no sense, as users of closed
@@ -203,7 +212,7 @@ impl Demand {
             && asked.is_none()
             && !self.builtin
             && self.files_together(has, 1) > has.files
-            && self.least_workers(has, self.closed_workload_connections).is_none();
+            && self.least_workers(has, self.closed_workload_ends()).is_none();
         let files = if crowded { self.files(has, asked) } else { None };
         let memory = closed.memory(has).filter(|need| !need.help.is_empty());
         files.into_iter().chain(memory).collect()
@@ -211,11 +220,8 @@ impl Demand {
 
     /// Open files if all workers share one table.
     fn files_together(&self, has: &Available, workers: u32) -> u64 {
-        (self.connections.saturating_mul(self.ends())).saturating_add(has.base_files(
-            workers,
-            false,
-            self.builtin,
-        ))
+        let ends = self.connections.saturating_mul(self.ends()).saturating_add(self.files);
+        ends.saturating_add(has.base_files(workers, false, self.builtin))
     }
 
     /// How many ends of each connection this process has.
@@ -223,28 +229,32 @@ impl Demand {
         if self.builtin { 2 } else { 1 }
     }
 
-    /// Adds a load of users that make so many requests in an iteration, at most `width` at a time.
-    fn add(&mut self, load: &Load, requests: u64, width: u64, connections: &Connections) {
+    /// Adds a load whose users have this peak; `per_iteration`: each iteration has connections of its own.
+    fn add(&mut self, load: &Load, peak: Peak, per_iteration: bool) {
         let top = |stages: &[Stage]| stages.iter().map(|stage| stage.level).fold(0.0, f64::max);
+        let add = |to: &mut u64, more: u64| *to = to.saturating_add(more);
         let (users, iterations) = match load {
             Load::Closed(closed) => {
                 let users = closed.users.unwrap_or(0).max(top(&closed.stages).ceil() as u64);
                 let pacing = closed.pacing.map(|pacing| users as f64 / pacing.as_secs_f64());
-                self.closed_workload_users = self.closed_workload_users.saturating_add(users);
-                let held = users.saturating_mul(width);
-                self.closed_workload_connections =
-                    self.closed_workload_connections.saturating_add(held);
+                add(&mut self.closed_workload_users, users);
+                add(
+                    &mut self.closed_workload_connections,
+                    users.saturating_mul(peak.connections()),
+                );
+                add(&mut self.closed_workload_files, users.saturating_mul(peak.files));
                 (users, pacing)
             }
             Load::Open(open) => {
                 (open.max_users, Some(open.rate.unwrap_or(0.0).max(top(&open.stages))))
             }
         };
-        self.users = self.users.saturating_add(users);
-        self.connections = self.connections.saturating_add(users.saturating_mul(width));
+        add(&mut self.users, users);
+        add(&mut self.connections, users.saturating_mul(peak.connections()));
+        add(&mut self.files, users.saturating_mul(peak.files));
         let sum = |so_far: Option<f64>, more: Option<f64>| Some(so_far? + more?);
-        self.requests = sum(self.requests, iterations.map(|rate| rate * requests as f64));
-        if connections.reuse == ConnectionReuse::PerIteration {
+        self.requests = sum(self.requests, iterations.map(|rate| rate * peak.requests as f64));
+        if per_iteration {
             self.new_connections = sum(self.new_connections, iterations);
         }
     }
@@ -276,17 +286,21 @@ impl Demand {
                 has.own_room(workers, false).saturating_mul(u64::from(workers)),
             ),
         };
+        let most = most.saturating_sub(self.files / self.ends());
         let mut help = Vec::new();
         if has.files > 0 && self.connections > most {
-            let more = self.least_workers(has, self.connections).filter(|_| !self.builtin);
+            let ends = self.connections.saturating_add(self.files);
+            let more = self.least_workers(has, ends).filter(|_| !self.builtin);
             if let Some(workers) = more.filter(|_| own_files) {
                 help.push(format!(
                     "use more workers, each with a table of its own: `-w {workers}`"
                 ));
             }
-            help.push(format!(
-                "share connections: `connections: {{reuse: pool, pool_size: {most}}}` (this changes what the target sees)"
-            ));
+            if most > 0 {
+                help.push(format!(
+                    "share connections: `connections: {{reuse: pool, pool_size: {most}}}` (this changes what the target sees)"
+                ));
+            }
             help.push(match needed <= has.files_hard {
                 true => format!("or raise the limit: `ulimit -n {needed}` (now {}; only for this shell)", has.files),
                 false => format!(
@@ -370,50 +384,6 @@ impl Demand {
         );
         Some(Need { what: "CPUs", text, help })
     }
-}
-
-/// Most requests of an iteration, not counting repetitions by loops.
-pub fn requests(steps: &[Step]) -> u64 {
-    let in_one = |step: &Step| match &step.kind {
-        StepKind::Request(_) => 1,
-        StepKind::Group { steps, .. }
-        | StepKind::Repeat { steps, .. }
-        | StepKind::While { steps, .. }
-        | StepKind::ForEach { steps, .. }
-        | StepKind::Parallel { steps, .. }
-        | StepKind::OncePerUser(steps) => requests(steps),
-        StepKind::Passes(passes) => requests(&passes.steps),
-        StepKind::If { then, otherwise, .. } => requests(then) + requests(otherwise),
-        StepKind::Choose(choices) => choices.iter().map(|choice| requests(&choice.steps)).sum(),
-        StepKind::RoundRobin(branches) | StepKind::Shuffle(branches) => {
-            branches.iter().map(|steps| requests(steps)).sum()
-        }
-        _ => 0,
-    };
-    steps.iter().map(in_one).sum()
-}
-
-/// Most requests of a user of a scenario at the same time; at least 1.
-fn at_once(scenario: &Scenario, plan: &Plan) -> u64 {
-    let inherited = scenario.defaults.resources.as_ref().or(plan.defaults.resources.as_ref());
-    widest(&scenario.steps, inherited)
-}
-
-/// The same of some steps, whose pages load these resources unless they say otherwise.
-fn widest<'s>(steps: impl IntoIterator<Item = &'s Step>, inherited: Option<&Resources>) -> u64 {
-    let in_one = |step: &Step| match &step.kind {
-        StepKind::Parallel { limit, steps } => {
-            let mut widths: Vec<u64> = steps.iter().map(|step| widest([step], inherited)).collect();
-            widths.sort_unstable_by(|a, b| b.cmp(a));
-            widths.into_iter().take(*limit as usize).sum()
-        }
-        StepKind::Request(request) => {
-            let resources = request.resources.as_ref().or(inherited);
-            resources.filter(|own| own.load).map_or(1, |own| u64::from(own.limit))
-        }
-        _ => widest(step.inner().collect::<Vec<_>>(), inherited),
-    };
-    steps.into_iter().map(in_one).max().unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -143,7 +143,7 @@ impl Handle {
     /// There is no such workload now, or it does not end by time.
     pub fn set_users(&self, scenario: &str, users: u64) -> Result<(), String> {
         let to = format!("{users} users");
-        self.change(scenario, to, |load, left| match load {
+        self.change(scenario, to, users as f64, |load, left| match load {
             Load::Closed(closed) => Some(Load::Closed(Closed {
                 users: Some(users),
                 ramp: Duration::ZERO,
@@ -161,7 +161,7 @@ impl Handle {
     /// # Errors
     /// There is no such workload now, or it does not end by time.
     pub fn set_rate(&self, scenario: &str, rate: f64) -> Result<(), String> {
-        self.change(scenario, units::rate(rate), |load, left| match load {
+        self.change(scenario, units::rate(rate), rate, |load, left| match load {
             Load::Open(open) => Some(Load::Open(Open {
                 rate: Some(rate),
                 ramp: Duration::ZERO,
@@ -177,6 +177,7 @@ impl Handle {
         &self,
         scenario: &str,
         to: String,
+        level: f64,
         changed: impl FnOnce(&Load, Duration) -> Option<Load>,
     ) -> Result<(), String> {
         let state = self.loading()?;
@@ -201,7 +202,7 @@ impl Handle {
             return Err(format!("the load of `{scenario}` is of the other kind"));
         };
         state.control.reshape(number, &load, at)?;
-        state.tell(EventKind::Scaled { scenario: scenario.to_owned(), to });
+        state.tell(EventKind::Scaled { scenario: scenario.to_owned(), to, level });
         Ok(())
     }
 

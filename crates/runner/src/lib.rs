@@ -86,7 +86,8 @@ pub use plans::{load, load_str};
 pub use run::{Outcome, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
-    Delivery, Event, EventKind, Folder, Json, Progress, ProgressStyle, RequestLog, Row, Samples,
-    Second, SeenExchange, Sink, SinkReport, Start, Wanted, WantedExchanges,
+    Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Progress, ProgressStyle,
+    RequestLog, Row, Samples, Second, SeenExchange, Sink, SinkReport, Start, Wanted,
+    WantedExchanges,
 };
 pub use trial::{Tried, try_plan};

@@ -86,7 +86,7 @@ fn described(event: &EventKind) -> Option<(&'static str, &str, String)> {
         }
         EventKind::Paused => ("paused", "", "paused".to_owned()),
         EventKind::Resumed => ("resumed", "", "resumed".to_owned()),
-        EventKind::Scaled { scenario, to } => (SCALED, scenario, of(scenario, to)),
+        EventKind::Scaled { scenario, to, .. } => (SCALED, scenario, of(scenario, to)),
         EventKind::StopAsked(Phase::Load) => ("stopped", "", "stopped".to_owned()),
         EventKind::AbortAsked(Phase::Load) => ("aborted", "", "ended at once".to_owned()),
         EventKind::Aborted(abort) => ("threshold", "", format!("ended by {}", abort.threshold)),
@@ -130,7 +130,7 @@ mod tests {
         ];
         assert_eq!(told(&marks), wanted.map(|(at, text)| (at, text.to_owned())));
         let (scenario, to) = ("a".to_owned(), "7 users".to_owned());
-        marks.note(32.0, &EventKind::Scaled { scenario, to });
+        marks.note(32.0, &EventKind::Scaled { scenario, to, level: 7.0 });
         marks.note(52.0, &EventKind::StopAsked(Phase::Load));
         let wanted = [
             (0.0, "a: stage 1"),

@@ -15,7 +15,7 @@ pub use one_line::OneLine;
 pub use options::{Output, Variables};
 pub use plans::{Check, Convert, Doctor, Limit, Mode, Raised, Run, Try};
 pub use results::{
-    Baseline, BaselineCommand, Compare, Export, History, PassedOrFailed, Report, Runs, Trend,
+    Baseline, BaselineCommand, Compare, Export, History, PassedOrFailed, Report, Runs, Trend, Ui,
 };
 pub use values::{SampleFile, rate};
 
@@ -73,6 +73,8 @@ pub enum Command {
     Compare(Compare),
     /// Show a measure over many runs, and where it stepped.
     Trend(Trend),
+    /// Serve a page with the runs of a folder and their reports.
+    Ui(Ui),
     /// Keep a run as a small file to compare others with.
     Baseline(Baseline),
     /// Run the built-in target.

@@ -91,6 +91,10 @@ pub struct Output {
     /// Say what the numbers mean.
     #[arg(long)]
     pub explain: bool,
+    /// Serve a page that shows the run while it goes on, and lets control it: PORT of this machine alone, or HOST:PORT
+    /// [default: a port that is free]. Its address, which is secret, is printed.
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "0")]
+    pub ui: Option<squall_ui::Address>,
     /// Print only the result, no progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,

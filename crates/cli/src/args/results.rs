@@ -47,6 +47,16 @@ pub struct History {
 }
 
 #[derive(Debug, Args)]
+pub struct Ui {
+    /// The folder in which run folders are made.
+    #[arg(value_name = "FOLDER", default_value = "squall-runs")]
+    pub folder: PathBuf,
+    /// Where it is served: PORT of this machine alone, or HOST:PORT; port 0: one that is free.
+    #[arg(short = 'l', long, value_name = "ADDR", default_value = "0")]
+    pub listen: squall_ui::Address,
+}
+
+#[derive(Debug, Args)]
 pub struct Trend {
     #[command(flatten)]
     pub runs: Runs,

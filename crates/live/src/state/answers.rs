@@ -38,7 +38,67 @@ pub struct Answer {
     pub detail: String,
 }
 
+/// What the three answers come to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conclusion {
+    /// How good it is.
+    pub mood: Mood,
+    /// Who limits the run, in a few words.
+    pub word: &'static str,
+    /// What that means, in a sentence.
+    pub text: String,
+}
+
 impl State {
+    /// Who is the limit: the target, squall, or nobody. Of a generator that is in trouble nothing is said of the target,
+    /// since its numbers are squall's own.
+    pub fn conclusion(&self) -> Conclusion {
+        let [planned, target, _] = self.answers();
+        let of = |mood, word, text: String| Conclusion { mood, word, text };
+        let own = self
+            .reasons
+            .iter()
+            .find(|reason| reason.is_of_generator() && reason.validity() > Validity::Valid);
+        if let Some(reason) = own {
+            let (mood, word) = match reason.validity() {
+                Validity::Invalid => (Mood::Bad, "The generator is the limit"),
+                _ => (Mood::Doubtful, "The generator may be the limit"),
+            };
+            let text = "squall or its machine is part of what is measured";
+            return of(mood, word, format!("{text}: {}.", reason.observed));
+        }
+        if self.stopping.is_some() || self.is_paused() {
+            return of(
+                Mood::Doubtful,
+                "The load is held up by hand",
+                format!("It is {}.", self.doing()),
+            );
+        }
+        match (planned.mood, target.mood) {
+            (Mood::Bad, _) => {
+                let text = "It answers too slowly for the planned load, and squall keeps up";
+                of(Mood::Bad, "The target is the limit", format!("{text}: {}.", planned.detail))
+            }
+            (_, Mood::Bad) => {
+                let text =
+                    format!("squall keeps up, and the load is as planned: {}.", target.detail);
+                of(Mood::Bad, "The target is in trouble", text)
+            }
+            (_, Mood::Doubtful) => of(
+                Mood::Doubtful,
+                "The target had errors",
+                format!("There are none now: {}.", target.detail),
+            ),
+            (Mood::Unknown, _) | (_, Mood::Unknown) => {
+                of(Mood::Unknown, "Nothing is known yet", String::new())
+            }
+            _ => {
+                let text = "The load is as planned, the target answers, and squall keeps up.";
+                of(Mood::Good, "Nobody is the limit", text.to_owned())
+            }
+        }
+    }
+
     /// The three answers.
     pub fn answers(&self) -> [Answer; 3] {
         let answer = |question, (mood, word, detail): (Mood, &str, String)| Answer {
@@ -86,11 +146,10 @@ impl State {
         let tolerance = MAX_MISSING * planned + 2.0 * planned.sqrt();
         let is_open = self.loads.iter().any(|load| !load.is_users());
         let is_closed = self.loads.iter().any(|load| load.is_users());
-        // Of both kinds together it is not known whose iterations began.
-        let few_arrivals = is_open && !is_closed && started < planned - tolerance;
+        let few_arrivals = is_open && started < planned - tolerance;
         let wanted = now.last().map_or(0.0, |point| point.planned_users);
-        let there = now.last().map_or(0, |point| point.users) as f64;
-        // Users that have made their iterations go earlier, and those of open workloads count as well.
+        let there = now.last().map_or(0, |point| point.closed_users) as f64;
+        // Users that have made their iterations go earlier.
         let ends_by_time = self.loads.iter().all(|load| load.iterations.is_none());
         let few_users = is_closed && ends_by_time && there < wanted * (1.0 - MAX_MISSING) - 1.0;
         match dropped > 0 || few_arrivals || few_users {
@@ -111,19 +170,18 @@ impl State {
             let dropped: u64 = now.iter().map(|point| point.arrivals_dropped).sum();
             let started = now.iter().map(|point| point.arrivals).sum::<u64>() as f64;
             let (started, planned) = (rate(started / seconds), rate(planned / seconds));
-            words.push(match closed {
-                true => format!("{planned} arrivals planned"),
-                false => format!("{started} of {planned} arrivals"),
-            });
+            words.push(format!("{started} of {planned} arrivals"));
             words.push(match dropped {
                 0 => "none dropped".to_owned(),
                 _ => format!("{} dropped", rate(dropped as f64 / seconds)),
             });
         }
-        // Those of open workloads come and go, and are counted with the others.
-        let is_planned = closed && self.loads.iter().all(|load| load.is_users());
-        words.push(match is_planned {
-            true => format!("{} of {} users", count(last.users), count(last.planned_users as u64)),
+        // Of an open workload there are as many users as its arrivals need.
+        words.push(match closed {
+            true => {
+                let planned = count(last.planned_users.round() as u64);
+                format!("{} of {planned} users", count(last.closed_users))
+            }
             false => format!("{} users", count(last.users)),
         });
         words.push(format!("{} requests", rate(last.rate())));

@@ -14,6 +14,10 @@ pub struct Point {
     pub seconds: u32,
     /// Most users active.
     pub users: u64,
+    /// Most of them that closed workloads had.
+    pub closed_users: u64,
+    /// Most requests in flight.
+    pub in_flight: u64,
     /// Requests that have ended.
     pub requests: u64,
     /// Those of them that were errors.
@@ -42,7 +46,7 @@ pub struct Point {
     pub starved_ns: u64,
     /// CPU time of the busiest worker, in ns per second.
     pub busiest_ns: u64,
-    /// Iterations of open workloads that began; where there are closed ones as well, those that ended.
+    /// Iterations of open workloads that began: arrivals that found a user.
     pub arrivals: u64,
     /// Arrivals that the plan wanted, of all open workloads.
     pub planned_arrivals: f64,
@@ -110,6 +114,8 @@ impl Point {
             second: self.second,
             seconds: self.seconds + next.seconds,
             users: self.users.max(next.users),
+            closed_users: self.closed_users.max(next.closed_users),
+            in_flight: self.in_flight.max(next.in_flight),
             requests: self.requests.saturating_add(next.requests),
             errors: self.errors.saturating_add(next.errors),
             bytes_in: self.bytes_in.saturating_add(next.bytes_in),
@@ -146,13 +152,16 @@ const LATELY: usize = 60;
 
 impl History {
     /// Adds a second. If it is there already, a worker was late: what was recorded is known in full now, and only of
-    /// the arrivals it brings the rest.
+    /// the load it brings the rest.
     pub fn add(&mut self, mut point: Point) {
         self.resolution = self.resolution.max(1);
         let second = point.second;
         match self.lately.iter().position(|own| own.second == second) {
             Some(at) => {
-                point.arrivals += self.lately[at].arrivals;
+                let before = self.lately[at];
+                point.arrivals += before.arrivals;
+                point.closed_users += before.closed_users;
+                point.in_flight += before.in_flight;
                 self.lately[at] = point;
                 // Of points of several seconds the earlier numbers stay: they are for charts.
                 let same = self.points.iter_mut().rev().find(|own| own.second == second);
@@ -188,6 +197,11 @@ impl History {
             }
         }
         self.points = halved;
+    }
+
+    /// Seconds that a point covers.
+    pub fn resolution(&self) -> u32 {
+        self.resolution.max(1)
     }
 
     /// The points, in order.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use squall_load::{Rate, Users};
-use squall_metrics::RowKind;
+use squall_metrics::{RowKind, ScenarioLoad};
 use squall_plan::model::{Load, Plan, Stage};
 use squall_runner::Second;
 
@@ -24,6 +24,8 @@ pub struct LoadState {
     pub done: u64,
     /// Iterations that ended in the last second.
     pub done_lately: u64,
+    /// What was there in the last second: users, requests in flight, iterations that began, arrivals dropped.
+    pub now: ScenarioLoad,
     /// Levels that a person has asked for: from which second on, and what; in order.
     scaled: Vec<(f64, f64)>,
     shape: Shape,
@@ -88,6 +90,7 @@ impl LoadState {
             iterations,
             done: 0,
             done_lately: 0,
+            now: ScenarioLoad::default(),
             scaled: Vec::new(),
             shape,
         })

@@ -9,21 +9,22 @@ mod rows;
 pub(crate) mod tests;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use squall_analysis::{
     Facts, Reason, Recent, Series, SeriesRow, Threshold, ThresholdResult, Totals,
 };
 use squall_base::escape_control;
-use squall_metrics::{CheckCounts, Counters, HostMetrics, HostSample, RequestStats};
+use squall_metrics::{CheckCounts, Counters, HostMetrics, HostSample, RequestStats, ScenarioLoad};
 use squall_plan::model::Plan;
-use squall_report::Meta;
-use squall_runner::{Event, EventKind, Phase, Second, Start};
+use squall_report::{Meta, Run};
+use squall_runner::{Event, EventKind, LatestLoad, Phase, Second, Start};
 
-pub use answers::Mood;
+pub use answers::{Answer, Conclusion, Mood};
 pub use history::{History, Point};
 pub use loads::LoadState;
 pub use problems::{Problem, Problems};
-pub use rows::{RowState, Rows};
+pub use rows::{RowSecond, RowState, Rows};
 
 /// Seconds between evaluations of thresholds and validity, which look at everything recorded.
 const EVALUATE_EVERY: u32 = 5;
@@ -77,6 +78,8 @@ pub struct State {
     pub thresholds: Vec<ThresholdResult>,
     /// What its numbers may suffer from so far, the most severe first.
     pub reasons: Vec<Reason>,
+    /// Requests, resources and programs that have ended.
+    pub requests: u64,
     /// All requests together, at the last evaluation.
     pub all: RequestStats,
     /// Warnings, what the plan logs, and what happened.
@@ -87,8 +90,13 @@ pub struct State {
     pub host: HostSample,
     /// CPU time of all workers in the last second, in s.
     pub cpu_s: f64,
+    /// What a person should know at first.
+    pub greeting: Option<String>,
+    /// The result, once the load is evaluated.
+    pub result: Option<Arc<Run>>,
     /// Seconds and events that came.
     pub changes: u64,
+    latest: LatestLoad,
     limits: Vec<Threshold>,
     length_s: Option<f64>,
     began_s: Option<f64>,
@@ -109,7 +117,7 @@ impl State {
     }
 
     /// Of a run of this plan, which lasts so many seconds.
-    fn of(meta: &Meta, plan: &Plan, length_s: Option<f64>) -> State {
+    pub fn of(meta: &Meta, plan: &Plan, length_s: Option<f64>) -> State {
         let limits = meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
         State {
             plan: escape_control(&meta.plan).into_owned(),
@@ -124,12 +132,16 @@ impl State {
             checks: Vec::new(),
             thresholds: Vec::new(),
             reasons: Vec::new(),
+            requests: 0,
             all: RequestStats::default(),
             log: VecDeque::new(),
             counters: Counters::default(),
             host: HostSample::default(),
             cpu_s: 0.0,
+            greeting: None,
+            result: None,
             changes: 0,
+            latest: LatestLoad::default(),
             limits: limits.collect(),
             length_s,
             began_s: None,
@@ -157,12 +169,16 @@ impl State {
         }
         self.cpu_s = second.self_metrics.cpu_ns as f64 / 1e9;
         self.counters = self.totals.counters();
+        let requests = second.rows.iter().filter(|row| row.key.place.kind.is_request());
+        self.requests += requests.map(|row| row.stats.count).sum::<u64>();
         self.remember(second);
         self.rows.add(second, &self.totals);
         self.problems.add(second);
+        self.latest.note(second);
         for load in &mut self.loads {
             load.done_lately = load.ended_in(second);
             load.done += load.done_lately;
+            load.now = self.latest.load().of(&load.members);
         }
         if second.second.is_multiple_of(EVALUATE_EVERY) {
             self.evaluate(f64::from(second.second + 1));
@@ -179,7 +195,9 @@ impl State {
             if self.is_paused() { 0.0 } else { meant.map(|load| load.planned(at_s)).sum() }
         };
         let point = Point {
-            arrivals: self.arrivals(second),
+            arrivals: self.of_loads(second, false).iterations_started,
+            closed_users: self.of_loads(second, true).users,
+            in_flight: second.load.in_flight.most,
             planned_arrivals: planned(false),
             planned_users: planned(true),
             ..Point::of(&row)
@@ -187,13 +205,12 @@ impl State {
         self.history.add(point);
     }
 
-    /// Iterations of open workloads: those that began are not known by scenario.
-    fn arrivals(&self, second: &Second) -> u64 {
-        if self.loads.iter().all(|load| !load.is_users()) {
-            return second.counters.iterations_started;
-        }
-        let open = self.loads.iter().filter(|load| !load.is_users());
-        open.map(|load| load.ended_in(second)).sum()
+    /// What was there in a second of all closed workloads together, or of all open ones.
+    fn of_loads(&self, second: &Second, is_users: bool) -> ScenarioLoad {
+        let mut sum = ScenarioLoad::default();
+        let meant = self.loads.iter().filter(|load| load.is_users() == is_users);
+        meant.for_each(|load| sum.add_worker(&second.load.of(&load.members)));
+        sum
     }
 
     /// Looks at everything recorded: the validity of the numbers, thresholds, checks.
@@ -262,7 +279,9 @@ impl State {
                 self.changed_in = self.began_s.map(|began| at_s - began);
                 self.note(at_s, "the load goes on", false);
             }
-            EventKind::Scaled { scenario, to } => {
+            EventKind::Scaled { scenario, to, level } => {
+                self.now_s = self.now_s.max(at_s);
+                self.scaled(scenario, *level);
                 let of = if scenario.is_empty() { "all scenarios" } else { scenario };
                 self.note(at_s, &format!("{of}: {to} from now on"), false);
             }
@@ -274,7 +293,8 @@ impl State {
                 None => self.note(at_s, text, false),
             },
             EventKind::Error(text) => self.note(at_s, text, true),
-            EventKind::Exchange(_) | EventKind::Evaluated(_) => {}
+            EventKind::Evaluated(run) => self.result = Some(run.clone()),
+            EventKind::Exchange(_) => {}
         }
     }
 
@@ -292,6 +312,12 @@ impl State {
         }
     }
 
+    /// Says something at first, and in the log.
+    pub(crate) fn greet(&mut self, text: String) {
+        self.note(0.0, &text, false);
+        self.greeting = Some(text);
+    }
+
     fn note(&mut self, at_s: f64, text: &str, is_warning: bool) {
         if self.log.len() >= MAX_LOG {
             self.log.pop_front();
@@ -301,7 +327,7 @@ impl State {
     }
 
     /// A person wants another level of a load from now on.
-    pub fn scaled(&mut self, scenario: &str, level: f64) {
+    pub(crate) fn scaled(&mut self, scenario: &str, level: f64) {
         let at_s = self.load_s();
         let own = self.loads.iter_mut().find(|load| load.scenario == scenario);
         own.into_iter().for_each(|load| load.scale(at_s, level));

@@ -115,6 +115,11 @@ impl Rows {
         &self.rows
     }
 
+    /// The second that was last, in which all curves end.
+    pub fn latest(&self) -> Option<u32> {
+        self.latest
+    }
+
     /// How many there are besides.
     pub fn left_out(&self) -> usize {
         self.left_out

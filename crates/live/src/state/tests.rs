@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use squall_engine::ErrorExample;
-use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice, Verdict};
+use squall_metrics::{
+    ErrorKind, Level, NameId, RowKey, RowKind, Sample, ScenarioLoad, Slice, Verdict,
+};
 use squall_plan::yaml::load_str;
-use squall_runner::Row;
+use squall_runner::{MergedLoad, Row};
 
 use super::rows::MAX_ROWS;
 use super::*;
@@ -73,6 +75,27 @@ fn key(number: usize) -> RowKey {
     }
 }
 
+/// The load of the two scenarios: users of the first, up to 200, and of the second what is left; of the second 1,000
+/// arrivals or, where fewer requests were made, as many.
+fn load_of(doing: Doing) -> MergedLoad {
+    let own = |users, iterations_started| ScenarioLoad {
+        users,
+        in_flight: Level { most: users / 2, at_end: 0 },
+        iterations_started,
+        arrivals_dropped: 0,
+    };
+    let buyers = doing.users.min(200);
+    let guests = own(doing.users - buyers, doing.requests - doing.dropped.min(doing.requests));
+    MergedLoad {
+        in_flight: Level { most: doing.users / 2, at_end: 0 },
+        scenarios: [
+            ("buyer".to_owned(), own(buyers, doing.requests)),
+            ("guest".to_owned(), guests),
+        ]
+        .into(),
+    }
+}
+
 /// A second of the load is over, as the runner tells of it.
 pub fn pass(state: &mut State, number: u32, doing: Doing) {
     let mut slice = Slice::new(0, number);
@@ -101,6 +124,7 @@ pub fn pass(state: &mut State, number: u32, doing: Doing) {
     slice.counters.arrivals_due = 1_000;
     slice.counters.arrivals_dropped = doing.dropped;
     slice.self_metrics.cpu_ns = 310_000_000;
+    let load = load_of(doing);
     slice.self_metrics.send_delay.record(90);
     let keys: Vec<Arc<RowKey>> = (0..6).map(|id| Arc::new(key(id))).collect();
     let rows = slice
@@ -111,6 +135,7 @@ pub fn pass(state: &mut State, number: u32, doing: Doing) {
         rows: rows.collect(),
         checks: slice.checks().map(|(id, own)| (keys[id.0 as usize].clone(), own)).collect(),
         counters: slice.counters,
+        load,
         self_metrics: slice.self_metrics.clone(),
         host: vec![(
             f64::from(number),
@@ -122,6 +147,7 @@ pub fn pass(state: &mut State, number: u32, doing: Doing) {
             },
         )],
         slices: vec![slice],
+        ..Second::default()
     };
     state.now_s = state.now_s.max(f64::from(number) + 2.0);
     state.second(&second);
@@ -240,11 +266,10 @@ fn names_that_are_too_many_are_counted_and_not_shown() {
     let second = Second {
         second: 0,
         rows: rows.collect(),
-        checks: Vec::new(),
         counters: slice.counters,
         self_metrics: slice.self_metrics.clone(),
-        host: Vec::new(),
         slices: vec![slice],
+        ..Second::default()
     };
     state.second(&second);
     assert_eq!((state.rows.all().len(), state.rows.left_out()), (MAX_ROWS, 5));
@@ -260,4 +285,27 @@ fn the_second_of_a_change_is_not_held_against_the_plan() {
     pass(&mut state, 10, Doing { requests: 1_500, ..WELL });
     (11..13).for_each(|number| pass(&mut state, number, Doing { requests: 2_000, ..WELL }));
     assert_eq!(state.answers()[0].word, "yes", "{:?}", state.answers()[0]);
+}
+
+#[test]
+fn the_conclusion_says_who_is_the_limit() {
+    let mut state = mixed();
+    assert_eq!(state.conclusion().word, "Nobody is the limit");
+    pass(&mut state, 30, Doing { dropped: 400, ..WELL });
+    assert_eq!(state.conclusion().word, "The target is the limit");
+    (31..40).for_each(|number| pass(&mut state, number, Doing { errors: 9, ..WELL }));
+    assert_eq!(state.conclusion().word, "The target is in trouble");
+    (40..48).for_each(|number| pass(&mut state, number, WELL));
+    assert_eq!(state.conclusion().word, "The target had errors");
+    pause(&mut state);
+    assert_eq!(state.conclusion().word, "The load is held up by hand");
+    state.reasons = vec![Reason {
+        rule: "starved",
+        effect: None,
+        observed: "workers waited for a CPU".to_owned(),
+        advice: String::new(),
+    }];
+    let conclusion = state.conclusion();
+    assert_eq!(conclusion.word, "The generator may be the limit");
+    assert!(conclusion.text.ends_with("workers waited for a CPU."), "{}", conclusion.text);
 }

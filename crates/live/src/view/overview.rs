@@ -82,17 +82,26 @@ fn scenario(
         (false, None) => String::new(),
     };
     let planned = load.planned(at_s);
+    let (users, in_flight) = (count(load.now.users), count(load.now.in_flight.most));
     let level = match load.is_users() {
-        true => format!("  {} users", count(planned.round() as u64)),
-        false => format!("  {} arrivals", rate(planned)),
+        true => format!("  {users} of {} users", count(planned.round() as u64)),
+        false => {
+            let started = rate(load.now.iterations_started as f64);
+            format!("  {started} of {} arrivals", rate(planned))
+        }
+    };
+    let there = match load.is_users() {
+        true => format!("  {in_flight} in flight"),
+        false => format!("  {users} users, {in_flight} in flight"),
     };
     let ended = rate(load.done_lately as f64);
     let done = match area.width < 100 {
-        true => format!("  {ended} iterations"),
+        true => String::new(),
         false => format!("  {} iterations, {ended}", count(load.done)),
     };
-    let x = paint.text(area, x, row, &format!("{left:<16}"), plain);
+    let x = paint.text(area, x, row, &format!("{left:<13}"), plain);
     let x = paint.text(area, x, row, &level, paint.theme.heading());
+    let x = paint.text(area, x, row, &there, plain);
     paint.text(area, x, row, &done, plain);
 }
 
@@ -150,9 +159,7 @@ fn arrivals(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
     ];
     let last = state.history.last().copied().unwrap_or_default();
     let now = format!("  {}", rate(last.arrivals as f64));
-    let is_mixed = state.loads.iter().any(|load| load.is_users());
-    let of = if is_mixed { "served," } else { "of" };
-    let plan = format!(" {of} {} planned", rate(last.planned_arrivals));
+    let plan = format!(" of {} planned", rate(last.planned_arrivals));
     let title = [("Arrivals", theme.heading()), (&*now, theme.curve(0)), (&*plan, theme.dim())];
     chart(paint, area, &title, &curves, window, rate);
 }

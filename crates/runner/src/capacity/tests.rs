@@ -59,6 +59,29 @@ fn what_is_missing_has_the_least_change_first() {
     assert_eq!(fast[3].help, ["use a lower rate, or 2 machines like this one"]);
 }
 
+/// Ten users, each with a file that it sends and one that it writes, or two of a form at the same time as one.
+#[test]
+fn files_that_requests_send_and_write_are_open_files_too() {
+    let of = |step: &str| {
+        let text = plan("{users: 10, for: 1m}", "{}").replacen("{get: /}", step, 1);
+        needs(&text, &HAS)[0].text.clone()
+    };
+    let open = |files: u64| format!("{files} open files if all users are busy, 1,024 allowed");
+    assert_eq!(of("{get: /}"), open(50));
+    assert_eq!(of("{post: /, body: {file: a}, response_body: {file: b}}"), open(70));
+    let form = "{post: /, multipart: {a: {file: a}, b: {file: b}, c: d}}";
+    assert_eq!(of(form), open(70));
+    assert_eq!(
+        of(&format!("{{parallel: [{form}, {{put: /, body: {{file: a}}}}, {{think: 1s}}]}}")),
+        open(90)
+    );
+    // With them less room is left for connections.
+    let many =
+        plan("{users: 900, for: 1m}", "{}").replacen("get: /", "post: /, body: {file: a}", 1);
+    let help = &needs(&many, &HAS)[0].help;
+    assert!(help[0].contains("pool_size: 84") && help[1].contains("ulimit -n 1840"), "{help:?}");
+}
+
 #[test]
 fn requests_at_the_same_time_need_connections_of_their_own() {
     let steps = "{parallel: {limit: 2, steps: [{get: /}, {group: g, steps: [{parallel: [{get: /}, {get: /}, {get: /}]}]}, {get: /}]}}";

@@ -59,6 +59,8 @@ pub enum EventKind {
         scenario: String,
         /// To what, such as `200 users` or `50/s`.
         to: String,
+        /// The same as a number: users, or arrivals a second.
+        level: f64,
     },
     /// The first error of a kind in a row; its example follows in the log.
     FirstError {

@@ -1,15 +1,16 @@
 //! Samples: a row for each request, in a file of the form that its name says.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use squall_engine::Which;
-use squall_metrics::{NameId, RowKind};
 use squall_report::{RequestSample, Run, SampleFormat, SampleWriter};
 
-use super::{Event, EventKind, Second, SeenExchange, Sink, Start, Wanted, WantedExchanges};
+use super::{
+    Event, EventKind, LatestLoad, Second, SeenExchange, Sink, Start, Wanted, WantedExchanges,
+};
 use crate::handle::Phase;
 use crate::mask;
 
@@ -23,16 +24,8 @@ pub struct Samples {
     /// When the run began, and each of its phases, in seconds since 1970.
     run_unix_s: f64,
     phases_unix_s: BTreeMap<Phase, f64>,
-    users: Users,
-}
-
-/// Users that were active in the last whole second.
-#[derive(Debug, Default)]
-struct Users {
-    /// The scenario of each worker's row of iterations.
-    scenarios: HashMap<(u32, NameId), String>,
-    by_scenario: HashMap<String, u64>,
-    all: u64,
+    /// Users that were active in the last whole second.
+    users: LatestLoad,
 }
 
 impl Samples {
@@ -44,7 +37,7 @@ impl Samples {
             out: None,
             run_unix_s: 0.0,
             phases_unix_s: BTreeMap::new(),
-            users: Users::default(),
+            users: LatestLoad::default(),
         }
     }
 
@@ -54,6 +47,7 @@ impl Samples {
         let began = self.phases_unix_s.get(phase).copied().unwrap_or(self.run_unix_s);
         let last = exchange.last();
         let error = exchange.error.as_ref();
+        let load = self.users.load();
         out.write(&RequestSample {
             unix_us: (began * 1e6) as u64 + exchange.at_us,
             run_phase: phase.label(),
@@ -73,32 +67,11 @@ impl Samples {
             bytes_in: exchange.bytes_in,
             bytes_out: exchange.bytes_out,
             reused: last.is_some_and(|hop| hop.reused),
-            users: self.users.of(&exchange.scenario),
+            users: (
+                load.scenarios.get(&exchange.scenario).map_or(0, |own| own.users),
+                load.users(),
+            ),
         })
-    }
-}
-
-impl Users {
-    fn note(&mut self, second: &Second) {
-        self.by_scenario.clear();
-        for slice in &second.slices {
-            let iterations =
-                slice.names.iter().filter(|(_, key)| key.place.kind == RowKind::Iteration);
-            for (id, key) in iterations {
-                self.scenarios.insert((slice.worker, *id), key.place.scenario.clone());
-            }
-            for (id, load) in &slice.load.scenarios {
-                if let Some(scenario) = self.scenarios.get(&(slice.worker, *id)) {
-                    *self.by_scenario.entry(scenario.clone()).or_default() += load.users;
-                }
-            }
-        }
-        self.all = self.by_scenario.values().sum();
-    }
-
-    /// Of a scenario, and of all.
-    fn of(&self, scenario: &str) -> (u64, u64) {
-        (self.by_scenario.get(scenario).copied().unwrap_or(0), self.all)
     }
 }
 

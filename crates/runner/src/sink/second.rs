@@ -5,11 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use squall_metrics::{
-    CheckCounts, Counters, HostSample, NameId, RequestStats, RowKey, SelfMetrics, Slice,
+    CheckCounts, Counters, HostSample, MetricId, MetricKey, MetricStats, NameId, RequestStats,
+    RowKey, RowKind, SelfMetrics, Slice,
 };
 
+use super::merged_load::MergedLoad;
+
 /// A second of the load.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Second {
     /// Its number, from 0, from the start of the load.
     pub second: u32,
@@ -17,8 +20,12 @@ pub struct Second {
     pub rows: Vec<Row>,
     /// What checks came to.
     pub checks: Vec<(Arc<RowKey>, CheckCounts)>,
+    /// What the plan recorded itself, by metric.
+    pub metrics: Vec<(Arc<MetricKey>, MetricStats)>,
     /// What is counted besides requests: users, iterations, arrivals that were due, and so on.
     pub counters: Counters,
+    /// The load that was there: users, requests in flight and iterations, by scenario.
+    pub load: MergedLoad,
     /// squall's own delays and CPU time.
     pub self_metrics: SelfMetrics,
     /// Samples of the host that were taken in it: seconds after the start of the load, and the sample.
@@ -41,6 +48,7 @@ pub struct Row {
 pub(crate) struct Seconds {
     workers: usize,
     names: HashMap<(u32, NameId), Arc<RowKey>>,
+    metrics: HashMap<(u32, MetricId), Arc<MetricKey>>,
     open: BTreeMap<u32, Open>,
 }
 
@@ -53,13 +61,21 @@ struct Open {
 impl Seconds {
     /// Of so many workers.
     pub(crate) fn new(workers: u32) -> Seconds {
-        Seconds { workers: workers as usize, names: HashMap::new(), open: BTreeMap::new() }
+        Seconds {
+            workers: workers as usize,
+            names: HashMap::new(),
+            metrics: HashMap::new(),
+            open: BTreeMap::new(),
+        }
     }
 
     /// Adds a slice. Slices of a second that was whole already make it come again.
     pub(crate) fn add(&mut self, slice: &Slice) {
         for (id, key) in &slice.names {
             self.names.insert((slice.worker, *id), Arc::new(key.clone()));
+        }
+        for (id, key) in &slice.metric_keys {
+            self.metrics.insert((slice.worker, *id), Arc::new(key.clone()));
         }
         self.open.entry(slice.second).or_default().slices.push(slice.clone());
     }
@@ -91,12 +107,14 @@ impl Seconds {
 
     fn merge(&self, second: u32, Open { slices, host }: Open) -> Second {
         let (mut counters, mut self_metrics) = (Counters::default(), SelfMetrics::default());
+        let mut load = MergedLoad::default();
         let mut rows: Vec<Row> = Vec::new();
         let mut places: HashMap<Arc<RowKey>, usize> = HashMap::new();
         let mut checks: HashMap<Arc<RowKey>, CheckCounts> = HashMap::new();
         for slice in &slices {
             counters.merge(&slice.counters);
             self_metrics.merge(&slice.self_metrics);
+            load.add_workers(&self.load_of(slice));
             for (id, stats) in slice.rows() {
                 // A worker announces a name before it records under it.
                 let Some(key) = self.names.get(&(slice.worker, id)) else { continue };
@@ -113,13 +131,37 @@ impl Seconds {
         }
         let mut checks: Vec<_> = checks.into_iter().collect();
         checks.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Second { second, rows, checks, counters, self_metrics, host, slices }
+        let metrics = self.metrics_of(&slices);
+        Second { second, rows, checks, metrics, counters, load, self_metrics, host, slices }
+    }
+
+    /// What the plan recorded on all workers, in the order of its metrics.
+    fn metrics_of(&self, slices: &[Slice]) -> Vec<(Arc<MetricKey>, MetricStats)> {
+        let mut merged: BTreeMap<Arc<MetricKey>, MetricStats> = BTreeMap::new();
+        for slice in slices {
+            for (id, stats) in slice.metrics() {
+                // A worker announces a metric before it records it.
+                let Some(key) = self.metrics.get(&(slice.worker, id)) else { continue };
+                merged.entry(key.clone()).or_default().merge(stats);
+            }
+        }
+        merged.into_iter().collect()
+    }
+
+    /// The load on one worker: its scenarios bear the numbers of their iterations' rows.
+    fn load_of(&self, slice: &Slice) -> MergedLoad {
+        let named = slice.load.scenarios.iter().filter_map(|(id, load)| {
+            let key = self.names.get(&(slice.worker, *id))?;
+            let is_iteration = key.place.kind == RowKind::Iteration;
+            is_iteration.then(|| (key.place.scenario.clone(), *load))
+        });
+        MergedLoad { in_flight: slice.load.in_flight, scenarios: named.collect() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use squall_metrics::{RowKind, Sample, Verdict};
+    use squall_metrics::{Level, Load, MetricKind, Sample, ScenarioLoad, Verdict};
 
     use super::*;
 
@@ -169,5 +211,46 @@ mod tests {
         seconds.add(&slice(1, 0));
         assert_eq!(counts(&seconds.whole(2)), [(0, one.clone())]);
         assert_eq!(counts(&seconds.rest()), [(1, one.clone()), (2, one)]);
+    }
+
+    #[test]
+    fn the_load_of_workers_that_number_scenarios_differently_is_merged_by_name() {
+        let mut seconds = Seconds::new(2);
+        for worker in 0..2 {
+            let mut slice = slice(worker, 0);
+            let in_flight = Level { most: 3, at_end: 2 };
+            let own =
+                ScenarioLoad { users: 4, in_flight, iterations_started: 9, arrivals_dropped: 1 };
+            let (a, b) = (NameId(5 + worker), NameId(6 - worker));
+            slice.announce(a, RowKey::new(RowKind::Iteration, "a", "iteration"));
+            slice.announce(b, RowKey::new(RowKind::Iteration, "b", "iteration"));
+            slice.load = Load { in_flight, scenarios: vec![(a, own)] };
+            // What bears no name of an iteration is nobody's.
+            slice.load.scenarios.push((NameId(2), own));
+            seconds.add(&slice);
+        }
+        let whole = seconds.whole(0);
+        let load = &whole[0].load;
+        let in_flight = Level { most: 6, at_end: 4 };
+        let a = ScenarioLoad { users: 8, in_flight, iterations_started: 18, arrivals_dropped: 2 };
+        assert_eq!(load.scenarios, BTreeMap::from([("a".to_owned(), a)]));
+        assert_eq!((load.in_flight, load.users()), (in_flight, 8));
+    }
+
+    #[test]
+    fn metrics_of_workers_that_number_them_differently_are_merged_by_key() {
+        let mut seconds = Seconds::new(2);
+        let key = |name: &str| MetricKey::new(MetricKind::Counter, "s", name, Vec::new());
+        for (worker, names) in [(0, ["a", "b"]), (1, ["b", "a"])] {
+            let mut slice = Slice::new(worker, 0);
+            for (id, name) in (0..).zip(names) {
+                slice.announce_metric(MetricId(id), &key(name));
+            }
+            slice.record_metric(MetricId(1), MetricKind::Counter, 2.0, 0).expect("a value");
+            seconds.add(&slice);
+        }
+        let whole = seconds.whole(0);
+        let sums = whole[0].metrics.iter().map(|(key, stats)| (key.name.as_str(), stats.sum()));
+        assert_eq!(sums.collect::<Vec<_>>(), [("a", 2.0), ("b", 2.0)]);
     }
 }

@@ -73,7 +73,7 @@ impl Sink for Note {
             EventKind::AbortAsked(phase) => format!("abort asked in {}", phase.label()),
             EventKind::Paused => "paused".to_owned(),
             EventKind::Resumed => "resumed".to_owned(),
-            EventKind::Scaled { scenario, to } => format!("{scenario} scaled to {to}"),
+            EventKind::Scaled { scenario, to, .. } => format!("{scenario} scaled to {to}"),
             EventKind::FirstError { key, kind } => {
                 format!("first {kind} of {} in {}", key.name, key.place.scenario)
             }

@@ -1,13 +1,8 @@
-// The data of the page, how elements are made, and how numbers are written. Text from the data becomes text nodes
-// and attributes only.
+// How elements are made and numbers are written, by all of squall's pages. Text from the data becomes text nodes and
+// attributes only.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
-const run = read('run');
-const details = read('details');
-const words = read('words');
-const curves = details.curves;
-const elapsed = Math.max(run.elapsed_s, 1e-3);
 
 /** An element: its tag with classes (`p.note`), attributes, and children, which are elements or text. */
 function el(tag, attributes, ...children) {
@@ -64,8 +59,8 @@ function percent(share) {
   return `${text.replace(/\.?0+$/, '')}%`;
 }
 
-/** A moment of the run: `75 s`, `12:05`, `1:02:03`. */
-function moment(seconds) {
+/** A moment of a run of some length: `75 s`, `12:05`, `1:02:03`. */
+function clock(seconds, elapsed) {
   const whole = Math.round(seconds * 10) / 10;
   if (elapsed < 600) return `${whole} s`;
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, Math.floor(whole % 60)];

@@ -3,8 +3,6 @@
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
-use squall_metrics::{Counters, SelfMetrics};
-
 use super::*;
 use crate::sink::Wanted;
 
@@ -63,10 +61,7 @@ fn start(sink: Slow) -> Sinks {
 }
 
 fn second(second: u32) -> Second {
-    let (rows, slices) = (Vec::new(), Vec::new());
-    let (counters, self_metrics) = (Counters::default(), SelfMetrics::default());
-    let (checks, host) = (Vec::new(), Vec::new());
-    Second { second, rows, checks, counters, self_metrics, host, slices }
+    Second { second, ..Second::default() }
 }
 
 #[test]

@@ -1,0 +1,66 @@
+// Axes, and what is drawn of a line, in all of squall's pages.
+
+const MARGIN = { left: 70, right: 12, top: 10, bottom: 22 };
+
+/** Ticks of a linear axis from 0 on: about `wanted` round numbers. */
+function ticks(highest, wanted = 4, unit) {
+  const base = unit === 'bytes' || unit === 'size' ? 1024 ** Math.floor(Math.log(Math.max(highest, 1)) / Math.log(1024)) : 1;
+  const rough = Math.max(highest, 1e-9) / wanted / base;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const least = unit === 'count' ? 1 : 0;
+  const step = Math.max([1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999) * base, least);
+  const all = [];
+  for (let n = 0; n <= highest * 1.001 + step * 0.999; n += step) all.push(n);
+  return all;
+}
+
+/** Ticks of the axis of time, at round seconds and minutes. */
+function timeTicks(from, to, wanted) {
+  const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
+  const step = steps.find((n) => (to - from) / n <= wanted) || 86400;
+  const all = [];
+  for (let n = Math.ceil(from / step - 1e-9) * step; n <= to + 1e-9; n += step) all.push(n);
+  return all;
+}
+
+/** A scale of values: where one lies from the bottom (0) to the top (1). */
+function scale(lines, logarithmic, unit, height = 200) {
+  const shown = lines.flatMap((line) => line.shown.map(([, value]) => value)).filter((value) => value !== null);
+  const highest = Math.max(...shown, 0);
+  if (logarithmic) {
+    const positive = shown.filter((value) => value > 0);
+    const low = Math.floor(Math.log10(Math.min(...positive, 1e9)) * 2) / 2;
+    const high = Math.max(Math.ceil(Math.log10(Math.max(highest, 1)) * 2) / 2, low + 0.5);
+    const all = [];
+    for (let n = Math.ceil(low); n <= high; n += 1) all.push(10 ** n);
+    if (all.length < 3) all.push(...all.map((n) => n * 3).filter((n) => Math.log10(n) < high), ...all.map((n) => n / 3).filter((n) => Math.log10(n) > low));
+    return { at: (value) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low), ticks: all };
+  }
+  const all = ticks(highest > 0 ? highest : unit === 'share' ? 0.01 : 1, height < 130 ? 2 : 4, unit);
+  const top = all[all.length - 1];
+  return { at: (value) => value / top, ticks: all };
+}
+
+/** What is drawn of a line: moves where values are missing. */
+function path(shown, x, y) {
+  let [d, drawing] = ['', false];
+  shown.forEach(([at, value], index) => {
+    if (value === null) {
+      drawing = false;
+      return;
+    }
+    d += `${drawing ? 'L' : 'M'}${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
+    const next = shown[index + 1];
+    if (!drawing && (!next || next[1] === null)) d += 'h0.01';
+    drawing = true;
+  });
+  return d;
+}
+
+/** An area under a line, on top of `base` (a function of the moment). */
+function area(shown, x, y, lower) {
+  if (shown.length === 0) return '';
+  const upper = shown.map(([at, value]) => `${x(at).toFixed(1)} ${y(value || 0).toFixed(1)}`);
+  const back = shown.map(([at], index) => `${x(at).toFixed(1)} ${y(lower ? lower[index] : 0).toFixed(1)}`).reverse();
+  return `M${upper.join('L')}L${back.join('L')}Z`;
+}

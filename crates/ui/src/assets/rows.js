@@ -1,0 +1,122 @@
+// Requests by name, each with its last seconds as a small curve; and the runs of a folder.
+
+const CURVE = 120;
+/** Seconds over which a row's rate is taken. */
+const RATE_OVER = 5;
+
+/** Takes in what is new of the rows: all curves end in the same second. */
+function takeRows({ latest, changed, left_out: leftOut }) {
+  const passed = run.rows.length > 0 ? Math.max(0, latest - run.latest) : 0;
+  run.rows.forEach((row) => {
+    for (let second = 0; second < Math.min(passed, CURVE); second += 1) row.curve.push([0, 0, 0]);
+    row.curve.splice(0, Math.max(0, row.curve.length - CURVE));
+  });
+  for (const { tail, ...own } of changed) {
+    const row = run.rows[own.at] || (run.rows[own.at] = { curve: [] });
+    Object.assign(row, own);
+    row.curve.splice(Math.max(0, row.curve.length - tail.length), tail.length, ...tail);
+  }
+  [run.latest, run.leftOut] = [latest, leftOut];
+}
+
+const lately = (row) => row.curve.slice(-RATE_OVER);
+const rowRate = (row) => lately(row).reduce((sum, [number]) => sum + number, 0) / Math.max(1, Math.min(RATE_OVER, row.curve.length));
+
+const COLUMNS = [
+  { title: 'name', key: (row) => row.label.toLowerCase() },
+  { title: 'scenario', key: (row) => row.scenario.toLowerCase() },
+  { title: 'count', key: (row) => -row.count, text: (row) => count(row.count) },
+  { title: 'rate', key: (row) => -rowRate(row), text: (row) => rate(rowRate(row)) },
+  { title: 'errors', key: (row) => -row.errors, text: (row) => (row.errors > 0 ? `${count(row.errors)}, ${percent(row.errors / Math.max(1, row.count))}` : '0') },
+  { title: 'p50', key: (row) => -row.latency_us[0], text: (row) => latencyOf(row, 0) },
+  { title: 'p95', key: (row) => -row.latency_us[1], text: (row) => latencyOf(row, 1) },
+  { title: 'p99', key: (row) => -row.latency_us[2], text: (row) => latencyOf(row, 2) },
+  { title: 'max', key: (row) => -row.latency_us[3], text: (row) => latencyOf(row, 3) },
+];
+const latencyOf = (row, at) => (row.latency_us[3] > 0 ? time(row.latency_us[at]) : '–');
+
+function rowsPart() {
+  const order = { by: null, turned: false };
+  const body = el('tbody');
+  const known = [];
+  const filter = el('input', { type: 'search', 'aria-label': 'Show only names with', placeholder: 'show only names with …', oninput: () => show() });
+  const rest = el('p.note');
+  const heads = COLUMNS.map((column, at) => {
+    const button = el('button', { type: 'button', onclick: () => {
+      order.turned = order.by === at && !order.turned;
+      order.by = at;
+      heads.forEach((head, other) => head.setAttribute('aria-sort', other !== at ? 'none' : (at > 1) !== order.turned ? 'descending' : 'ascending'));
+      show();
+    } }, column.title);
+    return el(at > 1 ? 'th.number' : 'th', { scope: 'col', 'aria-sort': 'none' }, button);
+  });
+  const make = (row) => {
+    const cells = COLUMNS.slice(2).map(() => el('td.number'));
+    const curve = el('td');
+    return { node: el('tr', null, el('th', { scope: 'row' }, row.label), el('td', null, row.scenario), cells, curve), cells, curve };
+  };
+  const show = () => {
+    run.rows.forEach((row, at) => {
+      const own = known[at] || (known[at] = make(row));
+      COLUMNS.slice(2).forEach((column, cell) => set(own.cells[cell], column.text(row)));
+      own.cells[2].classList.toggle('short', row.errors > 0);
+    });
+    known.length = run.rows.length;
+    const wanted = filter.value.toLowerCase();
+    const places = run.rows.map((_, at) => at).filter((at) => run.rows[at].label.toLowerCase().includes(wanted));
+    if (order.by !== null) {
+      const keys = run.rows.map(COLUMNS[order.by].key);
+      const turn = order.turned ? -1 : 1;
+      places.sort((a, b) => turn * (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b));
+    }
+    places.forEach((at) => known[at].curve.replaceChildren(spark(run.rows[at].curve)));
+    const nodes = places.map((at) => known[at].node);
+    const same = nodes.length === body.children.length && nodes.every((node, at) => body.children[at] === node);
+    if (!same) body.replaceChildren(...nodes);
+    set(rest, run.leftOut > 0 ? `${count(run.leftOut)} more names count in the result.` : run.rows.length === 0 ? 'None has ended yet.' : '');
+  };
+  run.forget = () => (known.length = 0);
+  const whole = el('table.rows', null, el('caption.unseen', null, 'Requests by name'),
+    el('thead', null, el('tr', null, heads, el('th', { scope: 'col' }, 'p95, the last two minutes'))), body);
+  return shown(el('div', null, el('div.bar', null, filter), el('div.wide', { tabindex: 0, role: 'group', 'aria-label': 'Requests by name' }, whole), rest), show);
+}
+
+/** A run's outcome in a word. */
+function outcome({ finished, passed, validity }) {
+  if (!finished) return el('span.word.questionable', null, 'not finished');
+  if (!passed) return el('span.word.failed', null, 'failed');
+  return validity === 'invalid' ? el('span.word.invalid', null, 'invalid') : el('span.word.passed', null, 'passed');
+}
+
+/** The runs of the folder, the latest first, with links to their reports. */
+function runsPart() {
+  const node = el('div');
+  const filter = el('input', { type: 'search', 'aria-label': 'Show only runs with', placeholder: 'show only runs with …', oninput: () => show() });
+  let known = null;
+  const show = () => {
+    const wanted = filter.value.toLowerCase();
+    const labels = (own) => Object.entries(own.labels).map(([name, value]) => `${name}=${value}`).join(' ');
+    const rows = known.runs.filter((own) => `${own.name} ${own.plan} ${labels(own)}`.toLowerCase().includes(wanted)).map((own) => [
+      own.report ? el('a', { href: `runs/${encodeURIComponent(own.name)}/report.html`, target: '_blank', rel: 'noopener' }, own.name) : own.name,
+      new Date(own.started_unix * 1000).toISOString().replace('T', ' ').slice(0, 16), labels(own), outcome(own),
+      time(own.elapsed_s * 1e6), count(own.requests), rate(own.rate), percent(own.error_rate), time(own.p50_us), time(own.p99_us),
+    ]);
+    const unread = known.unread > 0 ? el('p.note', null, `${plural(known.unread, 'folder')} could not be read.`) : null;
+    const list = rows.length > 0
+      ? table('Runs', ['run', 'started (UTC)', 'labels', 'outcome', 'length', 'requests', 'rate', 'errors', 'p50', 'p99'], rows, 4)
+      : el('p.note', null, known.runs.length > 0 ? 'None has that.' : `There are none in ${known.folder} yet.`);
+    node.replaceChildren(list, ...[unread].filter(Boolean));
+  };
+  const load = async () => {
+    try {
+      const response = await fetch('runs.json');
+      if (!response.ok) throw new Error(await response.text());
+      known = await response.json();
+      show();
+    } catch (error) {
+      node.replaceChildren(el('p.warning', null, `The list could not be had: ${error.message}`));
+    }
+  };
+  const again = el('button.small', { type: 'button', onclick: load }, 'look again');
+  return { node: el('div', null, el('div.bar', null, filter, again), node), load };
+}

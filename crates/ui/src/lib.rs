@@ -1,0 +1,35 @@
+//! A page that shows a run while it goes on, and lets control it: what the live view in the terminal shows, in a browser;
+//! and the runs of a folder with their reports.
+//!
+//! A small HTTP/1.1 server on threads of its own, which does nothing while nobody asks. Who asks must know a random token
+//! ([`access`]); heads, bodies, connections and times are bounded ([`request`], [`server`]); no file but the reports of the
+//! runs' folder is read ([`runs`]). What the page shows is made of what is known of the run ([`picture`], pure) and sent
+//! as server-sent events ([`stream`]).
+
+mod access;
+mod address;
+mod answer;
+mod page;
+mod picture;
+mod request;
+mod routes;
+mod runs;
+mod server;
+mod stream;
+
+use std::path::PathBuf;
+
+use squall_live::Shared;
+use squall_runner::Handle;
+
+pub use address::Address;
+pub use server::Server;
+
+/// What is served.
+#[derive(Debug, Clone, Default)]
+pub struct Content {
+    /// A run: what is known of it, and how it is controlled.
+    pub run: Option<(Shared, Handle)>,
+    /// The folder in which run folders are made.
+    pub folder: Option<PathBuf>,
+}

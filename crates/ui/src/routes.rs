@@ -1,0 +1,113 @@
+//! What is answered to what is asked.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use serde_json::{Value, json};
+use squall_live::{Command, Shared};
+use squall_runner::Handle;
+
+use crate::Content;
+use crate::answer::Answer;
+use crate::page::{REPORT_POLICY, page};
+use crate::request::Request;
+use crate::runs;
+
+/// Largest report that is served, in bytes.
+const MAX_REPORT: u64 = 64 << 20;
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub enum Reply {
+    /// An answer with an end.
+    Answer(Answer),
+    /// Events, while the client listens.
+    Events(Shared),
+}
+
+/// Answers what is asked for at a path below the token.
+pub fn answer(content: &Content, path: &str, request: &Request) -> Reply {
+    let run = content.run.as_ref();
+    let reply = match (request.method.as_str(), path, run) {
+        ("GET", "", _) => page(run.is_some(), content.folder.is_some()),
+        ("GET", "events", Some((shared, _))) => return Reply::Events(shared.clone()),
+        ("POST", "control", Some((shared, handle))) => control(shared, handle, request),
+        ("GET", "runs.json", _) => list(content),
+        ("GET", path, _) => match path.strip_prefix("runs/") {
+            Some(path) => report(content, path),
+            None => Answer::status(404),
+        },
+        (_, "" | "events" | "control" | "runs.json", _) => Answer::status(405),
+        _ => Answer::status(404),
+    };
+    Reply::Answer(reply)
+}
+
+fn list(content: &Content) -> Answer {
+    let Some(folder) = &content.folder else { return Answer::status(404) };
+    match runs::list(folder) {
+        Ok(runs) => Answer::json(200, &runs),
+        Err(why) => Answer::text(500, &why),
+    }
+}
+
+fn report(content: &Content, path: &str) -> Answer {
+    let read = |file: File| -> io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        file.take(MAX_REPORT + 1).read_to_end(&mut body)?;
+        match body.len() as u64 <= MAX_REPORT {
+            true => Ok(body),
+            // A part of a page is none.
+            false => Err(io::ErrorKind::FileTooLarge.into()),
+        }
+    };
+    let found = content.folder.as_ref().and_then(|folder| runs::report(folder, path).ok());
+    match found.map(read) {
+        Some(Ok(body)) => {
+            let (media, policy) = ("text/html; charset=utf-8", REPORT_POLICY.to_owned());
+            Answer { status: 200, media, policy, body }
+        }
+        _ => Answer::status(404),
+    }
+}
+
+/// Does what a page asks of the run; the answer says what came of it.
+fn control(shared: &Shared, handle: &Handle, request: &Request) -> Answer {
+    // No form of another page can send this type without asking first.
+    if request.field("content-type") != Some("application/json") {
+        return Answer::status(415);
+    }
+    let Ok(asked) = serde_json::from_slice::<Value>(&request.body) else {
+        return Answer::status(400);
+    };
+    let told = command(shared, &asked).and_then(|command| command.obey(handle));
+    match told {
+        Ok(told) => Answer::json(200, &json!({ "told": told })),
+        Err(why) => Answer::json(409, &json!({ "told": why })),
+    }
+}
+
+/// What is asked for: `{"do": "pause"}`, `{"do": "set", "load": "buyer", "to": "50/s"}`.
+fn command(shared: &Shared, asked: &Value) -> Result<Command, String> {
+    let text = |name: &str| asked[name].as_str();
+    let simple = match text("do") {
+        Some("stop") => Some(Command::Stop),
+        Some("abort") => Some(Command::Abort),
+        Some("pause") => Some(Command::Pause),
+        Some("resume") => Some(Command::Resume),
+        _ => None,
+    };
+    if let Some(command) = simple {
+        return Ok(command);
+    }
+    let Some(state) = shared.state() else { return Err("the run has not begun".to_owned()) };
+    let scenario = text("load").unwrap_or_default();
+    let load = state.loads.iter().find(|load| load.scenario == scenario);
+    let load = load.ok_or_else(|| format!("`{scenario}` has no load of its own"))?;
+    match (text("do"), text("to")) {
+        (Some("more"), _) => Ok(Command::step(load, state.load_s(), true)),
+        (Some("less"), _) => Ok(Command::step(load, state.load_s(), false)),
+        (Some("set"), Some(to)) => Command::level(load, to),
+        _ => Err("nothing that can be done".to_owned()),
+    }
+}

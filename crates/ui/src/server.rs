@@ -1,0 +1,182 @@
+//! The server: who is let in, how many at a time, and how it ends. Threads of its own, none of which the run waits for.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::access::Access;
+use crate::address::Address;
+use crate::answer::{Answer, close};
+use crate::request::{Unread, read};
+use crate::routes::{Reply, answer};
+use crate::{Content, stream};
+
+/// Most connections at a time; most of them that listen to events.
+const MAX_CONNECTIONS: usize = 32;
+const MAX_LISTENERS: usize = 16;
+/// How long pages that are open have to fetch what they want when the run is over.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Serves a page until it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    inner: Arc<Inner>,
+    address: SocketAddr,
+}
+
+/// What all threads share.
+#[derive(Debug)]
+struct Inner {
+    access: Access,
+    content: Content,
+    ending: Ending,
+    connections: AtomicUsize,
+    listeners: AtomicUsize,
+}
+
+/// How it ends.
+#[derive(Debug, Default)]
+pub struct Ending {
+    /// Nothing is served any more.
+    pub is_closed: AtomicBool,
+    over: Mutex<Option<Option<String>>>,
+}
+
+impl Ending {
+    /// If the run is over: where its report is, if there is one.
+    pub fn report(&self) -> Option<Option<String>> {
+        self.over.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Server {
+    /// Listens, and serves from now on.
+    ///
+    /// # Errors
+    /// It cannot listen there, in a sentence.
+    pub fn start(address: &Address, content: Content) -> io::Result<Server> {
+        let wrong = |error: io::Error| io::Error::new(error.kind(), format!("{address}: {error}"));
+        let listener = TcpListener::bind((address.host.as_str(), address.port)).map_err(wrong)?;
+        let bound = listener.local_addr().map_err(wrong)?;
+        let inner = Arc::new(Inner {
+            access: Access::new(&address.host, bound.port())?,
+            content,
+            ending: Ending::default(),
+            connections: AtomicUsize::new(0),
+            listeners: AtomicUsize::new(0),
+        });
+        let serving = inner.clone();
+        let thread = std::thread::Builder::new().name("page".to_owned());
+        thread.spawn(move || accept(&listener, &serving))?;
+        Ok(Server { inner, address: bound })
+    }
+
+    /// Where the page is: who knows this may see and control the run.
+    pub fn url(&self) -> String {
+        self.inner.access.url()
+    }
+
+    /// The run is over, and its report is in this folder of the runs' folder, if there is one. Pages that are open are told,
+    /// and have a few seconds to fetch it.
+    pub fn finish(&self, run: Option<&str>) {
+        let report = run.map(|name| format!("runs/{}/{}", encoded(name), crate::runs::REPORT));
+        *self.inner.ending.over.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        if let Some((shared, _)) = &self.inner.content.run {
+            shared.wake();
+        }
+        let until = Instant::now() + PATIENCE;
+        while self.inner.listeners.load(Ordering::Acquire) > 0 && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.inner.ending.is_closed.store(true, Ordering::Release);
+        if let Some((shared, _)) = &self.inner.content.run {
+            shared.wake();
+        }
+        // The thread that accepts looks up.
+        let ip = match self.address.ip() {
+            ip if ip.is_unspecified() && ip.is_ipv4() => std::net::Ipv4Addr::LOCALHOST.into(),
+            ip if ip.is_unspecified() => std::net::Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        let _ = TcpStream::connect_timeout(&SocketAddr::new(ip, self.address.port()), PATIENCE);
+    }
+}
+
+/// A name as a part of a path.
+fn encoded(name: &str) -> String {
+    percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+/// The thread that accepts.
+fn accept(listener: &TcpListener, inner: &Arc<Inner>) {
+    for stream in listener.incoming() {
+        if inner.ending.is_closed.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok(stream) = stream else {
+            // No file is free: there may be one soon.
+            std::thread::sleep(Duration::from_millis(10));
+            continue;
+        };
+        let Some(counted) = Counted::one(inner, |inner| &inner.connections, MAX_CONNECTIONS) else {
+            // One too many: its end says so.
+            continue;
+        };
+        let thread = std::thread::Builder::new().name("page".to_owned()).stack_size(512 << 10);
+        // Where no thread can be had the connection ends.
+        let _ = thread.spawn(move || serve(stream, counted));
+    }
+}
+
+/// One of a bounded number of connections; it is given back when this is dropped.
+struct Counted {
+    inner: Arc<Inner>,
+    of: fn(&Inner) -> &AtomicUsize,
+}
+
+impl Counted {
+    fn one(inner: &Arc<Inner>, of: fn(&Inner) -> &AtomicUsize, most: usize) -> Option<Counted> {
+        let more = |number| (number < most).then_some(number + 1);
+        of(inner).fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
+        Some(Counted { inner: inner.clone(), of })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.of)(&self.inner).fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Serves a connection: one request.
+fn serve(mut stream: TcpStream, counted: Counted) {
+    let inner = &counted.inner;
+    let reply = match read(&mut stream) {
+        Err(Unread::Gone) => return,
+        Err(Unread::Refused(status)) => Reply::Answer(Answer::status(status)),
+        Ok(request) => match inner.access.path(&request) {
+            Some(path) => answer(&inner.content, path, &request),
+            None => Reply::Answer(Answer::text(403, "Not from here, or not with this address.")),
+        },
+    };
+    // Who has gone away asks again, or does not.
+    let _ = match reply {
+        Reply::Answer(answer) => answer.write(&mut stream),
+        Reply::Events(shared) => {
+            match Counted::one(inner, |inner| &inner.listeners, MAX_LISTENERS) {
+                Some(_listening) => stream::send(&mut stream, &shared, &inner.ending),
+                None => Answer::status(503).write(&mut stream),
+            }
+        }
+    };
+    close(&mut stream);
+}

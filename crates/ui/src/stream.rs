@@ -1,0 +1,73 @@
+//! The events that a page gets while it is open: what it must know at once, and then each second what has changed.
+
+use std::io::{self, Read};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use squall_live::Shared;
+
+use crate::answer::{head, write_all};
+use crate::picture::{Known, picture};
+use crate::server::Ending;
+
+/// The longest time between two events: the clock goes on, and a client that has gone away is found out.
+const TICK: Duration = Duration::from_secs(1);
+/// The shortest.
+const SHORTEST: Duration = Duration::from_millis(250);
+
+/// Sends events until the client goes away or the run is over, and then waits for the client to fetch what it wants yet.
+///
+/// # Errors
+/// The client has gone away, or does not read.
+pub fn send(stream: &mut TcpStream, shared: &Shared, ending: &Ending) -> io::Result<()> {
+    let policy = "default-src 'none'; frame-ancestors 'none'";
+    write_all(stream, head(200, "text/event-stream", policy, None).as_bytes())?;
+    // A browser that lost the connection tries again after a second.
+    write_all(stream, b"retry: 1000\n\n")?;
+    let mut known = Known::default();
+    loop {
+        let began = Instant::now();
+        // Looked at first, so that the last picture is sent when everything is known.
+        let over = ending.report();
+        // What is known is not held while it is sent: the client may take its time.
+        let pictured = shared.state().map(|state| (picture(&state, &mut known), state.changes));
+        let changes = pictured.as_ref().map_or(0, |(_, changes)| *changes);
+        match pictured {
+            Some((text, _)) => event(stream, "picture", &text)?,
+            // The run has not begun.
+            None => event(stream, "waiting", "{}")?,
+        }
+        if let Some(report) = over {
+            event(stream, "over", &serde_json::json!({ "report": report }).to_string())?;
+            return wait_for_the_end(stream, &ending.is_closed);
+        }
+        if ending.is_closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        shared.wait(changes, TICK);
+        std::thread::sleep(SHORTEST.saturating_sub(began.elapsed()));
+    }
+}
+
+/// JSON has no line ends, so that each event is one line of data.
+fn event(stream: &mut TcpStream, name: &str, data: &str) -> io::Result<()> {
+    write_all(stream, format!("event: {name}\ndata: {data}\n\n").as_bytes())
+}
+
+/// Waits until the client ends the connection, or the server is closed.
+fn wait_for_the_end(stream: &mut TcpStream, is_closed: &AtomicBool) -> io::Result<()> {
+    stream.set_read_timeout(Some(SHORTEST))?;
+    while !is_closed.load(Ordering::Acquire) {
+        match stream.read(&mut [0; 64]) {
+            Ok(0) => return Ok(()),
+            Err(error)
+                if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
+            {
+                return Err(error);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
