@@ -69,8 +69,9 @@ fn runs_are_listed_compared_and_kept() {
     assert!(text.contains("plan's text differs") && text.contains("more errors (+100"), "{text}");
 
     // Gates, and the other outputs.
-    let gate =
-        |gate: &str, code: i32| printed(at, &["compare", "main", "broken", "--fail-if", gate], code);
+    let gate = |gate: &str, code: i32| {
+        printed(at, &["compare", "main", "broken", "--fail-if", gate], code)
+    };
     assert!(gate("error_rate +10%", 1).contains("FAILED error_rate +10%"));
     assert!(gate("rate(five) -90%", 0).contains("passed rate(five) -90%"));
     printed(at, &["compare", "main", "broken", "--markdown", "a.md", "--html", "a.html"], 0);

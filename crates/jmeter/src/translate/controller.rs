@@ -16,15 +16,17 @@ use crate::tree::ElementId;
 impl Translator<'_> {
     /// What is directly below a group or a controller, as steps.
     pub(super) fn steps(&self, around: ElementId, gathered: &mut Gathered) -> Vec<Step> {
-        let mut steps = Vec::new();
+        let mut steps = self.iteration_start(around);
         for child in self.tree.enabled_children(around) {
             match (self.role(child), self.class(child)) {
                 (Some(Role::Sampler), "HTTPSamplerProxy") => {
                     let held = scope::of_sampler(self.tree, child);
+                    steps.extend(self.before_sampler(&held));
                     steps.extend(held.timers.iter().filter_map(|timer| self.timer(*timer)));
                     let request = self.request(child, &held, gathered);
                     steps.push(StepKind::Request(Box::new(request)));
                 }
+                (Some(Role::Sampler), "DebugSampler") => steps.extend(self.debug_sample(child)),
                 (Some(Role::Controller), _) => steps.extend(self.controller(child, gathered)),
                 _ => {}
             }
@@ -102,7 +104,7 @@ impl Translator<'_> {
     }
 
     /// An element's name, which has to be known before the run.
-    fn name(&self, id: ElementId) -> String {
+    pub(super) fn name(&self, id: ElementId) -> String {
         let written = &self.tree.element(id).name;
         self.constant(written).unwrap_or_else(|what| {
             self.obstacle(id, format!("{what} in its name"));
@@ -111,7 +113,7 @@ impl Translator<'_> {
     }
 
     /// A timer as a wait; nothing if it does not wait, or is not supported.
-    fn timer(&self, id: ElementId) -> Option<StepKind> {
+    pub(super) fn timer(&self, id: ElementId) -> Option<StepKind> {
         let class = self.class(id);
         if !matches!(class, "ConstantTimer" | "UniformRandomTimer") {
             return None;

@@ -16,6 +16,8 @@ use crate::tree::ElementId;
 pub(super) struct Gathered {
     /// The cookie managers that hold for one of its requests.
     pub cookie_managers: Vec<ElementId>,
+    /// The cache managers that hold for one of them.
+    pub cache_managers: Vec<ElementId>,
 }
 
 impl Translator<'_> {
@@ -49,8 +51,16 @@ impl Translator<'_> {
         }
         let mut gathered = Gathered::default();
         let mut steps = self.steps(id, &mut gathered);
+        let mut cookies = self.given_cookies(&gathered);
         if self.clears_cookies(id, &gathered, same_user) {
-            steps.insert(0, Step { kind: StepKind::ClearCookies, span: Span::default() });
+            cookies.insert(0, Step { kind: StepKind::ClearCookies, span: Span::default() });
+        } else if !cookies.is_empty() {
+            let kind = StepKind::OncePerUser(std::mem::take(&mut cookies));
+            cookies.push(Step { kind, span: Span::default() });
+        }
+        steps.splice(0..0, cookies);
+        if self.clears_cache(id, &gathered, same_user) {
+            steps.insert(0, Step { kind: StepKind::ClearCache, span: Span::default() });
         }
         Scenario {
             name: Spanned::new(unique(&self.tree.element(id).name, before), Span::default()),
@@ -132,11 +142,12 @@ impl Translator<'_> {
         let reader = self.read(*manager);
         let clears = reader.flag("CookieManager.clearEachIteration", false);
         let by_group = reader.flag("CookieManager.controlledByThreadGroup", false);
-        if !reader.list("CookieManager.cookies").is_empty() {
-            self.obstacle(*manager, "cookies that are given by the plan");
-        }
+        reader.pass(&["CookieManager.cookies"]);
         let policy = reader.constant("CookieManager.policy").unwrap_or_default();
-        if !matches!(policy.as_str(), "" | "standard") {
+        if !matches!(
+            policy.as_str(),
+            "" | "standard" | "standard-strict" | "default" | "compatibility"
+        ) {
             self.obstacle(*manager, format!("the cookie policy `{policy}`"));
         }
         let handler = reader.source("CookieManager.implementation");
