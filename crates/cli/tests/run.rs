@@ -255,3 +255,19 @@ fn a_file_named_by_a_response_stays_in_its_folder() {
         }
     }
 }
+
+/// What is unpacked is bounded before it takes memory. In a process of its own: elsewhere the memory of other tests
+/// counts too.
+#[test]
+fn a_bomb_takes_little_memory() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: \"/hostile/gzip-bomb?size=2g\", compression: true, check: body == \"\"}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml", "-w", "1"], 1);
+    assert_eq!(kinds(&json), r#"{"body_too_large":1}"#);
+    let peak = json["generator"]["peak_rss_bytes"].as_u64().expect("a size");
+    assert!(peak < 128 << 20, "{peak} bytes");
+}

@@ -34,4 +34,4 @@ mod timeline;
 pub use families::totals_reference;
 pub use feed::Feed;
 pub use table::reference;
-pub use target::{FeedKind, FeedTarget, TAGS_TAKEN};
+pub use target::{FeedKind, FeedTarget, TAGS_TAKEN, masked};

@@ -156,8 +156,8 @@ pub(crate) fn parts(url: &str) -> Option<(&str, Option<&str>, &str)> {
     }
 }
 
-/// A target with stars in place of what authorizes.
-fn masked(to: &str) -> String {
+/// A URL, such as the target of a feed, with stars in place of what authorizes.
+pub fn masked(to: &str) -> String {
     let Some((scheme, user, rest)) = parts(to) else { return to.to_owned() };
     // What stands before an `@` further on may be a password that is not encoded.
     let (user, rest) = match rest.rsplit_once('@') {

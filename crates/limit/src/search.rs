@@ -271,19 +271,23 @@ fn worse(steps: &[LoadStep]) -> Option<(f64, usize)> {
     let last = steps.last().filter(|last| last.outcome() == StepOutcome::Violated)?;
     let mut same = steps.iter().rev().filter(|step| step.level == last.level);
     let times = same.by_ref().take_while(|step| step.outcome() == StepOutcome::Violated).count();
-    let used = |step: &LoadStep| step.used().unwrap_or(0.0);
     let met = steps
         .iter()
         .any(|step| step.level == last.level && step.met() && used(last) > MUCH_WORSE * used(step));
     met.then_some((last.level, times))
 }
 
+/// How much of its limit a step used: more than any other if it was violated and there was nothing to measure, since
+/// no response came.
+fn used(step: &LoadStep) -> f64 {
+    step.used().unwrap_or(if step.met() { 0.0 } else { f64::INFINITY })
+}
+
 /// Whether the target does worse at a lower level than just before at a higher one.
 fn is_suspicious(steps: &[LoadStep]) -> bool {
     let [.., before, last] = steps else { return false };
     let violated = [before, last].iter().all(|step| step.outcome() == StepOutcome::Violated);
-    let (Some(used_before), Some(used)) = (before.used(), last.used()) else { return false };
-    violated && last.level <= LOWER * before.level && used > used_before
+    violated && last.level <= LOWER * before.level && used(last) > used(before)
 }
 
 /// The highest level up to `least` at which most steps met the requirements; `low` if there is none.
@@ -376,6 +380,12 @@ mod tests {
         }
         let steps = [step(10.0, 0.3), step(40.0, 9.0)];
         assert_eq!(by_rate(10.0, None).next(&steps, false), Next::Try(10.0), "it is looked at");
+        // It does not respond at all any more.
+        let mut silent = step(10.0, 9.0);
+        silent.requirements[0].used = None;
+        let steps = [&steps[..], &[silent.clone(), silent]].concat();
+        let end = by_rate(10.0, None).next(&steps, false);
+        assert_eq!(end, Next::Done(SearchEnd::NotRecovered));
     }
 
     #[test]

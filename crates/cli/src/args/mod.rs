@@ -8,6 +8,7 @@ mod values;
 
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 
 pub use one_line::OneLine;
@@ -35,6 +36,15 @@ pub struct Arguments {
     pub command: Option<Command>,
     #[command(flatten)]
     pub one_line: OneLine,
+}
+
+/// A refusal of what was typed, in which a refused URL, such as the target of a feed, shows no password.
+pub fn masked(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidValue) {
+        let shown = ContextValue::String(squall_feeds::masked(typed));
+        error.insert(ContextKind::InvalidValue, shown);
+    }
+    error
 }
 
 #[derive(Debug, Subcommand)]

@@ -350,8 +350,6 @@ fn a_bomb_is_bounded_by_ratio_and_by_max_body() {
     }
     let json = packed("/hostile/gzip-bomb", &format!(", {looks}"), End::Failed);
     assert_eq!(kinds(&json), r#"{"body_too_large":1}"#);
-    let peak = json["generator"]["peak_rss_bytes"].as_u64().expect("a size");
-    assert!(peak < 256 << 20, "{peak} bytes");
     // 1 MiB unpacked, about 1 KiB packed.
     for (limit, expected, end) in
         [("1048575", r#"{"body_too_large":1}"#, End::Failed), ("1MiB", "{}", End::Passed)]

@@ -241,21 +241,24 @@ impl<'w> Frame<'w> {
         self.exchange_from = self.worker.clock.now();
     }
 
-    /// A connection was made, and squall sees it now.
+    /// A connection was made, and squall sees it now. What passed since it was begun and is in no phase
+    /// was squall's own.
     pub(in crate::sample) fn connected(&mut self, times: &ConnectTimes, now: u64) {
         self.begin(times.begin_ns);
         self.connected = Some(now);
-        self.own_delay += times.delay_ns;
         if times.connect_ns.is_some() {
             let recorder = &self.worker.recorder;
             recorder.self_metrics(|own| own.connect_delay.record_ns(times.delay_ns));
         }
+        let mut own = now.saturating_sub(times.begin_ns);
         let parts = [(DNS, times.dns_ns), (CONNECT, times.connect_ns), (TLS, times.tls_ns)];
         for (phase, time) in parts {
             if let Some(time) = time {
                 self.phases.add(phase, time);
+                own = own.saturating_sub(time);
             }
         }
+        self.own_delay += own;
     }
 
     /// An exchange came to nothing; what it had sent and received counts all the same.
