@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::keys::{
-    self, At, Bool, Form, Key, Keys, Listed, Maybe, Named, Of, Rule, Shape, Text, Union, record,
-    words,
+    self, At, Bool, Form, Key, Keys, Listed, Maybe, Named, Of, Shape, Text, Union, record, words,
 };
 use crate::span::Spanned;
 use crate::yaml::{Node, Reader};
@@ -167,9 +166,8 @@ impl Csv {
         let about = "Names of the columns, where the file has no header line.";
         let key = Key { default: Some("the first line"), ..Key::new("header", about) };
         keys.key::<Maybe<Listed<Text>>>(&mut self.columns, key);
-        let about = "Whether the file has a header line, and `header` names its columns otherwise.";
+        let about = "Whether the file has a header line though `header` names its columns.";
         keys.key::<Bool>(&mut self.skip_header, Key::new("skip_header", about));
-        keys.rule(Rule::Needs("skip_header", "header", "name the columns with `header`"));
         let about = "Whether fields may be in quotes; otherwise a line is a row, quotes and all.";
         keys.key::<Bool>(&mut self.quotes, Key::new("quotes", about));
         let about = "Whether rows may have more fields than there are columns, which are left out, or fewer, of which \
