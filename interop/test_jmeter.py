@@ -18,11 +18,23 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jmeter"))
 
 from peers import SQUALL
-from plans import PLANS
+from plans import FILES, PLANS
 
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
 BODY = 'line\n{"id":7} ok'
+PAGE = '<html><head><link rel="stylesheet" href="/s.css"><script src="x.js"></script></head><body><img src="/i.png"><img src="/i.png"></body></html>'
 JSON = '{"a-b":{"id":"q1"},"list":[{"id":7},{"id":8}],"id":"top"}'
+
+
+def seen(headers, body):
+    """What a request says, without what may differ: its port, the version of Java, what is between the parts of a body."""
+    named = {(name.lower(), value.split(" (Java")[0]) for name, value in headers if name.lower() != "host"}
+    named = {(name, "Java" if value.startswith("Java/") else value) for name, value in named}
+    kind = dict(named).get("content-type", "")
+    if kind.startswith("multipart/"):
+        body = body.replace(kind.split("boundary=")[1].split(";")[0], "BOUNDARY")
+        named = {pair for pair in named if pair[0] not in ("content-type", "content-length")}
+    return sorted(named), body
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -30,18 +42,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def answer(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        # The port is the other's; JMeter adds the version of its Java.
-        named = {(name.lower(), value.split(" (Java")[0]) for name, value in self.headers.items()}
-        kept = sorted(pair for pair in named if pair[0] != "host")
+        kept, body = seen(self.headers.items(), body)
         with self.server.lock:
             self.server.seen.append((self.command, self.path, kept, body))
         path = self.path.split("?")[0]
         status = int(path.rsplit("/", 1)[1]) if path.startswith(("/status/", "/redirect/")) else 200
-        text = {"/json": JSON, "/empty": ""}.get(path, BODY).encode()
+        text = {"/json": JSON, "/empty": "", "/page": PAGE}.get(path, BODY).encode()
+        if self.headers.get("If-None-Match"):
+            status, text = 304, b""
         self.send_response(status)
         if path.startswith("/redirect/"):
             self.send_header("Location", "/landed?x=1")
-        if path == "/cookie":
+        for name, value in {
+            "/page": [("Content-Type", "text/html")],
+            "/tagged": [("ETag", '"v1"')],
+            "/fresh": [("Cache-Control", "max-age=600"), ("ETag", '"v1"')],
+        }.get(path, []):
+            self.send_header(name, value)
+        if path == "/cookie" or path.startswith("/redirect/"):
             self.send_header("Set-Cookie", "sid=abc; Path=/")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
@@ -84,7 +102,12 @@ def squall(folder, plan, port):
     with open(result) as file:
         document = json.load(file)
     samples = collections.Counter()
-    for row in document["requests"] + document["groups"]:
+    # A page with its resources is a group of the page's name.
+    pages = {row["name"] for row in document["requests"]}
+    groups = [row for row in document["groups"] if row["name"] not in pages]
+    # What a page loads is named after it and its kind: `page (image)`.
+    requests = [row for row in document["requests"] if row["name"].rsplit(" (", 1)[0] not in pages - {row["name"]}]
+    for row in requests + groups:
         bad = row["errors"]
         samples[row["name"], True] += row["count"] - bad
         samples[row["name"], False] += bad
@@ -99,8 +122,9 @@ class SamePlans(unittest.TestCase):
         for rule, text in PLANS.items():
             with self.subTest(rule), tempfile.TemporaryDirectory() as folder:
                 plan = os.path.join(folder, "plan.jmx")
-                with open(plan, "w") as file:
-                    file.write(text)
+                for name, content in {"plan.jmx": text, **FILES}.items():
+                    with open(os.path.join(folder, name), "w") as file:
+                        file.write(content)
                 servers = [Server(), Server()]
                 theirs, ours = [
                     run(folder, plan, server.server_address[1]) for run, server in zip([jmeter, squall], servers)

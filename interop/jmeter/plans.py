@@ -185,11 +185,90 @@ def group(below, name="users", threads=1, loops=1, ramp=0, on_error="continue", 
     return element(tag, name, inner + text("ThreadGroup.ramp_time", ramp) + more, below, f'guiclass="{gui}"')
 
 
+def csv_data(file, names="", **more):
+    given = dict(delimiter=",", shareMode="shareMode.all", ignoreFirstLine=False, quotedData=False, recycle=True, stopThread=False)
+    given.update(more, filename=file, variableNames=names)
+    inner = "".join(flag(n, v) if isinstance(v, bool) else text(n, v) for n, v in given.items())
+    return element("CSVDataSet", "data", inner, attributes='guiclass="TestBeanGUI"')
+
+
+def counter(name, start=1, end="", step=1, form="", per_user=False):
+    inner = text("CounterConfig.start", start) + text("CounterConfig.end", end) + text("CounterConfig.incr", step)
+    inner += text("CounterConfig.name", name) + text("CounterConfig.format", form) + flag("CounterConfig.per_user", per_user)
+    return element("CounterConfig", "counter", inner, attributes='guiclass="CounterConfigGui"')
+
+
+def random_variable(name, low, high, form=""):
+    inner = text("variableName", name) + text("minimumValue", low) + text("maximumValue", high) + text("outputFormat", form)
+    return element("RandomVariableConfig", "random", inner, attributes='guiclass="TestBeanGUI"')
+
+
+def texts(name, values):
+    inner = "".join(f'<stringProp name="{n}">{escape(v)}</stringProp>' for n, v in enumerate(values))
+    return f'<collectionProp name="{name}">{inner}</collectionProp>'
+
+
+def user_parameters(names, *users, per_iteration=False):
+    each = "".join(texts(str(n), values) for n, values in enumerate(users))
+    inner = texts("UserParameters.names", names) + f'<collectionProp name="UserParameters.thread_values">{each}</collectionProp>'
+    inner += flag("UserParameters.per_iteration", per_iteration)
+    return element("UserParameters", "parameters", inner, attributes='guiclass="UserParametersGui"')
+
+
+def http(**options):
+    return "".join(
+        flag(f"HTTPSampler.{n}", v) if isinstance(v, bool) else text(f"HTTPSampler.{n}", v) for n, v in options.items()
+    )
+
+
+def file(path, field, kind):
+    inner = text("File.path", path) + text("File.paramname", field) + text("File.mimetype", kind)
+    inner = f'<elementProp name="{path}" elementType="HTTPFileArg">{inner}</elementProp>'
+    inner = f'<collectionProp name="HTTPFileArgs.files">{inner}</collectionProp>'
+    return f'<elementProp name="HTTPsampler.Files" elementType="HTTPFileArgs">{inner}</elementProp>'
+
+
+def cache(expires=False, clear=False):
+    inner = flag("clearEachIteration", clear) + flag("useExpires", expires)
+    return element("CacheManager", "cache", inner, attributes='guiclass="CacheManagerGui"')
+
+
+def credentials(url, user, password):
+    inner = text("Authorization.url", url) + text("Authorization.username", user) + text("Authorization.password", password)
+    inner += text("Authorization.domain", "") + text("Authorization.realm", "")
+    inner = f'<elementProp name="" elementType="Authorization">{inner}</elementProp>'
+    inner = f'<collectionProp name="AuthManager.auth_list">{inner}</collectionProp>'
+    return element("AuthManager", "credentials", inner, attributes='guiclass="AuthPanel"')
+
+
+def debug(name):
+    return element("DebugSampler", name, attributes='guiclass="TestBeanGUI"')
+
+
+def asserts_size(name, size, operator, field):
+    inner = text("Assertion.test_field", f"SizeAssertion.response_{field}") + text("SizeAssertion.size", size)
+    inner += f'<intProp name="SizeAssertion.operator">{operator}</intProp>'
+    return element("SizeAssertion", name, inner, attributes='guiclass="SizeAssertionGui"')
+
+
+def asserts_json(name, path, expected, regex=True, invert=False):
+    inner = text("JSON_PATH", path) + text("EXPECTED_VALUE", expected) + flag("JSONVALIDATION", True)
+    inner += flag("EXPECT_NULL", False) + flag("INVERT", invert) + flag("ISREGEX", regex)
+    return element("JSONPathAssertion", name, inner, attributes='guiclass="JSONPathAssertionGui"')
+
+
 def plan(*below, in_turn=False):
     tree = element("TestPlan", "plan", flag("TestPlan.serialize_threadgroups", in_turn), defaults() + "".join(below), 'guiclass="TestPlanGui"')
     begin = '<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>'
     return f"{begin}{tree}</hashTree></jmeterTestPlan>"
 
+
+#: Files beside each plan.
+FILES = {
+    "users.csv": "id,name\n1,ada\n2\n3,grace,more\n",
+    "quoted.csv": 'x;"a;""b"""\ny;z\n',
+    "upload.txt": "text of a file\n",
+}
 
 FORM = argument("a", "x y&é~*") + argument("b", "p%20q+r", False) + argument("", "left out")
 TWO = argument("a", "1") + argument("b", "x/y")
@@ -354,4 +433,62 @@ PLANS = {
         .replace('includeTimers">true', 'includeTimers">false'), loops=2)),
     "stop the test at once on an error (13)": plan(group(
         request("a", "/a") + request("bad", "/status/500") + request("never", "/never"), loops=2, on_error="stoptestnow")),
+    "data files (6, 45)": plan(csv_data("users.csv", "id, name", ignoreFirstLine=True), group(
+        csv_data("users.csv", shareMode="shareMode.thread") + csv_data("quoted.csv", "q1,q2", delimiter=";", quotedData=True)
+        + request("before", "/a/${id}/${name}/${q1}", "POST", raw="${q2}")
+        + loop(2, csv_data("upload.txt", "line", recycle=False) + request("looped", "/b", "POST", raw="${line}"))
+        + request("eof", "/c", "POST", raw="${line} ${id}"), loops=4)),
+    "data files: their end stops the thread (45)": plan(group(
+        csv_data("users.csv", "id", recycle=False, stopThread=True) + request("a", "/${id}"), loops=9)),
+    "counters, random variables and user parameters (6)": plan(group(
+        counter("n") + counter("m", 5, 6, 1, "u000", True) + random_variable("r", 7, 7, "x00")
+        + user_parameters(["p", "q"], ["1", "${p}2"], per_iteration=True)
+        + request("a", "/${n}/${m}/${r}/${p}/${q}", below=user_parameters(["own"], ["${n}"]))
+        + debug("shown") + request("b", "/${own}"), loops=3)),
+    "redirects within the client (36)": plan(group(cookies() + "".join(
+        request(f"{method} {code}", f"/redirect/{code}", method, more=http(auto_redirects=True), raw="x" if method == "POST" else None)
+        for method, code in [("GET", 302), ("GET", 308), ("POST", 302), ("POST", 307), ("HEAD", 302)])
+        + request("no cookie", "/a", more=http(auto_redirects=True)))),
+    "multipart bodies and files (34)": plan(group(
+        request("parts", "/a", "POST", TWO, more=http(DO_MULTIPART_POST=True))
+        + request("as browsers", "/b", "POST", TWO, more=http(DO_MULTIPART_POST=True, BROWSER_COMPATIBLE_MULTIPART=True))
+        + request("of GET", "/c", "GET", TWO, more=http(DO_MULTIPART_POST=True))
+        + request("file", "/d", "POST", TWO, more=file("upload.txt", "up", "text/plain"))
+        + request("file alone", "/e", "POST", more=file("upload.txt", "", "application/x-own"))
+        + request("file without a type", "/f", "PUT", more=file("upload.txt", "", "")))),
+    "pages and the cache, with threads of their own (38, 43)": plan(group(
+        cache(clear=True) + request("page", "/page", more=http(image_parser=True), below=headers(("X-Own", "1")))
+        + request("tagged", "/tagged") + request("again", "/tagged"), loops=2)),
+    "fresh responses are not asked for (43)": plan(group(
+        cache(expires=True) + request("fresh", "/fresh") + request("again", "/fresh") + request("other", "/a"))),
+    "credentials are sent where the URL begins so (5)": plan(group(
+        credentials("http://127.0.0.1:${__P(port)}/secret", "me", "pass word") + request("in", "/secret/a") + request("out", "/a"))),
+    "the client of Java (35)": plan(group(
+        request("get", "/a", more=http(implementation="Java")) + request("raw", "/b", "POST", raw="x", more=http(implementation="Java"))
+        + request("form", "/c", "POST", TWO, more=http(implementation="Java"))
+        + request("closes", "/d", keep=False, more=http(implementation="Java")))),
+    "functions (22)": plan(variables(u="${__UUID}", v="${__char(65,66)}"), group(
+        request("texts", "/a", "POST", raw="${__urlencode(a b&é)} ${__urldecode(a+b%26)} ${__changeCase(aB)} ${__changeCase(aB,LOWER)}")
+        + request("numbers", "/b", "POST", raw="${__intSum(1,2,-4)} ${__Random(3,3)} ${__RandomString(3,x)} ${__digest(MD5,a)}")
+        + request("others", "/c", "POST", raw="${v} ${__eval(${__P(none)}x)} ${__threadGroupName} ${__FileToString(upload.txt)}")
+        + request("plain", "/d?at=${__time(yyyy)}&p=${__isPropDefined(port)}"))),
+    "what is no URL is not sent (33)": plan(group(
+        request("braces", "/${nobody}") + request("bar", "/a|b")
+        + request("slashes", "//a//b?x=//y")
+        + request("no equals", "/e", arguments=argument("n", "v").replace(text("Argument.metadata", "="), "")))),
+    "headers of the plan (35)": plan(group(
+        request("own", "/a", below=headers(("Cookie", "a=b"), ("Connection", "close")))
+        + request("found", "/tagged", below=by_regex("tag", 'ETag: "(\\w+)"').replace(
+            text("RegexExtractor.useHeaders", "false"), text("RegexExtractor.useHeaders", "true")))
+        + request("tag", "/${tag}"))),
+    "assertions of heads, sizes and JSON (47)": plan(group(
+        "".join(request(name, path, below=below) for name, path, below in [
+            ("header", "/tagged", asserts("a", 16, "ETag", field="headers")), ("no header", "/a", asserts("a", 16, "ETag", field="headers")),
+            ("message", "/a", asserts("a", 8, "OK", field="message")), ("other message", "/a", asserts("a", 8, "Bad", field="message")),
+            ("small", "/a", asserts_size("s", 5000, 4, "network_size")), ("large", "/a", asserts_size("s", 5000, 3, "network_size")),
+            ("exact", "/a", asserts_size("s", 17, 1, "data")), ("code", "/a", asserts_size("s", 3, 5, "code")),
+            ("json", "/json", asserts_json("j", "$.id", "to.")), ("json text", "/json", asserts_json("j", "$.id", "to.", False)),
+            ("json not", "/json", asserts_json("j", "$.id", "x", invert=True)), ("json none", "/json", asserts_json("j", "$.none", "x")),
+            ("json number", "/json", asserts_json("j", "$.list[1].id", "8")),
+        ]))),
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use squall_jmeter::{Inventory, Translation, Tree, inventory, translate};
+use squall_jmeter::{
+    Inventory, Surroundings, Translation, Tree, inventory, parse_properties, translate,
+};
 use squall_plan::yaml::{self, Loaded};
 
 use crate::args::{Convert, Variables};
@@ -34,7 +36,7 @@ pub fn read<'p>(path: &'p Path, variables: &Variables) -> Result<Translated<'p>,
         let text = "--set and --env-file are for plans of squall; properties of JMeter are given as -JNAME=VALUE";
         return Err(CommandError::bad_input(text));
     }
-    translated(path, &variables.property)
+    translated(path, &variables.property, &variables.properties)
 }
 
 impl Translated<'_> {
@@ -71,7 +73,7 @@ impl Translated<'_> {
 
 /// Writes a plan as one of squall's. What has no equal stands in comments, and is an error.
 pub fn convert(args: &Convert) -> CommandResult {
-    let read = translated(&args.plan, &args.property)?;
+    let read = translated(&args.plan, &args.property, &args.properties)?;
     let mut text =
         format!("# From {}, a plan of JMeter.\n", shown(&args.plan.display().to_string()));
     for reason in read.found.reasons() {
@@ -87,9 +89,19 @@ pub fn convert(args: &Convert) -> CommandResult {
     if read.found.is_whole() { Ok(Exit::Ok) } else { Err(read.refusal()) }
 }
 
-fn translated<'p>(path: &'p Path, properties: &[String]) -> Result<Translated<'p>, CommandError> {
+fn translated<'p>(
+    path: &'p Path,
+    properties: &[String],
+    files: &[PathBuf],
+) -> Result<Translated<'p>, CommandError> {
     let bad = |text: String| CommandError::bad_input(format!("{}: {text}", path.display()));
     let mut values = BTreeMap::new();
+    for file in files {
+        let text = squall_plan::files::text(file);
+        let text =
+            text.map_err(|why| CommandError::bad_input(format!("{}: {why}", file.display())))?;
+        values.extend(parse_properties(&text));
+    }
     for text in properties {
         let Some((name, value)) = text.split_once('=') else {
             // What is no name may be a secret.
@@ -99,7 +111,11 @@ fn translated<'p>(path: &'p Path, properties: &[String]) -> Result<Translated<'p
     }
     let text = squall_plan::files::text(path).map_err(bad)?;
     let tree = Tree::read(text.as_bytes()).map_err(|error| bad(error.to_string()))?;
-    let Translation { plan, obstacles } = translate(&tree, values);
+    // What is converted may be written to another folder: files are named from the root.
+    let folder = std::path::absolute(path.parent().unwrap_or(Path::new("")));
+    let folder = folder.map_err(|error| bad(error.to_string()))?;
+    let given = Surroundings { properties: values, folder };
+    let Translation { plan, obstacles } = translate(&tree, given);
     let found = inventory(&tree, &obstacles);
     Ok(Translated { path, found, plan: yaml::print(&plan, false) })
 }

@@ -14,7 +14,7 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
     if jmeter::is_plan(path) {
         return jmeter::read(path, variables)?.load();
     }
-    if !variables.property.is_empty() {
+    if !variables.property.is_empty() || !variables.properties.is_empty() {
         let text = "-J is for plans of JMeter; variables of a plan of squall are given with --set";
         return Err(CommandError::bad_input(text));
     }

@@ -4,7 +4,7 @@
 //! What makes the request an error is decided in another order: its status first (the caller's), then
 //! checks, then extracts. A login that was refused is "status 401", not "no token found".
 
-use squall_extract::{ExtractError, Found, Item};
+use squall_extract::{Documents, ExtractError, Found, Item, Limits};
 use squall_metrics::ErrorKind;
 use squall_plan::expr::EvalError;
 use squall_plan::model::Match;
@@ -134,15 +134,18 @@ fn take(
         FromOp::Captured => Some(Value::Text(reply.captured.into())),
         FromOp::Header(name) => reply.header(name).map(text_value),
         FromOp::Cookie(name) => user.jar.borrow().get(name).map(|value| Value::Text(value.into())),
+        FromOp::Head(extractor) => {
+            let head = Documents::new(reply.head().as_bytes(), Limits::default());
+            match extractor.find_in(&head, which(extract.which), user.chance()) {
+                Ok(found) => found_value(&found),
+                Err(error) => return default(program, user, extract, || error.to_string()),
+            }
+        }
         FromOp::Body(extractor) => {
             let which = which(extract.which);
             let find = || extractor.find_in(reply.documents, which, user.chance());
             match ahead.unwrap_or_else(find) {
-                Ok(Found::None) => None,
-                Ok(Found::One(item)) => Some(item_value(&item)),
-                Ok(Found::Many(items)) => {
-                    Some(Value::List(items.iter().map(item_value).collect::<Vec<_>>().into()))
-                }
+                Ok(found) => found_value(&found),
                 Err(error) => return default(program, user, extract, || error.to_string()),
             }
         }
@@ -150,6 +153,17 @@ fn take(
     match found {
         Some(value) => Ok(value),
         None => default(program, user, extract, || "nothing matched".to_owned()),
+    }
+}
+
+/// What was found as a value, if anything was.
+fn found_value(found: &Found<'_>) -> Option<Value> {
+    match found {
+        Found::None => None,
+        Found::One(item) => Some(item_value(item)),
+        Found::Many(items) => {
+            Some(Value::List(items.iter().map(item_value).collect::<Vec<_>>().into()))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use squall_load::Share;
-use squall_plan::model::Share as SharedBy;
+use squall_plan::model::{AtEnd, Share as SharedBy};
 
 use crate::parts::data::Reader;
 use crate::parts::row_selection::RowSelection;
@@ -38,23 +38,25 @@ impl Rows {
     /// A file has no row for it.
     pub(crate) fn take(&self, program: &Program, share: &Share, user: &Core) -> Result<(), NoRow> {
         let feeds = &program.scenarios[user.scenario()].feeds;
-        if feeds.is_empty() {
-            return Ok(());
-        }
-        if user.feeds.borrow().is_empty() {
-            user.feeds.replace(vec![UserFeed::default(); program.feeds.len()].into());
-        }
-        feeds.iter().try_for_each(|&feed| self.take_one(program, share, user, usize::from(feed)))
+        feeds.iter().try_for_each(|&feed| self.take_one(program, share, user, feed))
     }
 
-    fn take_one(
+    /// Gives a user its next row of one file.
+    ///
+    /// # Errors
+    /// There is no row for it.
+    pub(crate) fn take_one(
         &self,
         program: &Program,
         share: &Share,
         user: &Core,
-        index: usize,
+        feed: u16,
     ) -> Result<(), NoRow> {
+        let index = usize::from(feed);
         let feed = &program.feeds[index];
+        if user.feeds.borrow().is_empty() {
+            user.feeds.replace(vec![UserFeed::default(); program.feeds.len()].into());
+        }
         let counter = match feed.share {
             SharedBy::Scenario => user.scenario() + 1,
             SharedBy::All | SharedBy::User => 0,
@@ -72,10 +74,19 @@ impl Rows {
             let by_user = &mut user.feeds.borrow_mut()[index].taken;
             selection.next(user.seat.number, by_user, by_worker, user.chance())
         };
-        let number = number.ok_or(NoRow::Exhausted)?;
-        let row = self.readers.borrow_mut()[index].row(number);
-        let row =
-            row.map_err(|error| NoRow::Unreadable(format!("data `{}`: {error}", feed.name)))?;
+        let row = match number {
+            Some(number) => {
+                let row = self.readers.borrow_mut()[index].row(number);
+                let row = row.map_err(|error| format!("data `{}`: {error}", feed.name));
+                Some(row.map_err(NoRow::Unreadable)?).filter(|row| !row.is_end())
+            }
+            None => None,
+        };
+        let row = match (row, feed.at_end) {
+            (Some(row), _) => row,
+            (None, AtEnd::Stop) => return Err(NoRow::Exhausted),
+            (None, AtEnd::Eof | AtEnd::Cycle) => feed.source.eof(),
+        };
         user.feeds.borrow_mut()[index].row = Some(row);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What templates and expressions see while a user runs: its variables, its rows of data, facts
 //! about it and about the answer in hand. Borrows everything, copies nothing.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{OnceCell, Ref, RefCell};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_base::random::Random;
@@ -93,9 +93,31 @@ pub(crate) struct Reply<'a, 'b> {
     pub response: Option<&'a Response<'b>>,
     /// The kept part of the body, or standard output: decoded and parsed once for all who look into it.
     pub documents: &'a Documents<'b>,
+    /// What [`Reply::head`] has made.
+    pub head: OnceCell<String>,
 }
 
 impl<'b> Reply<'_, 'b> {
+    /// Status line and headers, each line with a line feed at its end; empty where there is no response.
+    pub(crate) fn head(&self) -> &str {
+        self.head.get_or_init(|| {
+            let head = String::from_utf8_lossy(self.head_bytes());
+            head.lines()
+                .filter(|line| !line.is_empty())
+                .fold(String::new(), |all, line| all + line + "\n")
+        })
+    }
+
+    fn head_bytes(&self) -> &'b [u8] {
+        self.response.map_or(&[], |response| response.head)
+    }
+
+    /// What the status line says beside the code.
+    fn reason(&self) -> &str {
+        let line = self.head().lines().next().unwrap_or_default();
+        line.splitn(3, ' ').nth(2).unwrap_or_default()
+    }
+
     /// The value of the first header of a name.
     pub(crate) fn header(&self, name: &str) -> Option<&'b [u8]> {
         self.response?.header(name)
@@ -186,6 +208,9 @@ impl UserScope<'_, '_> {
             (Intrinsic::BodyHash | Intrinsic::BodyFile, Some(reply)) => {
                 ValueRef::Text(reply.captured)
             }
+            (Intrinsic::Head, Some(reply)) => ValueRef::Text(reply.head()),
+            (Intrinsic::HeadBytes, Some(reply)) => ValueRef::Int(reply.head_bytes().len() as i64),
+            (Intrinsic::Reason, Some(reply)) => ValueRef::Text(reply.reason()),
             // Bound only where there is a reply.
             (_, None) => ValueRef::Null,
         }

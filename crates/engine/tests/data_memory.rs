@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use squall_engine::{CompileOptions, compile};
-use squall_plan::model::{AtEnd, DataFormat, DataSource, Pick, Plan, Share};
+use squall_plan::model::{Advance, AtEnd, Csv, DataFormat, DataSource, Pick, Plan, Share};
 use squall_plan::span::{Span, Spanned};
 
 /// The most memory that this process ever had, in KiB.
@@ -33,10 +33,11 @@ fn millions_of_rows_take_little_more_than_their_file() {
         let data = DataSource {
             name: Spanned { value: "d".to_owned(), span },
             file: Spanned { value: path, span },
-            format: DataFormat::Csv { delimiter: b',', columns: None },
+            format: DataFormat::Csv(Csv::default()),
             pick: Pick::Next,
             share: Share::All,
             at_end: AtEnd::Cycle,
+            advance: Advance::Iteration,
         };
         let plan = Plan { data: vec![data], ..Plan::default() };
         let program = compile(&plan, &CompileOptions::default()).expect("a good plan");

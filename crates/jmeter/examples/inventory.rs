@@ -2,11 +2,12 @@
 //! `plan PATH whole|lacks`, `refused PATH REASON`, then for each plan once `element PATH KIND`, for each kind, or option of one, that it
 //! lacks, and `function PATH NAME`, for each function that is called. With one path and `--tree`, the tree as a person reads it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 use squall_jmeter::inventory::{Fate, Inventory};
-use squall_jmeter::{Tree, inventory, translate};
+use squall_jmeter::{Surroundings, Tree, inventory, translate};
 
 fn main() -> ExitCode {
     let mut paths: Vec<String> = std::env::args().skip(1).collect();
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
             }
         };
         match Tree::read(&bytes) {
-            Ok(tree) if tree_wanted => print!("{}", whole(&tree)),
+            Ok(tree) if tree_wanted => print!("{}", whole(&path, &tree)),
             Ok(tree) => summary(&path, &tree),
             Err(error) => println!("refused\t{path}\t{error}"),
         }
@@ -29,12 +30,14 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn whole(tree: &Tree) -> Inventory {
-    inventory(tree, &translate(tree, BTreeMap::new()).obstacles)
+fn whole(path: &str, tree: &Tree) -> Inventory {
+    let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
+    let given = Surroundings { folder, ..Surroundings::default() };
+    inventory(tree, &translate(tree, given).obstacles)
 }
 
 fn summary(path: &str, tree: &Tree) {
-    let found = whole(tree);
+    let found = whole(path, tree);
     println!("plan\t{path}\t{}", if found.is_whole() { "whole" } else { "lacks" });
     let kinds: BTreeSet<String> = found
         .obstacles()

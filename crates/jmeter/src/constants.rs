@@ -19,6 +19,8 @@ pub struct Constants {
     /// User-defined variables that each thread begins with; `None` is one that a function gives its value at the start
     /// of the run.
     variables: BTreeMap<String, Option<String>>,
+    /// Variables of each element that functions give a value, with their texts.
+    made: Vec<Vec<(String, String)>>,
 }
 
 /// What a variable is that nobody has defined.
@@ -36,26 +38,41 @@ impl Constants {
     /// variable, of its own element too, stays in it as written. What a function gives at the start of the run
     /// (`__Random`) is no constant, and nothing that holds it either.
     pub fn of(tree: &Tree, properties: BTreeMap<String, String>) -> Constants {
-        let mut constants = Constants { properties, variables: BTreeMap::new() };
+        let mut constants = Constants { properties, ..Constants::default() };
         let of_class = |class: &'static str| {
             tree.iter().filter(move |(id, element)| element.class == class && tree.takes_part(*id))
         };
         for (_, element) in of_class("TestPlan").chain(of_class("Arguments")) {
             constants.define(element);
         }
+        // The last value counts.
+        let mut made = std::mem::take(&mut constants.made);
+        let is_made = |name: &str| constants.variables.get(name) == Some(&None);
+        made.iter_mut().for_each(|element| element.retain(|(name, _)| is_made(name)));
+        constants.made = made;
         constants
+    }
+
+    /// Variables that functions give a value at the start of the run, with their texts, element by element.
+    pub(crate) fn made(&self) -> &[Vec<(String, String)>] {
+        &self.made
     }
 
     /// The variables that an element defines.
     fn define(&mut self, element: &Element) {
         const OF_PLAN: &str = "TestPlan.user_defined_variables";
         let own = elements(element.properties.list("Arguments.arguments"));
-        let mut found = Vec::new();
+        let (mut found, mut made) = (Vec::new(), Vec::new());
         for argument in element.properties.arguments(OF_PLAN).chain(own) {
             let Some(name) = argument.given("Argument.name") else { continue };
             let value = argument.text("Argument.value").unwrap_or_default();
-            found.push((name.to_owned(), self.value(value, Unset::AsWritten)));
+            let known = self.value(value, Unset::AsWritten);
+            if known.is_none() {
+                made.push((name.to_owned(), value.to_owned()));
+            }
+            found.push((name.to_owned(), known));
         }
+        self.made.push(made);
         self.variables.extend(found);
     }
 
@@ -113,6 +130,11 @@ impl Constants {
         let parameters: Vec<String> = parameters.collect::<Option<_>>()?;
         let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
         self.property(&call.name, &parameters)
+    }
+
+    /// Whether a property is given.
+    pub(crate) fn has_property(&self, name: &str) -> bool {
+        self.properties.contains_key(name)
     }
 
     /// What a function gives that reads a property (`__P`, `__property`); `None` for others, and for one that does more.

@@ -1,5 +1,5 @@
-//! Plans of Apache JMeter: read as they are, and what of them squall can run. Texts in, values out: no
-//! I/O, no clock. Imports the plan model alone.
+//! Plans of Apache JMeter: read as they are, and what of them squall can run. Texts in, values out: no clock, and no
+//! I/O but the files that a plan names and whose texts decide what it is. Imports the plan model alone.
 //!
 //! The way of a plan: XML (bounded, every node with its place), then typed elements
 //! ([`Tree`]), then the [`inventory`]: what each element is, and whether it is supported. Beside it, what a translation
@@ -12,6 +12,7 @@ mod error;
 pub mod functions;
 pub mod inventory;
 mod properties;
+mod properties_file;
 pub mod scope;
 pub mod text;
 mod translate;
@@ -22,5 +23,6 @@ pub use constants::Constants;
 pub use error::ReadError;
 pub use inventory::{Inventory, inventory};
 pub use properties::{Properties, Property, PropertyValue};
-pub use translate::{Obstacle, Translation, translate};
+pub use properties_file::parse_properties;
+pub use translate::{Obstacle, Surroundings, Translation, translate};
 pub use tree::{Element, ElementId, Tree};

@@ -11,7 +11,7 @@ use squall_plan::span::Span;
 use crate::error::ReadError;
 
 /// Most bytes of a plan.
-pub(crate) const BYTES_LIMIT: usize = 256 << 20;
+pub(crate) const BYTES_LIMIT: usize = squall_plan::files::MAX_TEXT as usize;
 /// Most XML elements of a plan; the largest known has some 100,000.
 const NODES_LIMIT: usize = 8_000_000;
 /// Most XML elements one inside the other; the deepest known plan has 16.

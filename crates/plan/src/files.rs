@@ -1,9 +1,13 @@
 //! Files that a plan names: only regular ones, and texts only up to a size.
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 /// Most bytes of a plan, or of a file of variables.
-const MAX_TEXT: u64 = 16 << 20;
+pub const MAX_TEXT: u64 = 16 << 20;
+/// Most bytes of a line that is read by itself.
+const MAX_LINE: u64 = 64 << 10;
 
 /// Whether a file can be read again and again from its beginning, and ends.
 ///
@@ -30,6 +34,21 @@ pub fn text(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
+/// The first line of a file, without its end and without a mark of the byte order.
+///
+/// # Errors
+/// It is no regular file, the line is longer than 64 KiB or not UTF-8, or it cannot be read; in a few words.
+pub fn first_line(path: &Path) -> Result<String, String> {
+    regular(path)?;
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut line = String::new();
+    let read = BufReader::new(file.take(MAX_LINE)).read_line(&mut line);
+    match read.map_err(|error| error.to_string())? as u64 {
+        MAX_LINE => Err("its first line is longer than 64 KiB".to_owned()),
+        _ => Ok(line.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n']).to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +59,16 @@ mod tests {
         assert!(text(&folder).is_err_and(|error| error.contains("a folder")));
         assert!(text(Path::new("/dev/zero")).is_err_and(|error| error.contains("a device")));
         assert!(text(Path::new("/nowhere/at/all")).is_err());
+    }
+
+    #[test]
+    fn a_first_line_ends() {
+        let path = std::env::temp_dir().join(format!("squall-first-line-{}", std::process::id()));
+        std::fs::write(&path, "\u{feff}a,b\r\n1,2\n").expect("a temporary file");
+        assert_eq!(first_line(&path).as_deref(), Ok("a,b"));
+        std::fs::write(&path, "x".repeat(70_000)).expect("a temporary file");
+        assert!(first_line(&path).is_err_and(|error| error.contains("longer than 64 KiB")));
+        let _ = std::fs::remove_file(&path);
+        assert!(first_line(&path).is_err());
     }
 }

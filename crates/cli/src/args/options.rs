@@ -137,6 +137,9 @@ pub struct Variables {
     /// Give a property of JMeter a value, for a plan of JMeter; may be given more than once.
     #[arg(short = 'J', value_name = "NAME=VALUE")]
     pub property: Vec<String>,
+    /// Read properties of JMeter from a file, as its own `-q`; those of `-J` go first. May be given more than once.
+    #[arg(long, value_name = "FILE")]
+    pub properties: Vec<PathBuf>,
     /// Read variables from a file of NAME=VALUE lines; may be given more than once.
     #[arg(long, value_name = "FILE")]
     pub env_file: Vec<PathBuf>,

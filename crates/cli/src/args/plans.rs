@@ -159,6 +159,9 @@ pub struct Convert {
     /// Give a property of JMeter a value; may be given more than once.
     #[arg(short = 'J', value_name = "NAME=VALUE")]
     pub property: Vec<String>,
+    /// Read properties of JMeter from a file, as its own `-q`; those of `-J` go first. May be given more than once.
+    #[arg(long, value_name = "FILE")]
+    pub properties: Vec<PathBuf>,
     /// The file to write [default: the standard output].
     #[arg(short = 'o', long, value_name = "FILE")]
     pub out: Option<PathBuf>,

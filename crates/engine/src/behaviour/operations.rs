@@ -14,6 +14,7 @@ use crate::program::{
     self, MetricOp, Op, PaceClock, PaceOp, PassCount, PassPart, PassesOp, Pc, Place, Register,
     Scenario,
 };
+use crate::sample;
 use crate::scope::UserScope;
 use crate::session;
 use crate::together;
@@ -32,6 +33,10 @@ impl<'p> Stretch<'_, 'p> {
                 let arrived = std::mem::take(&mut self.strand.arrived);
                 if !arrived && self.worker.roster.borrow().is_surplus(self.core.seat) {
                     return Some(self.leave());
+                }
+                if sample::is_fresh(self.worker, self.core, request) {
+                    self.worker.recorder.count(|counters| counters.cache_hits += 1);
+                    return None;
                 }
                 return Some(Next::Go(Task::Request(request)));
             }
@@ -137,7 +142,17 @@ impl<'p> Stretch<'_, 'p> {
                 *turn += 1;
                 self.strand.pc = shuffled(targets, order, place).unwrap_or(*end);
             }
+            Op::NextRow(feed) => {
+                let (rows, roster) = (&self.worker.rows, self.worker.roster.borrow());
+                let taken = rows.take_one(self.program, roster.share(), self.core, *feed);
+                drop(roster);
+                if let Err(no_row) = taken {
+                    self.worker.note_no_row(no_row);
+                    return Some(self.leave());
+                }
+            }
             Op::ClearCookies => drop(self.core.jar.take()),
+            Op::ClearCache => drop(self.core.cache.take()),
             Op::SetCookie(cookie) => {
                 let set = session::set_cookie(self.program, self.core, cookie);
                 self.or_log(set, ());

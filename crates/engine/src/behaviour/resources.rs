@@ -9,6 +9,7 @@ use std::rc::Rc;
 use squall_extract::{
     Documents, Extractor, Found as Match, Limits, RESOURCES_LIMIT, ResourceKind, Which,
 };
+use squall_plan::model::CacheUse;
 use tokio::sync::Notify;
 
 use super::parallel;
@@ -212,7 +213,7 @@ impl Loading<'_> {
             _ => Depth { in_style: true, ..depth },
         };
         let request = if is_read { &op.document } else { &op.file };
-        let known = if op.cache { look_up(worker, core, request, item) } else { Lookup::Absent };
+        let known = look_up(worker, core, request, item);
         let conditions = match known {
             Lookup::Absent => Vec::new(),
             Lookup::Stale(conditions) => conditions,
@@ -228,7 +229,7 @@ impl Loading<'_> {
             name: self.name(item.kind),
             is_read,
             trusted: item.origin == self.page_origin,
-            cached: op.cache,
+            cached: op.cache != CacheUse::Off,
             conditions,
         };
         worker.note_begin(core, strand, now);

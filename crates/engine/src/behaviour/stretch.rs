@@ -6,7 +6,6 @@ use squall_metrics::UserState;
 use super::{Next, Task};
 use crate::program::{Pc, Program};
 use crate::roster::{After, Begin};
-use crate::rows::NoRow;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
@@ -93,16 +92,10 @@ impl<'p> Stretch<'_, 'p> {
                 return false;
             }
         }
-        match worker.rows.take(self.program, worker.roster.borrow().share(), core) {
-            Ok(()) => {}
-            Err(NoRow::Exhausted) => {
-                worker.recorder.count(|counters| counters.data_exhausted += 1);
-                return false;
-            }
-            Err(NoRow::Unreadable(reason)) => {
-                worker.recorder.log(reason);
-                return false;
-            }
+        let taken = worker.rows.take(self.program, worker.roster.borrow().share(), core);
+        if let Err(no_row) = taken {
+            worker.note_no_row(no_row);
+            return false;
         }
         core.in_iteration.set(true);
         core.began.set(now);

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use squall_plan::model::DataFormat;
+use squall_plan::model::{DataFormat, Numbers};
 use squall_plan::value::{Value, ValueRef};
 
 pub(crate) use super::data_file::Row;
@@ -25,9 +25,17 @@ impl Row {
     pub(crate) fn cell(&self, column: usize) -> ValueRef<'_> {
         self.0.get(column).map_or(ValueRef::Null, Value::as_ref)
     }
+
+    /// Whether it has no fields at all: in place of a row the file has an end there.
+    pub(crate) fn is_end(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
-/// A data file that has been read through once.
+/// What each column holds behind the end of a file, if the plan goes on there.
+const EOF: &str = "<EOF>";
+
+/// A data source; a file that has been read through once.
 #[derive(Debug)]
 pub(crate) struct Source {
     path: PathBuf,
@@ -36,6 +44,8 @@ pub(crate) struct Source {
     rows: u64,
     stored: Stored,
     places: Places,
+    /// The row behind the end.
+    eof: Arc<Row>,
 }
 
 /// What of a file is in memory, beside the places of its rows.
@@ -91,7 +101,26 @@ impl Source {
     /// # Errors
     /// A text that names the file, and the line where one is at fault.
     pub(crate) fn open(path: &Path, format: &DataFormat) -> Result<Source, String> {
+        if let DataFormat::Numbers(numbers) = format {
+            return Source::of_numbers(*numbers);
+        }
         Source::read(path, format).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// A source of numbers, which needs no file.
+    fn of_numbers(numbers: Numbers) -> Result<Source, String> {
+        if numbers.count() == 0 {
+            return Err("there are no numbers: `to` is below `from`".to_owned());
+        }
+        Ok(Source {
+            path: PathBuf::new(),
+            format: DataFormat::Numbers(numbers),
+            columns: vec!["number".to_owned()],
+            rows: numbers.count(),
+            stored: Stored::Nothing,
+            places: Places::new(0),
+            eof: Arc::new(Row(vec![Value::text(EOF)])),
+        })
     }
 
     fn read(path: &Path, format: &DataFormat) -> Result<Source, String> {
@@ -128,7 +157,13 @@ impl Source {
             (None, None) => Stored::Nothing,
         };
         let (path, format) = (path.to_owned(), format.clone());
-        Ok(Source { path, format, columns, rows: count, stored, places })
+        let eof = Arc::new(Row(columns.iter().map(|_| Value::text(EOF)).collect()));
+        Ok(Source { path, format, columns, rows: count, stored, places, eof })
+    }
+
+    /// The row behind the end: each column holds `<EOF>`.
+    pub(crate) fn eof(&self) -> Arc<Row> {
+        self.eof.clone()
     }
 
     pub(crate) fn columns(&self) -> &[String] {
@@ -181,6 +216,10 @@ impl Reader {
     /// # Errors
     /// The file cannot be read any more, or is not what it was.
     pub(crate) fn row(&mut self, number: u64) -> Result<Arc<Row>, String> {
+        if let DataFormat::Numbers(numbers) = &self.source.format {
+            let number = numbers.nth(number).map_or(Value::Null, Value::Int);
+            return Ok(Arc::new(Row(vec![number])));
+        }
         if let Stored::Rows(rows) = &self.source.stored
             && let Some(row) = rows.get(number as usize)
         {
@@ -225,6 +264,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use squall_plan::model::Csv;
 
     struct Temporary(PathBuf);
 
@@ -243,7 +283,9 @@ mod tests {
         }
     }
 
-    const CSV: DataFormat = DataFormat::Csv { delimiter: b',', columns: None };
+    fn of_form(form: Csv) -> DataFormat {
+        DataFormat::Csv(form)
+    }
 
     fn cells(row: &Row) -> Vec<String> {
         row.0.iter().map(Value::to_string).collect()
@@ -253,7 +295,8 @@ mod tests {
     fn csv_with_header_quotes_and_line_ends() {
         let file =
             Temporary::new("a.csv", "\u{feff}name,note\r\nada,\"a, \"\"b\"\"\nc\"\r\ngrace,\r\n");
-        let source = Arc::new(Source::open(&file.0, &CSV).expect("a good file"));
+        let source =
+            Arc::new(Source::open(&file.0, &of_form(Csv::default())).expect("a good file"));
         assert_eq!(
             (source.columns(), source.rows()),
             (["name".to_owned(), "note".to_owned()].as_slice(), 2)
@@ -266,7 +309,8 @@ mod tests {
     fn large_files_are_read_where_they_are_needed() {
         let text: String = (0..1_000_000).map(|n| format!("{n},x{n}\n")).collect();
         let file = Temporary::new("large.csv", &format!("n,x\n{text}"));
-        let source = Arc::new(Source::open(&file.0, &CSV).expect("a good file"));
+        let source =
+            Arc::new(Source::open(&file.0, &of_form(Csv::default())).expect("a good file"));
         assert!(matches!(source.stored, Stored::Nothing) && source.rows() == 1_000_000);
         let mut reader = Reader::new(&source);
         for number in [0, 1, 2, 999_999, 5, 64, 63, 500_000, 500_001, 500_070] {
@@ -288,7 +332,7 @@ mod tests {
     fn what_is_wrong_with_a_file_is_said() {
         let ragged = Temporary::new("b.csv", "a,b\n1,2\n3\n");
         assert!(
-            Source::open(&ragged.0, &CSV)
+            Source::open(&ragged.0, &of_form(Csv::default()))
                 .expect_err("ragged")
                 .contains("line 3: 1 field, where there should be 2")
         );
@@ -299,8 +343,12 @@ mod tests {
                 .contains("line 2")
         );
         let empty = Temporary::new("c.csv", "a,b\n");
-        assert!(Source::open(&empty.0, &CSV).expect_err("empty").contains("no rows"));
-        assert!(Source::open(Path::new("/nowhere.csv"), &CSV).is_err());
+        assert!(
+            Source::open(&empty.0, &of_form(Csv::default()))
+                .expect_err("empty")
+                .contains("no rows")
+        );
+        assert!(Source::open(Path::new("/nowhere.csv"), &of_form(Csv::default())).is_err());
     }
 
     #[test]
@@ -312,7 +360,7 @@ mod tests {
             .open(&csv.0)
             .and_then(|file| file.set_len(5 << 30))
             .expect("a hole");
-        let error = Source::open(&csv.0, &CSV).expect_err("too long");
+        let error = Source::open(&csv.0, &of_form(Csv::default())).expect_err("too long");
         assert!(error.contains("sparse.csv: line 3: the row is longer than 1 MiB"), "{error}");
         let json = Temporary::new("sparse.jsonl", "{}\n");
         File::options()
@@ -323,9 +371,14 @@ mod tests {
         let error = Source::open(&json.0, &DataFormat::JsonLines).expect_err("too long");
         assert!(error.contains("sparse.jsonl: line 2: the row is longer than 1 MiB"), "{error}");
         let long = format!("a\n1\n{}\n", "x".repeat((1 << 20) - 1));
-        assert!(Source::open(&Temporary::new("long.csv", &long).0, &CSV).is_ok());
+        assert!(
+            Source::open(&Temporary::new("long.csv", &long).0, &of_form(Csv::default())).is_ok()
+        );
         let longer = format!("a\n1\n{}\n", "x".repeat(1 << 20));
-        assert!(Source::open(&Temporary::new("longer.csv", &longer).0, &CSV).is_err());
+        assert!(
+            Source::open(&Temporary::new("longer.csv", &longer).0, &of_form(Csv::default()))
+                .is_err()
+        );
     }
 
     #[test]
@@ -347,8 +400,7 @@ mod tests {
         let csv: String = (0..100_000).map(|n| format!("\"{n}\n\",{n}\n")).collect();
         let json: String =
             (0..100_000).map(|n| format!("{{\"a\":\"{n}\\n\",\"b\":{n}}}\n\n")).collect();
-        let given =
-            DataFormat::Csv { delimiter: b',', columns: Some(vec!["a".into(), "b".into()]) };
+        let given = of_form(Csv { columns: Some(vec!["a".into(), "b".into()]), ..Csv::default() });
         for (name, text, format) in
             [("m.csv", &csv, given), ("m.jsonl", &json, DataFormat::JsonLines)]
         {
@@ -364,9 +416,47 @@ mod tests {
     }
 
     #[test]
+    fn without_quotes_a_line_is_a_row() {
+        let text = "\u{feff}x;y\r\n\"a;b\";c\nd\n\n;\n";
+        let file = Temporary::new("plain.csv", text);
+        let columns = Some(vec!["a".into(), "b".into()]);
+        let form = Csv { delimiter: b';', columns, quotes: false, ..Csv::default() };
+        let read = |form: &Csv| {
+            let source = Source::open(&file.0, &of_form(form.clone()))?;
+            let rows = source.rows();
+            let mut reader = Reader::new(&Arc::new(source));
+            (0..rows)
+                .map(|row| reader.row(row).map(|row| cells(&row)))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let error = read(&form).expect_err("ragged");
+        assert!(error.contains("line 2: 3 fields, where there should be 2"), "{error}");
+        let ragged = Csv { ragged: true, ..form };
+        let rows: &[&[&str]] = &[&["x", "y"], &["\"a", "b\"", "c"], &["d"], &[], &["", ""]];
+        assert_eq!(read(&ragged).expect("rows"), rows);
+        let skipped = Csv { skip_header: true, ..ragged };
+        assert_eq!(read(&skipped).expect("rows"), rows[1..]);
+        let quoted = Csv { quotes: true, ..skipped };
+        assert_eq!(read(&quoted).expect("rows"), [vec!["a;b", "c"], vec!["d"], vec!["", ""]]);
+    }
+
+    #[test]
+    fn numbers_need_no_file() {
+        let numbers = |from, to, step| DataFormat::Numbers(Numbers { from, to, step });
+        let open = |format: &DataFormat| Source::open(Path::new(""), format);
+        let source = Arc::new(open(&numbers(5, Some(12), 3)).expect("numbers"));
+        let mut reader = Reader::new(&source);
+        let all = (0..source.rows()).map(|row| cells(&reader.row(row).expect("a row")));
+        assert_eq!(all.collect::<Vec<_>>(), [["5"], ["8"], ["11"]]);
+        assert_eq!(open(&numbers(0, None, 1)).expect("numbers").rows(), 1 << 63);
+        assert!(open(&numbers(2, Some(1), 1)).expect_err("none").contains("no numbers"));
+    }
+
+    #[test]
     fn only_files_are_data_files() {
         for path in ["/", "/dev/zero"] {
-            let error = Source::open(Path::new(path), &CSV).expect_err("no file");
+            let error =
+                Source::open(Path::new(path), &of_form(Csv::default())).expect_err("no file");
             assert!(error.contains("not a file"), "{error}");
         }
     }

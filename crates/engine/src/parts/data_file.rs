@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use squall_plan::model::DataFormat;
+use squall_plan::model::{Csv, DataFormat};
 use squall_plan::value::Value;
 
 /// Most bytes of a row.
@@ -88,16 +88,18 @@ fn too_long() -> io::Error {
 pub(super) enum Rows {
     Csv {
         reader: Box<csv::Reader<Limited>>,
-        given: Option<Vec<String>>,
+        form: Csv,
         /// The row that was read last.
         record: csv::StringRecord,
     },
+    /// Fields without quotes.
+    Plain {
+        lines: Lines,
+        form: Csv,
+        fields: Vec<String>,
+    },
     JsonLines {
-        reader: BufReader<Input>,
-        /// Place of the next line, and how many lines were read before it.
-        at: u64,
-        line: u64,
-        text: Vec<u8>,
+        lines: Lines,
         object: serde_json::Map<String, serde_json::Value>,
     },
 }
@@ -105,35 +107,48 @@ pub(super) enum Rows {
 impl Rows {
     pub(super) fn new(input: Input, format: &DataFormat) -> Rows {
         match format {
-            DataFormat::Csv { delimiter, columns } => Rows::Csv {
+            DataFormat::Csv(form) if form.quotes => Rows::Csv {
                 reader: Box::new(
                     csv::ReaderBuilder::new()
-                        .delimiter(*delimiter)
-                        .has_headers(columns.is_none())
+                        .delimiter(form.delimiter)
+                        .has_headers(form.columns.is_none() || form.skip_header)
+                        .flexible(form.ragged)
                         .buffer_capacity(BUFFER)
                         .from_reader(Limited { input, at: 0, limit: MAX_ROW + BUFFER as u64 }),
                 ),
-                given: columns.clone(),
+                form: form.clone(),
                 record: csv::StringRecord::new(),
             },
-            DataFormat::JsonLines => Rows::JsonLines {
-                reader: BufReader::with_capacity(BUFFER, input),
-                at: 0,
-                line: 0,
-                text: Vec::new(),
-                object: serde_json::Map::new(),
-            },
+            DataFormat::Csv(form) => {
+                Rows::Plain { lines: Lines::new(input), form: form.clone(), fields: Vec::new() }
+            }
+            // Numbers have no file.
+            DataFormat::JsonLines | DataFormat::Numbers(_) => {
+                Rows::JsonLines { lines: Lines::new(input), object: serde_json::Map::new() }
+            }
         }
     }
 
     /// Names of the columns: given, of the header, or of the first object. Asked before the first row.
     pub(super) fn columns(&mut self) -> Result<Vec<String>, String> {
+        let clean = |name: &str| name.trim_start_matches('\u{feff}').trim().to_owned();
         match self {
-            Rows::Csv { given: Some(given), .. } => Ok(given.clone()),
-            Rows::Csv { reader, .. } => {
+            Rows::Csv { form: Csv { columns: Some(given), skip_header: false, .. }, .. } => {
+                Ok(given.clone())
+            }
+            Rows::Csv { reader, form, .. } => {
                 let names = reader.headers().map_err(|error| csv_error(error, 1))?;
-                let clean = |name: &str| name.trim_start_matches('\u{feff}').trim().to_owned();
-                Ok(names.iter().map(clean).collect())
+                Ok(form.columns.clone().unwrap_or_else(|| names.iter().map(clean).collect()))
+            }
+            Rows::Plain { form: Csv { columns: Some(given), skip_header: false, .. }, .. } => {
+                Ok(given.clone())
+            }
+            Rows::Plain { lines, form, fields } => {
+                if lines.next()? {
+                    *fields = split(lines.text()?, form.delimiter);
+                }
+                let names = || fields.iter().map(|name| clean(name)).collect();
+                Ok(form.columns.clone().unwrap_or_else(names))
             }
             Rows::JsonLines { .. } => {
                 let found = self.next()?;
@@ -149,7 +164,7 @@ impl Rows {
     pub(super) fn place(&self) -> u64 {
         match self {
             Rows::Csv { reader, .. } => reader.position().byte(),
-            Rows::JsonLines { at, .. } => *at,
+            Rows::Plain { lines, .. } | Rows::JsonLines { lines, .. } => lines.at,
         }
     }
 
@@ -161,48 +176,50 @@ impl Rows {
                 position.set_byte(place);
                 reader.seek(position).map_err(|error| csv_error(error, 1))
             }
-            Rows::JsonLines { reader, at, line, .. } => {
-                reader.seek(SeekFrom::Start(place)).map_err(|error| error.to_string())?;
-                (*at, *line) = (place, 0);
-                Ok(())
-            }
+            Rows::Plain { lines, .. } | Rows::JsonLines { lines, .. } => lines.seek(place),
         }
     }
 
-    /// Reads the next row; `false`: there is none. Empty lines are passed over.
+    /// Reads the next row; `false`: there is none. Empty lines are passed over, but for those of fields without
+    /// quotes: they are rows without fields.
     pub(super) fn next(&mut self) -> Result<bool, String> {
         match self {
-            Rows::Csv { reader, given, record } => {
+            Rows::Csv { reader, form, record } => {
                 let (begin, line) = (reader.position().byte(), reader.position().line());
                 reader.get_mut().limit = begin + MAX_ROW + BUFFER as u64;
                 let found = reader.read_record(record).map_err(|error| csv_error(error, line))?;
                 if reader.position().byte() - begin > MAX_ROW {
                     return Err(format!("line {line}: {}", too_long()));
                 }
-                let expected = given.as_ref().map_or(record.len(), Vec::len);
-                if found && record.len() != expected {
+                let expected = form.columns.as_ref().map_or(record.len(), Vec::len);
+                if found && !form.ragged && record.len() != expected {
                     return Err(fields(record.position(), line, record.len(), expected));
                 }
                 Ok(found)
             }
-            Rows::JsonLines { reader, at, line, text, object } => loop {
-                text.clear();
-                let read = reader.take(MAX_ROW + 1).read_until(b'\n', text);
-                let read = read.map_err(|error| format!("line {}: {error}", *line + 1))? as u64;
-                if read == 0 {
+            Rows::Plain { lines, form, fields: found } => {
+                if !lines.next()? {
                     return Ok(false);
                 }
-                *at += read;
-                *line += 1;
-                if read > MAX_ROW {
-                    return Err(format!("line {line}: {}", too_long()));
+                *found = split(lines.text()?, form.delimiter);
+                let expected = form.columns.as_ref().map_or(found.len(), Vec::len);
+                if !form.ragged && found.len() != expected {
+                    return Err(fields(None, lines.line, found.len(), expected));
                 }
-                let json = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
-                if json.trim_ascii().is_empty() {
+                Ok(true)
+            }
+            Rows::JsonLines { lines, object } => loop {
+                if !lines.next()? {
+                    return Ok(false);
+                }
+                if lines.bytes().trim_ascii().is_empty() {
                     continue;
                 }
-                *object = serde_json::from_slice(json).map_err(|error| {
-                    format!("line {line}: expected a JSON object, such as {{\"name\": \"ada\"}}: {error}")
+                *object = serde_json::from_slice(lines.bytes()).map_err(|error| {
+                    format!(
+                        "line {}: expected a JSON object, such as {{\"name\": \"ada\"}}: {error}",
+                        lines.line
+                    )
                 })?;
                 return Ok(true);
             },
@@ -213,6 +230,9 @@ impl Rows {
     pub(super) fn row(&self, columns: &[String]) -> Row {
         match self {
             Rows::Csv { record, .. } => Row(record.iter().map(Value::text).collect()),
+            Rows::Plain { fields, .. } => {
+                Row(fields.iter().map(|field| Value::text(field.as_str())).collect())
+            }
             Rows::JsonLines { object, .. } => {
                 let value = |name: &String| object.get(name).map_or(Value::Null, Value::from_json);
                 Row(columns.iter().map(value).collect())
@@ -221,16 +241,76 @@ impl Rows {
     }
 }
 
+/// Reads an input line by line.
+#[derive(Debug)]
+pub(super) struct Lines {
+    reader: BufReader<Input>,
+    /// Place of the next line, and how many lines were read before it.
+    at: u64,
+    line: u64,
+    /// The line that was read last, with its end.
+    text: Vec<u8>,
+}
+
+impl Lines {
+    fn new(input: Input) -> Lines {
+        let reader = BufReader::with_capacity(BUFFER, input);
+        Lines { reader, at: 0, line: 0, text: Vec::new() }
+    }
+
+    fn seek(&mut self, place: u64) -> Result<(), String> {
+        self.reader.seek(SeekFrom::Start(place)).map_err(|error| error.to_string())?;
+        (self.at, self.line) = (place, 0);
+        Ok(())
+    }
+
+    /// Reads the next line; `false`: there is none.
+    fn next(&mut self) -> Result<bool, String> {
+        self.text.clear();
+        let read = (&mut self.reader).take(MAX_ROW + 1).read_until(b'\n', &mut self.text);
+        let read = read.map_err(|error| format!("line {}: {error}", self.line + 1))? as u64;
+        if read == 0 {
+            return Ok(false);
+        }
+        self.at += read;
+        self.line += 1;
+        if read > MAX_ROW {
+            return Err(format!("line {}: {}", self.line, too_long()));
+        }
+        Ok(true)
+    }
+
+    /// The line without its end, and without a mark of the byte order.
+    fn bytes(&self) -> &[u8] {
+        let text = self.text.strip_suffix(b"\n").unwrap_or(&self.text);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
+    }
+
+    fn text(&self) -> Result<&str, String> {
+        std::str::from_utf8(self.bytes()).map_err(|_| not_utf8(self.line))
+    }
+}
+
+/// The fields of a line without quotes; none of an empty one.
+fn split(line: &str, delimiter: u8) -> Vec<String> {
+    if line.is_empty() {
+        return Vec::new();
+    }
+    line.split(char::from(delimiter)).map(str::to_owned).collect()
+}
+
+fn not_utf8(line: u64) -> String {
+    format!("line {line}: the row is not UTF-8; convert the file, for instance with iconv")
+}
+
 /// What is wrong with a row of CSV that began on a line.
 fn csv_error(error: csv::Error, line: u64) -> String {
     match error.into_kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             fields(pos.as_ref(), line, len as usize, expected_len as usize)
         }
-        csv::ErrorKind::Utf8 { pos, .. } => {
-            let line = pos.map_or(line, |place| place.line());
-            format!("line {line}: the row is not UTF-8; convert the file, for instance with iconv")
-        }
+        csv::ErrorKind::Utf8 { pos, .. } => not_utf8(pos.map_or(line, |place| place.line())),
         csv::ErrorKind::Io(error) => format!("line {line}: {error}"),
         other => format!("line {line}: {other:?}"),
     }

@@ -12,6 +12,8 @@ pub(crate) struct Part {
     pub name: String,
     pub content: Content,
     pub content_type: Option<String>,
+    /// What `Content-Transfer-Encoding` says.
+    pub transfer_encoding: Option<Box<str>>,
 }
 
 /// What a part holds.
@@ -97,6 +99,10 @@ impl Pieces {
                     "\r\nContent-Type: {}",
                     content_type.replace(['\r', '\n'], " ")
                 ));
+            }
+            if let Some(encoding) = part.transfer_encoding {
+                let encoding = encoding.replace(['\r', '\n'], " ");
+                head.push_str(&format!("\r\nContent-Transfer-Encoding: {encoding}"));
             }
             pieces.push(format!("{head}\r\n\r\n").into_bytes());
             match part.content {
@@ -226,6 +232,7 @@ mod tests {
                 name: "no\"te".to_owned(),
                 content: Content::Text(b"hi".to_vec()),
                 content_type: None,
+                transfer_encoding: Some("8bit".into()),
             },
             Part {
                 name: "f".to_owned(),
@@ -234,6 +241,7 @@ mod tests {
                     filename: None,
                 },
                 content_type: None,
+                transfer_encoding: None,
             },
         ];
         let (mut form, content_type) = Pieces::form(parts, 5);
@@ -249,7 +257,7 @@ mod tests {
         assert_eq!(all.len() as u64, form.len());
         let text = String::from_utf8(all).expect("text");
         assert!(content_type.ends_with("boundary=squall-0000000000000005"));
-        assert!(text.starts_with("--squall-0000000000000005\r\nContent-Disposition: form-data; name=\"no%22te\"\r\n\r\nhi\r\n--"));
+        assert!(text.starts_with("--squall-0000000000000005\r\nContent-Disposition: form-data; name=\"no%22te\"\r\nContent-Transfer-Encoding: 8bit\r\n\r\nhi\r\n--"));
         assert!(
             text.contains("Content-Type: text/csv\r\n\r\na,b\n\r\n--squall-0000000000000005--\r\n")
         );

@@ -43,7 +43,7 @@ impl RowSelection<'_> {
             }
         };
         match self.at_end {
-            AtEnd::Stop if sequence >= rows => None,
+            AtEnd::Stop | AtEnd::Eof if sequence >= rows => None,
             _ => Some(sequence % rows),
         }
     }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use squall_plan::model::{AtEnd, DataSource, Pick, Share};
+use squall_plan::model::{Advance, AtEnd, DataSource, Pick, Share};
+use squall_plan::span::Spanned;
 
 use super::compile::Compiler;
 use crate::parts::data::Source;
@@ -20,6 +21,7 @@ pub(crate) struct Feed {
     pub pick: Pick,
     pub share: Share,
     pub at_end: AtEnd,
+    pub advance: Advance,
 }
 
 impl Feed {
@@ -31,6 +33,7 @@ impl Feed {
             pick: data.pick,
             share: data.share,
             at_end: data.at_end,
+            advance: data.advance,
         })
     }
 }
@@ -64,10 +67,32 @@ impl Compiler<'_> {
         self.feeds.iter().position(|feed| feed.name == name)
     }
 
+    /// Notes that the scenario at hand looks at a feed: each of its iterations then takes a row.
     pub(super) fn use_feed(&mut self, feed: usize) {
+        let by_step = self.feeds[feed].advance == Advance::Step;
         let feed = feed as u16;
-        if !self.used_feeds.contains(&feed) {
+        if !by_step && !self.used_feeds.contains(&feed) {
             self.used_feeds.push(feed);
         }
+    }
+
+    /// The feed that a step `next_row` goes on with.
+    pub(super) fn feed_of_step(&mut self, name: &Spanned<String>) -> Option<u16> {
+        let found = self.feed(&name.value);
+        let by_step = |feed: &usize| self.feeds[*feed].advance == Advance::Step;
+        let (message, help) = match found {
+            Some(feed) if by_step(&feed) => return u16::try_from(feed).ok(),
+            Some(_) => {
+                let message = format!("`{}` goes on with each iteration", name.value);
+                (message, "give it `advance: step`".to_owned())
+            }
+            None => {
+                let known: Vec<&str> = self.feeds.iter().map(|feed| feed.name.as_str()).collect();
+                let help = format!("the data sources are {}", known.join(", "));
+                (format!("there is no data source `{}`", name.value), help)
+            }
+        };
+        self.error(name.span, message, &help);
+        None
     }
 }

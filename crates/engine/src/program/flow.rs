@@ -148,7 +148,11 @@ impl<'c, 'p> Flow<'c, 'p> {
                     }
                 }
             }
+            StepKind::NextRow(source) => {
+                self.ops.extend(self.compiler.feed_of_step(source).map(Op::NextRow));
+            }
             StepKind::ClearCookies => self.ops.push(Op::ClearCookies),
+            StepKind::ClearCache => self.ops.push(Op::ClearCache),
             StepKind::SetCookie(cookie) => {
                 if let Some(op) = self.compiler.cookie(cookie) {
                     self.ops.push(Op::SetCookie(Box::new(op)));

@@ -216,7 +216,10 @@ pub(crate) enum Op {
     },
     /// Several flows at the same time; then on at their end.
     Parallel(Box<ParallelOp>),
+    /// The next row of a feed.
+    NextRow(u16),
     ClearCookies,
+    ClearCache,
     SetCookie(Box<CookieOp>),
     Log(BoundTemplate),
     Stop(StopScope),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use squall_extract::Extractor;
 use squall_metrics::{MetricKey, PlaceId};
 use squall_plan::expr::{BoundExpr, Slot};
-use squall_plan::model::{HashAlgorithm, Match};
+use squall_plan::model::{CacheUse, HashAlgorithm, Match};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::Fields;
@@ -40,6 +40,10 @@ pub(crate) struct RequestOp {
     pub own_cookie: bool,
     /// Whether the user's cookies go along, and those of the response are kept.
     pub cookies: bool,
+    /// Whether responses that lead on set cookies too.
+    pub redirect_cookies: bool,
+    /// Whether the user has a cache for it, where it is a GET.
+    pub cache: CacheUse,
     /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.
     pub default_headers: bool,
     pub limits: Limits,
@@ -83,7 +87,7 @@ pub(crate) struct ResourcesOp {
     /// Whether they are loaded from the host of the page alone.
     pub same_host: bool,
     /// Whether users have a cache for them.
-    pub cache: bool,
+    pub cache: CacheUse,
     /// How one is requested of which nobody reads the body, ...
     pub file: RequestOp,
     /// ... and one whose body names others.
@@ -189,12 +193,14 @@ pub(crate) enum PartOp {
         name: BoundTemplate,
         text: BoundTemplate,
         content_type: Option<BoundTemplate>,
+        transfer_encoding: Option<Box<str>>,
     },
     File {
         name: BoundTemplate,
         file: FileOp,
         filename: Option<BoundTemplate>,
         content_type: Option<BoundTemplate>,
+        transfer_encoding: Option<Box<str>>,
     },
 }
 
@@ -279,6 +285,8 @@ pub(crate) struct ExtractOp {
 pub(crate) enum FromOp {
     /// Shared with the threads that search long bodies.
     Body(Arc<Extractor>),
+    /// In the head of the response.
+    Head(Arc<Extractor>),
     Header(Box<str>),
     Cookie(Box<str>),
     Status,

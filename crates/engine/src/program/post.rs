@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use squall_extract::{Extractor, Spec};
 use squall_metrics::RowKind;
-use squall_plan::model::{Check, Extract, Extractor as From};
+use squall_plan::model::{Check, Extract, Extractor as From, Within};
 use squall_plan::span::Span;
 
 use super::compile::Compiler;
@@ -28,8 +28,13 @@ impl<'p> Compiler<'p> {
 
     fn extract(&mut self, extract: &'p Extract) -> Option<ExtractOp> {
         let from = match &extract.from {
-            From::Regex { pattern, group } => self
-                .extractor(Spec::Regex { pattern: &pattern.value, group: *group }, pattern.span)?,
+            From::Regex { pattern, within, group } => {
+                let spec = Spec::Regex { pattern: &pattern.value, group: *group };
+                match (self.extractor(spec, pattern.span)?, within) {
+                    (FromOp::Body(extractor), Within::Head) => FromOp::Head(extractor),
+                    (from, _) => from,
+                }
+            }
             From::Between { left, right } => {
                 self.extractor(Spec::Between { left: &left.value, right: &right.value }, left.span)?
             }

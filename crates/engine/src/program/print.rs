@@ -120,7 +120,11 @@ impl Display for Line<'_> {
                 }
                 write!(f, ", then go to {}", parallel.end)
             }
+            Op::NextRow(feed) => {
+                write!(f, "next row of {}", program.feeds[usize::from(*feed)].name)
+            }
             Op::ClearCookies => f.write_str("clear cookies"),
+            Op::ClearCache => f.write_str("clear the cache"),
             Op::SetCookie(_) => f.write_str("set a cookie"),
             Op::Log(_) => f.write_str("log"),
             Op::Stop(scope) => write!(f, "stop {scope:?}"),

@@ -36,6 +36,12 @@ pub(crate) enum Intrinsic {
     BodyHash,
     /// Path of the file that the body was written to, where the request asked for it.
     BodyFile,
+    /// Status line and headers, each line with a line feed at its end.
+    Head,
+    /// Bytes of the status line and the headers as they were received.
+    HeadBytes,
+    /// What the status line says beside the code.
+    Reason,
     /// Number of the user, from 0, over all workers.
     User,
     /// Number of the user's iteration, from 0.
@@ -53,13 +59,16 @@ const INTRINSIC: u32 = 1 << 31;
 /// Bits of a column's number within a cell's slot.
 const COLUMN_BITS: u32 = 16;
 
-const INTRINSICS: [(&str, Intrinsic, bool); 11] = [
+const INTRINSICS: [(&str, Intrinsic, bool); 14] = [
     ("status", Intrinsic::Status, true),
     ("body", Intrinsic::Body, true),
     ("body_bytes", Intrinsic::BodyBytes, true),
     ("duration", Intrinsic::Duration, true),
     ("body_hash", Intrinsic::BodyHash, true),
     ("body_file", Intrinsic::BodyFile, true),
+    ("head", Intrinsic::Head, true),
+    ("head_bytes", Intrinsic::HeadBytes, true),
+    ("reason", Intrinsic::Reason, true),
     ("user", Intrinsic::User, false),
     ("iteration", Intrinsic::Iteration, false),
     ("scenario", Intrinsic::Scenario, false),

@@ -89,15 +89,17 @@ fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure
         Ok::<_, Failure>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
     };
     Ok(match part {
-        PartOp::Text { name, text: value, content_type } => Part {
+        PartOp::Text { name, text: value, content_type, transfer_encoding } => Part {
             name: String::from_utf8_lossy(&text(name)?).into_owned(),
             content: Content::Text(text(value)?),
             content_type: optional(content_type)?,
+            transfer_encoding: transfer_encoding.clone(),
         },
-        PartOp::File { name, file, filename, content_type } => Part {
+        PartOp::File { name, file, filename, content_type, transfer_encoding } => Part {
             name: String::from_utf8_lossy(&text(name)?).into_owned(),
             content: Content::File { file: open(file, scope)?, filename: optional(filename)? },
             content_type: optional(content_type)?,
+            transfer_encoding: transfer_encoding.clone(),
         },
     })
 }

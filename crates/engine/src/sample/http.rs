@@ -1,6 +1,7 @@
 //! An HTTP request: sent, followed where it leads, its reply shown to the frame.
 
 use squall_metrics::{ErrorKind, PlaceId};
+use squall_plan::model::CacheUse;
 use squall_wire::{
     BodySink, BodySource, Delivery, Error, Expect, Phase, RequestBytes, RequestFields, Response,
     Times,
@@ -8,13 +9,15 @@ use squall_wire::{
 
 use super::capture::Capture;
 use super::connections::{Borrowed, Carrier, Permit};
-use super::resources::{Wanted, Within, content_type};
+use super::resources::{self, Known, Wanted, Within, content_type};
 use super::route::{self, Form, Message, Route};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
 use crate::long_body::{self, FoundAhead};
 use crate::parts::auth::Challenge;
 use crate::program::{AuthOp, Limits, NameOp, RequestOp};
+use crate::user::Core;
+use crate::worker::Worker;
 
 impl Sampler for RequestOp {
     fn name(&self) -> Option<u32> {
@@ -41,13 +44,32 @@ impl Sampler for RequestOp {
     }
 
     async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
-        let (route, name) = route::first(frame.worker, frame.user, self)?;
+        let (mut route, name) = route::first(frame.worker, frame.user, self)?;
         frame.name = Some(name);
         if self.resources.is_some() {
             frame.wanted = Wanted::page();
         }
+        if self.cache == CacheUse::Off {
+            return follow(frame, self, route).await;
+        }
+        frame.wanted.keep(frame.worker.url(self, &route));
+        let conditions = match resources::look_up_request(frame.worker, frame.user, self, &route) {
+            Known::Stale(conditions) => conditions,
+            Known::Absent | Known::Fresh => Vec::new(),
+        };
+        route.conditions = &conditions;
         follow(frame, self, route).await
     }
+}
+
+/// Whether a user has a response fresh in its cache, so that nothing is asked for.
+pub(crate) fn is_fresh(worker: &Worker, user: &Core, op: &RequestOp) -> bool {
+    if op.cache != CacheUse::Full {
+        return false;
+    }
+    // What has no route fails when it is sent.
+    let Ok((route, _)) = route::first(worker, user, op) else { return false };
+    matches!(resources::look_up_request(worker, user, op, &route), Known::Fresh)
 }
 
 /// Performs a request from its first exchange to where redirects and challenges lead.
@@ -313,13 +335,14 @@ fn received(
     if let Err(phase) = frame.received(response, times) {
         return Received::Late(phase);
     }
-    if response.sets_cookies && op.cookies {
+    let location = match response.status {
+        301 | 302 | 303 | 307 | 308 if op.limits.redirects > 0 => response.header("location"),
+        _ => None,
+    };
+    if response.sets_cookies && op.cookies && (location.is_none() || op.redirect_cookies) {
         keep_cookies(frame, op, route, response);
     }
-    if matches!(response.status, 301 | 302 | 303 | 307 | 308)
-        && op.limits.redirects > 0
-        && let Some(location) = response.header("location")
-    {
+    if let Some(location) = location {
         return Received::Redirect { status: response.status, location: location.to_vec() };
     }
     if response.status == 401

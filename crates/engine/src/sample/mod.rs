@@ -22,6 +22,7 @@ use crate::user::{Core, Strand};
 use crate::worker::Worker;
 pub(crate) use failure::Failure;
 use frame::Frame;
+pub(crate) use http::is_fresh;
 use in_flight::InFlight;
 use resources::Found;
 

@@ -1,6 +1,7 @@
 //! The resources of a page: looked for in a response while it lies in the worker's buffer, and each
 //! requested as a sample of its own, with what its user's cache knows of it.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,6 +10,7 @@ use squall_extract::{
     page_resources, style_cost_estimate, style_resources,
 };
 use squall_metrics::PlaceId;
+use squall_plan::model::CacheUse;
 use squall_wire::Response;
 
 use super::route::{self, Route};
@@ -21,12 +23,21 @@ use crate::user::Core;
 use crate::worker::Worker;
 
 /// What is looked for in a reply.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Wanted<'w> {
     within: Within,
-    /// Of which resource it is the reply, if the cache keeps what there is to know of it: its URL, and
-    /// when it was asked for, in seconds since 1970.
-    cached: Option<(&'w str, i64)>,
+    /// Of which URL it is the reply, if the cache keeps what there is to know of it.
+    cached: Option<Cached<'w>>,
+}
+
+/// A reply that the user's cache keeps.
+#[derive(Clone)]
+struct Cached<'w> {
+    url: Cow<'w, str>,
+    /// When it was asked for, in seconds since 1970.
+    requested: i64,
+    /// Whether the cache knows what it names too; of a page it does not.
+    with_names: bool,
 }
 
 /// In what references are looked for.
@@ -80,6 +91,12 @@ impl Wanted<'_> {
     /// The resources of a page.
     pub(super) fn page() -> Self {
         Wanted { within: Within::Page, cached: None }
+    }
+
+    /// That the cache keeps what there is to know of the reply to a request of the plan's.
+    pub(super) fn keep(&mut self, url: String) {
+        let url = Cow::Owned(url);
+        self.cached = Some(Cached { url, requested: now(), with_names: false });
     }
 }
 
@@ -158,23 +175,24 @@ impl Frame<'_> {
         response: &Response<'_>,
         read: Option<Result<PageResources, ExtractError>>,
     ) {
-        let cached = self.wanted.cached;
+        let cached = self.wanted.cached.take();
         if read.is_none() && cached.is_none() {
             return;
         }
         let page = self.page(read);
         let known = match cached {
-            Some((url, requested)) => {
+            Some(Cached { url, requested, with_names }) => {
                 let moments = Moments { requested, received: now() };
                 let fields = Fields::of(response.headers());
                 let header = |name: &str| header(self.worker, self.user, op, route, name);
                 let mut cache = self.user.cache.borrow_mut();
                 if response.status == 304 {
-                    cache.revalidate(url, header, fields, moments).flatten()
+                    cache.revalidate(&url, header, fields, moments).flatten()
                 } else {
                     // What a redirect led to is not what the URL stands for.
                     if !route.is_redirected {
-                        cache.store(url, header, response.status, fields, moments, page.clone());
+                        let names = page.clone().filter(|_| with_names);
+                        cache.store(&url, header, response.status, fields, moments, names);
                     }
                     page
                 }
@@ -209,13 +227,53 @@ pub(crate) fn look_up(
 ) -> Lookup<Option<Box<Found>>> {
     let route = route_of(worker, op, item, &[], true);
     let header = |name: &str| header(worker, user, op, &route, name);
-    match user.cache.borrow_mut().look_up(&item.url, header, now()) {
+    match known(user, op.cache, &item.url, header) {
         Lookup::Absent => Lookup::Absent,
         Lookup::Stale(conditions) => Lookup::Stale(conditions),
         Lookup::Fresh(page) => Lookup::Fresh(
             page.map(|page| Box::new(Found { origin: item.origin, path: item.path.clone(), page })),
         ),
     }
+}
+
+/// What the user's cache knows of a URL, as far as it is used.
+fn known(
+    user: &Core,
+    cache_use: CacheUse,
+    url: &str,
+    header: impl Fn(&str) -> Box<[u8]>,
+) -> Lookup<Option<Rc<PageResources>>> {
+    let mut cache = user.cache.borrow_mut();
+    match cache_use {
+        CacheUse::Off => Lookup::Absent,
+        CacheUse::Full => cache.look_up(url, header, now()),
+        CacheUse::Revalidate => cache.look_up_stale(url, header),
+    }
+}
+
+/// What a user's cache knows of a request of the plan's, on its route.
+pub(super) fn look_up_request(
+    worker: &Worker,
+    user: &Core,
+    op: &RequestOp,
+    route: &Route<'_, '_>,
+) -> Known {
+    if op.cache == CacheUse::Off {
+        return Known::Absent;
+    }
+    let header = |name: &str| header(worker, user, op, route, name);
+    match known(user, op.cache, &worker.url(op, route), header) {
+        Lookup::Absent => Known::Absent,
+        Lookup::Stale(conditions) => Known::Stale(conditions),
+        Lookup::Fresh(_) => Known::Fresh,
+    }
+}
+
+/// What a cache knows of a request.
+pub(super) enum Known {
+    Absent,
+    Fresh,
+    Stale(Vec<Condition>),
 }
 
 fn route_of<'p, 'w>(
@@ -307,7 +365,8 @@ impl Sampler for ResourceSampler<'_> {
             (true, ResourceKind::Frame) => Within::Page,
             _ => Within::Nothing,
         };
-        let cached = self.cached.then(|| (&*self.item.url, now()));
+        let url = Cow::Borrowed(&*self.item.url);
+        let cached = self.cached.then(|| Cached { url, requested: now(), with_names: true });
         frame.wanted = Wanted { within, cached };
         let route = route_of(frame.worker, self.op, self.item, &self.conditions, self.trusted);
         http::follow(frame, self.op, route).await

@@ -307,6 +307,7 @@ impl Worker {
     ) -> Result<Form<'p, '_>, Failure> {
         if !http2 {
             let mut own = self.buffers.take();
+            condition_lines(route, &mut *own)?;
             self.trace_line(route, &mut *own)?;
             self.cookie_line(user, op, route, &mut *own)?;
             return Ok(Form::Text(Bytes { prepared: Some(prepared), own }));
@@ -315,8 +316,10 @@ impl Worker {
             return Err(Failure::new(ErrorKind::Render, "it is not prepared for HTTP/2"));
         };
         let mut fields = Cow::Borrowed(fields);
-        if route.trace.is_some() || self.sends_cookies(user, op, route) {
+        let adds = route.trace.is_some() || !route.conditions.is_empty();
+        if adds || self.sends_cookies(user, op, route) {
             let mut writer = FieldWriter::onto(fields.into_owned());
+            condition_lines(route, &mut writer)?;
             self.trace_line(route, &mut writer)?;
             self.cookie_line(user, op, route, &mut writer)?;
             fields = Cow::Owned(finished(writer)?);
@@ -342,12 +345,7 @@ impl Worker {
         {
             self.digest_line(user, [name, password], op, (route, body), out)?;
         }
-        for (name, value) in route.conditions {
-            out.field(name, |line| {
-                line.extend_from_slice(value);
-                Ok(())
-            })?;
-        }
+        condition_lines(route, out)?;
         self.trace_line(route, out)?;
         self.cookie_line(user, op, route, out)
     }
@@ -407,6 +405,17 @@ impl Worker {
         out.line(b"Authorization: ", &value)?;
         Ok(())
     }
+}
+
+/// What a request has that asks whether what the cache knows has changed.
+fn condition_lines(route: &Route<'_, '_>, out: &mut impl HeadWriter) -> Result<(), Failure> {
+    for (name, value) in route.conditions {
+        out.field(name, |line| {
+            line.extend_from_slice(value);
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// The head that was written, if HTTP/2 can say it.

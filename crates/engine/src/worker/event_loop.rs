@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use super::Worker;
 use crate::behaviour;
 use crate::roster::{Action, Seat};
+use crate::rows::NoRow;
 use crate::run::Orders;
 use crate::sample::in_flight::Fired;
 use crate::user::{Strand, User};
@@ -233,6 +234,14 @@ impl Worker {
                 counters.arrivals_due += 1;
                 counters.arrivals_cut_off += u64::from(!begun);
             });
+        }
+    }
+
+    /// Books that a user got no row of data, and why.
+    pub(crate) fn note_no_row(&self, no_row: NoRow) {
+        match no_row {
+            NoRow::Exhausted => self.recorder.count(|counters| counters.data_exhausted += 1),
+            NoRow::Unreadable(reason) => self.recorder.log(reason),
         }
     }
 

@@ -27,7 +27,9 @@ impl Translator<'_> {
         for id in &held.assertions {
             let expressions = match self.class(*id) {
                 "ResponseAssertion" => self.response(*id, request, &mut reads_status),
-                "DurationAssertion" => self.duration(*id),
+                "DurationAssertion" => self.duration(*id, request),
+                "JSONPathAssertion" => self.json_path(*id, request),
+                "SizeAssertion" => self.size(*id, request),
                 _ => Vec::new(),
             };
             for source in expressions {
@@ -53,17 +55,86 @@ impl Translator<'_> {
     }
 
     /// That an assertion looks at the response itself.
-    fn asserts_of_response(&self, reader: &Reader<'_>) {
+    fn asserts_of_response(&self, reader: &Reader<'_>, request: &Request) {
         let scope = reader.source("Assertion.scope");
-        if !matches!(scope, "" | "parent") {
+        // Without sub-samples all of them are the response itself.
+        let is_alone = request.redirects.is_none() && request.resources.is_none();
+        if !(matches!(scope, "" | "parent") || scope == "all" && is_alone) {
             self.obstacle(reader.element, format!("the scope `{scope}`"));
         }
         reader.pass(&["Scope.variable"]);
     }
 
-    fn duration(&self, id: ElementId) -> Vec<String> {
+    /// A value at a JSON path, or an element of the list that is there.
+    fn json_path(&self, id: ElementId, request: &Request) -> Vec<String> {
         let reader = self.read(id);
-        self.asserts_of_response(&reader);
+        self.asserts_of_response(&reader, request);
+        let source = reader.constant("JSON_PATH").unwrap_or_default();
+        let expected = self.pieces(id, reader.source("EXPECTED_VALUE"));
+        let compares = reader.flag("JSONVALIDATION", false);
+        reader.refuse("EXPECT_NULL", "an expected null");
+        let is_pattern = reader.flag("ISREGEX", true);
+        let is_negated = reader.flag("INVERT", false);
+        reader.finish();
+        if source.contains("..") || source.contains(['*', '?', ',', ':']) {
+            self.obstacle(id, "a path that may lead to several values");
+        }
+        let Ok(path) = pattern::json_path(source.trim()).map_err(|what| self.obstacle(id, what))
+        else {
+            return Vec::new();
+        };
+        let value = format!("json({})", quoted(&path));
+        let test = |text: &str| match (is_pattern, literal(&expected)) {
+            (false, _) => Some(format!("{text} == {}", expression(&expected))),
+            (true, Some(known)) => {
+                let pattern = pattern::regex(known, true);
+                let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
+                Some(format!("{text}.matches({})", quoted(&format!(r"\A(?:{pattern})\z"))))
+            }
+            (true, None) => {
+                self.obstacle(id, "a pattern that is known only while the plan runs");
+                None
+            }
+        };
+        let test = match compares {
+            false => Some(format!("{value} != null")),
+            true => test(&format!("string({value})")).zip(test("string(one)")).map(|(whole, one)| {
+                format!("{value} != null && (list({value}).exists(one, one != null && {one}) || {whole})")
+            }),
+        };
+        let test = test.map(|test| if is_negated { format!("!({test})") } else { test });
+        test.into_iter().collect()
+    }
+
+    fn size(&self, id: ElementId, request: &Request) -> Vec<String> {
+        let reader = self.read(id);
+        self.asserts_of_response(&reader, request);
+        let limit = reader.number("SizeAssertion.size", 0);
+        let operator = reader.number("SizeAssertion.operator", 1);
+        let subject = match reader.source("Assertion.test_field") {
+            "" | "SizeAssertion.response_network_size" => "head_bytes + body_bytes",
+            "SizeAssertion.response_headers" => "head_bytes",
+            "SizeAssertion.response_data" => "body_bytes",
+            "SizeAssertion.response_code" => "size(string(status))",
+            "SizeAssertion.response_message" => "size(reason)",
+            field => {
+                self.obstacle(id, format!("the field `{field}`"));
+                return Vec::new();
+            }
+        };
+        reader.finish();
+        let signs = ["==", "!=", ">", "<", ">=", "<="];
+        let sign = operator.and_then(|number| usize::try_from(number - 1).ok());
+        let Some(sign) = sign.and_then(|index| signs.get(index)) else {
+            self.obstacle(id, "the comparison");
+            return Vec::new();
+        };
+        limit.into_iter().map(|limit| format!("{subject} {sign} {limit}")).collect()
+    }
+
+    fn duration(&self, id: ElementId, request: &Request) -> Vec<String> {
+        let reader = self.read(id);
+        self.asserts_of_response(&reader, request);
         let limit = reader.number("DurationAssertion.duration", 0);
         reader.finish();
         // JMeter takes 0 for no limit, and counts whole milliseconds.
@@ -78,14 +149,14 @@ impl Translator<'_> {
         reads_status: &mut bool,
     ) -> Vec<String> {
         let reader = self.read(id);
-        self.asserts_of_response(&reader);
+        self.asserts_of_response(&reader, request);
         // What is said of a failure is the assertion's name.
         reader.pass(&["Assertion.custom_message"]);
         if reader.flag("Assertion.assume_success", false) {
             request.status_errors = Some(false);
-            if !request.check.is_empty() {
-                self.obstacle(id, "an assertion that undoes what failed before it");
-            }
+            // It undoes what failed before it.
+            request.check.clear();
+            *reads_status = false;
         }
         let field = reader.source("Assertion.test_field");
         let kind = reader.number("Assertion.test_type", 0).unwrap_or_default();
@@ -103,6 +174,8 @@ impl Translator<'_> {
                 *reads_status = true;
                 "string(status)"
             }
+            "Assertion.response_headers" => "head",
+            "Assertion.response_message" => "reason",
             _ => {
                 self.obstacle(id, format!("the field `{field}`"));
                 return Vec::new();
@@ -140,7 +213,7 @@ impl Translator<'_> {
                     self.obstacle(id, "a pattern that is known only while the plan runs");
                     return None;
                 };
-                let pattern = pattern::regex(known, subject != "body");
+                let pattern = pattern::regex(known, !matches!(subject, "body" | "head"));
                 let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
                 let pattern = if kind == MATCHES { format!(r"\A(?:{pattern})\z") } else { pattern };
                 (

@@ -1,11 +1,13 @@
 //! Arguments and bodies of requests.
 
-use squall_plan::model::{Body, Request};
+use squall_plan::model::{Body, FormPart, FormPartContent, Request};
+use squall_plan::template::Template;
 
 use super::Translator;
 use super::reader::Reader;
-use super::request::{Options, illegal, is_whole};
+use super::request::{Options, is_whole};
 use super::texts::{Piece, literal};
+use super::transfer::{Client, ContentType};
 use crate::properties::elements;
 use crate::tree::ElementId;
 
@@ -17,12 +19,21 @@ struct Argument {
     is_encoded_for: bool,
     /// Between name and value in a URL.
     equals: &'static str,
+    /// The type that it has as a part of a body.
+    content_type: String,
 }
 
-/// The type of a raw body, unless the plan gives another.
-const OF_TEXT: &str = "text/plain; charset=UTF-8";
-/// The type of a form.
-const OF_FORM: &str = "application/x-www-form-urlencoded; charset=UTF-8";
+/// A file of a request.
+struct Upload {
+    path: Vec<Piece>,
+    /// The field's name; empty for a file that is the whole body.
+    field: Vec<Piece>,
+    content_type: Vec<Piece>,
+}
+
+/// Charsets that have ASCII as it is.
+const CHARSETS: [&str; 7] =
+    ["UTF8", "US-ASCII", "ISO-8859-1", "ISO-8859-15", "windows-1252", "GBK", "GB2312"];
 
 impl Translator<'_> {
     /// Sets a request's URL and body; gives the type that JMeter says the body has.
@@ -31,47 +42,155 @@ impl Translator<'_> {
         id: ElementId,
         options: &Options<'_>,
         request: &mut Request,
-    ) -> Option<String> {
-        self.files(id, options);
+    ) -> Option<ContentType> {
+        let files = self.files(id, options);
         let arguments = self.arguments(id, options);
         let no_names = arguments.iter().all(|argument| argument.name.is_empty());
         let is_raw = options.flag("HTTPSampler.postBodyRaw") || !arguments.is_empty() && no_names;
         let in_url = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
         let query =
             if in_url && !is_raw { self.query(id, &arguments, request) } else { Vec::new() };
-        let path = self.path(id, options);
+        let path = self.path(options);
         let has_query =
             path.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains('?')));
-        if let Some(what) = query.iter().flatten().find_map(illegal) {
-            self.obstacle(id, what);
-        }
         let query = joined(query, if has_query { "&" } else { "?" });
         if is_whole(&path) {
             // JMeter then ignores its arguments.
             request.query.clear();
-            request.url = self.template_of(id, &path);
-        } else {
-            let url = [vec![Piece::Text(self.origin(id, options))], path, query].concat();
-            request.url = self.template_of(id, &url);
         }
+        let query = if is_whole(&path) { Vec::new() } else { query };
+        request.url = self.template_of(id, &self.url(id, options, path, query));
+        self.body(id, options, (arguments, files, is_raw), request)
+    }
+
+    /// Sets a request's body; gives its type.
+    fn body(
+        &self,
+        id: ElementId,
+        options: &Options<'_>,
+        (arguments, files, is_raw): (Vec<Argument>, Vec<Upload>, bool),
+        request: &mut Request,
+    ) -> Option<ContentType> {
+        let is_multipart = options.flag("HTTPSampler.DO_MULTIPART_POST");
+        let is_like_browsers = options.flag("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART");
+        let charset = options.constant("HTTPSampler.contentEncoding").unwrap_or_default();
         match request.method.as_str() {
-            "HEAD" | "OPTIONS" => None,
-            _ if is_raw => self.raw(id, &arguments, request),
-            "GET" => None,
+            // JMeter sends no files with these.
+            "GET" if !is_raw => return None,
+            "HEAD" | "OPTIONS" => return None,
+            _ => {}
+        }
+        if let [file] = files.as_slice()
+            && file.field.is_empty()
+        {
+            request.body = self.file_body(id, file);
+            let content_type = literal(&file.content_type).unwrap_or_default();
+            return (!content_type.is_empty()).then(|| ContentType::Of(content_type.to_owned()));
+        }
+        if request.method != "GET" && (is_multipart || !files.is_empty()) {
+            if request.method != "POST" || self.client(id, options) == Client::Java {
+                self.obstacle(id, format!("a multipart body of {}", request.method));
+            }
+            request.body = self.multipart(id, &arguments, &files, is_like_browsers);
+            return None;
+        }
+        let charset = self.charset(id, &charset, &arguments);
+        if is_raw {
+            self.raw(id, &arguments, request);
+            Some(ContentType::Text(charset))
+        } else {
             // Arguments of DELETE are in its URL as well.
-            _ => self.form(id, &arguments, request),
+            self.form(id, &arguments, request);
+            Some(ContentType::Form(charset))
         }
     }
 
-    /// Files that would be sent.
-    fn files(&self, id: ElementId, options: &Options<'_>) {
+    /// What a body's charset is called. What is no ASCII is sent in UTF-8 alone.
+    fn charset(&self, id: ElementId, charset: &str, arguments: &[Argument]) -> String {
+        if charset.is_empty() || charset.eq_ignore_ascii_case("utf-8") {
+            return "UTF-8".to_owned();
+        }
+        let is_known = |name: &&&str| name.eq_ignore_ascii_case(charset);
+        let is_ascii = |pieces: &Vec<Piece>| literal(pieces).is_some_and(str::is_ascii);
+        let all_ascii =
+            arguments.iter().all(|argument| is_ascii(&argument.name) && is_ascii(&argument.value));
+        if !all_ascii || !CHARSETS.iter().any(|name| is_known(&name)) {
+            self.obstacle(id, format!("the content encoding `{charset}`"));
+        }
+        charset.to_owned()
+    }
+
+    /// Files that are sent.
+    fn files(&self, id: ElementId, options: &Options<'_>) -> Vec<Upload> {
+        let mut found = Vec::new();
         for reader in options.readers() {
             let Some(files) = reader.inner("HTTPsampler.Files") else { continue };
-            if !files.list("HTTPFileArgs.files").is_empty() {
-                self.obstacle(id, "files that are sent");
+            for properties in elements(files.list("HTTPFileArgs.files")) {
+                let reader = Reader::new(self, id, properties);
+                let pieces = |name| self.pieces(id, reader.source(name));
+                let upload = Upload {
+                    path: pieces("File.path"),
+                    field: pieces("File.paramname"),
+                    content_type: pieces("File.mimetype"),
+                };
+                reader.finish();
+                // JMeter takes one without a path for none.
+                if !upload.path.is_empty() {
+                    found.push(upload);
+                }
             }
             files.finish();
         }
+        found
+    }
+
+    /// The path of a file as a template: below the plan's folder, unless it begins at the root.
+    fn file_path(&self, id: ElementId, file: &Upload) -> Template {
+        let mut pieces = file.path.clone();
+        let folder = format!("{}/", self.folder.display());
+        match pieces.first_mut() {
+            Some(Piece::Text(text)) if text.starts_with('/') => {}
+            Some(Piece::Text(text)) => *text = format!("{folder}{text}"),
+            _ => pieces.insert(0, Piece::Text(folder)),
+        }
+        self.template_of(id, &pieces)
+    }
+
+    fn file_body(&self, id: ElementId, file: &Upload) -> Body {
+        let path = self.file_path(id, file);
+        Body::File { path, decompress: false, replace: Vec::new() }
+    }
+
+    fn multipart(
+        &self,
+        id: ElementId,
+        arguments: &[Argument],
+        files: &[Upload],
+        is_like_browsers: bool,
+    ) -> Body {
+        let encoding = |name: &str| (!is_like_browsers).then(|| name.to_owned());
+        let named = arguments.iter().filter(|argument| !argument.name.is_empty());
+        let mut parts: Vec<FormPart> = named
+            .map(|argument| FormPart {
+                name: self.template_of(id, &argument.name),
+                content: FormPartContent::Text(self.template_of(id, &argument.value)),
+                content_type: encoding(&format!("{}; charset=UTF-8", argument.content_type))
+                    .map(|text| Template::text(&text)),
+                transfer_encoding: encoding("8bit"),
+            })
+            .collect();
+        for file in files {
+            if file.content_type.is_empty() {
+                self.obstacle(id, "a file without a type, which JMeter does not send");
+            }
+            parts.push(FormPart {
+                name: self.template_of(id, &file.field),
+                content: FormPartContent::File { path: self.file_path(id, file), filename: None },
+                content_type: Some(self.template_of(id, &file.content_type)),
+                transfer_encoding: encoding("binary"),
+            });
+        }
+        Body::Multipart(parts)
     }
 
     fn arguments(&self, id: ElementId, options: &Options<'_>) -> Vec<Argument> {
@@ -79,8 +198,8 @@ impl Translator<'_> {
         for (number, reader) in options.readers().iter().enumerate() {
             let Some(arguments) = reader.inner("HTTPsampler.Arguments") else { continue };
             let list = arguments.list("Arguments.arguments");
-            if number > 0 && !list.is_empty() {
-                self.obstacle(id, "arguments of the request defaults");
+            if number > 0 && !list.is_empty() && options.flag("HTTPSampler.postBodyRaw") {
+                self.obstacle(id, "arguments of the request defaults behind a raw body");
             }
             for properties in elements(list) {
                 found.push(self.argument(Reader::new(self, reader.element, properties)));
@@ -92,15 +211,12 @@ impl Translator<'_> {
 
     fn argument(&self, reader: Reader<'_>) -> Argument {
         let id = reader.element;
-        // The type is that of a part of a multipart body.
-        reader.pass(&["Argument.desc", "HTTPArgument.content_type"]);
-        let equals = match (
-            reader.source("Argument.metadata"),
-            reader.flag("HTTPArgument.use_equals", true),
-        ) {
-            ("=", _) => "=",
-            ("", false) => "",
-            (other, _) => {
+        reader.pass(&["Argument.desc", "HTTPArgument.use_equals"]);
+        let content_type = reader.constant("HTTPArgument.content_type").unwrap_or_default();
+        let equals = match reader.source("Argument.metadata") {
+            "=" => "=",
+            "" => "",
+            other => {
                 self.obstacle(id, format!("`{other}` between an argument's name and value"));
                 "="
             }
@@ -110,6 +226,11 @@ impl Translator<'_> {
             value: self.pieces(id, reader.source("Argument.value")),
             is_encoded_for: reader.flag("HTTPArgument.always_encode", false),
             equals,
+            content_type: if content_type.is_empty() {
+                "text/plain".to_owned()
+            } else {
+                content_type
+            },
         };
         reader.finish();
         argument
@@ -155,17 +276,16 @@ impl Translator<'_> {
         }
     }
 
-    fn raw(&self, id: ElementId, arguments: &[Argument], request: &mut Request) -> Option<String> {
+    fn raw(&self, id: ElementId, arguments: &[Argument], request: &mut Request) {
         if arguments.iter().any(|argument| argument.is_encoded_for) {
             self.obstacle(id, "a raw body that is encoded");
         }
         let pieces: Vec<Piece> =
             arguments.iter().flat_map(|argument| argument.value.clone()).collect();
         request.body = Body::Text(self.template_of(id, &pieces));
-        Some(OF_TEXT.to_owned())
     }
 
-    fn form(&self, id: ElementId, arguments: &[Argument], request: &mut Request) -> Option<String> {
+    fn form(&self, id: ElementId, arguments: &[Argument], request: &mut Request) {
         let mut pairs = Vec::new();
         for argument in arguments.iter().filter(|argument| !argument.name.is_empty()) {
             // JMeter takes off the encoding that is there already, and then encodes.
@@ -176,7 +296,6 @@ impl Translator<'_> {
             pairs.push((pieces(&argument.name), pieces(&argument.value)));
         }
         request.body = Body::Form(pairs);
-        Some(OF_FORM.to_owned())
     }
 
     /// A text without the encoding of forms.

@@ -18,8 +18,9 @@ pub(super) const PLAIN: [&str; 4] =
 impl Translator<'_> {
     /// What is directly below a group or a controller, as steps.
     pub(super) fn steps(&self, around: ElementId, gathered: &mut Gathered) -> Vec<Step> {
+        let start = self.iteration_start(around).into_iter().map(step);
         let children = self.children(around, gathered);
-        children.into_iter().flat_map(|(_, steps)| steps).collect()
+        start.chain(children.into_iter().flat_map(|(_, steps)| steps)).collect()
     }
 
     /// The samplers and controllers directly below an element, each with its steps.
@@ -56,12 +57,14 @@ impl Translator<'_> {
                 kinds.extend(self.after_sample(&held));
                 kinds
             }
+            "DebugSampler" => vec![self.debug_sample(id, &held)],
             "TestAction" => self.action(id),
             "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, &held),
             // The inventory says that it is not supported.
             _ => return Vec::new(),
         };
-        let mut steps = self.waits_before(&held.timers);
+        let mut steps = self.before_sampler(&held);
+        steps.extend(self.waits_before(&held.timers));
         steps.extend(kinds);
         match gathered.guards.join(" && ") {
             guards if guards.is_empty() => steps,
@@ -87,9 +90,13 @@ impl Translator<'_> {
             "RandomController"
             | "InterleaveControl"
             | "RandomOrderController"
-            | "SwitchController" => return self.branches(id, gathered),
+            | "SwitchController" => {
+                let start = self.iteration_start(id).into_iter();
+                return start.chain(self.branches(id, gathered)).collect();
+            }
             "com.blazemeter.jmeter.controller.ParallelSampler" => {
-                return self.parallel(id, gathered);
+                let start = self.iteration_start(id).into_iter();
+                return start.chain(self.parallel(id, gathered)).collect();
             }
             _ => {}
         }

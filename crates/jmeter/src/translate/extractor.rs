@@ -1,6 +1,6 @@
 //! Extractors: what is taken from a response into a variable, and what it is where nothing matches.
 
-use squall_plan::model::{Extract, Extractor, Json, Match, Request};
+use squall_plan::model::{Extract, Extractor, Json, Match, Request, Within};
 use squall_plan::span::{Span, Spanned};
 
 use super::Translator;
@@ -15,9 +15,9 @@ impl Translator<'_> {
     pub(super) fn extracts(&self, held: &Scope, request: &mut Request) {
         for id in &held.post_processors {
             let found = match self.class(*id) {
-                "RegexExtractor" => vec![self.by_regex(*id)],
-                "BoundaryExtractor" => vec![self.by_boundaries(*id)],
-                "JSONPostProcessor" => self.by_json_paths(*id),
+                "RegexExtractor" => vec![self.by_regex(*id, request)],
+                "BoundaryExtractor" => vec![self.by_boundaries(*id, request)],
+                "JSONPostProcessor" => self.by_json_paths(*id, request),
                 _ => Vec::new(),
             };
             for extract in found.into_iter().flatten() {
@@ -35,9 +35,11 @@ impl Translator<'_> {
     }
 
     /// That an extractor looks at the response itself.
-    fn looks_at_response(&self, reader: &Reader<'_>) {
+    fn looks_at_response(&self, reader: &Reader<'_>, request: &Request) {
         let scope = reader.source("Sample.scope");
-        if !matches!(scope, "" | "parent") {
+        // Without sub-samples all of them are the response itself.
+        let is_alone = request.redirects.is_none() && request.resources.is_none();
+        if !(matches!(scope, "" | "parent") || scope == "all" && is_alone) {
             self.obstacle(reader.element, format!("the scope `{scope}`"));
         }
         reader.pass(&["Scope.variable"]);
@@ -50,10 +52,16 @@ impl Translator<'_> {
         }
     }
 
-    fn by_regex(&self, id: ElementId) -> Option<Extract> {
+    fn by_regex(&self, id: ElementId, request: &Request) -> Option<Extract> {
         let reader = self.read(id);
-        self.looks_at_response(&reader);
-        self.looks_at_body(&reader, "RegexExtractor.useHeaders");
+        self.looks_at_response(&reader, request);
+        let within = match reader.source("RegexExtractor.useHeaders") {
+            "true" => Within::Head,
+            _ => {
+                self.looks_at_body(&reader, "RegexExtractor.useHeaders");
+                Within::Body
+            }
+        };
         let name = reader.source("RegexExtractor.refname");
         let source = reader.constant("RegexExtractor.regex");
         let template = reader.source("RegexExtractor.template");
@@ -68,14 +76,14 @@ impl Translator<'_> {
         reader.finish();
         let pattern =
             pattern::regex(&source?, false).map_err(|what| self.obstacle(id, what)).ok()?;
-        let from = Extractor::Regex { pattern: spanned(pattern), group };
+        let from = Extractor::Regex { pattern: spanned(pattern), within, group };
         let is_given = !default.is_empty() || default_is_empty;
         self.extract(id, name, from, which?, is_given.then_some(default))
     }
 
-    fn by_boundaries(&self, id: ElementId) -> Option<Extract> {
+    fn by_boundaries(&self, id: ElementId, request: &Request) -> Option<Extract> {
         let reader = self.read(id);
-        self.looks_at_response(&reader);
+        self.looks_at_response(&reader, request);
         self.looks_at_body(&reader, "BoundaryExtractor.useHeaders");
         let name = reader.source("BoundaryExtractor.refname");
         let left = reader.constant("BoundaryExtractor.lboundary");
@@ -94,9 +102,9 @@ impl Translator<'_> {
         self.extract(id, name, from, which?, is_given.then_some(default))
     }
 
-    fn by_json_paths(&self, id: ElementId) -> Vec<Option<Extract>> {
+    fn by_json_paths(&self, id: ElementId, request: &Request) -> Vec<Option<Extract>> {
         let reader = self.read(id);
-        self.looks_at_response(&reader);
+        self.looks_at_response(&reader, request);
         let names: Vec<&str> = split(reader.source("JSONPostProcessor.referenceNames"));
         let paths = reader.constant("JSONPostProcessor.jsonPathExprs").unwrap_or_default();
         let paths: Vec<&str> = split(&paths);

@@ -19,6 +19,8 @@ pub(super) struct Gathered {
     pub cookie_managers: Vec<ElementId>,
     /// Conditions that are looked at before each sampler, the outer first.
     pub guards: Vec<String>,
+    /// The cache managers that hold for one of them.
+    pub cache_managers: Vec<ElementId>,
 }
 
 impl Translator<'_> {
@@ -117,8 +119,16 @@ impl Translator<'_> {
         let plans = connections.reuse == ConnectionReuse::PerIteration;
         let mut gathered = Gathered::default();
         let mut steps = self.steps(id, &mut gathered);
+        let mut cookies = self.given_cookies(&gathered);
         if self.clears_cookies(id, &gathered, same_user) {
-            steps.insert(0, step(StepKind::ClearCookies));
+            cookies.insert(0, step(StepKind::ClearCookies));
+        } else if !cookies.is_empty() {
+            let kind = StepKind::OncePerUser(std::mem::take(&mut cookies));
+            cookies.push(step(kind));
+        }
+        steps.splice(0..0, cookies);
+        if self.clears_cache(id, &gathered, same_user) {
+            steps.insert(0, step(StepKind::ClearCache));
         }
         let nobody = load.users == Some(0) && load.stages.is_empty();
         Some(Scenario {
@@ -210,11 +220,12 @@ impl Translator<'_> {
         let reader = self.read(*manager);
         let clears = reader.flag("CookieManager.clearEachIteration", false);
         let by_group = reader.flag("CookieManager.controlledByThreadGroup", false);
-        if !reader.list("CookieManager.cookies").is_empty() {
-            self.obstacle(*manager, "cookies that are given by the plan");
-        }
+        reader.pass(&["CookieManager.cookies"]);
         let policy = reader.constant("CookieManager.policy").unwrap_or_default();
-        if !matches!(policy.as_str(), "" | "standard") {
+        if !matches!(
+            policy.as_str(),
+            "" | "standard" | "standard-strict" | "default" | "compatibility"
+        ) {
             self.obstacle(*manager, format!("the cookie policy `{policy}`"));
         }
         let handler = reader.source("CookieManager.implementation");

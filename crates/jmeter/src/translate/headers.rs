@@ -6,12 +6,17 @@ use squall_plan::template::Template;
 
 use super::Translator;
 use super::texts::{Piece, literal};
+use super::transfer::Client;
 use crate::properties::{Property, PropertyValue};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
 /// What JMeter's HTTP client calls itself. JMeter adds the version of its Java behind it.
 const USER_AGENT: &str = "Apache-HttpClient/4.5.14 (Java/17)";
+
+/// What it is with the client of Java itself.
+const OF_JAVA: [(&str, &str); 2] =
+    [("User-Agent", "Java/17"), ("Accept", "text/html, image/gif, image/jpeg, */*; q=0.2")];
 
 /// The headers that JMeter sends unless the plan gives others.
 pub(super) fn defaults() -> Vec<(Template, Template)> {
@@ -27,8 +32,8 @@ impl Translator<'_> {
     /// body unless the plan does.
     pub(super) fn headers(
         &self,
-        held: &Scope,
-        keep_alive: bool,
+        (id, held): (ElementId, &Scope),
+        (client, keep_alive): (Client, bool),
         content_type: Option<&str>,
         request: &mut Request,
     ) {
@@ -36,7 +41,7 @@ impl Translator<'_> {
         let mut headers = vec![header("Connection", connection)];
         let managers = held.configs.iter().filter(|id| self.class(**id) == "HeaderManager");
         for (number, manager) in managers.enumerate() {
-            for (name, value) in self.of_manager(*manager) {
+            for (name, value) in self.of_manager(*manager, request) {
                 // Within the innermost a name may repeat; of those around it the first of a name counts, and only if
                 // none before has it.
                 let has =
@@ -52,13 +57,33 @@ impl Translator<'_> {
         if let Some(content_type) = content_type.filter(|_| !has(&headers, "Content-Type")) {
             headers.push(header("Content-Type", content_type));
         }
+        if client == Client::Java {
+            for (name, value) in OF_JAVA {
+                if !has(&headers, name) {
+                    headers.push(header(name, value));
+                }
+            }
+        }
+        for (name, value) in &mut headers {
+            if name.source().eq_ignore_ascii_case("Host") {
+                match host(value.source(), request.url.source()) {
+                    Some(host) => *value = Template::text(&host),
+                    // What is not sent at all needs none.
+                    None if request.url.source().starts_with("${fail(") => {}
+                    None => self.obstacle(id, "a header `Host` beside an unknown port"),
+                }
+            }
+        }
         // JMeter says of each body how long it is, where there is nothing in it too.
         let is_empty = match &request.body {
             Body::Text(text) => text.literal() == Some(""),
             Body::Form(pairs) => pairs.is_empty(),
             _ => false,
         };
-        if is_empty && matches!(request.method.as_str(), "GET" | "DELETE") {
+        if is_empty
+            && client == Client::Apache
+            && matches!(request.method.as_str(), "GET" | "DELETE")
+        {
             headers.push(header("Content-Length", "0"));
         }
         // What the plan asks for it can read.
@@ -71,7 +96,7 @@ impl Translator<'_> {
         request.headers = headers;
     }
 
-    fn of_manager(&self, id: ElementId) -> Vec<(Template, Template)> {
+    fn of_manager(&self, id: ElementId, request: &Request) -> Vec<(Template, Template)> {
         let reader = self.read(id);
         let list: &[Property] = reader.list("HeaderManager.headers");
         reader.finish();
@@ -82,7 +107,7 @@ impl Translator<'_> {
             let name = reader.constant("Header.name").unwrap_or_default();
             let value = self.pieces(id, reader.source("Header.value"));
             reader.finish();
-            match self.fit(&name, &value) {
+            match fit(&name, &value, request) {
                 Ok(true) => found.push((Template::text(&name), self.template_of(id, &value))),
                 Ok(false) => {}
                 Err(what) => self.obstacle(id, what),
@@ -90,28 +115,68 @@ impl Translator<'_> {
         }
         found
     }
+}
 
-    /// Whether a header is sent; an error if squall would send another.
-    fn fit(&self, name: &str, value: &[Piece]) -> Result<bool, String> {
-        let is_token =
-            |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        if name.is_empty() || !name.bytes().all(is_token) {
-            return Err(format!("`{name}` as the name of a header"));
+/// Whether a header is sent; an error if squall would send another.
+fn fit(name: &str, value: &[Piece], request: &Request) -> Result<bool, String> {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err(format!("`{name}` as the name of a header"));
+    }
+    let text = literal(value).unwrap_or_default();
+    let is_known = |words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
+    match name.to_ascii_lowercase().as_str() {
+        // JMeter does not send that of a plan either.
+        "content-length" => Ok(false),
+        "connection" if is_known(&["close", "keep-alive"]) => Ok(true),
+        // Those of a cookie manager would go first.
+        "cookie" if request.cookies != Some(true) => Ok(true),
+        "connection" | "transfer-encoding" | "expect" | "cookie" => {
+            Err(format!("the header `{name}` of the plan"))
         }
-        let text = literal(value).unwrap_or_default();
-        match name.to_ascii_lowercase().as_str() {
-            // JMeter does not send that of a plan either.
-            "content-length" => Ok(false),
-            "connection" | "transfer-encoding" | "expect" | "cookie" => {
-                Err(format!("the header `{name}` of the plan"))
-            }
-            "host" if literal(value).is_none() || text.contains(':') => {
-                Err("a header `Host` with a port".to_owned())
-            }
-            _ if text.chars().any(|c| c.is_control() && c != '\t') => {
-                Err(format!("control characters in the header `{name}`"))
-            }
-            _ => Ok(true),
+        "host" if literal(value).is_none() => {
+            Err("a header `Host` that is known only while the plan runs".to_owned())
+        }
+        _ if text.chars().any(|c| c.is_control() && c != '\t') => {
+            Err(format!("control characters in the header `{name}`"))
+        }
+        _ => Ok(true),
+    }
+}
+
+/// The header `Host` as JMeter sends it: with the port of the URL where it has none, and without that of the protocol.
+fn host(given: &str, url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    if scheme.contains('$') || authority.contains('$') {
+        return None;
+    }
+    let port_of = |text: &str| text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    let name = match port_of(given) {
+        Some(_) => given.rsplit_once(':').map_or(given, |(name, _)| name),
+        None => given,
+    };
+    let usual = if scheme == "https" { 443 } else { 80 };
+    Some(match port_of(given).or_else(|| port_of(authority)).filter(|port| *port != usual) {
+        Some(port) => format!("{name}:{port}"),
+        None => name.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host;
+
+    #[test]
+    fn a_host_has_the_port_of_its_url() {
+        for (given, url, expected) in [
+            ("a.test", "http://b.test/x", Some("a.test")),
+            ("a.test", "http://b.test:8080/x", Some("a.test:8080")),
+            ("a.test:99", "http://b.test:8080/", Some("a.test:99")),
+            ("a.test:443", "https://b.test:8443/", Some("a.test")),
+            ("a.test", "http://${host}/", None),
+        ] {
+            assert_eq!(host(given, url).as_deref(), expected, "{given} {url}");
         }
     }
 }

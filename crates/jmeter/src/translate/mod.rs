@@ -6,8 +6,10 @@ mod action;
 mod assertion;
 mod body;
 mod branches;
+mod calls;
 mod condition;
 mod controller;
+mod data;
 mod extractor;
 mod group;
 mod headers;
@@ -16,13 +18,16 @@ mod names;
 mod pattern;
 mod reader;
 mod request;
+mod sampler;
 mod schedule;
 mod script;
 mod texts;
 mod timer;
+mod transfer;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{Defaults, Json, Plan, Step, StepKind, Target, Timeouts, UserTime, Var};
@@ -32,8 +37,10 @@ use squall_plan::template::Template;
 use crate::constants::Constants;
 use crate::elements::Role;
 use crate::tree::{ElementId, Tree};
+use data::{Columns, Data};
 use names::Names;
 use reader::Reader;
+use texts::Piece;
 
 /// How long a request may take, and how long one in flight at the end is waited for: JMeter has no limit, and here
 /// there must be one.
@@ -58,16 +65,35 @@ pub struct Translation {
     pub obstacles: Vec<Obstacle>,
 }
 
-/// Translates a plan, with the values of JMeter's properties (`-J`).
-pub fn translate(tree: &Tree, properties: BTreeMap<String, String>) -> Translation {
+/// What a plan is translated with, beside itself.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// JMeter's properties (`-J`).
+    pub properties: BTreeMap<String, String>,
+    /// The folder that the plan's files are relative to. Of data files whose first line has the names, that is read.
+    pub folder: PathBuf,
+}
+
+/// Translates a plan.
+pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
     let expanded = modules::expand(tree);
     let tree = &expanded.tree;
-    let translator = Translator {
+    let constants = Constants::of(tree, given.properties);
+    let columns = data::columns(tree, &constants, &given.folder);
+    let mut translator = Translator {
         tree,
-        constants: Constants::of(tree, properties),
-        names: Names::of(tree),
+        names: Names::of(tree, &columns),
+        constants,
+        columns,
+        folder: given.folder,
+        made: Vec::new(),
+        data: Data::default(),
+        any_host: Cell::new(false),
+        is_defining: Cell::new(false),
         obstacles: RefCell::default(),
     };
+    translator.define();
+    translator.find_data();
     let plan = translator.plan();
     let mut obstacles = translator.obstacles.into_inner();
     obstacles.extend(expanded.obstacles);
@@ -86,6 +112,17 @@ struct Translator<'t> {
     constants: Constants,
     /// The variables that get values while the plan runs.
     names: Names,
+    /// The variables of each data file.
+    columns: Columns,
+    /// The folder that files are relative to.
+    folder: PathBuf,
+    /// User-defined variables that functions give a value at the start of the run, in the order of the file.
+    made: Vec<(String, Vec<Piece>)>,
+    data: Data,
+    /// Whether a request goes to a host that is known only while the plan runs.
+    any_host: Cell<bool>,
+    /// Whether user-defined variables get their values: before there is a thread that could have others.
+    is_defining: Cell<bool>,
     obstacles: RefCell<Vec<Obstacle>>,
 }
 
@@ -139,6 +176,10 @@ impl Translator<'_> {
         if let Some(root) = self.tree.roots.first().filter(|_| plan.scenarios.is_empty()) {
             self.obstacle(*root, "there is no thread group that sends anything");
         }
+        plan.data = self.data.sources.clone();
+        if self.any_host.get() {
+            plan.allow_hosts.push(Spanned::new("*".to_owned(), Span::default()));
+        }
         plan.target = request::common_origin(&mut plan.scenarios).map(Target::Url);
         plan
     }
@@ -160,18 +201,40 @@ impl Translator<'_> {
         reader.finish();
     }
 
+    /// Finds the user-defined variables that functions give a value: they are as good as any that is set later.
+    fn define(&mut self) {
+        self.is_defining.set(true);
+        for of_element in self.constants.made().to_vec() {
+            let pieces: Vec<(String, Vec<Piece>)> = of_element
+                .into_iter()
+                .filter_map(|(name, source)| Some((name, self.split(&source).ok()?)))
+                // No thread runs yet that would have a number.
+                .filter(|(_, pieces)| !pieces.contains(&Piece::Expr(texts::THREAD.to_owned())))
+                .collect();
+            pieces.iter().for_each(|(name, _)| self.names.add(name));
+            self.made.extend(pieces);
+        }
+        self.is_defining.set(false);
+    }
+
     /// The plan's variables: those that get values while it runs, with what they are before.
     fn variables(&self) -> Vec<Var> {
-        let vars = self.names.iter().map(|(name, variable)| {
+        let var = |name: &str, value: Template| Var {
+            name: Spanned::new(name.to_owned(), Span::default()),
+            value: Json::Text(value),
+            secret: None,
+        };
+        let is_made = |name: &str| self.made.iter().any(|(made, _)| made == name);
+        let vars = self.names.iter().filter(|(name, _)| !is_made(name)).map(|(name, variable)| {
             // JMeter leaves a variable that has no value as it was written.
             let written = format!("${{{name}}}");
-            let value = self.constants.variable(name).unwrap_or(&written);
-            Var {
-                name: Spanned::new(variable.to_owned(), Span::default()),
-                value: Json::Text(Template::text(value)),
-                secret: None,
-            }
+            var(variable, Template::text(self.constants.variable(name).unwrap_or(&written)))
         });
+        let made = self.made.iter().filter_map(|(name, pieces)| {
+            let root = *self.tree.roots.first()?;
+            Some(var(self.names.variable(name)?, self.template_of(root, pieces)))
+        });
+        let vars = vars.chain(made);
         let mut vars: Vec<Var> = vars.collect();
         // Constants stand in requests as text: for these alone the plan says what is masked wherever it shows.
         for (index, (name, value)) in self.constants.secrets().enumerate() {

@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::data::Columns;
+use crate::properties::{Property, PropertyValue};
 use crate::tree::{Element, Tree};
 
 /// Names that mean something else in expressions.
-const TAKEN: [&str; 15] = [
+const TAKEN: [&str; 18] = [
+    "head",
+    "head_bytes",
+    "reason",
     "status",
     "body",
     "body_bytes",
@@ -25,49 +30,69 @@ const TAKEN: [&str; 15] = [
 
 /// JMeter's names, each with the variable that it is here.
 #[derive(Debug, Default)]
-pub(super) struct Names(BTreeMap<String, String>);
+pub(super) struct Names {
+    variables: BTreeMap<String, String>,
+    /// What is taken by something else.
+    reserved: Vec<String>,
+}
 
 impl Names {
-    /// All that extractors of a plan set.
-    pub(super) fn of(tree: &Tree) -> Names {
+    /// All that the elements of a plan set, with the columns of data files.
+    pub(super) fn of(tree: &Tree, columns: &Columns) -> Names {
         let mut names = Names::default();
         for (id, element) in tree.iter() {
             if tree.takes_part(id) {
                 set_by(element).into_iter().for_each(|name| names.add(&name));
             }
         }
+        columns.values().flatten().flatten().for_each(|name| names.add(name));
         names
     }
 
-    fn add(&mut self, name: &str) {
-        if name.is_empty() || self.0.contains_key(name) {
+    pub(super) fn add(&mut self, name: &str) {
+        if name.is_empty() || self.variables.contains_key(name) {
             return;
         }
+        let variable = self.free(name);
+        self.variables.insert(name.to_owned(), variable);
+    }
+
+    /// A name that nothing else has, like this one.
+    pub(super) fn reserve(&mut self, wish: &str) -> String {
+        let name = self.free(if wish.is_empty() { "data" } else { wish });
+        self.reserved.push(name.clone());
+        name
+    }
+
+    /// A name of squall's, like this one, that is free.
+    fn free(&self, name: &str) -> String {
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut variable: String =
             name.chars().map(|c| if is_letter(c) { c } else { '_' }).collect();
         if variable.starts_with(|c: char| c.is_ascii_digit()) {
             variable.insert(0, '_');
         }
-        while TAKEN.contains(&variable.as_str()) || self.0.values().any(|own| *own == variable) {
+        while TAKEN.contains(&variable.as_str())
+            || self.variables.values().chain(&self.reserved).any(|own| *own == variable)
+        {
             variable.push('_');
         }
-        self.0.insert(name.to_owned(), variable);
+        variable
     }
 
     /// The variable of a name, if anything sets it.
     pub(super) fn variable(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.variables.get(name).map(String::as_str)
     }
 
     /// All, in the order of their names.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, variable)| (name.as_str(), variable.as_str()))
+        self.variables.iter().map(|(name, variable)| (name.as_str(), variable.as_str()))
     }
 
     /// Whether an extractor that sets a variable makes others with it, such as `name_g1` or `name_matchNr`.
     pub(super) fn is_made_beside(&self, name: &str) -> bool {
-        self.0.keys().any(|set| {
+        self.variables.keys().any(|set| {
             let rest = name.strip_prefix(set.as_str()).and_then(|rest| rest.strip_prefix('_'));
             rest.is_some_and(|rest| {
                 let number = rest.strip_prefix('g').unwrap_or(rest);
@@ -84,12 +109,25 @@ fn set_by(element: &Element) -> Vec<String> {
         "BoundaryExtractor" => "BoundaryExtractor.refname",
         "JSONPostProcessor" => "JSONPostProcessor.referenceNames",
         "ForeachController" => "ForeachController.returnVal",
+        "CounterConfig" => "CounterConfig.name",
+        "RandomVariableConfig" => "variableName",
+        "UserParameters" => {
+            let list = element.properties.list("UserParameters.names").iter();
+            return list.filter_map(text_of).collect();
+        }
         _ => return Vec::new(),
     };
     let text = element.properties.text(property).unwrap_or_default();
     match element.class.as_str() {
         "JSONPostProcessor" => text.split(';').map(|name| name.trim().to_owned()).collect(),
         _ => vec![text.to_owned()],
+    }
+}
+
+fn text_of(property: &Property) -> Option<String> {
+    match &property.value {
+        PropertyValue::Text(text) => Some(text.clone()),
+        _ => None,
     }
 }
 

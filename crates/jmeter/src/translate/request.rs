@@ -9,12 +9,9 @@ use squall_plan::template::Template;
 use super::Translator;
 use super::group::Gathered;
 use super::reader::Reader;
-use super::texts::Piece;
+use super::texts::{Piece, expression, literal, merged, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
-
-/// Most redirects that JMeter follows.
-const MOST_REDIRECTS: u32 = 20;
 
 /// The properties of a request, each the sampler's own or else that of the nearest defaults.
 pub(super) struct Options<'t> {
@@ -81,17 +78,20 @@ impl Translator<'_> {
         let mut request = Request {
             name: Some(self.template(id, &self.tree.element(id).name))
                 .filter(|name| !name.source().is_empty()),
-            redirects: options.flag("HTTPSampler.follow_redirects").then_some(MOST_REDIRECTS),
             timeout: self.timeouts(&options),
             cookies: (!cookies.is_empty()).then_some(true),
             method,
             ..Request::default()
         };
         gathered.cookie_managers.extend(cookies);
-        self.refused(id, &options);
+        self.refused(&options);
+        self.transfer(id, &options, held, gathered, &mut request);
+        let client = self.client(id, &options);
         let content_type = self.content(id, &options, &mut request);
+        let content_type = client.content_type(content_type);
         let keep_alive = options.flag("HTTPSampler.use_keepalive");
-        self.headers(held, keep_alive, content_type.as_deref(), &mut request);
+        self.headers((id, held), (client, keep_alive), content_type.as_deref(), &mut request);
+        self.credentials(id, held, &mut request);
         self.extracts(held, &mut request);
         self.checks(held, &mut request);
         options.readers.into_iter().for_each(Reader::finish);
@@ -99,24 +99,9 @@ impl Translator<'_> {
     }
 
     /// Options that have no equal, and those that change nothing.
-    fn refused(&self, id: ElementId, options: &Options<'_>) {
-        options.refuse("HTTPSampler.auto_redirects", "redirects within the HTTP client");
+    fn refused(&self, options: &Options<'_>) {
         options.refuse("HTTPSampler.md5", "MD5 sums in the place of responses");
-        let is_multipart = options.flag("HTTPSampler.DO_MULTIPART_POST");
-        if is_multipart {
-            self.obstacle(id, "a multipart body");
-        }
-        options.pass(&["HTTPSampler.BROWSER_COMPATIBLE_MULTIPART", "HTTPSampler.monitor"]);
-        let loads = options.flag("HTTPSampler.image_parser");
-        if loads {
-            self.obstacle(id, "embedded resources");
-        }
-        options.pass(&[
-            "HTTPSampler.concurrentDwn",
-            "HTTPSampler.concurrentPool",
-            "HTTPSampler.embedded_url_re",
-            "HTTPSampler.embedded_url_exclude_re",
-        ]);
+        options.pass(&["HTTPSampler.monitor"]);
         options.given("HTTPSampler.ipSource", "a source address");
         options.pass(&["HTTPSampler.ipSourceType"]);
         options.given("HTTPSampler.proxyHost", "a proxy of its own");
@@ -124,15 +109,6 @@ impl Translator<'_> {
         let of_proxy: Vec<String> =
             of_proxy.iter().map(|name| format!("HTTPSampler.{name}")).collect();
         options.pass(&of_proxy.iter().map(String::as_str).collect::<Vec<_>>());
-        let implementation = options.constant("HTTPSampler.implementation").unwrap_or_default();
-        // JMeter takes its HttpClient 4 for 3.1, which it has no more.
-        if !matches!(implementation.as_str(), "" | "HttpClient4" | "HttpClient3.1") {
-            self.obstacle(id, format!("the implementation `{implementation}`"));
-        }
-        let charset = options.constant("HTTPSampler.contentEncoding").unwrap_or_default();
-        if !charset.is_empty() && !charset.eq_ignore_ascii_case("utf-8") {
-            self.obstacle(id, format!("the content encoding `{charset}`"));
-        }
     }
 
     fn timeouts(&self, options: &Options<'_>) -> Timeouts {
@@ -148,8 +124,34 @@ impl Translator<'_> {
         }
     }
 
+    /// Where a request goes. What JMeter does not send at all, for what its URL is, fails here too.
+    pub(super) fn url(
+        &self,
+        id: ElementId,
+        options: &Options<'_>,
+        path: Vec<Piece>,
+        query: Vec<Piece>,
+    ) -> Vec<Piece> {
+        // A whole URL in the path goes first, and one that is not sent asks for none of them.
+        options.pass(&["HTTPSampler.protocol", "HTTPSampler.domain", "HTTPSampler.port"]);
+        let located = match path.iter().chain(&query).find_map(illegal) {
+            Some(what) => Err(what),
+            None if is_whole(&path) => return path,
+            None => self.located(id, options, path),
+        };
+        match located {
+            Ok(mut url) => {
+                url.extend(query);
+                let mut url = merged(url);
+                shorten(&mut url);
+                url
+            }
+            Err(what) => vec![Piece::Expr(format!("fail({})", quoted(&what)))],
+        }
+    }
+
     /// The path as it is sent, or a whole URL.
-    pub(super) fn path(&self, id: ElementId, options: &Options<'_>) -> Vec<Piece> {
+    pub(super) fn path(&self, options: &Options<'_>) -> Vec<Piece> {
         let reader = options.of("HTTPSampler.path");
         let mut path = self.pieces(reader.element, reader.source("HTTPSampler.path"));
         for piece in &mut path {
@@ -157,49 +159,127 @@ impl Translator<'_> {
                 *text = text.replace(' ', "%20");
             }
         }
-        if let Some(Piece::Expr(_)) = path.first() {
-            self.obstacle(id, "a path that begins with what is known only while the plan runs");
-        }
-        let begins = matches!(path.first(), Some(Piece::Text(text)) if text.starts_with('/'));
+        let begins = match path.first() {
+            Some(Piece::Text(text)) => text.starts_with('/'),
+            // What it begins with is looked at when it is known.
+            Some(Piece::Expr(_)) => true,
+            None => false,
+        };
         if !begins && !is_whole(&path) {
             path.insert(0, Piece::Text("/".to_owned()));
-        }
-        if let Some(what) =
-            path.iter().find_map(|piece| illegal(piece).or_else(|| shortened(piece)))
-        {
-            self.obstacle(id, what);
         }
         path
     }
 
-    /// `http://host:port`.
-    pub(super) fn origin(&self, id: ElementId, options: &Options<'_>) -> String {
-        let part = |name| options.constant(name).unwrap_or_default();
-        let protocol = match part("HTTPSampler.protocol").to_ascii_lowercase() {
-            empty if empty.is_empty() => "http".to_owned(),
-            protocol => protocol,
+    /// A path behind `http://host:port`; if only the run knows what it begins with, it may be a whole URL.
+    ///
+    /// # Errors
+    /// Why JMeter does not send the request.
+    fn located(
+        &self,
+        id: ElementId,
+        options: &Options<'_>,
+        path: Vec<Piece>,
+    ) -> Result<Vec<Piece>, String> {
+        let origin = self.origin(id, options)?;
+        let Some(Piece::Expr(begin)) = path.first().cloned() else {
+            return Ok([origin, path].concat());
         };
-        if !matches!(protocol.as_str(), "http" | "https") {
-            self.obstacle(id, format!("the protocol `{protocol}`"));
-        }
-        let host = part("HTTPSampler.domain");
-        let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        self.any_host.set(true);
+        let begin = format!("string({begin})");
+        let begins = |text: &str| format!("{begin}.startsWith({})", quoted(text));
+        let url = format!("{} || {}", begins("http://"), begins("https://"));
+        let slash = format!("({} ? {} : {})", begins("/"), quoted(""), quoted("/"));
+        let origin = expression(&origin);
+        let first = format!("({url} ? {} : {origin} + {slash}) + {begin}", quoted(""));
+        Ok(std::iter::once(Piece::Expr(first)).chain(path.into_iter().skip(1)).collect())
+    }
+
+    /// `http://host:port`.
+    fn origin(&self, id: ElementId, options: &Options<'_>) -> Result<Vec<Piece>, String> {
+        let part = |name| {
+            let reader = options.of(name);
+            self.pieces(reader.element, reader.source(name))
+        };
+        let protocol = part("HTTPSampler.protocol");
+        let mut host = part("HTTPSampler.domain");
+        let port = part("HTTPSampler.port");
+        let mut origin = self.protocol(id, &protocol)?;
+        origin.push(Piece::Text("://".to_owned()));
         if host.is_empty() {
-            self.obstacle(id, "a request without a host");
-        } else if !host.chars().all(is_good) {
-            self.obstacle(id, format!("`{host}` as a host"));
+            return Err("a request without a host".to_owned());
         }
-        // What is no number is the port of the protocol.
-        let port = part("HTTPSampler.port").trim().parse::<i64>().ok();
-        match port {
-            Some(80) if protocol == "http" => format!("{protocol}://{host}"),
-            Some(443) if protocol == "https" => format!("{protocol}://{host}"),
-            Some(port @ 1..=65_535) => format!("{protocol}://{host}:{port}"),
-            Some(port) => {
-                self.obstacle(id, format!("the port {port}"));
-                String::new()
+        if host.iter().any(|piece| matches!(piece, Piece::Expr(_))) {
+            self.any_host.set(true);
+        }
+        // What follows a slash is a path, before the port.
+        let mut behind = None;
+        if let [Piece::Text(text)] = host.as_mut_slice()
+            && let Some(at) = text.find('/').filter(|at| *at > 0)
+        {
+            behind = Some(Piece::Text(text.split_off(at)));
+        }
+        let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        for piece in &host {
+            match piece {
+                Piece::Text(text) if text.contains([':', '@', '[', ']', '?', '#']) => {
+                    self.obstacle(id, format!("`{text}` as a host"));
+                }
+                Piece::Text(text) if !text.chars().all(is_good) => {
+                    return Err(format!("`{text}` as a host"));
+                }
+                _ => {}
             }
-            None => format!("{protocol}://{host}"),
+        }
+        if let Some(what) = behind.as_ref().and_then(illegal) {
+            return Err(what);
+        }
+        let port = self.port(id, &protocol, &port);
+        origin.extend(host.into_iter().chain(behind).chain(port));
+        Ok(origin)
+    }
+
+    /// Which protocol; HTTP where none is given.
+    fn protocol(&self, id: ElementId, given: &[Piece]) -> Result<Vec<Piece>, String> {
+        let Some(text) = literal(given) else {
+            self.any_host.set(true);
+            let text = expression(given);
+            let http = quoted("http");
+            let known = format!("{text} == {} ? {http} : {text}", quoted(""));
+            return Ok(vec![Piece::Expr(known)]);
+        };
+        let text = text.to_ascii_lowercase();
+        match text.as_str() {
+            "" => Ok(vec![Piece::Text("http".to_owned())]),
+            "http" | "https" => Ok(vec![Piece::Text(text)]),
+            "file" | "ftp" | "jar" | "mailto" => {
+                self.obstacle(id, format!("the protocol `{text}`"));
+                Ok(vec![Piece::Text(text)])
+            }
+            _ => Err(format!("the protocol `{text}`")),
+        }
+    }
+
+    /// `:port`, where it is not that of the protocol.
+    fn port(&self, id: ElementId, protocol: &[Piece], given: &[Piece]) -> Option<Piece> {
+        let Some(text) = literal(given) else {
+            self.any_host.set(true);
+            let text = expression(given);
+            let is_number = format!("({text}).matches({})", quoted("^[1-9][0-9]*$"));
+            let (colon, none) = (quoted(":"), quoted(""));
+            return Some(Piece::Expr(format!("{is_number} ? {colon} + {text} : {none}")));
+        };
+        let is = |name: &str| literal(protocol).is_some_and(|text| text.eq_ignore_ascii_case(name));
+        // What is no number, and 0, is the port of the protocol.
+        match text.trim().parse::<i64>().ok()? {
+            0 => None,
+            80 if is("http") || is("") => None,
+            443 if is("https") => None,
+            port @ 1..=65_535 => Some(Piece::Text(format!(":{port}"))),
+            port => {
+                self.obstacle(id, format!("the port {port}"));
+                None
+            }
         }
     }
 }
@@ -223,14 +303,33 @@ pub(super) fn illegal(piece: &Piece) -> Option<String> {
     is_bad.then(|| "a `%` that encodes nothing in a URL".to_owned())
 }
 
-/// What of a path JMeter's client makes shorter.
-fn shortened(piece: &Piece) -> Option<String> {
-    let Piece::Text(text) = piece else { return None };
-    let path = text.split_once("://").map_or(text.as_str(), |(_, rest)| rest);
-    let path = path.split('?').next().unwrap_or_default();
-    let within = ["//", "/./", "/../"].iter().find(|part| path.contains(**part));
-    let at_end = ["/.", "/.."].iter().find(|end| path.ends_with(**end));
-    within.or(at_end).map(|part| format!("`{part}` in a path"))
+/// Leaves one of several slashes that follow each other in a path, as JMeter's client does.
+fn shorten(path: &mut [Piece]) {
+    let mut last = None;
+    for piece in path {
+        let Piece::Text(text) = piece else {
+            last = None;
+            continue;
+        };
+        let (begin, rest) = match text.find("://").filter(|_| last.is_none()) {
+            Some(at) => text.split_at(at + 3),
+            None => ("", text.as_str()),
+        };
+        let (rest, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+        let mut shorter = begin.to_owned();
+        for c in rest.chars() {
+            if c != '/' || last != Some('/') {
+                shorter.push(c);
+            }
+            last = Some(c);
+        }
+        shorter.push_str(query);
+        let is_over = !query.is_empty();
+        *text = shorter;
+        if is_over {
+            return;
+        }
+    }
 }
 
 /// The origin that most requests go to, which is taken off their URLs.
@@ -265,14 +364,14 @@ fn split_origin(url: &str) -> Option<(&str, &str)> {
     (!origin.contains('$') && !path.starts_with("//")).then_some((origin, path))
 }
 
-fn each_request(steps: &mut [Step], see: &mut dyn FnMut(&mut Request)) {
+fn each_request<'s>(
+    steps: impl IntoIterator<Item = &'s mut Step>,
+    see: &mut dyn FnMut(&mut Request),
+) {
     for step in steps {
         match &mut step.kind {
             StepKind::Request(request) => see(request),
-            StepKind::Group { steps, .. }
-            | StepKind::Repeat { steps, .. }
-            | StepKind::OncePerUser(steps) => each_request(steps, see),
-            _ => {}
+            _ => each_request(step.inner_mut().collect::<Vec<_>>(), see),
         }
     }
 }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use squall_plan::yaml;
 
 use super::*;
@@ -37,7 +35,7 @@ const TO_SHOP: &str = r#"<stringProp name="HTTPSampler.domain">shop.test</string
 /// A plan's translation as YAML from its scenarios on, and its obstacles with the elements' names.
 fn translated(text: &str) -> (String, Vec<String>) {
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let Translation { plan, obstacles } = translate(&tree, BTreeMap::new());
+    let Translation { plan, obstacles } = translate(&tree, Surroundings::default());
     let named =
         |obstacle: &Obstacle| format!("{}: {}", tree.element(obstacle.element).name, obstacle.what);
     let text = yaml::print(&plan, false);
@@ -76,12 +74,9 @@ fn a_request_says_all_that_jmeter_would_send() {
 fn what_has_no_equal_is_an_obstacle() {
     let flag = |name: &str| format!(r#"<boolProp name="HTTPSampler.{name}">true</boolProp>"#);
     for (properties, expected) in [
-        (flag("image_parser"), "embedded resources"),
-        (flag("DO_MULTIPART_POST"), "a multipart body"),
+        (flag("md5"), "MD5 sums in the place of responses"),
         (flag("novel"), "the property `HTTPSampler.novel`"),
         (string("HTTPSampler.method", "TRACE"), "the method `TRACE`"),
-        (string("HTTPSampler.path", "/a//b"), "`//` in a path"),
-        (string("HTTPSampler.path", "/a|b"), "`|` in a URL"),
         (string("HTTPSampler.path", "/${__log(x)}"), "the function `__log`, as it is used there"),
         ("<novel/>".to_owned(), "the tag `novel`"),
     ] {
@@ -95,12 +90,12 @@ fn what_has_no_equal_is_an_obstacle() {
 fn what_is_not_known_stops_the_plan_in_the_inventory() {
     let text = plan(&request("r", TO_SHOP, "<com.example.Brew testname=\"b\"/><hashTree/>"));
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let translation = translate(&tree, BTreeMap::new());
+    let translation = translate(&tree, Surroundings::default());
     let found = inventory(&tree, &translation.obstacles);
     assert_eq!(found.obstacles().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["b"]);
     let text = plan(&request("r", TO_SHOP, ""));
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    assert!(inventory(&tree, &translate(&tree, BTreeMap::new()).obstacles).is_whole());
+    assert!(inventory(&tree, &translate(&tree, Surroundings::default()).obstacles).is_whole());
 }
 
 #[test]
@@ -147,15 +142,14 @@ fn what_is_extracted_is_a_variable_that_stays_as_written_until_then() {
         string("RegexExtractor.match_number", "1"),
     );
     let first = request("first", TO_SHOP, &extractor);
-    let path = string("HTTPSampler.path", "/${user.id}/${nobody}?q=${__UUID}");
+    let path = string("HTTPSampler.path", "/${user.id}/x?q=${__UUID}");
     let (text, obstacles) =
         translated(&plan(&(first + &request("second", &format!("{TO_SHOP}{path}"), ""))));
-    // What nobody sets stays as it is written, and no URL may have that.
-    assert_eq!(obstacles, ["second: `{` in a URL"]);
+    assert_eq!(obstacles, [""; 0]);
     for line in [
         r#""user_id":"#,
         r#""value": "$${user.id}""#,
-        r#""get": "/${user_id}/$${nobody}?q=${uuid()}""#,
+        r#""get": "/${user_id}/x?q=${uuid()}""#,
         r#""default": "${user_id}""#,
         r#""match": 1"#,
     ] {
@@ -185,8 +179,149 @@ fn assertions_are_checks() {
         assert!(text.contains(expected), "{expected}\n{text}");
         assert_eq!(text.contains("status < 400"), field == "response_code", "{text}");
     }
-    let below = assertion("Assertion.response_message", "16", "OK");
-    assert_eq!(obstacles("", &below), ["a: the field `Assertion.response_message`"]);
+    let below = assertion("Assertion.request_data", "16", "OK");
+    assert_eq!(obstacles("", &below), ["a: the field `Assertion.request_data`"]);
+}
+
+/// The line of the request's URL.
+fn url(properties: &str) -> String {
+    let (text, obstacles) = translated(&plan(&request("r", properties, "")));
+    assert_eq!(obstacles, [""; 0], "{properties}");
+    let line = text.lines().find(|line| line.contains("\"get\":")).expect("a URL");
+    line.trim()
+        .trim_start_matches("\"get\": ")
+        .trim_start_matches("- ")
+        .trim_end_matches(',')
+        .to_owned()
+}
+
+#[test]
+fn urls_are_those_that_jmeter_sends() {
+    let part = |name: &str, value: &str| string(&format!("HTTPSampler.{name}"), value);
+    let at = |host: &str, path: &str| part("domain", host) + &part("path", path);
+    for (properties, expected) in [
+        (at("a.test", "//a//b?x=//y"), "/a/b?x=//y"),
+        (at("a.test/", "/b"), "/b"),
+        (at("a.test", "/a|b"), "${fail("),
+        (at("a.test", "/${nobody}"), "${fail("),
+        (at("${nobody}", "/a"), "${fail("),
+        (part("path", "/a"), "${fail("),
+        (at("a.test", "/a") + &part("protocol", "${nobody}"), "${fail("),
+        (at("a.test", "/a") + &part("port", "0"), "/a"),
+    ] {
+        assert!(url(&properties).contains(expected), "{properties}\n{}", url(&properties));
+    }
+}
+
+/// A data file with these variables, of these properties.
+fn data_file(names: &str, more: &str) -> String {
+    format!(
+        r#"<CSVDataSet testname="data">{}{}{more}</CSVDataSet><hashTree/>"#,
+        string("filename", "users.csv"),
+        string("variableNames", names),
+    )
+}
+
+#[test]
+fn columns_are_variables_from_each_iteration_on() {
+    let to = string("HTTPSampler.domain", "${host}") + &string("HTTPSampler.path", "/${user id}");
+    let (text, obstacles) =
+        translated(&plan(&(data_file("user id,host", "") + &request("r", &to, ""))));
+    assert_eq!(obstacles, [""; 0]);
+    for line in [
+        r#""csv": "users.csv""#,
+        r#""skip_header": true"#,
+        r#""quotes": false"#,
+        r#""ragged": true"#,
+        r#""user_id": "${users.user_id}""#,
+        r#""host": "${has(users.host) ? users.host : host}""#,
+        r#""get": "http://${host}/${user_id}""#,
+    ] {
+        assert_eq!(text.contains(line), line != r#""skip_header": true"#, "{line}\n{text}");
+    }
+    assert!(text.contains(r#""*""#) && !text.contains("next_row"), "{text}");
+}
+
+#[test]
+fn data_goes_on_with_the_controller_around_it() {
+    let flag = |name: &str, is: bool| format!(r#"<boolProp name="{name}">{is}</boolProp>"#);
+    let looped = |below: &str| {
+        format!(
+            r#"<LoopController testname="l">{}</LoopController><hashTree>{below}</hashTree>"#,
+            string("LoopController.loops", "2")
+        )
+    };
+    let ends = flag("recycle", false) + &string("shareMode", "shareMode.thread");
+    let inner = looped(&(data_file("a", &ends) + &request("r", TO_SHOP, "")));
+    let (text, obstacles) = translated(&plan(&inner));
+    assert_eq!(obstacles, [""; 0]);
+    for line in [
+        r#""advance": "step""#,
+        r#""at_end": "eof""#,
+        r#""share": "user""#,
+        r#""next_row": "users""#,
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let without_names = obstacles_of(&plan(&data_file("", "")));
+    let is_said = |what: &String| what.starts_with("data: names in the first line of `users.csv`");
+    assert!(without_names.iter().any(is_said), "{without_names:?}");
+}
+
+fn obstacles_of(text: &str) -> Vec<String> {
+    translated(text).1
+}
+
+#[test]
+fn counters_and_chance_are_variables() {
+    let counter = format!(
+        r#"<CounterConfig testname="c">{}{}{}{}{}</CounterConfig><hashTree/>"#,
+        string("CounterConfig.start", "5"),
+        string("CounterConfig.end", "6"),
+        string("CounterConfig.incr", "1"),
+        string("CounterConfig.name", "n"),
+        string("CounterConfig.format", "u000"),
+    );
+    let chance = format!(
+        r#"<RandomVariableConfig testname="x">{}{}{}</RandomVariableConfig><hashTree/>"#,
+        string("minimumValue", "1"),
+        string("maximumValue", "9"),
+        string("variableName", "x"),
+    );
+    let path = string("HTTPSampler.path", "/${n}/${x}");
+    let text = plan(&(counter + &chance + &request("r", &(TO_SHOP.to_owned() + &path), "")));
+    let (text, obstacles) = translated(&text);
+    assert_eq!(obstacles, [""; 0]);
+    for line in [
+        r#""from": 5"#,
+        r#""to": 6"#,
+        r#""n": "u${pad(string(counter.number), 3, \"0\")}""#,
+        r#""x": "${random(1, 9)}""#,
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn functions_become_expressions() {
+    for (source, expected) in [
+        ("${__urlencode(a b)}", r#"form_encode(\"a b\")"#),
+        ("${__RandomString(4,ab)}", r#"random_string(4, \"ab\")"#),
+        ("${__time(yyyy)}", r#"date(now_ms(), \"%Y\")"#),
+        ("${__changeCase(a,LOWER)}", r#"lower(\"a\")"#),
+        ("${__intSum(1,2,3)}", "1 + 2 + 3"),
+        ("${__char(65,0x42)}", "/AB"),
+        ("${__eval(x)}${__threadNum}", "/x${user + 1}"),
+    ] {
+        let path = string("HTTPSampler.path", &format!("/{source}"));
+        let (text, obstacles) = translated(&plan(&request("r", &(TO_SHOP.to_owned() + &path), "")));
+        assert_eq!(obstacles, [""; 0], "{source}");
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    for source in ["${__Random(1,2,x)}", "${__time(YYYY)}", "${__counter(TRUE)}"] {
+        let path = string("HTTPSampler.path", &format!("/{source}"));
+        assert_eq!(obstacles(&path, "").len(), 1, "{source}");
+    }
 }
 
 mod controllers;

@@ -6,11 +6,14 @@ use squall_plan::template::Template;
 
 use super::Translator;
 use crate::functions;
-use crate::text::{Call, Part, Text};
+use crate::text::{Part, Text};
 use crate::tree::ElementId;
 
 /// Variables that JMeter sets itself.
 const OF_JMETER: [&str; 4] = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
+
+/// The number of a thread within its group, from 1.
+pub(super) const THREAD: &str = "user + 1";
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,23 +61,15 @@ impl Translator<'_> {
         // Where nothing can be replaced the text stays as it was written.
         let text =
             Text::parse(source, &functions::is_function).unwrap_or_else(|_| Text::literal(source));
-        let mut pieces: Vec<Piece> = Vec::new();
-        for part in &text.parts {
-            let piece = match part {
-                Part::Literal(text) => Piece::Text(text.clone()),
-                Part::Variable(name) => self.variable(name)?,
-                Part::Call(call) => self.call(call)?,
-            };
-            match (pieces.last_mut(), piece) {
-                (_, Piece::Text(text)) if text.is_empty() => {}
-                (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-                (_, piece) => pieces.push(piece),
-            }
-        }
-        Ok(pieces)
+        let pieces = text.parts.iter().map(|part| match part {
+            Part::Literal(text) => Ok(Piece::Text(text.clone())),
+            Part::Variable(name) => self.variable(name),
+            Part::Call(call) => self.call(call),
+        });
+        Ok(merged(pieces.collect::<Result<_, _>>()?))
     }
 
-    fn variable(&self, name: &str) -> Result<Piece, String> {
+    pub(super) fn variable(&self, name: &str) -> Result<Piece, String> {
         if let Some(variable) = self.names.variable(name) {
             return Ok(Piece::Expr(variable.to_owned()));
         }
@@ -91,58 +86,18 @@ impl Translator<'_> {
             None => Ok(Piece::Text(format!("${{{name}}}"))),
         }
     }
+}
 
-    fn call(&self, call: &Call) -> Result<Piece, String> {
-        if let Some(language) = super::condition::language_of(&call.name) {
-            return self.script_text(language, call);
+/// The same pieces, with texts joined that follow each other, and without those that are empty.
+pub(super) fn merged(pieces: Vec<Piece>) -> Vec<Piece> {
+    pieces.into_iter().fold(Vec::new(), |mut joined, piece| {
+        match (joined.last_mut(), piece) {
+            (_, Piece::Text(text)) if text.is_empty() => {}
+            (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+            (_, piece) => joined.push(piece),
         }
-        let parameters = call.parameters.iter().map(|parameter| self.parameter(parameter));
-        let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
-        let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
-        let known = known.unwrap_or_default();
-        let unknown = || Err(format!("the function `{}`, as it is used there", call.name));
-        match (call.name.as_str(), known.as_slice()) {
-            ("__P" | "__property", [_, ..]) => self
-                .constants
-                .property(&call.name, &known)
-                .map_or_else(unknown, |value| Ok(Piece::Text(value))),
-            ("__UUID", []) => Ok(Piece::Expr("uuid()".to_owned())),
-            ("__threadNum", []) if parameters.is_empty() => Ok(Piece::Expr("user + 1".to_owned())),
-            ("__time", [] | [""] | ["", ""]) if parameters.len() == known.len() => {
-                Ok(Piece::Expr("now_ms()".to_owned()))
-            }
-            ("__time", ["/1000"] | ["/1000", ""]) => Ok(Piece::Expr("now()".to_owned())),
-            ("__Random", _) => match parameters.as_slice() {
-                [low, high, rest @ ..] if rest.iter().all(Vec::is_empty) => {
-                    match (whole(low), whole(high)) {
-                        (Some(low), Some(high)) => {
-                            Ok(Piece::Expr(format!("random({low}, {high})")))
-                        }
-                        _ => unknown(),
-                    }
-                }
-                _ => unknown(),
-            },
-            _ => unknown(),
-        }
-    }
-
-    pub(super) fn parameter(&self, parameter: &Text) -> Result<Vec<Piece>, String> {
-        let pieces = parameter.parts.iter().map(|part| match part {
-            Part::Literal(text) => Ok(Piece::Text(text.clone())),
-            Part::Variable(name) => self.variable(name),
-            Part::Call(call) => self.call(call),
-        });
-        let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
-        // Texts are joined, so that what is known is one text.
-        Ok(pieces.into_iter().fold(Vec::new(), |mut joined, piece| {
-            match (joined.last_mut(), piece) {
-                (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-                (_, piece) => joined.push(piece),
-            }
-            joined
-        }))
-    }
+        joined
+    })
 }
 
 /// The text of pieces that are known before the run.
@@ -155,7 +110,7 @@ pub(super) fn literal(pieces: &[Piece]) -> Option<&str> {
 }
 
 /// A whole number as an expression: one that is written, or the value of a variable.
-fn whole(pieces: &[Piece]) -> Option<String> {
+pub(super) fn whole(pieces: &[Piece]) -> Option<String> {
     match pieces {
         [Piece::Text(text)] => text.trim().parse::<i64>().ok().map(|number| number.to_string()),
         [Piece::Expr(expression)] => Some(format!("int({expression})")),

@@ -88,11 +88,23 @@ functions! {
     "lower" 1..=1, true, "lower case: lower(\"AB\") is \"ab\"", |a, _| Ok(Value::text(text(&a[0])?.to_lowercase()));
     "upper" 1..=1, true, "upper case: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
     "trim" 1..=1, true, "without white space at the ends: trim(\" a \") is \"a\"", |a, _| Ok(Value::text(text(&a[0])?.trim()));
+    "pad" 3..=3, true, "filled up at its beginning to so many characters: pad(7, 3, \"0\") is \"007\"", |a, _| {
+        let (text, fill) = (of_value(&a[0])?, text(&a[2])?);
+        let length = usize::try_from(whole(&a[1])?).unwrap_or(0);
+        let missing = length.saturating_sub(text.chars().count());
+        fitting(missing.saturating_mul(4))?;
+        let fill: String = fill.chars().cycle().take(missing).collect();
+        Ok(Value::text(format!("{fill}{text}")))
+    };
     "replace" 3..=3, true, "one text in place of another: replace(\"a-b\", \"-\", \"+\")", |a, _| {
         let (whole, from, to) = (text(&a[0])?, text(&a[1])?, text(&a[2])?);
         fitting(whole.matches(&*from).count().saturating_mul(to.len()))?;
         Ok(Value::text(whole.replace(&*from, &to)))
     };
+    "list" 1..=1, true, "a list as it is, any other value as the one element of a list: list(1) is [1]", |a, _| Ok(match a[0].as_ref().to_value() {
+        list @ Value::List(_) => list,
+        one => Value::List(vec![one].into()),
+    });
     "split" 2..=2, true, "a list of parts: split(\"a,b\", \",\")", |a, _| {
         let (whole, by) = (text(&a[0])?, text(&a[1])?);
         let parts: Vec<Value> = whole.split(&*by).map(Value::text).take(MAX_WEIGHT / NODE_WEIGHT + 1).collect();
@@ -118,6 +130,7 @@ functions! {
         Ok(Value::text(chars.chars().skip(from).take(to.saturating_sub(from)).collect::<String>()))
     };
     "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| Ok(Value::text(percent_encode(&of_value(&a[0])?)));
+    "form_encode" 1..=1, true, "encoded as a form's field: form_encode(\"a b&\") is \"a+b%26\"", |a, _| Ok(Value::text(form_encoded(&of_value(&a[0])?)));
     "form_decode" 1..=1, true, "the text of a form's field, as its encoding has it: form_decode(\"a+b%26\") is \"a b&\"", |a, _| form_decoded(bytes(&a[0])?);
     "base64" 1..=1, true, "base64 of a text: base64(\"a\") is \"YQ==\"", |a, _| Ok(Value::text(STANDARD.encode(bytes(&a[0])?)));
     "base64_decode" 1..=1, true, "the text of a base64: base64_decode(\"YQ==\") is \"a\"", |a, _| digest::decode(&STANDARD, bytes(&a[0])?);
@@ -141,6 +154,7 @@ functions! {
         a[0].as_ref().to_value().write_json(&mut out);
         Ok(Value::text(String::from_utf8_lossy(&out)))
     };
+    "fail" 1..=1, false, "fails, for this reason, where a value is needed: fail(\"no host\")", |a, _| Err(EvalError::new(text(&a[0])?.into_owned()));
     "random" 2..=2, false, "a whole number between two, both included: random(1, 6)", |a, scope| {
         let (low, high) = (whole(&a[0])?, whole(&a[1])?);
         if low > high {
@@ -164,10 +178,18 @@ functions! {
         }
         Ok(Value::Int(random::poisson(mean, || random::uniform(scope.random()))))
     };
-    "random_string" 1..=1, false, "a string of so many random letters and digits: random_string(8)", |a, scope| {
-        const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    "random_string" 1..=2, false, "a string of so many random letters and digits: random_string(8); of other characters: random_string(8, \"01\")", |a, scope| {
+        const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
         let length = whole(&a[0])?.clamp(0, 1 << 20);
-        Ok(Value::text((0..length).map(|_| char::from(LETTERS[(scope.random() % 62) as usize])).collect::<String>()))
+        let letters: Vec<char> = match a.get(1) {
+            Some(letters) => text(letters)?.chars().collect(),
+            None => LETTERS.chars().collect(),
+        };
+        if letters.is_empty() {
+            return Err(EvalError::new("random_string() needs characters to choose from"));
+        }
+        let count = letters.len() as u64;
+        Ok(Value::text((0..length).map(|_| letters[(scope.random() % count) as usize]).collect::<String>()))
     };
     "choice" 1..=1, false, "one element of a list, at random: choice([\"a\", \"b\"])", |a, scope| match a[0].as_ref() {
         ValueRef::List(items) if !items.is_empty() => Ok(items[(scope.random() % items.len() as u64) as usize].clone()),
@@ -180,6 +202,9 @@ functions! {
         Ok(Value::text(format!("{}-{}-{}-{}-{}", &h[..8], &h[8..12], &h[12..16], &h[16..20], &h[20..])))
     };
     "now" 0..=0, false, "seconds since 1970", |_, scope| Ok(Value::Int(scope.now_unix_ms() / 1_000));
+    "date" 2..=2, true, "milliseconds since 1970 as a date in UTC: date(now_ms(), \"%Y-%m-%dT%H:%M:%S.%LZ\"); also %y %e %j %I %p %a %A %b %B %z %s", |a, _| {
+        super::date::formatted(whole(&a[0])?, &text(&a[1])?).map(Value::text).map_err(EvalError::new)
+    };
     "now_ms" 0..=0, false, "milliseconds since 1970", |_, scope| Ok(Value::Int(scope.now_unix_ms()));
 }
 
@@ -232,6 +257,21 @@ pub(super) fn precompiled(
         _ => None,
     };
     Ok(Tree::Call(Call { function, pattern }, args))
+}
+
+/// A text as `application/x-www-form-urlencoded` has it, in UTF-8.
+fn form_encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
+                out.push(char::from(byte));
+            }
+            b' ' => out.push('+'),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
 }
 
 /// What `application/x-www-form-urlencoded` encodes.

@@ -7,6 +7,7 @@
 //! ints and floats compare and calculate with each other.
 
 mod bind;
+mod date;
 mod digest;
 mod eval;
 pub mod functions;

@@ -207,6 +207,11 @@ fn digests_have_formats_and_raw_ones_are_keys() {
         ("base64_decode(base64(sha1('x', 'raw'))) == sha1('x', 'raw')", "true"),
         ("base64url_decode('fj8=') + base64url_decode('fj8')", "~?~?"),
         ("form_decode('a+b%26%C3%a9')", "a b&é"),
+        ("form_encode('a b&é~*')", "a+b%26%C3%A9%7E*"),
+        ("pad(7, 3, '0') + pad('abcd', 2, 'x') + pad('', 3, 'xy')", "007abcdxyx"),
+        ("join(list(1), '-') + join(list([2, 3]), '-')", "12-3"),
+        ("date(0, '%Y-%m-%dT%H:%M:%S.%LZ')", "1970-01-01T00:00:00.000Z"),
+        ("size(random_string(5)) == 5 && random_string(3, 'x') == 'xxx'", "true"),
         ("size(sha512('')) == 128 && size(base64url(body)) == 18", "true"),
         ("base64('a' + md5('', 'raw'))", "YdQdjNmPALIE6YAJmOz4Qn4="),
     ] {
@@ -219,6 +224,9 @@ fn digests_have_formats_and_raw_ones_are_keys() {
         ("hmac('sha256', 1, 'b')", "expected a string, found an int"),
         ("base64url_decode('!')", "Invalid"),
         ("form_decode('%4')", "two hexadecimal digits"),
+        ("fail('no host')", "no host"),
+        ("random_string(3, '')", "characters to choose from"),
+        ("date(0, '%q')", "`%q` is no part of a date"),
         ("md5(unset)", "`unset` has no value"),
     ] {
         let error = eval(source).expect_err(source);

@@ -15,7 +15,7 @@ pub(crate) use compose::{
     At, ByName, Choice, Chosen, Listed, Maybe, Named, Names, Of, Pairs, Short, ShortOr, repeat,
 };
 pub(crate) use forms::{
-    Bandwidth, Bool, IntFrom, Positive, Rate, Share, Size, Small, Time, Word, Words,
+    Bandwidth, Bool, Int, IntFrom, Positive, Rate, Share, Size, Small, Time, Word, Words,
 };
 pub(crate) use macros::{record, words};
 pub(crate) use shape::{Entry, KeyShape, Quantity, Rule, Shape, Table};

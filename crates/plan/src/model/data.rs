@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::keys::{
-    self, At, Form, Key, Keys, Listed, Maybe, Named, Shape, Text, Union, record, words,
+    self, At, Bool, Form, Key, Keys, Listed, Maybe, Named, Of, Shape, Text, Union, record, words,
 };
 use crate::span::Spanned;
 use crate::yaml::{Node, Reader};
 
 record! {
-    /// A file of rows, each row known to a user under the source's name: `${people.name}`.
+    /// Rows of a file, or numbers; a user knows its row under the source's name: `${people.name}`.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct DataSource as "a data source" {
         /// Name under which the row is known.
         #[key(no)]
         pub name: Spanned<String>,
-        /// The file, relative paths already joined to the folder of the plan.
+        /// The file, relative paths already joined to the folder of the plan; numbers have none.
         #[key(no)]
         pub file: Spanned<PathBuf>,
         /// Its form.
@@ -29,19 +29,13 @@ record! {
         pub share: Share,
         /// What happens after the last row.
         pub at_end: AtEnd,
+        /// When a user goes on to its next row.
+        pub advance: Advance,
     }
     first(this, keys) {
-        let mut rows = match this.format.clone() {
-            DataFormat::Csv { delimiter, columns } => {
-                Rows::Csv { file: this.file.clone(), delimiter, columns }
-            }
-            DataFormat::JsonLines => Rows::JsonLines { file: this.file.clone() },
-        };
+        let mut rows = Rows { file: this.file.clone(), format: this.format.clone() };
         keys.union(&mut rows, true);
-        (this.file, this.format) = match rows {
-            Rows::Csv { file, delimiter, columns } => (file, DataFormat::Csv { delimiter, columns }),
-            Rows::JsonLines { file } => (file, DataFormat::JsonLines),
-        };
+        (this.file, this.format) = (rows.file, rows.format);
     }
 }
 
@@ -55,50 +49,130 @@ impl Named for DataSource {
     }
 }
 
-/// The form of a data file.
+/// The form of a data source.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum DataFormat {
-    /// Comma separated values, RFC 4180 quoting.
-    Csv {
-        /// One byte between fields, `,` unless given.
-        delimiter: u8,
-        /// Column names where the file has no header line; `None`: the first line is the header.
-        columns: Option<Vec<String>>,
-    },
+    /// Comma separated values.
+    Csv(Csv),
     /// One JSON object a line.
     #[default]
     JsonLines,
+    /// Whole numbers, in the one column `number`; there is no file.
+    Numbers(Numbers),
 }
 
-/// A file with its form, as the keys have it.
+/// The form of a file of comma separated values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Csv {
+    /// One byte between fields.
+    pub delimiter: u8,
+    /// Column names where the file has no header line; `None`: the first line is the header.
+    pub columns: Option<Vec<String>>,
+    /// Whether the file has a header line beside `columns`, which is passed over.
+    pub skip_header: bool,
+    /// Whether fields may be in quotes (RFC 4180); otherwise a line is a row, with all quotes in it.
+    pub quotes: bool,
+    /// Whether rows may have more fields than there are columns, which are left out, or fewer, of which the
+    /// others are null. A line without anything in it is then an end of the file.
+    pub ragged: bool,
+}
+
+impl Default for Csv {
+    fn default() -> Self {
+        let columns = None;
+        Csv { delimiter: b',', columns, skip_header: false, quotes: true, ragged: false }
+    }
+}
+
+record! {
+    /// Whole numbers from the first up to the last, one after the other: `${order.number}`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Numbers as "numbers" {
+        /// The first.
+        pub from: u64,
+        /// None is above it.
+        #[key([Maybe<keys::Int>] default "9223372036854775807")]
+        pub to: Option<u64>,
+        /// The step from one to the next, at least 1.
+        #[key([keys::Positive])]
+        pub step: u64,
+    }
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Numbers { from: 1, to: None, step: 1 }
+    }
+}
+
+impl Numbers {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        let most = i64::MAX as u64;
+        let width = self.to.unwrap_or(most).min(most).checked_sub(self.from);
+        width.map_or(0, |width| width / self.step.max(1) + 1)
+    }
+
+    /// The one at a place, from 0, if there are so many.
+    pub fn nth(&self, place: u64) -> Option<i64> {
+        let number = self.from.checked_add(self.step.checked_mul(place)?)?;
+        i64::try_from(number).ok()
+    }
+}
+
+/// Rows with their form, as the keys have them.
 #[derive(Clone)]
-enum Rows {
-    Csv { file: Spanned<PathBuf>, delimiter: u8, columns: Option<Vec<String>> },
-    JsonLines { file: Spanned<PathBuf> },
+struct Rows {
+    file: Spanned<PathBuf>,
+    format: DataFormat,
 }
 
 impl Union for Rows {
     fn variants() -> Vec<Rows> {
-        let file = Spanned::<PathBuf>::default();
-        let csv = Rows::Csv { file: file.clone(), delimiter: b',', columns: None };
-        vec![csv, Rows::JsonLines { file }]
+        let of = |format| Rows { file: Spanned::default(), format };
+        vec![
+            of(DataFormat::Csv(Csv::default())),
+            of(DataFormat::JsonLines),
+            of(DataFormat::Numbers(Numbers::default())),
+        ]
     }
 
     fn keys(&mut self, keys: &mut Keys<'_>) {
-        match self {
-            Rows::Csv { file, delimiter, columns } => {
-                keys.key::<At<keys::Path>>(file, Key::required("csv", "A CSV file (RFC 4180)."));
-                let about = "What is between fields, a single ASCII character.";
-                keys.key::<Delimiter>(delimiter, Key::new("delimiter", about));
-                let about = "Names of the columns, where the file has no header line.";
-                let key = Key { default: Some("the first line"), ..Key::new("header", about) };
-                keys.key::<Maybe<Listed<Text>>>(columns, key);
+        match &mut self.format {
+            DataFormat::Csv(csv) => {
+                keys.key::<At<keys::Path>>(
+                    &mut self.file,
+                    Key::required("csv", "A CSV file (RFC 4180)."),
+                );
+                csv.keys(keys);
             }
-            Rows::JsonLines { file } => {
+            DataFormat::JsonLines => {
                 let about = "A file of JSON objects, one a line.";
-                keys.key::<At<keys::Path>>(file, Key::required("jsonl", about));
+                keys.key::<At<keys::Path>>(&mut self.file, Key::required("jsonl", about));
+            }
+            DataFormat::Numbers(numbers) => {
+                let about = "Whole numbers in place of a file, known as `${NAME.number}`.";
+                keys.key::<Of<Numbers>>(numbers, Key::required("numbers", about));
             }
         }
+    }
+}
+
+impl Csv {
+    /// The keys beside the file.
+    fn keys(&mut self, keys: &mut Keys<'_>) {
+        let about = "What is between fields, a single ASCII character.";
+        keys.key::<Delimiter>(&mut self.delimiter, Key::new("delimiter", about));
+        let about = "Names of the columns, where the file has no header line.";
+        let key = Key { default: Some("the first line"), ..Key::new("header", about) };
+        keys.key::<Maybe<Listed<Text>>>(&mut self.columns, key);
+        let about = "Whether the file has a header line though `header` names its columns.";
+        keys.key::<Bool>(&mut self.skip_header, Key::new("skip_header", about));
+        let about = "Whether fields may be in quotes; otherwise a line is a row, quotes and all.";
+        keys.key::<Bool>(&mut self.quotes, Key::new("quotes", about));
+        let about = "Whether rows may have more fields than there are columns, which are left out, or fewer, of which \
+                     the others are null; an empty line is then an end of the file.";
+        keys.key::<Bool>(&mut self.ragged, Key::new("ragged", about));
     }
 }
 
@@ -165,7 +239,21 @@ words! {
         /// From the first row again.
         #[default]
         Cycle = "cycle",
-        /// The user that finds no row stops.
+            /// The user that finds no row stops.
         Stop = "stop",
+        /// Each column holds the text `<EOF>` from then on.
+        Eof = "eof",
+    }
+}
+
+words! {
+    /// When a user goes on to its next row of a data source.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Advance {
+        /// With each iteration.
+        #[default]
+        Iteration = "iteration",
+        /// At each step `next_row` that names it.
+        Step = "step",
     }
 }

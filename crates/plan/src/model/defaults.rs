@@ -1,5 +1,7 @@
 //! What every request gets unless it says otherwise.
 
+use serde_json::{Value, json};
+
 use super::tags::{Tagged, Tags};
 use super::user_time::{TimeOfUser, UserTime};
 use super::{DEFAULT_PARALLEL, MAX_PARALLEL};
@@ -9,6 +11,7 @@ use crate::keys::{
 };
 use crate::span::Spanned;
 use crate::template::Template;
+use crate::yaml::{Node, Reader};
 
 record! {
     /// What every request gets unless it says otherwise. A scenario may have its own.
@@ -83,7 +86,9 @@ record! {
         /// From where they are loaded.
         pub hosts: ResourceHosts,
         /// Whether users have a cache for them.
-        pub cache: bool,
+        pub cache: CacheUse,
+        /// Whether they are asked for with the headers of the page, beside those of `defaults`.
+        pub headers: bool,
     }
 }
 
@@ -95,7 +100,8 @@ impl Default for Resources {
             include: None,
             exclude: None,
             hosts: ResourceHosts::default(),
-            cache: true,
+            cache: CacheUse::Full,
+            headers: false,
         }
     }
 }
@@ -109,6 +115,47 @@ impl Short for Resources {
     fn short(&self) -> Option<bool> {
         (*self == Resources::from_short(self.load)).then_some(self.load)
     }
+}
+
+/// Whether a user has a cache for what it asks for. It keeps what there is to know of responses, and no bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CacheUse {
+    /// There is none.
+    #[default]
+    Off,
+    /// What is fresh is not asked for again, what is stale is asked for with conditions (RFC 9111).
+    Full,
+    /// All that came before is asked for with conditions, fresh or not.
+    Revalidate,
+}
+
+/// The form of a cache's use.
+pub(crate) struct UseOfCache;
+
+impl keys::Form for UseOfCache {
+    type Value = CacheUse;
+    fn shape() -> keys::Shape {
+        let about = "All that came before is asked for with conditions, fresh or not.";
+        keys::Shape::Either(vec![Bool::shape(), keys::Shape::Words(vec![("revalidate", about)])])
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<CacheUse> {
+        if node.is_text("revalidate") {
+            return Some(CacheUse::Revalidate);
+        }
+        let is_full = Bool::read(reader, node)?;
+        Some(if is_full { CacheUse::Full } else { CacheUse::Off })
+    }
+    fn print(value: &CacheUse) -> Value {
+        match value {
+            CacheUse::Off => json!(false),
+            CacheUse::Full => json!(true),
+            CacheUse::Revalidate => json!("revalidate"),
+        }
+    }
+}
+
+impl keys::Plain for CacheUse {
+    type Form = UseOfCache;
 }
 
 words! {

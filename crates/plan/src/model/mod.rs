@@ -23,13 +23,13 @@ mod user_time;
 
 pub use actions::{Cookie, Exec, Metric, MetricKind, StopScope};
 pub use connections::{ConnectionReuse, Connections, HttpVersion, Tls};
-pub use data::{AtEnd, DataFormat, DataSource, Pick, Share};
-pub use defaults::{Auth, Defaults, ResourceHosts, Resources, Timeouts};
+pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
+pub use defaults::{Auth, CacheUse, Defaults, ResourceHosts, Resources, Timeouts};
 pub use load::{Arrivals, Closed, End, Load, Open, Stage};
 pub use paced::{CountedBy, Pace, PacedBy, Passes, ThinkTime};
 pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
-pub use response::{Check, Extract, Extractor, Match};
+pub use response::{Check, Extract, Extractor, Match, Within};
 pub use step::{Step, StepKind};
 pub use step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
 pub use tags::Tags;

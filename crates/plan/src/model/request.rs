@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::response::{Checks, Extracts};
 use super::tags::{Tagged, Tags};
-use super::{Auth, Check, Extract, Json, Resources, Timeouts};
+use super::{Auth, CacheUse, Check, Extract, Json, Resources, Timeouts};
 use crate::keys::{
     self, Any, Choice, Chosen, Form, Key, Keys, Maybe, Of, Pairs, Plain, Positive, Record, Shape,
-    Short, ShortOr, Size, Templated, Union, Word, record, words,
+    Short, ShortOr, Size, Templated, Text, Union, Word, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -57,6 +57,11 @@ record! {
         /// Whether the user's cookies go along, and those of the response are kept.
         #[key(default "as `defaults` says, otherwise true")]
         pub cookies: Option<bool>,
+        /// Whether responses that lead on set cookies; otherwise only the last one does.
+        #[key(default "true")]
+        pub redirect_cookies: Option<bool>,
+        /// Whether the user has a cache for it, where it is a GET.
+        pub cache: CacheUse,
         /// Ask for compressed responses.
         #[key(default "as `defaults` says, otherwise false")]
         pub compression: Option<bool>,
@@ -369,6 +374,9 @@ record! {
         pub content: FormPartContent,
         /// Content type.
         pub content_type: Option<Template>,
+        /// `Content-Transfer-Encoding`, which says how it is encoded and encodes nothing.
+        #[key([Maybe<Text>])]
+        pub transfer_encoding: Option<String>,
     }
     first(this, keys) {
         keys.union(&mut this.content, true);
@@ -417,6 +425,13 @@ impl Union for FormPartContent {
     }
 }
 
+impl FormPart {
+    /// The same under another name.
+    fn named(self, name: &Template) -> FormPart {
+        FormPart { name: name.clone(), ..self }
+    }
+}
+
 /// A text alone.
 impl Short for FormPart {
     type Form = Templated;
@@ -425,7 +440,11 @@ impl Short for FormPart {
     }
     fn short(&self) -> Option<Template> {
         match &self.content {
-            FormPartContent::Text(text) if self.content_type.is_none() => Some(text.clone()),
+            FormPartContent::Text(text)
+                if *self == FormPart::from_short(text.clone()).named(&self.name) =>
+            {
+                Some(text.clone())
+            }
             _ => None,
         }
     }

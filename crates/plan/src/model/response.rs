@@ -6,7 +6,7 @@ use super::Json;
 use crate::expr::Expr;
 use crate::keys::{
     self, At, Expression, Form, Key, Keys, Maybe, Named, Plain, Shape, Short, Small, Text, Union,
-    record, words,
+    Word, record, words,
 };
 use crate::span::Spanned;
 use crate::yaml::{Node, Reader};
@@ -79,10 +79,12 @@ impl Short for Extract {
 /// Where an extracted value comes from.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Extractor {
-    /// Rust regex syntax over the body's bytes.
+    /// Rust regex syntax over bytes.
     Regex {
         /// The pattern.
         pattern: Spanned<String>,
+        /// In what it is looked for.
+        within: Within,
         /// Group taken, 0 the whole match; default 1 where the pattern has a group, otherwise 0.
         group: Option<u32>,
     },
@@ -117,11 +119,23 @@ pub enum Extractor {
     BodyFile,
 }
 
+words! {
+    /// A part of a response.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Within {
+        /// The body.
+        #[default]
+        Body = "body",
+        /// The status line and the headers, each line with a line feed at its end.
+        Head = "head",
+    }
+}
+
 impl Union for Extractor {
     fn variants() -> Vec<Extractor> {
         let text = Spanned::<String>::default;
         vec![
-            Extractor::Regex { pattern: text(), group: None },
+            Extractor::Regex { pattern: text(), within: Within::Body, group: None },
             Extractor::Between { left: text(), right: text() },
             Extractor::Json(text()),
             Extractor::Css { selector: text(), attr: None },
@@ -133,13 +147,15 @@ impl Union for Extractor {
 
     fn keys(&mut self, keys: &mut Keys<'_>) {
         match self {
-            Extractor::Regex { pattern, group } => {
-                let about = "A regular expression (Rust's syntax) over the body's bytes.";
+            Extractor::Regex { pattern, within, group } => {
+                let about = "A regular expression (Rust's syntax) over bytes.";
                 keys.key::<At<Text>>(pattern, Key::required("regex", about));
                 let about = "Group of the regular expression; 0 is the whole match.";
                 let default = Some("1, or 0 without groups");
                 let key = Key { default, ..Key::new("group", about) };
                 keys.key::<Maybe<Small<0, { u32::MAX }>>>(group, key);
+                let about = "In what the regular expression is looked for.";
+                keys.key::<Word<Within>>(within, Key::new("in", about));
             }
             Extractor::Between { left, right } => {
                 let mut both = (left.clone(), right.clone());

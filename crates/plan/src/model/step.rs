@@ -10,8 +10,8 @@ use super::think::{Think, Thinking, Wait};
 use super::{Json, Request, request};
 use crate::expr::Expr;
 use crate::keys::{
-    Any, Expression, Identifier, Key, Keys, Listed, Maybe, Names, Of, Record, ShortOr, Templated,
-    Text, Union, Word,
+    Any, At, Expression, Identifier, Key, Keys, Listed, Maybe, Names, Of, Record, ShortOr,
+    Templated, Text, Union, Word,
 };
 use crate::span::{Span, Spanned};
 use crate::template::Template;
@@ -98,8 +98,12 @@ pub enum StepKind {
     Pace(Box<Pace>),
     /// Give variables values.
     Set(Vec<(Spanned<String>, Json)>),
+    /// Go on to the next row of a data source that advances by steps.
+    NextRow(Spanned<String>),
     /// Forget all of the user's cookies.
     ClearCookies,
+    /// Forget what the user's cache knows.
+    ClearCache,
     /// Give the user a cookie, as a response might.
     SetCookie(Box<Cookie>),
     /// Write a line to the run's log.
@@ -136,7 +140,9 @@ impl Union for StepKind {
             StepKind::Parallel { limit: DEFAULT_PARALLEL, steps: steps() },
             StepKind::Pace(Box::default()),
             StepKind::Set(Vec::new()),
+            StepKind::NextRow(Spanned::default()),
             StepKind::ClearCookies,
+            StepKind::ClearCache,
             StepKind::SetCookie(Box::default()),
             StepKind::Log(Template::default()),
             StepKind::Stop(StopScope::Iteration),
@@ -169,9 +175,18 @@ impl Union for StepKind {
                     Key::required("set", "Variables and their values."),
                 );
             }
+            StepKind::NextRow(source) => {
+                keys.title("a next_row step", "Goes on to the next row of a data source.");
+                let about = "The data source, one with `advance: step`.";
+                keys.key::<At<Text>>(source, Key::required("next_row", about));
+            }
             StepKind::ClearCookies => {
                 keys.title("a clear_cookies step", "Forgets all of the user's cookies.");
                 keys.key::<True>(&mut (), Key::required("clear_cookies", "`true`."));
+            }
+            StepKind::ClearCache => {
+                keys.title("a clear_cache step", "Forgets what the user's cache knows.");
+                keys.key::<True>(&mut (), Key::required("clear_cache", "`true`."));
             }
             StepKind::SetCookie(cookie) => {
                 keys.title("a set_cookie step", "Gives the user a cookie, as a response might.");
@@ -328,6 +343,28 @@ impl Step {
             }
             StepKind::RoundRobin(branches) | StepKind::Shuffle(branches) => {
                 branches.iter().map(Vec::as_slice).collect()
+            }
+            _ => Vec::new(),
+        };
+        lists.into_iter().flatten()
+    }
+
+    /// The same, to be changed.
+    pub fn inner_mut(&mut self) -> impl Iterator<Item = &mut Step> {
+        let lists: Vec<&mut [Step]> = match &mut self.kind {
+            StepKind::Group { steps, .. }
+            | StepKind::Repeat { steps, .. }
+            | StepKind::While { steps, .. }
+            | StepKind::ForEach { steps, .. }
+            | StepKind::Parallel { steps, .. }
+            | StepKind::OncePerUser(steps) => vec![steps],
+            StepKind::Passes(passes) => vec![&mut passes.steps],
+            StepKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StepKind::Choose(choices) => {
+                choices.iter_mut().map(|choice| choice.steps.as_mut_slice()).collect()
+            }
+            StepKind::RoundRobin(branches) | StepKind::Shuffle(branches) => {
+                branches.iter_mut().map(Vec::as_mut_slice).collect()
             }
             _ => Vec::new(),
         };

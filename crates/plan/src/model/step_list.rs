@@ -251,7 +251,7 @@ impl Form for True {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<()> {
         if !Bool::read(reader, node)? {
-            reader.error(node.span, "`clear_cookies` takes `true`", "leave out the step");
+            reader.error(node.span, "this step takes `true`", "leave out the step");
         }
         Some(())
     }

@@ -52,7 +52,7 @@ session: per_iteration
 max_names: 50
 warmup: 30s
 seed: 7
-data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b]}}
+data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b], skip_header: true, quotes: false, ragged: true, at_end: eof}, n: {numbers: {from: 5, to: 9, step: 2}, advance: step}}
 setup:
   - get: /token
     extract: {key: {json: $.key}}
@@ -76,6 +76,7 @@ scenarios:
           four: {header: Location}
           five: {cookie: sid}
           six: status
+          eight: {regex: x, in: head}
           seven: body_hash
         response_body: {hash: sha256}
         check: {expr: "status == 200", name: good, warn: true}
@@ -85,7 +86,7 @@ scenarios:
         extract: {path: body_file}
         auth: {digest: {user: u, password: p}}
       - post: /form
-        multipart: {note: hello, f: {file: a.bin, filename: b.bin, content_type: text/plain}}
+        multipart: {note: hello, f: {file: a.bin, filename: b.bin, content_type: text/plain, transfer_encoding: binary}}
       - think: {normal: {mean: 1s, sd: 200ms}}
       - think: {exponential: 1s}
       - think: 0
@@ -97,6 +98,10 @@ scenarios:
       - for_each: {item: two}
         steps: [{get: "/${item}"}]
       - clear_cookies: true
+      - clear_cache: true
+      - next_row: n
+      - {get: /kept, cache: true, redirect_cookies: false}
+      - {get: /asked, cache: revalidate, resources: {cache: revalidate, headers: true}}
       - set_cookie: {name: a, value: "${one}", domain: example.com, path: /x}
       - set_cookie: {name: b, value: "", url: "https://example.com/y"}
       - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]

@@ -220,3 +220,37 @@ fn a_long_page_names_resources_too() {
     all_good(&Steps::one(&peer.url(), step).run(End::Passed), 3);
     assert_eq!(paths(&peer), ["/", "/1", "/2"]);
 }
+
+/// A request of the plan's own has a cache too, and a page's headers go to what it names, if the plan says so.
+#[test]
+fn requests_have_a_cache_as_the_plan_says() {
+    const FRESH: &str = "ETag: \"1\"\r\nCache-Control: max-age=60";
+    let peer =
+        site(&[("/fresh", FRESH, "x"), ("/", HTML, "<img src=/i.png>"), ("/i.png", FRESH, "x")]);
+    let steps = r#"
+      - {get: /fresh, cache: true, name: full}
+      - {get: /fresh, cache: true, name: full}
+      - {get: /fresh, cache: revalidate, name: asked}
+      - clear_cache: true
+      - {get: /fresh, cache: revalidate, name: forgotten}
+      - get: /
+        headers: {X-Page: own}
+        resources: {headers: true, cache: revalidate}
+        extract: {kind: {regex: "Content-Type: (\\w+)", in: head}}
+        check: ['kind == "text"', reason == "OK", head_bytes > 20, 'head.startsWith("HTTP/1.1 200 OK\n")']
+      - get: /
+        resources: {headers: true, cache: revalidate}
+"#;
+    let json = Steps { url: &peer.url(), head: "", users: 1, iterations: 1, steps, files: &[] };
+    let json = json.run(End::Passed);
+    assert_eq!(counter(&json, "cache_hits"), 1);
+    assert_eq!([count(&json, "full"), count(&json, "asked"), count(&json, "forgotten")], [1; 3]);
+    let heads: Vec<String> = peer.seen().into_iter().map(|seen| seen.head).collect();
+    let values = |path: &str, name| {
+        let of_path = heads.iter().filter(|head| head.contains(&format!("{path} ")));
+        of_path.map(|head| header(head, name)).collect::<Vec<_>>()
+    };
+    assert_eq!(values("/fresh", "if-none-match"), [None, Some("\"1\""), None]);
+    assert_eq!(values("/i.png", "if-none-match"), [None, Some("\"1\"")]);
+    assert_eq!(values("/i.png", "x-page"), [Some("own"), None]);
+}

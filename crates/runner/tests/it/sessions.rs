@@ -224,3 +224,37 @@ fn a_cookie_of_a_step_obeys_what_those_of_servers_obey() {
     let (_, seen) = cookies(&format!("{steps}\n      - get: /"), End::Passed);
     assert_eq!(seen[0].matches('=').count(), 50, "{}", seen[0]);
 }
+
+/// What a response says that leads on may be left out of the user's cookies.
+#[test]
+fn redirects_keep_cookies_only_if_the_plan_says_so() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.request() {
+            let (status, more) = match head.contains(" /go ") {
+                true => ("302 Found", "Location: /there\r\n"),
+                false => ("200 OK", ""),
+            };
+            let cookie = if head.contains(" /go ") { "way" } else { "end" };
+            let line = format!("{more}Set-Cookie: {cookie}=1; Path=/\r\n");
+            client.send(format!("HTTP/1.1 {status}\r\n{line}Content-Length: 0\r\n\r\n"));
+        }
+    });
+    let steps = "
+      - {get: /go, redirects: 3, redirect_cookies: false}
+      - get: /after
+      - {get: /go, redirects: 3}
+      - get: /after";
+    let url = &peer.url();
+    Steps { url, head: "", users: 1, iterations: 1, steps, files: &[] }.run(End::Passed);
+    assert_eq!(
+        seen(&peer),
+        [
+            "/go -",
+            "/there -",
+            "/after end=1",
+            "/go end=1",
+            "/there end=1; way=1",
+            "/after end=1; way=1"
+        ]
+    );
+}

@@ -41,6 +41,36 @@ fn login_with_csrf_cookies_and_checks() {
 }
 
 #[test]
+fn data_goes_on_where_a_step_says_so() {
+    let head = "data: {line: {csv: rows.csv, header: [a], skip_header: true, quotes: false, ragged: true, at_end: eof, \
+                advance: step}, number: {numbers: {from: 5, to: 6}, share: user}}";
+    let json = steps(
+        &target(),
+        head,
+        3,
+        r#"
+      - repeat: 2
+        steps:
+          - next_row: line
+          - {get: "/echo?q=${line.a}&n=${number.number}", name: "${line.a} ${number.number}"}
+"#,
+        End::Passed,
+    );
+    let count = |name: &str| json["requests"][name]["count"].as_u64();
+    assert_eq!(
+        [count("ada 5"), count("grace 5"), count("linus 6"), count("<EOF> 6"), count("<EOF> 5")],
+        [Some(1), Some(1), Some(1), Some(1), Some(2)],
+        "{}",
+        json["requests"]
+    );
+    let ends = "data: {line: {csv: rows.csv, at_end: stop, advance: step}}";
+    let step = "{repeat: 2, steps: [{next_row: line}, {get: /, name: one}]}";
+    let json = steps(&target(), ends, 3, &format!("- {step}"), End::Passed);
+    assert_eq!(json["requests"]["one"]["count"].as_u64(), Some(3));
+    assert_eq!(json["counters"]["data_exhausted"].as_u64(), Some(1));
+}
+
+#[test]
 fn steps_do_what_they_say() {
     let json = steps(
         &target(),

@@ -75,6 +75,15 @@ impl<T: Clone> Cache<T> {
         }
     }
 
+    /// As [`Cache::look_up`], but what is fresh is asked for with conditions too.
+    pub(crate) fn look_up_stale(
+        &mut self,
+        url: &str,
+        header: impl Fn(&str) -> Box<[u8]>,
+    ) -> Lookup<T> {
+        self.look_up(url, header, i64::MAX)
+    }
+
     /// A response to a GET has come: it is kept, in place of the one before, if it may be.
     pub(crate) fn store(
         &mut self,

@@ -51,15 +51,17 @@ impl<'p> Compiler<'p> {
     fn part(&mut self, part: &'p FormPart) -> Option<PartOp> {
         let name = self.template(&part.name)?;
         let content_type = self.optional(part.content_type.as_ref())?;
+        let transfer_encoding = part.transfer_encoding.as_deref().map(Box::from);
         Some(match &part.content {
             FormPartContent::Text(text) => {
-                PartOp::Text { name, text: self.template(text)?, content_type }
+                PartOp::Text { name, text: self.template(text)?, content_type, transfer_encoding }
             }
             FormPartContent::File { path, filename } => PartOp::File {
                 name,
                 file: self.file(path)?,
                 filename: self.optional(filename.as_ref())?,
                 content_type,
+                transfer_encoding,
             },
         })
     }

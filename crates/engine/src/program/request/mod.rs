@@ -7,7 +7,7 @@ mod resources;
 mod url;
 
 use squall_metrics::RowKind;
-use squall_plan::model::{Request, ResponseBody};
+use squall_plan::model::{CacheUse, Request, ResponseBody};
 
 use self::headers::has_header;
 use super::compile::Compiler;
@@ -41,7 +41,7 @@ impl<'p> Compiler<'p> {
         let noticed = std::mem::take(&mut self.noticed);
         let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
             && !noticed.status;
-        let resources = self.resources(request)?;
+        let resources = self.resources(request, &follows)?;
         let reads_body = noticed.body || post.iter().any(PostOp::reads_body) || resources.is_some();
         if reads_body && request.response_body == Some(ResponseBody::Discard) {
             let message =
@@ -69,6 +69,8 @@ impl<'p> Compiler<'p> {
             own_cookie: has_header(&headers, b"cookie: "),
             trace_context: self.has_trace_context(request, &headers),
             cookies: self.keeps_cookies(request),
+            redirect_cookies: request.redirect_cookies.unwrap_or(true),
+            cache: if request.method == "GET" { request.cache } else { CacheUse::Off },
             default_headers: self.has_default_headers(request),
             headers,
             query,

@@ -15,7 +15,12 @@ const RESOURCE_REDIRECTS: u32 = 20;
 
 impl<'p> Compiler<'p> {
     /// How the resources of a page are loaded; the outer `None` after an error was noted.
-    pub(super) fn resources(&mut self, request: &'p Request) -> Option<Option<Box<ResourcesOp>>> {
+    /// `follows` says which headers go along to other origins.
+    pub(super) fn resources(
+        &mut self,
+        request: &'p Request,
+        follows: &dyn Fn(&str) -> bool,
+    ) -> Option<Option<Box<ResourcesOp>>> {
         let resources = request.resources.as_ref().or(self.defaults.resources.as_ref());
         let Some(resources) = resources.filter(|resources| resources.load) else {
             return Some(None);
@@ -28,7 +33,10 @@ impl<'p> Compiler<'p> {
         }
         let group = self.row_place(RowKind::Group);
         let mut op = |reads_body| {
-            let headers = self.inherited_headers(Vec::new(), &|_| false)?;
+            let headers = match resources.headers {
+                true => self.headers(request, follows)?,
+                false => self.inherited_headers(Vec::new(), &|_| false)?,
+            };
             let (mut limits, timeouts) = self.limits(request, reads_body)?;
             limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
             Some(RequestOp {
@@ -41,6 +49,8 @@ impl<'p> Compiler<'p> {
                 own_cookie: has_header(&headers, b"cookie: "),
                 trace_context: self.has_trace_context(request, &headers),
                 cookies: self.keeps_cookies(request),
+                redirect_cookies: request.redirect_cookies.unwrap_or(true),
+                cache: resources.cache,
                 default_headers: self.has_default_headers(request),
                 headers,
                 query: Vec::new(),

@@ -3,6 +3,8 @@
 
 mod end;
 
+use std::cell::OnceCell;
+
 use squall_extract::{Body, Documents, Limits};
 use squall_metrics::{PHASES, Phases, Verdict};
 use squall_wire::{ConnectTimes, Phase, Response, Times};
@@ -328,6 +330,7 @@ impl<'w> Frame<'w> {
                 captured,
                 response: Some(response),
                 documents: &documents,
+                head: OnceCell::new(),
             },
             post,
             ahead,
@@ -348,6 +351,7 @@ impl<'w> Frame<'w> {
                 captured: "",
                 response: None,
                 documents: &documents,
+                head: OnceCell::new(),
             },
             post,
             FoundAhead::new(),

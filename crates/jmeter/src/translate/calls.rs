@@ -1,0 +1,229 @@
+//! JMeter's functions as texts that are known before the run, or as expressions.
+
+use super::Translator;
+use super::texts::{Piece, THREAD, expression, literal, merged, quoted, whole};
+use crate::text::{Call, Part, Text};
+
+impl Translator<'_> {
+    /// What a call gives.
+    ///
+    /// # Errors
+    /// What of it has no equal.
+    pub(super) fn call(&self, call: &Call) -> Result<Piece, String> {
+        if let Some(language) = super::condition::language_of(&call.name) {
+            return self.script_text(language, call);
+        }
+        let parameters = call.parameters.iter().map(|parameter| self.parameter(parameter));
+        let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
+        // A parameter more than below is the name of a variable to set, which is more than to have a value.
+        let given =
+            parameters.len() - parameters.iter().rev().take_while(|own| own.is_empty()).count();
+        // Of a user-defined variable that other one is the main thread's, which nobody sees.
+        let given = match call.name.as_str() {
+            "__Random" | "__RandomString" if self.is_defining.get() => given.min(2),
+            "__time" if self.is_defining.get() => given.min(1),
+            _ => given,
+        };
+        let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
+        let found = match (call.name.as_str(), known) {
+            // An empty default is one.
+            ("__P" | "__property", Some(known)) if !known.is_empty() => {
+                self.constants.property(&call.name, &known).map(Piece::Text)
+            }
+            (name, Some(known)) => self.of_known(name, &known[..given]),
+            (_, None) => None,
+        };
+        let found = found.or_else(|| self.of_pieces(&call.name, &parameters[..given]));
+        found.ok_or_else(|| format!("the function `{}`, as it is used there", call.name))
+    }
+
+    /// A call all of whose parameters are known before the run, without those that are empty at the end.
+    fn of_known(&self, function: &str, parameters: &[&str]) -> Option<Piece> {
+        let text = |text: String| Some(Piece::Text(text));
+        let expr = |text: &str| Some(Piece::Expr(text.to_owned()));
+        match (function, parameters) {
+            ("__UUID", []) => expr("uuid()"),
+            ("__threadNum", []) => expr(THREAD),
+            ("__threadGroupName", []) => expr("scenario"),
+            ("__time", []) => expr("now_ms()"),
+            ("__time", ["/1000"]) => expr("now()"),
+            ("__time", [format]) => time(format).map(Piece::Expr),
+            ("__RandomString", [length, characters]) => {
+                let length: u32 = length.trim().parse().ok()?;
+                Some(Piece::Expr(format!("random_string({length}, {})", quoted(characters.trim()))))
+            }
+            ("__char", [_, ..]) => {
+                parameters.iter().map(|code| character(code)).collect::<Option<_>>().and_then(text)
+            }
+            ("__isPropDefined", [name]) => text(self.constants.has_property(name).to_string()),
+            ("__FileToString", [name] | [name, "UTF-8" | "utf-8"]) => {
+                let path = super::data::file_of(name, &self.folder);
+                squall_plan::files::text(&path).ok().and_then(text)
+            }
+            _ => None,
+        }
+    }
+
+    /// A call whose parameters the run may decide.
+    fn of_pieces(&self, function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
+        let expr = |text: String| Some(Piece::Expr(text));
+        match (function, parameters) {
+            ("__Random", [low, high]) => expr(format!("random({}, {})", whole(low)?, whole(high)?)),
+            ("__urlencode", [text]) => expr(format!("form_encode({})", expression(text))),
+            ("__urldecode", [text]) => expr(format!("form_decode({})", expression(text))),
+            ("__changeCase", [text]) => expr(format!("upper({})", expression(text))),
+            ("__changeCase", [text, mode]) => match literal(mode)?.to_ascii_uppercase().as_str() {
+                "UPPER" => expr(format!("upper({})", expression(text))),
+                "LOWER" => expr(format!("lower({})", expression(text))),
+                _ => None,
+            },
+            ("__intSum" | "__longSum", [_, _, ..]) => {
+                // A last one that is no number is the name of a variable.
+                let terms: Option<Vec<String>> =
+                    parameters.iter().map(|term| whole(term)).collect();
+                expr(terms?.join(" + "))
+            }
+            ("__digest", [algorithm, text]) => {
+                let function = match literal(algorithm)?.to_ascii_uppercase().as_str() {
+                    "MD5" => "md5",
+                    "SHA-1" | "SHA" | "SHA1" => "sha1",
+                    "SHA-256" => "sha256",
+                    "SHA-512" => "sha512",
+                    _ => return None,
+                };
+                expr(format!("{function}({})", expression(text)))
+            }
+            ("__eval", [text]) => self.evaluated(literal(text)?),
+            ("__V", [name]) => self.variable(literal(name)?).ok(),
+            ("__evalVar", [name]) => self.evaluated(self.constants.known(literal(name)?)??),
+            _ => None,
+        }
+    }
+
+    /// A text that is evaluated once more, if it is one piece.
+    fn evaluated(&self, source: &str) -> Option<Piece> {
+        let pieces = self.split(source).ok()?;
+        Some(match pieces.as_slice() {
+            [] => Piece::Text(String::new()),
+            [only] => only.clone(),
+            _ => Piece::Expr(expression(&pieces)),
+        })
+    }
+
+    pub(super) fn parameter(&self, parameter: &Text) -> Result<Vec<Piece>, String> {
+        let pieces = parameter.parts.iter().map(|part| match part {
+            Part::Literal(text) => Ok(Piece::Text(text.clone())),
+            Part::Variable(name) => self.variable(name),
+            Part::Call(call) => self.call(call),
+        });
+        let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
+        // What is known is one text, and what is empty nothing.
+        Ok(merged(pieces))
+    }
+}
+
+/// A character by its number, decimal or hexadecimal (`0x41`).
+fn character(code: &str) -> Option<char> {
+    let code = code.trim();
+    let number = match code.strip_prefix("0x").or_else(|| code.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => code.parse(),
+    };
+    char::from_u32(number.ok()?)
+}
+
+/// The present moment in a format of Java's: milliseconds since 1970 divided, or a pattern.
+fn time(format: &str) -> Option<String> {
+    let format = match format {
+        "YMD" => "yyyyMMdd",
+        "HMS" => "HHmmss",
+        "YMDHMS" => "yyyyMMdd-HHmmss",
+        other => other,
+    };
+    if let Some(divisor) = format.strip_prefix('/') {
+        let divisor: u32 = divisor.parse().ok().filter(|divisor| *divisor > 0)?;
+        return Some(format!("now_ms() / {divisor}"));
+    }
+    Some(format!("date(now_ms(), {})", quoted(&date_pattern(format)?)))
+}
+
+/// A pattern of Java's for dates as one of `date()`; `None` if it asks for something else.
+fn date_pattern(pattern: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = pattern.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c == '\'' {
+            if rest.next_if_eq(&'\'').is_some() {
+                out.push('\'');
+                continue;
+            }
+            loop {
+                match rest.next()? {
+                    '\'' if rest.next_if_eq(&'\'').is_some() => out.push('\''),
+                    '\'' => break,
+                    '%' => out.push_str("%%"),
+                    other => out.push(other),
+                }
+            }
+            continue;
+        }
+        if !c.is_ascii_alphabetic() {
+            out.push(c);
+            if c == '%' {
+                out.push(c);
+            }
+            continue;
+        }
+        let mut count = 1;
+        while rest.next_if_eq(&c).is_some() {
+            count += 1;
+        }
+        out.push_str(match (c, count) {
+            ('y', 1 | 3 | 4) => "%Y",
+            ('y', 2) => "%y",
+            ('M', 2) => "%m",
+            ('M', 3) => "%b",
+            ('M', 4) => "%B",
+            ('d', 1) => "%e",
+            ('d', 2) => "%d",
+            ('D', 3) => "%j",
+            ('H', 2) => "%H",
+            ('h', 2) => "%I",
+            ('m', 2) => "%M",
+            ('s', 2) => "%S",
+            ('S', 3) => "%L",
+            ('E', 1..=3) => "%a",
+            ('E', 4) => "%A",
+            ('a', 1) => "%p",
+            ('Z', 1..=3) => "%z",
+            ('X', 1) => "Z",
+            _ => return None,
+        });
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_dates() {
+        for (pattern, expected) in [
+            ("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Some("%Y-%m-%dT%H:%M:%S.%LZ")),
+            ("EEE, d MMM yy hh 'o''clock' a", Some("%a, %e %b %y %I o'clock %p")),
+            ("''%", Some("'%%")),
+            ("YYYY", None),
+            ("sss", None),
+            ("'open", None),
+        ] {
+            assert_eq!(date_pattern(pattern).as_deref(), expected, "{pattern}");
+        }
+        assert_eq!(time("/60").as_deref(), Some("now_ms() / 60"));
+        assert_eq!(time("YMD").as_deref(), Some(r#"date(now_ms(), "%Y%m%d")"#));
+        assert_eq!(
+            [character("65"), character("0x42"), character("x")],
+            [Some('A'), Some('B'), None]
+        );
+    }
+}
