@@ -112,8 +112,8 @@ fn translated<'p>(
     let text = squall_plan::files::text(path).map_err(bad)?;
     let tree = Tree::read(text.as_bytes()).map_err(|error| bad(error.to_string()))?;
     // What is converted may be written to another folder: files are named from the root.
-    let folder = std::path::absolute(path.parent().unwrap_or(Path::new("")));
-    let folder = folder.map_err(|error| bad(error.to_string()))?;
+    let place = std::path::absolute(path).map_err(|error| bad(error.to_string()))?;
+    let folder = place.parent().unwrap_or(Path::new("/")).to_owned();
     let given = Surroundings { properties: values, folder };
     let Translation { plan, obstacles } = translate(&tree, given);
     let found = inventory(&tree, &obstacles);

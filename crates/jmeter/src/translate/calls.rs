@@ -1,5 +1,7 @@
 //! JMeter's functions as texts that are known before the run, or as expressions.
 
+use std::path::Path;
+
 use super::Translator;
 use super::texts::{Piece, THREAD, expression, literal, merged, quoted, whole};
 use crate::text::{Call, Part, Text};
@@ -57,8 +59,8 @@ impl Translator<'_> {
             }
             ("__isPropDefined", [name]) => text(self.constants.has_property(name).to_string()),
             ("__FileToString", [name] | [name, "UTF-8" | "utf-8"]) => {
-                let path = super::data::file_of(name, &self.folder);
-                squall_plan::files::text(&path).ok().and_then(text)
+                // Relative to where the program was started, unlike the plan's data files.
+                squall_plan::files::text(Path::new(name.trim())).ok().and_then(text)
             }
             _ => None,
         }

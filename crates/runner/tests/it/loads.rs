@@ -220,10 +220,9 @@ scenarios:
 
 #[test]
 fn a_load_without_end_ends_when_it_is_told_to() {
-    let json = load(
-        "{users: 2, endless: true}",
-        "{passes: {first: 20, of: scenario, steps: [{get: /}]}}, {if: iteration > 20, then: [{stop: run}]}",
-        &workers(2),
-    );
+    let plan = "target: URL\nscenarios: {a: {load: {users: 2, endless: true}, steps: \
+        [{passes: {first: 20, of: scenario, steps: [{get: /}]}}, {if: iteration > 20, then: [{stop: run}]}]}}\n";
+    // A run that its plan stops has not passed.
+    let json = ended(&target(), plan, &workers(2), End::Failed);
     all_good(&json, 20);
 }

@@ -65,7 +65,7 @@ fn data_goes_on_where_a_step_says_so() {
     );
     let ends = "data: {line: {csv: rows.csv, at_end: stop, advance: step}}";
     let step = "{repeat: 2, steps: [{next_row: line}, {get: /, name: one}]}";
-    let json = steps(&target(), ends, 3, &format!("- {step}"), End::Passed);
+    let json = steps(&target(), ends, 3, step, End::Passed);
     assert_eq!(json["requests"]["one"]["count"].as_u64(), Some(3));
     assert_eq!(json["counters"]["data_exhausted"].as_u64(), Some(1));
 }
