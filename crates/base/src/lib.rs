@@ -1,7 +1,9 @@
 //! What every crate writes and reads in the same way: quantities with units, chance that can be repeated,
-//! hexadecimal. Pure; imports nothing.
+//! hexadecimal, forms, dates. Pure; imports nothing.
 
+pub mod calendar;
 mod escape;
+pub mod form;
 pub mod hex;
 pub mod random;
 pub mod units;

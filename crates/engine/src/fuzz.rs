@@ -88,7 +88,7 @@ pub fn urls(bytes: &[u8]) {
         let again = url::parse(&written).unwrap_or_else(|error| panic!("{written}: {error}"));
         assert_eq!((again.origin, again.path), (location.origin, location.path), "{written}");
     }
-    for encode in [url::encode_path, url::encode_form] {
+    for encode in [url::encode_path, squall_base::form::encode] {
         let mut out = Vec::new();
         encode(bytes, &mut out);
         assert!(out.iter().all(|byte| (0x21..0x7F).contains(byte)));

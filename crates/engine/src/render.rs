@@ -6,12 +6,12 @@ use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use squall_base::form;
 use squall_plan::expr::{EvalError, Scope};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::{Fields, Http, Proxy};
 
-use crate::parts::url;
 use crate::program::{AuthOp, BodyOp, Compiler, HeaderOp, JsonOp, Prepared, RequestOp, UrlOp};
 use crate::scope::Before;
 
@@ -119,11 +119,11 @@ fn append_pair(
 ) -> Result<(), EvalError> {
     let mut text = Vec::new();
     name.render(scope, &mut text)?;
-    url::encode_form(&text, out);
+    form::encode(&text, out);
     out.push(b'=');
     text.clear();
     value.render(scope, &mut text)?;
-    url::encode_form(&text, out);
+    form::encode(&text, out);
     Ok(())
 }
 

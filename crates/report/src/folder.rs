@@ -151,19 +151,10 @@ pub fn new_folder(base: &Path, started_unix: u64, plan: &str) -> io::Result<Path
     Err(io::Error::other("there are too many folders of this name"))
 }
 
-/// `2026-11-20T22-17-03` of seconds since 1970, in UTC (days to dates after Hinnant,
-/// "chrono-Compatible Low-Level Date Algorithms").
+/// `2026-11-20T22-17-03` of seconds since 1970, in UTC.
 pub(crate) fn stamp(unix: u64) -> String {
     let (days, rest) = (unix / 86_400, unix % 86_400);
-    let z = days + 719_468;
-    let era = z / 146_097;
-    let of_era = z % 146_097;
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (year, month, day) = squall_base::calendar::date(days as i64);
     format!("{year}-{month:02}-{day:02}T{:02}-{:02}-{:02}", rest / 3_600, rest / 60 % 60, rest % 60)
 }
 

@@ -1,6 +1,8 @@
 //! Dates of cookies: the algorithm of RFC 6265, section 5.1.1, which takes what servers have ever
 //! sent: parts in any order, two-digit years, most punctuation.
 
+use squall_base::calendar::days_since_1970;
+
 /// Seconds since 1970 of a cookie's date; `None`: it is not one.
 pub(super) fn parse(text: &[u8]) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
@@ -79,16 +81,6 @@ fn days_in(year: i64, month: i64) -> i64 {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     }
-}
-
-/// Days from civil (Hinnant, "chrono-compatible low-level date algorithms"), for years above 0.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // Years that begin in March: the leap day is the last of one.
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year / 400, year % 400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use squall_base::form;
 use squall_wire::{Origin, Proxy, Scheme};
 use url::{Host, ParseError, Url};
 
@@ -187,25 +188,9 @@ pub(crate) fn encode_path(text: &[u8], out: &mut Vec<u8>) {
     for byte in text {
         match byte {
             b'!'..=b'~' if !matches!(byte, b'"' | b'<' | b'>' | b'#') => out.push(*byte),
-            _ => percent(*byte, out),
+            _ => form::percent(*byte, out),
         }
     }
-}
-
-/// Appends a name or value as application/x-www-form-urlencoded has it.
-pub(crate) fn encode_form(text: &[u8], out: &mut Vec<u8>) {
-    for byte in text {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => out.push(*byte),
-            b' ' => out.push(b'+'),
-            _ => percent(*byte, out),
-        }
-    }
-}
-
-fn percent(byte: u8, out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }
 
 #[cfg(test)]
@@ -319,7 +304,7 @@ mod tests {
         fn nothing_ends_the_line(text in prop::collection::vec(any::<u8>(), 0..50)) {
             let mut out = Vec::new();
             encode_path(&text, &mut out);
-            encode_form(&text, &mut out);
+            form::encode(&text, &mut out);
             prop_assert!(out.iter().all(|byte| (b'!'..=b'~').contains(byte)));
         }
 

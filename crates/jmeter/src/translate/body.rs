@@ -1,5 +1,6 @@
 //! Arguments and bodies of requests.
 
+use squall_base::form;
 use squall_plan::model::{Body, FormPart, FormPartContent, Request};
 use squall_plan::template::Template;
 
@@ -268,7 +269,7 @@ impl Translator<'_> {
     /// A text as forms have it, if it is known before the run.
     fn encoded(&self, id: ElementId, pieces: &[Piece]) -> Vec<Piece> {
         match literal(pieces) {
-            Some(text) => vec![Piece::Text(form_encoded(text))],
+            Some(text) => vec![Piece::Text(form::encoded(text))],
             None => {
                 self.obstacle(id, "an encoded argument before one that is not");
                 Vec::new()
@@ -324,38 +325,9 @@ fn joined(arguments: Vec<Vec<Piece>>, first: &str) -> Vec<Piece> {
     pieces
 }
 
-/// A text as `application/x-www-form-urlencoded` has it, in UTF-8.
-fn form_encoded(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
-                out.push(char::from(byte));
-            }
-            b' ' => out.push('+'),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
-/// The text that such an encoding stands for, if it is one.
+/// The text that a form's name or value stands for, if it is one.
 fn form_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        match first {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let digits = rest.get(..2).filter(|two| two.iter().all(u8::is_ascii_hexdigit))?;
-                bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
-                rest = &rest[2..];
-            }
-            other => bytes.push(*other),
-        }
-    }
-    String::from_utf8(bytes).ok()
+    String::from_utf8(form::decode(text.as_bytes())?).ok()
 }
 
 #[cfg(test)]
@@ -365,8 +337,8 @@ mod tests {
     #[test]
     fn forms_are_encoded_and_decoded() {
         let text = "a b+c&d=é~*-._";
-        assert_eq!(form_encoded(text), "a+b%2Bc%26d%3D%C3%A9%7E*-._");
-        assert_eq!(form_decoded(&form_encoded(text)).as_deref(), Some(text));
+        assert_eq!(form::encoded(text), "a+b%2Bc%26d%3D%C3%A9%7E*-._");
+        assert_eq!(form_decoded(&form::encoded(text)).as_deref(), Some(text));
         assert_eq!(
             (form_decoded("%4"), form_decoded("%zz"), form_decoded("%ff")),
             (None, None, None)

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use squall_base::calendar;
+
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -32,26 +34,12 @@ struct Moment {
 }
 
 impl Moment {
-    /// From milliseconds since 1970. The calendar is Howard Hinnant's `civil_from_days`
-    /// (https://howardhinnant.github.io/date_algorithms.html).
+    /// From milliseconds since 1970.
     fn of(unix_ms: i64) -> Moment {
         const DAY: i64 = 86_400_000;
         let (days, of_day) = (unix_ms.div_euclid(DAY), unix_ms.rem_euclid(DAY));
-        let shifted = days + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let of_era = shifted.rem_euclid(146_097);
-        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let from_march = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * from_march + 2) / 153;
-        let day = from_march - (153 * shifted_month + 2) / 5 + 1;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-        let year = year_of_era + era * 400 + i64::from(month <= 2);
-        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let before_march = 59 + i64::from(is_leap);
-        let day_of_year = match month {
-            1 | 2 => from_march - 306 + 1,
-            _ => from_march + before_march + 1,
-        };
+        let (year, month, day) = calendar::date(days);
+        let day_of_year = days - calendar::days_since_1970(year, 1, 1) + 1;
         Moment { year, month, day, weekday: (days + 4).rem_euclid(7), day_of_year, of_day }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use squall_base::random;
+use squall_base::{form, random};
 
 use super::digest::{self, Algorithm};
 use super::eval::{Budget, Evaluated, checked, too_large};
@@ -130,7 +130,7 @@ functions! {
         Ok(Value::text(chars.chars().skip(from).take(to.saturating_sub(from)).collect::<String>()))
     };
     "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| Ok(Value::text(percent_encode(&of_value(&a[0])?)));
-    "form_encode" 1..=1, true, "encoded as a form's field: form_encode(\"a b&\") is \"a+b%26\"", |a, _| Ok(Value::text(form_encoded(&of_value(&a[0])?)));
+    "form_encode" 1..=1, true, "encoded as a form's field: form_encode(\"a b&\") is \"a+b%26\"", |a, _| Ok(Value::text(form::encoded(&of_value(&a[0])?)));
     "form_decode" 1..=1, true, "the text of a form's field, as its encoding has it: form_decode(\"a+b%26\") is \"a b&\"", |a, _| form_decoded(bytes(&a[0])?);
     "base64" 1..=1, true, "base64 of a text: base64(\"a\") is \"YQ==\"", |a, _| Ok(Value::text(STANDARD.encode(bytes(&a[0])?)));
     "base64_decode" 1..=1, true, "the text of a base64: base64_decode(\"YQ==\") is \"a\"", |a, _| digest::decode(&STANDARD, bytes(&a[0])?);
@@ -259,43 +259,11 @@ pub(super) fn precompiled(
     Ok(Tree::Call(Call { function, pattern }, args))
 }
 
-/// A text as `application/x-www-form-urlencoded` has it, in UTF-8.
-fn form_encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
-                out.push(char::from(byte));
-            }
-            b' ' => out.push('+'),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
 /// What `application/x-www-form-urlencoded` encodes.
 fn form_decoded(text: &[u8]) -> Result<Value> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        match first {
-            b'+' => out.push(b' '),
-            b'%' => {
-                let digit =
-                    |index: usize| rest.get(index).and_then(|c| char::from(*c).to_digit(16));
-                let (Some(high), Some(low)) = (digit(0), digit(1)) else {
-                    return Err(EvalError::new("expected two hexadecimal digits after `%`"));
-                };
-                // Both are below 16.
-                out.push((high << 4 | low) as u8);
-                rest = &rest[2..];
-            }
-            other => out.push(*other),
-        }
-    }
-    Ok(Value::text(String::from_utf8_lossy(&out)))
+    let decoded = form::decode(text)
+        .ok_or_else(|| EvalError::new("expected two hexadecimal digits after `%`"))?;
+    Ok(Value::text(String::from_utf8_lossy(&decoded)))
 }
 
 /// A length that a text may have.

@@ -1,6 +1,8 @@
 //! The few parts of a certificate that are looked at where it is trusted by itself: how long it is valid, and
 //! the name of its subject. Pure; reads DER (ITU-T X.690) as far as RFC 5280, section 4.1, needs it.
 
+use squall_base::calendar::days_since_1970;
+
 /// What a certificate says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct About {
@@ -75,16 +77,6 @@ fn time(tag: u8, text: &[u8]) -> Option<i64> {
     }
     let hours = days_since_1970(year, month, day) * 24 + part(2)?;
     Some((hours * 60 + part(3)?) * 60 + part(4)?)
-}
-
-/// Days from civil (Hinnant, "chrono-compatible low-level date algorithms"), for years above 0.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // Years that begin in March: the leap day is the last of one.
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year / 400, year % 400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 /// The last common name of a name: sets of attributes, each an identifier and a text.
