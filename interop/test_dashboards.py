@@ -15,7 +15,7 @@ from pathlib import Path
 
 import jsonschema
 
-from peers import SQUALL, Process, free_port
+from peers import SQUALL, Influxdb, Process, free_port
 
 HERE = Path(__file__).resolve().parent
 INSTALLED = HERE.parent / "target/interop"
@@ -138,19 +138,40 @@ class Boards(unittest.TestCase):
                 self.assertEqual(len(ids), len(set(ids)))
 
 
+def run_with(folder, feed):
+    """Runs the plan with a feed, and a tag by which the run is known."""
+    Path(folder, "plan.yaml").write_text(PLAN)
+    ran = subprocess.run([SQUALL, "run", Path(folder, "plan.yaml"), "--quiet", "--tag", "run=here", "--out", feed, "--out", folder],
+                         capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 1, ran.stderr
+
+
+class InfluxdbAnswers(unittest.TestCase):
+    def test_each_query_finds_something(self):
+        with tempfile.TemporaryDirectory() as folder:
+            influxdb = Influxdb(folder, "load")
+            try:
+                run_with(folder, f"influxdb=http://127.0.0.1:{influxdb.port}/write?db=load")
+                for title, text in queries("influxdb"):
+                    for name, value in (("$__interval_ms", "2000"), ("$__interval", "2s"), ("$timeFilter", "time > now() - 1m"),
+                                        ("$run", "here"), ("$scenario", ".*"), ("$name", ".*")):
+                        text = text.replace(name, value)
+                    with self.subTest(query=title):
+                        self.assertTrue(influxdb.ask(text), text)
+            finally:
+                influxdb.stop()
+
+
 class Prometheus(unittest.TestCase):
     """Each query finds something in Prometheus after a run, pushed or scraped."""
 
     def ask_all(self, feed):
         with tempfile.TemporaryDirectory() as folder:
-            port, scraped = free_port(), free_port()
-            process = Process([INSTALLED / "bin/prometheus", f"127.0.0.1:{port}", f"{folder}/data", f"127.0.0.1:{scraped}"], port)
+            port, scraped, calls = free_port(), free_port(), free_port()
+            addresses = [f"127.0.0.1:{port}", f"{folder}/data", f"127.0.0.1:{scraped}", f"127.0.0.1:{calls}"]
+            process = Process([INSTALLED / "bin/prometheus", *addresses], port)
             try:
-                Path(folder, "plan.yaml").write_text(PLAN)
-                out = feed.format(port=port, scraped=scraped)
-                ran = subprocess.run([SQUALL, "run", Path(folder, "plan.yaml"), "--quiet", "--tag", "run=here", "--out", out,
-                                      "--out", folder], capture_output=True, text=True, timeout=120)
-                self.assertEqual(ran.returncode, 1, ran.stderr)
+                run_with(folder, feed.format(port=port, scraped=scraped))
                 for title, text in queries("prometheus"):
                     if title.startswith("$"):
                         continue
