@@ -29,7 +29,9 @@ target: builtin
 scenarios:
   buyer:
     load: {users: 3, for: 8s}
-    steps: [{get: /, name: home, check: ["status == 200", "status == 201"]}, {get: /status/503, name: broken}, {think: 20ms}]
+    steps: [{metric: {name: paid, kind: counter, value: 0.1}}, {metric: {name: stock, kind: gauge, value: 3}},
+            {metric: {name: stocked, kind: rate, value: 1}}, {metric: {name: basket, kind: trend, value: 20}},
+            {get: /, name: home, check: ["status == 200", "status == 201"]}, {get: /status/503, name: broken}, {think: 20ms}]
   guest: {load: {rate: 50/s, for: 8s}, steps: [{get: /delay/5, name: search}]}
 """
 
@@ -118,7 +120,7 @@ class Boards(unittest.TestCase):
             with self.subTest(query=title):
                 [name] = re.findall(r'FROM "(\w+)"', text)
                 fields, own = measurements[name]
-                asked = set(re.findall(r'(?:sum|max)\("(\w+)"\)', text))
+                asked = set(re.findall(r'(?:sum|max|last)\("(\w+)"\)', text))
                 self.assertLessEqual(asked, fields)
                 tags = set(re.findall(r'"(\w+)"(?= =~)', text)) | set(re.findall(r'KEY = "(\w+)"', text))
                 for group in re.findall(r"GROUP BY (.*) fill", text):
@@ -130,7 +132,7 @@ class Boards(unittest.TestCase):
         for kind, board in BOARDS.items():
             with self.subTest(board=kind):
                 titles = " ".join(panel["title"] for panel in board["panels"])
-                for word in ("planned and actual", "Virtual users", "Latency", "Errors by kind", "by name", "Checks", "Responses"):
+                for word in ("planned and actual", "Virtual users", "Latency", "Errors by kind", "by name", "Checks", "Responses", "gauges", "trends"):
                     self.assertIn(word, titles)
                 variables = [own["name"] for own in board["templating"]["list"]]
                 self.assertEqual(variables, ["source", "run", "scenario", "name"])
@@ -177,7 +179,7 @@ class Prometheus(unittest.TestCase):
                         continue
                     text = text.replace("$__rate_interval", "1m").replace("$run", "here").replace("$scenario", ".*").replace("$name", ".*")
                     # The run is over: what was there in the last minute.
-                    text = re.sub(r"squall_users_active\{([^}]*)\}", r"last_over_time(squall_users_active{\1}[1m])", text)
+                    text = re.sub(r"(squall_users_active|squall_metric_gauge)\{([^}]*)\}", r"last_over_time(\1{\2}[1m])", text)
                     asked = urllib.parse.urlencode({"query": f"count({text})"})
                     with self.subTest(query=title):
                         found = urllib.request.urlopen(f"http://127.0.0.1:{port}/query?{asked}", timeout=10).read()
