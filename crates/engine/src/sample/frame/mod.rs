@@ -268,6 +268,11 @@ impl<'w> Frame<'w> {
         self.bytes_in += received;
     }
 
+    /// The head of a response has come, with this status, before the exchange failed.
+    pub(in crate::sample) fn answered(&mut self, status: u16) {
+        self.code = i64::from(status);
+    }
+
     /// A response has arrived. `Err`: later than it was allowed to, and squall has only now got round
     /// to see it.
     pub(in crate::sample) fn received(
