@@ -59,12 +59,17 @@ impl<'p> Stretch<'_, 'p> {
             }
             Op::Enter { name, without_thinks } => {
                 let thought_before = without_thinks.then_some(self.strand.thought);
-                let (name, failed) = (*name, false);
-                self.strand.groups.push(OpenGroup { name, since: now, failed, thought_before });
+                self.strand.groups.push(OpenGroup {
+                    name: *name,
+                    since: now,
+                    failed: false,
+                    thought_before,
+                    tally_before: self.strand.tally,
+                });
             }
             Op::Leave => {
                 if let Some(group) = self.strand.pop_group() {
-                    self.worker.recorder.group(&group, now);
+                    self.end_group(&group, now);
                 }
             }
             Op::Set { slot, value } => {
