@@ -71,6 +71,31 @@ fn a_plan_with_something_that_has_no_equal_is_refused_with_its_place() {
 }
 
 #[test]
+fn what_is_not_supported_is_left_out_if_that_is_wanted() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "ok"));
+        }
+    });
+    let brew = plan(r#"<com.example.Teapot testname="brew"/><hashTree/>"#);
+    let reason = "shop > users > brew (com.example.Teapot): nothing is known of this element";
+    let port = format!("-Jport={}", peer.address.port());
+    for command in ["check", "run", "convert"] {
+        let (code, out, errors) = said(&brew, &[command, "plan.jmx", &port, "--skip-unsupported"]);
+        assert_eq!(code, Some(0), "{command}: {errors}");
+        let told = if command == "convert" { &out } else { &errors };
+        assert!(told.contains(reason), "{command}: {told}");
+    }
+    assert_eq!(peer.seen().len(), 2, "one thread, 2 loops");
+    let teapot = brew.replace("HTTPSamplerProxy", "com.example.Kettle");
+    let (code, _, errors) = said(&teapot, &["run", "plan.jmx", "--skip-unsupported"]);
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("there is no thread group that sends anything"), "{errors}");
+    let (code, _, errors) = said(&teapot, &["run", "plan.yaml", "--skip-unsupported"]);
+    assert_eq!((code, errors.contains("for plans of JMeter")), (Some(2), true), "{errors}");
+}
+
+#[test]
 fn properties_are_jmeters_and_variables_are_ours() {
     let (code, _, errors) = said(&plan(""), &["check", "plan.jmx", "--set", "port=1"]);
     assert_eq!((code, errors.contains("given as -JNAME=VALUE")), (Some(2), true), "{errors}");
