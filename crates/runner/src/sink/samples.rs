@@ -61,10 +61,13 @@ impl Samples {
         (self.phases_unix_s.get(&phase).copied().unwrap_or(self.run_unix_s) * 1e6) as u64
     }
 
-    /// Users that are active: of a scenario, and of all.
+    /// Users that are active: of a scenario, and of all. In full the one of the sample is among them, though the first
+    /// second is not over.
     fn users_of(&self, scenario: &str) -> (u64, u64) {
         let load = self.users.load();
-        (load.scenarios.get(scenario).map_or(0, |own| own.users), load.users())
+        let own = load.scenarios.get(scenario).map_or(0, |own| own.users);
+        let own = own.max(u64::from(self.has_parts));
+        (own, load.users().max(own))
     }
 
     /// The number of a scenario in the plan.
