@@ -297,8 +297,9 @@ impl<'w> Frame<'w> {
         if response.unsolicited_bytes > 0 {
             self.worker.recorder.count(|counters| counters.unsolicited_responses += 1);
         }
+        let began = self.worker.recorder.start();
         if let Some(copy) = self.copy() {
-            copy.received(response);
+            copy.received(response, times, began);
         }
         // Without the kernel's stamp nobody knows when it arrived.
         match times.delay_ns.and(self.in_flight.missed(times.first_byte_ns, times.end_ns)) {
