@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use squall_jmeter::{
-    Inventory, Surroundings, Translation, Tree, inventory, parse_properties, translate,
+    Inventory, Machine, Surroundings, Translation, Tree, inventory, parse_properties, translate,
 };
 use squall_plan::yaml::{self, Loaded};
 
@@ -114,7 +114,14 @@ fn translated<'p>(
     // What is converted may be written to another folder: files are named from the root.
     let place = std::path::absolute(path).map_err(|error| bad(error.to_string()))?;
     let folder = place.parent().unwrap_or(Path::new("/")).to_owned();
-    let given = Surroundings { properties: values, folder };
+    let machine = Machine {
+        environment: std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
+        working_folder: std::env::current_dir().unwrap_or_default(),
+        plan_folder: folder.clone(),
+    };
+    let given = Surroundings { properties: values, folder, machine };
     let Translation { plan, obstacles } = translate(&tree, given);
     let found = inventory(&tree, &obstacles);
     Ok(Translated { path, found, plan: yaml::print(&plan, false) })

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use squall_plan::secrets::sounds_secret;
 
 use crate::functions;
+use crate::machine::Machine;
 use crate::properties::elements;
 use crate::text::{Call, Part, Text};
 use crate::tree::{Element, Tree};
@@ -16,6 +17,8 @@ use crate::tree::{Element, Tree};
 pub struct Constants {
     /// JMeter's properties: those of `-J`, `-G`, and of files.
     properties: BTreeMap<String, String>,
+    /// What scripts ask of the machine.
+    machine: Machine,
     /// User-defined variables that each thread begins with; `None` is one that a function gives its value at the start
     /// of the run.
     variables: BTreeMap<String, Option<String>>,
@@ -37,8 +40,8 @@ impl Constants {
     /// wherever they stand, in the order of the file. A value sees what elements before it have defined; any other
     /// variable, of its own element too, stays in it as written. What a function gives at the start of the run
     /// (`__Random`) is no constant, and nothing that holds it either.
-    pub fn of(tree: &Tree, properties: BTreeMap<String, String>) -> Constants {
-        let mut constants = Constants { properties, ..Constants::default() };
+    pub fn of(tree: &Tree, properties: BTreeMap<String, String>, machine: Machine) -> Constants {
+        let mut constants = Constants { properties, machine, ..Constants::default() };
         let of_class = |class: &'static str| {
             tree.iter().filter(move |(id, element)| element.class == class && tree.takes_part(*id))
         };
@@ -129,7 +132,17 @@ impl Constants {
         let parameters = call.parameters.iter().map(|parameter| self.of_text(parameter, unset));
         let parameters: Vec<String> = parameters.collect::<Option<_>>()?;
         let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
-        self.property(&call.name, &parameters)
+        self.property(&call.name, &parameters).or_else(|| self.of_machine(&call.name, &parameters))
+    }
+
+    /// What a function gives whose script asks for something of the machine, and that sets no variable.
+    pub(crate) fn of_machine(&self, function: &str, parameters: &[&str]) -> Option<String> {
+        let (script, rest) = parameters.split_first()?;
+        let is_plain = matches!(function, "__BeanShell" | "__groovy" | "__javaScript")
+            && rest.iter().all(|rest| rest.trim().is_empty());
+        // JavaScript says `null` where others say nothing.
+        let answer = self.machine.answer(script).filter(|_| is_plain)?;
+        (function != "__javaScript" || !answer.is_empty()).then_some(answer)
     }
 
     /// Whether a property is given.
@@ -194,7 +207,7 @@ mod tests {
     fn constants(properties: &[(&str, &str)]) -> Constants {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let tree = Tree::read(PLAN.as_bytes()).expect("a plan");
-        Constants::of(&tree, properties.iter().map(owned).collect())
+        Constants::of(&tree, properties.iter().map(owned).collect(), Machine::default())
     }
 
     #[test]

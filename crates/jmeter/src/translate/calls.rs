@@ -13,7 +13,12 @@ impl Translator<'_> {
     /// What of it has no equal.
     pub(super) fn call(&self, call: &Call) -> Result<Piece, String> {
         if let Some(language) = super::condition::language_of(&call.name) {
-            return self.script_text(language, call);
+            let known: Option<Vec<&str>> = call.parameters.iter().map(Text::as_literal).collect();
+            let answer = known.and_then(|known| self.constants.of_machine(&call.name, &known));
+            return match answer {
+                Some(answer) => Ok(Piece::Text(answer)),
+                None => self.script_text(language, call),
+            };
         }
         let parameters = call.parameters.iter().map(|parameter| self.parameter(parameter));
         let parameters = parameters.collect::<Result<Vec<_>, _>>()?;

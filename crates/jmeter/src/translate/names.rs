@@ -28,13 +28,38 @@ const TAKEN: [&str; 18] = [
     "in",
 ];
 
+/// What hidden variables are for, which steps of squall's own need: see [`hidden`].
+const HIDDEN: [&str; 8] =
+    ["pass", "switch", "branch", "until", "turn", "value", "found", "constant"];
+
+/// The name of a hidden variable: no variable of a plan is ever called so.
+pub(super) fn hidden(purpose: &str, number: usize) -> String {
+    debug_assert!(HIDDEN.contains(&purpose), "{purpose} is not kept free");
+    format!("{purpose}_{number}")
+}
+
+/// Whether a name may be one of a hidden variable.
+fn is_hidden(name: &str) -> bool {
+    let purpose = name.split_once('_');
+    purpose.is_some_and(|(purpose, rest)| {
+        HIDDEN.contains(&purpose) && rest.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
 /// JMeter's names, each with the variable that it is here.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     variables: BTreeMap<String, String>,
     /// What is taken by something else.
     reserved: Vec<String>,
+    /// The hidden variable that has all matches of an extractor, for the names that are made variables with numbers.
+    matches: BTreeMap<String, String>,
+    /// Groups of one match that something asks for: the extractor's variable, the group, and the group's variable.
+    groups: Vec<(String, u32, String)>,
 }
+
+/// The last group of a pattern that may be asked for.
+const MOST_GROUPS: u32 = 20;
 
 impl Names {
     /// All that the elements of a plan set, with the columns of data files.
@@ -46,7 +71,78 @@ impl Names {
             }
         }
         columns.values().flatten().flatten().for_each(|name| names.add(name));
+        names.add_matches(tree);
         names
+    }
+
+    /// What extractors set beside their own variables, as far as something asks for it.
+    fn add_matches(&mut self, tree: &Tree) {
+        let mut written = String::new();
+        for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            element.properties.iter().for_each(|own| texts_of(&own.value, &mut written));
+            written.push_str(&element.name);
+        }
+        let asks = |name: &str| written.contains(name);
+        for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            for name in set_by(element).iter().filter(|name| !name.is_empty()) {
+                let numbered = asks(&format!("{name}_matchNr"))
+                    || (0..=9).any(|digit| asks(&format!("{name}_{digit}")))
+                    || tree.iter().any(|(_, other)| {
+                        other.properties.text("ForeachController.inputVal") == Some(name)
+                    });
+                let has_all = match element.class.as_str() {
+                    "JSONPostProcessor" | "XPathExtractor" | "XPath2Extractor" => numbered,
+                    "RegexExtractor" | "BoundaryExtractor" | "HtmlExtractor" => false,
+                    _ => continue,
+                };
+                let takes_all = match_numbers(element).any(|number| number.starts_with('-'));
+                if (has_all || takes_all) && !self.matches.contains_key(name) {
+                    self.matches.insert(name.clone(), hidden("found", self.matches.len()));
+                }
+                if element.class == "RegexExtractor" && !takes_all {
+                    for group in 0..=MOST_GROUPS {
+                        let of_group = format!("{name}_g{group}");
+                        let known = self.groups.iter().any(|(.., own)| *own == of_group);
+                        if asks(&of_group) && !known {
+                            self.add(&of_group);
+                            self.groups.push((name.clone(), group, of_group));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The hidden variable that has all matches of a name: null until there was an extraction.
+    pub(super) fn matches(&self, name: &str) -> Option<&str> {
+        self.matches.get(name).map(String::as_str)
+    }
+
+    /// All hidden variables that have matches.
+    pub(super) fn all_matches(&self) -> impl Iterator<Item = &str> {
+        self.matches.values().map(String::as_str)
+    }
+
+    /// The groups of one match that something asks for, each with its variable's name.
+    pub(super) fn groups_of(&self, name: &str) -> impl Iterator<Item = (u32, &str)> {
+        let own = self.groups.iter().filter(move |(set, ..)| set == name);
+        own.map(|(_, group, name)| (*group, name.as_str()))
+    }
+
+    /// A variable that is one of several matches, or says how many there are, as an expression; `without` where there
+    /// is none.
+    pub(super) fn one_of_matches(&self, name: &str, without: &str) -> Option<String> {
+        let (set, last) = name.rsplit_once('_')?;
+        let found = self.matches.get(set)?;
+        if last == "matchNr" {
+            return Some(format!("({found} == null ? {without} : string(size({found})))"));
+        }
+        let number: u32 = last.parse().ok().filter(|_| !last.starts_with(['0', '+']))?;
+        let place = number - 1;
+        Some(format!(
+            "({found} != null && size({found}) > {place} && {found}[{place}] != null \
+             ? string({found}[{place}]) : {without})"
+        ))
     }
 
     pub(super) fn add(&mut self, name: &str) {
@@ -70,6 +166,9 @@ impl Names {
         let mut variable: String =
             name.chars().map(|c| if is_letter(c) { c } else { '_' }).collect();
         if variable.starts_with(|c: char| c.is_ascii_digit()) {
+            variable.insert(0, '_');
+        }
+        if is_hidden(&variable) {
             variable.insert(0, '_');
         }
         while TAKEN.contains(&variable.as_str())
@@ -108,6 +207,9 @@ fn set_by(element: &Element) -> Vec<String> {
         "RegexExtractor" => "RegexExtractor.refname",
         "BoundaryExtractor" => "BoundaryExtractor.refname",
         "JSONPostProcessor" => "JSONPostProcessor.referenceNames",
+        "HtmlExtractor" => "HtmlExtractor.refname",
+        "XPathExtractor" => "XPathExtractor.refname",
+        "XPath2Extractor" => "XPathExtractor2.refname",
         "ForeachController" => "ForeachController.returnVal",
         "CounterConfig" => "CounterConfig.name",
         "RandomVariableConfig" => "variableName",
@@ -121,6 +223,36 @@ fn set_by(element: &Element) -> Vec<String> {
     match element.class.as_str() {
         "JSONPostProcessor" => text.split(';').map(|name| name.trim().to_owned()).collect(),
         _ => vec![text.to_owned()],
+    }
+}
+
+/// The match numbers of an extractor, as they are written.
+fn match_numbers(element: &Element) -> impl Iterator<Item = &str> {
+    let property = match element.class.as_str() {
+        "RegexExtractor" => "RegexExtractor.match_number",
+        "BoundaryExtractor" => "BoundaryExtractor.match_number",
+        "HtmlExtractor" => "HtmlExtractor.match_number",
+        "JSONPostProcessor" => "JSONPostProcessor.match_numbers",
+        _ => "",
+    };
+    let text = element.properties.text(property).unwrap_or_default();
+    text.split(';').map(str::trim)
+}
+
+/// Adds all texts of a property.
+fn texts_of(value: &PropertyValue, written: &mut String) {
+    match value {
+        PropertyValue::Text(text) => {
+            written.push_str(text);
+            written.push('\n');
+        }
+        PropertyValue::Element { properties, .. } => {
+            properties.iter().for_each(|own| texts_of(&own.value, written));
+        }
+        PropertyValue::List(items) => {
+            items.iter().for_each(|own| texts_of(&own.value, written));
+        }
+        PropertyValue::Fields(_) => {}
     }
 }
 

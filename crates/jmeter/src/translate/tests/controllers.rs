@@ -108,15 +108,9 @@ fn what_controllers_cannot_say_is_an_obstacle() {
                 "RandomController",
                 "c",
                 "",
-                &element(
-                    "IfController",
-                    "i",
-                    &(string("IfController.condition", "${x}")
-                        + &flag("IfController.useExpression", true)),
-                    &r,
-                ),
+                &element("WhileController", "w", &string("WhileController.condition", "${x}"), &r),
             ),
-            "i: being one of several, and perhaps nothing",
+            "w: being one of several, and perhaps nothing",
         ),
         (
             element(
