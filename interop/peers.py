@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -108,3 +109,41 @@ def squall(*arguments, code=0):
     if ran.returncode != code:
         raise AssertionError(f"exit code {ran.returncode}, not {code}:\n{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}")
     return json.loads(ran.stdout)
+
+
+class Influxdb:
+    """InfluxDB 1.6, with a database of one name."""
+
+    def __init__(self, folder, database):
+        self.port, self.database = free_port(), database
+        settings = Path(folder, "influxdb.conf")
+        settings.write_text(f"""reporting-disabled = true
+bind-address = "127.0.0.1:{free_port()}"
+[meta]
+dir = "{folder}/meta"
+[data]
+dir = "{folder}/data"
+wal-dir = "{folder}/wal"
+[monitor]
+store-enabled = false
+[http]
+bind-address = "127.0.0.1:{self.port}"
+log-enabled = false
+[logging]
+level = "error"
+""")
+        influxd = Path(__file__).resolve().parent.parent / "target/interop/influxdb/usr/bin/influxd"
+        self.process = Process([influxd, "run", "-config", settings], self.port)
+        self.ask(f'CREATE DATABASE "{database}"', method="POST")
+
+    def ask(self, text, method="GET"):
+        """The series that a query finds."""
+        query = urllib.parse.urlencode({"q": text, "db": self.database})
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/query?{query}", method=method)
+        [result] = json.loads(urllib.request.urlopen(request, timeout=10).read())["results"]
+        if "error" in result:
+            raise AssertionError(f"{result['error']}: {text}")
+        return result.get("series", [])
+
+    def stop(self):
+        self.process.stop()

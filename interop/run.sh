@@ -44,6 +44,13 @@ command -v go >/dev/null || {
 }
 (cd prometheus && "$go" build -o ../../target/interop/bin/prometheus .)
 
+# Debian's InfluxDB, unpacked: as a package it would begin to serve.
+influxdb=../target/interop/influxdb
+[ -x "$influxdb/usr/bin/influxd" ] || {
+    mkdir -p "$influxdb"
+    (cd "$influxdb" && apt-get download -qq influxdb && dpkg-deb -x influxdb_*.deb .)
+}
+
 peers="$PWD/../target/interop/peers"
 [ -x "$peers/bin/jmeter" ] || ../bench/peers/install.sh "$peers" jmeter >/dev/null
 export JMETER="$peers/bin/jmeter"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import jsonschema
 
-from peers import SQUALL, Process, free_port
+from peers import SQUALL, Influxdb, Process, free_port
 
 HERE = Path(__file__).resolve().parent
 INSTALLED = HERE.parent / "target/interop"
@@ -29,7 +29,9 @@ target: builtin
 scenarios:
   buyer:
     load: {users: 3, for: 8s}
-    steps: [{get: /, name: home, check: ["status == 200", "status == 201"]}, {get: /status/503, name: broken}, {think: 20ms}]
+    steps: [{metric: {name: paid, kind: counter, value: 0.1}}, {metric: {name: stock, kind: gauge, value: 3}},
+            {metric: {name: stocked, kind: rate, value: 1}}, {metric: {name: basket, kind: trend, value: 20}},
+            {get: /, name: home, check: ["status == 200", "status == 201"]}, {get: /status/503, name: broken}, {think: 20ms}]
   guest: {load: {rate: 50/s, for: 8s}, steps: [{get: /delay/5, name: search}]}
 """
 
@@ -118,7 +120,7 @@ class Boards(unittest.TestCase):
             with self.subTest(query=title):
                 [name] = re.findall(r'FROM "(\w+)"', text)
                 fields, own = measurements[name]
-                asked = set(re.findall(r'(?:sum|max)\("(\w+)"\)', text))
+                asked = set(re.findall(r'(?:sum|max|last)\("(\w+)"\)', text))
                 self.assertLessEqual(asked, fields)
                 tags = set(re.findall(r'"(\w+)"(?= =~)', text)) | set(re.findall(r'KEY = "(\w+)"', text))
                 for group in re.findall(r"GROUP BY (.*) fill", text):
@@ -130,7 +132,7 @@ class Boards(unittest.TestCase):
         for kind, board in BOARDS.items():
             with self.subTest(board=kind):
                 titles = " ".join(panel["title"] for panel in board["panels"])
-                for word in ("planned and actual", "Virtual users", "Latency", "Errors by kind", "by name", "Checks", "Responses"):
+                for word in ("planned and actual", "Virtual users", "Latency", "Errors by kind", "by name", "Checks", "Responses", "gauges", "trends"):
                     self.assertIn(word, titles)
                 variables = [own["name"] for own in board["templating"]["list"]]
                 self.assertEqual(variables, ["source", "run", "scenario", "name"])
@@ -138,25 +140,46 @@ class Boards(unittest.TestCase):
                 self.assertEqual(len(ids), len(set(ids)))
 
 
+def run_with(folder, feed):
+    """Runs the plan with a feed, and a tag by which the run is known."""
+    Path(folder, "plan.yaml").write_text(PLAN)
+    ran = subprocess.run([SQUALL, "run", Path(folder, "plan.yaml"), "--quiet", "--tag", "run=here", "--out", feed, "--out", folder],
+                         capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 1, ran.stderr
+
+
+class InfluxdbAnswers(unittest.TestCase):
+    def test_each_query_finds_something(self):
+        with tempfile.TemporaryDirectory() as folder:
+            influxdb = Influxdb(folder, "load")
+            try:
+                run_with(folder, f"influxdb=http://127.0.0.1:{influxdb.port}/write?db=load")
+                for title, text in queries("influxdb"):
+                    for name, value in (("$__interval_ms", "2000"), ("$__interval", "2s"), ("$timeFilter", "time > now() - 1m"),
+                                        ("$run", "here"), ("$scenario", ".*"), ("$name", ".*")):
+                        text = text.replace(name, value)
+                    with self.subTest(query=title):
+                        self.assertTrue(influxdb.ask(text), text)
+            finally:
+                influxdb.stop()
+
+
 class Prometheus(unittest.TestCase):
     """Each query finds something in Prometheus after a run, pushed or scraped."""
 
     def ask_all(self, feed):
         with tempfile.TemporaryDirectory() as folder:
-            port, scraped = free_port(), free_port()
-            process = Process([INSTALLED / "bin/prometheus", f"127.0.0.1:{port}", f"{folder}/data", f"127.0.0.1:{scraped}"], port)
+            port, scraped, calls = free_port(), free_port(), free_port()
+            addresses = [f"127.0.0.1:{port}", f"{folder}/data", f"127.0.0.1:{scraped}", f"127.0.0.1:{calls}"]
+            process = Process([INSTALLED / "bin/prometheus", *addresses], port)
             try:
-                Path(folder, "plan.yaml").write_text(PLAN)
-                out = feed.format(port=port, scraped=scraped)
-                ran = subprocess.run([SQUALL, "run", Path(folder, "plan.yaml"), "--quiet", "--tag", "run=here", "--out", out,
-                                      "--out", folder], capture_output=True, text=True, timeout=120)
-                self.assertEqual(ran.returncode, 1, ran.stderr)
+                run_with(folder, feed.format(port=port, scraped=scraped))
                 for title, text in queries("prometheus"):
                     if title.startswith("$"):
                         continue
                     text = text.replace("$__rate_interval", "1m").replace("$run", "here").replace("$scenario", ".*").replace("$name", ".*")
                     # The run is over: what was there in the last minute.
-                    text = re.sub(r"squall_users_active\{([^}]*)\}", r"last_over_time(squall_users_active{\1}[1m])", text)
+                    text = re.sub(r"(squall_users_active|squall_metric_gauge)\{([^}]*)\}", r"last_over_time(\1{\2}[1m])", text)
                     asked = urllib.parse.urlencode({"query": f"count({text})"})
                     with self.subTest(query=title):
                         found = urllib.request.urlopen(f"http://127.0.0.1:{port}/query?{asked}", timeout=10).read()

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import whisper
 
-from peers import SQUALL, Process, free_port
+from peers import SQUALL, Influxdb, Process, free_port
 
 HERE = Path(__file__).resolve().parent
 INSTALLED = HERE.parent / "target/interop"
 
-# Two workers, two names of which one is always an error, a group and a check.
+# Two workers, two names of which one is always an error, a group, a check, and a metric of each kind.
 PLAN = """
 target: builtin
 scenarios:
@@ -29,6 +29,10 @@ scenarios:
       - {get: /, name: "home, & more", tags: {team: a b}, check: status == 200}
       - group: pay
         steps: [{get: /status/500, name: bad}]
+      - {metric: {name: paid, kind: counter, value: 0.1, tags: {plan: free}}}
+      - {metric: {name: stock, kind: gauge, value: "-1.5"}}
+      - {metric: {name: stocked, kind: rate, value: "random(0, 1)"}}
+      - {metric: {name: basket, kind: trend, value: "random(0, 300)"}}
 """
 
 
@@ -120,15 +124,55 @@ class Statsd(unittest.TestCase):
             self.assertEqual(sums[field], result["totals"][field], field)
 
 
+class InfluxdbHolds(unittest.TestCase):
+    """InfluxDB 1."""
+
+    def test_points_hold_the_sums(self):
+        with tempfile.TemporaryDirectory() as folder:
+            influxdb = Influxdb(folder, "load")
+            try:
+                result = run_with(folder, f"influxdb=http://127.0.0.1:{influxdb.port}/write?db=load")
+                self.assert_holds(influxdb, result)
+            finally:
+                influxdb.stop()
+
+    def assert_holds(self, influxdb, result):
+        def value(text):
+            [series] = influxdb.ask(text)
+            return series["values"][0][1]
+
+        [home] = [row for row in result["requests"] if row["name"] == "home, & more"]
+        for field in ("count", "errors", "bytes_in", "bytes_out"):
+            of = f'SELECT sum("{field}") FROM "squall_requests" WHERE "env" = \'ci\''
+            self.assertEqual(value(of), result["totals"][field], field)
+            one = f"{of} AND \"name\" = 'home, & more' AND \"team\" = 'a b'"
+            self.assertEqual(value(one), home[field], field)
+        held = value('SELECT sum("count") FROM "squall_responses" WHERE "status" = \'500\'')
+        self.assertEqual(held, result["totals"]["status"]["500"])
+        self.assertEqual(value('SELECT sum("iterations_done") FROM "squall_load"'), result["counters"]["iterations_done"])
+        for row in result["metrics"]:
+            one = f'FROM "squall_metrics" WHERE "name" = \'{row["name"]}\' AND "kind" = \'{row["kind"]}\''
+            self.assertEqual(value(f'SELECT sum("count") {one}'), row["count"], row["name"])
+            if row["kind"] == "counter":
+                self.assertAlmostEqual(value(f'SELECT sum("sum") {one}'), row["sum"])
+            if row["kind"] == "rate":
+                self.assertEqual(value(f'SELECT sum("trues") {one}'), row["trues"])
+            if row["kind"] in ("gauge", "trend"):
+                self.assertEqual(value(f'SELECT max("max") {one}'), row["max"], row["name"])
+
+
 class Prometheus(unittest.TestCase):
-    """Prometheus' own storage, fed in three ways."""
+    """Prometheus' own storage, fed in four ways."""
+
+    scraping = ()
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.scraped = free_port()
-        port = free_port()
-        command = [INSTALLED / "bin/prometheus", f"127.0.0.1:{port}", f"{self.folder.name}/data", f"127.0.0.1:{self.scraped}"]
+        port, self.calls = free_port(), free_port()
+        command = [INSTALLED / "bin/prometheus", f"127.0.0.1:{port}", f"{self.folder.name}/data", f"127.0.0.1:{self.scraped}",
+                   f"127.0.0.1:{self.calls}", *self.scraping]
         self.process = Process(command, port)
         self.addCleanup(self.process.stop)
 
@@ -148,6 +192,19 @@ class Prometheus(unittest.TestCase):
         held = self.query('last_over_time(squall_responses_total{status="500"}[1m])')
         self.assertEqual(held, result["totals"]["status"]["500"])
         self.assertEqual(self.query("last_over_time(squall_iterations_done_total[1m])"), result["counters"]["iterations_done"])
+        self.assert_holds_metrics({row["name"]: row for row in result["metrics"]})
+
+    def assert_holds_metrics(self, metrics):
+        """The last values of the plan's own."""
+        for name, row in metrics.items():
+            one = f'name="{name}",kind="{row["kind"]}",scenario="buyer",env="ci"'
+            held = lambda of: self.query(f"last_over_time(squall_metric_{of}{{{one}}}[1m])")
+            self.assertEqual(held("values_total"), row["count"], name)
+            if row["kind"] == "rate":
+                self.assertEqual(held("trues_total"), row["trues"])
+            if row["kind"] == "gauge":
+                self.assertEqual((held("gauge"), held("gauge_min"), held("gauge_max")), (row["last"], row["min"], row["max"]))
+        self.assertAlmostEqual(self.query('last_over_time(squall_metric_counter_total{plan="free"}[1m])'), metrics["paid"]["sum"])
 
     def assert_native(self, result):
         """The native histogram has all latencies, to within the width of a bucket."""
@@ -159,6 +216,11 @@ class Prometheus(unittest.TestCase):
         for quantile, field in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99")):
             held = self.query(f"histogram_quantile({quantile}, {one})") * 1e6
             self.assertAlmostEqual(held / bad["latency_us"][field], 1, delta=0.05, msg=field)
+        [basket] = [row for row in result["metrics"] if row["name"] == "basket"]
+        one = 'last_over_time(squall_metric_trend{name="basket"}[1m])'
+        self.assertEqual(self.query(f"histogram_count({one})"), basket["count"])
+        self.assertAlmostEqual(self.query(f"histogram_avg({one})"), basket["mean"], delta=0.001)
+        self.assertAlmostEqual(self.query(f"histogram_quantile(0.9, {one})") / basket["p90"], 1, delta=0.05)
 
     def test_remote_write(self):
         result = run_with(self.folder.name, f"remote-write=http://127.0.0.1:{self.process.port}/api/v1/write")
@@ -170,12 +232,33 @@ class Prometheus(unittest.TestCase):
         self.assert_holds(result)
         self.assert_native(result)
 
+    def test_opentelemetry_over_grpc(self):
+        result = run_with(self.folder.name, f"otlp-grpc=http://127.0.0.1:{self.calls}")
+        self.assert_holds(result)
+        self.assert_native(result)
+
     def test_scraped(self):
         result = run_with(self.folder.name, f"prometheus={self.scraped}")
         self.assert_holds(result)
         for name in ('count{kind="request"}', 'bucket{kind="request",le="+Inf"}'):
             held = self.query(f"last_over_time(squall_latency_seconds_{name}[1m])")
             self.assertEqual(held, result["totals"]["latency_us"]["count"], name)
+        [basket] = [row for row in result["metrics"] if row["name"] == "basket"]
+        self.assertEqual(self.query('last_over_time(squall_metric_trend_bucket{le="+Inf"}[1m])'), basket["count"])
+
+
+class Native(Prometheus):
+    """Prometheus that asks for native histograms when it scrapes."""
+
+    scraping = ("native",)
+
+    def test_scraped(self):
+        result = run_with(self.folder.name, f"prometheus={self.scraped}")
+        self.assert_holds(result)
+        self.assert_native(result)
+
+    # These are the same whatever it scrapes.
+    test_remote_write = test_opentelemetry = test_opentelemetry_over_grpc = None
 
 
 if __name__ == "__main__":

@@ -1,18 +1,22 @@
 // Prometheus without its command: its own handlers for remote write and OTLP, its scraper, its storage and its queries.
 // The command itself needs the clients of twenty clouds to find targets there, which take many minutes to build.
 //
-//	prometheus ADDRESS FOLDER SCRAPED
+//	prometheus ADDRESS FOLDER SCRAPED GRPC [native]
 //
-// Takes remote write at /api/v1/write and OTLP at /v1/metrics, scrapes SCRAPED ten times a second, and answers
+// Takes remote write at /api/v1/write and OTLP at /v1/metrics, and over gRPC at the address GRPC by what the OpenTelemetry
+// collector is made of; scrapes SCRAPED ten times a second (`native`: asks for native histograms), and answers
 // /query?query=PROMQL with the sum of the result.
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"time"
 
@@ -25,10 +29,14 @@ import (
 	"github.com/prometheus/prometheus/scrape"
 	"github.com/prometheus/prometheus/storage/remote"
 	"github.com/prometheus/prometheus/tsdb"
+	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 const scraping = `
-global: {scrape_interval: 100ms, scrape_timeout: 100ms}
+global: {scrape_interval: 100ms, scrape_timeout: 100ms, scrape_native_histograms: %t}
 scrape_configs: [{job_name: squall}]
 `
 
@@ -37,7 +45,8 @@ func main() {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	database, err := tsdb.Open(folder, logger, nil, tsdb.DefaultOptions(), nil)
 	check(err)
-	settings, err := config.Load(scraping, logger)
+	isNative := len(os.Args) > 5 && os.Args[5] == "native"
+	settings, err := config.Load(fmt.Sprintf(scraping, isNative), logger)
 	check(err)
 
 	// It would look for targets every 5 s.
@@ -53,7 +62,13 @@ func main() {
 	types := []remoteapi.WriteMessageType{remoteapi.WriteV1MessageType}
 	http.Handle("/api/v1/write", remote.NewWriteHandler(logger, prometheus.NewRegistry(), database, types, false, false))
 	current := func() config.Config { return *settings }
-	http.Handle("/v1/metrics", remote.NewOTLPWriteHandler(logger, prometheus.NewRegistry(), database, current, remote.OTLPOptions{}))
+	otlp := remote.NewOTLPWriteHandler(logger, prometheus.NewRegistry(), database, current, remote.OTLPOptions{})
+	http.Handle("/v1/metrics", otlp)
+	listener, err := net.Listen("tcp", os.Args[4])
+	check(err)
+	calls := grpc.NewServer()
+	pmetricotlp.RegisterGRPCServer(calls, &metrics{handler: otlp})
+	go func() { check(calls.Serve(listener)) }()
 	http.HandleFunc("/query", func(answer http.ResponseWriter, request *http.Request) {
 		sum, err := query(database, request.FormValue("query"))
 		if err != nil {
@@ -63,6 +78,27 @@ func main() {
 		fmt.Fprintln(answer, sum)
 	})
 	log.Fatal(http.ListenAndServe(address, nil))
+}
+
+// Hands what comes over gRPC to the handler of OTLP over HTTP.
+type metrics struct {
+	pmetricotlp.UnimplementedGRPCServer
+	handler http.Handler
+}
+
+func (own *metrics) Export(_ context.Context, request pmetricotlp.ExportRequest) (pmetricotlp.ExportResponse, error) {
+	body, err := request.MarshalProto()
+	if err != nil {
+		return pmetricotlp.NewExportResponse(), err
+	}
+	post := httptest.NewRequest(http.MethodPost, "/v1/metrics", bytes.NewReader(body))
+	post.Header.Set("Content-Type", "application/x-protobuf")
+	answer := httptest.NewRecorder()
+	own.handler.ServeHTTP(answer, post)
+	if answer.Code != http.StatusOK {
+		return pmetricotlp.NewExportResponse(), status.Error(codes.Internal, answer.Body.String())
+	}
+	return pmetricotlp.NewExportResponse(), nil
 }
 
 // The sum of a query's values now.

@@ -59,6 +59,10 @@ pub const DEFINITIONS: &[Definition] = &[
         text: "how late a timer fired: from when a wait or a deadline was over until squall noticed",
     },
     Definition {
+        key: "connect_delay",
+        text: "how late squall saw that a new connection was there; the time is no part of latencies",
+    },
+    Definition {
         key: "cut_off",
         text: "groups that the end of their load interrupted: they count neither as ended nor as errors; the time that they had taken counts as that of a request that was given up",
     },

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use squall_live::Follow;
 use squall_runner::Handle;
-use squall_ui::{Address, Content, Server};
+use squall_ui::{Address, Content, Runs, Server};
 
 use crate::args;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -17,7 +17,7 @@ pub fn command(args: &args::Ui) -> CommandResult {
         return Err(CommandError::bad_input(format!("{}: no such folder", folder.display())));
     }
     let mut ends = signals::ends().map_err(CommandError::incomplete)?;
-    let server = start(&args.listen, Content { run: None, folder: Some(folder.clone()) })?;
+    let server = start(&args.listen, Content { run: None, runs: Some(Runs::of(folder)) })?;
     out::print(&format!("{}\n", server.url()));
     ends.forever().next();
     Ok(Exit::Ok)
@@ -34,7 +34,7 @@ pub fn serve_run(
     folder: Option<&Path>,
 ) -> Result<Server, CommandError> {
     let run = Some((follow.shared(), handle.clone()));
-    let server = start(address, Content { run, folder: folder.map(Path::to_owned) })?;
+    let server = start(address, Content { run, runs: folder.map(Runs::of) })?;
     out::message(&format!("squall: this run is shown at {}\n", server.url()));
     // The terminal's view covers that.
     follow.greet(format!("this run is shown at {}", server.url()));

@@ -4,9 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use squall_metrics::{ErrorKind, Histogram, RequestStats, RowKey};
+use squall_metrics::{
+    ErrorKind, Histogram, MetricKind, MetricStats, RequestStats, RowKey, THOUSANDTHS,
+};
 
-use crate::points::{Tags, tags};
+use squall_report::label_name;
+
+use crate::points::{Tags, metric_tags, tags};
 use crate::timeline::{SentSecond, USERS};
 
 /// Series of one name.
@@ -16,7 +20,7 @@ pub struct Family<'a> {
     pub name: String,
     /// What its numbers are.
     pub kind: FamilyKind,
-    /// `s`, `By`, or empty: a number of things.
+    /// `s`, `By`, or empty: a number of things, or the unit of the plan's own metrics.
     pub unit: &'static str,
     /// What it is, in a sentence.
     pub help: &'static str,
@@ -41,17 +45,38 @@ pub enum FamilyKind {
     Sum,
     /// How high something is.
     Level,
-    /// Distributions of times.
+    /// Distributions of values.
     Distribution,
+}
+
+/// What one step of a histogram is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A microsecond, of a family in seconds.
+    Microsecond,
+    /// A thousandth of the family's unit.
+    Thousandth,
+}
+
+impl Step {
+    /// How many make one of the family's unit.
+    pub fn per_unit(self) -> f64 {
+        match self {
+            Step::Microsecond => 1e6,
+            Step::Thousandth => THOUSANDTHS,
+        }
+    }
 }
 
 /// The value of a series.
 #[derive(Debug, Clone, Copy)]
 pub enum Value<'a> {
-    /// A number.
+    /// A number of things.
     Number(u64),
-    /// A distribution of values in µs.
-    Distribution(&'a Histogram),
+    /// A number with fractions.
+    Amount(f64),
+    /// A distribution of values that are counted in such steps.
+    Distribution(&'a Histogram, Step),
 }
 
 /// A family of rows: its name, unit and help, and the value of a row; `None`: it has none.
@@ -84,8 +109,71 @@ const CHECKS: Counted = ("squall_checks", "result", "What checks came to.");
 type Counted = (&'static str, &'static str, &'static str);
 
 fn some(histogram: &Histogram) -> Option<Value<'_>> {
-    (!histogram.is_empty()).then_some(Value::Distribution(histogram))
+    (!histogram.is_empty()).then_some(Value::Distribution(histogram, Step::Microsecond))
 }
+
+/// A family of the plan's own metrics, which has the values of one kind, or of all: name, what its numbers are, the kind,
+/// help, and the value of a metric.
+type OfMetric = (
+    &'static str,
+    FamilyKind,
+    Option<MetricKind>,
+    &'static str,
+    fn(&MetricStats) -> Option<Value<'_>>,
+);
+
+/// The plan's own metrics, in the units in which the plan records them.
+const METRICS: [OfMetric; 7] = [
+    (
+        "squall_metric_values",
+        FamilyKind::Sum,
+        None,
+        "How many values a metric of the plan has recorded.",
+        |own| Some(Value::Number(own.count)),
+    ),
+    (
+        "squall_metric_counter",
+        FamilyKind::Sum,
+        Some(MetricKind::Counter),
+        "Of a counter: their sum.",
+        |own| Some(Value::Amount(own.sum())),
+    ),
+    (
+        "squall_metric_trues",
+        FamilyKind::Sum,
+        Some(MetricKind::Rate),
+        "Of a rate: how many were true.",
+        |own| Some(Value::Number(own.trues)),
+    ),
+    (
+        "squall_metric_gauge",
+        FamilyKind::Level,
+        Some(MetricKind::Gauge),
+        "Of a gauge: the last one.",
+        |own| Some(Value::Amount(own.gauge()?.last)),
+    ),
+    (
+        "squall_metric_gauge_min",
+        FamilyKind::Level,
+        Some(MetricKind::Gauge),
+        "Of a gauge: the smallest one.",
+        |own| Some(Value::Amount(own.gauge()?.min)),
+    ),
+    (
+        "squall_metric_gauge_max",
+        FamilyKind::Level,
+        Some(MetricKind::Gauge),
+        "Of a gauge: the largest one.",
+        |own| Some(Value::Amount(own.gauge()?.max)),
+    ),
+    (
+        "squall_metric_trend",
+        FamilyKind::Distribution,
+        Some(MetricKind::Trend),
+        "Of a trend: their distribution.",
+        |own| Some(Value::Distribution(&own.trend, Step::Thousandth)),
+    ),
+];
 
 /// The families of everything since the start of the load, each series with the tester's own tags.
 pub fn families<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
@@ -120,9 +208,27 @@ pub fn families<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
         counts(&tags(key, own), CHECKS.1, results.into())
     });
     families.push(sum(CHECKS, checks.collect()));
+    families.extend(metrics(totals, own));
     families.extend(load(totals, own));
     families.retain(|family| !family.series.is_empty());
     families
+}
+
+/// What the plan records itself.
+fn metrics<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
+    let recorded: Vec<(Tags, MetricKind, &MetricStats)> = totals
+        .metrics
+        .iter()
+        .map(|(key, stats)| (metric_tags(key, own), key.kind, stats))
+        .collect();
+    let family = |(name, kind, of_kind, help, of): OfMetric| {
+        let series = recorded
+            .iter()
+            .filter(|(_, own, _)| of_kind.is_none_or(|wanted| wanted == *own))
+            .filter_map(|(tags, _, stats)| Some((tags.clone(), of(stats)?)));
+        Family { name: name.to_owned(), kind, unit: "", help, series: series.collect() }
+    };
+    METRICS.map(family).into()
 }
 
 /// The counters of the run.
@@ -155,7 +261,7 @@ fn counts<'a>(tags: &Tags, tag: &str, counts: Vec<(String, u64)>) -> Vec<(Tags, 
     counts.into_iter().map(with).collect()
 }
 
-/// The families of rows as a table in Markdown, which `docs/feeds.md` holds.
+/// The families of rows and of the plan's own metrics as a table in Markdown, which `docs/feeds.md` holds.
 pub fn totals_reference() -> String {
     let mut out =
         "| name | kind | tags besides those of the row | what it is |\n| --- | --- | --- | --- |\n"
@@ -173,6 +279,13 @@ pub fn totals_reference() -> String {
     for (name, _, help, _) in TIMES {
         line(name, "histogram", "", help);
     }
+    for (name, kind, _, help, _) in METRICS {
+        match kind {
+            FamilyKind::Sum => line(&format!("{name}_total"), "counter", "", help),
+            FamilyKind::Level => line(name, "gauge", "", help),
+            FamilyKind::Distribution => line(name, "histogram", "", help),
+        }
+    }
     out
 }
 
@@ -185,20 +298,52 @@ pub fn labels(tags: &Tags) -> BTreeMap<String, String> {
     labels
 }
 
-/// A name as Prometheus allows it: letters, digits and underscores, and no two underscores in front.
-fn label_name(name: &str) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = name.chars().map(allowed).collect();
-    match name.starts_with("__") || name.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("tag_{}", name.trim_start_matches('_')),
-        false => name,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::points::tests::example;
+    use crate::points::tests::{example, recorded};
+
+    #[test]
+    fn a_metric_of_the_plan_has_the_families_of_its_kind() {
+        let mut totals = SentSecond::default();
+        totals.go_on(&recorded());
+        totals.go_on(&recorded());
+        let all = families(&totals, &vec![("env".to_owned(), "test".to_owned())]);
+        let of = |name: &str| {
+            let family = all.iter().find(|family| family.name == name).expect(name);
+            let one = |(tags, value): &(Tags, Value)| {
+                assert_eq!(
+                    tags[2..5].iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>(),
+                    ["paid", "x", "free"]
+                );
+                let number = match value {
+                    Value::Number(number) => *number as f64,
+                    Value::Amount(number) => *number,
+                    Value::Distribution(own, step) => own.sum() / step.per_unit(),
+                };
+                (tags[0].1.clone(), number)
+            };
+            let series: Vec<(String, f64)> = family.series.iter().map(one).collect();
+            (family.full_name(), series)
+        };
+        let wanted = |name: &str, of: &[(&str, f64)]| {
+            let of = of.iter().map(|(kind, number)| ((*kind).to_owned(), *number));
+            (name.to_owned(), of.collect::<Vec<_>>())
+        };
+        let counted = [("counter", 6.0), ("gauge", 6.0), ("rate", 6.0), ("trend", 6.0)];
+        assert_eq!(of("squall_metric_values"), wanted("squall_metric_values_total", &counted));
+        let sum = wanted("squall_metric_counter_total", &[("counter", 11.0)]);
+        assert_eq!(of("squall_metric_counter"), sum);
+        assert_eq!(
+            of("squall_metric_trues"),
+            wanted("squall_metric_trues_total", &[("rate", 4.0)])
+        );
+        for (name, level) in [("", 4.0), ("_min", 0.0), ("_max", 4.0)] {
+            let name = format!("squall_metric_gauge{name}");
+            assert_eq!(of(&name), wanted(&name, &[("gauge", level)]));
+        }
+        assert_eq!(of("squall_metric_trend"), wanted("squall_metric_trend", &[("trend", 11.0)]));
+    }
 
     #[test]
     fn totals_are_families_with_the_names_of_the_result_as_openmetrics() {
@@ -210,7 +355,8 @@ mod tests {
             let family = all.iter().find(|family| family.name == name).expect(name);
             let last = |(tags, value): &(Tags, Value)| match value {
                 Value::Number(number) => (tags.last().expect("a tag").1.clone(), *number),
-                Value::Distribution(own) => (tags.last().expect("a tag").1.clone(), own.count()),
+                Value::Distribution(own, _) => (tags.last().expect("a tag").1.clone(), own.count()),
+                Value::Amount(_) => panic!("{name} counts"),
             };
             family.series.iter().map(last).collect()
         };

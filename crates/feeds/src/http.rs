@@ -22,6 +22,8 @@ pub struct Poster {
     /// Without credentials.
     url: String,
     headers: Vec<(&'static str, String)>,
+    /// User and password as they stand in the URL.
+    user: Option<String>,
 }
 
 impl Poster {
@@ -42,14 +44,13 @@ impl Poster {
             _ => config,
         };
         let url = format!("{scheme}://{rest}");
-        let own = Poster { agent: config.build().into(), url, headers: Vec::new() };
-        let own = own.with("content-type", content_type);
-        Ok(match user {
-            Some(user) => {
-                own.with("authorization", &format!("Basic {}", STANDARD.encode(decoded(user))))
-            }
-            None => own,
-        })
+        let own = Poster {
+            agent: config.build().into(),
+            url,
+            headers: Vec::new(),
+            user: user.map(str::to_owned),
+        };
+        Ok(own.with("content-type", content_type))
     }
 
     /// With one more header.
@@ -58,11 +59,10 @@ impl Poster {
         self
     }
 
-    /// With the token of a variable of the environment, if there is one, and the URL has no user.
-    pub fn or_token(self, variable: &str, scheme: &str) -> Poster {
-        let is_known = self.headers.iter().any(|(name, _)| *name == "authorization");
-        match std::env::var(variable).ok().filter(|token| !token.is_empty() && !is_known) {
-            Some(token) => self.with("authorization", &format!("{scheme} {token}")),
+    /// Authorized by the URL's user, or the token of a variable of the environment, if there is one.
+    pub fn authorized(self, variable: &str, scheme: &str) -> Poster {
+        match authorization(self.user.as_deref(), variable, scheme) {
+            Some(own) => self.with("authorization", &own),
             None => self,
         }
     }
@@ -81,14 +81,28 @@ impl Poster {
         // To its end, so that the connection can be used again.
         let answer = response.body_mut().read_to_vec().unwrap_or_default();
         let text = String::from_utf8_lossy(&answer);
-        let shown: String = escape_control(text.trim()).chars().take(SHOWN).collect();
-        let refusal = format!("status {status}: {shown}");
+        let refusal = format!("status {status}: {}", shown(&text));
         match status {
             200..=299 => Ok(answer),
             408 | 429 | 500.. => Err(Failure::Again(refusal)),
             _ => Err(Failure::Lost(refusal)),
         }
     }
+}
+
+/// What authorizes: a user with its password as they stand in a URL, or the token of a variable of the environment, if there is
+/// one.
+pub fn authorization(user: Option<&str>, variable: &str, scheme: &str) -> Option<String> {
+    if let Some(user) = user {
+        return Some(format!("Basic {}", STANDARD.encode(decoded(user))));
+    }
+    let token = std::env::var(variable).ok().filter(|token| !token.is_empty())?;
+    Some(format!("{scheme} {token}"))
+}
+
+/// As much of a receiver's own words as is shown.
+pub fn shown(text: &str) -> String {
+    escape_control(text.trim()).chars().take(SHOWN).collect()
 }
 
 /// The system's roots, and ring, as for load.

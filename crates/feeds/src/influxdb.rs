@@ -57,7 +57,7 @@ impl Writes {
     /// There is no TLS for it.
     pub fn new(url: &str) -> io::Result<Writes> {
         let poster = Poster::new(url, "text/plain; charset=utf-8")?;
-        Ok(Writes(poster.or_token(TOKEN, "Token")))
+        Ok(Writes(poster.authorized(TOKEN, "Token")))
     }
 }
 

@@ -5,16 +5,18 @@
 //! of everything so far, for receivers that keep totals. Each kind has an `encode`, which makes bytes of these and is pure
 //! too; [`outlet`] says which kind does what. [`outbox`] is the thread that hands these bytes to a receiver, and the only
 //! place that waits: a receiver that is slow, down or refuses costs points, which are counted, and never the run.
-//! [`scrape`] waits for those who fetch instead.
+//! [`scrape`] waits for those who fetch instead, and serves what [`exposition`] makes.
 
 mod address;
 #[cfg(test)]
 #[path = "../tests/it/decode.rs"]
 mod decode;
 mod exponential;
+mod exposition;
 mod families;
 mod feed;
 mod graphite;
+mod grpc;
 mod http;
 mod influxdb;
 mod json_lines;
@@ -33,5 +35,6 @@ mod timeline;
 
 pub use families::totals_reference;
 pub use feed::Feed;
+pub use squall_report::TAGS_TAKEN;
 pub use table::reference;
-pub use target::{FeedKind, FeedTarget, TAGS_TAKEN, masked};
+pub use target::{FeedKind, FeedTarget, masked};

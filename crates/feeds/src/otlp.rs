@@ -1,4 +1,4 @@
-//! OpenTelemetry's metrics over HTTP as Protocol Buffers: totals since the start of the load (cumulative), with latencies as
+//! OpenTelemetry's metrics over HTTP or gRPC as Protocol Buffers: totals since the start of the load (cumulative), with latencies as
 //! exponential histograms. A point that is sent again says the same once more.
 
 use std::io;
@@ -8,6 +8,7 @@ use squall_base::escape_control;
 use crate::exponential::{Exponential, SCALE};
 use crate::families::{Family, FamilyKind, Value};
 use crate::feed::Moment;
+use crate::grpc::Caller;
 use crate::http::Poster;
 use crate::outbox::{Failure, Receiver};
 use crate::points::Tags;
@@ -15,6 +16,8 @@ use crate::protobuf::{Field, Message, first_field};
 
 /// The variable of the environment that has a token.
 const TOKEN: &str = "SQUALL_OTLP_TOKEN";
+/// The method that takes metrics, of `opentelemetry/proto/collector/metrics/v1/metrics_service.proto`.
+const METHOD: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
 /// `AGGREGATION_TEMPORALITY_CUMULATIVE`.
 const CUMULATIVE: u64 = 2;
 
@@ -58,8 +61,11 @@ fn metric(family: &Family, span: Span) -> Message {
         data.message(
             1,
             &match value {
-                Value::Number(number) => number_point(tags, *number, span),
-                Value::Distribution(own) => histogram_point(tags, &Exponential::of(own), span),
+                Value::Number(number) => number_point(tags, span, |point| point.fixed(6, *number)),
+                Value::Amount(number) => number_point(tags, span, |point| point.double(4, *number)),
+                Value::Distribution(own, step) => {
+                    histogram_point(tags, &Exponential::of(own, *step), span)
+                }
             },
         );
     }
@@ -78,12 +84,12 @@ fn metric(family: &Family, span: Span) -> Message {
     metric
 }
 
-/// A `NumberDataPoint`.
-fn number_point(tags: &Tags, number: u64, span: Span) -> Message {
+/// A `NumberDataPoint`, whose number is written in the form that it has.
+fn number_point(tags: &Tags, span: Span, write: impl Fn(&mut Message)) -> Message {
     let mut point = Message::default();
     point.fixed(2, span.start);
     point.fixed(3, span.end);
-    point.fixed(6, number);
+    write(&mut point);
     for (name, value) in tags {
         point.message(7, &attribute(name, value));
     }
@@ -99,7 +105,7 @@ fn histogram_point(tags: &Tags, own: &Exponential, span: Span) -> Message {
     point.fixed(2, span.start);
     point.fixed(3, span.end);
     point.fixed(4, own.count);
-    point.double(5, own.sum_s);
+    point.double(5, own.sum);
     point.signed(6, i64::from(SCALE));
     point.fixed(7, own.zeros);
     let mut buckets = Message::default();
@@ -107,6 +113,7 @@ fn histogram_point(tags: &Tags, own: &Exponential, span: Span) -> Message {
     buckets.signed(1, i64::from(first) - 1);
     buckets.varints(2, dense(&own.buckets));
     point.message(8, &buckets);
+    point.double(14, own.zero_threshold);
     point
 }
 
@@ -139,16 +146,39 @@ impl Metrics {
     /// # Errors
     /// There is no TLS for it.
     pub fn new(url: &str) -> io::Result<Metrics> {
-        Ok(Metrics(Poster::new(url, "application/x-protobuf")?.or_token(TOKEN, "Bearer")))
+        Ok(Metrics(Poster::new(url, "application/x-protobuf")?.authorized(TOKEN, "Bearer")))
     }
 }
 
 impl Receiver for Metrics {
     fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        match rejected(&self.0.post(bytes)?) {
-            Some((points, error)) => Err(Failure::Part(points, error)),
-            None => Ok(()),
-        }
+        taken(&self.0.post(bytes)?)
+    }
+}
+
+/// Where metrics go by calls.
+pub struct Calls(Caller);
+
+impl Calls {
+    /// To a URL whose server takes metrics. A token is that of the environment, if there is one.
+    ///
+    /// # Errors
+    /// There is no TLS for it.
+    pub fn new(url: &str) -> io::Result<Calls> {
+        Ok(Calls(Caller::new(url, METHOD, TOKEN)?))
+    }
+}
+
+impl Receiver for Calls {
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        taken(&self.0.call(bytes)?)
+    }
+}
+
+fn taken(response: &[u8]) -> Result<(), Failure> {
+    match rejected(response) {
+        Some((points, error)) => Err(Failure::Part(points, error)),
+        None => Ok(()),
     }
 }
 

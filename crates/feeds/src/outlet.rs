@@ -59,6 +59,7 @@ impl Outlet {
                 totals(Box::new(remote_write::Writes::new(to)?), remote_write::encode)
             }
             FeedKind::Otlp => totals(Box::new(otlp::Metrics::new(to)?), otlp::encode),
+            FeedKind::OtlpGrpc => totals(Box::new(otlp::Calls::new(to)?), otlp::encode),
             FeedKind::Prometheus => Endpoint::start(to, own, delivery).map(Way::Scraped),
         }?;
         Ok(Outlet { own: own.clone(), way })

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use squall_metrics::{MetricKey, RequestStats, RowKey};
+use squall_report::TAGS_TAKEN;
 
 use crate::table::{
     CHECK, CHECKS, COUNT, ERRORS, Field, LOAD, METRICS, Number, RESPONSES, ROW, load, measurement,
     metric,
 };
-use crate::target::TAGS_TAKEN;
 use crate::timeline::SentSecond;
 
 /// Tags with their values. None is empty.
@@ -81,7 +81,7 @@ pub fn tags(key: &RowKey, own: &Tags) -> Tags {
 }
 
 /// The tags of a metric of the plan's own, likewise.
-fn metric_tags(key: &MetricKey, own: &Tags) -> Tags {
+pub fn metric_tags(key: &MetricKey, own: &Tags) -> Tags {
     let known = [
         ("kind", key.kind.label().to_owned()),
         ("scenario", key.scenario.clone()),
@@ -193,8 +193,8 @@ pub(crate) mod tests {
         assert!(!points[5].tags.iter().any(|(name, _)| name == "group"), "no tag is empty");
     }
 
-    #[test]
-    fn a_metric_of_the_plan_has_the_fields_of_its_kind() {
+    /// A second in which a metric of each kind has recorded 1.5, 0 and 4.
+    pub(crate) fn recorded() -> SentSecond {
         let mut second = SentSecond::default();
         for (_, kind) in MetricKind::NAMES {
             let mut stats = MetricStats::default();
@@ -205,7 +205,12 @@ pub(crate) mod tests {
                 MetricKey::new(kind, "buyer", "paid", pairs(&[("kind", "x"), ("plan", "free")]));
             second.metrics.insert(Arc::new(key), stats);
         }
-        let points = points(&second, &pairs(&[("env", "test")]));
+        second
+    }
+
+    #[test]
+    fn a_metric_of_the_plan_has_the_fields_of_its_kind() {
+        let points = points(&recorded(), &pairs(&[("env", "test")]));
         let fields = |kind: &str| {
             let tags = [("kind", kind), ("scenario", "buyer"), ("name", "paid")];
             let tags =

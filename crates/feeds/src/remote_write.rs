@@ -41,56 +41,40 @@ fn series(family: &Family, tags: &Tags, value: Value, end_ms: u64) -> Message {
         series.message(1, &label);
     }
     match value {
-        Value::Number(number) => {
-            let mut sample = Message::default();
-            sample.double(1, number as f64);
-            sample.varint(2, end_ms);
-            series.message(2, &sample);
+        Value::Number(number) => series.message(2, &sample(number as f64, end_ms)),
+        Value::Amount(number) => series.message(2, &sample(number, end_ms)),
+        Value::Distribution(own, step) => {
+            series.message(4, &histogram(&Exponential::of(own, step), end_ms));
         }
-        Value::Distribution(own) => series.message(4, &histogram(&Exponential::of(own), end_ms)),
     }
     series
+}
+
+/// A `Sample`.
+fn sample(number: f64, end_ms: u64) -> Message {
+    let mut sample = Message::default();
+    sample.double(1, number);
+    sample.varint(2, end_ms);
+    sample
 }
 
 /// A `Histogram`.
 fn histogram(own: &Exponential, end_ms: u64) -> Message {
     let mut message = Message::default();
     message.varint(1, own.count);
-    message.double(3, own.sum_s);
+    message.double(3, own.sum);
     message.signed(4, i64::from(SCALE));
-    // Values are whole microseconds.
-    message.double(5, 0.5e-6);
+    message.double(5, own.zero_threshold);
     message.varint(6, own.zeros);
-    for (gap, length) in spans(&own.buckets) {
+    for (gap, length) in own.spans() {
         let mut span = Message::default();
         span.signed(1, gap);
         span.varint(2, length);
         message.message(11, &span);
     }
-    let mut before = 0;
-    let deltas = own.buckets.iter().map(|(_, count)| {
-        let delta = *count as i64 - before;
-        before = *count as i64;
-        delta
-    });
-    message.many_signed(12, deltas);
+    message.many_signed(12, own.deltas());
     message.varint(15, end_ms);
     message
-}
-
-/// Buckets one after the other: how far they are from those before (the first: its index), and how many they are.
-fn spans(buckets: &[(i32, u64)]) -> Vec<(i64, u64)> {
-    let mut spans: Vec<(i64, u64)> = Vec::new();
-    let mut next = 0;
-    for (index, _) in buckets {
-        let gap = i64::from(*index) - next;
-        match spans.last_mut() {
-            Some((_, length)) if gap == 0 => *length += 1,
-            _ => spans.push((gap, 1)),
-        }
-        next = i64::from(*index) + 1;
-    }
-    spans
 }
 
 /// A `MetricMetadata`.
@@ -121,7 +105,7 @@ impl Writes {
         let poster = Poster::new(url, "application/x-protobuf")?
             .with("content-encoding", "snappy")
             .with("x-prometheus-remote-write-version", "0.1.0");
-        Ok(Writes(poster.or_token(TOKEN, "Bearer")))
+        Ok(Writes(poster.authorized(TOKEN, "Bearer")))
     }
 }
 
@@ -194,12 +178,5 @@ mod tests {
             level.map(|own| (only(&own, 2).text(), only(&own, 1).number())).collect();
         assert!(kinds.contains(&("squall_users_active".to_owned(), 2)), "{kinds:?}");
         assert!(kinds.contains(&("squall_latency_seconds".to_owned(), 3)), "{kinds:?}");
-    }
-
-    #[test]
-    fn spans_say_where_buckets_are() {
-        let buckets = [(-5, 1), (-4, 2), (-1, 7), (0, 1)];
-        assert_eq!(spans(&buckets), [(-5, 2), (2, 2)]);
-        assert_eq!(spans(&[]), []);
     }
 }

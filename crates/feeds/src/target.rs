@@ -1,9 +1,5 @@
 //! Where a feed goes, as it is typed (`--out KIND=TARGET`), and how it is shown without what is secret. Pure.
 
-/// Tags that squall gives itself: no tester's tag may have such a name.
-pub const TAGS_TAKEN: [&str; 8] =
-    ["kind", "scenario", "group", "name", "error", "status", "result", "le"];
-
 /// Parameters of a URL that are secrets.
 const SECRET_PARAMETERS: [&str; 3] = ["p", "password", "token"];
 
@@ -24,11 +20,13 @@ pub enum FeedKind {
     RemoteWrite,
     /// OpenTelemetry's metrics over HTTP.
     Otlp,
+    /// OpenTelemetry's metrics over gRPC.
+    OtlpGrpc,
 }
 
 impl FeedKind {
     /// All kinds with their names.
-    pub const ALL: [(FeedKind, &str); 7] = [
+    pub const ALL: [(FeedKind, &str); 8] = [
         (FeedKind::JsonLines, "jsonl"),
         (FeedKind::Influxdb, "influxdb"),
         (FeedKind::Graphite, "graphite"),
@@ -36,6 +34,7 @@ impl FeedKind {
         (FeedKind::Prometheus, "prometheus"),
         (FeedKind::RemoteWrite, "remote-write"),
         (FeedKind::Otlp, "otlp"),
+        (FeedKind::OtlpGrpc, "otlp-grpc"),
     ];
 
     /// The kind of a name.
@@ -86,6 +85,9 @@ impl FeedTarget {
                 has_no_path(to)
                     .then_some("expected the URL that takes metrics: http://HOST:4318/v1/metrics")
             }),
+            FeedKind::OtlpGrpc => problem_of_url(to).or_else(|| {
+                (!is_server_alone(to)).then_some("expected a server alone: http://HOST:4317")
+            }),
         };
         match problem {
             Some(problem) => Err(format!("{}: {problem}", own.shown())),
@@ -128,6 +130,11 @@ fn path_and_query(url: &str) -> (&str, &str) {
 
 fn has_no_path(url: &str) -> bool {
     path_and_query(url).0.is_empty()
+}
+
+fn is_server_alone(url: &str) -> bool {
+    let server = parts(url).map_or("", |(_, _, rest)| rest.strip_suffix('/').unwrap_or(rest));
+    !server.is_empty() && !server.contains(['/', '?', '#'])
 }
 
 fn problem_of_influxdb(to: &str) -> Option<&'static str> {
@@ -215,6 +222,13 @@ mod tests {
             for to in ["h:9090/api", "http://h:9090", "http://h:9090/", "http://u:a/b@h/write"] {
                 assert!(!is_good(kind, to), "{to}");
             }
+        }
+        for to in ["http://h:4317", "https://u:p@h/", "http://[::1]:4317"] {
+            assert!(is_good(FeedKind::OtlpGrpc, to), "{to}");
+        }
+        for to in ["h:4317", "http://", "http://h:4317/v1/metrics", "http://h?a", "http://u:a/b@h"]
+        {
+            assert!(!is_good(FeedKind::OtlpGrpc, to), "{to}");
         }
         assert!(is_good(FeedKind::JsonLines, "-") && !is_good(FeedKind::JsonLines, ""));
     }

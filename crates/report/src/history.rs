@@ -133,13 +133,19 @@ fn read(folder: &Path) -> Option<Result<HistoryRun, String>> {
         return None;
     }
     let text = fs::read(&path).map_err(|error| error.to_string());
-    let run = text.and_then(|text| {
-        serde_json::from_slice::<HistoryRun>(&text).map_err(|error| error.to_string())
-    });
-    Some(run.and_then(|run| match run.schema {
+    Some(text.and_then(|text| history_run(folder, &text)))
+}
+
+/// The run of a folder, of the bytes of its `run.json`.
+///
+/// # Errors
+/// They are no result of a run that this version can read, in a sentence.
+pub fn history_run(folder: &Path, run_json: &[u8]) -> Result<HistoryRun, String> {
+    let run: HistoryRun = serde_json::from_slice(run_json).map_err(|error| error.to_string())?;
+    match run.schema {
         SCHEMA => Ok(HistoryRun { folder: folder.display().to_string(), ..run }),
         _ => Err("another version of squall wrote it".to_owned()),
-    }))
+    }
 }
 
 /// The run that a text means: a path, or among the runs of a folder the last with such a label (`NAME=VALUE`, or the
@@ -222,7 +228,7 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
         );
         let room = width.saturating_sub(line.chars().count() + 2);
         if room >= 8 && !labels.is_empty() {
-            let _ = write!(line, "  {}", shorten(&labels, room));
+            let _ = write!(line, "  {}", begin(&labels, room));
         }
         out.push_str(&line);
         out.push('\n');
@@ -233,6 +239,15 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
         let _ = writeln!(out, " not read: {reason}");
     }
     out
+}
+
+/// As much of a text from its beginning as has room: what is left out in the middle would make one label of two.
+fn begin(text: &str, room: usize) -> String {
+    let text = shorten(text, usize::MAX);
+    match text.chars().count() > room {
+        true => text.chars().take(room - 1).chain(['…']).collect(),
+        false => text,
+    }
 }
 
 /// A measure over many runs, and where it stepped.
@@ -328,7 +343,9 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
     };
     let _ = writeln!(out, "\n result   {result}");
     if trend.without > 0 {
-        let _ = writeln!(out, " note     {} runs do not have this measure", trend.without);
+        let (verb, number) =
+            if trend.without == 1 { (" does", 1) } else { ("s do", trend.without) };
+        let _ = writeln!(out, " note     {number} run{verb} not have this measure");
     }
     out
 }

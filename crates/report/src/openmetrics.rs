@@ -1,9 +1,14 @@
 //! The result as OpenMetrics (the text format of Prometheus): counters and summaries of each row, in seconds and
-//! bytes, to be pushed or kept beside others.
+//! bytes, and the plan's own metrics in its own units, to be pushed or kept beside others.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::document::{Row, RunDocument, Times};
+use crate::document::{MetricRow, Row, RunDocument, Times};
+
+/// Tags that squall gives itself: no tester's tag may have such a name.
+pub const TAGS_TAKEN: [&str; 9] =
+    ["kind", "scenario", "group", "name", "error", "status", "result", "le", "quantile"];
 
 /// The result as metrics.
 pub fn openmetrics(run: &RunDocument) -> String {
@@ -31,6 +36,7 @@ pub fn openmetrics(run: &RunDocument) -> String {
         row.corrected_latency_us.as_ref()
     });
     checks(&mut out, run);
+    metrics(&mut out, &run.metrics);
     for (name, help, value) in [
         ("squall_run_passed", "Whether the run passed.", f64::from(u8::from(run.outcome.passed))),
         (
@@ -56,6 +62,7 @@ fn checks(out: &mut String, run: &RunDocument) {
             scenario: Some(own.scenario.clone()),
             group: own.group.clone(),
             name: own.name.clone(),
+            tags: own.tags.clone(),
             ..Row::default()
         };
         for (result, number) in
@@ -73,6 +80,65 @@ fn checks(out: &mut String, run: &RunDocument) {
             "squall_threshold_passed{{threshold=\"{text}\"}} {}",
             u8::from(own.passed)
         );
+    }
+}
+
+/// A family of the plan's own metrics: name, type, help, and the value of those that have one.
+type OfMetric = (&'static str, &'static str, &'static str, fn(&MetricRow) -> Option<f64>);
+
+const OF_METRICS: [OfMetric; 6] = [
+    (
+        "squall_metric_values",
+        "counter",
+        "How many values a metric of the plan has recorded.",
+        |own| Some(own.count as f64),
+    ),
+    ("squall_metric_counter", "counter", "Of a counter: their sum.", |own| own.sum),
+    ("squall_metric_trues", "counter", "Of a rate: how many were true.", |own| {
+        own.trues.map(|trues| trues as f64)
+    }),
+    ("squall_metric_gauge", "gauge", "Of a gauge: the last one.", |own| own.last),
+    ("squall_metric_gauge_min", "gauge", "Of a gauge: the smallest one.", |own| {
+        own.last.and(own.min)
+    }),
+    ("squall_metric_gauge_max", "gauge", "Of a gauge: the largest one.", |own| {
+        own.last.and(own.max)
+    }),
+];
+
+/// The plan's own metrics.
+fn metrics(out: &mut String, metrics: &[MetricRow]) {
+    if metrics.is_empty() {
+        return;
+    }
+    let labels_of = |own: &MetricRow, more: &[(&str, &str)]| {
+        let known = [("kind", own.kind.as_str()), ("scenario", &own.scenario), ("name", &own.name)];
+        braced(&[&known[..], more].concat(), &own.tags)
+    };
+    for (name, kind, help, of) in OF_METRICS {
+        head(out, name, kind, help);
+        let ending = if kind == "counter" { "_total" } else { "" };
+        for (own, value) in metrics.iter().filter_map(|own| Some((own, of(own)?))) {
+            let _ = writeln!(out, "{name}{ending}{} {value}", labels_of(own, &[]));
+        }
+    }
+    let name = "squall_metric_trend";
+    head(out, name, "summary", "Of a trend: their distribution.");
+    for own in metrics {
+        let Some(mean) = own.mean.filter(|_| own.count > 0) else { continue };
+        let quantiles = [
+            ("0.5", own.p50),
+            ("0.9", own.p90),
+            ("0.95", own.p95),
+            ("0.99", own.p99),
+            ("0.999", own.p999),
+        ];
+        for (quantile, value) in quantiles.iter().filter_map(|(own, value)| Some((own, (*value)?)))
+        {
+            let _ = writeln!(out, "{name}{} {value}", labels_of(own, &[("quantile", quantile)]));
+        }
+        let (labels, sum) = (labels_of(own, &[]), mean * own.count as f64);
+        let _ = writeln!(out, "{name}_sum{labels} {sum}\n{name}_count{labels} {}", own.count);
     }
 }
 
@@ -116,16 +182,42 @@ fn summary(
 fn labels(row: &Row, more: &[(&str, &str)]) -> String {
     let group = row.group.join(" / ");
     let scenario = row.scenario.as_deref().unwrap_or_default();
-    let own = [
+    let known = [
         ("kind", row.kind.as_str()),
         ("scenario", scenario),
         ("group", &group),
         ("name", &row.name),
     ];
-    let all = own.into_iter().chain(more.iter().copied());
+    braced(&[&known[..], more].concat(), &row.tags)
+}
+
+/// Labels that squall gives, and the plan's tags: those with a name that squall gives itself as `tag_NAME`, so that no two rows
+/// are one series.
+fn braced(known: &[(&str, &str)], tags: &BTreeMap<String, String>) -> String {
+    let known = known.iter().map(|(name, value)| ((*name).to_owned(), *value));
+    let tags = tags.iter().map(|(name, value)| match TAGS_TAKEN.contains(&name.as_str()) {
+        true => (format!("tag_{}", label_name(name)), value.as_str()),
+        false => (label_name(name), value.as_str()),
+    });
+    let mut labels: Vec<(String, &str)> = Vec::new();
+    for (name, value) in known.chain(tags) {
+        if !labels.iter().any(|(other, _)| *other == name) {
+            labels.push((name, value));
+        }
+    }
     let parts: Vec<String> =
-        all.map(|(key, value)| format!("{key}=\"{}\"", label_value(value))).collect();
+        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", label_value(value))).collect();
     format!("{{{}}}", parts.join(","))
+}
+
+/// The name of a label as Prometheus allows it: letters, digits and underscores, and no two underscores in front.
+pub fn label_name(name: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = name.chars().map(allowed).collect();
+    match name.starts_with("__") || name.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("tag_{}", name.trim_start_matches('_')),
+        false => name,
+    }
 }
 
 /// The value of a label, as it stands between quotes in OpenMetrics and in the older text format of Prometheus.
@@ -145,5 +237,64 @@ mod tests {
             labels(&row, &[]),
             "{kind=\"request\",scenario=\"\",group=\"\",name=\"a \\\"b\\\"\\n\\\\\"}"
         );
+    }
+    #[test]
+    fn rows_that_differ_by_tags_alone_are_series_of_their_own() {
+        let row = |value: &str| {
+            let tags = [("team-x", value), ("status", "gold")];
+            let tags = tags.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+            labels(&Row { tags, ..Row::default() }, &[("status", "200")])
+        };
+        assert!(
+            row("a").ends_with("status=\"200\",tag_status=\"gold\",team_x=\"a\"}"),
+            "{}",
+            row("a")
+        );
+        assert_ne!(row("a"), row("b"));
+    }
+
+    #[test]
+    fn metrics_of_the_plan_have_the_families_of_their_kind() {
+        let of = |kind: &str| MetricRow {
+            kind: kind.to_owned(),
+            name: "paid".to_owned(),
+            count: 2,
+            ..MetricRow::default()
+        };
+        let rows = [
+            MetricRow { sum: Some(0.3), ..of("counter") },
+            MetricRow { last: Some(-1.0), min: Some(-2.0), max: Some(3.5), ..of("gauge") },
+            MetricRow { trues: Some(1), ..of("rate") },
+            MetricRow {
+                mean: Some(1.5),
+                p50: Some(1.0),
+                min: Some(1.0),
+                max: Some(2.0),
+                ..of("trend")
+            },
+        ];
+        let mut out = String::new();
+        metrics(&mut out, &rows);
+        let values: Vec<&str> = out.lines().filter(|line| !line.starts_with('#')).collect();
+        let line = |name: &str, kind: &str, more: &str, value: &str| {
+            format!(
+                "squall_metric_{name}{{kind=\"{kind}\",scenario=\"\",name=\"paid\"{more}}} {value}"
+            )
+        };
+        let wanted = [
+            line("values_total", "counter", "", "2"),
+            line("values_total", "gauge", "", "2"),
+            line("values_total", "rate", "", "2"),
+            line("values_total", "trend", "", "2"),
+            line("counter_total", "counter", "", "0.3"),
+            line("trues_total", "rate", "", "1"),
+            line("gauge", "gauge", "", "-1"),
+            line("gauge_min", "gauge", "", "-2"),
+            line("gauge_max", "gauge", "", "3.5"),
+            line("trend", "trend", ",quantile=\"0.5\"", "1"),
+            line("trend_sum", "trend", "", "3"),
+            line("trend_count", "trend", "", "2"),
+        ];
+        assert_eq!(values, wanted);
     }
 }

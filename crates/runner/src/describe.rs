@@ -102,7 +102,7 @@ pub fn describe_load(load: &Load) -> String {
 fn say_closed(closed: &Closed) -> String {
     let mut words = Vec::new();
     if let Some(users) = closed.users {
-        words.push(format!("{users} virtual users"));
+        words.push(number(users, "virtual user"));
     }
     for stage in &closed.stages {
         words.push(format!("to {} users over {}", stage.level, say(stage.over)));
@@ -116,10 +116,10 @@ fn say_closed(closed: &Closed) -> String {
     }
     if let Some(iterations) = closed.iterations {
         let end = if closed.end == End::Together { ", all end with the first" } else { "" };
-        words.push(format!("{iterations} iterations each{end}"));
+        words.push(format!("{} each{end}", number(iterations, "iteration")));
     }
     if let Some(iterations) = closed.total_iterations {
-        words.push(format!("{iterations} iterations in total"));
+        words.push(format!("{} in total", number(iterations, "iteration")));
     }
     words.extend(closed.duration.map(|length| format!("for {}", say(length))));
     words.join(", ")
@@ -136,12 +136,17 @@ fn say_open(open: &Open) -> String {
     if !open.ramp.is_zero() {
         words.push(format!("reached over {}", say(open.ramp)));
     }
-    words.push(format!("at most {} virtual users", open.max_users));
+    words.push(format!("at most {}", number(open.max_users, "virtual user")));
     if let Some(iterations) = open.total_iterations {
-        words.push(format!("{iterations} arrivals in total"));
+        words.push(format!("{} in total", number(iterations, "arrival")));
     }
     words.extend(open.duration.map(|length| format!("for {}", say(length))));
     words.join(", ")
+}
+
+/// So many of something.
+fn number(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn say(time: Duration) -> String {

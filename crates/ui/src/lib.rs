@@ -17,12 +17,11 @@ mod runs;
 mod server;
 mod stream;
 
-use std::path::PathBuf;
-
 use squall_live::Shared;
 use squall_runner::Handle;
 
 pub use address::Address;
+pub use runs::Runs;
 pub use server::Server;
 
 /// What is served.
@@ -31,5 +30,5 @@ pub struct Content {
     /// A run: what is known of it, and how it is controlled.
     pub run: Option<(Shared, Handle)>,
     /// The folder in which run folders are made.
-    pub folder: Option<PathBuf>,
+    pub runs: Option<Runs>,
 }

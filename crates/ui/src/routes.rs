@@ -11,7 +11,6 @@ use crate::Content;
 use crate::answer::Answer;
 use crate::page::{REPORT_POLICY, page};
 use crate::request::Request;
-use crate::runs;
 
 /// Largest report that is served, in bytes.
 const MAX_REPORT: u64 = 64 << 20;
@@ -29,7 +28,7 @@ pub enum Reply {
 pub fn answer(content: &Content, path: &str, request: &Request) -> Reply {
     let run = content.run.as_ref();
     let reply = match (request.method.as_str(), path, run) {
-        ("GET", "", _) => page(run.is_some(), content.folder.is_some()),
+        ("GET", "", _) => page(run.is_some(), content.runs.is_some()),
         ("GET", "events", Some((shared, _))) => return Reply::Events(shared.clone()),
         ("POST", "control", Some((shared, handle))) => control(shared, handle, request),
         ("GET", "runs.json", _) => list(content),
@@ -44,8 +43,8 @@ pub fn answer(content: &Content, path: &str, request: &Request) -> Reply {
 }
 
 fn list(content: &Content) -> Answer {
-    let Some(folder) = &content.folder else { return Answer::status(404) };
-    match runs::list(folder) {
+    let Some(runs) = &content.runs else { return Answer::status(404) };
+    match runs.list() {
         Ok(runs) => Answer::json(200, &runs),
         Err(why) => Answer::text(500, &why),
     }
@@ -61,7 +60,7 @@ fn report(content: &Content, path: &str) -> Answer {
             false => Err(io::ErrorKind::FileTooLarge.into()),
         }
     };
-    let found = content.folder.as_ref().and_then(|folder| runs::report(folder, path).ok());
+    let found = content.runs.as_ref().and_then(|runs| runs.report(path).ok());
     match found.map(read) {
         Some(Ok(body)) => {
             let (media, policy) = ("text/html; charset=utf-8", REPORT_POLICY.to_owned());

@@ -1,41 +1,114 @@
 //! The runs of a folder: their list, and their reports. Nothing else of the disk can be read: a run is named by one part of
 //! a path, and neither it nor its report may be a link.
 
-use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use percent_encoding::percent_decode_str;
 use rustix::fs::{Mode, OFlags, open, openat};
 use serde_json::{Value, json};
-use squall_report::{Filter, HistoryRun, history};
+use squall_report::{HistoryRun, history_run};
 
 /// The page of a run, in its folder.
 pub const REPORT: &str = "report.html";
 /// Its result.
 const RESULT: &str = "run.json";
+/// A file that was changed so shortly ago may change again without a sign of it, since times on disk are coarse.
+const SETTLED: Duration = Duration::from_secs(1);
 
-/// The runs of a folder as JSON, the latest first. A folder that is not there yet has none.
-///
-/// # Errors
-/// It cannot be read, in a sentence.
-pub fn list(folder: &Path) -> Result<Value, String> {
-    if !folder.exists() {
-        return Ok(json!({"folder": folder.display().to_string(), "runs": [], "unread": []}));
-    }
-    let document = history(folder, &Filter::default()).map_err(|error| error.to_string())?;
-    let runs: Vec<Value> = document.runs.iter().rev().filter_map(|run| of(folder, run)).collect();
-    Ok(json!({
-        "folder": folder.display().to_string(), "runs": runs, "unread": document.unread.len(),
-    }))
+/// A folder of runs, with what is known of them: a result is read once, for as long as its file stays as it is.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    folder: PathBuf,
+    known: Arc<Mutex<HashMap<String, Known>>>,
 }
 
-/// A run in the list; `None`: it is not of this folder.
-fn of(folder: &Path, run: &HistoryRun) -> Option<Value> {
-    let name = Path::new(&run.folder).file_name()?.to_str()?;
-    find(folder, name, RESULT).ok()?;
+/// What was read of a run.
+#[derive(Debug, Clone)]
+struct Known {
+    /// The file that was read; `None`: it may change without a sign of it, so that it is read again.
+    file: Option<Stamp>,
+    /// As it stands in the list, with when it began; `None`: it cannot be read.
+    run: Option<(f64, Value)>,
+}
+
+/// By what it is seen that a file is as it was.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stamp {
+    modified: SystemTime,
+    bytes: u64,
+}
+
+impl Runs {
+    /// Of a folder, which need not be there yet.
+    pub fn of(folder: &Path) -> Runs {
+        Runs { folder: folder.to_owned(), known: Arc::default() }
+    }
+
+    /// The runs as JSON, the latest first. A folder that is not there yet has none.
+    ///
+    /// # Errors
+    /// It cannot be read, in a sentence.
+    pub fn list(&self) -> Result<Value, String> {
+        let shown = self.folder.display().to_string();
+        if !self.folder.exists() {
+            return Ok(json!({"folder": shown, "runs": [], "unread": 0}));
+        }
+        let wrong = |error: io::Error| format!("{shown}: {error}");
+        // Whoever asks at the same time waits, and finds everything known.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut found, mut runs) = (HashMap::new(), Vec::new());
+        for entry in fs::read_dir(&self.folder).map_err(wrong)? {
+            let Ok(name) = entry.map_err(wrong)?.file_name().into_string() else { continue };
+            let Ok(file) = find(&self.folder, &name, RESULT) else { continue };
+            let own = self.read(&name, file, known.remove(&name)).map_err(wrong)?;
+            runs.extend(own.run.clone().map(|(began, run)| (began, name.clone(), run)));
+            found.insert(name, own);
+        }
+        *known = found;
+        let unread = known.len() - runs.len();
+        drop(known);
+        runs.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
+        let with_report = |(_, name, mut run): (f64, String, Value)| {
+            run["report"] = find(&self.folder, &name, REPORT).is_ok().into();
+            run
+        };
+        let runs: Vec<Value> = runs.into_iter().map(with_report).collect();
+        Ok(json!({"folder": shown, "runs": runs, "unread": unread}))
+    }
+
+    /// What is known of a run, which is read if its file is not as it was.
+    fn read(&self, name: &str, mut file: File, known: Option<Known>) -> io::Result<Known> {
+        let metadata = file.metadata()?;
+        let stamp = Stamp { modified: metadata.modified()?, bytes: metadata.len() };
+        if let Some(known) = known.filter(|known| known.file == Some(stamp)) {
+            return Ok(known);
+        }
+        let is_settled = stamp.modified.elapsed().is_ok_and(|age| age > SETTLED);
+        let mut bytes = Vec::new();
+        let read = file.read_to_end(&mut bytes).map_err(|error| error.to_string());
+        let run = read.and_then(|_| history_run(&self.folder.join(name), &bytes));
+        let run = run.ok().map(|run| (run.meta.started_unix, listed(name, &run)));
+        Ok(Known { file: is_settled.then_some(stamp), run })
+    }
+
+    /// The report that a path names: `NAME/report.html`, as it stands in a request.
+    ///
+    /// # Errors
+    /// There is none, or it is not one of this folder.
+    pub fn report(&self, path: &str) -> io::Result<File> {
+        report(&self.folder, path)
+    }
+}
+
+/// A run in the list.
+fn listed(name: &str, run: &HistoryRun) -> Value {
     let totals = &run.totals;
-    Some(json!({
+    json!({
         "name": name,
         "plan": run.meta.plan,
         "target": run.meta.target,
@@ -50,15 +123,10 @@ fn of(folder: &Path, run: &HistoryRun) -> Option<Value> {
         "p50_us": totals.latency_us.p50,
         "p99_us": totals.latency_us.p99,
         "labels": run.meta.labels,
-        "report": find(folder, name, REPORT).is_ok(),
-    }))
+    })
 }
 
-/// The report that a path names: `NAME/report.html`, as it stands in a request.
-///
-/// # Errors
-/// There is none, or it is not one of this folder.
-pub fn report(folder: &Path, path: &str) -> io::Result<File> {
+fn report(folder: &Path, path: &str) -> io::Result<File> {
     let none = || io::Error::from(io::ErrorKind::NotFound);
     let (name, file) = path.split_once('/').ok_or_else(none)?;
     let name = percent_decode_str(name).decode_utf8().map_err(|_| none())?;
@@ -147,7 +215,66 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_has_no_runs() {
-        let runs = list(Path::new("/nowhere/at-all")).expect("a list");
-        assert_eq!(runs["runs"], json!([]));
+        let runs = Runs::of(Path::new("/nowhere/at-all")).list().expect("a list");
+        assert_eq!((&runs["runs"], &runs["unread"]), (&json!([]), &json!(0)));
+    }
+
+    /// Writes a result that was changed at this time.
+    fn write(folder: &Path, name: &str, text: &str, modified: SystemTime) {
+        fs::create_dir_all(folder.join(name)).expect("a folder");
+        let path = folder.join(name).join(RESULT);
+        fs::write(&path, text).expect("written");
+        let file = File::options().write(true).open(&path).expect("there");
+        file.set_modified(modified).expect("set");
+    }
+
+    fn result(plan: &str, started_unix: u32) -> String {
+        let run = HistoryRun {
+            schema: squall_report::SCHEMA,
+            meta: squall_report::Meta {
+                plan: plan.to_owned(),
+                started_unix: f64::from(started_unix),
+                ..squall_report::Meta::default()
+            },
+            ..HistoryRun::default()
+        };
+        serde_json::to_string(&run).expect("JSON")
+    }
+
+    fn plans(runs: &Runs) -> (Vec<String>, u64) {
+        let list = runs.list().expect("a list");
+        let plans = list["runs"].as_array().expect("a list").iter();
+        let plans = plans.map(|run| run["plan"].as_str().expect("a name").to_owned());
+        (plans.collect(), list["unread"].as_u64().expect("a number"))
+    }
+
+    #[test]
+    fn a_result_is_read_again_when_its_file_has_changed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        let runs = Runs::of(folder);
+        write(folder, "one", &result("a", 1), long_ago);
+        write(folder, "two", &result("b", 2), long_ago);
+        write(folder, "wrong", "{", long_ago);
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(plans(&runs), (list(&["b", "a"]), 1), "the latest first");
+        // With the time and the length of the one before, the file is taken for that one: it is not read.
+        write(folder, "two", &result("c", 2), long_ago);
+        assert_eq!(plans(&runs).0, list(&["b", "a"]));
+        let later = long_ago + Duration::from_secs(1);
+        write(folder, "two", &result("c", 2), later);
+        assert_eq!(plans(&runs).0, list(&["c", "a"]));
+        write(folder, "two", &result("longer", 2), later);
+        assert_eq!(plans(&runs).0, list(&["longer", "a"]));
+        fs::remove_dir_all(folder.join("one")).expect("removed");
+        write(folder, "wrong", &result("d", 0), long_ago);
+        assert_eq!(plans(&runs), (list(&["longer", "d"]), 0));
+        // What was changed a moment ago is not taken for settled; a time to come is none of long ago either.
+        let to_come = SystemTime::now() + Duration::from_secs(600);
+        write(folder, "new", &result("e", 3), to_come);
+        assert_eq!(plans(&runs).0, list(&["e", "longer", "d"]));
+        write(folder, "new", &result("f", 3), to_come);
+        assert_eq!(plans(&runs).0, list(&["f", "longer", "d"]));
     }
 }

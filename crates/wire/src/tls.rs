@@ -1,19 +1,21 @@
 //! TLS settings to a rustls configuration.
 
 mod certificate;
+mod signatures;
+#[cfg(test)]
+mod tests;
 mod trust;
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
+use self::trust::{AnyCertificate, Trust};
 use crate::error::{Error, ErrorKind};
 use crate::origin::Origin;
 use crate::settings::{Http, SetupError, TlsSettings};
@@ -35,10 +37,12 @@ pub(crate) fn connector(
         .with_safe_default_protocol_versions()
         .map_err(|error| SetupError(format!("TLS: {error}")))?;
     let builder = if settings.insecure {
-        builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(provider)))
     } else {
         let (roots, named) = roots(settings, needed)?;
-        let trust = trust::Trust::new(roots, named, provider);
+        let trust = Trust::new(roots, named, provider);
         builder.dangerous().with_custom_certificate_verifier(Arc::new(trust))
     };
     let mut config = match (&settings.cert, &settings.key) {
@@ -149,44 +153,5 @@ fn explain(error: &rustls::Error) -> String {
             format!("{error}; {INSECURE} accepts it all the same")
         }
         other => other.to_string(),
-    }
-}
-
-/// Trusts any server. Only for `insecure`.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, cert, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, cert, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
     }
 }

@@ -62,7 +62,7 @@ pub struct Output {
     /// Where the result goes: DIR, in which the run's folder is made [default: squall-runs; none for a one-line
     /// command]; or KIND=FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github, gitlab,
     /// openmetrics or hlog. While the run goes on, where its seconds go: jsonl=FILE, influxdb=URL, graphite=HOST:PORT,
-    /// statsd=HOST:PORT, remote-write=URL (Prometheus), otlp=URL (OpenTelemetry), or prometheus=[HOST:]PORT, to be
+    /// statsd=HOST:PORT, remote-write=URL (Prometheus), otlp=URL or otlp-grpc=URL (OpenTelemetry), or prometheus=[HOST:]PORT, to be
     /// scraped there. May be given more than once.
     #[arg(short = 'o', long, value_name = "DIR|KIND=TARGET", value_parser = parse_out)]
     pub out: Vec<Out>,

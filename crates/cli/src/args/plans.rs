@@ -64,7 +64,7 @@ pub struct Limit {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub step: Duration,
     /// Most steps.
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub steps: u32,
     /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
     /// again; soak: B for all steps.

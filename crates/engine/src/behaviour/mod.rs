@@ -2,11 +2,13 @@
 //! again and again. It says what it waits for, and neither the load nor the record knows how it came
 //! to that.
 
+mod choices;
 mod join;
 mod operations;
 mod parallel;
 mod resources;
 mod stretch;
+mod waits;
 
 use std::rc::Rc;
 

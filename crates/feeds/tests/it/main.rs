@@ -13,7 +13,7 @@ use squall_feeds::{Feed, FeedKind, FeedTarget};
 use squall_report::{FeedReport, Run};
 use squall_runner::{Handle, Options, Sink, load_str, run};
 
-use receivers::{Carbon, Fault, Http, Statsd};
+use receivers::{Carbon, Fault, Grpc, Http, Statsd};
 
 /// Two workers and two rows, of which one has errors, over two seconds and a bit.
 const PLAN: &str = "
@@ -189,6 +189,44 @@ fn receivers_that_are_down_or_hang_cost_points_alone() {
 }
 
 #[test]
+fn opentelemetry_over_grpc_holds_what_the_run_counted_whatever_happens_on_the_way() {
+    let faults =
+        [Fault::None, Fault::Status(14), Fault::ClosesHalfWay, Fault::TakesAndCloses, Fault::Slow];
+    std::thread::scope(|scope| {
+        for fault in faults {
+            scope.spawn(move || grpc_is_complete(fault));
+        }
+    });
+}
+
+fn grpc_is_complete(fault: Fault) {
+    let receiver = Grpc::start(fault, 2);
+    let (run, report) = run_with(FeedKind::OtlpGrpc, &receiver.url());
+    assert_eq!(receiver.sums(), totals_of_run(&run), "{fault:?}: {report:?}");
+    assert_eq!(report.points_lost, 0, "{fault:?}: {report:?}");
+    let is_healthy = matches!(fault, Fault::None | Fault::Slow);
+    assert_eq!(report.error.is_none(), is_healthy, "{fault:?}: {report:?}");
+    let method = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
+    let wanted = format!("{method} Basic bWU6c2VjcmV0LXdvcmQ=");
+    let heads = receiver.heads();
+    assert!(heads.len() >= 3 && heads.iter().all(|head| *head == wanted), "{heads:?}");
+}
+
+#[test]
+fn a_server_of_grpc_that_refuses_is_not_asked_again_and_one_that_hangs_costs_points_alone() {
+    let receiver = Grpc::start(Fault::Status(16), usize::MAX);
+    let (run, report) = run_with(FeedKind::OtlpGrpc, &receiver.url());
+    assert_lost(&run, &report, "gRPC status 16 (UNAUTHENTICATED): no");
+    assert!(receiver.heads().len() < 10);
+    let (run, report) =
+        run_with(FeedKind::OtlpGrpc, &format!("http://{}", receivers::closed_port()));
+    assert_lost(&run, &report, "refused");
+    let receiver = Grpc::start(Fault::Hangs, usize::MAX);
+    let (run, report) = run_with(FeedKind::OtlpGrpc, &receiver.url());
+    assert_lost(&run, &report, "timeout");
+}
+
+#[test]
 fn graphite_holds_what_the_run_counted_whatever_happens_on_the_way() {
     for fault in [Fault::None, Fault::ClosesHalfWay, Fault::Slow] {
         let receiver = Carbon::start(fault, 2);
@@ -301,7 +339,12 @@ fn totals_that_nobody_fetches_are_lost() {
     let (run, report) = run_with(FeedKind::Prometheus, &address);
     assert_lost(&run, &report, "nobody has fetched");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
-    assert!(std::net::TcpStream::connect(&address).is_err(), "nobody listens any more");
+    // The thread that listened is told to end, and may take a moment.
+    let is_gone = || {
+        std::thread::sleep(Duration::from_millis(20));
+        std::net::TcpStream::connect(&address).is_err()
+    };
+    assert!((0..500).any(|_| is_gone()), "nobody listens any more");
 }
 
 #[test]

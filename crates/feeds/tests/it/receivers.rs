@@ -244,6 +244,105 @@ fn take_otlp(own: &mut Held, body: Vec<u8>) {
     }
 }
 
+/// A receiver of OpenTelemetry's metrics over gRPC.
+pub struct Grpc {
+    address: String,
+    held: Shared,
+}
+
+impl Grpc {
+    /// One with a fault, for its first so many calls.
+    pub fn start(fault: Fault, times: usize) -> Grpc {
+        let held = Shared::default();
+        let own = held.clone();
+        let address = listen(move |stream| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            stream.set_nonblocking(true).expect("a socket");
+            // The client goes away in any way that it likes.
+            let _ = runtime.expect("a runtime").block_on(calls(stream, &own, fault, times));
+        });
+        Grpc { address, held }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://me:secret-word@{}", self.address)
+    }
+
+    pub fn sums(&self) -> Sums {
+        lock(&self.held).totals()
+    }
+
+    /// Path and authorization of all calls.
+    pub fn heads(&self) -> Vec<String> {
+        lock(&self.held).heads.clone()
+    }
+}
+
+/// Takes the calls of a connection.
+async fn calls(
+    stream: TcpStream,
+    held: &Shared,
+    fault: Fault,
+    times: usize,
+) -> Result<(), h2::Error> {
+    let stream = tokio::net::TcpStream::from_std(stream).expect("a socket");
+    let mut connection = h2::server::handshake(stream).await?;
+    while let Some(call) = connection.accept().await {
+        let (request, mut answer) = call?;
+        let (head, mut body) = request.into_parts();
+        assert_eq!(
+            (head.method.as_str(), &head.headers["te"]),
+            ("POST", &http::HeaderValue::from_static("trailers"))
+        );
+        let authorization = head.headers["authorization"].to_str().expect("text");
+        lock(held).heads.push(format!("{} {authorization}", head.uri.path()));
+        let fault = next_fault(held, fault, times);
+        let mut received = Vec::new();
+        let (mut response, head) = (http::Response::builder(), |own: http::response::Builder| {
+            own.header("content-type", "application/grpc").body(()).expect("a response")
+        });
+        // What the client sends comes while the connection is looked after.
+        let reading = async {
+            while let Some(data) = body.data().await {
+                let data = data?;
+                body.flow_control().release_capacity(data.len())?;
+                received.extend_from_slice(&data);
+            }
+            Ok::<(), h2::Error>(())
+        };
+        tokio::select! {
+            read = reading => read?,
+            _ = std::future::poll_fn(|cx| connection.poll_closed(cx)) => return Ok(()),
+        }
+        match fault {
+            Fault::ClosesHalfWay => return Ok(()),
+            Fault::Status(status) => {
+                response = response.header("grpc-status", status).header("grpc-message", "no");
+                answer.send_response(head(response), true)?;
+                continue;
+            }
+            Fault::Hangs => std::future::pending().await,
+            Fault::Slow => std::thread::sleep(Duration::from_millis(1_500)),
+            _ => {}
+        }
+        let (prefix, message) = received.split_at(5);
+        assert_eq!(prefix[0], 0, "it is not compressed");
+        assert_eq!(
+            u32::from_be_bytes(prefix[1..].try_into().expect("four")) as usize,
+            message.len()
+        );
+        take_otlp(&mut lock(held), message.to_vec());
+        if fault == Fault::TakesAndCloses {
+            return Ok(());
+        }
+        let mut out = answer.send_response(head(response), false)?;
+        out.send_data(vec![0; 5].into(), false)?;
+        let status = ("grpc-status".parse().expect("a name"), http::HeaderValue::from_static("0"));
+        out.send_trailers([status].into_iter().collect())?;
+    }
+    Ok(())
+}
+
 /// Takes one request; `None`: the connection is over.
 fn post(stream: &TcpStream, held: &Shared, take: Take, fault: Fault, times: usize) -> Option<()> {
     let mut reader = BufReader::new(stream);

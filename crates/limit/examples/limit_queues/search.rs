@@ -8,7 +8,7 @@ use squall_base::random::Random;
 use crate::queue::Queue;
 
 /// Most steps, and the first level, as `squall limit` has them if nobody says otherwise.
-const MAX_STEPS: usize = 40;
+const MAX_STEPS: usize = 50;
 const FROM: f64 = 10.0;
 
 /// Searches a queue's sustained maximum with steps of so many seconds. A step begins with an empty queue, as

@@ -165,7 +165,7 @@ pub fn log(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) ->
 }
 
 /// What keys do, as the help shows it.
-const HELP: [(&str, &str); 15] = [
+const HELP: [(&str, &str); 16] = [
     ("1 to 6, Tab, ← →", "another tab"),
     ("↑ ↓ PgUp PgDn Home End", "scroll"),
     ("q, s", "stop in order (asks first); again: end at once"),
@@ -181,6 +181,7 @@ const HELP: [(&str, &str); 15] = [
     ("?, h", "this help"),
     ("", ""),
     ("", "Requests whose curve has another colour, or ×, had errors then."),
+    ("", "In flight: the most requests at once within the last second."),
 ];
 
 /// The help.

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::document::{ComparedRow, ComparedValue, ComparisonDocument, Pair};
+use super::plot::reach;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -212,8 +213,7 @@ const PERCENTILES: [&str; 6] = ["p10", "p50", "p80", "p90", "p99", "p99.9"];
 
 /// How each percentile moved, with its band.
 fn shift(row: &ComparedRow, label: &str) -> String {
-    let ends = row.shift.iter().flat_map(|own| [own.change, own.low, own.high]).flatten();
-    let (low, high) = ends.fold((0.0f64, 0.0f64), |(low, high), own| (low.min(own), high.max(own)));
+    let (low, high) = reach(row.shift.iter());
     let span = (high - low).max(0.01);
     let y = |value: f64| vertical((value - low) / span);
     let mut drawn = format!("<path class=\"zero\" d=\"M{} {:.1}H{}\"/>", ROOM.0, y(0.0), SIZE.0);
@@ -221,7 +221,9 @@ fn shift(row: &ComparedRow, label: &str) -> String {
         let (Some(at), Some(change)) = (position(own), own.change) else { continue };
         let x = horizontal(at);
         if own.low.is_some() || own.high.is_some() {
-            let (from, to) = (own.low.unwrap_or(low), own.high.unwrap_or(high));
+            // One that goes on beyond the picture ends with it.
+            let from = own.low.unwrap_or(low).clamp(low, high);
+            let to = own.high.unwrap_or(high).clamp(low, high);
             let _ =
                 write!(drawn, "<path class=\"band\" d=\"M{x:.1} {:.1}V{:.1}\"/>", y(from), y(to));
         }

@@ -1,4 +1,6 @@
-//! Pictures made of characters: where an interval lies, and a curve on one line. Pure.
+//! Pictures made of characters: where an interval lies, and a curve on one line; and how far pictures reach. Pure.
+
+use super::document::ComparedValue;
 
 /// Heights of a curve.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -8,6 +10,19 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 pub(super) struct Axis {
     low: f64,
     high: f64,
+}
+
+/// From where to where a picture of changes reaches: it has 0, all changes, and the ends of their intervals, but no more than
+/// three times the largest change to either side (at least 5%). An interval that says almost nothing would leave the others no
+/// room.
+pub(super) fn reach<'v>(values: impl Iterator<Item = &'v ComparedValue> + Clone) -> (f64, f64) {
+    const TIMES: f64 = 3.0;
+    const LEAST: f64 = 0.05;
+    let changes = values.clone().filter_map(|own| own.change).map(f64::abs);
+    let most = TIMES * changes.fold(LEAST / TIMES, f64::max);
+    let all = values.flat_map(|own| [own.change, own.low, own.high]).flatten();
+    let (low, high) = all.fold((0.0f64, 0.0f64), |(low, high), own| (low.min(own), high.max(own)));
+    (low.max(-most), high.min(most))
 }
 
 impl Axis {
@@ -25,7 +40,7 @@ impl Axis {
         (share * (width - 1) as f64).round() as usize
     }
 
-    /// An interval with its value in so many characters: `·│ ├─●──┤`.
+    /// An interval with its value in so many characters: `·│ ├─●──┤`. One that goes on beyond the axis has no end there.
     pub(super) fn interval(
         &self,
         value: f64,
@@ -34,10 +49,12 @@ impl Axis {
     ) -> String {
         let zero = self.column(0.0, width);
         let mut line: Vec<char> = (0..width).map(|at| if at == zero { '│' } else { ' ' }).collect();
-        let (low, high) = ends;
+        let is_known = ends.0.is_some() || ends.1.is_some();
+        let low = ends.0.filter(|low| *low >= self.low);
+        let high = ends.1.filter(|high| *high <= self.high);
         let from = low.map_or(0, |low| self.column(low, width));
         let to = high.map_or(width - 1, |high| self.column(high, width));
-        if low.is_some() || high.is_some() {
+        if is_known {
             for own in &mut line[from..=to.max(from)] {
                 *own = if *own == '│' { '┼' } else { '─' };
             }
@@ -80,7 +97,24 @@ mod tests {
         let axis = Axis::around([-0.1, 0.1].into_iter());
         assert_eq!(axis.interval(0.05, (Some(0.02), Some(0.1)), 23), "           │ ├──●────┤");
         assert_eq!(axis.interval(0.0, (Some(-0.1), None), 23), " ├─────────●───────────");
+        assert_eq!(axis.interval(0.0, (Some(-0.1), Some(9.0)), 23), " ├─────────●───────────");
         assert_eq!(Axis::around(std::iter::empty()).interval(0.0, (None, None), 5), "  ●");
+    }
+
+    #[test]
+    fn an_interval_that_says_nothing_leaves_room_for_the_others() {
+        let value = |change, low, high| ComparedValue {
+            change: Some(change),
+            low: Some(low),
+            high: Some(high),
+            ..ComparedValue::default()
+        };
+        let (known, open) = (value(0.1, -0.05, 0.2), value(0.0, -1.0, 1_537.0));
+        assert_eq!(reach([&known].into_iter()), (-0.05, 0.2));
+        let (low, high) = reach([&known, &open].into_iter());
+        assert!((low + 0.3).abs() < 1e-9 && (high - 0.3).abs() < 1e-9, "{low} {high}");
+        assert_eq!(reach([&value(0.001, -0.2, 0.2)].into_iter()), (-0.05, 0.05));
+        assert_eq!(reach(std::iter::empty()), (0.0, 0.0));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use super::document::{ComparedRow, ComparedValue, ComparisonDocument, Pair};
-use super::plot::{Axis, curves};
+use super::plot::{Axis, curves, reach};
+use super::words::more_rows;
 use crate::text::{Show, paragraph, shorten};
 
 /// Most rows that are shown with all their numbers, and most that are shown in a line.
@@ -94,7 +95,7 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair, show: &Show
 
 fn left_out(out: &mut String, all: usize, shown: usize) {
     if all > shown {
-        let _ = writeln!(out, " and {} more rows, in the JSON", all - shown);
+        let _ = writeln!(out, " and {}, in the JSON", more_rows(all - shown));
     }
 }
 
@@ -132,7 +133,8 @@ fn table(out: &mut String, row: &ComparedRow, named: bool, picture: usize, show:
 }
 
 fn axis<'v>(values: impl Iterator<Item = &'v ComparedValue> + Clone) -> Axis {
-    Axis::around(values.flat_map(|own| [own.change, own.low, own.high]).flatten())
+    let (low, high) = reach(values);
+    Axis::around([low, high].into_iter())
 }
 
 fn colored(own: &ComparedValue, show: &Show) -> String {

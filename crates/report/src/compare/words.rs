@@ -184,10 +184,15 @@ impl Pair {
         let more = rows.len().saturating_sub(MAX_NAMED);
         let mut text = rows[..rows.len() - more].join("; ");
         if more > 0 {
-            text.push_str(&format!("; and {more} more rows"));
+            text.push_str(&format!("; and {}", more_rows(more)));
         }
         format!("{text} ({} {among}, by more than chance)", self.changed)
     }
+}
+
+/// So many rows beside others that are named.
+pub(super) fn more_rows(number: usize) -> String {
+    format!("{number} more row{}", if number == 1 { "" } else { "s" })
 }
 
 impl ComparisonDocument {

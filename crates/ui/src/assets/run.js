@@ -70,12 +70,12 @@ function progressPart() {
 
 /** The loads: how far each is, what is planned, what is there, and how it is changed. */
 function loadsPart() {
-  const head = ['scenario', 'progress', 'planned', 'actual', 'users', 'in flight', 'iterations', 'dropped', 'change'];
+  const head = ['scenario', 'progress', 'planned', 'actual', 'users', 'most in flight', 'iterations', 'dropped', 'change'];
   const body = el('tbody');
   const rows = [];
   const make = (load) => {
     const [bar, left] = [el('progress', { max: 1, 'aria-label': `Progress of ${load.label}` }), el('span')];
-    const cells = ['planned', 'actual', 'users', 'in flight', 'iterations', 'dropped'].map((title) => el('td.number', { 'data-title': title }));
+    const cells = ['planned', 'actual', 'users', 'most in flight', 'iterations', 'dropped'].map((title) => el('td.number', { 'data-title': title }));
     const change = changeControls(load);
     body.append(el('tr', null, el('th', { scope: 'row' }, load.label), el('td', { 'data-title': 'progress' }, bar, left), cells, el('td', { 'data-title': 'change' }, change)));
     rows.push({ bar, left, cells });
@@ -105,7 +105,7 @@ function loadsPart() {
 
 /** The numbers of the whole load. */
 function tilesPart() {
-  const names = ['requests', 'a second', 'errors', 'error rate', 'p50', 'p95', 'p99', 'users', 'in flight'];
+  const names = ['requests', 'a second', 'errors', 'error rate', 'p50', 'p95', 'p99', 'users', 'most in flight'];
   const values = names.map(() => el('dd'));
   return shown(el('dl.tiles', null, names.map((name, at) => el('div.tile', null, el('dt', null, name), values[at]))), () => {
     const last = pointAt(null);
@@ -138,11 +138,11 @@ function chartsPart() {
       { name: 'p50', color: 'c3', of: latency('p50_us') },
       { name: 'p90', color: 'c5', dash: '8 3', of: latency('p90_us') },
       { name: 'p99', color: 'c6', dash: '5 2', of: latency('p99_us') }] }),
-    chart({ title: 'Virtual users and requests in flight', unit: 'count', lines: [
+    chart({ title: 'Virtual users and requests in flight (the most at once within each second)', unit: 'count', lines: [
       some(true) && { name: 'planned users', color: 'c7', dash: '6 4', of: (point) => point.planned_users, ahead: 2 },
       some(true) && { name: some(false) ? 'actual' : 'users', color: 'c1', of: (point) => point.closed_users },
       some(false) && { name: some(true) ? 'with those of arrivals' : 'users', color: 'c3', dash: '8 3', of: (point) => point.users },
-      { name: 'in flight', color: 'c4', dash: '5 3', of: (point) => point.in_flight }].filter(Boolean) }),
+      { name: 'most in flight', color: 'c4', dash: '5 3', of: (point) => point.in_flight }].filter(Boolean) }),
     chart({ title: 'Requests and errors a second', unit: 'rate', lines: [
       { name: 'requests', color: 'c1', of: perSecond('requests') },
       { name: 'errors', color: 'c2', dash: '2 2', fill: true, of: perSecond('errors') }] }),

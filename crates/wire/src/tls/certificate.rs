@@ -1,5 +1,5 @@
-//! The few parts of a certificate that are looked at where it is trusted by itself: how long it is valid, and
-//! the name of its subject. Pure; reads DER (ITU-T X.690) as far as RFC 5280, section 4.1, needs it.
+//! The few parts of a certificate that are looked at where it is trusted by itself: its version, how long it is
+//! valid, the name of its subject and its key. Pure; reads DER (ITU-T X.690) as far as RFC 5280, section 4.1, needs it.
 
 use squall_base::calendar::days_since_1970;
 
@@ -10,10 +10,16 @@ pub(super) struct About {
     pub valid: (i64, i64),
     /// The last common name of its subject, which stands for a host where nothing else does.
     pub common_name: Option<String>,
+    /// Whether it has version 3: only those have extensions, and with them alternative names.
+    pub has_extensions: bool,
+    /// The key of its subject: all of its SubjectPublicKeyInfo, in DER.
+    pub public_key: Vec<u8>,
 }
 
 const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xa0;
+/// The content of the field of a certificate of version 3: the integer 2.
+const VERSION_3: &[u8] = &[0x02, 0x01, 0x02];
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 /// The attribute commonName (2.5.4.3) as an object identifier.
@@ -23,7 +29,11 @@ const COMMON_NAME: &[u8] = &[0x06, 0x03, 0x55, 0x04, 0x03];
 pub(super) fn read(der: &[u8]) -> Option<About> {
     let (_, certificate, _) = element(der, Some(SEQUENCE))?;
     let (_, signed, _) = element(certificate, Some(SEQUENCE))?;
-    let rest = element(signed, Some(VERSION)).map_or(signed, |(_, _, rest)| rest);
+    let (version, rest) = match element(signed, Some(VERSION)) {
+        Some((_, version, rest)) => (version, rest),
+        // Version 1 is not written.
+        None => (&[][..], signed),
+    };
     // Serial number, algorithm of the signature, issuer.
     let rest = (0..3).try_fold(rest, |rest, _| element(rest, None).map(|(_, _, rest)| rest))?;
     let (_, validity, rest) = element(rest, Some(SEQUENCE))?;
@@ -31,8 +41,14 @@ pub(super) fn read(der: &[u8]) -> Option<About> {
     let begin = time(tag, begin)?;
     let (tag, end, _) = element(end, None)?;
     let end = time(tag, end)?;
-    let (_, subject, _) = element(rest, Some(SEQUENCE))?;
-    Some(About { valid: (begin, end), common_name: common_name(subject) })
+    let (_, subject, from_key) = element(rest, Some(SEQUENCE))?;
+    let (_, _, after_key) = element(from_key, Some(SEQUENCE))?;
+    Some(About {
+        valid: (begin, end),
+        common_name: common_name(subject),
+        has_extensions: version == VERSION_3,
+        public_key: from_key[..from_key.len() - after_key.len()].to_vec(),
+    })
 }
 
 /// The first element of some bytes: its tag, its content, and what follows it.
@@ -131,6 +147,8 @@ mod tests {
         let about = read(&der()).expect("a certificate");
         assert_eq!(about.common_name.as_deref(), Some("shop.test"));
         assert_eq!(about.valid, (1_795_333_458, 4_948_933_458));
+        assert!(about.has_extensions);
+        assert!(about.public_key.starts_with(&[SEQUENCE, 42]) && about.public_key.len() == 44);
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! Which servers are trusted: those whose certificates the machine's authorities or the plan's vouch for,
-//! and those whose very certificate the plan names, whatever it says that it may be used for.
+//! and those whose very certificate the plan names, whatever it says that it may be used for; or any.
 
 use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use super::certificate::{self, About};
+use super::certificate;
+use super::signatures::Signatures;
 
 /// Verifies certificates of servers.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) struct Trust {
     authorities: Option<Arc<WebPkiServerVerifier>>,
     /// Certificates that the plan names.
     named: Vec<CertificateDer<'static>>,
-    provider: Arc<CryptoProvider>,
+    signatures: Signatures,
 }
 
 impl Trust {
@@ -33,7 +34,7 @@ impl Trust {
         let builder =
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
         // It fails where there are no roots: nobody is trusted by them then.
-        Trust { authorities: builder.build().ok(), named, provider }
+        Trust { authorities: builder.build().ok(), named, signatures: Signatures(provider) }
     }
 }
 
@@ -44,25 +45,26 @@ fn by_itself(
     host: &ServerName<'_>,
     now: UnixTime,
 ) -> Result<(), Error> {
-    let About { valid: (begin, end), common_name } =
-        certificate::read(certificate).ok_or(CertificateError::BadEncoding)?;
+    let about = certificate::read(certificate).ok_or(CertificateError::BadEncoding)?;
     let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-    if now < begin {
+    if now < about.valid.0 {
         return Err(CertificateError::NotValidYet.into());
     }
-    if now > end {
+    if now > about.valid.1 {
         return Err(CertificateError::Expired.into());
     }
-    let named = verify_server_name(&ParsedCertificate::try_from(certificate)?, host);
-    match (named, common_name) {
-        (
-            Err(Error::InvalidCertificate(CertificateError::NotValidForNameContext {
-                presented,
-                ..
-            })),
-            Some(name),
-        ) if presented.is_empty() && certificate::names(&name, &host.to_str()) => Ok(()),
-        (named, _) => named,
+    let is_common_name =
+        about.common_name.is_some_and(|name| certificate::names(&name, &host.to_str()));
+    if !about.has_extensions {
+        let named = is_common_name.then_some(());
+        return named.ok_or_else(|| CertificateError::NotValidForName.into());
+    }
+    match verify_server_name(&ParsedCertificate::try_from(certificate)?, host) {
+        Err(Error::InvalidCertificate(CertificateError::NotValidForNameContext {
+            presented,
+            ..
+        })) if presented.is_empty() && is_common_name => Ok(()),
+        named => named,
     }
 }
 
@@ -92,8 +94,7 @@ impl ServerCertVerifier for Trust {
         cert: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, cert, signature, algorithms)
+        self.signatures.verify_tls12(message, cert, signature)
     }
 
     fn verify_tls13_signature(
@@ -102,11 +103,57 @@ impl ServerCertVerifier for Trust {
         cert: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, cert, signature, algorithms)
+        self.signatures.verify_tls13(message, cert, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.signatures.schemes()
+    }
+}
+
+/// Trusts any server. Only for `insecure`.
+#[derive(Debug)]
+pub(super) struct AnyCertificate {
+    signatures: Signatures,
+}
+
+impl AnyCertificate {
+    pub(super) fn new(provider: Arc<CryptoProvider>) -> AnyCertificate {
+        AnyCertificate { signatures: Signatures(provider) }
+    }
+}
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.signatures.verify_tls12(message, cert, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.signatures.verify_tls13(message, cert, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.signatures.schemes()
     }
 }

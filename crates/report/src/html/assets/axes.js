@@ -33,7 +33,9 @@ function scale(lines, logarithmic, unit, height = 200) {
     const high = Math.max(Math.ceil(Math.log10(Math.max(highest, 1)) * 2) / 2, low + 0.5);
     const all = [];
     for (let n = Math.ceil(low); n <= high; n += 1) all.push(10 ** n);
-    if (all.length < 3) all.push(...all.map((n) => n * 3).filter((n) => Math.log10(n) < high), ...all.map((n) => n / 3).filter((n) => Math.log10(n) > low));
+    // Of few tenfolds also their middles.
+    const few = all.length < 3;
+    for (let n = Math.floor(low); few && n < high; n += 1) if (n + Math.log10(3) > low && n + Math.log10(3) < high) all.push(3 * 10 ** n);
     return { at: (value) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low), ticks: all };
   }
   const all = ticks(highest > 0 ? highest : unit === 'share' ? 0.01 : 1, height < 130 ? 2 : 4, unit);

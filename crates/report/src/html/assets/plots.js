@@ -30,10 +30,12 @@ function histogram(latency, corrected) {
     });
     root.append(svg('path.line.c4', { d: `${d}L${x(corrected.bins[0] + corrected.bins.length - 1)} ${y(0)}`, 'stroke-dasharray': '5 3' }));
   }
-  const rows = [...Array(last - first).keys()].map((at) => first + at).map((bin) => [
-    `${time(binStart(bin))} to ${time(binStart(bin + 1))}`,
-    ...[latency, corrected].filter(Boolean).map((own) => count(own.bins[1 + bin - own.bins[0]] || 0)),
-  ]);
+  const all = [latency, corrected].filter(Boolean);
+  const held = (own, bin) => (bin < own.bins[0] ? 0 : own.bins[1 + bin - own.bins[0]] || 0);
+  // A bin may be less than the microsecond wide that is shown.
+  const named = (from, to) => (from === to ? from : `${from} to ${to}`);
+  const rows = [...Array(last - first).keys()].map((at) => first + at).filter((bin) => all.some((own) => held(own, bin) > 0))
+    .map((bin) => [named(time(binStart(bin)), time(binStart(bin + 1))), ...all.map((own) => count(held(own, bin)))]);
   return plotFigure('How many responses took how long', root, corrected,
     () => table('Responses by latency', ['latency', 'responses', ...(corrected ? ['corrected'] : [])], rows));
 }

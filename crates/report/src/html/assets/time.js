@@ -104,9 +104,10 @@ function arrivalsChart() {
 
 function usersChart() {
   const planned = ofScenarios('planned users', 'users', 'planned_users', 'c7', { dash: '6 4' });
-  const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
+  const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('most requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
   const title = series.length > 1 ? 'Virtual users and requests in flight' : 'Virtual users';
-  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130 })] : [];
+  const about = 'In flight: the most at once within each interval, so that a moment of many shows.';
+  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130, ...(series.length > 1 ? { about } : {}) })] : [];
 }
 
 /** The machine that squall ran on: each metric is drawn where the system has told it. */
