@@ -115,11 +115,21 @@ impl Translator<'_> {
             within,
             group: Some(group),
         };
+        let groups = pattern::groups(&pattern);
+        let beyond = parts(template).into_iter().find_map(|part| match part {
+            Part::Group(group) if group > groups => Some(group),
+            _ => None,
+        });
+        if let Some(group) = beyond {
+            self.obstacle(id, format!("the group {group}, which its pattern does not have"));
+            return None;
+        }
         let mut taken = match group_of(template) {
             Some(group) => self.take(looks, &wanted, of_group(group))?,
             None => self.of_groups(looks, &wanted, template, &of_group)?,
         };
-        taken.extracts.extend(self.groups_beside(looks, &wanted, &of_group));
+        let beside = self.groups_beside(looks, &wanted, groups, &of_group);
+        taken.extracts.extend(beside);
         Some(taken)
     }
 
@@ -167,15 +177,16 @@ impl Translator<'_> {
         Some(taken)
     }
 
-    /// The groups of one match that something asks for, as `name_g1`.
+    /// The groups of one match that something asks for, as `name_g1`, of those that the pattern has.
     fn groups_beside(
         &self,
         looks: Looks,
         wanted: &Wanted<'_>,
+        groups: u32,
         of_group: &dyn Fn(u32) -> Extractor,
     ) -> Vec<Extract> {
-        let groups = self.names.groups_of(wanted.name);
-        let asked = groups.filter(|_| wanted.which >= 0);
+        let asked = self.names.groups_of(wanted.name);
+        let asked = asked.filter(|(group, _)| wanted.which >= 0 && *group <= groups);
         let extracts = asked.filter_map(|(group, name)| {
             if wanted.which == 0 {
                 self.obstacle(looks.element, format!("`{name}`, a group of any match"));
@@ -344,8 +355,11 @@ impl Translator<'_> {
             number => match u32::try_from(number) {
                 Ok(number) => Match::Nth(number),
                 Err(_) => {
-                    // All of those that set variables with numbers have a place for them.
-                    let found = self.names.matches(wanted.name)?;
+                    // Where the number is written as one, there is a place for them.
+                    let Some(found) = self.names.matches(wanted.name) else {
+                        self.obstacle(id, "all matches, by a number that is not written there");
+                        return None;
+                    };
                     let none = Json::List(Vec::new());
                     taken.extracts.push(self.one(looks, found, Match::All, from, none));
                     if let Some(default) = wanted.default {

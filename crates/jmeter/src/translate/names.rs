@@ -1,9 +1,11 @@
 //! The variables that get values while a plan runs, and what they are called here: JMeter takes any text for a name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::data::Columns;
+use crate::functions;
 use crate::properties::{Property, PropertyValue};
+use crate::text::Text;
 use crate::tree::{Element, Tree};
 
 /// Names that mean something else in expressions.
@@ -58,9 +60,6 @@ pub(super) struct Names {
     groups: Vec<(String, u32, String)>,
 }
 
-/// The last group of a pattern that may be asked for.
-const MOST_GROUPS: u32 = 20;
-
 impl Names {
     /// All that the elements of a plan set, with the columns of data files.
     pub(super) fn of(tree: &Tree, columns: &Columns) -> Names {
@@ -77,39 +76,42 @@ impl Names {
 
     /// What extractors set beside their own variables, as far as something asks for it.
     fn add_matches(&mut self, tree: &Tree) {
-        let mut written = String::new();
+        let asked = asked(tree);
         for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
-            element.properties.iter().for_each(|own| texts_of(&own.value, &mut written));
-            written.push_str(&element.name);
-        }
-        let asks = |name: &str| written.contains(name);
-        for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            let all_are_there = match element.class.as_str() {
+                "JSONPostProcessor" | "XPathExtractor" | "XPath2Extractor" => true,
+                "RegexExtractor" | "BoundaryExtractor" | "HtmlExtractor" => false,
+                _ => continue,
+            };
+            let takes_all = match_numbers(element).any(|number| number.starts_with('-'));
             for name in set_by(element).iter().filter(|name| !name.is_empty()) {
-                let numbered = asks(&format!("{name}_matchNr"))
-                    || (0..=9).any(|digit| asks(&format!("{name}_{digit}")))
-                    || tree.iter().any(|(_, other)| {
-                        other.properties.text("ForeachController.inputVal") == Some(name)
-                    });
-                let has_all = match element.class.as_str() {
-                    "JSONPostProcessor" | "XPathExtractor" | "XPath2Extractor" => numbered,
-                    "RegexExtractor" | "BoundaryExtractor" | "HtmlExtractor" => false,
-                    _ => continue,
-                };
-                let takes_all = match_numbers(element).any(|number| number.starts_with('-'));
-                if (has_all || takes_all) && !self.matches.contains_key(name) {
+                let before = format!("{name}_");
+                let beside = asked.range(before.clone()..);
+                let beside = beside.map_while(|asked| asked.strip_prefix(before.as_str()));
+                let (groups, others): (Vec<&str>, Vec<&str>) =
+                    beside.partition(|rest| rest.starts_with('g'));
+                // Nothing behind the name: what follows is known only while the plan runs.
+                let is_number = |rest: &&str| rest.bytes().all(|byte| byte.is_ascii_digit());
+                let is_asked = others.iter().any(|rest| *rest == "matchNr" || is_number(rest));
+                let is_new = !self.matches.contains_key(name);
+                if is_new && (takes_all || all_are_there && is_asked) {
                     self.matches.insert(name.clone(), hidden("found", self.matches.len()));
                 }
                 if element.class == "RegexExtractor" && !takes_all {
-                    for group in 0..=MOST_GROUPS {
-                        let of_group = format!("{name}_g{group}");
-                        let known = self.groups.iter().any(|(.., own)| *own == of_group);
-                        if asks(&of_group) && !known {
-                            self.add(&of_group);
-                            self.groups.push((name.clone(), group, of_group));
-                        }
-                    }
+                    groups.into_iter().for_each(|rest| self.add_group(name, rest));
                 }
             }
+        }
+    }
+
+    /// A group of a match, `g1`, of a name.
+    fn add_group(&mut self, name: &str, group: &str) {
+        let of_group = format!("{name}_{group}");
+        let number = group.strip_prefix('g').and_then(|number| number.parse().ok());
+        let is_known = self.groups.iter().any(|(.., own)| *own == of_group);
+        if let Some(number) = number.filter(|_| !is_known) {
+            self.add(&of_group);
+            self.groups.push((name.to_owned(), number, of_group));
         }
     }
 
@@ -239,21 +241,40 @@ fn match_numbers(element: &Element) -> impl Iterator<Item = &str> {
     text.split(';').map(str::trim)
 }
 
-/// Adds all texts of a property.
-fn texts_of(value: &PropertyValue, written: &mut String) {
+/// What may be the name of a variable that something asks for: all variables of texts, all words, and what a ForEach
+/// Controller goes through, with a `_` behind it.
+fn asked(tree: &Tree) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+        words_of(&element.name, &mut found);
+        element.properties.iter().for_each(|own| asked_by(&own.value, &mut found));
+        let input = element.properties.text("ForeachController.inputVal");
+        found.extend(input.map(|input| format!("{input}_")));
+    }
+    found
+}
+
+fn asked_by(value: &PropertyValue, found: &mut BTreeSet<String>) {
     match value {
-        PropertyValue::Text(text) => {
-            written.push_str(text);
-            written.push('\n');
-        }
+        PropertyValue::Text(text) => words_of(text, found),
         PropertyValue::Element { properties, .. } => {
-            properties.iter().for_each(|own| texts_of(&own.value, written));
+            properties.iter().for_each(|own| asked_by(&own.value, found));
         }
-        PropertyValue::List(items) => {
-            items.iter().for_each(|own| texts_of(&own.value, written));
-        }
+        PropertyValue::List(items) => items.iter().for_each(|own| asked_by(&own.value, found)),
         PropertyValue::Fields(_) => {}
     }
+}
+
+fn words_of(text: &str, found: &mut BTreeSet<String>) {
+    // What is made beside a variable has this behind its name.
+    if !text.contains('_') {
+        return;
+    }
+    let split = Text::parse(text, &functions::is_function).unwrap_or_default();
+    found.extend(split.variables().into_iter().map(str::to_owned));
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let words = text.split(|c| !is_letter(c)).filter(|word| word.contains('_'));
+    found.extend(words.map(str::to_owned));
 }
 
 fn text_of(property: &Property) -> Option<String> {

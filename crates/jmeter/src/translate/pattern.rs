@@ -98,6 +98,12 @@ pub(super) fn matches_nothing(pattern: &str) -> bool {
     regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(""))
 }
 
+/// How many groups a pattern in Rust's syntax has.
+pub(super) fn groups(pattern: &str) -> u32 {
+    let groups = regex::Regex::new(pattern).map_or(0, |pattern| pattern.captures_len() - 1);
+    u32::try_from(groups).unwrap_or(u32::MAX)
+}
+
 /// What is behind a backslash.
 fn escape(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     match rest.next()? {
