@@ -8,7 +8,7 @@ use squall_plan::model::HttpVersion;
 
 use super::Arguments;
 use super::options::Output;
-use super::values::{duration, rate};
+use super::values::{duration, length, rate};
 
 /// Load on one URL, without a plan.
 #[derive(Debug, Args)]
@@ -17,13 +17,13 @@ pub struct OneLine {
     #[arg(required = true, value_parser = url)]
     pub url: Option<String>,
     /// Virtual users, each with a connection of its own.
-    #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10)]
+    #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub users: u64,
     /// How long, such as 30s or 5m [default: 10s unless -n is given].
-    #[arg(short = 'd', long = "duration", alias = "for", value_name = "TIME", value_parser = duration)]
+    #[arg(short = 'd', long = "duration", alias = "for", value_name = "TIME", value_parser = length)]
     pub duration: Option<Duration>,
     /// How many requests in all.
-    #[arg(short = 'n', long, value_name = "REQUESTS", conflicts_with = "duration")]
+    #[arg(short = 'n', long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "duration")]
     pub requests: Option<u64>,
     /// Requests at this rate, such as 500/s, however long responses take; USERS is then the most
     /// requests in flight.
