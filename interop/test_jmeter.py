@@ -18,7 +18,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jmeter"))
 
 from peers import SQUALL
-from plans import FILES, PLANS
+from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, transaction
 
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
 BODY = 'line\n{"id":7} ok'
@@ -95,7 +95,7 @@ def jmeter(folder, plan, port):
 def squall(folder, plan, port):
     """The same of squall; groups are JMeter's transactions."""
     result = os.path.join(folder, "run.json")
-    command = [SQUALL, "run", plan, f"-Jport={port}", "--json", result, "-q", "-o", folder, "-w", "1"]
+    command = [SQUALL, "run", plan, f"-Jport={port}", "--json", result, "-q", "-o", folder, "-w", "1", "--allow-exec"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode not in (0, 1):
         raise AssertionError(done.stderr)
@@ -137,6 +137,63 @@ class SamePlans(unittest.TestCase):
                     server.server_close()
                 self.assertEqual(*seen)
                 self.assertEqual(theirs, ours)
+
+
+#: A plan with rows of all kinds, and what of its rows has to be the same.
+ROWS = plan(
+    group(request("redirected", "/redirect/302", follow=True)
+          + transaction("apart", request("in it", "/in") + request("bad", "/status/500"))
+          + transaction("good", request("also", "/also")) + debug("shown")
+          + request("asserted", "/a", below=asserts("a", 16, "nope")), "users", loops=2),
+    group(timer(700) + request("other", "/o"), "other"), in_turn=True)
+COLUMNS = ["label", "responseCode", "responseMessage", "threadName", "success", "bytes", "grpThreads", "URL"]
+
+
+@unittest.skipUnless(JMETER, "there is no JMeter")
+class CommandLine(unittest.TestCase):
+    """JMeter's own command line: the file of samples, the lines of the summary, and what is made of them."""
+
+    maxDiff = None
+
+    def run_both(self, folder, server):
+        plan_file = os.path.join(folder, "plan.jmx")
+        with open(plan_file, "w") as file:
+            file.write(ROWS)
+        found = []
+        for name, command in [("theirs", [JMETER]), ("ours", [SQUALL, "jmeter"])]:
+            samples = os.path.join(folder, f"{name}.jtl")
+            line = [*command, "-n", "-t", plan_file, "-l", samples, "-j", os.path.join(folder, f"{name}.log")]
+            line += [f"-Jport={server.server_address[1]}", "-Gunused=1", "-Dunused=2"]
+            if name == "ours":
+                line += ["-e", "-o", os.path.join(folder, "report")]
+            done = subprocess.run(line, check=True, capture_output=True, text=True, timeout=120)
+            found.append((samples, done.stdout))
+        return found
+
+    def test_both_write_the_same_rows(self):
+        server = Server()
+        with tempfile.TemporaryDirectory() as folder:
+            (theirs, said), (ours, our_words) = self.run_both(folder, server)
+            rows = []
+            for path in (theirs, ours):
+                with open(path, newline="") as file:
+                    rows.append([[row[column] for column in COLUMNS] for row in csv.DictReader(file)])
+            self.assertEqual(*rows)
+            with open(theirs) as one, open(ours) as other:
+                self.assertEqual(one.readline(), other.readline())
+            # Without what differs from run to run: times and rates.
+            summary = [[line for line in text.splitlines() if line.startswith("summary =")][-1] for text in (said, our_words)]
+            counts = [[int(line.split()[2]), int(line.split("Err:")[1].split()[0])] for line in summary]
+            # The two samples of the Debug Sampler are counted there, and not here.
+            self.assertEqual([counts[0][0] - 2, counts[0][1]], counts[1])
+            self.assertTrue(os.path.exists(os.path.join(folder, "report", "index.html")))
+            made = os.path.join(folder, "dashboard")
+            command = [JMETER, "-g", ours, "-o", made, "-j", os.path.join(folder, "log")]
+            subprocess.run(command, check=True, capture_output=True, timeout=120)
+            with open(os.path.join(made, "statistics.json")) as file:
+                self.assertEqual(json.load(file)["redirected-1"]["sampleCount"], 2)
+        server.shutdown()
+        server.server_close()
 
 
 @unittest.skipUnless(JMETER, "there is no JMeter")

@@ -257,6 +257,14 @@ def asserts_json(name, path, expected, regex=True, invert=False):
     return element("JSONPathAssertion", name, inner, attributes='guiclass="JSONPathAssertionGui"')
 
 
+def java(name, of, **values):
+    inner = "".join(f'<elementProp name="{n}" elementType="Argument">{text("Argument.name", n)}{text("Argument.value", v)}'
+                    f'{text("Argument.metadata", "=")}</elementProp>' for n, v in values.items())
+    inner = f'<elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">{inner}</collectionProp></elementProp>'
+    inner += text("classname", f"org.apache.jmeter.protocol.java.test.{of}")
+    return element("JavaSampler", name, inner, attributes='guiclass="JavaTestSamplerGui"')
+
+
 def plan(*below, in_turn=False):
     tree = element("TestPlan", "plan", flag("TestPlan.serialize_threadgroups", in_turn), defaults() + "".join(below), 'guiclass="TestPlanGui"')
     begin = '<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>'
@@ -491,4 +499,20 @@ PLANS = {
             ("json not", "/json", asserts_json("j", "$.id", "x", invert=True)), ("json none", "/json", asserts_json("j", "$.none", "x")),
             ("json number", "/json", asserts_json("j", "$.list[1].id", "8")),
         ]))),
+    "what is no number of a group is 0 (10)": plan(
+        group(request("nobody", "/never"), "nobody", threads="THREADS_COUNT", loops="CTRL_LOOPS", ramp="RAMPUP_TIME"),
+        group(request("never", "/never"), "never", loops="CTRL_LOOPS"), group(request("at once", "/a"), "at once", ramp="RAMPUP_TIME")),
+    "dates by week years, time zones, and formats that are none (22)": plan(group(
+        request("years", "/a", "POST", raw="${__time(YYYY)} ${__time(YY)} ${__time(Y)} ${__time(zzz)} ${__time('YYYY')}")
+        + request("too many letters", "/b", "POST", raw="${__time(HH:mm:sss)}") + request("after", "/c"))),
+    "scripts that ask for folders and the environment (22)": plan(
+        variables(home="${__BeanShell(System.getenv(\"HOME\"))}", none="${__BeanShell(System.getenv(\"NO_SUCH_NAME\"))}"), group(
+            request("texts", "/a", "POST", raw="${home} [${none}] ${__BeanShell(System.getProperty(\"user.dir\"))} ${__BeanShell(File.separator)}")
+            + csv_data("${__BeanShell(import org.apache.jmeter.services.FileServer; FileServer.getFileServer().getBaseDir();)}/users.csv", "id,name")
+            + request("row", "/${id}/${name}"))),
+    "the samplers of a Java Request that JMeter has itself": plan(group(
+        java("test", "JavaTest", Sleep_Time="5", Sleep_Mask="0x3") + java("sleep", "SleepTest", SleepTime="5", SleepMask="1")
+        + java("labelled", "JavaTest", Sleep_Time="1", Sleep_Mask="0", Label="its own label") + request("after", "/a"), loops=2)),
+    "a loop of as many passes as a random variable draws is one of several (30)": plan(group(
+        random_variable("times", 2, 2) + interleave(loop("${times}", request("a", "/a")) + request("b", "/b")), loops=3)),
 }

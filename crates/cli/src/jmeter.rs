@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use squall_jmeter::{
-    Inventory, Surroundings, Translation, Tree, inventory, parse_properties, translate,
+    Inventory, Machine, Supported, Surroundings, Tree, inventory, parse_properties, translate,
+    translate_supported,
 };
 use squall_plan::yaml::{self, Loaded};
 
@@ -26,8 +27,48 @@ pub struct Translated<'p> {
     path: &'p Path,
     /// Its elements, and what becomes of each.
     found: Inventory,
+    /// What was left out because it is not supported, and its user wants to do without.
+    left_out: Vec<String>,
+    /// What keeps it from being run.
+    refused: Vec<String>,
     /// The plan that they become.
     plan: String,
+}
+
+/// What a plan is read with.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// Properties of JMeter.
+    pub properties: BTreeMap<String, String>,
+    /// System properties of Java.
+    pub system: BTreeMap<String, String>,
+    /// Whether what is not supported is left out.
+    pub skips_unsupported: bool,
+}
+
+impl Given {
+    /// What was typed.
+    fn typed(texts: &[String], files: &[PathBuf], skips: bool) -> Result<Given, CommandError> {
+        let mut properties = BTreeMap::new();
+        for file in files {
+            properties.extend(properties_of(file)?);
+        }
+        for text in texts {
+            let Some((name, value)) = text.split_once('=') else {
+                // What is no name may be a secret.
+                return Err(CommandError::bad_input("-J: expected NAME=VALUE"));
+            };
+            properties.insert(name.to_owned(), value.to_owned());
+        }
+        Ok(Given { properties, skips_unsupported: skips, ..Given::default() })
+    }
+}
+
+/// The properties in a file.
+pub fn properties_of(file: &Path) -> Result<Vec<(String, String)>, CommandError> {
+    let text = squall_plan::files::text(file);
+    let text = text.map_err(|why| CommandError::bad_input(format!("{}: {why}", file.display())))?;
+    Ok(parse_properties(&text))
 }
 
 /// Reads a plan and translates it.
@@ -36,14 +77,19 @@ pub fn read<'p>(path: &'p Path, variables: &Variables) -> Result<Translated<'p>,
         let text = "--set and --env-file are for plans of squall; properties of JMeter are given as -JNAME=VALUE";
         return Err(CommandError::bad_input(text));
     }
-    translated(path, &variables.property, &variables.properties)
+    let Variables { property, properties, skip_unsupported, .. } = variables;
+    translated(path, Given::typed(property, properties, *skip_unsupported)?)
 }
 
 impl Translated<'_> {
-    /// The plan to be run, if it is whole.
+    /// The plan to be run, if it is whole, or as far as it is supported if the rest may be left out; which is said.
     pub fn load(&self) -> Result<Loaded, CommandError> {
-        if !self.found.is_whole() {
+        if !self.refused.is_empty() {
             return Err(self.refusal());
+        }
+        if !self.left_out.is_empty() {
+            let what = "left out, because it is not supported";
+            out::message(&listed(&format!("squall: {what}:\n"), &self.left_out));
         }
         // What runs is what `squall convert` writes, to the letter.
         let name = format!("{} (converted)", self.path.display());
@@ -57,28 +103,34 @@ impl Translated<'_> {
 
     /// What keeps it from running as JMeter would run it.
     fn refusal(&self) -> CommandError {
-        let reasons = self.found.reasons();
         let path = self.path.display();
-        let mut text = format!("{path}: not all of this plan can be run as JMeter runs it:\n");
-        for reason in reasons.iter().take(MOST_SHOWN) {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "  {reason}");
-        }
-        if reasons.len() > MOST_SHOWN {
-            let _ = writeln!(text, "  and {} more", reasons.len() - MOST_SHOWN);
-        }
-        CommandError::bad_input(text.trim_end())
+        let head = format!("{path}: not all of this plan can be run as JMeter runs it:\n");
+        CommandError::bad_input(listed(&head, &self.refused).trim_end())
     }
+}
+
+/// A head with reasons below it, a line each.
+fn listed(head: &str, reasons: &[String]) -> String {
+    let mut text = head.to_owned();
+    for reason in reasons.iter().take(MOST_SHOWN) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {reason}");
+    }
+    if reasons.len() > MOST_SHOWN {
+        let _ = writeln!(text, "  and {} more", reasons.len() - MOST_SHOWN);
+    }
+    text
 }
 
 /// Writes a plan as one of squall's. What has no equal stands in comments, and is an error.
 pub fn convert(args: &Convert) -> CommandResult {
-    let read = translated(&args.plan, &args.property, &args.properties)?;
+    let given = Given::typed(&args.property, &args.properties, args.skip_unsupported)?;
+    let read = translated(&args.plan, given)?;
     let mut text =
         format!("# From {}, a plan of JMeter.\n", shown(&args.plan.display().to_string()));
-    for reason in read.found.reasons() {
+    for reason in read.left_out.iter().chain(&read.refused) {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "# Left out: {}", shown(&reason));
+        let _ = writeln!(text, "# Left out: {}", shown(reason));
     }
     text.push_str(&read.plan);
     match &args.out {
@@ -86,38 +138,50 @@ pub fn convert(args: &Convert) -> CommandResult {
             .map_err(|error| CommandError::incomplete(format!("{}: {error}", path.display())))?,
         None => out::print(&text),
     }
-    if read.found.is_whole() { Ok(Exit::Ok) } else { Err(read.refusal()) }
+    if read.refused.is_empty() { Ok(Exit::Ok) } else { Err(read.refusal()) }
 }
 
-fn translated<'p>(
-    path: &'p Path,
-    properties: &[String],
-    files: &[PathBuf],
-) -> Result<Translated<'p>, CommandError> {
+/// Reads a plan and translates it.
+pub fn translated(path: &Path, given: Given) -> Result<Translated<'_>, CommandError> {
     let bad = |text: String| CommandError::bad_input(format!("{}: {text}", path.display()));
-    let mut values = BTreeMap::new();
-    for file in files {
-        let text = squall_plan::files::text(file);
-        let text =
-            text.map_err(|why| CommandError::bad_input(format!("{}: {why}", file.display())))?;
-        values.extend(parse_properties(&text));
-    }
-    for text in properties {
-        let Some((name, value)) = text.split_once('=') else {
-            // What is no name may be a secret.
-            return Err(CommandError::bad_input("-J: expected NAME=VALUE"));
-        };
-        values.insert(name.to_owned(), value.to_owned());
-    }
     let text = squall_plan::files::text(path).map_err(bad)?;
     let tree = Tree::read(text.as_bytes()).map_err(|error| bad(error.to_string()))?;
     // What is converted may be written to another folder: files are named from the root.
     let place = std::path::absolute(path).map_err(|error| bad(error.to_string()))?;
     let folder = place.parent().unwrap_or(Path::new("/")).to_owned();
-    let given = Surroundings { properties: values, folder };
-    let Translation { plan, obstacles } = translate(&tree, given);
-    let found = inventory(&tree, &obstacles);
-    Ok(Translated { path, found, plan: yaml::print(&plan, false) })
+    let machine = machine(given.system);
+    let surroundings = Surroundings { properties: given.properties, machine, folder };
+    let whole = translate(&tree, surroundings.clone());
+    let found = inventory(&tree, &whole.obstacles);
+    let (translation, left_out, refused) = match given.skips_unsupported {
+        true => {
+            let Supported { translation, left_out, remaining } =
+                translate_supported(&tree, &surroundings);
+            (translation, left_out, remaining)
+        }
+        false => (whole, Vec::new(), found.reasons()),
+    };
+    let plan = yaml::print(&translation.plan, false);
+    Ok(Translated { path, found, left_out, refused, plan })
+}
+
+/// What scripts of a plan may ask of this machine; `given` are system properties that were typed.
+fn machine(given: BTreeMap<String, String>) -> Machine {
+    let folder = |path: PathBuf| path.display().to_string();
+    let known = [
+        ("user.dir", std::env::current_dir().ok().map(folder)),
+        ("user.home", std::env::home_dir().map(folder)),
+        ("user.name", std::env::var("USER").ok()),
+        ("java.io.tmpdir", Some(folder(std::env::temp_dir()))),
+        ("file.separator", Some("/".to_owned())),
+        ("line.separator", Some("\n".to_owned())),
+    ];
+    let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    // What is no text is not asked for.
+    let environment = std::env::vars_os();
+    let environment = environment
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Machine { properties: known.chain(given).collect(), environment: environment.collect() }
 }
 
 /// A text on one line.

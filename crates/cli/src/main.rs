@@ -2,6 +2,7 @@
 //! rely on. It depends on all crates and contains none of their logic.
 
 mod args;
+mod as_jmeter;
 mod baseline;
 mod check;
 mod compare;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
         Some(Command::Convert(convert)) => jmeter::convert(&convert),
+        Some(Command::Jmeter(line)) => as_jmeter::command(&line),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema(schema)) if schema.run => check::run_schema(),
         Some(Command::Schema(schema)) if schema.compare => compare::schema(),

@@ -14,8 +14,10 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
     if jmeter::is_plan(path) {
         return jmeter::read(path, variables)?.load();
     }
-    if !variables.property.is_empty() || !variables.properties.is_empty() {
-        let text = "-J is for plans of JMeter; variables of a plan of squall are given with --set";
+    let Variables { property, properties, skip_unsupported, .. } = variables;
+    if !property.is_empty() || !properties.is_empty() || *skip_unsupported {
+        let text = "-J is for plans of JMeter, and so are --properties and --skip-unsupported; \
+                    variables of a plan of squall are given with --set";
         return Err(CommandError::bad_input(text));
     }
     let mut values = LoadOptions {

@@ -71,6 +71,77 @@ fn a_plan_with_something_that_has_no_equal_is_refused_with_its_place() {
 }
 
 #[test]
+fn what_is_not_supported_is_left_out_if_that_is_wanted() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "ok"));
+        }
+    });
+    let brew = plan(r#"<com.example.Teapot testname="brew"/><hashTree/>"#);
+    let reason = "shop > users > brew (com.example.Teapot): nothing is known of this element";
+    let port = format!("-Jport={}", peer.address.port());
+    for command in ["check", "run", "convert"] {
+        let (code, out, errors) = said(&brew, &[command, "plan.jmx", &port, "--skip-unsupported"]);
+        assert_eq!(code, Some(0), "{command}: {errors}");
+        let told = if command == "convert" { &out } else { &errors };
+        assert!(told.contains(reason), "{command}: {told}");
+    }
+    assert_eq!(peer.seen().len(), 2, "one thread, 2 loops");
+    let teapot = brew.replace("HTTPSamplerProxy", "com.example.Kettle");
+    let (code, _, errors) = said(&teapot, &["run", "plan.jmx", "--skip-unsupported"]);
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("there is no thread group that sends anything"), "{errors}");
+    let (code, _, errors) = said(&teapot, &["run", "plan.yaml", "--skip-unsupported"]);
+    assert_eq!((code, errors.contains("for plans of JMeter")), (Some(2), true), "{errors}");
+}
+
+/// A build that runs JMeter runs squall with the same words.
+#[test]
+fn the_command_line_is_jmeters() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("500 No", "no"));
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name);
+    let write = |name: &str, text: &str| std::fs::write(file(name), text).expect("writable");
+    write("plan.jmx", &plan(""));
+    write("user.properties", "port = 1\nusers = 3\n");
+    write("more.properties", &format!("port = {}\n", peer.address.port()));
+    let run = |more: &[&str]| {
+        let line = ["jmeter", "-n", "-t", "plan.jmx", "-q", "more.properties", "-l", "out.jtl"];
+        let done = squall(folder.path(), &[&line[..], more].concat());
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (done.status.code(), text(&done.stdout), text(&done.stderr))
+    };
+    let rows = || std::fs::read_to_string(file("out.jtl")).expect("samples").lines().count();
+    let (code, out, errors) = run(&["-j", "run.log", "-e", "-o", "report"]);
+    assert_eq!(code, Some(0), "requests that fail are for who reads the samples: {errors}");
+    assert!(out.contains("summary =      6 in 00:00:0"), "{out}");
+    assert!(out.contains("Err:     6 (100.00%)\n"), "{out}");
+    assert_eq!((peer.seen().len(), rows()), (6, 7));
+    let log = std::fs::read_to_string(file("run.log")).expect("a log");
+    assert!(log.contains(" INFO squall: load begins\n"), "{log}");
+    let report = std::fs::read_to_string(file("report/index.html")).expect("a report");
+    assert!(report.contains("<html"), "{report}");
+    let (code, _, errors) = run(&["-Jusers=1"]);
+    assert_eq!((code, rows()), (Some(0), 9), "the file goes on: {errors}");
+    let (code, _, errors) = run(&["-e", "-o", "other"]);
+    assert_eq!((code, errors.contains("-e refuses")), (Some(2), true), "{errors}");
+    let (code, _, errors) = run(&["-f", "-e", "-o", "report", "-Gusers=1"]);
+    assert_eq!((code, rows()), (Some(0), 3), "the file is made anew: {errors}");
+    let (code, _, errors) = run(&["-Jhttpclient4.retrycount=1", "-Jusers=1"]);
+    assert_eq!((code, errors.contains("httpclient4.retrycount")), (Some(0), true), "{errors}");
+    for (option, reason) in
+        [("-r", "no remote servers"), ("-Jjmeter.save.saveservice.output_format=xml", "csv alone")]
+    {
+        let (code, _, errors) = run(&[option]);
+        assert_eq!((code, errors.contains(reason)), (Some(2), true), "{option}: {errors}");
+    }
+}
+
+#[test]
 fn properties_are_jmeters_and_variables_are_ours() {
     let (code, _, errors) = said(&plan(""), &["check", "plan.jmx", "--set", "port=1"]);
     assert_eq!((code, errors.contains("given as -JNAME=VALUE")), (Some(2), true), "{errors}");

@@ -32,4 +32,4 @@ pub use program::{
     compile, misjudged,
 };
 pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
-pub use trace::{Exchange, Hop, Trace, Which};
+pub use trace::{Exchange, Hop, SeenGroup, Tally, Trace, Which};

@@ -22,6 +22,8 @@ pub enum Which {
 
 /// Told of a line that the plan logs.
 type LogWatch = Arc<dyn Fn(&str) + Send + Sync>;
+/// Told of a group that is over.
+type GroupWatch = Arc<dyn Fn(SeenGroup) + Send + Sync>;
 
 /// Told of exchanges when they are over, on the thread of the worker that made them.
 #[derive(Clone)]
@@ -29,6 +31,8 @@ pub struct Trace {
     watch: Arc<dyn Fn(Exchange) + Send + Sync>,
     /// Told of the lines that the plan logs, when it does.
     log: Option<LogWatch>,
+    /// Told of groups when they are over.
+    group: Option<GroupWatch>,
     /// Which it is told of.
     pub(crate) which: Which,
     /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.
@@ -49,13 +53,24 @@ impl Trace {
         bytes: usize,
         watch: impl Fn(Exchange) + Send + Sync + 'static,
     ) -> Self {
-        Trace { watch: Arc::new(watch), log: None, which, bytes }
+        Trace { watch: Arc::new(watch), log: None, group: None, which, bytes }
     }
 
     /// The same, told of the lines that the plan logs as well, with their secrets masked and control
     /// characters escaped. The details of errors, which a run's log has too, are not among them.
     pub fn with_log(self, log: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Trace { log: Some(Arc::new(log)), ..self }
+    }
+
+    /// The same, told of the plan's groups as well, when they are over: after the exchanges in them. What is in groups
+    /// is counted as far as `which` picks it. The group of a page with its resources is not among them.
+    pub fn with_groups(self, group: impl Fn(SeenGroup) + Send + Sync + 'static) -> Self {
+        Trace { group: Some(Arc::new(group)), ..self }
+    }
+
+    /// Who is told of groups.
+    pub(crate) fn group(&self) -> Option<&(dyn Fn(SeenGroup) + Send + Sync)> {
+        self.group.as_deref()
     }
 
     /// Who is told of log lines.
@@ -114,6 +129,60 @@ pub struct Exchange {
     pub checks: Vec<(String, bool, Result<bool, String>)>,
 }
 
+/// A group that a user has gone through, as it was.
+#[derive(Debug, Clone, Default)]
+pub struct SeenGroup {
+    /// When it was begun, in µs after the start of the run.
+    pub at_us: u64,
+    /// The user's scenario; `setup` and `teardown` in those.
+    pub scenario: String,
+    /// The user's number.
+    pub user: u64,
+    /// Its name.
+    pub name: String,
+    /// What no output may show of it, as far as it is known by then: who shows it has to mask those.
+    pub secrets: Arc<Secrets>,
+    /// How long it took, in ns.
+    pub duration_ns: u64,
+    /// Whether something in it failed.
+    pub failed: bool,
+    /// What was sampled in it.
+    pub tally: Tally,
+}
+
+/// Samples, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Requests, programs, and groups in which there was neither.
+    pub samples: u64,
+    /// Those of them that failed.
+    pub failed: u64,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+}
+
+impl Tally {
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: Tally) {
+        self.samples += other.samples;
+        self.failed += other.failed;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+    }
+
+    /// What has come since there was so much.
+    pub(crate) fn since(self, before: Tally) -> Tally {
+        Tally {
+            samples: self.samples - before.samples,
+            failed: self.failed - before.failed,
+            bytes_in: self.bytes_in - before.bytes_in,
+            bytes_out: self.bytes_out - before.bytes_out,
+        }
+    }
+}
+
 /// One request and its response.
 #[derive(Debug, Clone, Default)]
 pub struct Hop {
@@ -127,6 +196,12 @@ pub struct Hop {
     pub reused: bool,
     /// Whether a response came.
     pub is_answered: bool,
+    /// Its status code; 0: it has none.
+    pub status: u16,
+    /// When it was sent, when the first byte of the response came, and when the last, in µs after the start of the run.
+    pub times_us: [u64; 3],
+    /// All bytes read, and all bytes written.
+    pub bytes: (u64, u64),
     /// The response's head as it came.
     pub head: Vec<u8>,
     /// The beginning of the response's body, decompressed; a program's output.

@@ -2,12 +2,15 @@
 //! Numbers of threads, times and hosts are mostly such texts.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use squall_plan::secrets::sounds_secret;
 
 use crate::functions;
+use crate::machine::Machine;
 use crate::properties::elements;
 use crate::text::{Call, Part, Text};
+use crate::translate::Surroundings;
 use crate::tree::{Element, Tree};
 
 /// Variables and properties as they are when the run begins: what thread groups read. A text that is read later may
@@ -19,6 +22,10 @@ pub struct Constants {
     /// User-defined variables that each thread begins with; `None` is one that a function gives its value at the start
     /// of the run.
     variables: BTreeMap<String, Option<String>>,
+    /// What scripts may ask for that say where files are.
+    machine: Machine,
+    /// The plan's folder.
+    folder: PathBuf,
     /// Variables of each element that functions give a value, with their texts.
     made: Vec<Vec<(String, String)>>,
 }
@@ -37,8 +44,9 @@ impl Constants {
     /// wherever they stand, in the order of the file. A value sees what elements before it have defined; any other
     /// variable, of its own element too, stays in it as written. What a function gives at the start of the run
     /// (`__Random`) is no constant, and nothing that holds it either.
-    pub fn of(tree: &Tree, properties: BTreeMap<String, String>) -> Constants {
-        let mut constants = Constants { properties, ..Constants::default() };
+    pub fn of(tree: &Tree, given: &Surroundings) -> Constants {
+        let Surroundings { properties, machine, folder } = given.clone();
+        let mut constants = Constants { properties, machine, folder, ..Constants::default() };
         let of_class = |class: &'static str| {
             tree.iter().filter(move |(id, element)| element.class == class && tree.takes_part(*id))
         };
@@ -129,7 +137,19 @@ impl Constants {
         let parameters = call.parameters.iter().map(|parameter| self.of_text(parameter, unset));
         let parameters: Vec<String> = parameters.collect::<Option<_>>()?;
         let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
-        self.property(&call.name, &parameters)
+        self.property(&call.name, &parameters).or_else(|| self.asked(call))
+    }
+
+    /// What a script gives that asks for nothing but what is known of the machine and the plan's folder.
+    pub(crate) fn asked(&self, call: &Call) -> Option<String> {
+        if !matches!(call.name.as_str(), "__BeanShell" | "__groovy") {
+            return None;
+        }
+        let parameters: Option<Vec<&str>> = call.parameters.iter().map(Text::as_literal).collect();
+        let mut parameters = parameters?;
+        // One that is empty names no variable.
+        parameters.pop_if(|last| last.trim().is_empty());
+        self.machine.value(&parameters.join(","), &self.folder)
     }
 
     /// Whether a property is given.
@@ -194,7 +214,8 @@ mod tests {
     fn constants(properties: &[(&str, &str)]) -> Constants {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let tree = Tree::read(PLAN.as_bytes()).expect("a plan");
-        Constants::of(&tree, properties.iter().map(owned).collect())
+        let properties = properties.iter().map(owned).collect();
+        Constants::of(&tree, &Surroundings { properties, ..Surroundings::default() })
     }
 
     #[test]

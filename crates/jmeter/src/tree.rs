@@ -180,6 +180,11 @@ impl Tree {
         }
     }
 
+    /// Takes an element out, with what is below it.
+    pub(crate) fn disable(&mut self, id: ElementId) {
+        self.elements[id.0].enabled = false;
+    }
+
     /// All elements, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (ElementId, &Element)> {
         self.elements.iter().enumerate().map(|(number, element)| (ElementId(number), element))

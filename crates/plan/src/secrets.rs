@@ -13,7 +13,8 @@ use std::ops::Range;
 use serde_json::Value as Printed;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Auth, Json, Plan, Step, StepKind};
+use crate::model::{Auth, Json, Plan, Step, StepKind, Var};
+use crate::span::Span;
 use crate::template::Template;
 use crate::value::Value;
 use forms::Pattern;
@@ -217,6 +218,34 @@ impl Plan {
             credentials_in_urls(proxy).into_iter().for_each(|hit| secrets.add(&proxy[hit]));
         }
         secrets
+    }
+
+    /// Errors about secrets that are only stars: they were masked when the plan was stored, and are to be given again.
+    pub(crate) fn masked_secrets(&self) -> Vec<Diagnostic> {
+        let mask = Pattern::of_text(MASK);
+        let is_masked = |json: &Json| {
+            let mut secrets = Secrets::default();
+            add_literals(json, &mut secrets);
+            secrets.short.contains(&mask)
+        };
+        let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        let all = self.vars.iter().chain(own);
+        let masked = all.filter(|var| var.is_secret() && is_masked(&var.value));
+        let mut found: Vec<Diagnostic> = masked
+            .map(|Var { name, .. }| {
+                let message =
+                    format!("the value of `{}` was masked when this plan was stored", name.value);
+                let help =
+                    format!("give it again with `--set {0}=…` or in SQUALL_VAR_{0}", name.value);
+                Diagnostic::error(name.span, message).with_help(&help)
+            })
+            .collect();
+        if found.is_empty() && self.secrets().short.contains(&mask) {
+            let message = "a password of this plan was masked when it was stored";
+            let help = "write it, or better a variable, in place of each `***`";
+            found.push(Diagnostic::error(Span::default(), message).with_help(help));
+        }
+        found
     }
 
     /// Warnings about secrets that are too short to be masked everywhere.

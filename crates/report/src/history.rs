@@ -207,15 +207,7 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
             (_, _, "invalid") => "invalid",
             _ => "passed",
         };
-        let of_commit = |name: &str, value: &str| {
-            if name == "commit" { value.chars().take(10).collect() } else { value.to_owned() }
-        };
-        let labels = run
-            .meta
-            .labels
-            .iter()
-            .map(|(name, value)| format!("{name}={}", of_commit(name, value)));
-        let labels = labels.collect::<Vec<_>>().join(" ");
+        let labels = labels(&run.meta.labels);
         let totals = &run.totals;
         let mut line = format!(
             " {:name$} {:>8} {:>9} {:>8} {:>8} {:>8} {outcome:>8}",
@@ -239,6 +231,14 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
         let _ = writeln!(out, " not read: {reason}");
     }
     out
+}
+
+/// Labels on a line: the commit first, by its beginning, as in trends.
+fn labels(labels: &BTreeMap<String, String>) -> String {
+    let commit = labels.get("commit").map(|commit| commit.chars().take(10).collect::<String>());
+    let others = labels.iter().filter(|(name, _)| *name != "commit");
+    let others = others.map(|(name, value)| format!("{name}={value}"));
+    commit.into_iter().chain(others).collect::<Vec<_>>().join(" ")
 }
 
 /// As much of a text from its beginning as has room: what is left out in the middle would make one label of two.

@@ -49,7 +49,7 @@ pub use live::{Live, live_line};
 pub use openmetrics::{TAGS_TAKEN, label_name, label_value};
 pub use recording::Recording;
 pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
-pub use samples::{RequestSample, SampleFormat, SampleWriter};
+pub use samples::{GroupSample, RequestSample, SampleFormat, SamplePart, SampleWriter};
 pub use series::{
     CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument, SeriesPhase, SeriesScenario,
     SeriesTimes,

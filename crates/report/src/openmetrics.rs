@@ -108,24 +108,27 @@ const OF_METRICS: [OfMetric; 6] = [
 
 /// The plan's own metrics.
 fn metrics(out: &mut String, metrics: &[MetricRow]) {
-    if metrics.is_empty() {
-        return;
-    }
     let labels_of = |own: &MetricRow, more: &[(&str, &str)]| {
         let known = [("kind", own.kind.as_str()), ("scenario", &own.scenario), ("name", &own.name)];
         braced(&[&known[..], more].concat(), &own.tags)
     };
     for (name, kind, help, of) in OF_METRICS {
-        head(out, name, kind, help);
         let ending = if kind == "counter" { "_total" } else { "" };
-        for (own, value) in metrics.iter().filter_map(|own| Some((own, of(own)?))) {
+        let mut values = metrics.iter().filter_map(|own| Some((own, of(own)?))).peekable();
+        if values.peek().is_some() {
+            head(out, name, kind, help);
+        }
+        for (own, value) in values {
             let _ = writeln!(out, "{name}{ending}{} {value}", labels_of(own, &[]));
         }
     }
     let name = "squall_metric_trend";
-    head(out, name, "summary", "Of a trend: their distribution.");
-    for own in metrics {
-        let Some(mean) = own.mean.filter(|_| own.count > 0) else { continue };
+    let mean = |own: &MetricRow| own.mean.filter(|_| own.count > 0);
+    let mut trends = metrics.iter().filter_map(|own| Some((own, mean(own)?))).peekable();
+    if trends.peek().is_some() {
+        head(out, name, "summary", "Of a trend: their distribution.");
+    }
+    for (own, mean) in trends {
         let quantiles = [
             ("0.5", own.p50),
             ("0.9", own.p90),
@@ -296,5 +299,8 @@ mod tests {
             line("trend_count", "trend", "", "2"),
         ];
         assert_eq!(values, wanted);
+        let mut none = String::new();
+        metrics(&mut none, &[]);
+        assert_eq!(none, "", "no family is empty");
     }
 }

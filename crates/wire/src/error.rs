@@ -61,6 +61,8 @@ pub struct Error {
     kind: ErrorKind,
     detail: Detail,
     delivery: Delivery,
+    /// Of the response whose head had come; 0: none had.
+    status: u16,
     /// Whether the connection had carried a request before.
     used: bool,
     unsolicited: bool,
@@ -88,6 +90,7 @@ impl Error {
             kind,
             detail,
             delivery: Delivery::NotSent,
+            status: 0,
             used: false,
             unsolicited: false,
             refused: false,
@@ -209,6 +212,16 @@ impl Error {
     /// Tells how far the request had got, and whether the connection had carried another before.
     pub(crate) fn after(self, delivery: Delivery, used: bool) -> Self {
         Error { delivery, used, ..self }
+    }
+
+    /// Tells the status of the response whose head had come.
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        Error { status, ..self }
+    }
+
+    /// The status of the response whose head had come before the exchange failed.
+    pub fn status(&self) -> Option<u16> {
+        (self.status > 0).then_some(self.status)
     }
 
     /// Its kind.

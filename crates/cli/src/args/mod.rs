@@ -59,6 +59,8 @@ pub enum Command {
     Check(Check),
     /// Write a plan of JMeter as one of squall's.
     Convert(Convert),
+    /// Run a plan of JMeter by JMeter's own command line: `-n -t plan.jmx -l out.jtl`.
+    Jmeter(Jmeter),
     /// Check whether this machine can generate load, and a plan's load.
     Doctor(Doctor),
     /// Print the JSON Schema of plans, for editors, or of results.
@@ -83,6 +85,26 @@ pub enum Command {
     Completions(Completions),
     /// Print the man page of squall or of one of its commands: `squall man | man -l -`.
     Man(Man),
+}
+
+/// JMeter's command line.
+#[derive(Debug, Args)]
+#[command(after_help = "JMeter's options, and their long names:\n  \
+        -n            without its desk; needed\n  \
+        -t FILE       the plan\n  \
+        -l FILE       samples (JTL, as CSV); a file that is there goes on\n  \
+        -f            begin the file of samples anew, write to a folder that is not empty\n  \
+        -j FILE       the log\n  \
+        -e -o DIR     a report at the end, DIR/index.html\n  \
+        -JNAME=VALUE  a property; -G the same\n  \
+        -DNAME=VALUE  a system property; -S FILE a file of them\n  \
+        -q FILE       a file of properties; -p FILE JMeter's own\n  \
+        --skip-unsupported  leave out what squall does not support of the plan\n\
+        Any other option of JMeter is an error.")]
+pub struct Jmeter {
+    /// JMeter's options.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+    pub words: Vec<String>,
 }
 
 /// Completions.

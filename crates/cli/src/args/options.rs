@@ -140,6 +140,9 @@ pub struct Variables {
     /// Read properties of JMeter from a file, as its own `-q`; those of `-J` go first. May be given more than once.
     #[arg(long, value_name = "FILE")]
     pub properties: Vec<PathBuf>,
+    /// Leave out what is not supported of a plan of JMeter, say what that is, and run the rest.
+    #[arg(long)]
+    pub skip_unsupported: bool,
     /// Read variables from a file of NAME=VALUE lines; may be given more than once.
     #[arg(long, value_name = "FILE")]
     pub env_file: Vec<PathBuf>,

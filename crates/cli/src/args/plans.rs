@@ -163,6 +163,9 @@ pub struct Convert {
     /// Read properties of JMeter from a file, as its own `-q`; those of `-J` go first. May be given more than once.
     #[arg(long, value_name = "FILE")]
     pub properties: Vec<PathBuf>,
+    /// Leave out what is not supported; without this, that is an error, though the rest is written.
+    #[arg(long)]
+    pub skip_unsupported: bool,
     /// The file to write [default: the standard output].
     #[arg(short = 'o', long, value_name = "FILE")]
     pub out: Option<PathBuf>,

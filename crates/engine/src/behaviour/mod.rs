@@ -131,7 +131,13 @@ impl Worker {
     /// The iteration of a user, which is recorded as groups are.
     fn iteration(&self, core: &Core, strand: &Strand) -> OpenGroup {
         let name = self.program.scenarios[core.scenario()].iteration;
-        OpenGroup { name, since: core.began.get(), failed: strand.failed, thought_before: None }
+        OpenGroup {
+            name,
+            since: core.began.get(),
+            failed: strand.failed,
+            thought_before: None,
+            tally_before: strand.tally,
+        }
     }
 
     /// A strand begins a sample.

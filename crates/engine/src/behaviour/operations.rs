@@ -101,12 +101,14 @@ impl<'p> Stretch<'_, 'p> {
 
     fn enter(&mut self, name: u32, without_thinks: bool, now: u64) {
         let thought_before = without_thinks.then_some(self.strand.thought);
-        self.strand.groups.push(OpenGroup { name, since: now, failed: false, thought_before });
+        let tally_before = self.strand.tally;
+        let group = OpenGroup { name, since: now, failed: false, thought_before, tally_before };
+        self.strand.groups.push(group);
     }
 
     fn leave_group(&mut self, now: u64) {
         if let Some(group) = self.strand.pop_group() {
-            self.worker.recorder.group(&group, now);
+            self.end_group(&group, now);
         }
     }
 

@@ -42,6 +42,7 @@ pub(super) async fn load_page(
         since: now.ready,
         failed: false,
         thought_before: None,
+        tally_before: strand.tally,
     });
     let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
     let (page, found) = (sampled.name, sampled.found.take());

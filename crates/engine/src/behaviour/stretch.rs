@@ -6,7 +6,8 @@ use squall_metrics::UserState;
 use super::{Next, Task};
 use crate::program::{Pc, Program};
 use crate::roster::{After, Begin};
-use crate::user::{Core, Strand};
+use crate::trace::{SeenGroup, Tally, Trace};
+use crate::user::{Core, OpenGroup, Strand};
 use crate::worker::Worker;
 
 /// One stretch of a user's program, up to where it has to wait.
@@ -76,8 +77,30 @@ impl<'p> Stretch<'_, 'p> {
     /// All groups that it is in are over.
     fn end_groups(&mut self, now: u64) {
         while let Some(group) = self.strand.pop_group() {
-            self.worker.recorder.group(&group, now);
+            self.end_group(&group, now);
         }
+    }
+
+    /// A group is over: it is recorded, and told to who watches.
+    pub(super) fn end_group(&mut self, group: &OpenGroup, now: u64) {
+        self.worker.recorder.group(group, now);
+        let Some(told) = self.worker.trace.as_ref().and_then(Trace::group) else { return };
+        let tally = self.strand.tally.since(group.tally_before);
+        if tally.samples == 0 {
+            let failed = u64::from(group.failed);
+            self.strand.tally.add(Tally { samples: 1, failed, ..Tally::default() });
+        }
+        let recorder = &self.worker.recorder;
+        told(SeenGroup {
+            at_us: group.since.saturating_sub(recorder.start()) / 1_000,
+            scenario: self.program.scenarios[self.core.scenario()].name.clone(),
+            user: self.core.seat.number,
+            name: recorder.name_text(group.name),
+            secrets: recorder.secrets(),
+            duration_ns: now.saturating_sub(group.since),
+            failed: group.failed,
+            tally,
+        });
     }
 
     /// Begins an iteration, if there is one for the user.

@@ -1,6 +1,7 @@
 //! Runs a program, without a shell, within a time. It has a process group of its own, and what is left
 //! of that ends with the step.
 
+use std::fs::File;
 use std::io;
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,6 +12,21 @@ use tokio::process::{Child, Command};
 
 /// Most bytes of each of its outputs; a program that prints more has failed.
 const MAX_OUTPUT: u64 = 16 << 20;
+
+/// What is to be run, and where. Paths are relative to where squall was started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Told {
+    /// The program, and its arguments.
+    pub command: Vec<String>,
+    /// Variables of its environment, besides squall's own.
+    pub env: Vec<(String, String)>,
+    /// The folder that it runs in.
+    pub directory: Option<String>,
+    /// Files in place of its standard streams; without them the first is empty, and the others are read here.
+    pub stdin: Option<String>,
+    pub stdout: Option<String>,
+    pub stderr: Option<String>,
+}
 
 /// What a program gave.
 #[derive(Debug)]
@@ -25,16 +41,31 @@ pub(crate) struct Output {
 /// killed together with the programs that it has started.
 ///
 /// # Errors
-/// It cannot be started, does not end in time, or prints more than 16 MiB.
-pub(crate) async fn run(command: &[String], limit: Duration) -> io::Result<Output> {
-    let [program, args @ ..] = command else {
+/// It cannot be started, a file cannot be opened, it does not end in time, or prints more than 16 MiB.
+pub(crate) async fn run(told: &Told, limit: Duration) -> io::Result<Output> {
+    let [program, args @ ..] = told.command.as_slice() else {
         return Err(io::Error::other("there is no program to run"));
     };
-    let child = Command::new(program)
+    let named =
+        |path: &str, error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
+    let output = |path: &Option<String>| match path {
+        Some(path) => File::create(path).map(Stdio::from).map_err(|error| named(path, error)),
+        None => Ok(Stdio::piped()),
+    };
+    let input = match &told.stdin {
+        Some(path) => Stdio::from(File::open(path).map_err(|error| named(path, error))?),
+        None => Stdio::null(),
+    };
+    let mut command = Command::new(program);
+    if let Some(directory) = &told.directory {
+        command.current_dir(directory);
+    }
+    let child = command
         .args(args)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .envs(told.env.iter().map(|(name, value)| (name, value)))
+        .stdin(input)
+        .stdout(output(&told.stdout)?)
+        .stderr(output(&told.stderr)?)
         .process_group(0)
         .kill_on_drop(true)
         .spawn()
@@ -93,8 +124,8 @@ fn code(status: std::process::ExitStatus) -> i32 {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Vec<String> {
-        ["sh", "-c", script].map(str::to_owned).to_vec()
+    fn shell(script: &str) -> Told {
+        Told { command: ["sh", "-c", script].map(str::to_owned).to_vec(), ..Told::default() }
     }
 
     fn blocking<T>(future: impl Future<Output = T>) -> T {
@@ -114,8 +145,31 @@ mod tests {
         );
         let output = blocking(run(&shell("kill -9 $$"), LONG)).expect("it runs");
         assert_eq!(output.code, 137);
-        let error = blocking(run(&["/nowhere/program".to_owned()], LONG)).expect_err("none");
+        let nowhere = Told { command: vec!["/nowhere/program".to_owned()], ..Told::default() };
+        let error = blocking(run(&nowhere, LONG)).expect_err("none");
         assert!(error.to_string().contains("cannot start /nowhere/program"), "{error}");
+    }
+
+    #[test]
+    fn folder_environment_and_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::write(path("in"), "typed").expect("writable");
+        let told = Told {
+            env: vec![("GREETING".to_owned(), "hello".to_owned())],
+            directory: Some(folder.path().display().to_string()),
+            stdin: Some(path("in")),
+            stdout: Some(path("out")),
+            stderr: Some(path("err")),
+            ..shell("echo $GREETING $(cat); ls in >&2")
+        };
+        let output = blocking(run(&told, LONG)).expect("it runs");
+        assert_eq!((output.code, output.stdout.len(), output.stderr.len()), (0, 0, 0));
+        let read = |name: &str| std::fs::read_to_string(path(name)).expect("written");
+        assert_eq!((read("out"), read("err")), ("hello typed\n".to_owned(), "in\n".to_owned()));
+        let lost = Told { stdin: Some(path("none")), ..told };
+        let error = blocking(run(&lost, LONG)).expect_err("no such file");
+        assert!(error.to_string().contains("none: "), "{error}");
     }
 
     #[test]

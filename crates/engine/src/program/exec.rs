@@ -5,6 +5,7 @@ use std::time::Duration;
 use squall_metrics::RowKind;
 use squall_plan::model::Exec;
 use squall_plan::span::Span;
+use squall_plan::template::Template;
 
 use super::compile::Compiler;
 use super::ops::ExecOp;
@@ -27,11 +28,28 @@ impl<'p> Compiler<'p> {
         let file = program.rsplit('/').next().unwrap_or(program);
         let name = self.name(RowKind::Program, exec.name.as_deref().unwrap_or(file));
         let command = exec.command.iter().map(|part| self.template(part)).collect::<Option<_>>()?;
+        let env = exec
+            .env
+            .iter()
+            .map(|(name, value)| Some((self.template(name)?, self.template(value)?)));
+        let env = env.collect::<Option<_>>()?;
+        let mut path = |path: &'p Option<Template>| match path {
+            Some(path) => self.template(path).map(Some),
+            None => Some(None),
+        };
+        let directory = path(&exec.directory)?;
+        let (stdin, stdout, stderr) =
+            (path(&exec.stdin)?, path(&exec.stdout)?, path(&exec.stderr)?);
         Some(ExecOp {
             name,
             place: self.row_place(RowKind::Program),
             step: self.step.as_str().into(),
             command,
+            env,
+            directory,
+            stdin,
+            stdout,
+            stderr,
             timeout: self.time(exec.timeout.as_ref(), DEFAULT_EXEC)?,
             post: self.post(&exec.extract, &exec.check)?,
         })

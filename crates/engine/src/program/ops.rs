@@ -341,6 +341,13 @@ pub(crate) struct ExecOp {
     /// The number of its step.
     pub step: Box<str>,
     pub command: Vec<BoundTemplate>,
+    /// Variables of its environment.
+    pub env: Vec<(BoundTemplate, BoundTemplate)>,
+    pub directory: Option<BoundTemplate>,
+    /// Files in place of its standard streams.
+    pub stdin: Option<BoundTemplate>,
+    pub stdout: Option<BoundTemplate>,
+    pub stderr: Option<BoundTemplate>,
     pub timeout: TimeOp,
     /// What is done with its output, in the plan's order.
     pub post: Vec<PostOp>,

@@ -6,7 +6,7 @@ use std::io;
 use std::rc::Rc;
 
 use squall_metrics::Sample;
-use squall_wire::{BodySource, Response};
+use squall_wire::{BodySource, Response, Times};
 
 use crate::parts::trace_context::TraceId;
 use crate::post::{AssertionResult, Observation};
@@ -77,10 +77,15 @@ impl Copy {
         }
     }
 
-    pub(super) fn received(&mut self, response: &Response<'_>) {
+    /// A response came; its times are those of a clock on which the run began at `start`.
+    pub(super) fn received(&mut self, response: &Response<'_>, times: &Times, start: u64) {
         self.take_streamed();
         let Some(hop) = self.exchange.hops.last_mut() else { return };
         hop.is_answered = true;
+        hop.status = response.status;
+        hop.times_us = [times.sent_ns, times.first_byte_ns, times.end_ns]
+            .map(|time| time.saturating_sub(start) / 1_000);
+        hop.bytes = (response.bytes_in, response.bytes_out);
         hop.body_bytes = response.body_bytes;
         if self.trace.bytes > 0 {
             let length = response.body.len().min(self.trace.bytes);

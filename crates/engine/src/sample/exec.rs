@@ -1,6 +1,7 @@
 //! A step that runs a program: timed and judged like a request.
 
 use squall_metrics::{ErrorKind, PlaceId};
+use squall_plan::template::BoundTemplate;
 
 use super::in_flight::Cancel;
 use super::{Failure, Frame, Sampler};
@@ -31,17 +32,13 @@ impl Sampler for ExecOp {
 
     async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
         let (worker, in_flight) = (frame.worker, frame.in_flight);
-        let mut command = Vec::new();
-        for part in &self.command {
-            let mut text = Vec::new();
-            part.render(&UserScope::new(&worker.program, frame.user), &mut text)?;
-            command.push(String::from_utf8_lossy(&text).into_owned());
-        }
+        let told = self.told(&UserScope::new(&worker.program, frame.user))?;
+        let command = &told.command;
         let timeout = self.timeout.value(&UserScope::new(&worker.program, frame.user))?;
         frame.enter();
         let ran = {
             let _in_tokio = worker.client.in_tokio();
-            in_flight.run(exec::run(&command, timeout)).await
+            in_flight.run(exec::run(&told, timeout)).await
         };
         let output = match ran {
             Ok(Ok(output)) => output,
@@ -62,5 +59,26 @@ impl Sampler for ExecOp {
         frame.output(output.code, &output.stdout, &self.post);
         frame.explain(&Ok(()), || command.join(" "));
         Ok(())
+    }
+}
+
+impl ExecOp {
+    /// What is to be run, for a user.
+    fn told(&self, scope: &UserScope<'_, '_>) -> Result<exec::Told, Failure> {
+        let text = |template: &BoundTemplate| {
+            let mut text = Vec::new();
+            template.render(scope, &mut text)?;
+            Ok::<_, Failure>(String::from_utf8_lossy(&text).into_owned())
+        };
+        let path = |path: &Option<BoundTemplate>| path.as_ref().map(text).transpose();
+        let pairs = self.env.iter().map(|(name, value)| Ok((text(name)?, text(value)?)));
+        Ok(exec::Told {
+            command: self.command.iter().map(text).collect::<Result<_, _>>()?,
+            env: pairs.collect::<Result<_, Failure>>()?,
+            directory: path(&self.directory)?,
+            stdin: path(&self.stdin)?,
+            stdout: path(&self.stdout)?,
+            stderr: path(&self.stderr)?,
+        })
     }
 }

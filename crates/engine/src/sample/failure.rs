@@ -18,6 +18,23 @@ impl Failure {
         Failure { kind, detail: detail.into() }
     }
 
+    /// An exchange that failed. `status_errors`: whether a status of 400 or above is an error by itself, which then goes before
+    /// what is wrong with the body.
+    pub(super) fn of_exchange(error: Error, status_errors: bool) -> Self {
+        use squall_wire::ErrorKind as Wire;
+        let is_of_body = matches!(error.kind(), Wire::Decode | Wire::BodyTooLarge);
+        match error.status() {
+            Some(status) if is_of_body && status_errors && status >= 400 => {
+                Failure::new(ErrorKind::Status, format!("status {status}; of its body: {error}"))
+            }
+            Some(status) if is_of_body => {
+                let detail = format!("{error} (status {status})");
+                Failure { detail, ..Failure::from(error) }
+            }
+            _ => Failure::from(error),
+        }
+    }
+
     /// The run ended before it was over.
     pub(super) fn interrupted() -> Self {
         Failure::new(ErrorKind::Interrupted, "")

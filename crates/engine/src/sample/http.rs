@@ -254,13 +254,16 @@ async fn attempt(
         }
         Ok(Err(error)) => {
             frame.came_to_nothing();
+            if let Some(status) = error.status() {
+                frame.answered(status);
+            }
             if error.is_unsolicited() {
                 worker.recorder.count(|counters| counters.unsolicited_responses += 1);
             }
             if !fresh && op.retry_stale && may_repeat(&error, route.method) {
                 return Err(Attempt::Stale { sent: error.delivery() != Delivery::NotSent });
             }
-            Err(Failure::from(error).into())
+            Err(Failure::of_exchange(error, op.status_errors).into())
         }
         Err(cancel) => {
             frame.came_to_nothing();

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::program::{Pc, Program, Register};
+use crate::trace::Tally;
 
 /// A flow of steps.
 #[derive(Debug, Default)]
@@ -28,6 +29,8 @@ pub(crate) struct Strand {
     pub is_branch: bool,
     /// Whether something in it failed: what a branch tells the strand that it belongs to.
     pub failed: bool,
+    /// What was sampled in it, where somebody watches.
+    pub tally: Tally,
 }
 
 /// A group that has begun and is not over.
@@ -40,6 +43,8 @@ pub(crate) struct OpenGroup {
     pub failed: bool,
     /// How long its strand had waited before, if waits within it are left out of its time.
     pub thought_before: Option<u64>,
+    /// What had been sampled before.
+    pub tally_before: Tally,
 }
 
 impl Strand {
@@ -82,6 +87,7 @@ impl Strand {
             thought: 0,
             is_branch: true,
             failed: false,
+            tally: Tally::default(),
         }
     }
 
@@ -94,6 +100,7 @@ impl Strand {
             self.registers.resize(branch.registers.len(), 0);
             self.registers[own].copy_from_slice(numbers);
         }
+        self.tally.add(branch.tally);
         if branch.failed {
             self.fail_groups();
         }

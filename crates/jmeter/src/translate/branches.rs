@@ -57,12 +57,37 @@ impl Translator<'_> {
             "RandomOrderController" => below().any(|child| self.always_runs(child)),
             "LoopController" => {
                 let loops = self.tree.element(id).properties.text("LoopController.loops");
-                let loops = loops.and_then(|loops| self.constant(loops).ok()?.trim().parse().ok());
-                loops.is_some_and(|loops: i64| loops > 0)
+                let loops = loops.unwrap_or_default();
+                let known = self.constant(loops).ok().and_then(|loops| loops.trim().parse().ok());
+                known.map_or_else(|| self.is_drawn_above_0(loops), |loops: i64| loops > 0)
                     && below().any(|child| self.always_runs(child))
             }
             _ => false,
         }
+    }
+
+    /// Whether a text is a variable that random variables draw from numbers above 0, and that nothing else names.
+    fn is_drawn_above_0(&self, text: &str) -> bool {
+        let name = text.trim().strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let Some(name) = name else { return false };
+        let active = self.tree.iter().filter(|(id, _)| self.tree.takes_part(*id));
+        let names = active.filter(|(_, element)| {
+            let mut properties = element.properties.iter();
+            properties.any(|own| own.value.says(name))
+        });
+        let mut lows = names.map(|(_, element)| {
+            let low = element.properties.text("minimumValue").filter(|_| {
+                element.class == "RandomVariableConfig"
+                    && element.properties.text("variableName") == Some(name)
+            });
+            self.constant(low?).ok()?.trim().parse::<i64>().ok()
+        });
+        let mut is_there = false;
+        let all = lows.all(|low| {
+            is_there = true;
+            low.is_some_and(|low| low > 0)
+        });
+        is_there && all
     }
 
     /// Samplers below an element, itself included.

@@ -12,6 +12,9 @@ impl Translator<'_> {
     /// # Errors
     /// What of it has no equal.
     pub(super) fn call(&self, call: &Call) -> Result<Piece, String> {
+        if let Some(text) = self.constants.asked(call) {
+            return Ok(Piece::Text(text));
+        }
         if let Some(language) = super::condition::language_of(&call.name) {
             return self.script_text(language, call);
         }
@@ -146,7 +149,52 @@ fn time(format: &str) -> Option<String> {
         let divisor: u32 = divisor.parse().ok().filter(|divisor| *divisor > 0)?;
         return Some(format!("now_ms() / {divisor}"));
     }
-    Some(format!("date(now_ms(), {})", quoted(&date_pattern(format)?)))
+    if has_too_many_letters(format) {
+        return Some(format!("fail({})", quoted(&format!("`{format}` is no format of dates"))));
+    }
+    let at = |pattern: &str| Some(format!("date(now_ms(), {})", quoted(&date_pattern(pattern)?)));
+    // A year of weeks, which begin on Sundays, is that of the week's Saturday.
+    let saturday = "now_ms() + (6 - int(date(now_ms(), \"%w\"))) * 86400000";
+    let parts: Option<Vec<String>> = by_week_years(format)
+        .iter()
+        .map(|part| match part.strip_prefix('Y') {
+            Some("Y") => Some(format!("date({saturday}, \"%y\")")),
+            Some(_) => Some(format!("date({saturday}, \"%Y\")")),
+            None => at(part),
+        })
+        .collect();
+    Some(parts?.join(" + "))
+}
+
+/// A pattern in parts: the letters `Y` for a year of weeks are parts of their own.
+fn by_week_years(pattern: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut is_text = false;
+    for c in pattern.chars() {
+        is_text ^= c == '\'';
+        let is_year = |part: &String| part.starts_with('Y');
+        let splits = match parts.last() {
+            Some(last) if last.is_empty() => false,
+            Some(last) => is_year(last) != (c == 'Y' && !is_text),
+            None => true,
+        };
+        if splits {
+            parts.push(String::new());
+        }
+        parts.last_mut().into_iter().for_each(|last| last.push(c));
+    }
+    parts
+}
+
+/// Whether Java refuses a pattern for a letter that stands too often in a row.
+fn has_too_many_letters(pattern: &str) -> bool {
+    let mut is_text = false;
+    let mut run = (' ', 0);
+    pattern.chars().any(|c| {
+        is_text ^= c == '\'';
+        run = if c == run.0 { (c, run.1 + 1) } else { (c, 1) };
+        !is_text && "dHhKkms".contains(c) && run.1 > 2
+    })
 }
 
 /// A pattern of Java's for dates as one of `date()`; `None` if it asks for something else.
@@ -198,6 +246,7 @@ fn date_pattern(pattern: &str) -> Option<String> {
             ('E', 4) => "%A",
             ('a', 1) => "%p",
             ('Z', 1..=3) => "%z",
+            ('z', 1..=3) => "UTC",
             ('X', 1) => "Z",
             _ => return None,
         });
@@ -215,13 +264,15 @@ mod tests {
             ("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Some("%Y-%m-%dT%H:%M:%S.%LZ")),
             ("EEE, d MMM yy hh 'o''clock' a", Some("%a, %e %b %y %I o'clock %p")),
             ("''%", Some("'%%")),
-            ("YYYY", None),
             ("sss", None),
             ("'open", None),
         ] {
             assert_eq!(date_pattern(pattern).as_deref(), expected, "{pattern}");
         }
         assert_eq!(time("/60").as_deref(), Some("now_ms() / 60"));
+        assert_eq!(by_week_years("YYYY-MM'Y'YY"), ["YYYY", "-MM'Y'", "YY"]);
+        assert!(time("HH:mm:sss").is_some_and(|source| source.starts_with("fail(")));
+        assert!(!has_too_many_letters("yyyy-MMM-dd 'sss' HH:mm:ss.SSS"));
         assert_eq!(time("YMD").as_deref(), Some(r#"date(now_ms(), "%Y%m%d")"#));
         assert_eq!(
             [character("65"), character("0x42"), character("x")],

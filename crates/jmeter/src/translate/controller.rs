@@ -60,6 +60,12 @@ impl Translator<'_> {
             "DebugSampler" => vec![self.debug_sample(id, &held)],
             "TestAction" => self.action(id),
             "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, &held),
+            "JavaSampler" => {
+                self.java(id, &held).into_iter().chain(self.after_sample(&held)).collect()
+            }
+            "SystemSampler" => {
+                std::iter::once(self.program(id, &held)).chain(self.after_sample(&held)).collect()
+            }
             // The inventory says that it is not supported.
             _ => return Vec::new(),
         };

@@ -170,9 +170,9 @@ impl Translator<'_> {
         (load, start_after)
     }
 
-    /// A whole number of a group, from 0.
+    /// A whole number of a group, from 0. What is no number is 0.
     pub(super) fn natural(&self, reader: &Reader<'_>, name: &str, without: i64) -> u64 {
-        let number = reader.number(name, without).unwrap_or_default();
+        let number = reader.number_or_0(name, without).unwrap_or_default();
         u64::try_from(number).unwrap_or_else(|_| {
             self.obstacle(reader.element, format!("{number} as {name}"));
             0
@@ -185,7 +185,7 @@ impl Translator<'_> {
             self.obstacle(id, "a group without its loop");
             return None;
         };
-        let loops = control.number("LoopController.loops", 0).unwrap_or_default();
+        let loops = control.number_or_0("LoopController.loops", 0).unwrap_or_default();
         let is_endless = control.flag("LoopController.continue_forever", true);
         control.finish();
         u64::try_from(loops).ok().filter(|_| !is_endless)

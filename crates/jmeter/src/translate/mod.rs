@@ -36,6 +36,7 @@ use squall_plan::template::Template;
 
 use crate::constants::Constants;
 use crate::elements::Role;
+use crate::machine::Machine;
 use crate::tree::{ElementId, Tree};
 use data::{Columns, Data};
 use names::Names;
@@ -70,6 +71,8 @@ pub struct Translation {
 pub struct Surroundings {
     /// JMeter's properties (`-J`).
     pub properties: BTreeMap<String, String>,
+    /// What scripts may ask for that say where files are.
+    pub machine: Machine,
     /// The folder that the plan's files are relative to. Of data files whose first line has the names, that is read.
     pub folder: PathBuf,
 }
@@ -78,7 +81,7 @@ pub struct Surroundings {
 pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
     let expanded = modules::expand(tree);
     let tree = &expanded.tree;
-    let constants = Constants::of(tree, given.properties);
+    let constants = Constants::of(tree, &given);
     let columns = data::columns(tree, &constants, &given.folder);
     let mut translator = Translator {
         tree,

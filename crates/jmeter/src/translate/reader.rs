@@ -65,6 +65,13 @@ impl<'t> Reader<'t> {
         number
     }
 
+    /// The same; what is no number is 0.
+    pub(super) fn number_or_0(&self, name: &str, without: i64) -> Option<i64> {
+        let text = self.constant(name)?;
+        let text = text.trim();
+        Some(if text.is_empty() { without } else { text.parse().unwrap_or(0) })
+    }
+
     /// A property that is true or false.
     pub(super) fn flag(&self, name: &str, without: bool) -> bool {
         let text = self.constant(name).unwrap_or_default();

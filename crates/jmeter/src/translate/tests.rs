@@ -318,10 +318,83 @@ fn functions_become_expressions() {
         assert_eq!(obstacles, [""; 0], "{source}");
         assert!(text.contains(expected), "{expected}\n{text}");
     }
-    for source in ["${__Random(1,2,x)}", "${__time(YYYY)}", "${__counter(TRUE)}"] {
+    for source in ["${__Random(1,2,x)}", "${__time(QQQ)}", "${__counter(TRUE)}"] {
         let path = string("HTTPSampler.path", &format!("/{source}"));
         assert_eq!(obstacles(&path, "").len(), 1, "{source}");
     }
 }
 
 mod controllers;
+
+/// Arguments, as elements have them under a property.
+fn arguments(name: &str, pairs: &[(&str, &str)]) -> String {
+    let of_pair = |(name, value): &(&str, &str)| {
+        let inner = string("Argument.name", name) + &string("Argument.value", value);
+        format!(r#"<elementProp name="" elementType="Argument">{inner}</elementProp>"#)
+    };
+    let inner: String = pairs.iter().map(of_pair).collect();
+    format!(
+        r#"<elementProp name="{name}" elementType="Arguments"><collectionProp name="Arguments.arguments">{inner}</collectionProp></elementProp>"#
+    )
+}
+
+#[test]
+fn a_program_says_where_it_runs_and_what_its_code_means() {
+    let sampler = |more: &str| {
+        let own = string("SystemSampler.command", "sh")
+            + &arguments("SystemSampler.arguments", &[("", "-c"), ("", "exit ${__threadNum}")])
+            + &arguments("SystemSampler.environment", &[("A", "b")])
+            + &string("SystemSampler.directory", "/tmp")
+            + &string("SystemSampler.stdout", "out")
+            + more;
+        plan(&format!(r#"<SystemSampler testname="sh">{own}</SystemSampler><hashTree/>"#))
+    };
+    let (text, obstacles) = translated(&sampler(""));
+    assert_eq!(obstacles, [""; 0]);
+    for part in [
+        r#""-c""#,
+        "exit ${user + 1}",
+        r#""A": "b""#,
+        r#""directory": "/tmp""#,
+        r#""stdout": "out""#,
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(text.contains(r#""true""#), "its code is not looked at: {text}");
+    let checked = r#"<boolProp name="SystemSampler.checkReturnCode">true</boolProp>
+        <stringProp name="SystemSampler.expectedReturnCode">3</stringProp>"#;
+    assert!(translated(&sampler(checked)).0.contains("status == 3"));
+}
+
+#[test]
+fn a_java_request_waits_or_is_refused() {
+    let sampler = |class: &str, pairs: &[(&str, &str)]| {
+        let class = format!("org.apache.jmeter.protocol.java.test.{class}");
+        let own = arguments("arguments", pairs) + &string("classname", &class);
+        translated(&plan(&format!(r#"<JavaSampler testname="j">{own}</JavaSampler><hashTree/>"#)))
+    };
+    let (text, obstacles) = sampler("JavaTest", &[("Sleep_Time", "7"), ("Label", "own")]);
+    assert_eq!(obstacles, [""; 0]);
+    assert!(text.contains("${7 + now_ms() % 255}ms") && text.contains(r#""own""#), "{text}");
+    assert!(sampler("SleepTest", &[("SleepMask", "0")]).0.contains("${1000}ms"));
+    let (_, obstacles) = sampler("JavaTest", &[("Status", "KO")]);
+    assert!(obstacles.contains(&"j: a sample that fails".to_owned()), "{obstacles:?}");
+    let (_, obstacles) = sampler("Other", &[]);
+    assert!(obstacles.iter().any(|what| what.contains("the Java class")), "{obstacles:?}");
+}
+
+#[test]
+fn what_is_no_number_of_a_group_is_0() {
+    let text = plan(&request("r", TO_SHOP, "")).replace(
+        r#"<stringProp name="LoopController.loops">3"#,
+        r#"<stringProp name="LoopController.loops">CTRL_LOOPS"#,
+    );
+    let (_, obstacles) = translated(&text.replace("CTRL_LOOPS", "3").replace(
+        "</elementProp>",
+        r#"</elementProp><stringProp name="ThreadGroup.ramp_time">RAMPUP_TIME</stringProp>"#,
+    ));
+    assert_eq!(obstacles, [""; 0]);
+    let tree = Tree::read(text.as_bytes()).expect("a plan");
+    let Translation { plan, obstacles } = translate(&tree, Surroundings::default());
+    assert_eq!((plan.scenarios.len(), obstacles.len()), (0, 1), "nobody loops: {obstacles:?}");
+}

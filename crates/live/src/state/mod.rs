@@ -294,7 +294,7 @@ impl State {
             },
             EventKind::Error(text) => self.note(at_s, text, true),
             EventKind::Evaluated(run) => self.result = Some(run.clone()),
-            EventKind::Exchange(_) => {}
+            EventKind::Exchange(_) | EventKind::Group { .. } => {}
         }
     }
 

@@ -46,7 +46,7 @@ impl Moment {
 
 /// A moment, in milliseconds since 1970, as text: `%Y` year, `%y` its last two digits, `%m` month, `%d` day, `%e` day without a
 /// zero, `%j` day of the year, `%H` hour, `%I` hour up to 12, `%M` minute, `%S` second, `%L` millisecond, `%p` AM or PM, `%a`
-/// and `%A` day of the week, `%b` and `%B` month by name, `%z` `+0000`, `%s` seconds since 1970, `%%` a percent sign.
+/// and `%A` day of the week, `%w` its number from Sunday, which is 0, `%b` and `%B` month by name, `%z` `+0000`, `%s` seconds since 1970, `%%` a percent sign.
 ///
 /// # Errors
 /// A `%` with another letter behind it.
@@ -76,6 +76,7 @@ pub(super) fn formatted(unix_ms: i64, pattern: &str) -> Result<String, String> {
             Some('M') => (minute, 2),
             Some('S') => (second, 2),
             Some('L') => (milli, 3),
+            Some('w') => (at.weekday, 1),
             Some('s') => (unix_ms.div_euclid(1_000), 1),
             other => {
                 let text = match other {
@@ -106,14 +107,14 @@ mod tests {
     #[test]
     fn moments_have_dates() {
         for (ms, expected) in [
-            (0, "1970-01-01 00:00:00.000 Thu 001"),
-            (-1, "1969-12-31 23:59:59.999 Wed 365"),
-            (951_782_400_000, "2000-02-29 00:00:00.000 Tue 060"),
-            (1_709_251_199_999, "2024-02-29 23:59:59.999 Thu 060"),
-            (1_735_689_599_000, "2024-12-31 23:59:59.000 Tue 366"),
-            (4_107_542_400_000, "2100-03-01 00:00:00.000 Mon 060"),
+            (0, "1970-01-01 00:00:00.000 Thu4 001"),
+            (-1, "1969-12-31 23:59:59.999 Wed3 365"),
+            (951_782_400_000, "2000-02-29 00:00:00.000 Tue2 060"),
+            (1_709_251_199_999, "2024-02-29 23:59:59.999 Thu4 060"),
+            (1_735_689_599_000, "2024-12-31 23:59:59.000 Tue2 366"),
+            (4_107_542_400_000, "2100-03-01 00:00:00.000 Mon1 060"),
         ] {
-            assert_eq!(formatted(ms, "%Y-%m-%d %H:%M:%S.%L %a %j").as_deref(), Ok(expected));
+            assert_eq!(formatted(ms, "%Y-%m-%d %H:%M:%S.%L %a%w %j").as_deref(), Ok(expected));
         }
         let noon = 1_709_208_000_000 + 61_000;
         let text = formatted(noon, "%I:%M %p, %A %e %B (%b) %y%% %z %s");

@@ -205,7 +205,7 @@ functions! {
         Ok(Value::text(format!("{}-{}-{}-{}-{}", &h[..8], &h[8..12], &h[12..16], &h[16..20], &h[20..])))
     };
     "now" 0..=0, false, "seconds since 1970", |_, scope| Ok(Value::Int(scope.now_unix_ms() / 1_000));
-    "date" 2..=2, true, "milliseconds since 1970 as a date in UTC: date(now_ms(), \"%Y-%m-%dT%H:%M:%S.%LZ\"); also %y %e %j %I %p %a %A %b %B %z %s", |a, _| {
+    "date" 2..=2, true, "milliseconds since 1970 as a date in UTC: date(now_ms(), \"%Y-%m-%dT%H:%M:%S.%LZ\"); also %y %e %j %I %p %a %A %w %b %B %z %s", |a, _| {
         super::date::formatted(whole(&a[0])?, &text(&a[1])?).map(Value::text).map_err(EvalError::new)
     };
     "now_ms" 0..=0, false, "milliseconds since 1970", |_, scope| Ok(Value::Int(scope.now_unix_ms()));

@@ -5,7 +5,7 @@ use super::tags::{Tagged, Tags};
 use super::user_time::UserTime;
 use super::{Check, Extract};
 use crate::expr::Expr;
-use crate::keys::{At, Identifier, Listed, Rule, Templated, record, words};
+use crate::keys::{At, Identifier, Listed, Pairs, Rule, Templated, record, words};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 
@@ -110,6 +110,19 @@ record! {
         /// Limit of time.
         #[key(default "60s")]
         pub timeout: Option<UserTime>,
+        /// Variables of its environment, besides those that squall has itself.
+        #[key([Pairs])]
+        pub env: Vec<(Template, Template)>,
+        /// The folder that it runs in.
+        #[key(default "where squall was started")]
+        pub directory: Option<Template>,
+        /// File that is its standard input.
+        #[key(default "empty")]
+        pub stdin: Option<Template>,
+        /// File that its standard output is written to, made anew each time: nothing can then be taken from it.
+        pub stdout: Option<Template>,
+        /// File that its standard error is written to, made anew each time.
+        pub stderr: Option<Template>,
         /// Values taken from its standard output (`status` is the exit code).
         #[key([Extracts])]
         pub extract: Vec<Extract>,

@@ -92,7 +92,8 @@ pub fn load_str(
     let own = plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.vars);
     found.extend(options.apply(plan.vars.iter_mut().chain(own)));
     sources.hide(&plan.secrets());
-    found.extend(plan.short_secrets());
+    let masked = plan.masked_secrets();
+    found.extend(if masked.is_empty() { plan.short_secrets() } else { masked });
     found.extend(validate::validate(&plan));
     sort(&mut found);
     let (errors, warnings): (Vec<_>, Vec<_>) =

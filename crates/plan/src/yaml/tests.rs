@@ -150,6 +150,24 @@ fn secrets_are_masked() {
 }
 
 #[test]
+fn secrets_of_a_stored_plan_are_to_be_given_again() {
+    let plan = "vars: {api_token: long-enough, other: x}\nscenarios:\n  a:\n    load: {users: 1, for: 1s}\n    \
+                steps: [{get: '/${api_token}'}]\n";
+    let stored = print(&read(plan).expect("a good plan"), true);
+    let errors = read(&stored).expect_err("its secret is not known").to_string();
+    assert!(errors.contains("the value of `api_token` was masked"), "{errors}");
+    assert!(errors.contains("--set api_token=") && !errors.contains("other"), "{errors}");
+    let set = vec![("api_token".to_owned(), "again-enough".to_owned())];
+    let given = LoadOptions { set, ..LoadOptions::default() };
+    load_str("p", &stored, Path::new(""), &given).expect("a good plan");
+    let plan = "scenarios:\n  a:\n    load: {users: 1, for: 1s}\n    \
+                defaults: {auth: {bearer: long-enough}}\n    steps: [{get: /}]\n";
+    let stored = print(&read(plan).expect("a good plan"), true);
+    let errors = read(&stored).expect_err("its secret is not known").to_string();
+    assert!(errors.contains("a password of this plan was masked"), "{errors}");
+}
+
+#[test]
 fn variables_are_set_from_outside() {
     let set = |name: &str| LoadOptions {
         set: vec![(name.to_owned(), "fr".to_owned())],

@@ -56,3 +56,19 @@ fn runs_are_filtered_by_all_that_is_given() {
     assert!(!Filter { passed: Some(true), ..Filter::default() }.holds(&own));
     assert!(!Filter { plan: Some("shop".to_owned()), ..Filter::default() }.holds(&own));
 }
+
+#[test]
+fn labels_begin_with_the_commit_and_are_cut_at_their_end() {
+    let mut own = run(3, 1.0);
+    own.meta.labels.insert("branch".to_owned(), "main".to_owned());
+    assert_eq!(labels(&own.meta.labels), "0000003abc branch=main");
+    let history = HistoryDocument { runs: vec![own], unread: Vec::new() };
+    let show = |columns| Show { columns, color: false, explain: false };
+    let line = |columns| {
+        let text = history_text(&history, &show(columns));
+        text.lines().nth(2).expect("a run").to_owned()
+    };
+    assert!(line(120).ends_with("  0000003abc branch=main"), "{}", line(120));
+    assert!(line(80).ends_with("  0000003abc branch=…"), "{}", line(80));
+    assert_eq!(line(80).chars().count(), 79, "a column is left free");
+}

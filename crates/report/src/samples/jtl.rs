@@ -6,14 +6,17 @@ use std::borrow::Cow;
 use http::StatusCode;
 use squall_metrics::PHASES;
 
-use super::RequestSample;
+use super::{GroupSample, RequestSample, SamplePart};
 use crate::parquet::Cell;
+
+/// A row.
+type Cells<'s> = [Cell<'s>; 17];
 
 /// The first line.
 pub(super) const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// A sample in those columns. A redirect is a part of its sample, and has no row of its own as in JMeter.
-pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> [Cell<'s>; 17] {
+/// A sample in those columns.
+pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
     let own = |text: &'s str| Cell::Text(Cow::Borrowed(text));
     let ms = |ns: u64| Cell::Count((ns + 500_000) / 1_000_000);
     let phases = |names: &[&str]| -> u64 {
@@ -27,9 +30,9 @@ pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> [Cell<'s>; 17] {
         (Some((kind, _)), 0) => format!("Non HTTP response code: {kind}"),
         (_, status) => status.to_string(),
     };
-    let reason = u16::try_from(sample.status).ok().and_then(|code| StatusCode::from_u16(code).ok());
-    let reason = reason.and_then(|status| status.canonical_reason()).unwrap_or("");
     let failure = match &sample.error {
+        // The code says it.
+        Some(("status", _)) => Cow::Borrowed(""),
         Some((kind, detail)) if detail.is_empty() => Cow::Borrowed(*kind),
         Some((kind, detail)) => Cow::Owned(format!("{kind}: {detail}")),
         None => Cow::Borrowed(""),
@@ -40,8 +43,8 @@ pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> [Cell<'s>; 17] {
         ms(sample.latency_ns),
         own(&sample.name),
         Cell::Text(code.into()),
-        own(reason),
-        Cell::Text(format!("{} 1-{}", sample.scenario, sample.user + 1).into()),
+        own(reason(u16::try_from(sample.status).unwrap_or(0))),
+        thread(sample.scenario, sample.scenario_number, sample.user),
         own("text"),
         own(if sample.error.is_none() { "true" } else { "false" }),
         Cell::Text(failure),
@@ -54,4 +57,78 @@ pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> [Cell<'s>; 17] {
         Cell::Count(0),
         ms(connect),
     ]
+}
+
+/// One of several requests of a sample, which is the one of a number, from 0.
+pub(super) fn part<'s>(
+    sample: &'s RequestSample<'_>,
+    number: usize,
+    part: &'s SamplePart,
+) -> Cells<'s> {
+    let ms = |us: u64| Cell::Count((us + 500) / 1_000);
+    let failed = part.status == 0 || part.status >= 400;
+    let code = match part.status {
+        0 => Cow::Borrowed("Non HTTP response code: none"),
+        status => status.to_string().into(),
+    };
+    [
+        Cell::Count(part.unix_us / 1_000),
+        ms(part.latency_us),
+        Cell::Text(format!("{}-{number}", sample.name).into()),
+        Cell::Text(code),
+        Cell::Text(reason(part.status).into()),
+        thread(sample.scenario, sample.scenario_number, sample.user),
+        Cell::Text("text".into()),
+        Cell::Text(if failed { "false" } else { "true" }.into()),
+        Cell::Text("".into()),
+        Cell::Count(part.bytes_in),
+        Cell::Count(part.bytes_out),
+        Cell::Count(sample.users.0),
+        Cell::Count(sample.users.1),
+        Cell::Text(part.url.as_str().into()),
+        ms(part.first_byte_us),
+        Cell::Count(0),
+        Cell::Count(0),
+    ]
+}
+
+/// A group in those columns: a transaction, or, if nothing was sampled in it, a sample of its own that sent nothing.
+pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Cells<'s> {
+    let message = match group.samples {
+        (0, _) => Cow::Borrowed("OK"),
+        (samples, failed) => format!(
+            "Number of samples in transaction : {samples}, number of failing samples : {failed}"
+        )
+        .into(),
+    };
+    [
+        Cell::Count(group.unix_us / 1_000),
+        Cell::Count((group.duration_ns + 500_000) / 1_000_000),
+        Cell::Text(Cow::Borrowed(&group.name)),
+        Cell::Text(if group.failed { "" } else { "200" }.into()),
+        Cell::Text(message),
+        thread(group.scenario, group.scenario_number, group.user),
+        Cell::Text("".into()),
+        Cell::Text(if group.failed { "false" } else { "true" }.into()),
+        Cell::Text("".into()),
+        Cell::Count(group.bytes_in),
+        Cell::Count(group.bytes_out),
+        Cell::Count(group.users.0),
+        Cell::Count(group.users.1),
+        Cell::Text("null".into()),
+        Cell::Count(0),
+        Cell::Count(0),
+        Cell::Count(0),
+    ]
+}
+
+/// A thread: the name of its group, the number of that, and its own, both from 1.
+fn thread(scenario: &str, number: usize, user: u64) -> Cell<'static> {
+    Cell::Text(format!("{scenario} {}-{}", number + 1, user + 1).into())
+}
+
+/// What a status code is called.
+fn reason(status: u16) -> &'static str {
+    let status = StatusCode::from_u16(status).ok();
+    status.and_then(|status| status.canonical_reason()).unwrap_or("")
 }

@@ -57,6 +57,56 @@ pub struct RequestSample<'s> {
     pub reused: bool,
     /// Users that were active in the last whole second: of its scenario, and of all.
     pub users: (u64, u64),
+    /// The number of its scenario in the plan, from 0.
+    pub scenario_number: usize,
+    /// The requests that it took, if they are wanted and redirects took several: only JTL has them.
+    pub parts: Vec<SamplePart>,
+}
+
+/// One of the requests of a sample.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SamplePart {
+    /// When it was sent, in µs since 1970 (UTC).
+    pub unix_us: u64,
+    /// From then to the first byte of its response, in µs, and to the last.
+    pub first_byte_us: u64,
+    /// From then to the last byte of its response, in µs.
+    pub latency_us: u64,
+    /// Where it went.
+    pub url: String,
+    /// Status code; 0: no response came.
+    pub status: u16,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+}
+
+/// A group that a user has gone through. Its texts hold no secrets any more.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GroupSample<'s> {
+    /// When it began, in µs since 1970 (UTC).
+    pub unix_us: u64,
+    /// How long it took, in ns.
+    pub duration_ns: u64,
+    /// Its scenario.
+    pub scenario: &'s str,
+    /// The number of that in the plan, from 0.
+    pub scenario_number: usize,
+    /// Its user's number, from 0.
+    pub user: u64,
+    /// Its name.
+    pub name: Cow<'s, str>,
+    /// Whether something in it failed.
+    pub failed: bool,
+    /// How many samples were in it, and how many of those failed.
+    pub samples: (u64, u64),
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Users that were active in the last whole second: of its scenario, and of all.
+    pub users: (u64, u64),
 }
 
 /// A form of samples.
@@ -103,16 +153,24 @@ impl<W: Write + Send> SampleWriter<W> {
     /// # Errors
     /// It cannot be written.
     pub fn new(format: SampleFormat, mut to: W) -> io::Result<SampleWriter<W>> {
+        if format == SampleFormat::Jtl {
+            writeln!(to, "{}", jtl::HEAD)?;
+        }
+        SampleWriter::going_on(format, to)
+    }
+
+    /// Goes on with a file of a form that has samples already; only JTL is made so.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn going_on(format: SampleFormat, mut to: W) -> io::Result<SampleWriter<W>> {
         Ok(SampleWriter(match format {
             SampleFormat::Csv => {
                 let names = COLUMNS.map(|(name, _)| name);
                 writeln!(to, "{}", names.join(","))?;
                 Form::Csv(to)
             }
-            SampleFormat::Jtl => {
-                writeln!(to, "{}", jtl::HEAD)?;
-                Form::Jtl(to)
-            }
+            SampleFormat::Jtl => Form::Jtl(to),
             SampleFormat::Parquet => Form::Parquet(Box::new(Table::new(to, &COLUMNS)?)),
         }))
     }
@@ -124,8 +182,25 @@ impl<W: Write + Send> SampleWriter<W> {
     pub fn write(&mut self, sample: &RequestSample<'_>) -> io::Result<()> {
         match &mut self.0 {
             Form::Csv(to) => line(to, &cells(sample)),
-            Form::Jtl(to) => line(to, &jtl::cells(sample)),
+            Form::Jtl(to) => {
+                line(to, &jtl::cells(sample))?;
+                let parts = sample.parts.iter().enumerate();
+                parts
+                    .map(|(number, part)| jtl::part(sample, number, part))
+                    .try_for_each(|row| line(to, &row))
+            }
             Form::Parquet(table) => table.add(cells(sample)),
+        }
+    }
+
+    /// Writes a group, in the forms that have groups: JTL.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_group(&mut self, group: &GroupSample<'_>) -> io::Result<()> {
+        match &mut self.0 {
+            Form::Jtl(to) => line(to, &jtl::group(group)),
+            Form::Csv(_) | Form::Parquet(_) => Ok(()),
         }
     }
 

@@ -79,6 +79,48 @@ fn jtl_is_what_jmeter_writes() {
 }
 
 #[test]
+fn jtl_has_the_requests_of_a_sample_and_groups() {
+    let first = SamplePart {
+        unix_us: 1_700_000_000_123_456,
+        first_byte_us: 4_000,
+        latency_us: 5_000,
+        url: "http://shop.example/old".to_owned(),
+        status: 302,
+        bytes_in: 30,
+        bytes_out: 20,
+    };
+    let last = SamplePart { unix_us: 1_700_000_000_130_000, url: String::new(), ..first.clone() };
+    let sample = RequestSample { scenario_number: 1, parts: vec![first, last], ..good() };
+    let group = GroupSample {
+        unix_us: 1_700_000_000_123_456,
+        duration_ns: 20_000_000,
+        scenario: "buyer",
+        user: 4,
+        name: "buy".into(),
+        failed: true,
+        samples: (3, 1),
+        bytes_in: 7,
+        bytes_out: 8,
+        users: (3, 5),
+        ..GroupSample::default()
+    };
+    let nothing = GroupSample { failed: false, samples: (0, 0), ..group.clone() };
+    let mut out = Vec::new();
+    let mut writer = SampleWriter::going_on(SampleFormat::Jtl, &mut out).expect("memory");
+    writer.write(&sample).expect("memory");
+    [group, nothing].iter().for_each(|group| writer.write_group(group).expect("memory"));
+    writer.finish().expect("memory");
+    let expected = [
+        "1700000000123,12,\"GET /a, \"\"b\"\"\",200,OK,buyer 2-5,text,true,,70,35,3,5,http://shop.example/a,12,0,3",
+        "1700000000123,5,\"GET /a, \"\"b\"\"-0\",302,Found,buyer 2-5,text,true,,30,20,3,5,http://shop.example/old,4,0,0",
+        "1700000000130,5,\"GET /a, \"\"b\"\"-1\",302,Found,buyer 2-5,text,true,,30,20,3,5,,4,0,0",
+        "1700000000123,20,buy,,\"Number of samples in transaction : 3, number of failing samples : 1\",buyer 1-5,,false,,7,8,3,5,null,0,0,0",
+        "1700000000123,20,buy,200,OK,buyer 1-5,,true,,7,8,3,5,null,0,0,0",
+    ];
+    assert_eq!(String::from_utf8(out).expect("text").lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn parquet_has_the_columns_of_csv() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;

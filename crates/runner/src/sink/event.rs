@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use squall_analysis::Abort;
-use squall_engine::{ErrorExample, Exchange};
+use squall_engine::{ErrorExample, Exchange, SeenGroup};
 use squall_metrics::RowKey;
 use squall_report::Run;
 
@@ -87,6 +87,13 @@ pub enum EventKind {
     Error(String),
     /// A request and its response. Only sinks that want them are told.
     Exchange(SeenExchange),
+    /// A group that is over. Only sinks that want them are told.
+    Group {
+        /// In which phase; its times count from the start of that.
+        phase: Phase,
+        /// The group.
+        group: Arc<SeenGroup>,
+    },
     /// The load is evaluated, and its result is known; the teardown follows.
     Evaluated(Arc<Run>),
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use squall_engine::ErrorExample;
+use squall_plan::model::Plan;
 use squall_report::{Run, RunDocument, RunFolder, document};
 
 use super::{Event, EventKind, Second, Sink, Start, Wanted};
@@ -49,7 +50,8 @@ impl Folder {
 
 impl Sink for Folder {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
-        let plan = squall_plan::yaml::print(&start.plan, true);
+        let plan = Plan { seed: Some(start.meta.seed), ..start.plan.clone() };
+        let plan = squall_plan::yaml::print(&plan, true);
         let folder = RunFolder::create(&self.base, &start.meta, &plan)?;
         let path = folder.path().to_owned();
         self.folder = Some(folder);

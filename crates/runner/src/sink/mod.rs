@@ -83,6 +83,8 @@ pub struct Wanted {
     /// The copies of requests and responses that it wants to see, if any: as events. They cost time on the
     /// path of each request that is copied.
     pub exchanges: Option<WantedExchanges>,
+    /// Whether it wants to see groups as well, each after what was in it; of those who want exchanges alone.
+    pub groups: bool,
     /// The folder in which the sink keeps everything recorded, as `slices.bin`. The run is evaluated from
     /// that of the first sink that has one; if none has, the runner keeps a temporary file of its own.
     pub folder: Option<PathBuf>,

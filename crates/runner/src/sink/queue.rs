@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use squall_engine::{Exchange, Trace, Which};
+use squall_engine::{Exchange, SeenGroup, Trace, Which};
 use squall_report::{FeedReport, Mark, Run};
 
 use super::{Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
@@ -85,6 +85,8 @@ struct Feed {
     sender: Sender<Message>,
     queue: Arc<Queue>,
     wanted: Option<WantedExchanges>,
+    /// Whether it wants groups, too.
+    wants_groups: bool,
     delivery: Option<Delivery>,
     /// Until it was waited for.
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -127,8 +129,8 @@ impl Sinks {
                 .spawn(move || work(&mut *sink, &inbox, &own))
                 .map_err(failed)?;
             let (delivery, thread) = (wanted.delivery, Mutex::new(Some(thread)));
-            let wanted = wanted.exchanges;
-            all.feeds.push(Feed { name, sender, queue, wanted, delivery, thread });
+            let (wanted, wants_groups) = (wanted.exchanges, wanted.groups);
+            all.feeds.push(Feed { name, sender, queue, wanted, wants_groups, delivery, thread });
         }
         Ok(all)
     }
@@ -192,7 +194,7 @@ impl Sinks {
         let bytes = wanted.iter().map(|wanted| wanted.bytes).max().unwrap_or(0);
         let sinks = self.clone();
         let seen = AtomicU64::new(0);
-        Some(Trace::new(which, bytes, move |exchange| {
+        let trace = Trace::new(which, bytes, move |exchange| {
             let number = seen.fetch_add(1, Relaxed);
             let picked = |wanted: Which| same || picks(wanted, number, &exchange);
             let wanting: Vec<&Feed> = sinks
@@ -208,7 +210,20 @@ impl Sinks {
                 let kind = EventKind::Exchange(SeenExchange { phase, exchange });
                 feed.exchange(Event { at_s, kind }, size);
             }
-        }))
+        });
+        let wants_groups = self.feeds.iter().any(|feed| feed.wants_groups);
+        let sinks = self.clone();
+        let told = move |group| sinks.group(phase, &Arc::new(group));
+        Some(if wants_groups { trace.with_groups(told) } else { trace })
+    }
+
+    /// Tells those who want groups of one. It waits with the exchanges, so that it comes after those that were in it.
+    fn group(&self, phase: Phase, group: &Arc<SeenGroup>) {
+        let at_s = self.began.elapsed().as_secs_f64();
+        for feed in self.feeds.iter().filter(|feed| feed.wants_groups) {
+            let kind = EventKind::Group { phase, group: group.clone() };
+            feed.exchange(Event { at_s, kind }, 0);
+        }
     }
 
     /// Waits until all sinks have done what they were told.
@@ -340,7 +355,8 @@ fn take(sink: &mut dyn Sink, message: Message, queue: &Queue) -> io::Result<()> 
         Message::Exchange(event, size) => {
             queue.exchanges.fetch_sub(1, Relaxed);
             queue.exchange_bytes.fetch_sub(size, Relaxed);
-            queue.exchanges_told.fetch_add(1, Relaxed);
+            let is_exchange = matches!(event.kind, EventKind::Exchange(_));
+            queue.exchanges_told.fetch_add(u64::from(is_exchange), Relaxed);
             sink.event(&event)
         }
         Message::Settle(done) => {

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
-use squall_engine::Which;
-use squall_report::{RequestSample, Run, SampleFormat, SampleWriter};
+use squall_engine::{Exchange, Hop, SeenGroup, Which};
+use squall_report::{GroupSample, RequestSample, Run, SampleFormat, SamplePart, SampleWriter};
 
 use super::{
     Event, EventKind, LatestLoad, Second, SeenExchange, Sink, Start, Wanted, WantedExchanges,
@@ -26,9 +26,21 @@ pub struct Samples {
     phases_unix_s: BTreeMap<Phase, f64>,
     /// Users that were active in the last whole second.
     users: LatestLoad,
+    /// The plan's scenarios, in order.
+    scenarios: Vec<String>,
+    /// Whether groups are written, and the requests that redirects took.
+    has_parts: bool,
+    /// Whether it goes on with what is in the file.
+    goes_on: bool,
 }
 
 impl Samples {
+    /// JTL with rows for groups and for the requests that redirects took, behind the sample's own; what is in the file
+    /// already stays there.
+    pub fn in_full(path: impl Into<PathBuf>) -> Samples {
+        Samples { has_parts: true, goes_on: true, ..Samples::new(path, SampleFormat::Jtl) }
+    }
+
     /// To this file, which is overwritten.
     pub fn new(path: impl Into<PathBuf>, format: SampleFormat) -> Samples {
         Samples {
@@ -38,18 +50,75 @@ impl Samples {
             run_unix_s: 0.0,
             phases_unix_s: BTreeMap::new(),
             users: LatestLoad::default(),
+            scenarios: Vec::new(),
+            has_parts: false,
+            goes_on: false,
         }
     }
 
+    /// When a phase began, in µs since 1970.
+    fn began_us(&self, phase: Phase) -> u64 {
+        (self.phases_unix_s.get(&phase).copied().unwrap_or(self.run_unix_s) * 1e6) as u64
+    }
+
+    /// Users that are active: of a scenario, and of all. In full the one of the sample is among them, though the first
+    /// second is not over.
+    fn users_of(&self, scenario: &str) -> (u64, u64) {
+        let load = self.users.load();
+        let own = load.scenarios.get(scenario).map_or(0, |own| own.users);
+        let own = own.max(u64::from(self.has_parts));
+        (own, load.users().max(own))
+    }
+
+    /// The number of a scenario in the plan.
+    fn number_of(&self, scenario: &str) -> usize {
+        self.scenarios.iter().position(|own| own == scenario).unwrap_or(0)
+    }
+
+    /// The requests of a sample, if there are several.
+    fn parts(&self, exchange: &Exchange, began_us: u64) -> Vec<SamplePart> {
+        if !self.has_parts || exchange.hops.len() < 2 {
+            return Vec::new();
+        }
+        let part = |hop: &Hop| {
+            let [sent, first_byte, end] = hop.times_us;
+            SamplePart {
+                unix_us: began_us + sent,
+                first_byte_us: first_byte.saturating_sub(sent),
+                latency_us: end.saturating_sub(sent),
+                url: mask::url(hop, &exchange.secrets),
+                status: hop.status,
+                bytes_in: hop.bytes.0,
+                bytes_out: hop.bytes.1,
+            }
+        };
+        exchange.hops.iter().map(part).collect()
+    }
+
+    fn write_group(&mut self, phase: Phase, group: &SeenGroup) -> io::Result<()> {
+        let sample = GroupSample {
+            unix_us: self.began_us(phase) + group.at_us,
+            duration_ns: group.duration_ns,
+            scenario: &group.scenario,
+            scenario_number: self.number_of(&group.scenario),
+            user: group.user,
+            name: group.secrets.mask(&group.name).into(),
+            failed: group.failed,
+            samples: (group.tally.samples, group.tally.failed),
+            bytes_in: group.tally.bytes_in,
+            bytes_out: group.tally.bytes_out,
+            users: self.users_of(&group.scenario),
+        };
+        self.out.as_mut().map_or(Ok(()), |out| out.write_group(&sample))
+    }
+
     fn write(&mut self, SeenExchange { phase, exchange }: &SeenExchange) -> io::Result<()> {
-        let Some(out) = &mut self.out else { return Ok(()) };
         let secrets = &*exchange.secrets;
-        let began = self.phases_unix_s.get(phase).copied().unwrap_or(self.run_unix_s);
+        let began_us = self.began_us(*phase);
         let last = exchange.last();
         let error = exchange.error.as_ref();
-        let load = self.users.load();
-        out.write(&RequestSample {
-            unix_us: (began * 1e6) as u64 + exchange.at_us,
+        let sample = RequestSample {
+            unix_us: began_us + exchange.at_us,
             run_phase: phase.label(),
             scenario: &exchange.scenario,
             step: &exchange.step,
@@ -67,21 +136,30 @@ impl Samples {
             bytes_in: exchange.bytes_in,
             bytes_out: exchange.bytes_out,
             reused: last.is_some_and(|hop| hop.reused),
-            users: (
-                load.scenarios.get(&exchange.scenario).map_or(0, |own| own.users),
-                load.users(),
-            ),
-        })
+            users: self.users_of(&exchange.scenario),
+            scenario_number: self.number_of(&exchange.scenario),
+            parts: self.parts(exchange, began_us),
+        };
+        self.out.as_mut().map_or(Ok(()), |out| out.write(&sample))
     }
 }
 
 impl Sink for Samples {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
-        let file = BufWriter::with_capacity(1 << 20, File::create(&self.path)?);
-        self.out = Some(SampleWriter::new(self.format, file)?);
+        let file = match self.goes_on {
+            true => File::options().append(true).create(true).open(&self.path)?,
+            false => File::create(&self.path)?,
+        };
+        let is_new = file.metadata()?.len() == 0;
+        let file = BufWriter::with_capacity(1 << 20, file);
+        self.out = Some(match is_new {
+            true => SampleWriter::new(self.format, file)?,
+            false => SampleWriter::going_on(self.format, file)?,
+        });
         self.run_unix_s = start.meta.started_unix;
+        self.scenarios = start.plan.scenarios.iter().map(|own| own.name.value.clone()).collect();
         let exchanges = Some(WantedExchanges { which: Which::All, bytes: 0 });
-        Ok(Wanted { exchanges, ..Wanted::default() })
+        Ok(Wanted { exchanges, groups: self.has_parts, ..Wanted::default() })
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
@@ -92,6 +170,7 @@ impl Sink for Samples {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
             EventKind::Exchange(seen) => self.write(seen),
+            EventKind::Group { phase, group } => self.write_group(*phase, group),
             EventKind::PhaseBegan(phase) => {
                 self.phases_unix_s.insert(*phase, self.run_unix_s + event.at_s);
                 Ok(())

@@ -374,6 +374,34 @@ fn packed_bodies_that_cannot_be_unpacked_are_errors_of_decoding() {
     }
 }
 
+#[test]
+fn a_refused_login_is_not_hidden_by_its_body() {
+    let server = Peer::start("127.0.0.1", |mut client| {
+        while let Some(request) = client.request() {
+            let coding = if request.contains("/packed") { "gzip" } else { "identity" };
+            client.send(format!(
+                "HTTP/1.1 401 Unauthorized\r\nContent-Encoding: {coding}\r\nContent-Length: 5\r\n\r\nhello"
+            ));
+        }
+    });
+    let looks = "compression: true, check: 'body == \"\"'";
+    for (step, of_body) in [
+        (format!("{{get: /packed, {looks}}}"), "of its body: gzip: "),
+        ("{get: /, max_body: 3B}".to_owned(), "of its body: more than 3 bytes"),
+    ] {
+        let json = Steps::one(&server.url(), &step).run(End::Failed);
+        assert_eq!(kinds(&json), r#"{"status":1}"#, "{step}");
+        let log = json["log"].to_string();
+        assert!(log.contains("status 401") && log.contains(of_body), "{log}");
+        assert_eq!(json["totals"]["status"]["401"], 1, "{step}");
+    }
+    let accepts = format!("{{get: /packed, {looks}, check: [status == 401, 'body == \"\"']}}")
+        .replacen(", check: 'body == \"\"'", "", 1);
+    let json = Steps::one(&server.url(), &accepts).run(End::Failed);
+    assert_eq!(kinds(&json), r#"{"decode":1}"#, "the plan accepts the status");
+    assert!(json["log"].to_string().contains("(status 401)"), "{}", json["log"]);
+}
+
 /// A server that packs a body, and says so in other words.
 fn packed_as(coding: &'static str, body: Vec<u8>) -> Peer {
     Peer::start("127.0.0.1", move |mut client| {

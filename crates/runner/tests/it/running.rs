@@ -81,6 +81,7 @@ impl Sink for Note {
             EventKind::Warning(text) => format!("warning {text}"),
             EventKind::Error(text) => format!("error {text}"),
             EventKind::Exchange(seen) => format!("exchange {}", seen.exchange.name),
+            EventKind::Group { group, .. } => format!("group {}", group.name),
             EventKind::Evaluated(run) => format!("evaluated {}", run.totals.all().count),
         });
         Ok(())

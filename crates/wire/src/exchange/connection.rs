@@ -75,7 +75,9 @@ impl Connection {
                 self.reusable = reusable;
                 Ok(value)
             }
-            Err(error) => Err(error.after(exchange.delivery(&self.stream, before), used)),
+            Err(error) => Err(error
+                .after(exchange.delivery(&self.stream, before), used)
+                .with_status(exchange.status())),
         }
     }
 }

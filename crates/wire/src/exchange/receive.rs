@@ -158,6 +158,11 @@ impl Exchange<'_> {
         Ok((done(&response, self.times), reusable))
     }
 
+    /// The status of the response, if its head has come; otherwise 0.
+    pub(super) fn status(&self) -> u16 {
+        self.parser.head().map_or(0, |facts| facts.status)
+    }
+
     /// Throws away, in the kernel, up to `most` bytes of a large body that no consumer needs, all but its
     /// last byte: only what is read has a stamp. `None`: there is nothing to be thrown away in this way.
     pub(super) fn poll_discard(

@@ -58,7 +58,7 @@ impl Stream {
         if let Err(error) = result {
             let refused = error.is_refused() || inner.state.refuses(exchange.id);
             let delivery = if refused { Delivery::NotSent } else { marks.delivery() };
-            return Err(error.after(delivery, used));
+            return Err(error.after(delivery, used).with_status(exchange.status));
         }
         progress.set(Phase::Idle);
         Ok(exchange.show(&marks, client.clock().now(), done))

@@ -6,6 +6,7 @@ use squall_wire::Response;
 use super::{Frame, POOL};
 use crate::post::AssertionResult;
 use crate::sample::{Failure, Moment, Sampled, Sampler};
+use crate::trace::Tally;
 use crate::user::Strand;
 
 impl Frame<'_> {
@@ -90,6 +91,12 @@ impl Frame<'_> {
         if let Some(mut copy) = self.copy {
             let what = (name, sampler.step(), self.start);
             copy.traced(self.trace);
+            strand.tally.add(Tally {
+                samples: 1,
+                failed: u64::from(sample.error.is_some()),
+                bytes_in: sample.bytes_in,
+                bytes_out: sample.bytes_out,
+            });
             copy.tell(worker, self.user, what, &sample, self.result);
         }
         strand.due = self.end;

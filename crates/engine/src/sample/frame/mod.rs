@@ -268,6 +268,11 @@ impl<'w> Frame<'w> {
         self.bytes_in += received;
     }
 
+    /// The head of a response has come, with this status, before the exchange failed.
+    pub(in crate::sample) fn answered(&mut self, status: u16) {
+        self.code = i64::from(status);
+    }
+
     /// A response has arrived. `Err`: later than it was allowed to, and squall has only now got round
     /// to see it.
     pub(in crate::sample) fn received(
@@ -292,8 +297,9 @@ impl<'w> Frame<'w> {
         if response.unsolicited_bytes > 0 {
             self.worker.recorder.count(|counters| counters.unsolicited_responses += 1);
         }
+        let began = self.worker.recorder.start();
         if let Some(copy) = self.copy() {
-            copy.received(response);
+            copy.received(response, times, began);
         }
         // Without the kernel's stamp nobody knows when it arrived.
         match times.delay_ns.and(self.in_flight.missed(times.first_byte_ns, times.end_ns)) {

@@ -1,0 +1,197 @@
+//! `squall jmeter`: JMeter's own command line, so that a build that runs JMeter can run squall in its place.
+
+mod log;
+mod summary;
+mod words;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use squall_report::{FileKind, Finished};
+use squall_runner::{Handle, Options, Outcome, PhaseReport, Samples, Sink};
+
+use self::log::Log;
+use self::summary::Summary;
+use self::words::{Asked, Properties};
+use crate::args::Jmeter;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::files::{self, ResultFile};
+use crate::jmeter::{self, Given};
+use crate::{labels, out, signals};
+
+/// How many seconds JMeter's summariser counts from one line to the next.
+const SUMMARY_S: u32 = 30;
+/// The file of a report's folder that a browser opens.
+const REPORT: &str = "index.html";
+/// How JMeter's own properties begin. Those of a plan may have any name.
+const OF_JMETER: [&str; 16] = [
+    "CookieManager.",
+    "client.",
+    "cookies.",
+    "csvdataset.",
+    "groovy.",
+    "httpclient",
+    "httpsampler.",
+    "jmeter.",
+    "jmeterengine.",
+    "jmeterthread.",
+    "jsr223.",
+    "log_level.",
+    "remote_hosts",
+    "sampleresult.",
+    "server.",
+    "summariser.",
+];
+
+/// Runs a plan as JMeter would have been asked to.
+pub fn command(args: &Jmeter) -> CommandResult {
+    let asked = words::read(&args.words)
+        .map_err(|why| CommandError::bad_input(format!("jmeter: {why}")))?;
+    let properties = properties(&asked)?;
+    let every = interval(&properties)?;
+    look_at(&properties, asked.samples.is_some())?;
+    prepare(&asked)?;
+    let system = system(&asked)?;
+    let skips_unsupported = asked.skips_unsupported;
+    let given = Given { properties, system, skips_unsupported };
+    let loaded = jmeter::translated(&asked.plan, given)?.load()?;
+    let options = Options {
+        command: std::env::args().collect(),
+        labels: labels::of(&[], asked.plan.parent()),
+        // As in JMeter, what a plan has is trusted.
+        allow_exec: true,
+        ..Options::default()
+    };
+    let handle = Handle::default();
+    signals::watch(&handle).map_err(CommandError::incomplete)?;
+    let outcome = squall_runner::run(&loaded, &options, sinks(&asked, every), &handle)?;
+    conclude(&asked, &outcome)
+}
+
+/// Where the run goes while it is in progress.
+fn sinks(asked: &Asked, every: u32) -> Vec<(String, Box<dyn Sink>)> {
+    let summary = Summary::new(asked.plan.display().to_string(), every);
+    let mut sinks: Vec<(String, Box<dyn Sink>)> = vec![("summary".to_owned(), Box::new(summary))];
+    if let Some(path) = &asked.samples {
+        sinks.push((path.display().to_string(), Box::new(Samples::in_full(path))));
+    }
+    if let Some(path) = &asked.log {
+        sinks.push((path.display().to_string(), Box::new(Log::new(path.clone()))));
+    }
+    sinks
+}
+
+/// Writes the report, and says what went wrong with the run itself. As in JMeter, requests that fail are no failure of the
+/// command: who wants to know reads the samples.
+fn conclude(asked: &Asked, outcome: &Outcome) -> CommandResult {
+    let document = squall_report::document(&outcome.run);
+    if let Some(folder) = &asked.report {
+        let path = folder.join(REPORT).display().to_string();
+        let file = ResultFile { kind: FileKind::Html, path };
+        let finished = Finished { document: &document, run: Some(&outcome.run), folder: None };
+        files::write(&[file], finished).map_err(CommandError::incomplete)?;
+    }
+    let troubles = outcome.phases.iter().filter_map(PhaseReport::trouble);
+    troubles.chain(outcome.run.incomplete.iter().cloned()).for_each(|trouble| {
+        out::message(&format!("squall: {trouble}\n"));
+    });
+    Ok(match Exit::of_run(&document) {
+        Exit::Failed => Exit::Ok,
+        other => other,
+    })
+}
+
+/// Looks whether files and folders can be written, and makes those that are needed.
+fn prepare(asked: &Asked) -> Result<(), CommandError> {
+    let is_filled = |path: &Path| std::fs::metadata(path).is_ok_and(|file| file.len() > 0);
+    if let Some(path) = asked.samples.as_deref().filter(|path| is_filled(path)) {
+        if asked.replaces {
+            std::fs::remove_file(path).map_err(|error| unwritable(path, &error))?;
+        } else if asked.report.is_some() {
+            let text = format!(
+                "{}: it has samples already, which -e refuses; -f removes them",
+                path.display()
+            );
+            return Err(CommandError::bad_input(text));
+        }
+    }
+    let Some(folder) = &asked.report else { return Ok(()) };
+    let mut inside = std::fs::read_dir(folder).into_iter().flatten();
+    if inside.next().is_some() && !asked.replaces {
+        let text =
+            format!("{}: the folder is not empty; -f writes to it all the same", folder.display());
+        return Err(CommandError::bad_input(text));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::bad_input(format!("{}: {error}", path.display()))
+}
+
+/// All properties: those of `-p`, of `user.properties`, and what was typed, of which the last counts.
+fn properties(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
+    let mut all = BTreeMap::new();
+    let user = user_properties(asked);
+    for file in asked.main_properties.iter().chain(user.iter()) {
+        all.extend(jmeter::properties_of(file)?);
+    }
+    for properties in &asked.properties {
+        match properties {
+            Properties::File(file) => all.extend(jmeter::properties_of(file)?),
+            Properties::One(name, value) => {
+                all.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The file `user.properties`: where the command was started, as in JMeter; or else beside the file of `-p`, or the plan.
+fn user_properties(asked: &Asked) -> Option<PathBuf> {
+    let beside = |path: &PathBuf| Some(path.parent()?.join("user.properties"));
+    let places = [
+        Some(PathBuf::from("user.properties")),
+        asked.main_properties.as_ref().and_then(beside),
+        beside(&asked.plan),
+    ];
+    places.into_iter().flatten().find(|path| path.is_file())
+}
+
+/// System properties: those of files first.
+fn system(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
+    let mut all = BTreeMap::new();
+    for file in &asked.system_files {
+        all.extend(jmeter::properties_of(file)?);
+    }
+    all.extend(asked.system.clone());
+    Ok(all)
+}
+
+/// Seconds from one line of the summary to the next.
+fn interval(properties: &BTreeMap<String, String>) -> Result<u32, CommandError> {
+    let Some(text) = properties.get("summariser.interval") else { return Ok(SUMMARY_S) };
+    let wrong = |_| CommandError::bad_input("summariser.interval: expected a number of seconds");
+    text.trim().parse().map_err(wrong)
+}
+
+/// Says which of JMeter's own properties change nothing here; one that asks for another form of samples is refused.
+fn look_at(properties: &BTreeMap<String, String>, has_samples: bool) -> Result<(), CommandError> {
+    const FORM: &str = "jmeter.save.saveservice.output_format";
+    if has_samples && properties.get(FORM).is_some_and(|form| form.trim() != "csv") {
+        return Err(CommandError::bad_input(format!("{FORM}: samples are written as csv alone")));
+    }
+    let of_jmeter =
+        properties.keys().filter(|name| OF_JMETER.iter().any(|own| name.starts_with(own)));
+    let names: Vec<&str> = of_jmeter
+        .map(String::as_str)
+        .filter(|name| !["summariser.interval", FORM].contains(name))
+        .collect();
+    if !names.is_empty() {
+        let names = names.join(", ");
+        out::message(&format!(
+            "squall: properties of JMeter itself change nothing here: {names}\n"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! What JMeter says of a run while it goes on: the lines of its summariser, and those around them. Requests are counted, and
+//! programs; groups, which JMeter calls transactions, are not, nor is what a page loads.
+
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use squall_metrics::{RequestStats, RowKind};
+use squall_report::Run;
+use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
+
+use crate::out;
+
+/// Requests, added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Sum {
+    count: u64,
+    errors: u64,
+    /// Their times, in µs.
+    sum_us: f64,
+    /// The shortest and the longest, in µs.
+    least_us: u64,
+    most_us: u64,
+    /// Seconds that they are of.
+    seconds: f64,
+}
+
+impl Sum {
+    fn add(&mut self, stats: &RequestStats) {
+        // Those that came to nothing took their time, too.
+        for times in [&stats.latency, &stats.waited].into_iter().filter(|times| !times.is_empty()) {
+            let (least, most) = (times.min(), times.max());
+            self.least_us = if self.count == 0 { least } else { self.least_us.min(least) };
+            self.most_us = self.most_us.max(most);
+            self.count += times.count();
+            self.sum_us += times.sum();
+        }
+        self.errors += stats.errors;
+    }
+
+    fn merge(&mut self, other: &Sum) {
+        if other.count > 0 {
+            self.least_us =
+                if self.count == 0 { other.least_us } else { self.least_us.min(other.least_us) };
+            self.most_us = self.most_us.max(other.most_us);
+        }
+        self.count += other.count;
+        self.errors += other.errors;
+        self.sum_us += other.sum_us;
+        self.seconds += other.seconds;
+    }
+
+    /// The line, as `Summariser.format` of Apache JMeter 5.6.3 writes it; `kind` is `+` or `=`.
+    fn line(&self, kind: char) -> String {
+        let ms = |us: f64| (us / 1e3) as u64;
+        let whole = (self.seconds + 0.5) as u64;
+        let time = format!("{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+        let rate = match self.seconds > 0.0 {
+            true => format!("{:6.1}", self.count as f64 / self.seconds),
+            false => "******".to_owned(),
+        };
+        let of = |part: f64| if self.count == 0 { 0.0 } else { part / self.count as f64 };
+        format!(
+            "summary {kind} {:6} in {time} = {rate}/s Avg: {:5} Min: {:5} Max: {:5} Err: {:5} ({:.2}%)",
+            self.count,
+            ms(of(self.sum_us)),
+            ms(self.least_us as f64),
+            ms(self.most_us as f64),
+            self.errors,
+            100.0 * of(self.errors as f64),
+        )
+    }
+}
+
+/// Says what JMeter says.
+#[derive(Debug)]
+pub struct Summary {
+    /// Seconds between two lines.
+    every: u32,
+    plan: String,
+    all: Sum,
+    /// Since the last line.
+    since: Sum,
+    /// Whether a line was written before.
+    has_said: bool,
+    /// Users that were active in the last second.
+    users: u64,
+    /// Users that have started, and that have finished, as far as seconds show that.
+    counters: (u64, u64),
+}
+
+impl Summary {
+    /// Of a plan, with a line each so many seconds (`summariser.interval`).
+    pub fn new(plan: String, every: u32) -> Summary {
+        Summary {
+            every: every.max(1),
+            plan,
+            all: Sum::default(),
+            since: Sum::default(),
+            has_said: false,
+            users: 0,
+            counters: (0, 0),
+        }
+    }
+
+    /// The line of what has come since the last one, and from the second on that of the whole.
+    fn say(&mut self) -> io::Result<()> {
+        self.all.merge(&self.since);
+        let (started, finished) = self.counters;
+        let users = self.users;
+        let line = self.since.line('+');
+        let mut out = out::Printed;
+        writeln!(out, "{line} Active: {users} Started: {started} Finished: {finished}")?;
+        if self.has_said {
+            writeln!(out, "{}", self.all.line('='))?;
+        }
+        (self.has_said, self.since) = (true, Sum::default());
+        Ok(())
+    }
+}
+
+/// A moment, as JMeter writes it, in UTC; and in milliseconds since 1970.
+fn moment() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_millis();
+    let seconds = now / 1_000;
+    let days = i64::try_from(seconds / 86_400).unwrap_or(0);
+    let (year, month, day) = squall_base::calendar::date(days);
+    let names =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = usize::try_from(month - 1).ok().and_then(|at| names.get(at)).unwrap_or(&"");
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year} {month} {day} {hour:02}:{minute:02}:{second:02} UTC ({now})")
+}
+
+impl Sink for Summary {
+    fn start(&mut self, _: &Start) -> io::Result<Wanted> {
+        let mut out = out::Printed;
+        writeln!(out, "Creating summariser <summary>")?;
+        writeln!(out, "Created the tree successfully using {}", self.plan)?;
+        writeln!(out, "Starting standalone test @ {}", moment())?;
+        Ok(Wanted::default())
+    }
+
+    fn second(&mut self, second: &Second) -> io::Result<()> {
+        let requests = second
+            .rows
+            .iter()
+            .filter(|row| matches!(row.key.place.kind, RowKind::Request | RowKind::Program));
+        requests.for_each(|row| self.since.add(&row.stats));
+        self.since.seconds += 1.0;
+        let users = second.load.users();
+        // Those that are there were started; those that were there and are not any more have finished.
+        self.counters.0 += users.saturating_sub(self.users);
+        self.counters.1 += self.users.saturating_sub(users);
+        self.users = users;
+        match (second.second + 1).is_multiple_of(self.every) {
+            true => self.say(),
+            false => Ok(()),
+        }
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.kind {
+            EventKind::Warning(text) => out::message(text),
+            EventKind::Aborted(abort) => out::message(&format!("{}\n", abort.text())),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &Run) -> io::Result<()> {
+        // The last second was not a whole one.
+        let whole = self.all.seconds + self.since.seconds;
+        if run.elapsed_s < whole {
+            self.since.seconds = (self.since.seconds - (whole - run.elapsed_s)).max(0.001);
+        }
+        if self.has_said && self.since.count > 0 {
+            self.say()?;
+        } else {
+            self.all.merge(&self.since);
+            writeln!(out::Printed, "{}", self.all.line('='))?;
+        }
+        writeln!(out::Printed, "Tidying up ...    @ {}", moment())?;
+        writeln!(out::Printed, "... end of run")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_those_of_jmeter() {
+        let sum = Sum {
+            count: 18,
+            errors: 6,
+            sum_us: 18.0 * 38e3,
+            least_us: 0,
+            most_us: 148_000,
+            seconds: 1.524,
+        };
+        let expected = "summary =     18 in 00:00:02 =   11.8/s Avg:    38 Min:     0 Max:   148 Err:     6 (33.33%)";
+        assert_eq!(sum.line('='), expected);
+        let none = "summary +      0 in 00:00:00 = ******/s Avg:     0 Min:     0 Max:     0 Err:     0 (0.00%)";
+        assert_eq!(Sum::default().line('+'), none);
+    }
+
+    #[test]
+    fn sums_are_merged() {
+        let one = |least_us, most_us| Sum {
+            count: 2,
+            errors: 1,
+            sum_us: 5.0,
+            least_us,
+            most_us,
+            seconds: 1.0,
+        };
+        let mut all = Sum::default();
+        [one(3, 4), one(1, 9), Sum { seconds: 1.0, ..Sum::default() }]
+            .iter()
+            .for_each(|sum| all.merge(sum));
+        assert_eq!((all.count, all.errors, all.least_us, all.most_us), (4, 2, 1, 9));
+        assert_eq!((all.sum_us, all.seconds), (10.0, 3.0));
+    }
+}

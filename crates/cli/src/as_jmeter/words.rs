@@ -1,0 +1,298 @@
+//! JMeter's command line: what its words mean. Pure.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// The plan (`-t`).
+    pub plan: PathBuf,
+    /// The file of samples (`-l`).
+    pub samples: Option<PathBuf>,
+    /// Whether that is to be made anew (`-f`).
+    pub replaces: bool,
+    /// JMeter's log (`-j`).
+    pub log: Option<PathBuf>,
+    /// The folder of the report (`-e`, `-o`).
+    pub report: Option<PathBuf>,
+    /// Files and values of properties, in their order.
+    pub properties: Vec<Properties>,
+    /// Where JMeter's own properties are (`-p`), in place of those beside the plan.
+    pub main_properties: Option<PathBuf>,
+    /// System properties (`-D`).
+    pub system: BTreeMap<String, String>,
+    /// Files of system properties (`-S`).
+    pub system_files: Vec<PathBuf>,
+    /// Whether what is not supported is left out (`--skip-unsupported`, which JMeter has not).
+    pub skips_unsupported: bool,
+}
+
+/// Properties, from somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Properties {
+    /// A file of them (`-q`, `-G FILE`).
+    File(PathBuf),
+    /// One (`-J`, `-G`).
+    One(String, String),
+}
+
+/// How an option takes what follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// Nothing.
+    Nothing,
+    /// A value.
+    Value,
+    /// A name and its value.
+    Pair,
+}
+
+/// An option that is known: its letter, its name, what it takes.
+type Known = (char, &'static str, Takes);
+
+/// Those that do here what they do in JMeter.
+const KNOWN: [Known; 13] = [
+    ('n', "nongui", Takes::Nothing),
+    ('t', "testfile", Takes::Value),
+    ('l', "logfile", Takes::Value),
+    ('f', "forceDeleteResultFile", Takes::Nothing),
+    ('j', "jmeterlogfile", Takes::Value),
+    ('e', "reportatendofloadtests", Takes::Nothing),
+    ('o', "reportoutputfolder", Takes::Value),
+    ('q', "addprop", Takes::Value),
+    ('p', "propfile", Takes::Value),
+    ('J', "jmeterproperty", Takes::Pair),
+    ('G', "globalproperty", Takes::Pair),
+    ('D', "systemproperty", Takes::Pair),
+    ('S', "systemPropertyFile", Takes::Value),
+];
+
+/// Those of JMeter that squall has not, and what there is instead.
+const REFUSED: [(char, &str, &str); 15] = [
+    ('g', "reportonly", "a report is made of a run's folder: `squall report`"),
+    ('r', "runremote", "there are no remote servers"),
+    ('R', "remotestart", "there are no remote servers"),
+    ('X', "remoteexit", "there are no remote servers"),
+    ('s', "server", "there are no remote servers"),
+    ('H', "proxyHost", "there are no proxies"),
+    ('P', "proxyPort", "there are no proxies"),
+    ('N', "nonProxyHosts", "there are no proxies"),
+    ('E', "proxyScheme", "there are no proxies"),
+    ('u', "username", "there are no proxies"),
+    ('a', "password", "there are no proxies"),
+    ('L', "loglevel", "the log has one level"),
+    ('i', "jmeterlogconf", "the log has one form"),
+    ('d', "homedir", "there is no home folder: give its files with -p and -q"),
+    ('v', "version", "that is `squall --version`"),
+];
+
+/// The option of ours.
+const SKIP: &str = "skip-unsupported";
+
+/// Reads JMeter's command line. As there, an option's value may stand behind it or be a word of its own
+/// (`-lout.jtl`, `-l out.jtl`, `--logfile=out.jtl`), and letters that take none may be one word (`-nf`).
+///
+/// # Errors
+/// An option that is not known, or that squall has not; one without its value; or what JMeter itself refuses. Values are not
+/// repeated: they may be secret.
+pub fn read(words: &[String]) -> Result<Asked, String> {
+    let mut found = Found::default();
+    let mut rest = words.iter().map(String::as_str).collect::<std::collections::VecDeque<_>>();
+    while let Some(word) = rest.pop_front() {
+        if let Some(long) = word.strip_prefix("--") {
+            if long == SKIP {
+                found.asked.skips_unsupported = true;
+                continue;
+            }
+            let (name, value) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (long, None),
+            };
+            let (letter, takes) = of_name(name)?;
+            let value = match (takes, value) {
+                (Takes::Nothing, _) => "",
+                (_, Some(value)) => value,
+                (_, None) => next(&mut rest, letter)?,
+            };
+            found.take(letter, value)?;
+        } else if let Some(letters) = word.strip_prefix('-').filter(|own| !own.is_empty()) {
+            short(letters, &mut rest, &mut found)?;
+        } else {
+            return Err("a word that belongs to no option".to_owned());
+        }
+    }
+    found.whole()
+}
+
+/// A word of options with letters.
+fn short<'w>(
+    letters: &'w str,
+    rest: &mut std::collections::VecDeque<&'w str>,
+    found: &mut Found,
+) -> Result<(), String> {
+    let mut letters = letters.chars();
+    while let Some(letter) = letters.next() {
+        match of_letter(letter)? {
+            Takes::Nothing => found.take(letter, "")?,
+            _ => {
+                let value = letters.as_str();
+                let value = if value.is_empty() { next(rest, letter)? } else { value };
+                return found.take(letter, value);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn next<'w>(
+    rest: &mut std::collections::VecDeque<&'w str>,
+    letter: char,
+) -> Result<&'w str, String> {
+    rest.pop_front().ok_or_else(|| format!("-{letter}: its value is missing"))
+}
+
+fn of_letter(letter: char) -> Result<Takes, String> {
+    if let Some((_, _, takes)) = KNOWN.iter().find(|(own, _, _)| *own == letter) {
+        return Ok(*takes);
+    }
+    Err(match REFUSED.iter().find(|(own, _, _)| *own == letter) {
+        Some((_, name, why)) => format!("-{letter} (--{name}): {why}"),
+        None => format!("-{letter}: JMeter has no such option"),
+    })
+}
+
+fn of_name(name: &str) -> Result<(char, Takes), String> {
+    if let Some((letter, _, takes)) = KNOWN.iter().find(|(_, own, _)| *own == name) {
+        return Ok((*letter, *takes));
+    }
+    match REFUSED.iter().find(|(_, own, _)| *own == name) {
+        Some((letter, ..)) => of_letter(*letter).map(|takes| (*letter, takes)),
+        None => Err(format!("--{name}: JMeter has no such option")),
+    }
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+struct Found {
+    asked: Asked,
+    is_without_desk: bool,
+    has_plan: bool,
+    wants_report: bool,
+}
+
+impl Found {
+    /// Takes an option with its value.
+    fn take(&mut self, letter: char, value: &str) -> Result<(), String> {
+        let path = || PathBuf::from(value);
+        let asked = &mut self.asked;
+        match letter {
+            'n' => self.is_without_desk = true,
+            't' => (self.has_plan, asked.plan) = (true, path()),
+            'l' => asked.samples = Some(path()),
+            'f' => asked.replaces = true,
+            'j' => asked.log = Some(path()),
+            'e' => self.wants_report = true,
+            'o' => asked.report = Some(path()),
+            'p' => asked.main_properties = Some(path()),
+            'q' => asked.properties.push(Properties::File(path())),
+            'S' => asked.system_files.push(path()),
+            _ => match (letter, value.split_once('=')) {
+                ('D', Some((name, value))) => {
+                    asked.system.insert(name.to_owned(), value.to_owned());
+                }
+                (_, Some((name, value))) => {
+                    asked.properties.push(Properties::One(name.to_owned(), value.to_owned()));
+                }
+                ('G', None) => asked.properties.push(Properties::File(path())),
+                (_, None) => return Err(format!("-{letter}: expected NAME=VALUE")),
+            },
+        }
+        Ok(())
+    }
+
+    /// The whole, if it can be run.
+    fn whole(mut self) -> Result<Asked, String> {
+        if !self.is_without_desk {
+            return Err("there is no desk to open: give -n, and a plan with -t".to_owned());
+        }
+        if !self.has_plan {
+            return Err("the plan is missing: give it with -t".to_owned());
+        }
+        match (self.wants_report, &self.asked.samples, &self.asked.report) {
+            (true, None, _) => return Err("-e goes with -l".to_owned()),
+            (false, _, Some(_)) => return Err("-o goes with -e".to_owned()),
+            // JMeter's own name.
+            (true, _, None) => self.asked.report = Some(PathBuf::from("report-output")),
+            _ => {}
+        }
+        Ok(self.asked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(line: &str) -> Result<Asked, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        read(&words)
+    }
+
+    #[test]
+    fn a_line_of_jmeters() {
+        let asked = said(
+            "-n -t plan.jmx -l out.jtl -j log -e -o dir -Jhost=a=b -G users=5 -Dx=y -qmore -p main -Sfile -Gfile -f",
+        );
+        let one = |name: &str, value: &str| Properties::One(name.into(), value.into());
+        let expected = Asked {
+            plan: "plan.jmx".into(),
+            samples: Some("out.jtl".into()),
+            replaces: true,
+            log: Some("log".into()),
+            report: Some("dir".into()),
+            properties: vec![
+                one("host", "a=b"),
+                one("users", "5"),
+                Properties::File("more".into()),
+                Properties::File("file".into()),
+            ],
+            main_properties: Some("main".into()),
+            system: [("x".to_owned(), "y".to_owned())].into(),
+            system_files: vec!["file".into()],
+            skips_unsupported: false,
+        };
+        assert_eq!(asked, Ok(expected.clone()));
+        let long = "--nongui --testfile plan.jmx --logfile=out.jtl --jmeterlogfile log --reportatendofloadtests \
+                    --reportoutputfolder=dir --jmeterproperty host=a=b --globalproperty users=5 --systemproperty x=y \
+                    --addprop more --propfile main --systemPropertyFile file --globalproperty file \
+                    --forceDeleteResultFile";
+        assert_eq!(said(long), Ok(expected));
+        assert_eq!(said("-nft plan.jmx").map(|asked| asked.replaces), Ok(true));
+        assert_eq!(
+            said("-n -t p -l a -e").map(|asked| asked.report),
+            Ok(Some("report-output".into()))
+        );
+    }
+
+    #[test]
+    fn nothing_is_left_out_in_silence() {
+        for (line, reason) in [
+            ("-t plan.jmx", "-n"),
+            ("-n", "-t"),
+            ("-n -t", "-t: its value is missing"),
+            ("-n -t p -J name", "-J: expected NAME=VALUE"),
+            ("-n -t p -r", "no remote servers"),
+            ("-n -t p --proxyHost h", "-H (--proxyHost): there are no proxies"),
+            ("-n -t p -e", "-e goes with -l"),
+            ("-n -t p -o dir", "-o goes with -e"),
+            ("-n -t p -z", "-z: JMeter has no such option"),
+            ("-n -t p --zeal", "--zeal: JMeter has no such option"),
+            ("-n -t p more", "a word that belongs to no option"),
+        ] {
+            let error = said(line).expect_err(line);
+            assert!(error.contains(reason), "{line}: {error}");
+        }
+        assert!(said("-n -t p -a swordfish").is_err_and(|error| !error.contains("swordfish")));
+    }
+}
