@@ -4,7 +4,7 @@
 //! Thresholds decide where there are any: a plan that tolerates some errors, or some failed checks, says how
 //! many (`error_rate < 1%`, `checks_failed < 10`). Without one, every failed check and every request that was
 //! an error fails the run, but for those that the end of their load cut off: that was no fault of the target.
-//! Whatever the plan says, a run fails whose every request failed, in
+//! Whatever the plan says, a run fails in which nothing was measured, whose every request failed, in
 //! which an expression could not be evaluated, which the plan stopped, or which is incomplete.
 
 use std::time::Duration;
@@ -23,7 +23,7 @@ const MAX_CHECKS_NAMED: usize = 20;
 pub struct Evidence<'a> {
     /// Results of its thresholds.
     pub thresholds: &'a [ThresholdResult],
-    /// All requests together.
+    /// All requests, resources and programs together.
     pub all: &'a RequestStats,
     /// What each check came to, with its name.
     pub checks: &'a [(String, CheckCounts)],
@@ -69,6 +69,8 @@ pub enum FailureKind {
     Errors,
     /// Every request failed.
     EveryRequest,
+    /// No request was sent and no program run, and nothing else says why.
+    NothingMeasured,
     /// Expressions could not be evaluated.
     Expressions,
     /// The plan stopped the run.
@@ -86,6 +88,7 @@ impl FailureKind {
             FailureKind::Check => "check",
             FailureKind::Errors => "errors",
             FailureKind::EveryRequest => "every_request",
+            FailureKind::NothingMeasured => "nothing_measured",
             FailureKind::Expressions => "expressions",
             FailureKind::StoppedByPlan => "stopped_by_plan",
             FailureKind::Incomplete => "incomplete",
@@ -140,6 +143,10 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
         fail(FailureKind::Incomplete, None, None, text.clone());
     }
     let (requests, errors) = (evidence.all.count, evidence.all.errors);
+    if requests == 0 && evidence.incomplete.is_empty() && !evidence.stopped_by_plan {
+        let text = "nothing was measured: no request was sent and no program run";
+        fail(FailureKind::NothingMeasured, None, None, text.to_owned());
+    }
     if requests > 0 && errors >= requests {
         let text = match requests {
             1 => "the only request failed".to_owned(),
@@ -260,7 +267,19 @@ mod tests {
         );
         assert_eq!(found.0[0].name.as_deref(), Some("fast"));
         assert_eq!(kinds(&evidence(&requests(10, 0), &[])), []);
-        assert_eq!(kinds(&evidence(&requests(0, 0), &[])), []);
+    }
+
+    #[test]
+    fn a_run_that_sent_nothing_fails_unless_something_else_says_why() {
+        let (all, passed) = (requests(0, 0), [threshold(true)]);
+        let with = Evidence { thresholds: &passed, ..evidence(&all, &[]) };
+        assert_eq!(kinds(&with), [FailureKind::NothingMeasured]);
+        assert_eq!(outcome(&with).exit_code(false, false, Validity::Valid), 1);
+        let stopped = Evidence { stopped_by_plan: true, ..with };
+        assert_eq!(kinds(&stopped), [FailureKind::StoppedByPlan]);
+        let incomplete = ["the setup failed".to_owned()];
+        let incomplete = Evidence { incomplete: &incomplete, ..with };
+        assert_eq!(kinds(&incomplete), [FailureKind::Incomplete]);
     }
 
     #[test]

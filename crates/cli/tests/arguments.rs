@@ -43,7 +43,12 @@ fn what_is_given_and_unknown_is_refused() {
     refused(&["--set", "a"], "NAME=VALUE");
     refused(&["--env-file", "nowhere.env"], "nowhere.env");
     refused(&["--for", "soon"], "soon");
-    refused(&["--target", "ftp://a"], "ftp://a");
+    refused(&["--target", "ftp://a"], "error: invalid --target `ftp://a`");
+    refused(&["--users", "0"], "0 is not in");
+    refused(&["--iterations", "0"], "0 is not in");
+    refused(&["--for", "0s"], "above 0");
+    refused(&["--rate", "0"], "above 0");
+    refused(&["--rate", "5"], "no load with a rate of arrivals");
 }
 
 #[test]

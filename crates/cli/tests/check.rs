@@ -45,6 +45,17 @@ fn all_errors_of_a_plan_come_at_once() {
     assert_eq!(errors.matches("error:").count(), 11, "{errors}");
 }
 
+#[test]
+fn a_bad_target_is_one_error_whatever_goes_by_it() {
+    let (errors, code) = check(
+        "target: ftp://a\nscenarios:\n  a:\n    load: {users: 1, for: 1s}\n    steps:\n    - get: /a\n    \
+         - set_cookie: {name: b, value: c}\n    - get: /d\n",
+    );
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("plan.yaml:1:9: error: invalid target `ftp://a`"), "{errors}");
+    assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+}
+
 /// Larger than any plan, each in its own way: what is said of it, and that it is said soon. In a release
 /// build it takes 2 s at most.
 #[test]

@@ -76,6 +76,8 @@ fn an_interrupted_run_keeps_its_results() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(130), "{text}");
     assert!(text.contains("GET /") && text.contains("threshold   passed"), "{text}");
+    let last = text.lines().last().unwrap_or_default();
+    assert!(last.contains("INTERRUPTED: up to then the run passed"), "{text}");
     let json = read(&folder.path().join("result.json"));
     assert_eq!((&json["finished"], &json["interrupted"]), (&true.into(), &true.into()));
     assert_eq!(json, read(&run_folder(folder.path()).join("run.json")));

@@ -19,6 +19,21 @@ fn judged(status: &str, body: &str, step: &str, code: i32) -> (String, String) {
     (kinds(&json), line(&json).replace(&server.url(), "URL"))
 }
 
+#[test]
+fn a_run_that_measured_nothing_fails_whatever_its_thresholds_say() {
+    let json = Steps::one("http://127.0.0.1:1", "{log: x}").run(1);
+    let reason = &json["outcome"]["reasons"][0];
+    assert_eq!(reason["kind"], "nothing_measured", "{reason}");
+    let step = "{if: 1 == 2, then: [{get: /}]}";
+    let steps =
+        Steps { head: "thresholds: [error_rate < 1%]\n", ..Steps::one("http://127.0.0.1:1", step) };
+    let json = steps.run(1);
+    assert_eq!(json["thresholds"][0]["passed"], false, "{json}");
+    assert_eq!(json["outcome"]["reasons"][0]["kind"], "nothing_measured", "{json}");
+    let json = Steps::one("http://127.0.0.1:1", "{exec: [sh, -c, 'exit 0']}").run(0);
+    assert_eq!(json["totals"]["count"], 1, "a program is measured");
+}
+
 /// The first line of a run's log.
 fn line(json: &Value) -> String {
     json["log"][0].as_str().unwrap_or_default().to_owned()

@@ -92,6 +92,16 @@ scenarios:
 }
 
 #[test]
+fn where_it_went_is_shown_of_a_request_without_a_connection_too() {
+    let plan = folder(
+        "target: http://127.0.0.1:1\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: '/x?y=z', name: up}]}}\n",
+    );
+    let output = squall(plan.path(), &["try", "plan.yaml"]);
+    let text = text(&output);
+    in_order(&text, &["· up ── http://127.0.0.1:1/x?y=z", "FAILED connect_refused"]);
+}
+
+#[test]
 fn every_hop_of_a_redirect_is_shown() {
     let server = target();
     let steps = "[{get: /redirect/2, redirects: 5}]";

@@ -107,8 +107,8 @@ pub struct Exchange {
     pub name: String,
     /// What no output may show of it, as far as it is known by then: who shows it has to mask those.
     pub secrets: Arc<Secrets>,
-    /// What was sent and received, in order: redirects and challenges, and what these led to. Empty if
-    /// nothing was sent.
+    /// What was sent and received, in order: redirects and challenges, and what these led to. The last request is
+    /// empty if there was no connection to send it on; empty: it did not come to that.
     pub hops: Vec<Hop>,
     /// Status code, 0 where none came; a program's exit code.
     pub status: i64,

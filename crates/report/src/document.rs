@@ -101,7 +101,8 @@ document! {
 
     /// A reason for which the run failed.
     FailureDocument {
-        /// `aborted`, `threshold`, `check`, `errors`, `every_request`, `expressions`, `stopped_by_plan` or `incomplete`.
+        /// `aborted`, `threshold`, `check`, `errors`, `every_request`, `nothing_measured`,
+        /// `expressions`, `stopped_by_plan` or `incomplete`.
         kind: String,
         /// Which threshold or check; null: none.
         name: Option<String>,

@@ -184,8 +184,10 @@ pub(crate) fn load_json(path: &Path) -> Result<RunDocument, LoadError> {
     let wrong = |reason: &dyn std::fmt::Display| LoadError(format!("{}: {reason}", path.display()));
     let text = fs::read(path).map_err(|error| wrong(&error))?;
     let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+    // Fields may be missing that a later version added, but none of these.
+    let is_result = ["meta", "outcome", "totals"].iter().all(|key| json[*key].is_object());
     match json["schema"].as_u64() {
-        Some(SCHEMA) => serde_json::from_value(json).map_err(|error| wrong(&error)),
+        Some(SCHEMA) if is_result => serde_json::from_value(json).map_err(|error| wrong(&error)),
         Some(later) if later > SCHEMA => Err(wrong(&"it was written by a later version of squall")),
         _ => Err(wrong(&"this is not the result of a run that this version can read")),
     }
@@ -319,6 +321,25 @@ mod tests {
         fs::write(&file, b"something else").expect("writable");
         assert!(load(&path).is_err());
         fs::remove_dir_all(&base).expect("it was there");
+    }
+
+    #[test]
+    fn what_is_no_result_is_refused() {
+        let name = format!("squall-no-result-{}.json", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let whole = r#"{"schema": 2, "meta": {}, "outcome": {}, "totals": {}}"#;
+        for (text, is_result) in [
+            (r#"{"schema": 2}"#, false),
+            (r#"{"schema": 2, "meta": {}, "outcome": {"passed": true}}"#, false),
+            ("[2]", false),
+            (whole, true),
+        ] {
+            fs::write(&path, text).expect("writable");
+            let loaded = load(&path);
+            assert_eq!(loaded.is_ok(), is_result, "{text}");
+            assert!(loaded.is_ok() || loaded.is_err_and(|own| own.0.contains("not the result")));
+        }
+        fs::remove_file(&path).expect("it was there");
     }
 
     #[test]

@@ -396,7 +396,7 @@ fn validity(out: &mut String, run: &RunDocument, show: &Show) {
     }
 }
 
-/// Whether the run passed, and if not, why.
+/// Whether the run passed, and if not, why; of one that was interrupted, whether it did up to then.
 fn outcome(out: &mut String, run: &RunDocument, show: &Show) {
     let reasons: Vec<&str> = run.outcome.reasons.iter().map(|own| own.text.as_str()).collect();
     let ((plain, color), why) = match reasons.split_first() {
@@ -404,6 +404,10 @@ fn outcome(out: &mut String, run: &RunDocument, show: &Show) {
         None if !run.thresholds.is_empty() => (("passed", "32"), "all thresholds passed"),
         None if run.validity == NONE => (("passed", "32"), "there was nothing to judge"),
         None => (("passed", "32"), "no check failed and no request was an error"),
+    };
+    let ((plain, color), why) = match run.interrupted {
+        true => (("INTERRUPTED", "33;1"), format!("up to then the run {plain}: {why}")),
+        false => ((plain, color), why.to_owned()),
     };
     let mut text = String::new();
     paragraph(&mut text, " run         ", &format!("{plain}: {why}"), show.width());

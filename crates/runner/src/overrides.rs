@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use squall_plan::model::{End, Load, Plan, Stage};
+use squall_plan::model::{Closed, End, Load, Plan, Stage};
 use squall_plan::yaml::Loaded;
 
 use crate::error::Error;
@@ -13,7 +13,7 @@ use crate::plans;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LoadOverrides {
     /// Virtual users of all closed workloads together, which share them as the plan's numbers have it, each at least
-    /// one; and most users of each open workload.
+    /// one. Open workloads keep theirs.
     pub users: Option<u64>,
     /// Arrivals per second of all open workloads together, which share them likewise.
     pub rate: Option<f64>,
@@ -42,7 +42,7 @@ impl LoadOverrides {
     fn apply(&self, plan: &mut Plan) -> Result<(), Error> {
         let mut loads = plans::loads(plan);
         if let Some(users) = self.users {
-            set_users(&mut loads, users);
+            set_users(&mut loads, users)?;
         }
         if let Some(rate) = self.rate {
             set_rate(&mut loads, rate)?;
@@ -59,28 +59,63 @@ impl LoadOverrides {
     }
 }
 
-/// Shares users over the closed loads.
-fn set_users(loads: &mut [&mut Load], users: u64) {
-    let total: f64 = loads
-        .iter()
-        .map(|load| match load {
-            Load::Closed(closed) => peak(&closed.stages, closed.users.map(|users| users as f64)),
-            Load::Open(_) => 0.0,
+/// Shares users over the closed loads: at the peak of each at least one, and of all together as many as asked for.
+fn set_users(loads: &mut [&mut Load], users: u64) -> Result<(), Error> {
+    let mut closed: Vec<&mut Closed> = loads
+        .iter_mut()
+        .filter_map(|load| match load {
+            Load::Closed(closed) => Some(closed),
+            Load::Open(_) => None,
         })
-        .sum();
-    let factor = users as f64 / total;
-    for load in loads {
-        match load {
-            Load::Closed(closed) => {
-                closed.users =
-                    closed.users.map(|own| ((own as f64 * factor).round() as u64).max(1));
-                for stage in &mut closed.stages {
-                    stage.level = (stage.level * factor).round();
-                }
+        .collect();
+    if closed.is_empty() {
+        let text =
+            "--users: the plan has no load with users; arrivals per second are given with --rate";
+        return Err(Error::input(text));
+    }
+    let peaks: Vec<f64> = closed
+        .iter()
+        .map(|load| peak(&load.stages, load.users.map(|users| users as f64)))
+        .collect();
+    let Some(shares) = shares(users, &peaks) else {
+        let text = format!(
+            "--users {users}: the plan has {}, and each needs at least one",
+            match closed.len() {
+                1 => "a load with users".to_owned(),
+                number => format!("{number} loads with users"),
             }
-            Load::Open(open) => open.max_users = users,
+        );
+        return Err(Error::input(text));
+    };
+    for ((load, share), peak) in closed.iter_mut().zip(shares).zip(peaks) {
+        let factor = share as f64 / peak;
+        load.users = load.users.map(|own| ((own as f64 * factor).round() as u64).max(1));
+        for stage in &mut load.stages {
+            stage.level = (stage.level * factor).round();
         }
     }
+    Ok(())
+}
+
+/// Whole numbers in proportion to weights, each at least 1, that add up to `total`; what is left over after rounding
+/// down goes to those with the largest remainders. `None`: there are more weights than that.
+fn shares(total: u64, weights: &[f64]) -> Option<Vec<u64>> {
+    let spare = total.checked_sub(weights.len() as u64)?;
+    let sum: f64 = weights.iter().sum();
+    // What each is to have beyond its first one.
+    let wanted: Vec<f64> =
+        weights.iter().map(|weight| (total as f64 * weight / sum - 1.0).max(0.0)).collect();
+    let all: f64 = wanted.iter().sum();
+    let exact: Vec<f64> =
+        wanted.iter().map(|own| if all > 0.0 { own * spare as f64 / all } else { 0.0 }).collect();
+    let mut shares: Vec<u64> = exact.iter().map(|own| own.floor() as u64 + 1).collect();
+    let left = total.saturating_sub(shares.iter().sum()) as usize;
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|a, b| exact[*b].fract().total_cmp(&exact[*a].fract()));
+    for at in order.into_iter().cycle().take(left) {
+        shares[at] += 1;
+    }
+    Some(shares)
 }
 
 /// Shares a rate over the open loads.
@@ -108,7 +143,8 @@ fn set_rate(loads: &mut [&mut Load], rate: f64) -> Result<(), Error> {
 
 /// The highest level of a load; 1 where it says none.
 fn peak(stages: &[Stage], own: Option<f64>) -> f64 {
-    stages.iter().map(|stage| stage.level).chain(own).reduce(f64::max).unwrap_or(1.0)
+    let highest = stages.iter().map(|stage| stage.level).chain(own).reduce(f64::max);
+    highest.filter(|level| *level > 0.0).unwrap_or(1.0)
 }
 
 /// Puts other ends in place of all that the load has.
@@ -168,11 +204,40 @@ scenarios:
                 Load::Open(open) => (Some(open.max_users), open.rate),
             })
             .collect();
-        assert_eq!(numbers, [(Some(6), None), (Some(2), None), (Some(8), Some(90.0))]);
+        assert_eq!(numbers, [(Some(6), None), (Some(2), None), (Some(5), Some(90.0))]);
         let closed =
             "target: builtin\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: /}]}}\n";
         let error = loads(closed, overrides).expect_err("nothing arrives");
         assert!(error.text.contains("no load with a rate"), "{error}");
+    }
+
+    #[test]
+    fn users_are_those_of_loads_with_users() {
+        let users = |text, users| {
+            loads(text, LoadOverrides { users: Some(users), ..LoadOverrides::default() })
+        };
+        let error = |text, number| users(text, number).expect_err("a refusal").text;
+        assert!(error(TWO, 1).contains("--users 1: the plan has 2 loads"), "{}", error(TWO, 1));
+        assert!(error(TWO, 0).contains("at least one"));
+        assert!(users(TWO, 2).is_ok());
+        let open = "target: builtin
+scenarios: {a: {load: {rate: 1/s, for: 1s, max_users: 9}, steps: [{get: /}]}}
+";
+        assert!(error(open, 5).contains("no load with users"), "{}", error(open, 5));
+    }
+
+    #[test]
+    fn shares_add_up() {
+        assert_eq!(shares(10, &[1.0, 1.0, 1.0]), Some(vec![4, 3, 3]));
+        assert_eq!(shares(2, &[30.0, 10.0]), Some(vec![1, 1]));
+        assert_eq!(shares(40, &[30.0, 10.0]), Some(vec![30, 10]));
+        assert_eq!(shares(4, &[100.0, 1.0, 1.0]), Some(vec![2, 1, 1]));
+        assert_eq!(shares(1, &[5.0, 5.0]), None);
+        for total in 3..500 {
+            let shares = shares(total, &[97.0, 2.0, 11.0]).expect("enough");
+            assert_eq!(shares.iter().sum::<u64>(), total, "{shares:?}");
+            assert!(shares.iter().all(|own| *own > 0), "{shares:?}");
+        }
     }
 
     #[test]

@@ -138,7 +138,11 @@ fn explain(error: &rustls::Error) -> String {
         rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
             "the other side does not speak TLS on this port: is it meant to be http://?".to_owned()
         }
-        rustls::Error::InvalidCertificate(Certificate::UnknownIssuer | Certificate::Other(_)) => {
+        rustls::Error::InvalidCertificate(Certificate::Other(reason)) => format!(
+            "invalid peer certificate: {}; trust it with `tls: {{ca: FILE}}`, or every certificate with {INSECURE}",
+            in_words(reason.0.as_ref())
+        ),
+        rustls::Error::InvalidCertificate(Certificate::UnknownIssuer) => {
             format!(
                 "{error}: it is self-signed, or nobody vouches for it whom this machine knows; trust it, or \
                  its authority, with `tls: {{ca: FILE}}`, or every certificate with {INSECURE}"
@@ -154,4 +158,20 @@ fn explain(error: &rustls::Error) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// What has no name in TLS, and is told as the checker's own word for it, such as `CaUsedAsEndEntity`.
+fn in_words(reason: &(dyn std::error::Error + 'static)) -> String {
+    if let Some(webpki::Error::CaUsedAsEndEntity) = reason.downcast_ref() {
+        return "it is self-signed, or that of an authority, which only vouches for others"
+            .to_owned();
+    }
+    let mut words = String::new();
+    for c in reason.to_string().chars() {
+        if c.is_ascii_uppercase() && words.ends_with(|before: char| before.is_ascii_lowercase()) {
+            words.push(' ');
+        }
+        words.push(c.to_ascii_lowercase());
+    }
+    words
 }

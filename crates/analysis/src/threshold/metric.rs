@@ -116,7 +116,8 @@ impl Metric {
         Some(exact(match self {
             Metric::Count => row.count as f64,
             Metric::Errors => row.errors as f64,
-            Metric::ErrorRate if row.count == 0 => 0.0,
+            // Of nothing there is no share.
+            Metric::ErrorRate if row.count == 0 => return None,
             Metric::ErrorRate => row.errors as f64 / row.count as f64,
             Metric::Rate if elapsed_s <= 0.0 => 0.0,
             Metric::Rate => row.count as f64 / elapsed_s,

@@ -155,6 +155,9 @@ impl Threshold {
                 format!("at least {}", self.shown_in(totals).show(value))
             }
             Some(Bounded { value, at_least: false }) => self.shown_in(totals).show(value),
+            None if self.subject.is_all() && self.metric == Metric::ErrorRate => {
+                "nothing was counted".to_owned()
+            }
             None if self.subject.is_all() => "no complete response was counted".to_owned(),
             None => format!("nothing was counted under `{}`", self.subject.text),
         };

@@ -60,6 +60,18 @@ fn thresholds_pass_or_fail() {
     }
 }
 
+#[test]
+fn of_no_requests_there_is_no_error_rate() {
+    let none = Totals::new();
+    let result = |text| Threshold::parse(text).expect("good").evaluate(&none, 10.0);
+    for text in ["error_rate < 1%", "error_rate >= 0"] {
+        let result = result(text);
+        assert_eq!((result.passed, result.value), (false, None), "{text}");
+        assert_eq!(result.shown, "nothing was counted");
+    }
+    assert!(result("errors == 0").passed, "a count of nothing is 0");
+}
+
 /// Of 1,000 requests 43 get no response within a second, all others within 2 ms.
 #[test]
 fn what_never_came_is_not_below_a_limit() {

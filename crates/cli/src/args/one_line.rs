@@ -1,5 +1,6 @@
 //! Load on one URL, without a plan.
 
+use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -8,7 +9,7 @@ use squall_plan::model::HttpVersion;
 
 use super::Arguments;
 use super::options::Output;
-use super::values::{duration, rate};
+use super::values::{duration, length, rate};
 
 /// Load on one URL, without a plan.
 #[derive(Debug, Args)]
@@ -17,13 +18,13 @@ pub struct OneLine {
     #[arg(required = true, value_parser = url)]
     pub url: Option<String>,
     /// Virtual users, each with a connection of its own.
-    #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10)]
+    #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub users: u64,
     /// How long, such as 30s or 5m [default: 10s unless -n is given].
-    #[arg(short = 'd', long = "duration", alias = "for", value_name = "TIME", value_parser = duration)]
+    #[arg(short = 'd', long = "duration", alias = "for", value_name = "TIME", value_parser = length)]
     pub duration: Option<Duration>,
     /// How many requests in all.
-    #[arg(short = 'n', long, value_name = "REQUESTS", conflicts_with = "duration")]
+    #[arg(short = 'n', long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "duration")]
     pub requests: Option<u64>,
     /// Requests at this rate, such as 500/s, however long responses take; USERS is then the most
     /// requests in flight.
@@ -60,22 +61,43 @@ pub struct OneLine {
 /// A URL, or a host. A bare word is more likely a command that was mistyped.
 fn url(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if is_file(text) {
+        let hint = format!(
+            "to run it as a plan, write `squall run {text}`; a host's URL begins with http://"
+        );
+        return Err(format!("this names a file, and is no URL: {hint}"));
+    }
     if text == "localhost" || !text.chars().all(is_word) {
         return Ok(text.to_owned());
     }
     let command = <Arguments as clap::CommandFactory>::command();
-    let known = command.get_subcommands().map(clap::Command::get_name).chain(["help"]);
+    let known = command.get_subcommands().map(clap::Command::get_name).chain(["help", "version"]);
     let hint = match text {
-        "version" => "did you mean `--version`?".to_owned(),
         "start" | "exec" => "did you mean `run`?".to_owned(),
         "validate" | "lint" => "did you mean `check`?".to_owned(),
         "serve" | "server" => "did you mean `target`?".to_owned(),
         _ => match nearest(text, known) {
+            Some("version") => "did you mean `--version`?".to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("for a host of this name write http://{text}/"),
         },
     };
     Err(format!("no such command, and no URL: {hint}"))
+}
+
+/// Whether a text without a scheme names a file: one that is there, or what looks like the path of a plan.
+fn is_file(text: &str) -> bool {
+    if text.contains("://") || text == "localhost" {
+        return false;
+    }
+    // What has a dot or a port before its first slash is a host, whatever its path ends in.
+    let is_of_host = text
+        .split_once('/')
+        .is_some_and(|(host, _)| host == "localhost" || host.contains(['.', ':']));
+    let ends_as_plan = [".yaml", ".yml", ".jmx", ".json"]
+        .iter()
+        .any(|end| text.to_ascii_lowercase().ends_with(end));
+    text.starts_with(['.', '/']) || (ends_as_plan && !is_of_host) || Path::new(text).is_file()
 }
 
 /// The version of HTTP that connections speak.
@@ -97,6 +119,52 @@ impl From<HttpFlag> for HttpVersion {
             HttpFlag::V1 => HttpVersion::V1,
             HttpFlag::V2 => HttpVersion::V2,
             HttpFlag::Auto => HttpVersion::Auto,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_no_url() {
+        for file in [
+            "shop.yaml",
+            "Shop.YML",
+            "a.jmx",
+            "plans/a.json",
+            "./nofile",
+            "../a",
+            "/a/b",
+            "Cargo.toml",
+        ] {
+            let error = url(file).expect_err(file);
+            assert!(error.contains(&format!("`squall run {file}`")), "{error}");
+        }
+        let hosts = [
+            "localhost",
+            "a.example",
+            "http://a/b.json",
+            "127.0.0.1:80/b.json",
+            "localhost/b.json",
+            "[::1]:80/",
+        ];
+        for host in hosts {
+            assert_eq!(url(host).as_deref(), Ok(host));
+        }
+    }
+
+    #[test]
+    fn a_word_is_a_command_that_was_mistyped() {
+        for (word, meant) in [
+            ("rnu", "`run`"),
+            ("verison", "`--version`"),
+            ("version", "`--version`"),
+            ("lint", "`check`"),
+        ] {
+            let error = url(word).expect_err(word);
+            assert!(error.contains(meant), "{error}");
         }
     }
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use squall_runner::LoadOverrides;
 
 use super::options::{Output, RuntimeOptions, Variables};
-use super::values::{duration, rate};
+use super::values::{duration, length, rate};
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -15,8 +15,9 @@ pub struct Run {
     pub plan: PathBuf,
     #[command(flatten)]
     pub variables: Variables,
-    /// Virtual users in place of the plan's, shared over its scenarios in the plan's proportions.
-    #[arg(long, value_name = "N")]
+    /// Virtual users in place of the plan's, shared over its closed workloads in the plan's proportions, each at
+    /// least one.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub users: Option<u64>,
     /// Arrivals in place of the plan's, such as 50/s, shared over its open workloads in the plan's proportions.
     #[arg(long, value_name = "RATE", value_parser = rate)]
@@ -28,7 +29,7 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub iterations: Option<u64>,
     /// Length of the load in place of the plan's ends.
-    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = length)]
     pub duration: Option<Duration>,
     #[command(flatten)]
     pub output: Output,
@@ -61,7 +62,7 @@ pub struct Limit {
     #[arg(long, value_name = "B")]
     pub to: Option<String>,
     /// Length of a step; its first fifth is not measured.
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
+    #[arg(long, value_name = "TIME", value_parser = length, default_value = "30s")]
     pub step: Duration,
     /// Most steps.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]

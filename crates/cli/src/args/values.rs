@@ -14,6 +14,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     squall_base::units::parse_duration(text).map_err(|error| error.to_string())
 }
 
+/// A length of load, in which something can happen.
+pub fn length(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("a load needs a length above 0".to_owned()),
+        length => Ok(length),
+    }
+}
+
 /// The size of the copies in the request log: each is in memory until it is written.
 pub fn logged_size(text: &str) -> Result<u64, String> {
     let size = squall_base::units::parse_size(text).map_err(|error| error.to_string())?;
@@ -81,11 +89,14 @@ pub fn format(text: &str) -> Result<Format, String> {
     }
 }
 
-/// Reads a rate.
+/// Reads a rate, above 0.
 pub fn rate(text: &str) -> Result<f64, String> {
     // People type `-r 500` as well as `-r 500/s`.
     let text = if text.contains('/') { text.to_owned() } else { format!("{text}/s") };
-    squall_base::units::parse_rate(&text).map_err(|error| error.to_string())
+    match squall_base::units::parse_rate(&text).map_err(|error| error.to_string())? {
+        rate if rate > 0.0 => Ok(rate),
+        _ => Err("a load needs a rate above 0".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +111,15 @@ mod tests {
             [("main", "NAME=VALUE"), ("=x", "may have"), ("a b=x", "may have"), ("a=", "no value")]
         {
             assert!(read(text).is_err_and(|error| error.contains(word)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_load_has_a_rate_and_a_length() {
+        assert_eq!((rate("500"), rate("30/m")), (Ok(500.0), Ok(0.5)));
+        assert_eq!(length("90s"), Ok(Duration::from_secs(90)));
+        for refused in [rate("0").map(drop), rate("0/s").map(drop), length("0s").map(drop)] {
+            assert!(refused.is_err_and(|error| error.contains("above 0")));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Rows of data files. Of a file with few values the rows are kept, of a small one its bytes, and of a
 //! large one nothing but the places of some rows: memory has a limit, however many rows there are.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -132,6 +133,9 @@ impl Source {
         };
         let mut rows = Rows::new(input, format);
         let columns = rows.columns()?;
+        if let Some(twice) = twice(&columns) {
+            return Err(format!("the column `{twice}` is there twice: which one is meant?"));
+        }
         let mut kept = bytes.is_some().then(Vec::new);
         let (mut places, mut count) = (Places::new(MAX_PLACES), 0);
         loop {
@@ -261,6 +265,12 @@ impl Reader {
     }
 }
 
+/// A name that several columns have.
+fn twice(columns: &[String]) -> Option<&str> {
+    let mut seen = HashSet::new();
+    columns.iter().find(|name| !name.is_empty() && !seen.insert(name.as_str())).map(String::as_str)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,6 +299,18 @@ mod tests {
 
     fn cells(row: &Row) -> Vec<String> {
         row.0.iter().map(Value::to_string).collect()
+    }
+
+    #[test]
+    fn a_column_is_there_once() {
+        let file = Temporary::new("twice.csv", "a,b,a,,\n1,2,3,,\n");
+        let error = Source::open(&file.0, &of_form(Csv::default())).expect_err("`a` twice");
+        assert!(error.contains("the column `a` is there twice"), "{error}");
+        // Columns without a name cannot be asked for.
+        let file = Temporary::new("unnamed.csv", "a,,\n1,,\n");
+        assert!(Source::open(&file.0, &of_form(Csv::default())).is_ok());
+        let columns = Some(vec!["x".into(), "x".into()]);
+        assert!(Source::open(&file.0, &of_form(Csv { columns, ..Csv::default() })).is_err());
     }
 
     #[test]

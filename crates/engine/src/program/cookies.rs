@@ -16,6 +16,9 @@ impl<'p> Compiler<'p> {
         let (url, domain, path) =
             (optional(&cookie.url)?, optional(&cookie.domain)?, optional(&cookie.path)?);
         if url.is_none() && domain.is_none() && self.target.is_none() {
+            if self.has_target() {
+                return None;
+            }
             let message = "this cookie is for the target's host, and the plan has no target";
             self.error(cookie.name.span(), message.to_owned(), "add `domain`, or `url`");
             return None;

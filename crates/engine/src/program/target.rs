@@ -30,9 +30,9 @@ impl Compiler<'_> {
             (None, Some(Target::Builtin)) => "http://builtin.invalid".to_owned(),
             (None, None) => return,
         };
-        let span = match &plan.target {
-            Some(Target::Url(template)) => template.span(),
-            _ => Span::default(),
+        let (what, span) = match (&self.options.target, &plan.target) {
+            (None, Some(Target::Url(template))) => ("target", template.span()),
+            _ => ("--target", Span::default()),
         };
         match url::parse(&text) {
             Ok(url::Location { origin, path, .. }) => {
@@ -43,10 +43,15 @@ impl Compiler<'_> {
             }
             Err(error) => self.error(
                 span,
-                format!("invalid target `{text}`: {error}"),
+                format!("invalid {what} `{text}`: {error}"),
                 "write it as http://host:port or https://host",
             ),
         }
+    }
+
+    /// Whether there is a target to go by; if it was not found then, what is wrong with it has been noted.
+    pub(super) fn has_target(&self) -> bool {
+        self.options.target.is_some() || self.plan.target.is_some()
     }
 
     pub(super) fn find_proxy(&mut self) {

@@ -45,7 +45,8 @@ impl Copy {
         self.trace.bytes as u64
     }
 
-    /// A request is sent. One that got no response is repeated: that is not told.
+    /// A request is sent, or is about to be: of what, nothing is known yet. One that got no response is repeated: that
+    /// is not told.
     pub(super) fn sent(&mut self, url: String, slices: &[&[u8]], reused: bool) {
         let mut hop = Hop { url, reused, ..Hop::default() };
         for slice in slices {

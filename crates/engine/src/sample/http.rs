@@ -197,6 +197,10 @@ async fn attempt(
 ) -> Result<Received, Attempt> {
     let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
     let throttled = Throttled::of(worker, user, in_flight);
+    // Whoever watches is told where it goes even if no connection comes about.
+    if let Some(copy) = frame.copy() {
+        copy.sent(worker.url(op, route), &[], false);
+    }
     let (mut borrowed, message) = begin(frame, op, route, throttled.as_ref(), fresh).await?;
     let Message { form, mut stream } = message;
     let used = borrowed.used();

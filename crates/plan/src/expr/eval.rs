@@ -226,7 +226,11 @@ fn index_of<'a>(value: Evaluated<'a>, index: &Evaluated<'_>) -> Result<Evaluated
             )));
         }
     };
-    found.map(Evaluated::Own).ok_or_else(|| EvalError::new("the index is out of range"))
+    let missing = match value.as_ref() {
+        ValueRef::Map(_) => "the map does not have this key",
+        _ => "the index is out of range",
+    };
+    found.map(Evaluated::Own).ok_or_else(|| EvalError::new(missing))
 }
 
 fn over(which: Macro, list: &Evaluated<'_>, body: &Tree, cx: Context<'_, '_>) -> Result<Value> {

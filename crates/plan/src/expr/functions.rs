@@ -178,9 +178,12 @@ functions! {
         }
         Ok(Value::Int(random::poisson(mean, || random::uniform(scope.random()))))
     };
-    "random_string" 1..=2, false, "a string of so many random letters and digits: random_string(8); of other characters: random_string(8, \"01\")", |a, scope| {
+    "random_string" 1..=2, false, "a string of so many random letters and digits, at most 1,048,576: random_string(8); of other characters: random_string(8, \"01\")", |a, scope| {
         const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-        let length = whole(&a[0])?.clamp(0, 1 << 20);
+        let length = whole(&a[0])?;
+        if !(0..=MAX_RANDOM_STRING).contains(&length) {
+            return Err(EvalError::new("random_string() makes from 0 to 1048576 characters"));
+        }
         let letters: Vec<char> = match a.get(1) {
             Some(letters) => text(letters)?.chars().collect(),
             None => LETTERS.chars().collect(),
@@ -317,6 +320,8 @@ fn whole(value: &Evaluated<'_>) -> Result<i64> {
 
 /// The largest mean of `random_poisson`: to draw takes time in proportion to it.
 const MAX_POISSON_MEAN: f64 = 1e6;
+/// Most characters of a random string.
+const MAX_RANDOM_STRING: i64 = 1 << 20;
 
 /// A number that is neither infinite nor NaN.
 fn finite(value: &Evaluated<'_>) -> Result<f64> {

@@ -147,7 +147,9 @@ fn keys_of_maps_are_texts_ints_and_bools() {
         ("{[1]: 1}", "found a list"),
         ("{1.5: 1}", "found a double"),
         ("{1: 1, 1.0: 2}", "the key `1` twice"),
-        ("{1: 1}[2]", "out of range"),
+        ("{1: 1}[2]", "does not have this key"),
+        ("{1: 1}['1']", "does not have this key"),
+        ("[1][2]", "the index is out of range"),
         ("{1: 1}[list]", "cannot index a map with a list"),
         ("{unset: 1}", "`unset` has no value"),
     ] {
@@ -226,6 +228,8 @@ fn digests_have_formats_and_raw_ones_are_keys() {
         ("form_decode('%4')", "two hexadecimal digits"),
         ("fail('no host')", "no host"),
         ("random_string(3, '')", "characters to choose from"),
+        ("random_string(1000000000)", "from 0 to 1048576"),
+        ("random_string(-1)", "from 0 to 1048576"),
         ("date(0, '%q')", "`%q` is no part of a date"),
         ("md5(unset)", "`unset` has no value"),
     ] {

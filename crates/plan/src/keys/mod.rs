@@ -387,8 +387,12 @@ impl Reading<'_> {
                 (at(key), format!("`{key}` only applies together with `{other}`"), help)
             }
             Rule::AnyOf(keys, message, help) if !keys.iter().any(|key| has(key).is_some()) => {
-                let diagnostic = Diagnostic::error(self.node.span, message).with_help(help);
-                return self.explained.push(diagnostic);
+                let empty = keys.iter().find_map(|key| Some((key, self.node.key_span(key)?)));
+                let diagnostic = match empty {
+                    Some((key, span)) => Diagnostic::error(span, format!("`{key}` is empty")),
+                    None => Diagnostic::error(self.node.span, message),
+                };
+                return self.explained.push(diagnostic.with_help(help));
             }
             Rule::OnlyWith { key, other, word, help }
                 if has(key).is_some() && !is_word(other, word) =>

@@ -212,7 +212,7 @@ pub enum Auth {
     },
     /// `Authorization: Bearer ...`, RFC 6750.
     Bearer(Template),
-    /// RFC 7616: MD5, SHA-256 and their -sess variants, qop=auth.
+    /// RFC 7616: MD5, SHA-256, SHA-512-256 and their -sess variants, qop=auth and auth-int.
     Digest {
         /// User name.
         user: Template,
@@ -249,8 +249,8 @@ impl Union for Auth {
             }
             Auth::Basic { user, password } => ("basic", "HTTP Basic (RFC 7617).", user, password),
             Auth::Digest { user, password } => {
-                let about =
-                    "HTTP Digest (RFC 7616): MD5, SHA-256 and their -sess variants, qop=auth.";
+                let about = "HTTP Digest (RFC 7616): MD5, SHA-256, SHA-512-256 and their -sess variants, qop=auth and \
+                             auth-int.";
                 ("digest", about, user, password)
             }
         };

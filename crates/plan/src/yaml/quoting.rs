@@ -2,7 +2,10 @@
 
 /// What to do about a line that YAML does not read; empty if nothing is known.
 pub(super) fn help(line: &str) -> &'static str {
-    let line = unquoted(line);
+    let (line, goes_on) = unquoted(line);
+    if goes_on {
+        return "a text that begins with a quote ends at the next one: put quotes around all of it, as in '\"a\" == b'";
+    }
     let begins_value = |sign: char| {
         let before =
             [format!(": {sign}"), format!("- {sign}"), format!("[{sign}"), format!(", {sign}")];
@@ -28,20 +31,46 @@ pub(super) fn help(line: &str) -> &'static str {
     ""
 }
 
-/// A line without what stands in quotes, and without its comment.
-fn unquoted(line: &str) -> String {
-    let mut quote = None;
-    let mut out = String::new();
+/// A line without texts in quotes and without its comment, and whether a text goes on behind its quotes. A quote
+/// within a text that does not begin with one is a part of it.
+fn unquoted(line: &str) -> (String, bool) {
+    let (mut out, mut depth) = (String::new(), 0_u32);
+    let (mut quote, mut has_ended, mut goes_on, mut before) = (None, false, false, ' ');
     for c in line.chars() {
         match quote {
-            Some(open) if c == open => quote = None,
+            Some(open) if c == open && !(open == '"' && before == '\\') => {
+                (quote, has_ended) = (None, true);
+            }
             Some(_) => {}
-            None if matches!(c, '"' | '\'') => quote = Some(c),
+            // Within quotes, two of them stand for one.
+            None if has_ended && c == '\'' && before == c => quote = Some(c),
+            None if matches!(c, '"' | '\'') && !has_ended && begins_text(&out, depth) => {
+                quote = Some(c);
+            }
             None if c == '#' && out.ends_with(' ') => break,
-            None => out.push(c),
+            None => {
+                goes_on |= has_ended && !c.is_whitespace() && !",:]}".contains(c);
+                has_ended &= c.is_whitespace();
+                match c {
+                    '[' | '{' if begins_text(&out, depth) => depth += 1,
+                    ']' | '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                out.push(c);
+            }
         }
+        before = c;
     }
-    out
+    (out, goes_on)
+}
+
+/// Whether what comes behind a part of a line, within so many brackets of YAML's, begins a text.
+fn begins_text(part: &str, depth: u32) -> bool {
+    let before = part.trim_end();
+    before.chars().all(|c| matches!(c, ' ' | '-'))
+        || before.ends_with(": -")
+        || (before.ends_with(':') && before != part)
+        || (depth > 0 && before.ends_with([',', ':', '[', '{']))
 }
 
 #[cfg(test)]
@@ -58,6 +87,14 @@ mod tests {
             ("\tget: /", "tabs"),
             ("name: @x", "one of"),
             ("name: x # ${a}", ""),
+            ("check: body.contains(\"a: b\")", "`: `"),
+            ("  check: header('a: b') == f(a, \"c\")", "`: `"),
+            ("check: \"status\" == 200", "begins with a quote"),
+            ("  - 'a' + b", "begins with a quote"),
+            ("- {check: 'a: b'}", ""),
+            ("name: 'it''s: this' # and that: too", ""),
+            ("name: \"a \\\" b: c\"", ""),
+            ("\"a\": [\"b: c\", 'd: e']", ""),
         ] {
             let help = help(line);
             assert!(help.contains(word) && (help.is_empty() == word.is_empty()), "{line}: {help}");

@@ -194,6 +194,11 @@ fn what_is_wrong_is_shown() {
         ),
         ("name: x\n".to_owned(), "1:1", "a plan needs `scenarios`"),
         ("scenarios: {a: {load: {users: 1}, steps: [{get: /}]}}".to_owned(), "1:23", "never ends"),
+        (
+            "scenarios: {a: {load: {users: 1, for: }, steps: [{get: /}]}}".to_owned(),
+            "1:34",
+            "`for` is empty",
+        ),
         ("scenarios: {a: {steps: [{get: /}]}}".to_owned(), "1:16", "has no load"),
         (scenario("      - gte: /"), "5:9", "did you mean `get`"),
         (scenario("      - think: 5"), "5:16", "invalid duration `5`"),

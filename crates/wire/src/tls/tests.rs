@@ -73,6 +73,19 @@ fn refused(
 }
 
 #[test]
+fn what_is_wrong_with_a_certificate_is_said_in_words() {
+    let said = |error: webpki::Error| {
+        let other = rustls::OtherError(Arc::new(error));
+        explain(&rustls::CertificateError::Other(other).into())
+    };
+    let of_authority = said(webpki::Error::CaUsedAsEndEntity);
+    assert!(of_authority.contains("self-signed, or that of an authority"), "{of_authority}");
+    let other = said(webpki::Error::UnsupportedCertVersion);
+    assert!(other.contains("certificate: unsupported cert version; trust it with"), "{other}");
+    assert!(!other.contains("Other"), "{other}");
+}
+
+#[test]
 fn a_certificate_of_version_1_is_trusted_where_the_plan_names_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let ca = folder.path().join("ca.pem");

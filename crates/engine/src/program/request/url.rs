@@ -33,6 +33,9 @@ impl<'p> Compiler<'p> {
             return None;
         }
         if on_target && self.target.is_none() {
+            if self.has_target() {
+                return None;
+            }
             let message = "this path needs a target, and the plan has none".to_owned();
             self.error(request.url.span(), message, "add `target: http://...`, or give --target");
             return None;
