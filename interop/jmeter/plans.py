@@ -290,6 +290,20 @@ def asserts_json(name, path, expected, regex=True, invert=False):
     return element("JSONPathAssertion", name, inner, attributes='guiclass="JSONPathAssertionGui"')
 
 
+def program(name, command, *arguments, expected=None, **more):
+    def list_of(pairs):
+        inner = "".join(f'<elementProp name="" elementType="Argument">{text("Argument.name", n)}{text("Argument.value", v)}'
+                        f'{text("Argument.metadata", "=")}</elementProp>' for n, v in pairs)
+        return f'<collectionProp name="Arguments.arguments">{inner}</collectionProp>'
+    inner = text("SystemSampler.command", command) + flag("SystemSampler.checkReturnCode", expected is not None)
+    inner += text("SystemSampler.expectedReturnCode", expected or 0)
+    inner += f'<elementProp name="SystemSampler.arguments" elementType="Arguments">{list_of(("", a) for a in arguments)}</elementProp>'
+    environment = list_of(more.pop("environment", {}).items())
+    inner += f'<elementProp name="SystemSampler.environment" elementType="Arguments">{environment}</elementProp>'
+    inner += "".join(text(f"SystemSampler.{n}", v) for n, v in more.items())
+    return element("SystemSampler", name, inner, attributes='guiclass="SystemSamplerGui"')
+
+
 def java(name, of, **values):
     inner = "".join(f'<elementProp name="{n}" elementType="Argument">{text("Argument.name", n)}{text("Argument.value", v)}'
                     f'{text("Argument.metadata", "=")}</elementProp>' for n, v in values.items())
@@ -594,6 +608,11 @@ PLANS = {
             request("texts", "/a", "POST", raw="${home} [${none}] ${__BeanShell(System.getProperty(\"user.dir\"))} ${__BeanShell(File.separator)}")
             + csv_data("${__BeanShell(import org.apache.jmeter.services.FileServer; FileServer.getFileServer().getBaseDir();)}/users.csv", "id,name")
             + request("row", "/${id}/${name}"))),
+    "programs, and their exit codes": plan(group(
+        program("good", "true") + program("bad", "false", expected=0) + program("whatever", "false")
+        + program("meant", "sh", "-c", "exit 3", expected=3) + program("lost", "/nowhere/at/all")
+        + program("told", "sh", "-c", "test $GREETING = hello && test $PWD = /", expected=0, environment={"GREETING": "hello"}, directory="/")
+        + request("after", "/${JMeterThread.last_sample_ok}"), loops=2)),
     "the samplers of a Java Request that JMeter has itself": plan(group(
         java("test", "JavaTest", Sleep_Time="5", Sleep_Mask="0x3") + java("sleep", "SleepTest", SleepTime="5", SleepMask="1")
         + java("labelled", "JavaTest", Sleep_Time="1", Sleep_Mask="0", Label="its own label") + request("after", "/a"), loops=2)),

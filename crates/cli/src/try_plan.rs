@@ -69,6 +69,8 @@ fn only_scenario(plan: &mut Plan, name: Option<&str>) -> Result<(), CommandError
     let known: Vec<String> =
         plan.scenarios.iter().map(|scenario| scenario.name.value.clone()).collect();
     plan.scenarios.retain(|scenario| scenario.name.value == *name);
+    // They may be about another one, and nobody judges a try.
+    plan.thresholds.clear();
     match plan.scenarios.is_empty() {
         false => Ok(()),
         true => {

@@ -167,7 +167,7 @@ fn a_bad_plan_is_shown_with_its_place() {
 #[test]
 fn what_cannot_have_been_meant_is_a_warning() {
     let folder = tempfile::tempdir().expect("a folder");
-    let plan = "target: http://127.0.0.1:9\nvars: {used: 1, idle: 2}\ndata: {rows: {csv: rows.csv}}\nscenarios:\n  a:\n    load: {users: 1, for: 1s}\n    steps:\n      - get: /\n        name: home\n        headers: {X: \"${used}\"}\nthresholds: [p99 < 5ms, p99(hom) < 5ms, p99(home) < 5ms]\n";
+    let plan = "target: http://127.0.0.1:9\nvars: {used: 1, idle: 2}\ndata: {rows: {csv: rows.csv}}\nscenarios:\n  a:\n    load: {users: 1, for: 1s}\n    steps:\n      - get: /\n        name: home\n        headers: {X: \"${used}\"}\nthresholds: [p99 < 5ms, p99(home) < 5ms]\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     std::fs::write(folder.path().join("rows.csv"), "a\n1\n").expect("writable");
     let output = squall(folder.path(), &["check", "plan.yaml"]);
@@ -176,12 +176,41 @@ fn what_cannot_have_been_meant_is_a_warning() {
     for warning in [
         "plan.yaml:2:17: warning: the variable `idle` is never used",
         "plan.yaml:3:8: warning: the data source `rows` is never used",
-        "plan.yaml:11:25: warning: no request or group is named `hom`",
-        "did you mean `home`?",
     ] {
         assert!(text.contains(warning), "{warning}: {text}");
     }
-    assert_eq!(text.matches("warning").count(), 3, "{text}");
+    assert_eq!(text.matches("warning").count(), 2, "{text}");
+}
+
+#[test]
+fn a_threshold_about_nothing_is_an_error_before_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (threshold, error) in [
+        ("p99(hom) < 5ms", "no request or group is named `hom`"),
+        ("p99(hom) < 5ms", "did you mean `home`?"),
+        ("p99(scenario: b) < 5ms", "no scenario is named `b`"),
+        ("p99(kind: group) < 5ms", "nothing in this plan is what this threshold is about"),
+        ("p99(home, group: shop) < 5ms", "nothing in this plan is what this threshold is about"),
+    ] {
+        let plan = format!(
+            "target: http://127.0.0.1:9\nscenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n      - get: /\n        name: home\nthresholds: [\"{threshold}\"]\n"
+        );
+        std::fs::write(folder.path().join("plan.yaml"), &plan).expect("writable");
+        let output = squall(folder.path(), &["run", "plan.yaml"]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("plan.yaml:8:14: error") && text.contains(error), "{text}");
+        // A name that only the run knows may be the one.
+        let plan = plan.replace("name: home", "name: \"${iteration}\"");
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let output = squall(folder.path(), &["check", "plan.yaml"]);
+        let is_name = threshold.starts_with("p99(hom)");
+        assert_eq!(
+            output.status.success(),
+            is_name || !threshold.contains("scenario"),
+            "{threshold}"
+        );
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Stretch<'_, '_> {
     /// Begins a loop over a list, which is kept as it is now.
     pub(super) fn each(&mut self, of: &BoundExpr, list: Slot, index: Register) {
         let value = of.eval(&self.scope());
-        let value = self.or_log(value.map(Some), None);
+        let value = self.or_log(value.map(Some), of.source(), None);
         self.set(list, value);
         *self.register(index) = 0;
     }
@@ -68,7 +68,7 @@ impl Stretch<'_, '_> {
     /// Goes on elsewhere unless a condition holds.
     pub(super) fn unless(&mut self, condition: &BoundExpr, to: Pc) {
         let holds = condition.test(&self.scope());
-        if !self.or_log(holds, false) {
+        if !self.or_log(holds, condition.source(), false) {
             self.strand.pc = to;
         }
     }

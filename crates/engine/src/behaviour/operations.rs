@@ -26,7 +26,7 @@ impl<'p> Stretch<'_, 'p> {
             Op::Think(think) => return Some(self.think(think, now)),
             Op::ThinkOfUser(template) => {
                 let think = program::think(template, &self.scope());
-                let think = self.or_log(think, Think::Fixed(Duration::ZERO));
+                let think = self.or_log(think, "think", Think::Fixed(Duration::ZERO));
                 return Some(self.think(&think, now));
             }
             Op::Pace(pace) => return self.pace(pace, now),
@@ -35,7 +35,7 @@ impl<'p> Stretch<'_, 'p> {
             Op::Set { slot, value } => {
                 let value = value.value(&self.scope());
                 // Without a value rather than with an old one, which nobody would notice.
-                let value = self.or_log(value.map(Some), None);
+                let value = self.or_log(value.map(Some), self.variable(*slot), None);
                 self.set(*slot, value);
             }
             Op::Repeat { times, counter, limit } => self.repeat(times, *counter, *limit),
@@ -70,7 +70,7 @@ impl<'p> Stretch<'_, 'p> {
             Op::ClearCache => drop(self.core.cache.take()),
             Op::SetCookie(cookie) => {
                 let set = session::set_cookie(self.program, self.core, cookie);
-                self.or_log(set, ());
+                self.or_log(set, "set_cookie", ());
             }
             Op::Log(text) => self.log(text),
             Op::Metric(metric) => self.record_metric(metric, now),
@@ -125,7 +125,7 @@ impl<'p> Stretch<'_, 'p> {
     fn log(&mut self, text: &BoundTemplate) {
         let mut line = Vec::new();
         let shown = text.show(&self.scope(), &mut line);
-        if !self.or_log(shown, true) {
+        if !self.or_log(shown, "log", true) {
             self.worker.recorder.count(|counters| counters.expressions_failed += 1);
         }
         self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
@@ -162,7 +162,7 @@ impl<'p> Stretch<'_, 'p> {
         let MetricKey { kind, scenario, name, .. } = &metric.key;
         let own = (!metric.tags.is_empty()).then(|| MetricKey::new(*kind, scenario, name, tags));
         let value = rendered.and(value).map(Some);
-        let Some(value) = self.or_log(value, None) else { return };
+        let Some(value) = self.or_log(value, &metric.key.name, None) else { return };
         let number = match (&value, metric.key.kind) {
             (Value::Int(number), _) => Some(*number as f64),
             (Value::Float(number), _) => Some(*number),
@@ -200,20 +200,28 @@ impl<'p> Stretch<'_, 'p> {
 
     /// A number that the plan has an expression for. What is none, or fails, is 0.
     pub(super) fn amount(&self, number: &BoundExpr) -> f64 {
-        let number = number.eval(&self.scope());
-        match self.or_log(number, Value::Int(0)) {
+        let value = number.eval(&self.scope());
+        match self.or_log(value, number.source(), Value::Int(0)) {
             Value::Int(number) => number as f64,
             Value::Float(number) => number,
             _ => 0.0,
         }
     }
 
-    /// A value, or what stands for it after the error was written to the run's log.
-    pub(super) fn or_log<T>(&self, result: Result<T, EvalError>, otherwise: T) -> T {
+    /// The name of a variable, for messages.
+    fn variable(&self, slot: Slot) -> &'p str {
+        match Place::of(slot) {
+            Place::Variable(index) => self.program.variables.get(index).map_or("", |name| name),
+            _ => "",
+        }
+    }
+
+    /// A value, or what stands for it after the error was written to the run's log, with what it was for.
+    pub(super) fn or_log<T>(&self, result: Result<T, EvalError>, what: &str, otherwise: T) -> T {
         result.unwrap_or_else(|error| {
             let name = &self.program.scenarios[self.core.scenario()].name;
             self.worker.recorder.count(|counters| counters.expressions_failed += 1);
-            self.worker.recorder.log(format!("scenario {name}: {error}"));
+            self.worker.recorder.log(format!("scenario {name}: {what}: {error}"));
             otherwise
         })
     }

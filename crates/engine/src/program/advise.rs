@@ -1,12 +1,12 @@
 //! What is not wrong with a plan but cannot have been meant: variables and data that nothing uses,
-//! rules about names that no request can have. Looks at the programs of all parts; no I/O.
+//! rules about names that things of several kinds have. Looks at the programs of all parts; no I/O.
 
 use squall_metrics::{RowKey, RowKind, Selector};
-use squall_plan::diagnostic::{Diagnostic, nearest};
+use squall_plan::diagnostic::Diagnostic;
 use squall_plan::model::Plan;
 use squall_plan::span::Span;
 
-use super::{Judged, NameOp, Op, Program};
+use super::{Judged, Program};
 
 /// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: what thresholds are about.
 pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
@@ -26,36 +26,14 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<
         .map(|(what, name)| unused(what, &name.value, name.span))
         .collect();
     let rows: Vec<RowKey> = programs.iter().flat_map(|program| program.names.keys()).collect();
-    let known = programs.iter().all(|program| program.names_are_known());
     for Judged { selector, span, .. } in judged {
-        found.extend(scenario(selector, plan, *span));
-        found.extend(name(selector, plan, &rows, known, *span));
+        found.extend(name(selector, plan, &rows, *span));
     }
     found
 }
 
-/// A scenario that there is not.
-fn scenario(selector: &Selector, plan: &Plan, span: Span) -> Option<Diagnostic> {
-    let own = selector.scenario.as_deref()?;
-    let names: Vec<&str> =
-        plan.scenarios.iter().map(|scenario| scenario.name.value.as_str()).collect();
-    let help = match nearest(own, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the scenarios of this plan are {}", names.join(", ")),
-    };
-    let strange =
-        || Diagnostic::warning(span, format!("no scenario is named `{own}`")).with_help(&help);
-    (!names.contains(&own)).then(strange)
-}
-
-/// A name that nothing has, or that things of several kinds have.
-fn name(
-    selector: &Selector,
-    plan: &Plan,
-    rows: &[RowKey],
-    known: bool,
-    span: Span,
-) -> Option<Diagnostic> {
+/// A name that things of several kinds have.
+fn name(selector: &Selector, plan: &Plan, rows: &[RowKey], span: Span) -> Option<Diagnostic> {
     let own = selector.name.as_deref()?;
     // With tags it is `name{key=value}`.
     let metric = own.split('{').next().unwrap_or(own);
@@ -64,14 +42,6 @@ fn name(
         rows.iter().filter(|key| key.name == own).map(|key| key.place.kind).collect();
     kinds.sort();
     kinds.dedup();
-    if known && kinds.is_empty() && !is_metric {
-        let names: Vec<&str> = rows
-            .iter()
-            .filter(|key| !matches!(key.place.kind, RowKind::Check | RowKind::Iteration))
-            .map(|key| key.name.as_str())
-            .collect();
-        return Some(strange(own, &names, span));
-    }
     if kinds.len() + usize::from(is_metric) < 2 || selector.kind.is_some() {
         return None;
     }
@@ -86,23 +56,4 @@ fn name(
         Diagnostic::warning(span, message)
             .with_help("add `kind:`, as in `p99(login, kind: group)`"),
     )
-}
-
-fn strange(name: &str, known: &[&str], span: Span) -> Diagnostic {
-    let help = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the names of this plan are {}", known.join(", ")),
-    };
-    Diagnostic::warning(span, format!("no request or group is named `{name}`")).with_help(&help)
-}
-
-impl Program {
-    /// Whether the names of all requests are known before the run.
-    fn names_are_known(&self) -> bool {
-        let known = |op: &Op| match op {
-            Op::Request(request) => matches!(request.name, NameOp::Static(_)),
-            _ => true,
-        };
-        self.scenarios.iter().flat_map(|scenario| &scenario.ops).all(known)
-    }
 }

@@ -1,12 +1,11 @@
-//! Whether thresholds are about anything that a plan has: tags and phases that nothing has are errors, since no
-//! run could meet them. Names that nothing has are warnings only ([`super::advise`]), as more may be made while
-//! the run goes on.
+//! Whether thresholds are about anything that a plan has: what nothing has is an error, since no run could meet
+//! them. Names are looked at where all are known before the run.
 
 use squall_metrics::{RowKey, RowKind, Selector};
 use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::span::Span;
 
-use super::{Op, Program};
+use super::{NameOp, Op, Program};
 
 /// What a threshold is about, and where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -31,14 +30,62 @@ pub fn misjudged(programs: &[&Program], judged: &[Judged<'_>]) -> Vec<Diagnostic
     let rows: Vec<RowKey> = programs.iter().flat_map(|program| program.names.keys()).collect();
     let metrics: Vec<Recorded<'_>> =
         programs.iter().flat_map(|program| program.metrics()).collect();
+    let known = programs.iter().all(|program| program.names_are_known());
+    let scenarios: Vec<&str> =
+        programs.iter().flat_map(|program| &program.scenarios).map(|own| &*own.name).collect();
     let mut found = Vec::new();
     for own in judged {
         let tags = own.selector.tags.iter();
         let of_tags = tags.filter_map(|(tag, value)| unknown_tag(tag, value, &rows, &metrics));
-        let wrong = of_tags.chain(without_phases(own, &rows, &metrics)).next();
+        let wrong = unknown_scenario(own.selector, &scenarios).into_iter().chain(of_tags);
+        let wrong = wrong.chain(without_phases(own, &rows, &metrics));
+        let mut wrong = wrong.chain(unknown_row(own.selector, &rows, &metrics).filter(|_| known));
+        let wrong = wrong.next();
         found.extend(wrong.map(|(text, help)| Diagnostic::error(own.span, text).with_help(&help)));
     }
     found
+}
+
+/// What is wrong with a scenario, and what helps.
+fn unknown_scenario(selector: &Selector, known: &[&str]) -> Option<(String, String)> {
+    let own = selector.scenario.as_deref().filter(|own| !known.contains(own))?;
+    let help = match nearest(own, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the scenarios of this plan are {}", known.join(", ")),
+    };
+    Some((format!("no scenario is named `{own}`"), help))
+}
+
+/// What is wrong with a selector that no row matches, given all rows that there can be.
+fn unknown_row(
+    selector: &Selector,
+    rows: &[RowKey],
+    metrics: &[Recorded<'_>],
+) -> Option<(String, String)> {
+    let is_asked = |key: &RowKey| selector.kind.is_none_or(|kind| kind == key.place.kind);
+    let is_metric = |name: &str| metrics.iter().any(|metric| metric.name == name);
+    // With tags a metric is `name{key=value}`.
+    let name = selector.name.as_deref();
+    let of_metric = name.is_some_and(|name| is_metric(name.split('{').next().unwrap_or(name)));
+    let is_there = rows.iter().any(|key| is_asked(key) && selector.matches(key));
+    // What pages load is named while the run goes on.
+    if of_metric || is_there || selector.kind == Some(RowKind::Resource) {
+        return None;
+    }
+    let Some(name) = name.filter(|name| rows.iter().all(|key| key.name != *name)) else {
+        let text = "nothing in this plan is what this threshold is about".to_owned();
+        return Some((text, "its kind, scenario, group and tags have to fit together".to_owned()));
+    };
+    let named = rows.iter();
+    let named = named.filter(|key| !matches!(key.place.kind, RowKind::Check | RowKind::Iteration));
+    let mut named: Vec<&str> = named.map(|key| key.name.as_str()).collect();
+    named.sort_unstable();
+    named.dedup();
+    let help = match nearest(name, named.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the names of this plan are {}", named.join(", ")),
+    };
+    Some((format!("no request or group is named `{name}`"), help))
 }
 
 /// What is wrong with a tag and its value, and what helps.
@@ -96,6 +143,15 @@ fn without_phases(
 }
 
 impl Program {
+    /// Whether the names of all requests are known before the run.
+    fn names_are_known(&self) -> bool {
+        let known = |op: &Op| match op {
+            Op::Request(request) => matches!(request.name, NameOp::Static(_)),
+            _ => true,
+        };
+        self.scenarios.iter().flat_map(|scenario| &scenario.ops).all(known)
+    }
+
     /// The metrics that it records.
     fn metrics(&self) -> impl Iterator<Item = Recorded<'_>> {
         let ops = self.scenarios.iter().flat_map(|scenario| &scenario.ops);
