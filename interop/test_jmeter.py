@@ -22,6 +22,7 @@ from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, tra
 
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
 BODY = 'line\n{"id":7} ok'
+XML = '<?xml version="1.0"?><r><a>1</a><a>2</a><b k="x"/><b k="y"/></r>'
 PAGE = '<html><head><link rel="stylesheet" href="/s.css"><script src="x.js"></script></head><body><img src="/i.png"><img src="/i.png"></body></html>'
 JSON = '{"a-b":{"id":"q1"},"list":[{"id":7},{"id":8}],"id":"top"}'
 
@@ -47,7 +48,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.seen.append((self.command, self.path, kept, body))
         path = self.path.split("?")[0]
         status = int(path.rsplit("/", 1)[1]) if path.startswith(("/status/", "/redirect/")) else 200
-        text = {"/json": JSON, "/empty": "", "/page": PAGE}.get(path, BODY).encode()
+        text = {"/json": JSON, "/empty": "", "/page": PAGE, "/xml": XML}.get(path, BODY).encode()
         if self.headers.get("If-None-Match"):
             status, text = 304, b""
         self.send_response(status)
@@ -55,6 +56,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", "/landed?x=1")
         for name, value in {
             "/page": [("Content-Type", "text/html")],
+            "/xml": [("Content-Type", "application/xml")],
             "/tagged": [("ETag", '"v1"')],
             "/fresh": [("Cache-Control", "max-age=600"), ("ETag", '"v1"')],
         }.get(path, []):

@@ -83,6 +83,39 @@ def by_json(names, paths, matches="", defaults=""):
     return element("JSONPostProcessor", "json", inner, attributes='guiclass="JSONPostProcessorGui"')
 
 
+def by_css(name, selector, attribute="", match="1", default=""):
+    inner = text("HtmlExtractor.refname", name) + text("HtmlExtractor.expr", selector)
+    inner += text("HtmlExtractor.attribute", attribute) + text("HtmlExtractor.match_number", match)
+    inner += text("HtmlExtractor.default", default) + text("HtmlExtractor.extractor_impl", "")
+    return element("HtmlExtractor", "css", inner, attributes='guiclass="HtmlExtractorGui"')
+
+
+def by_xpath(name, path, match="-1", default="", second=False):
+    prefix = "XPathExtractor2" if second else "XPathExtractor"
+    inner = text(f"{prefix}.refname", name) + text(f"{prefix}.xpathQuery", path)
+    inner += text(f"{prefix}.matchNumber", match) + text(f"{prefix}.default", default)
+    if second:
+        return element("XPath2Extractor", "xpath", inner, attributes='guiclass="XPath2ExtractorGui"')
+    inner += flag("XPathExtractor.tolerant", True) + flag("XPathExtractor.validate", False)
+    return element("XPathExtractor", "xpath", inner, attributes='guiclass="XPathExtractorGui"')
+
+
+def of_headers(extractor):
+    return extractor.replace(text("RegexExtractor.useHeaders", "false"), text("RegexExtractor.useHeaders", "true"))
+
+
+def of_all(element_text):
+    """With main sample and sub-samples as its scope."""
+    property_of = {"RegexExtractor": "Sample.scope", "ResponseAssertion": "Assertion.scope"}
+    tag = element_text[1:].split(" ")[0]
+    return element_text.replace(f"</{tag}>", text(property_of[tag], "all") + f"</{tag}>", 1)
+
+
+def shown(*names):
+    """Variables as they are, in a body."""
+    return " ".join(f"{name}=${{{name}}}" for name in names)
+
+
 def timer(delay, range_of=None):
     inner = text("ConstantTimer.delay", delay)
     if range_of is None:
@@ -329,6 +362,57 @@ PLANS = {
                   raw="${first} ${second} ${user.id} ${unfound} ${bound} ${unbound} ${deep} ${top} [${missing}] ${list}")
         + request("unchanged", "/empty", below=by_regex("first", '"id":(\\d+)') + by_json("top", "$.id", "1", "none"))
         + request("last", "/a", "POST", raw="${first} ${top}"), loops=2)),
+    "all matches are variables with numbers (46)": plan(group(
+        request("before", "/a", "POST", raw=shown("all", "all_1", "all_matchNr"))
+        + request("find", "/json", below=by_regex("all", '"id":((\\d)+)', "-1") + by_regex("none", "zzz(.)", "-1", "DEF")
+                  + by_json("js", "$.list[*].id", "-1", "dd") + by_json("jn", "$.zip", "-1", "dn") + by_json("j1", "$.list[*].id", "1", "dd")
+                  + by_boundaries("bo", '"id":', "}", "-1") + by_boundaries("bn", "<<", ">>", "-1", "DB"))
+        + request("show", "/a", "POST", raw=shown(
+            "all", "all_1", "all_2", "all_3", "all_matchNr", "none", "none_1", "none_matchNr", "js", "js_1", "js_2", "js_3", "js_matchNr",
+            "jn", "jn_1", "jn_matchNr", "j1", "j1_1", "j1_matchNr", "bo", "bo_1", "bo_2", "bo_3", "bo_matchNr", "bn", "bn_1", "bn_matchNr"))
+        + for_each("all", "it", request("each", "/each/${it}")) + for_each("js", "it", request("some", "/some/${it}"), startIndex=1, endIndex=5)
+        + for_each("none", "it", request("never", "/never")) + request("none again", "/empty", below=by_regex("all", "(x)", "-1"))
+        + request("last", "/a", "POST", raw=shown("all_1", "all_matchNr")))),
+    "groups of a match (46)": plan(group(
+        request("find", "/json", below=by_regex("two", '"(id)":(\\d+)', template="$1$=$2$;") + by_regex("un", "(z)(y)", template="$1$$2$", default="D")
+                + by_regex("kept", "(z)(y)", template="$1$$2$") + by_regex("word", '"(id)"', template="plain"))
+        + request("show", "/a", "POST", raw=shown("two", "two_g0", "two_g1", "two_g2", "un", "un_g1", "kept", "word")))),
+    "CSS selectors and XPath (46)": plan(group(
+        request("find", "/page", below=by_css("link", "link", "href") + by_css("image", "img", "src", "-1") + by_css("no", "h1", default="none")
+                + by_css("all", "h1", "", "-1", "none") + by_css("empty", "script")
+                + by_xpath("first", "//img/@src") + by_xpath("one", "//img/@src", "1") + by_xpath("miss", "//h1", default="D")
+                + by_xpath("count", "count(//img)"))
+        + request("XML", "/xml", below=by_xpath("a", "/r/a[2]", second=True) + by_xpath("b", "//b/@k", "2", "D", True))
+        + request("show", "/a", "POST", raw=shown(
+            "link", "image", "image_1", "image_2", "image_matchNr", "no", "all", "all_matchNr", "empty", "first", "first_1", "first_2",
+            "first_matchNr", "one", "one_1", "one_2", "one_matchNr", "miss", "miss_1", "miss_matchNr", "count", "a", "a_matchNr", "b")))),
+    "redirects are looked at, too (46, 47)": plan(group(
+        request("led", "/redirect/302", follow=True,
+                below=of_all(of_headers(by_regex("to", "Location: (\\S*)"))) + of_all(by_regex("ok", "(ok)")) + of_all(asserts("a", 16, "ok")))
+        + request("last has it", "/redirect/302", follow=True, below=of_all(of_headers(by_regex("length", "Content-Length: (\\d+)"))))
+        + request("a code", "/redirect/302", follow=True, below=of_all(asserts("a", 8, "200", field="code")))
+        + request("last code", "/redirect/302", follow=True, below=asserts("a", 8, "200", field="code"))
+        + request("alone", "/a", below=of_all(asserts("a", 16, "ok")))
+        + request("show", "/a", "POST", raw=shown("to", "ok", "length")))),
+    "cookies of a manager go before a header (42)": plan(group(
+        cookies() + request("own", "/a", below=headers(("Cookie", "own=1; x=2")))
+        + request("set", "/cookie", below=headers(("Cookie", "own=1"))) + request("of the manager", "/b", below=headers(("Cookie", "own=1"))))),
+    "patterns known only while the plan runs (47)": plan(variables(what="o."), group(
+        request("find", "/json", below=by_regex("id", '"id":(\\d+)'))
+        + "".join(request(name, "/json", below=below) for name, below in [
+            ("found", asserts("a", 2, '"id":${id}')), ("not found", asserts("a", 2, '"id":1${id}')), ("not", asserts("a", 6, "x${id}")),
+            ("whole", asserts("a", 1, "(?s).*${id}.*")), ("value", asserts_json("j", "$.list[0].id", "${id}")),
+            ("end", asserts("a", 2, "}$")), ("no end", asserts("a", 2, "id$"))]))),
+    "a counter that begins anew with each iteration (6)": plan(group(
+        loop(3, counter("n", 5, 6, 1, "", True).replace("</CounterConfig>", flag("CounterConfig.reset_on_tg_iteration", True) + "</CounterConfig>")
+             + request("a", "/${n}")), loops=2)),
+    "interleave: what does nothing is passed by (30)": plan(variables(none="0"), group(
+        counter("n") + request("find", "/json", below=by_regex("id", '"id":(\\d+)') + by_regex("no", "(z)"))
+        + interleave(request("a", "/a") + loop("${none}", request("never", "/never")) + if_("${__jexl3(${n} % 2 == 0)}", request("even", "/even"))
+                     + loop("${id}", request("seven", "/seven"))), loops=6)),
+    "what scripts ask of the machine (22)": plan(group(
+        request("a", "/a", "POST", raw='[${__BeanShell(System.getenv("no_such_variable"))}] [${__groovy(null)}] [${__BeanShell(File.separator,)}]'
+                                      '[${__BeanShell(System.getProperty("user.dir"))}] [${__groovy(vars.get("none"))}]'))),
     "assertions (39, 47)": plan(group(
         "".join(request(name, path, below=below) for name, path, below in [
             ("has", "/a", asserts("a", 16, "ok")), ("has not", "/a", asserts("a", 16, "nope")),

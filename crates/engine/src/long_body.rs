@@ -92,6 +92,7 @@ mod tests {
             from: FromOp::Body(Arc::new(extractor)),
             which: Match::First,
             default: None,
+            redirects: false,
         })
     }
 

@@ -41,53 +41,110 @@ pub(crate) enum Observation<'a> {
     Checked(&'a CheckOp, Result<bool, String>),
 }
 
+/// What extracts have found in responses that led on, with the place of each in the list.
+pub(crate) type OnTheWay = Vec<(usize, Value)>;
+
 /// Processes a reply, and adds to what its assertions came to. `ahead` is what was found in its body
-/// before, if anything was searched for. `observe` is told of each extracted value
-/// and each check.
+/// before, if anything was searched for; `on_the_way` what responses had that led to it. `observe` is told of each
+/// extracted value and each check.
 pub(crate) fn process(
     program: &Program,
     user: &Core,
     reply: &Reply<'_, '_>,
     post: &[PostOp],
-    ahead: FoundAhead,
+    (ahead, on_the_way): (FoundAhead, OnTheWay),
     result: &mut AssertionResult,
     mut observe: impl FnMut(Observation<'_>),
 ) {
     let mut ahead = ahead.into_iter();
+    let mut on_the_way = on_the_way.into_iter().peekable();
     let mut not_extracted = NotExtracted(None);
-    for op in post {
+    for (place, op) in post.iter().enumerate() {
         let ahead = ahead.next().flatten();
+        let before = on_the_way.next_if(|(own, _)| *own == place).map(|(_, value)| value);
         match op {
-            PostOp::Extract(extract) => match take(program, user, reply, extract, ahead) {
-                Ok(value) => {
-                    observe(Observation::Extracted(&extract.variable, &value));
-                    if let Place::Variable(index) = Place::of(extract.slot) {
-                        user.set_variable(program, index, Some(value));
-                    }
-                }
-                Err(reason) => {
-                    observe(Observation::NotExtracted(&extract.variable, &reason));
-                    not_extracted.0.get_or_insert((extract, reason));
-                }
-            },
-            PostOp::Check(check) => {
-                let passed = check.formula.test(&UserScope::of_reply(program, user, reply));
-                let seen = passed.as_ref().map(|passed| *passed).map_err(ToString::to_string);
-                observe(Observation::Checked(check, seen));
-                match passed {
-                    Ok(true) => {}
-                    _ if check.warn => {}
-                    failed => {
-                        if not_extracted.is_read_by(check) {
-                            not_extracted.decide(result);
+            PostOp::Extract(extract) => {
+                match take(program, user, reply, extract, (ahead, before)) {
+                    Ok(value) => {
+                        observe(Observation::Extracted(&extract.variable, &value));
+                        if let Place::Variable(index) = Place::of(extract.slot) {
+                            user.set_variable(program, index, Some(value));
                         }
-                        result.fail(ErrorKind::Check, || check.failure(failed.err()));
+                    }
+                    Err(reason) => {
+                        observe(Observation::NotExtracted(&extract.variable, &reason));
+                        not_extracted.0.get_or_insert((extract, reason));
                     }
                 }
+            }
+            PostOp::Check(check) => {
+                let scope = UserScope::of_reply(program, user, reply);
+                judge(check, &scope, &mut not_extracted, result, &mut observe);
             }
         }
     }
     not_extracted.decide(result);
+}
+
+/// Looks at a response that leads on: with the checks that it must pass too, and for what extracts seek in such
+/// responses. What was found before stays; all of it is in the order of the list.
+pub(crate) fn on_the_way(
+    program: &Program,
+    user: &Core,
+    reply: &Reply<'_, '_>,
+    post: &[PostOp],
+    found: &mut OnTheWay,
+    result: &mut AssertionResult,
+    mut observe: impl FnMut(Observation<'_>),
+) {
+    for (place, op) in post.iter().enumerate() {
+        match op {
+            PostOp::Extract(extract) if extract.redirects => {
+                let Err(free) = found.binary_search_by_key(&place, |(own, _)| *own) else {
+                    continue;
+                };
+                if let Ok(Some(value)) = seek(user, reply, extract, None) {
+                    found.insert(free, (place, value));
+                }
+            }
+            PostOp::Check(check) if check.redirects => {
+                let scope = UserScope::of_reply(program, user, reply);
+                judge(check, &scope, &mut NotExtracted(None), result, &mut observe);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a list has something that looks at responses that lead on.
+pub(crate) fn looks_on_the_way(post: &[PostOp]) -> bool {
+    post.iter().any(|op| match op {
+        PostOp::Extract(extract) => extract.redirects,
+        PostOp::Check(check) => check.redirects,
+    })
+}
+
+/// Evaluates a check, and adds to what the assertions came to.
+fn judge(
+    check: &CheckOp,
+    scope: &UserScope<'_, '_>,
+    not_extracted: &mut NotExtracted<'_>,
+    result: &mut AssertionResult,
+    observe: &mut impl FnMut(Observation<'_>),
+) {
+    let passed = check.formula.test(scope);
+    let seen = passed.as_ref().map(|passed| *passed).map_err(ToString::to_string);
+    observe(Observation::Checked(check, seen));
+    match passed {
+        Ok(true) => {}
+        _ if check.warn => {}
+        failed => {
+            if not_extracted.is_read_by(check) {
+                not_extracted.decide(result);
+            }
+            result.fail(ErrorKind::Check, || check.failure(failed.err()));
+        }
+    }
 }
 
 /// The first extract that found nothing, and why: it makes the request an error unless a check of
@@ -122,38 +179,52 @@ impl CheckOp {
     }
 }
 
+/// The value of an extract: of the reply, of a response before it, or its default.
 fn take(
     program: &Program,
     user: &Core,
     reply: &Reply<'_, '_>,
     extract: &ExtractOp,
-    ahead: Option<Result<Found<'static>, ExtractError>>,
+    (ahead, before): (Option<Result<Found<'static>, ExtractError>>, Option<Value>),
 ) -> Result<Value, String> {
+    let reason = match seek(user, reply, extract, ahead) {
+        Ok(Some(value)) => return Ok(value),
+        Ok(None) => None,
+        Err(error) => Some(error),
+    };
+    if let Some(before) = before {
+        return Ok(before);
+    }
+    let reason = || reason.map_or("nothing matched".to_owned(), |error| error.to_string());
+    default(program, user, extract, reason)
+}
+
+/// What an extract finds in a response, if anything.
+fn seek(
+    user: &Core,
+    reply: &Reply<'_, '_>,
+    extract: &ExtractOp,
+    ahead: Option<Result<Found<'static>, ExtractError>>,
+) -> Result<Option<Value>, ExtractError> {
     let found = match &extract.from {
-        FromOp::Status => Some(Value::Int(reply.code)),
-        FromOp::Captured => Some(Value::Text(reply.captured.into())),
-        FromOp::Header(name) => reply.header(name).map(text_value),
-        FromOp::Cookie(name) => user.jar.borrow().get(name).map(|value| Value::Text(value.into())),
+        FromOp::Status => return Ok(Some(Value::Int(reply.code))),
+        FromOp::Captured => return Ok(Some(Value::Text(reply.captured.into()))),
+        FromOp::Header(name) => return Ok(reply.header(name).map(text_value)),
+        FromOp::Cookie(name) => {
+            return Ok(user.jar.borrow().get(name).map(|value| Value::Text(value.into())));
+        }
         FromOp::Head(extractor) => {
             let head = Documents::new(reply.head().as_bytes(), Limits::default());
-            match extractor.find_in(&head, which(extract.which), user.chance()) {
-                Ok(found) => found_value(&found),
-                Err(error) => return default(program, user, extract, || error.to_string()),
-            }
+            return extractor
+                .find_in(&head, which(extract.which), user.chance())
+                .map(|found| found_value(&found));
         }
         FromOp::Body(extractor) => {
             let which = which(extract.which);
-            let find = || extractor.find_in(reply.documents, which, user.chance());
-            match ahead.unwrap_or_else(find) {
-                Ok(found) => found_value(&found),
-                Err(error) => return default(program, user, extract, || error.to_string()),
-            }
+            ahead.unwrap_or_else(|| extractor.find_in(reply.documents, which, user.chance()))
         }
     };
-    match found {
-        Some(value) => Ok(value),
-        None => default(program, user, extract, || "nothing matched".to_owned()),
-    }
+    found.map(|found| found_value(&found))
 }
 
 /// What was found as a value, if anything was.

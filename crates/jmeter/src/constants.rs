@@ -142,14 +142,16 @@ impl Constants {
 
     /// What a script gives that asks for nothing but what is known of the machine and the plan's folder.
     pub(crate) fn asked(&self, call: &Call) -> Option<String> {
-        if !matches!(call.name.as_str(), "__BeanShell" | "__groovy") {
+        if !matches!(call.name.as_str(), "__BeanShell" | "__groovy" | "__javaScript") {
             return None;
         }
         let parameters: Option<Vec<&str>> = call.parameters.iter().map(Text::as_literal).collect();
         let mut parameters = parameters?;
         // One that is empty names no variable.
         parameters.pop_if(|last| last.trim().is_empty());
-        self.machine.value(&parameters.join(","), &self.folder)
+        let value = self.machine.value(&parameters.join(","), &self.folder)?;
+        // JavaScript says `null` where others say nothing.
+        (call.name != "__javaScript" || !value.is_empty()).then_some(value)
     }
 
     /// Whether a property is given.

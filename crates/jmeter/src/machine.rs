@@ -39,6 +39,7 @@ impl Machine {
         if let Some(text) = quoted(term) {
             return Some(Some(text.to_owned()));
         }
+        let term = term.strip_prefix("java.lang.").unwrap_or(term);
         let compact: String = term.split_whitespace().collect();
         match compact.strip_prefix("org.apache.jmeter.services.").unwrap_or(&compact) {
             "FileServer.getFileServer().getBaseDir()" => {
@@ -110,6 +111,7 @@ mod tests {
             (r#"System.getProperty("user.dir")"#, Some("/work")),
             (r#" System.getenv("webapp") "#, Some("shop.test")),
             (r#"System.getenv("none");"#, Some("")),
+            (r#"return java.lang.System.getenv('webapp');"#, Some("shop.test")),
             (r#"System.getProperty("none", "d")"#, Some("d")),
             (
                 r#"System.getProperty('user.dir') + File.separator + "a+b.csv""#,

@@ -106,20 +106,6 @@ impl Properties {
     }
 }
 
-impl PropertyValue {
-    /// Whether a text stands in it as a word of a list of names (`a,b`), which is how elements name what they set.
-    pub(crate) fn says(&self, name: &str) -> bool {
-        match self {
-            PropertyValue::Text(text) => text.split([',', ';']).any(|own| own.trim() == name),
-            PropertyValue::Element { properties, .. } => {
-                properties.iter().any(|property| property.value.says(name))
-            }
-            PropertyValue::List(items) => items.iter().any(|item| item.value.says(name)),
-            PropertyValue::Fields(fields) => fields.iter().any(|(_, value)| value == name),
-        }
-    }
-}
-
 /// The properties of those values of a list that are elements.
 pub fn elements(list: &[Property]) -> impl Iterator<Item = &Properties> {
     list.iter().filter_map(|item| match &item.value {

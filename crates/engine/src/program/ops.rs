@@ -38,6 +38,8 @@ pub(crate) struct RequestOp {
     pub auth_follows: bool,
     /// Whether the plan's own headers already hold a Cookie line.
     pub own_cookie: bool,
+    /// What that line says where the user has no cookie for the URL.
+    pub other_cookie: Option<BoundTemplate>,
     /// Whether the user's cookies go along, and those of the response are kept.
     pub cookies: bool,
     /// Whether responses that lead on set cookies too.
@@ -278,6 +280,8 @@ pub(crate) struct ExtractOp {
     pub from: FromOp,
     pub which: Match,
     pub default: Option<JsonOp>,
+    /// Whether responses that lead on are searched, too.
+    pub redirects: bool,
 }
 
 /// Where it comes from.
@@ -303,6 +307,8 @@ pub(crate) struct CheckOp {
     /// What it is called in reports.
     pub text: Box<str>,
     pub warn: bool,
+    /// Whether responses that lead on must pass it, too.
+    pub redirects: bool,
 }
 
 /// A cookie to set.

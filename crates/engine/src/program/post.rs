@@ -61,6 +61,7 @@ impl<'p> Compiler<'p> {
             from,
             which: extract.which,
             default,
+            redirects: extract.redirects,
         })
     }
 
@@ -93,7 +94,13 @@ impl<'p> Compiler<'p> {
                 let text = check.name.as_deref().unwrap_or(check.expr.source());
                 let formula = self.formula(&check.expr)?;
                 let row = self.name(RowKind::Check, text);
-                Some(CheckOp { row, formula, text: text.into(), warn: check.warn })
+                Some(CheckOp {
+                    row,
+                    formula,
+                    text: text.into(),
+                    warn: check.warn,
+                    redirects: check.redirects,
+                })
             })
             .collect();
         self.sees_response = false;

@@ -350,6 +350,7 @@ fn received(
         keep_cookies(frame, op, route, response);
     }
     if let Some(location) = location {
+        frame.led_on(response, op.limits.keep, &op.post);
         return Received::Redirect { status: response.status, location: location.to_vec() };
     }
     if response.status == 401

@@ -317,7 +317,7 @@ impl Worker {
         };
         let mut fields = Cow::Borrowed(fields);
         let adds = route.trace.is_some() || !route.conditions.is_empty();
-        if adds || self.sends_cookies(user, op, route) {
+        if adds || op.other_cookie.is_some() || self.sends_cookies(user, op, route) {
             let mut writer = FieldWriter::onto(fields.into_owned());
             condition_lines(route, &mut writer)?;
             self.trace_line(route, &mut writer)?;
@@ -372,12 +372,19 @@ impl Worker {
         route: &Route<'_, '_>,
         out: &mut impl HeadWriter,
     ) -> Result<(), Failure> {
-        if !self.sends_cookies(user, op, route) {
-            return Ok(());
+        let mut has_own = false;
+        if self.sends_cookies(user, op, route) {
+            let origin = self.origin(route.origin);
+            let site = site(&origin.origin, route.path(op));
+            out.field_if(b"Cookie: ", |value| {
+                has_own = user.jar.borrow().header(site, value);
+                Ok(has_own)
+            })?;
         }
-        let origin = self.origin(route.origin);
-        let site = site(&origin.origin, route.path(op));
-        out.field_if(b"Cookie: ", |value| Ok(user.jar.borrow().header(site, value)))?;
+        if let Some(other) = op.other_cookie.as_ref().filter(|_| !has_own && route.trusted) {
+            let scope = UserScope::new(&self.program, user);
+            out.field(b"Cookie: ", |value| other.render(&scope, value))?;
+        }
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use squall_plan::model::{Check, Request};
 use squall_plan::span::Span;
 
 use super::Translator;
-use super::pattern;
+use super::pattern::{self, Subject};
 use super::reader::Reader;
 use super::texts::{expression, literal, quoted};
 use crate::properties::PropertyValue;
@@ -25,15 +25,21 @@ impl Translator<'_> {
     pub(super) fn checks(&self, held: &Scope, request: &mut Request) {
         let mut reads_status = false;
         for id in &held.assertions {
+            let mut redirects = false;
             let expressions = match self.class(*id) {
-                "ResponseAssertion" => self.response(*id, request, &mut reads_status),
+                "ResponseAssertion" => {
+                    self.response(*id, request, &mut reads_status, &mut redirects)
+                }
                 "DurationAssertion" => self.duration(*id, request),
                 "JSONPathAssertion" => self.json_path(*id, request),
                 "SizeAssertion" => self.size(*id, request),
                 _ => Vec::new(),
             };
             for source in expressions {
-                self.check(*id, &source, &self.tree.element(*id).name, request);
+                let name =
+                    Some(self.tree.element(*id).name.clone()).filter(|name| !name.is_empty());
+                let check = Check { name, redirects, ..Check::default() };
+                self.check(*id, &source, check, request);
             }
         }
         // Where a check reads the status, nothing else judges it; JMeter always does, unless it is told not to.
@@ -44,25 +50,29 @@ impl Translator<'_> {
         }
     }
 
-    fn check(&self, id: ElementId, source: &str, name: &str, request: &mut Request) {
+    fn check(&self, id: ElementId, source: &str, check: Check, request: &mut Request) {
         match Expr::parse(source, Span::default()) {
-            Ok(expr) => {
-                let name = (!name.is_empty()).then(|| name.to_owned());
-                request.check.push(Check { expr, name, warn: false });
-            }
+            Ok(expr) => request.check.push(Check { expr, ..check }),
             Err(error) => self.obstacle(id, error.message),
         }
     }
 
     /// That an assertion looks at the response itself.
     fn asserts_of_response(&self, reader: &Reader<'_>, request: &Request) {
+        if self.asserts_of_redirects(reader, request) {
+            self.obstacle(reader.element, "the scope `all`");
+        }
+    }
+
+    /// That an assertion looks at the response itself, and whether at those that redirect, too.
+    fn asserts_of_redirects(&self, reader: &Reader<'_>, request: &Request) -> bool {
         let scope = reader.source("Assertion.scope");
+        reader.pass(&["Scope.variable"]);
         // Without sub-samples all of them are the response itself.
-        let is_alone = request.redirects.is_none() && request.resources.is_none();
-        if !(matches!(scope, "" | "parent") || scope == "all" && is_alone) {
+        if !(matches!(scope, "" | "parent") || scope == "all" && request.resources.is_none()) {
             self.obstacle(reader.element, format!("the scope `{scope}`"));
         }
-        reader.pass(&["Scope.variable"]);
+        scope == "all" && request.redirects.is_some()
     }
 
     /// A value at a JSON path, or an element of the list that is there.
@@ -87,13 +97,14 @@ impl Translator<'_> {
         let test = |text: &str| match (is_pattern, literal(&expected)) {
             (false, _) => Some(format!("{text} == {}", expression(&expected))),
             (true, Some(known)) => {
-                let pattern = pattern::regex(known, true);
+                let pattern = pattern::regex(known, Subject::Whole);
                 let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
                 Some(format!("{text}.matches({})", quoted(&format!(r"\A(?:{pattern})\z"))))
             }
             (true, None) => {
-                self.obstacle(id, "a pattern that is known only while the plan runs");
-                None
+                let pattern = pattern::regex_of_pieces(&expected, Subject::Whole);
+                let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
+                Some(format!("{text}.matches({})", whole(&pattern)))
             }
         };
         let test = match compares {
@@ -147,9 +158,10 @@ impl Translator<'_> {
         id: ElementId,
         request: &mut Request,
         reads_status: &mut bool,
+        redirects: &mut bool,
     ) -> Vec<String> {
         let reader = self.read(id);
-        self.asserts_of_response(&reader, request);
+        *redirects = self.asserts_of_redirects(&reader, request);
         // What is said of a failure is the assertion's name.
         reader.pass(&["Assertion.custom_message"]);
         if reader.flag("Assertion.assume_success", false) {
@@ -209,11 +221,19 @@ impl Translator<'_> {
                 (format!("{subject} == {}", expression(&pieces)), known.is_none_or(str::is_empty))
             }
             kind @ (MATCHES | CONTAINS) => {
-                let Some(known) = known else {
-                    self.obstacle(id, "a pattern that is known only while the plan runs");
-                    return None;
+                let within = match (kind, subject) {
+                    (MATCHES, _) => Subject::Whole,
+                    (_, "body" | "head") => Subject::Lines,
+                    _ => Subject::Line,
                 };
-                let pattern = pattern::regex(known, !matches!(subject, "body" | "head"));
+                let Some(known) = known else {
+                    let pattern = pattern::regex_of_pieces(&pieces, within);
+                    let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
+                    let pattern = if kind == MATCHES { whole(&pattern) } else { pattern };
+                    let test = format!("{subject}.matches({pattern})");
+                    return Some(of_something(subject, is_negated, true, &test));
+                };
+                let pattern = pattern::regex(known, within);
                 let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
                 let pattern = if kind == MATCHES { format!(r"\A(?:{pattern})\z") } else { pattern };
                 (
@@ -226,12 +246,22 @@ impl Translator<'_> {
                 return None;
             }
         };
-        // Of an empty response JMeter asserts nothing: it fails, or passes if the test is negated.
-        Some(match (is_negated, holds_of_nothing) {
-            (false, false) => test,
-            (false, true) => format!("({subject} != \"\" && {test})"),
-            (true, false) => format!("!({test})"),
-            (true, true) => format!("({subject} == \"\" || !({test}))"),
-        })
+        Some(of_something(subject, is_negated, holds_of_nothing, &test))
     }
+}
+
+/// A test of a response that has something: of an empty one JMeter asserts nothing, and it fails, or passes if the test
+/// is negated.
+fn of_something(subject: &str, is_negated: bool, holds_of_nothing: bool, test: &str) -> String {
+    match (is_negated, holds_of_nothing) {
+        (false, false) => test.to_owned(),
+        (false, true) => format!("({subject} != \"\" && {test})"),
+        (true, false) => format!("!({test})"),
+        (true, true) => format!("({subject} == \"\" || !({test}))"),
+    }
+}
+
+/// A pattern, as an expression, for all of a text.
+fn whole(pattern: &str) -> String {
+    format!("{} + {pattern} + {}", quoted(r"\A(?:"), quoted(r")\z"))
 }

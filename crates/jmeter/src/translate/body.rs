@@ -108,11 +108,19 @@ impl Translator<'_> {
 
     /// What a body's charset is called. What is no ASCII is sent in UTF-8 alone.
     fn charset(&self, id: ElementId, charset: &str, arguments: &[Argument]) -> String {
-        if charset.is_empty() || charset.eq_ignore_ascii_case("utf-8") {
+        if charset.is_empty() || ["utf-8", "utf8"].contains(&charset.to_ascii_lowercase().as_str())
+        {
             return "UTF-8".to_owned();
         }
         let is_known = |name: &&&str| name.eq_ignore_ascii_case(charset);
-        let is_ascii = |pieces: &Vec<Piece>| literal(pieces).is_some_and(str::is_ascii);
+        // What variables hold is taken for ASCII, too.
+        let is_ascii = |pieces: &Vec<Piece>| {
+            let texts = pieces.iter().filter_map(|piece| match piece {
+                Piece::Text(text) => Some(text),
+                Piece::Expr(_) => None,
+            });
+            texts.into_iter().all(|text| text.is_ascii())
+        };
         let all_ascii =
             arguments.iter().all(|argument| is_ascii(&argument.name) && is_ascii(&argument.value));
         if !all_ascii || !CHARSETS.iter().any(|name| is_known(&name)) {

@@ -4,9 +4,19 @@ use squall_plan::model::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL, Step, StepKind,
 
 use super::controller::PLAIN;
 use super::group::Gathered;
+use super::names::hidden;
+use super::texts::{expression, literal};
 use super::{Translator, of_one, step};
 use crate::elements::Role;
 use crate::tree::ElementId;
+
+/// The condition of what is done in each pass.
+const ALWAYS: &str = "true";
+
+/// Two conditions.
+fn both(one: &str, other: &str) -> String {
+    if other == ALWAYS { format!("({one})") } else { format!("({one} && {other})") }
+}
 
 impl Translator<'_> {
     /// Branches of which one is done in each pass, or all in another order.
@@ -20,20 +30,25 @@ impl Translator<'_> {
         let by_block = reader.number("InterleaveControl.style", 0).unwrap_or(0) == 1;
         reader.refuse("InterleaveControl.accrossThreads", "turns that threads take together");
         reader.finish();
-        let mut branches = Vec::new();
-        for (child, steps) in children {
-            if class != "RandomOrderController" {
-                if !self.always_runs(child) {
-                    self.obstacle(child, "being one of several, and perhaps nothing");
-                }
-                if !by_block && self.samplers(child) > 1 {
-                    self.obstacle(child, "being left after each sample");
-                }
+        let chooses = class != "RandomOrderController";
+        let mut conditions = Vec::new();
+        for (child, _) in children.iter().filter(|_| chooses) {
+            match self.runs_if(*child) {
+                Some(condition) => conditions.push(condition),
+                None => self.obstacle(*child, "being one of several, and perhaps nothing"),
             }
-            if !steps.is_empty() {
-                branches.push(steps);
+            if !by_block && self.samplers(*child) > 1 {
+                self.obstacle(*child, "being left after each sample");
             }
         }
+        let mut branches: Vec<Vec<Step>> = children.into_iter().map(|(_, steps)| steps).collect();
+        if chooses
+            && conditions.len() == branches.len()
+            && conditions.iter().any(|own| own != ALWAYS)
+        {
+            return self.one_that_runs(id, &conditions, branches);
+        }
+        branches.retain(|steps| !steps.is_empty());
         if branches.is_empty() {
             return Vec::new();
         }
@@ -46,48 +61,81 @@ impl Translator<'_> {
         }]
     }
 
-    /// Whether something below a sampler or controller, or itself, is sampled in each pass.
-    fn always_runs(&self, id: ElementId) -> bool {
-        let below = || self.tree.enabled_children(id);
+    /// One of several branches, of those that do something in this pass: any, or the next in turn.
+    fn one_that_runs(
+        &self,
+        id: ElementId,
+        conditions: &[String],
+        branches: Vec<Vec<Step>>,
+    ) -> Vec<StepKind> {
+        let (able, place) = (self.held("switch", id.number()), self.held("branch", id.number()));
+        let all = |more: &dyn Fn(usize) -> String| {
+            let one = |(number, own): (usize, &String)| {
+                format!("({own}{} ? [{number}] : [])", more(number))
+            };
+            conditions.iter().enumerate().map(one).collect::<Vec<_>>().join(" + ")
+        };
+        let mut steps = vec![self.set(id, &able, &all(&|_| String::new()))];
+        if self.class(id) == "RandomController" {
+            // Where the first draw is one that does nothing, JMeter draws again, until there is one that does something,
+            // or the first again: then nothing is done.
+            let first = format!("random(0, {})", conditions.len() - 1);
+            steps.push(self.set(id, &place, &first));
+            let again = format!("({able} + [-1])[random(0, size({able}))]");
+            steps.push(self.set(id, &place, &format!("{place} in {able} ? {place} : {again}")));
+        } else {
+            // Those from the one in turn on, then those before it.
+            let turn = self.held("turn", 2 * id.number());
+            let next = all(&|number| format!(" && {turn} != null && {number} >= {turn}"));
+            steps.push(self.set(id, &place, &format!("({next}) + {able} + [-1]")));
+            steps.push(self.set(id, &place, &format!("{place}[0]")));
+            steps.push(self.set(id, &turn, &format!("{place} < 0 ? {turn} : {place} + 1")));
+        }
+        steps.extend(self.chosen(id, &place, branches));
+        steps
+    }
+
+    /// When something below a sampler or controller, or itself, is sampled in a pass; `None` if that is not known at its
+    /// beginning.
+    fn runs_if(&self, id: ElementId) -> Option<String> {
+        let properties = &self.tree.element(id).properties;
         match self.class(id) {
-            _ if self.role(id) == Some(Role::Sampler) => self.class(id) != "TestAction",
-            class if PLAIN.contains(&class) || class == "TransactionController" => {
-                below().any(|child| self.always_runs(child))
+            "TestAction" => None,
+            _ if self.role(id) == Some(Role::Sampler) => Some(ALWAYS.to_owned()),
+            class if PLAIN.contains(&class) => self.something_runs_if(id),
+            "TransactionController" | "RandomOrderController" => self.something_runs_if(id),
+            "LoopController" if properties.flag("LoopController.continue_forever", true) => {
+                let inner = self.something_runs_if(id)?;
+                let loops = properties.text("LoopController.loops").unwrap_or_default();
+                let loops = self.split(loops).ok()?;
+                match literal(&loops).map(|text| text.trim().parse::<i64>()) {
+                    Some(Ok(loops)) if loops != 0 => Some(inner),
+                    Some(_) => Some("false".to_owned()),
+                    None => Some(both(&format!("number({}) != 0", expression(&loops)), &inner)),
+                }
             }
-            "RandomOrderController" => below().any(|child| self.always_runs(child)),
-            "LoopController" => {
-                let loops = self.tree.element(id).properties.text("LoopController.loops");
-                let loops = loops.unwrap_or_default();
-                let known = self.constant(loops).ok().and_then(|loops| loops.trim().parse().ok());
-                known.map_or_else(|| self.is_drawn_above_0(loops), |loops: i64| loops > 0)
-                    && below().any(|child| self.always_runs(child))
+            "IfController" if !properties.flag("IfController.evaluateAll", false) => {
+                let condition = properties.text("IfController.condition").unwrap_or_default();
+                let is_expression = properties.flag("IfController.useExpression", false);
+                let condition = self.holds(condition, is_expression).ok()?;
+                Some(both(&condition, &self.something_runs_if(id)?))
             }
-            _ => false,
+            _ => None,
         }
     }
 
-    /// Whether a text is a variable that random variables draw from numbers above 0, and that nothing else names.
-    fn is_drawn_above_0(&self, text: &str) -> bool {
-        let name = text.trim().strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-        let Some(name) = name else { return false };
-        let active = self.tree.iter().filter(|(id, _)| self.tree.takes_part(*id));
-        let names = active.filter(|(_, element)| {
-            let mut properties = element.properties.iter();
-            properties.any(|own| own.value.says(name))
-        });
-        let mut lows = names.map(|(_, element)| {
-            let low = element.properties.text("minimumValue").filter(|_| {
-                element.class == "RandomVariableConfig"
-                    && element.properties.text("variableName") == Some(name)
-            });
-            self.constant(low?).ok()?.trim().parse::<i64>().ok()
-        });
-        let mut is_there = false;
-        let all = lows.all(|low| {
-            is_there = true;
-            low.is_some_and(|low| low > 0)
-        });
-        is_there && all
+    /// When something below a controller is sampled.
+    fn something_runs_if(&self, id: ElementId) -> Option<String> {
+        let below = self.tree.enabled_children(id);
+        let is_one =
+            |id: &ElementId| matches!(self.role(*id), Some(Role::Sampler | Role::Controller));
+        let all: Vec<Option<String>> =
+            below.filter(is_one).map(|child| self.runs_if(child)).collect();
+        if all.iter().flatten().any(|own| own == ALWAYS) {
+            return Some(ALWAYS.to_owned());
+        }
+        let all: Vec<String> = all.into_iter().collect::<Option<_>>()?;
+        Some(if all.is_empty() { "false".to_owned() } else { format!("({})", all.join(" || ")) })
     }
 
     /// Samplers below an element, itself included.
@@ -105,7 +153,7 @@ impl Translator<'_> {
         let names: Vec<String> = children.iter().map(|(child, _)| self.name(*child)).collect();
         let mut children: Vec<Vec<Step>> = children.into_iter().map(|(_, steps)| steps).collect();
         let default = names.iter().position(|name| name.eq_ignore_ascii_case("default"));
-        if let Some(text) = super::texts::literal(&value) {
+        if let Some(text) = literal(&value) {
             let chosen = match text.parse::<usize>() {
                 Ok(number) => Some(if number < names.len() { number } else { 0 }),
                 // One with a sign is a name.
@@ -116,7 +164,7 @@ impl Translator<'_> {
             let steps = chosen.map(|chosen| children.swap_remove(chosen)).unwrap_or_default();
             return steps.into_iter().map(|step| step.kind).collect();
         }
-        let (text, place) = (format!("switch_{}", id.number()), format!("branch_{}", id.number()));
+        let (text, place) = (hidden("switch", id.number()), hidden("branch", id.number()));
         let mut choice = default.map_or("-1".to_owned(), |default| default.to_string());
         for (number, name) in names.iter().enumerate().rev() {
             choice = format!("{text} == {} ? {number} : {choice}", super::texts::quoted(name));
@@ -125,20 +173,23 @@ impl Translator<'_> {
         let choice = format!(
             "{text}.matches(\"^[0-9]{{1,9}}$\") ? {of_number} : {text} == \"\" ? 0 : {choice}"
         );
-        let mut steps = vec![
-            self.set(id, &text, &super::texts::expression(&value)),
-            self.set(id, &place, &choice),
-        ];
+        let mut steps =
+            vec![self.set(id, &text, &expression(&value)), self.set(id, &place, &choice)];
+        steps.extend(self.chosen(id, &place, children));
+        steps
+    }
+
+    /// The branch whose number a variable holds.
+    fn chosen(&self, id: ElementId, place: &str, branches: Vec<Vec<Step>>) -> Vec<StepKind> {
         let mut rest: Vec<Step> = Vec::new();
-        for (number, then) in children.into_iter().enumerate().rev().filter(|(_, s)| !s.is_empty())
+        for (number, then) in branches.into_iter().enumerate().rev().filter(|(_, s)| !s.is_empty())
         {
             let Some(condition) = self.expression(id, &format!("{place} == {number}")) else {
                 continue;
             };
             rest = vec![step(StepKind::If { condition, then, otherwise: rest })];
         }
-        steps.extend(rest.into_iter().map(|step| step.kind));
-        steps
+        rest.into_iter().map(|step| step.kind).collect()
     }
 
     /// What is directly below it, all at the same time.

@@ -21,6 +21,11 @@ pub(super) fn language_of(function: &str) -> Option<Language> {
     }
 }
 
+/// The text of null as what a function gives.
+fn of_null(language: Language) -> &'static str {
+    if language == Language::JavaScript { "null" } else { "" }
+}
+
 /// Knows no name.
 struct Nothing;
 
@@ -129,16 +134,17 @@ impl Translator<'_> {
         call: &crate::text::Call,
     ) -> Result<Piece, String> {
         let Script { kind, source } = self.script(language, call)?;
-        if let Some(text) = known(&source) {
+        if let Some(text) = known(&source).filter(|_| kind != Kind::Null) {
             return Ok(Piece::Text(text));
         }
         let is_whole =
             ["int(", "round(", "floor(", "ceil("].iter().any(|of| source.starts_with(of));
         Ok(match kind {
-            Kind::Null => Piece::Text("null".to_owned()),
-            Kind::MaybeText => {
-                Piece::Expr(format!("({source} == null ? {} : {source})", quoted("null")))
-            }
+            Kind::Null => Piece::Text(of_null(language).to_owned()),
+            Kind::MaybeText => Piece::Expr(format!(
+                "({source} == null ? {} : {source})",
+                quoted(of_null(language))
+            )),
             // Languages do not write a number with a fraction alike.
             Kind::Number | Kind::Any
                 if !is_whole && (source.contains('/') || source.contains("double(")) =>

@@ -6,6 +6,7 @@ use squall_plan::span::Span;
 
 use super::Translator;
 use super::group::Gathered;
+use super::names::hidden;
 use super::step;
 use crate::elements::Role;
 use crate::scope;
@@ -52,8 +53,9 @@ impl Translator<'_> {
         let held = scope::of_sampler(self.tree, id);
         let kinds = match self.class(id) {
             "HTTPSamplerProxy" => {
-                let request = self.request(id, &held, gathered);
+                let (request, after) = self.request(id, &held, gathered);
                 let mut kinds = vec![StepKind::Request(Box::new(request))];
+                kinds.extend(after);
                 kinds.extend(self.after_sample(&held));
                 kinds
             }
@@ -167,7 +169,7 @@ impl Translator<'_> {
         let seconds = self.pieces(id, reader.source("RunTime.seconds"));
         reader.finish();
         let seconds = super::texts::expression(&seconds);
-        let until = format!("until_{}", id.number());
+        let until = hidden("until", id.number());
         let goes_on = format!("now_ms() < {until}");
         gathered.guards.push(goes_on.clone());
         let steps = self.steps(id, gathered);
@@ -262,6 +264,10 @@ impl Translator<'_> {
             reader.number("ForeachController.endIndex", i64::MAX).unwrap_or(0),
         );
         reader.finish();
+        let found = self.names.matches(&input).filter(|_| separator == "_");
+        if let Some(found) = found {
+            return self.for_each_match(id, (&item, found), (from, to), steps);
+        }
         let mut list = String::from("[]");
         let mut values = Vec::new();
         for number in from + 1..=to {
@@ -286,6 +292,39 @@ impl Translator<'_> {
         let is_something = !values.is_empty() && !steps.is_empty();
         let item = item.to_owned();
         is_something.then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
+    }
+
+    /// The values that an extractor has found.
+    fn for_each_match(
+        &self,
+        id: ElementId,
+        (item, found): (&str, &str),
+        (from, to): (i64, i64),
+        steps: Vec<Step>,
+    ) -> Vec<StepKind> {
+        const MOST: i64 = 100;
+        let list = match (from, to) {
+            (0, i64::MAX) => format!("{found} == null ? [] : {found}"),
+            (_, to) if to.saturating_sub(from) <= MOST => {
+                let one = |place| {
+                    format!(
+                        "({found} != null && size({found}) > {place} ? [{found}[{place}]] : [])"
+                    )
+                };
+                let all: Vec<String> = (from..to).map(one).collect();
+                if all.is_empty() { "[]".to_owned() } else { all.join(" + ") }
+            }
+            _ => {
+                self.obstacle(id, "a range of values without an end");
+                return Vec::new();
+            }
+        };
+        let (Some(item), Some(list)) = (self.names.variable(item), self.expression(id, &list))
+        else {
+            return Vec::new();
+        };
+        let item = item.to_owned();
+        (!steps.is_empty()).then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
     }
 
     fn transaction(&self, id: ElementId, steps: Vec<Step>) -> Option<StepKind> {
@@ -386,7 +425,7 @@ impl Translator<'_> {
 
 /// The variable that holds the number of a loop's pass, or whether it is the first.
 fn pass_of(id: ElementId) -> String {
-    format!("pass_{}", id.number())
+    hidden("pass", id.number())
 }
 
 fn first_passes(first: Expr, of: CountedBy, steps: Vec<Step>) -> StepKind {

@@ -59,7 +59,12 @@ fn columns_of(
         return Ok(split(&names, ','));
     }
     let name = known("filename")?;
-    let line = squall_plan::files::first_line(&file_of(&name, folder))
+    let file = file_of(&name, folder);
+    if !file.exists() {
+        // The file of a plan's data has to be there, which is looked at for all of them when the plan is compiled.
+        return Ok(Vec::new());
+    }
+    let line = squall_plan::files::first_line(&file)
         .map_err(|error| format!("names in the first line of `{name}`: {error}"))?;
     let delimiter = delimiter(&known("delimiter")?)?;
     if line.contains('"') {
@@ -111,6 +116,7 @@ impl Translator<'_> {
                     }
                     of_file.push(id);
                 }
+                "CounterConfig" if self.begins_anew(id) => {}
                 "CounterConfig" => {
                     let Some(source) = self.counter(id) else { continue };
                     let name = self.names.reserve("counter");
@@ -167,6 +173,9 @@ impl Translator<'_> {
         let mut steps = Vec::new();
         if let Some(source) = source.filter(|source| source.advance == Advance::Step) {
             steps.push(StepKind::NextRow(source.name.clone()));
+        }
+        if source.is_none() && self.class(id) == "CounterConfig" {
+            return self.counter_anew(id);
         }
         let values = match (self.class(id), source) {
             ("CSVDataSet", Some(source)) => self.row_values(id, source),
@@ -278,9 +287,6 @@ impl Translator<'_> {
         let from = number("CounterConfig.start", 0);
         let (to, step) = (number("CounterConfig.end", i64::MAX), number("CounterConfig.incr", 1));
         let is_per_user = reader.flag("CounterConfig.per_user", false);
-        if is_per_user && reader.flag("CounterConfig.reset_on_tg_iteration", false) {
-            self.obstacle(id, "a counter that begins anew with each iteration of its group");
-        }
         reader.pass(&["CounterConfig.name", "CounterConfig.format"]);
         reader.pass(&["CounterConfig.reset_on_tg_iteration"]);
         reader.finish();
@@ -301,6 +307,35 @@ impl Translator<'_> {
             share: if is_per_user { Share::User } else { Share::All },
             ..DataSource::default()
         })
+    }
+
+    /// Whether a counter begins anew with each iteration of its group.
+    fn begins_anew(&self, id: ElementId) -> bool {
+        let flag = |name| self.tree.element(id).properties.flag(name, false);
+        flag("CounterConfig.per_user") && flag("CounterConfig.reset_on_tg_iteration")
+    }
+
+    /// A counter of each user that begins anew with each iteration of its group.
+    fn counter_anew(&self, id: ElementId) -> Vec<StepKind> {
+        let reader = self.read(id);
+        let from = reader.number("CounterConfig.start", 0);
+        let to = reader.number("CounterConfig.end", i64::MAX);
+        let step = reader.number("CounterConfig.incr", 1);
+        let (name, format) =
+            (reader.source("CounterConfig.name"), reader.source("CounterConfig.format"));
+        reader.pass(&["CounterConfig.per_user", "CounterConfig.reset_on_tg_iteration"]);
+        reader.finish();
+        let (Some(from), Some(to), Some(step)) = (from, to, step) else { return Vec::new() };
+        let seen = self.held("turn", 2 * id.number());
+        let number = self.held("turn", 2 * id.number() + 1);
+        // It goes on from what it was, unless that was in another iteration, or is above its end.
+        let limit = to.saturating_sub(step);
+        let next =
+            format!("{seen} == iteration && {number} <= {limit} ? {number} + {step} : {from}");
+        let mut steps = vec![self.set(id, &number, &next), self.set(id, &seen, "iteration")];
+        let value = self.formatted(id, name, number, format);
+        steps.extend((!value.is_empty()).then_some(StepKind::Set(value)));
+        steps
     }
 
     fn counter_value(&self, id: ElementId, source: &DataSource) -> Vec<(Spanned<String>, Json)> {

@@ -1,26 +1,58 @@
 //! Extractors: what is taken from a response into a variable, and what it is where nothing matches.
 
-use squall_plan::model::{Extract, Extractor, Json, Match, Request, Within};
+use squall_plan::model::{Extract, Extractor, Json, Match, Request, StepKind, Within};
 use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
 
 use super::Translator;
-use super::pattern;
+use super::pattern::{self, Subject};
 use super::reader::Reader;
-use super::texts::Piece;
+use super::texts::{Piece, expression};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
+/// Where an extractor looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Looks {
+    element: ElementId,
+    /// Whether at responses that redirect, too.
+    redirects: bool,
+}
+
+/// What extractors do.
+#[derive(Default)]
+struct Taken {
+    extracts: Vec<Extract>,
+    /// What follows from it once the request is done.
+    after: Vec<StepKind>,
+}
+
+/// The variable that an extractor sets.
+struct Wanted<'n> {
+    name: &'n str,
+    /// Which match: 0 is any, below it all, as variables with numbers.
+    which: i64,
+    default: Option<&'n str>,
+    /// Whether the default is the variable's value where there are several, too.
+    default_first: bool,
+}
+
 impl Translator<'_> {
-    /// Sets a request's extracts.
-    pub(super) fn extracts(&self, held: &Scope, request: &mut Request) {
+    /// Sets a request's extracts; gives what is done after it.
+    pub(super) fn extracts(&self, held: &Scope, request: &mut Request) -> Vec<StepKind> {
+        let mut after = Vec::new();
         for id in &held.post_processors {
-            let found = match self.class(*id) {
-                "RegexExtractor" => vec![self.by_regex(*id, request)],
-                "BoundaryExtractor" => vec![self.by_boundaries(*id, request)],
+            let taken = match self.class(*id) {
+                "RegexExtractor" => self.by_regex(*id, request),
+                "BoundaryExtractor" => self.by_boundaries(*id, request),
                 "JSONPostProcessor" => self.by_json_paths(*id, request),
-                _ => Vec::new(),
+                "HtmlExtractor" => self.by_css(*id, request),
+                "XPathExtractor" | "XPath2Extractor" => self.by_xpath(*id, request),
+                _ => None,
             };
-            for extract in found.into_iter().flatten() {
+            let Some(taken) = taken else { continue };
+            after.extend(taken.after);
+            for extract in taken.extracts {
                 let is_same = |own: &Extract| own.variable.value == extract.variable.value;
                 if request.extract.iter().any(is_same) {
                     self.obstacle(
@@ -32,17 +64,20 @@ impl Translator<'_> {
                 }
             }
         }
+        after
     }
 
-    /// That an extractor looks at the response itself.
-    fn looks_at_response(&self, reader: &Reader<'_>, request: &Request) {
+    /// Which responses an extractor looks at. `which`: one of several, or all, are not counted over several responses.
+    fn looks(&self, reader: &Reader<'_>, request: &Request, which: i64) -> Looks {
         let scope = reader.source("Sample.scope");
+        let redirects = scope == "all" && request.redirects.is_some();
         // Without sub-samples all of them are the response itself.
-        let is_alone = request.redirects.is_none() && request.resources.is_none();
+        let is_alone = request.resources.is_none() && (!redirects || which == 1);
         if !(matches!(scope, "" | "parent") || scope == "all" && is_alone) {
             self.obstacle(reader.element, format!("the scope `{scope}`"));
         }
         reader.pass(&["Scope.variable"]);
+        Looks { element: reader.element, redirects }
     }
 
     fn looks_at_body(&self, reader: &Reader<'_>, field: &str) {
@@ -52,9 +87,10 @@ impl Translator<'_> {
         }
     }
 
-    fn by_regex(&self, id: ElementId, request: &Request) -> Option<Extract> {
+    fn by_regex(&self, id: ElementId, request: &Request) -> Option<Taken> {
         let reader = self.read(id);
-        self.looks_at_response(&reader, request);
+        let which = reader.number("RegexExtractor.match_number", 0)?;
+        let looks = self.looks(&reader, request, which);
         let within = match reader.source("RegexExtractor.useHeaders") {
             "true" => Within::Head,
             _ => {
@@ -65,30 +101,112 @@ impl Translator<'_> {
         let name = reader.source("RegexExtractor.refname");
         let source = reader.constant("RegexExtractor.regex");
         let template = reader.source("RegexExtractor.template");
-        let number = template.strip_prefix('$').and_then(|rest| rest.strip_suffix('$'));
-        let group = number.and_then(|number| number.parse().ok());
-        if group.is_none() {
-            self.obstacle(id, format!("the template `{template}`"));
-        }
-        let which = reader.number("RegexExtractor.match_number", 0);
         let default = reader.source("RegexExtractor.default");
         let default_is_empty = reader.flag("RegexExtractor.default_empty_value", false);
         reader.finish();
-        let pattern =
-            pattern::regex(&source?, false).map_err(|what| self.obstacle(id, what)).ok()?;
-        let from = Extractor::Regex { pattern: spanned(pattern), within, group };
+        let pattern = pattern::regex(&source?, Subject::Lines)
+            .map_err(|what| self.obstacle(id, what))
+            .ok()?;
         let is_given = !default.is_empty() || default_is_empty;
-        self.extract(id, name, from, which?, is_given.then_some(default))
+        let default = is_given.then_some(default);
+        let wanted = Wanted { name, which, default, default_first: true };
+        let of_group = |group: u32| Extractor::Regex {
+            pattern: spanned(pattern.clone()),
+            within,
+            group: Some(group),
+        };
+        let groups = pattern::groups(&pattern);
+        let beyond = parts(template).into_iter().find_map(|part| match part {
+            Part::Group(group) if group > groups => Some(group),
+            _ => None,
+        });
+        if let Some(group) = beyond {
+            self.obstacle(id, format!("the group {group}, which its pattern does not have"));
+            return None;
+        }
+        let mut taken = match group_of(template) {
+            Some(group) => self.take(looks, &wanted, of_group(group))?,
+            None => self.of_groups(looks, &wanted, template, &of_group)?,
+        };
+        let beside = self.groups_beside(looks, &wanted, groups, &of_group);
+        taken.extracts.extend(beside);
+        Some(taken)
     }
 
-    fn by_boundaries(&self, id: ElementId, request: &Request) -> Option<Extract> {
+    /// A variable that is a text with several groups of one match.
+    fn of_groups(
+        &self,
+        looks: Looks,
+        wanted: &Wanted<'_>,
+        template: &str,
+        of_group: &dyn Fn(u32) -> Extractor,
+    ) -> Option<Taken> {
+        let id = looks.element;
+        let number = u32::try_from(wanted.which).ok().filter(|number| *number > 0);
+        let Some((number, variable)) = number.zip(self.names.variable(wanted.name)) else {
+            self.obstacle(id, format!("the template `{template}`, of any match or of all"));
+            return None;
+        };
+        let mut taken = Taken::default();
+        let mut pieces = Vec::new();
+        for (index, part) in parts(template).into_iter().enumerate() {
+            let Part::Group(group) = part else {
+                let Part::Text(text) = part else { continue };
+                pieces.push(Piece::Text(text));
+                continue;
+            };
+            let value = self.held("value", 100 * id.number() + 1 + index);
+            // A group that takes no part is empty; that nothing matched is told by the whole match.
+            taken.extracts.push(self.one(
+                looks,
+                &value,
+                Match::Nth(number),
+                of_group(group),
+                empty(),
+            ));
+            pieces.push(Piece::Expr(value));
+        }
+        let whole = self.held("value", 100 * id.number());
+        taken.extracts.push(self.one(looks, &whole, Match::Nth(number), of_group(0), Json::Null));
+        let without = match wanted.default {
+            Some(default) => expression(&self.pieces(id, default)),
+            None => variable.to_owned(),
+        };
+        let value = format!("{whole} == null ? {without} : {}", expression(&pieces));
+        taken.after.push(self.set(id, variable, &value));
+        Some(taken)
+    }
+
+    /// The groups of one match that something asks for, as `name_g1`, of those that the pattern has.
+    fn groups_beside(
+        &self,
+        looks: Looks,
+        wanted: &Wanted<'_>,
+        groups: u32,
+        of_group: &dyn Fn(u32) -> Extractor,
+    ) -> Vec<Extract> {
+        let asked = self.names.groups_of(wanted.name);
+        let asked = asked.filter(|(group, _)| wanted.which >= 0 && *group <= groups);
+        let extracts = asked.filter_map(|(group, name)| {
+            if wanted.which == 0 {
+                self.obstacle(looks.element, format!("`{name}`, a group of any match"));
+            }
+            let variable = self.names.variable(name)?;
+            let number = u32::try_from(wanted.which).unwrap_or(1).max(1);
+            let unset = Json::Text(Template::text(&format!("${{{name}}}")));
+            Some(self.one(looks, variable, Match::Nth(number), of_group(group), unset))
+        });
+        extracts.collect()
+    }
+
+    fn by_boundaries(&self, id: ElementId, request: &Request) -> Option<Taken> {
         let reader = self.read(id);
-        self.looks_at_response(&reader, request);
+        let which = reader.number("BoundaryExtractor.match_number", 0)?;
+        let looks = self.looks(&reader, request, which);
         self.looks_at_body(&reader, "BoundaryExtractor.useHeaders");
         let name = reader.source("BoundaryExtractor.refname");
         let left = reader.constant("BoundaryExtractor.lboundary");
         let right = reader.constant("BoundaryExtractor.rboundary");
-        let which = reader.number("BoundaryExtractor.match_number", 0);
         let default = reader.source("BoundaryExtractor.default");
         let default_is_empty = reader.flag("BoundaryExtractor.default_empty_value", false);
         reader.finish();
@@ -99,12 +217,80 @@ impl Translator<'_> {
         }
         let from = Extractor::Between { left: spanned(left), right: spanned(right) };
         let is_given = !default.trim().is_empty() || default_is_empty;
-        self.extract(id, name, from, which?, is_given.then_some(default))
+        let default = is_given.then_some(default);
+        self.take(looks, &Wanted { name, which, default, default_first: true }, from)
     }
 
-    fn by_json_paths(&self, id: ElementId, request: &Request) -> Vec<Option<Extract>> {
+    fn by_css(&self, id: ElementId, request: &Request) -> Option<Taken> {
         let reader = self.read(id);
-        self.looks_at_response(&reader, request);
+        let which = reader.number("HtmlExtractor.match_number", 0)?;
+        let looks = self.looks(&reader, request, which);
+        let name = reader.source("HtmlExtractor.refname");
+        let selector = reader.constant("HtmlExtractor.expr");
+        let attr = reader.constant("HtmlExtractor.attribute");
+        let default = reader.source("HtmlExtractor.default");
+        let default_is_empty = reader.flag("HtmlExtractor.default_empty_value", false);
+        // Both of its engines take the same selectors.
+        reader.pass(&["HtmlExtractor.extractor_impl"]);
+        reader.finish();
+        let attr = attr?.trim().to_owned();
+        let attr = (!attr.is_empty()).then_some(attr);
+        let from = Extractor::Css { selector: spanned(selector?.trim().to_owned()), attr };
+        let is_given = !default.is_empty() || default_is_empty;
+        let default = is_given.then_some(default);
+        self.take(looks, &Wanted { name, which, default, default_first: true }, from)
+    }
+
+    fn by_xpath(&self, id: ElementId, request: &Request) -> Option<Taken> {
+        let reader = self.read(id);
+        let is_second = self.class(id) == "XPath2Extractor";
+        let prefix = if is_second { "XPathExtractor2" } else { "XPathExtractor" };
+        let property = |name: &str| format!("{prefix}.{name}");
+        let which = reader.number(&property("matchNumber"), -1)?;
+        let looks = self.looks(&reader, request, which);
+        let name = reader.source(&property("refname"));
+        let path = reader.constant(&property("xpathQuery"));
+        let default = reader.source(&property("default"));
+        reader.refuse(&property("fragment"), "the markup of what is found");
+        reader.given(&property("namespaces"), "namespaces of its own");
+        // How documents are read, and what is said of those that are not well-formed.
+        for how in ["validate", "tolerant", "namespace", "quiet", "report_errors", "show_warnings"]
+        {
+            reader.pass(&[&property(how)]);
+        }
+        reader.pass(&[&property("whitespace"), &property("download_dtds")]);
+        reader.finish();
+        let from = Extractor::XPath(spanned(path?.trim().to_owned()));
+        // The variable itself is the first of several.
+        let wanted = Wanted {
+            name,
+            which: if which < 0 { 1 } else { which },
+            default: Some(default),
+            default_first: false,
+        };
+        let mut taken = self.take(looks, &wanted, from.clone())?;
+        if let Some(found) = self.names.matches(name) {
+            match u32::try_from(which) {
+                Err(_) => {
+                    let none = Json::List(Vec::new());
+                    taken.extracts.push(self.one(looks, found, Match::All, from, none));
+                }
+                Ok(0) => self.obstacle(id, format!("`{name}_1`, which is any match")),
+                // That match alone is one of the variables with numbers.
+                Ok(number) => {
+                    let one = self.held("value", 100 * id.number());
+                    let which = Match::Nth(number);
+                    taken.extracts.push(self.one(looks, &one, which, from, Json::Null));
+                    let list = format!("{one} == null ? [] : [{one}]");
+                    taken.after.push(self.set(id, found, &list));
+                }
+            }
+        }
+        Some(taken)
+    }
+
+    fn by_json_paths(&self, id: ElementId, request: &Request) -> Option<Taken> {
+        let reader = self.read(id);
         let names: Vec<&str> = split(reader.source("JSONPostProcessor.referenceNames"));
         let paths = reader.constant("JSONPostProcessor.jsonPathExprs").unwrap_or_default();
         let paths: Vec<&str> = split(&paths);
@@ -113,66 +299,145 @@ impl Translator<'_> {
         let numbers: Vec<&str> = split(&numbers).into_iter().map(str::trim).collect();
         // It makes another variable, which is refused where it is used.
         reader.pass(&["JSONPostProcessor.compute_concat"]);
-        reader.finish();
         let is_blank = numbers == [""];
+        let is_one = numbers.iter().all(|number| *number == "1");
+        let looks = self.looks(&reader, request, i64::from(is_one && !is_blank));
+        reader.finish();
         if names.len() != paths.len()
             || names.len() != defaults.len()
             || !is_blank && names.len() != numbers.len()
         {
             self.obstacle(id, "lists of different lengths");
-            return Vec::new();
+            return None;
         }
-        let each = names.iter().zip(&paths).zip(&defaults).enumerate();
-        let extracts = each.map(|(index, ((name, path), default))| {
-            let which = if is_blank { Ok(0) } else { numbers[index].parse() };
-            let which = which
-                .map_err(|_| self.obstacle(id, format!("the match number `{}`", numbers[index])));
-            let path = pattern::json_path(path.trim()).map_err(|what| self.obstacle(id, what));
-            self.extract(
-                id,
-                name.trim(),
-                Extractor::Json(spanned(path.ok()?)),
-                which.ok()?,
-                Some(default),
-            )
-        });
-        extracts.collect()
+        let mut all = Taken::default();
+        for (index, ((name, path), default)) in names.iter().zip(&paths).zip(&defaults).enumerate()
+        {
+            let number = if is_blank { "0" } else { numbers[index] };
+            let Ok(which) = number.parse::<i64>() else {
+                self.obstacle(id, format!("the match number `{number}`"));
+                continue;
+            };
+            let path = match pattern::json_path(path.trim()) {
+                Ok(path) => Extractor::Json(spanned(path)),
+                Err(what) => {
+                    self.obstacle(id, what);
+                    continue;
+                }
+            };
+            let name = name.trim();
+            let wanted = Wanted { name, which, default: Some(default), default_first: false };
+            let Some(taken) = self.take(looks, &wanted, path.clone()) else { continue };
+            all.extracts.extend(taken.extracts);
+            all.after.extend(taken.after);
+            // How many there are is known of one match, too.
+            if let Some(found) = self.names.matches(name).filter(|_| which >= 0) {
+                let none = Json::List(Vec::new());
+                all.extracts.push(self.one(looks, found, Match::All, path, none));
+                let counted = format!("{found}.map(one, null)");
+                all.after.push(self.set(id, found, &counted));
+            }
+        }
+        Some(all)
     }
 
-    /// An extract; without a default the variable stays as it is where nothing matches.
-    fn extract(
-        &self,
-        id: ElementId,
-        name: &str,
-        from: Extractor,
-        which: i64,
-        default: Option<&str>,
-    ) -> Option<Extract> {
-        let which = match which {
+    /// What sets a variable; without a default it stays as it is where nothing matches.
+    fn take(&self, looks: Looks, wanted: &Wanted<'_>, from: Extractor) -> Option<Taken> {
+        let id = looks.element;
+        let variable = self.names.variable(wanted.name).filter(|_| !wanted.name.contains("${"));
+        let Some(variable) = variable else {
+            self.obstacle(id, format!("`{}` as the name of a variable", wanted.name));
+            return None;
+        };
+        let mut taken = Taken::default();
+        let which = match wanted.which {
             0 => Match::Random,
             number => match u32::try_from(number) {
                 Ok(number) => Match::Nth(number),
                 Err(_) => {
-                    self.obstacle(id, "all matches, as variables with numbers");
-                    return None;
+                    // Where the number is written as one, there is a place for them.
+                    let Some(found) = self.names.matches(wanted.name) else {
+                        self.obstacle(id, "all matches, by a number that is not written there");
+                        return None;
+                    };
+                    let none = Json::List(Vec::new());
+                    taken.extracts.push(self.one(looks, found, Match::All, from, none));
+                    if let Some(default) = wanted.default {
+                        let default = expression(&self.pieces(id, default));
+                        let value = match wanted.default_first {
+                            true => default,
+                            false => format!("{found} == [] ? {default} : {variable}"),
+                        };
+                        taken.after.push(self.set(id, variable, &value));
+                    }
+                    return Some(taken);
                 }
             },
         };
-        let Some(variable) = self.names.variable(name).filter(|_| !name.contains("${")) else {
-            self.obstacle(id, format!("`{name}` as the name of a variable"));
-            return None;
-        };
         let unchanged = [Piece::Expr(variable.to_owned())];
-        let default = match default {
+        let default = match wanted.default {
             Some(default) => self.template(id, default),
             None => self.template_of(id, &unchanged),
         };
-        Some(Extract {
+        taken.extracts.push(self.one(looks, variable, which, from, Json::Text(default)));
+        Some(taken)
+    }
+
+    fn one(
+        &self,
+        looks: Looks,
+        variable: &str,
+        which: Match,
+        from: Extractor,
+        default: Json,
+    ) -> Extract {
+        Extract {
             variable: spanned(variable.to_owned()),
             from,
             which,
-            default: Some(Json::Text(default)),
-        })
+            default: Some(default),
+            redirects: looks.redirects,
+        }
+    }
+}
+
+/// A part of an extractor's template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// `$1$`
+    Group(u32),
+}
+
+/// The parts of a template.
+fn parts(template: &str) -> Vec<Part> {
+    let mut found = Vec::new();
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some(c) = rest.chars().next() {
+        let number = rest.strip_prefix('$').and_then(|inner| inner.split_once('$'));
+        let digits = number.filter(|(digits, _)| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        match digits.and_then(|(digits, left)| Some((digits.parse().ok()?, left))) {
+            Some((group, left)) => {
+                found.extend((!text.is_empty()).then(|| Part::Text(std::mem::take(&mut text))));
+                found.push(Part::Group(group));
+                rest = left;
+            }
+            None => {
+                text.push(c);
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+    }
+    found.extend((!text.is_empty()).then_some(Part::Text(text)));
+    found
+}
+
+/// The group that a template is, if it is one alone.
+fn group_of(template: &str) -> Option<u32> {
+    match parts(template).as_slice() {
+        [Part::Group(group)] => Some(*group),
+        _ => None,
     }
 }
 
@@ -185,6 +450,27 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
+fn empty() -> Json {
+    Json::Text(Template::default())
+}
+
 fn spanned(text: String) -> Spanned<String> {
     Spanned::new(text, Span::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_have_texts_and_groups() {
+        let text = |text: &str| Part::Text(text.to_owned());
+        assert_eq!(parts("$1$$2$"), [Part::Group(1), Part::Group(2)]);
+        assert_eq!(
+            parts("a$1$, $x$12$"),
+            [text("a"), Part::Group(1), text(", $x"), Part::Group(12)]
+        );
+        assert_eq!(parts("true$"), [text("true$")]);
+        assert_eq!((group_of("$0$"), group_of("$1$ "), group_of("")), (Some(0), None, None));
+    }
 }

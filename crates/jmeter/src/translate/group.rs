@@ -224,7 +224,7 @@ impl Translator<'_> {
         let policy = reader.constant("CookieManager.policy").unwrap_or_default();
         if !matches!(
             policy.as_str(),
-            "" | "standard" | "standard-strict" | "default" | "compatibility"
+            "" | "standard" | "standard-strict" | "default" | "compatibility" | "rfc2109"
         ) {
             self.obstacle(*manager, format!("the cookie policy `{policy}`"));
         }

@@ -96,7 +96,7 @@ impl Translator<'_> {
         request.headers = headers;
     }
 
-    fn of_manager(&self, id: ElementId, request: &Request) -> Vec<(Template, Template)> {
+    fn of_manager(&self, id: ElementId, request: &mut Request) -> Vec<(Template, Template)> {
         let reader = self.read(id);
         let list: &[Property] = reader.list("HeaderManager.headers");
         reader.finish();
@@ -107,7 +107,15 @@ impl Translator<'_> {
             let name = reader.constant("Header.name").unwrap_or_default();
             let value = self.pieces(id, reader.source("Header.value"));
             reader.finish();
-            match fit(&name, &value, request) {
+            if name.eq_ignore_ascii_case("cookie") && request.cookies == Some(true) {
+                // A cookie manager's cookies go in its place.
+                request.cookie_otherwise.get_or_insert_with(|| self.template_of(id, &value));
+                if request.resources.is_some() {
+                    self.obstacle(id, "the header `Cookie` for what a page loads");
+                }
+                continue;
+            }
+            match fit(&name, &value) {
                 Ok(true) => found.push((Template::text(&name), self.template_of(id, &value))),
                 Ok(false) => {}
                 Err(what) => self.obstacle(id, what),
@@ -118,7 +126,7 @@ impl Translator<'_> {
 }
 
 /// Whether a header is sent; an error if squall would send another.
-fn fit(name: &str, value: &[Piece], request: &Request) -> Result<bool, String> {
+fn fit(name: &str, value: &[Piece]) -> Result<bool, String> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(is_token) {
         return Err(format!("`{name}` as the name of a header"));
@@ -129,9 +137,7 @@ fn fit(name: &str, value: &[Piece], request: &Request) -> Result<bool, String> {
         // JMeter does not send that of a plan either.
         "content-length" => Ok(false),
         "connection" if is_known(&["close", "keep-alive"]) => Ok(true),
-        // Those of a cookie manager would go first.
-        "cookie" if request.cookies != Some(true) => Ok(true),
-        "connection" | "transfer-encoding" | "expect" | "cookie" => {
+        "connection" | "transfer-encoding" | "expect" => {
             Err(format!("the header `{name}` of the plan"))
         }
         "host" if literal(value).is_none() => {

@@ -26,7 +26,7 @@ mod timer;
 mod transfer;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
@@ -93,6 +93,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         data: Data::default(),
         any_host: Cell::new(false),
         is_defining: Cell::new(false),
+        held: RefCell::default(),
         obstacles: RefCell::default(),
     };
     translator.define();
@@ -126,10 +127,19 @@ struct Translator<'t> {
     any_host: Cell<bool>,
     /// Whether user-defined variables get their values: before there is a thread that could have others.
     is_defining: Cell<bool>,
+    /// Hidden variables that are null until something is set.
+    held: RefCell<BTreeSet<String>>,
     obstacles: RefCell<Vec<Obstacle>>,
 }
 
 impl Translator<'_> {
+    /// A hidden variable that is null until it is set.
+    fn held(&self, purpose: &str, number: usize) -> String {
+        let name = names::hidden(purpose, number);
+        self.held.borrow_mut().insert(name.clone());
+        name
+    }
+
     fn obstacle(&self, element: ElementId, what: impl Into<String>) {
         self.obstacles.borrow_mut().push(Obstacle { element, what: what.into() });
     }
@@ -161,7 +171,6 @@ impl Translator<'_> {
                 ..Defaults::default()
             },
             graceful_stop: Some(NO_LIMIT),
-            vars: self.variables(),
             ..Plan::default()
         };
         let active = |id: &ElementId| self.tree.element(*id).enabled;
@@ -176,9 +185,12 @@ impl Translator<'_> {
             self.look_at_variables();
         }
         self.groups(&groups, &mut plan);
-        if let Some(root) = self.tree.roots.first().filter(|_| plan.scenarios.is_empty()) {
+        // Where something is refused, that is the reason; of a plan in which nothing runs JMeter makes an empty result.
+        let is_empty = plan.scenarios.is_empty() && self.obstacles.borrow().is_empty();
+        if let Some(root) = self.tree.roots.first().filter(|_| is_empty) {
             self.obstacle(*root, "there is no thread group that sends anything");
         }
+        plan.vars = self.variables();
         plan.data = self.data.sources.clone();
         if self.any_host.get() {
             plan.allow_hosts.push(Spanned::new("*".to_owned(), Span::default()));
@@ -238,11 +250,19 @@ impl Translator<'_> {
             Some(var(self.names.variable(name)?, self.template_of(root, pieces)))
         });
         let vars = vars.chain(made);
-        let mut vars: Vec<Var> = vars.collect();
+        let held = self.held.borrow();
+        let hidden = held.iter().map(String::as_str).chain(self.names.all_matches());
+        let hidden = hidden.map(|name| Var {
+            name: Spanned::new(name.to_owned(), Span::default()),
+            value: Json::Null,
+            secret: None,
+        });
+        let mut vars: Vec<Var> = vars.chain(hidden).collect();
         // Constants stand in requests as text: for these alone the plan says what is masked wherever it shows.
         for (index, (name, value)) in self.constants.secrets().enumerate() {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-            let name = format!("constant_{index}_{}", name.chars().map(plain).collect::<String>());
+            let name = name.chars().map(plain).collect::<String>();
+            let name = format!("{}_{name}", names::hidden("constant", index));
             vars.push(Var {
                 name: Spanned::new(name, Span::default()),
                 value: Json::Text(Template::text(value)),

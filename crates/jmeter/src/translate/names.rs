@@ -1,9 +1,11 @@
 //! The variables that get values while a plan runs, and what they are called here: JMeter takes any text for a name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::data::Columns;
+use crate::functions;
 use crate::properties::{Property, PropertyValue};
+use crate::text::Text;
 use crate::tree::{Element, Tree};
 
 /// Names that mean something else in expressions.
@@ -28,12 +30,34 @@ const TAKEN: [&str; 18] = [
     "in",
 ];
 
+/// What hidden variables are for, which steps of squall's own need: see [`hidden`].
+const HIDDEN: [&str; 8] =
+    ["pass", "switch", "branch", "until", "turn", "value", "found", "constant"];
+
+/// The name of a hidden variable: no variable of a plan is ever called so.
+pub(super) fn hidden(purpose: &str, number: usize) -> String {
+    debug_assert!(HIDDEN.contains(&purpose), "{purpose} is not kept free");
+    format!("{purpose}_{number}")
+}
+
+/// Whether a name may be one of a hidden variable.
+fn is_hidden(name: &str) -> bool {
+    let purpose = name.split_once('_');
+    purpose.is_some_and(|(purpose, rest)| {
+        HIDDEN.contains(&purpose) && rest.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
 /// JMeter's names, each with the variable that it is here.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     variables: BTreeMap<String, String>,
     /// What is taken by something else.
     reserved: Vec<String>,
+    /// The hidden variable that has all matches of an extractor, for the names that are made variables with numbers.
+    matches: BTreeMap<String, String>,
+    /// Groups of one match that something asks for: the extractor's variable, the group, and the group's variable.
+    groups: Vec<(String, u32, String)>,
 }
 
 impl Names {
@@ -46,7 +70,81 @@ impl Names {
             }
         }
         columns.values().flatten().flatten().for_each(|name| names.add(name));
+        names.add_matches(tree);
         names
+    }
+
+    /// What extractors set beside their own variables, as far as something asks for it.
+    fn add_matches(&mut self, tree: &Tree) {
+        let asked = asked(tree);
+        for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            let all_are_there = match element.class.as_str() {
+                "JSONPostProcessor" | "XPathExtractor" | "XPath2Extractor" => true,
+                "RegexExtractor" | "BoundaryExtractor" | "HtmlExtractor" => false,
+                _ => continue,
+            };
+            let takes_all = match_numbers(element).any(|number| number.starts_with('-'));
+            for name in set_by(element).iter().filter(|name| !name.is_empty()) {
+                let before = format!("{name}_");
+                let beside = asked.range(before.clone()..);
+                let beside = beside.map_while(|asked| asked.strip_prefix(before.as_str()));
+                let (groups, others): (Vec<&str>, Vec<&str>) =
+                    beside.partition(|rest| rest.starts_with('g'));
+                // Nothing behind the name: what follows is known only while the plan runs.
+                let is_number = |rest: &&str| rest.bytes().all(|byte| byte.is_ascii_digit());
+                let is_asked = others.iter().any(|rest| *rest == "matchNr" || is_number(rest));
+                let is_new = !self.matches.contains_key(name);
+                if is_new && (takes_all || all_are_there && is_asked) {
+                    self.matches.insert(name.clone(), hidden("found", self.matches.len()));
+                }
+                if element.class == "RegexExtractor" && !takes_all {
+                    groups.into_iter().for_each(|rest| self.add_group(name, rest));
+                }
+            }
+        }
+    }
+
+    /// A group of a match, `g1`, of a name.
+    fn add_group(&mut self, name: &str, group: &str) {
+        let of_group = format!("{name}_{group}");
+        let number = group.strip_prefix('g').and_then(|number| number.parse().ok());
+        let is_known = self.groups.iter().any(|(.., own)| *own == of_group);
+        if let Some(number) = number.filter(|_| !is_known) {
+            self.add(&of_group);
+            self.groups.push((name.to_owned(), number, of_group));
+        }
+    }
+
+    /// The hidden variable that has all matches of a name: null until there was an extraction.
+    pub(super) fn matches(&self, name: &str) -> Option<&str> {
+        self.matches.get(name).map(String::as_str)
+    }
+
+    /// All hidden variables that have matches.
+    pub(super) fn all_matches(&self) -> impl Iterator<Item = &str> {
+        self.matches.values().map(String::as_str)
+    }
+
+    /// The groups of one match that something asks for, each with its variable's name.
+    pub(super) fn groups_of(&self, name: &str) -> impl Iterator<Item = (u32, &str)> {
+        let own = self.groups.iter().filter(move |(set, ..)| set == name);
+        own.map(|(_, group, name)| (*group, name.as_str()))
+    }
+
+    /// A variable that is one of several matches, or says how many there are, as an expression; `without` where there
+    /// is none.
+    pub(super) fn one_of_matches(&self, name: &str, without: &str) -> Option<String> {
+        let (set, last) = name.rsplit_once('_')?;
+        let found = self.matches.get(set)?;
+        if last == "matchNr" {
+            return Some(format!("({found} == null ? {without} : string(size({found})))"));
+        }
+        let number: u32 = last.parse().ok().filter(|_| !last.starts_with(['0', '+']))?;
+        let place = number - 1;
+        Some(format!(
+            "({found} != null && size({found}) > {place} && {found}[{place}] != null \
+             ? string({found}[{place}]) : {without})"
+        ))
     }
 
     pub(super) fn add(&mut self, name: &str) {
@@ -70,6 +168,9 @@ impl Names {
         let mut variable: String =
             name.chars().map(|c| if is_letter(c) { c } else { '_' }).collect();
         if variable.starts_with(|c: char| c.is_ascii_digit()) {
+            variable.insert(0, '_');
+        }
+        if is_hidden(&variable) {
             variable.insert(0, '_');
         }
         while TAKEN.contains(&variable.as_str())
@@ -108,6 +209,9 @@ fn set_by(element: &Element) -> Vec<String> {
         "RegexExtractor" => "RegexExtractor.refname",
         "BoundaryExtractor" => "BoundaryExtractor.refname",
         "JSONPostProcessor" => "JSONPostProcessor.referenceNames",
+        "HtmlExtractor" => "HtmlExtractor.refname",
+        "XPathExtractor" => "XPathExtractor.refname",
+        "XPath2Extractor" => "XPathExtractor2.refname",
         "ForeachController" => "ForeachController.returnVal",
         "CounterConfig" => "CounterConfig.name",
         "RandomVariableConfig" => "variableName",
@@ -122,6 +226,55 @@ fn set_by(element: &Element) -> Vec<String> {
         "JSONPostProcessor" => text.split(';').map(|name| name.trim().to_owned()).collect(),
         _ => vec![text.to_owned()],
     }
+}
+
+/// The match numbers of an extractor, as they are written.
+fn match_numbers(element: &Element) -> impl Iterator<Item = &str> {
+    let property = match element.class.as_str() {
+        "RegexExtractor" => "RegexExtractor.match_number",
+        "BoundaryExtractor" => "BoundaryExtractor.match_number",
+        "HtmlExtractor" => "HtmlExtractor.match_number",
+        "JSONPostProcessor" => "JSONPostProcessor.match_numbers",
+        _ => "",
+    };
+    let text = element.properties.text(property).unwrap_or_default();
+    text.split(';').map(str::trim)
+}
+
+/// What may be the name of a variable that something asks for: all variables of texts, all words, and what a ForEach
+/// Controller goes through, with a `_` behind it.
+fn asked(tree: &Tree) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+        words_of(&element.name, &mut found);
+        element.properties.iter().for_each(|own| asked_by(&own.value, &mut found));
+        let input = element.properties.text("ForeachController.inputVal");
+        found.extend(input.map(|input| format!("{input}_")));
+    }
+    found
+}
+
+fn asked_by(value: &PropertyValue, found: &mut BTreeSet<String>) {
+    match value {
+        PropertyValue::Text(text) => words_of(text, found),
+        PropertyValue::Element { properties, .. } => {
+            properties.iter().for_each(|own| asked_by(&own.value, found));
+        }
+        PropertyValue::List(items) => items.iter().for_each(|own| asked_by(&own.value, found)),
+        PropertyValue::Fields(_) => {}
+    }
+}
+
+fn words_of(text: &str, found: &mut BTreeSet<String>) {
+    // What is made beside a variable has this behind its name.
+    if !text.contains('_') {
+        return;
+    }
+    let split = Text::parse(text, &functions::is_function).unwrap_or_default();
+    found.extend(split.variables().into_iter().map(str::to_owned));
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let words = text.split(|c| !is_letter(c)).filter(|word| word.contains('_'));
+    found.extend(words.map(str::to_owned));
 }
 
 fn text_of(property: &Property) -> Option<String> {

@@ -4,11 +4,58 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A pattern of JMeter's in Rust's syntax. `one_line`: what it is looked for in has no line ends.
+use super::texts::{Piece, quoted};
+
+/// What a pattern is looked for in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// A text without line ends.
+    Line,
+    /// A text with line ends.
+    Lines,
+    /// A text with line ends, all of which it has to match.
+    Whole,
+}
+
+/// A pattern of JMeter's in Rust's syntax.
 ///
 /// # Errors
 /// What of it has no equal.
-pub(super) fn regex(source: &str, one_line: bool) -> Result<String, String> {
+pub(super) fn regex(source: &str, subject: Subject) -> Result<String, String> {
+    let out = written(source, subject)?;
+    match regex::Regex::new(&out) {
+        Ok(_) => Ok(out),
+        Err(_) => Err(format!("something that is not supported in the pattern `{source}`")),
+    }
+}
+
+/// A pattern of which the run gives parts, as an expression; those parts are taken as they are.
+///
+/// # Errors
+/// What of the rest has no equal.
+pub(super) fn regex_of_pieces(pieces: &[Piece], subject: Subject) -> Result<String, String> {
+    let mut whole = String::new();
+    let mut terms = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => {
+                let text = written(text, subject)?;
+                whole.push_str(&text);
+                terms.push(quoted(&text));
+            }
+            Piece::Expr(value) => {
+                whole.push('0');
+                terms.push(format!("string({value})"));
+            }
+        }
+    }
+    let is_good = regex::Regex::new(&whole).is_ok();
+    let terms = if terms.is_empty() { quoted("") } else { terms.join(" + ") };
+    if is_good { Ok(terms) } else { Err("something that is not supported in a pattern".to_owned()) }
+}
+
+/// A pattern, or a part of one, which is not looked at as a whole.
+fn written(source: &str, subject: Subject) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = source.chars().peekable();
     let refused = |what: &str| Err(format!("{what} in the pattern `{source}`"));
@@ -22,8 +69,11 @@ pub(super) fn regex(source: &str, one_line: bool) -> Result<String, String> {
                 Some(text) => out.push_str(&text),
                 None => return refused("a set of characters that is not supported"),
             },
-            // Before the last line end it matches too.
-            '$' if !one_line => return refused("`$`"),
+            // It matches before the last line end, too. A search takes that along, which nobody sees at the end.
+            '$' if subject == Subject::Lines => match rest.peek() {
+                None | Some(')' | '|') => out.push_str("(?:\\n?\\z)"),
+                Some(_) => return refused("`$`"),
+            },
             '{' if !is_count(rest.clone()) => out.push_str("\\{"),
             '(' if rest.peek() == Some(&'?') => {
                 let after: String = rest.clone().skip(1).take(1).collect();
@@ -40,15 +90,18 @@ pub(super) fn regex(source: &str, one_line: bool) -> Result<String, String> {
             other => out.push(other),
         }
     }
-    match regex::Regex::new(&out) {
-        Ok(_) => Ok(out),
-        Err(_) => refused("something that is not supported"),
-    }
+    Ok(out)
 }
 
 /// Whether a pattern in Rust's syntax is found in an empty text.
 pub(super) fn matches_nothing(pattern: &str) -> bool {
     regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(""))
+}
+
+/// How many groups a pattern in Rust's syntax has.
+pub(super) fn groups(pattern: &str) -> u32 {
+    let groups = regex::Regex::new(pattern).map_or(0, |pattern| pattern.captures_len() - 1);
+    u32::try_from(groups).unwrap_or(u32::MAX)
 }
 
 /// What is behind a backslash.
@@ -173,12 +226,16 @@ mod tests {
             (r"\<a\/\-\_ [^[&\]]", r"<a/\-_ [^\[\&\]]"),
             ("(?s)a(?:b)*", "(?s)a(?:b)*"),
         ] {
-            assert_eq!(regex(source, false).as_deref(), Ok(expected), "{source}");
+            assert_eq!(regex(source, Subject::Lines).as_deref(), Ok(expected), "{source}");
         }
-        for source in ["a$", "(?=a)", r"\1", r"\Z", "a++", "(", "[[:alpha:]]", "(?<n>a)"] {
-            assert!(regex(source, false).is_err(), "{source}");
+        for source in ["a$b", "(?=a)", r"\1", r"\Z", "a++", "(", "[[:alpha:]]", "(?<n>a)"] {
+            assert!(regex(source, Subject::Lines).is_err(), "{source}");
         }
-        assert_eq!(regex("^200$", true).as_deref(), Ok("^200$"));
+        assert_eq!(regex("^200$", Subject::Line).as_deref(), Ok("^200$"));
+        assert_eq!(regex("(a|b$)$", Subject::Lines).as_deref(), Ok(r"(a|b(?:\n?\z))(?:\n?\z)"));
+        let pieces = [Piece::Text("id=\\<".to_owned()), Piece::Expr("id".to_owned())];
+        let of_pieces = regex_of_pieces(&pieces, Subject::Lines);
+        assert_eq!(of_pieces.as_deref(), Ok(r#""id=<" + string(id)"#));
         assert!(matches_nothing("a*") && !matches_nothing("a+"));
     }
 

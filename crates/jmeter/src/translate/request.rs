@@ -62,8 +62,13 @@ impl<'t> Options<'t> {
 }
 
 impl Translator<'_> {
-    /// A sampler, with what holds for it.
-    pub(super) fn request(&self, id: ElementId, held: &Scope, gathered: &mut Gathered) -> Request {
+    /// A sampler, with what holds for it, and what is done after it.
+    pub(super) fn request(
+        &self,
+        id: ElementId,
+        held: &Scope,
+        gathered: &mut Gathered,
+    ) -> (Request, Vec<StepKind>) {
         let defaults = held.configs.iter().filter(|id| self.class(**id) == "HTTP Request Defaults");
         let readers = std::iter::once(&id).chain(defaults).map(|id| self.read(*id)).collect();
         let options = Options { translator: self, readers };
@@ -92,10 +97,10 @@ impl Translator<'_> {
         let keep_alive = options.flag("HTTPSampler.use_keepalive");
         self.headers((id, held), (client, keep_alive), content_type.as_deref(), &mut request);
         self.credentials(id, held, &mut request);
-        self.extracts(held, &mut request);
+        let after = self.extracts(held, &mut request);
         self.checks(held, &mut request);
         options.readers.into_iter().for_each(Reader::finish);
-        request
+        (request, after)
     }
 
     /// Options that have no equal, and those that change nothing.

@@ -263,13 +263,51 @@ fn data_goes_on_with_the_controller_around_it() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
-    let without_names = obstacles_of(&plan(&data_file("", "")));
-    let is_said = |what: &String| what.starts_with("data: names in the first line of `users.csv`");
-    assert!(without_names.iter().any(is_said), "{without_names:?}");
+    // That a file is not there is said when the plan is compiled.
+    let (text, obstacles) = translated(&plan(&(data_file("", "") + &request("r", TO_SHOP, ""))));
+    assert_eq!(obstacles, [""; 0]);
+    assert!(text.contains(r#""csv": "users.csv""#), "{text}");
 }
 
-fn obstacles_of(text: &str) -> Vec<String> {
-    translated(text).1
+#[test]
+fn matches_become_lists_and_groups_texts() {
+    let regex = |name: &str, number: &str, template: &str, more: &str| {
+        let of = |property: &str, value: &str| string(&format!("RegexExtractor.{property}"), value);
+        format!(
+            r#"<RegexExtractor testname="x">{}{}{}{}{more}</RegexExtractor><hashTree/>"#,
+            of("refname", name),
+            of("regex", "(a)(b)"),
+            of("template", template),
+            of("match_number", number)
+        )
+    };
+    let path = string("HTTPSampler.path", "/${all_2}/${all_matchNr}/${two}/${one_g1}/${found_0}");
+    let shown = request("s", &(TO_SHOP.to_owned() + &path), "");
+    let of_all = string("Sample.scope", "all");
+    let found = regex("all", "-1", "$1$", "")
+        + &regex("two", "1", "$1$-$2$", "")
+        + &regex("one", "2", "$0$", "")
+        + &regex("found_0", "1", "$1$", &of_all);
+    let follows = r#"<boolProp name="HTTPSampler.follow_redirects">true</boolProp>"#;
+    let (text, obstacles) =
+        translated(&plan(&(request("r", &(TO_SHOP.to_owned() + follows), &found) + &shown)));
+    assert_eq!(obstacles, [""; 0]);
+    let plain = text.replace("\\\"", "\"");
+    for line in [
+        r#""match": "all""#,
+        "\"found_0\":\n    \"value\": null",
+        r#"found_0[1] != null ? string(found_0[1]) : "${all_2}")"#,
+        "string(size(found_0))",
+        r#""one_g1":"#,
+        r#" + "-" + string(value_"#,
+        // A variable of the plan's own never has the name of a hidden one.
+        "${_found_0}",
+        r#""redirects": true"#,
+    ] {
+        assert!(plain.contains(line), "{line}\n{text}");
+    }
+    let any = request("r", TO_SHOP, &regex("two", "0", "$1$-$2$", ""));
+    assert_eq!(translated(&plan(&any)).1, ["x: the template `$1$-$2$`, of any match or of all"]);
 }
 
 #[test]

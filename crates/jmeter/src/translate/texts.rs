@@ -73,6 +73,10 @@ impl Translator<'_> {
         if let Some(variable) = self.names.variable(name) {
             return Ok(Piece::Expr(variable.to_owned()));
         }
+        let unset = quoted(&format!("${{{name}}}"));
+        if let Some(one) = self.names.one_of_matches(name, &unset) {
+            return Ok(Piece::Expr(one));
+        }
         if name == "JMeterThread.last_sample_ok" {
             return Ok(Piece::Expr("last_ok".to_owned()));
         }

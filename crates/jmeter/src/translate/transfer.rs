@@ -195,7 +195,7 @@ impl Translator<'_> {
         let limit = if at_once { u32::try_from(pool).unwrap_or(1).min(1_000) } else { 1 };
         let whole = |text: Option<String>| {
             let text = text.filter(|text| !text.is_empty())?;
-            let pattern = pattern::regex(&text, true);
+            let pattern = pattern::regex(&text, pattern::Subject::Whole);
             let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
             Some(Spanned::new(format!(r"\A(?:{pattern})\z"), Span::default()))
         };

@@ -57,6 +57,10 @@ record! {
         /// Whether the user's cookies go along, and those of the response are kept.
         #[key(default "as `defaults` says, otherwise true")]
         pub cookies: Option<bool>,
+        /// The value of the header `Cookie` where the user has no cookie for the URL; no further than to the first
+        /// URL's origin.
+        #[key(default "none")]
+        pub cookie_otherwise: Option<Template>,
         /// Whether responses that lead on set cookies; otherwise only the last one does.
         #[key(default "true")]
         pub redirect_cookies: Option<bool>,

@@ -27,6 +27,9 @@ record! {
         /// The value if nothing matches.
         #[key(default "none: the request then fails as `extract`")]
         pub default: Option<Json>,
+        /// Whether it is also looked for in the responses that redirect: where the last one has nothing, the first
+        /// that has it counts.
+        pub redirects: bool,
     }
     first(this, keys) {
         keys.union(&mut this.from, true);
@@ -294,6 +297,8 @@ record! {
         pub name: Option<String>,
         /// Only counted, not an error of the request.
         pub warn: bool,
+        /// Whether the responses that redirect must pass it, too.
+        pub redirects: bool,
     }
 }
 
@@ -323,10 +328,10 @@ impl Form for Assertion {
 impl Short for Check {
     type Form = Assertion;
     fn from_short(expr: Expr) -> Check {
-        Check { expr, name: None, warn: false }
+        Check { expr, ..Check::default() }
     }
     fn short(&self) -> Option<Expr> {
-        (self.name.is_none() && !self.warn).then(|| self.expr.clone())
+        (self.name.is_none() && !self.warn && !self.redirects).then(|| self.expr.clone())
     }
 }
 

@@ -258,3 +258,57 @@ fn redirects_keep_cookies_only_if_the_plan_says_so() {
         ]
     );
 }
+
+/// What the header says where the user has no cookie for a URL; one that the user has goes in its place.
+#[test]
+fn a_request_has_a_cookie_where_its_user_has_none() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.request() {
+            let cookie = if head.contains(" /set ") { "Set-Cookie: own=1; Path=/\r\n" } else { "" };
+            client.send(format!("HTTP/1.1 200 OK\r\n{cookie}Content-Length: 0\r\n\r\n"));
+        }
+    });
+    let steps = "
+      - {get: /set, cookie_otherwise: \"a=b\"}
+      - {get: /then, cookie_otherwise: \"a=1\"}
+      - clear_cookies: true
+      - {get: /again, cookie_otherwise: \"a=1\"}";
+    let url = &peer.url();
+    Steps { url, head: "", users: 1, iterations: 1, steps, files: &[] }.run(End::Passed);
+    assert_eq!(seen(&peer), ["/set a=b", "/then own=1", "/again a=1"]);
+}
+
+/// Checks and extracts that look at responses that redirect: what the last one has goes first, then what came first.
+#[test]
+fn responses_that_redirect_are_looked_at_where_the_plan_says_so() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.request() {
+            let (status, more, body) = if head.contains(" /go ") {
+                ("302 Found", "Location: /on\r\n", "id=1 x=1")
+            } else if head.contains(" /on ") {
+                ("302 Found", "Location: /there\r\n", "id=2 x=2 way")
+            } else {
+                ("200 OK", "", "x=3")
+            };
+            let length = body.len();
+            client
+                .send(format!("HTTP/1.1 {status}\r\n{more}Content-Length: {length}\r\n\r\n{body}"));
+        }
+    });
+    let steps = "
+      - get: /go
+        redirects: 3
+        extract:
+          id: {regex: 'id=(.)', redirects: true, default: none}
+          x: {regex: 'x=(.)', redirects: true}
+          y: {regex: 'id=(.)', default: none}
+        check:
+          - {expr: 'body.contains(\"x=\")', redirects: true}
+          - {expr: '!body.contains(\"way\")'}
+      - get: /${id}/${x}/${y}
+      - {get: /go, redirects: 3, check: [{expr: '!body.contains(\"way\")', redirects: true}]}";
+    let url = &peer.url();
+    let json = Steps { url, head: "", users: 1, iterations: 1, steps, files: &[] }.run(End::Failed);
+    assert_eq!(seen(&peer)[3], "/1/3/none -");
+    assert_eq!(kinds(&json), r#"{"check":1}"#);
+}

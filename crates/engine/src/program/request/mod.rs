@@ -59,6 +59,10 @@ impl<'p> Compiler<'p> {
             Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
         };
         let (limits, timeouts) = self.limits(request, reads_body)?;
+        let other_cookie = match &request.cookie_otherwise {
+            Some(value) => Some(self.template(value)?),
+            None => None,
+        };
         let mut op = RequestOp {
             name,
             place: self.row_place(RowKind::Request),
@@ -67,6 +71,7 @@ impl<'p> Compiler<'p> {
             url,
             prepared: None,
             own_cookie: has_header(&headers, b"cookie: "),
+            other_cookie,
             trace_context: self.has_trace_context(request, &headers),
             cookies: self.keeps_cookies(request),
             redirect_cookies: request.redirect_cookies.unwrap_or(true),

@@ -47,6 +47,7 @@ impl<'p> Compiler<'p> {
                 url: UrlOp::Any(BoundTemplate::literal("")),
                 prepared: None,
                 own_cookie: has_header(&headers, b"cookie: "),
+                other_cookie: None,
                 trace_context: self.has_trace_context(request, &headers),
                 cookies: self.keeps_cookies(request),
                 redirect_cookies: request.redirect_cookies.unwrap_or(true),

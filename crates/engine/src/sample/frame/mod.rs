@@ -11,7 +11,7 @@ use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use crate::long_body::FoundAhead;
 use crate::parts::trace_context::TraceId;
-use crate::post::{self, AssertionResult, Observation};
+use crate::post::{self, AssertionResult, Observation, OnTheWay};
 use crate::program::{self, CheckOp, PostOp, RequestOp};
 use crate::record::Outstanding;
 use crate::sample::connections::Place;
@@ -97,6 +97,8 @@ pub(crate) struct Frame<'w> {
     /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
     receive_delay: Option<u64>,
     result: AssertionResult,
+    /// What extracts found in responses that led on.
+    on_the_way: OnTheWay,
     copy: Option<Box<Copy>>,
     /// The bounds of a request whose user decides some of them.
     limits: Option<Box<program::Limits>>,
@@ -143,6 +145,7 @@ impl<'w> Frame<'w> {
             connected: None,
             receive_delay: None,
             result: AssertionResult::default(),
+            on_the_way: OnTheWay::new(),
             copy: worker.copy(),
             limits: None,
             wanted: Wanted::default(),
@@ -325,22 +328,51 @@ impl<'w> Frame<'w> {
         if post.is_empty() {
             return;
         }
+        let before = std::mem::take(&mut self.on_the_way);
+        self.with_reply(response, kept, captured, |frame, reply| {
+            frame.process(reply, post, ahead, before);
+        });
+    }
+
+    /// An HTTP response leads on: it is looked at by what looks at such responses.
+    pub(in crate::sample) fn led_on(
+        &mut self,
+        response: &Response<'_>,
+        kept: u64,
+        post: &[PostOp],
+    ) {
+        if !post::looks_on_the_way(post) {
+            return;
+        }
+        self.with_reply(response, kept, "", |frame, reply| {
+            let Frame { worker, user, copy, result, on_the_way, .. } = frame;
+            post::on_the_way(&worker.program, user, reply, post, on_the_way, result, |seen| {
+                observe(worker, copy, seen);
+            });
+        });
+    }
+
+    /// Shows an HTTP response as a reply, of whose body `kept` bytes are the plan's to see.
+    fn with_reply(
+        &mut self,
+        response: &Response<'_>,
+        kept: u64,
+        captured: &str,
+        look: impl FnOnce(&mut Self, &Reply<'_, '_>),
+    ) {
         let kept = usize::try_from(kept).unwrap_or(usize::MAX).min(response.body.len());
         let body = Body::new(&response.body[..kept], content_type(response));
         let documents = Documents::of(&body, Limits::default());
-        self.process(
-            &Reply {
-                code: self.code,
-                body_bytes: response.body_bytes,
-                duration_ms: self.duration_ms(),
-                captured,
-                response: Some(response),
-                documents: &documents,
-                head: OnceCell::new(),
-            },
-            post,
-            ahead,
-        );
+        let reply = Reply {
+            code: self.code,
+            body_bytes: response.body_bytes,
+            duration_ms: self.duration_ms(),
+            captured,
+            response: Some(response),
+            documents: &documents,
+            head: OnceCell::new(),
+        };
+        look(self, &reply);
     }
 
     /// The output of a program, which ended now with a code, is the reply of the sample.
@@ -361,29 +393,41 @@ impl<'w> Frame<'w> {
             },
             post,
             FoundAhead::new(),
+            OnTheWay::new(),
         );
     }
 
     /// Extracts and checks look at the reply.
-    fn process(&mut self, reply: &Reply<'_, '_>, post: &[PostOp], ahead: FoundAhead) {
+    fn process(
+        &mut self,
+        reply: &Reply<'_, '_>,
+        post: &[PostOp],
+        ahead: FoundAhead,
+        before: OnTheWay,
+    ) {
         let Frame { worker, user, copy, result, .. } = self;
-        post::process(&worker.program, user, reply, post, ahead, result, |observation| {
-            match &observation {
-                Observation::Checked(check, passed) => {
-                    worker.recorder.check(check.row, verdict(check, passed));
-                }
-                Observation::Extracted(name, value) => worker.learn(name, value),
-                Observation::NotExtracted(..) => {}
-            }
-            if let Some(copy) = copy {
-                copy.observed(observation);
-            }
+        post::process(&worker.program, user, reply, post, (ahead, before), result, |seen| {
+            observe(worker, copy, seen);
         });
     }
 
     /// Latency up to now, in ms.
     fn duration_ms(&self) -> f64 {
         self.end.saturating_sub(self.start + self.own_delay) as f64 / 1e6
+    }
+}
+
+/// Notes what happened in post-processing.
+fn observe(worker: &Worker, copy: &mut Option<Box<Copy>>, observation: Observation<'_>) {
+    match &observation {
+        Observation::Checked(check, passed) => {
+            worker.recorder.check(check.row, verdict(check, passed));
+        }
+        Observation::Extracted(name, value) => worker.learn(name, value),
+        Observation::NotExtracted(..) => {}
+    }
+    if let Some(copy) = copy {
+        copy.observed(observation);
     }
 }
 

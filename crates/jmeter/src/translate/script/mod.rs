@@ -44,6 +44,9 @@ impl Environment for Translator<'_> {
             let source = format!("({variable} == {unset} ? null : {variable})");
             return Ok(Script::new(Kind::MaybeText, source));
         }
+        if let Some(one) = self.names.one_of_matches(name, "null") {
+            return Ok(Script::new(Kind::MaybeText, one));
+        }
         match self.constants.known(name) {
             Some(Some(value)) => Ok(Script::new(Kind::Text, quoted(value))),
             Some(None) => Err(format!("the variable `{name}`")),
