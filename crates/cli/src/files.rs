@@ -1,7 +1,7 @@
 //! `--out KIND=TARGET`: the result of a run in files of other kinds, and feeds while it goes on.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use squall_feeds::{FeedKind, FeedTarget};
 use squall_report::{FileKind, Finished};
@@ -73,15 +73,30 @@ pub fn prepare(files: &[ResultFile], has_folder: bool) -> Result<(), String> {
 /// # Errors
 /// One cannot be made or written, in a sentence with its name.
 pub fn write(files: &[ResultFile], of: Finished<'_>) -> Result<(), String> {
-    for ResultFile { kind, path } in files {
-        let wrong = |error: std::io::Error| format!("{path}: {error}");
-        let bytes = squall_report::file(*kind, of).map_err(wrong)?;
-        match path.as_str() {
-            "-" => out::print_bytes(&bytes),
-            path => std::fs::write(path, &bytes).map_err(wrong)?,
-        }
+    let failed = files.iter().filter_map(|file| write_one(file, of).err());
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
+}
+
+fn write_one(ResultFile { kind, path }: &ResultFile, of: Finished<'_>) -> Result<(), String> {
+    let wrong = |error: std::io::Error| format!("{path}: {error}");
+    let bytes = squall_report::file(*kind, of).map_err(wrong)?;
+    match path.as_str() {
+        "-" => out::print_bytes(&bytes),
+        path => std::fs::write(path, &bytes).map_err(wrong)?,
     }
     Ok(())
+}
+
+/// Writes what a run's folder says of its outcome once more, as something was lost after it was written.
+///
+/// # Errors
+/// A file cannot be written, with its name.
+pub fn amend(folder: &Path, of: Finished<'_>) -> Result<(), String> {
+    let path = |name: &str| folder.join(name).display().to_string();
+    let files = [(FileKind::Json, "run.json"), (FileKind::Html, "report.html")];
+    let files = files.map(|(kind, name)| ResultFile { kind, path: path(name) });
+    write(&files, of)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use squall_feeds::Feed;
 use squall_live::{Follow, LiveView};
@@ -58,8 +59,8 @@ pub fn run(
     let outcome = squall_runner::run(loaded, &options, sinks, &handle);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();
-    let outcome = outcome?;
-    let concluded = conclude(output, &outcome, &files);
+    let mut outcome = outcome?;
+    let concluded = conclude(output, &mut outcome, &files);
     if let Some(page) = page {
         ui::finish(&page, outcome.folder.as_deref());
     }
@@ -109,11 +110,20 @@ fn sinks(
 }
 
 /// Writes the result's files, prints it and returns the exit code.
-fn conclude(output: &Output, outcome: &Outcome, files: &[ResultFile]) -> CommandResult {
-    let document = squall_report::document(&outcome.run);
+fn conclude(output: &Output, outcome: &mut Outcome, files: &[ResultFile]) -> CommandResult {
+    let mut document = squall_report::document(&outcome.run);
     let folder = outcome.folder.as_deref();
     let written =
         files::write(files, Finished { document: &document, run: Some(&outcome.run), folder });
+    if let Err(lost) = &written {
+        // The result says so too, wherever it is read.
+        Arc::make_mut(&mut outcome.run).incomplete.push(lost.clone());
+        document = squall_report::document(&outcome.run);
+        let finished = Finished { document: &document, run: Some(&outcome.run), folder };
+        folder
+            .map_or(Ok(()), |folder| files::amend(folder, finished))
+            .map_err(CommandError::incomplete)?;
+    }
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;
     } else {
@@ -127,7 +137,6 @@ fn conclude(output: &Output, outcome: &Outcome, files: &[ResultFile]) -> Command
     let told = interrupted.filter(|report| report.phase != Phase::Load || !outcome.has_load);
     let told = told.filter_map(PhaseReport::trouble).chain(outcome.run.incomplete.iter().cloned());
     told.for_each(|trouble| out::message(&format!("squall: {trouble}\n")));
-    written.map_err(CommandError::incomplete)?;
     Ok(Exit::of_run(&document))
 }
 

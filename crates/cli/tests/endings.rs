@@ -282,11 +282,20 @@ fn a_result_that_could_not_be_written_fails_the_run() {
     let plan =
         "target: builtin\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let output = squall(folder.path(), &["run", "plan.yaml", "--json", "/dev/full"]);
-    assert_eq!(output.status.code(), Some(3));
-    // The folder's own copy knows of it.
-    let json = read(&run_folder(folder.path()).join("run.json"));
-    assert_eq!(incomplete(&json, "/dev/full: No space left"), 3);
+    for lost in [&["--json", "/dev/full"][..], &["--out", "markdown=/dev/full"]] {
+        let output = squall(folder.path(), &[&["run", "plan.yaml", "-o", "runs"], lost].concat());
+        assert_eq!(output.status.code(), Some(3), "{lost:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!text.contains("run passed") && text.contains("/dev/full"), "{text}");
+        // The folder's own copy knows of it, and so does its page.
+        let runs = folder.path().join("runs");
+        let own = std::fs::read_dir(&runs).expect("a folder").next().expect("a run");
+        let own = own.expect("a run").path();
+        assert_eq!(incomplete(&read(&own.join("run.json")), "/dev/full: No space left"), 3);
+        let page = std::fs::read_to_string(own.join("report.html")).expect("a page");
+        assert!(page.contains("/dev/full: No space left"), "{lost:?}");
+        std::fs::remove_dir_all(&runs).expect("it can be removed");
+    }
 }
 
 #[test]

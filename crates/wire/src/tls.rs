@@ -23,6 +23,9 @@ use crate::settings::{Http, SetupError, TlsSettings};
 /// Sessions kept for resumption.
 const SESSIONS: usize = 1_024;
 
+/// Most bytes of a file of keys or certificates: some hundred times what all authorities of a machine take.
+const MAX_PEM: u64 = 16 << 20;
+
 /// HTTP/2 as ALPN names it (RFC 9113, section 3.2).
 pub(crate) const HTTP2: &[u8] = b"h2";
 
@@ -48,7 +51,8 @@ pub(crate) fn connector(
     let mut config = match (&settings.cert, &settings.key) {
         (Some(cert), Some(key)) => {
             let chain = certificates(cert)?;
-            let key = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
+            let key = PrivateKeyDer::from_pem_slice(&pem(key)?)
+                .map_err(|error| unreadable(key, &error))?;
             builder
                 .with_client_auth_cert(chain, key)
                 .map_err(|error| SetupError(format!("the client's certificate: {error}")))?
@@ -92,9 +96,9 @@ fn roots(
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupError> {
-    let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
-        .and_then(|all| all.collect())
-        .map_err(|error| unreadable(path, &error))?;
+    let pem = pem(path)?;
+    let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
+    let certificates = certificates.map_err(|error| unreadable(path, &error))?;
     if certificates.is_empty() {
         return Err(SetupError(format!(
             "{}: no certificate in it (PEM is expected)",
@@ -102,6 +106,18 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupError>
         )));
     }
     Ok(certificates)
+}
+
+/// What a file of keys or certificates holds, which is neither without end nor large.
+fn pem(path: &Path) -> Result<Vec<u8>, SetupError> {
+    let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    if !about.is_file() {
+        return Err(unreadable(path, &"it is no regular file"));
+    }
+    if about.len() > MAX_PEM {
+        return Err(unreadable(path, &format!("expected at most {MAX_PEM} bytes")));
+    }
+    std::fs::read(path).map_err(|error| unreadable(path, &error))
 }
 
 fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> SetupError {

@@ -86,6 +86,23 @@ fn what_is_wrong_with_a_certificate_is_said_in_words() {
 }
 
 #[test]
+fn only_files_that_end_are_read() {
+    for (file, why) in [("/dev/zero", "no regular file"), ("/nowhere/ca.pem", "No such file")] {
+        for settings in [
+            TlsSettings { ca: vec![file.into()], ..TlsSettings::default() },
+            TlsSettings {
+                cert: Some(file.into()),
+                key: Some(file.into()),
+                ..TlsSettings::default()
+            },
+        ] {
+            let SetupError(error) = connector(&settings, Http::V1, false).err().expect("no file");
+            assert!(error.contains(file) && error.contains(why), "{error}");
+        }
+    }
+}
+
+#[test]
 fn a_certificate_of_version_1_is_trusted_where_the_plan_names_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let ca = folder.path().join("ca.pem");
