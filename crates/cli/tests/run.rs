@@ -199,7 +199,7 @@ fn a_threshold_about_nothing_is_an_error_before_the_run() {
         let output = squall(folder.path(), &["run", "plan.yaml"]);
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(text.contains("plan.yaml:8:14: error") && text.contains(error), "{text}");
+        assert!(text.contains("plan.yaml:8:15: error") && text.contains(error), "{text}");
         // A name that only the run knows may be the one.
         let plan = plan.replace("name: home", "name: \"${iteration}\"");
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");

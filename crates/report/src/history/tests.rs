@@ -69,6 +69,6 @@ fn labels_begin_with_the_commit_and_are_cut_at_their_end() {
         text.lines().nth(2).expect("a run").to_owned()
     };
     assert!(line(120).ends_with("  0000003abc branch=main"), "{}", line(120));
-    assert!(line(80).ends_with("  0000003abc branch=…"), "{}", line(80));
+    assert!(line(80).ends_with("  0000003abc branch…"), "{}", line(80));
     assert_eq!(line(80).chars().count(), 79, "a column is left free");
 }
