@@ -62,8 +62,9 @@ pub fn limit_text(limit: &Limit) -> String {
     paragraph(&mut out, " result         ", &result(limit), 99);
     if let Some(last) = limit.steps.last().filter(|_| limit.confirmed) {
         let words = format!(
-            "{} met the requirements once more at the end",
-            level_text(limit.by, last.level)
+            "{} met the requirements once more at the end{}",
+            level_text(limit.by, last.level),
+            by_how_little(last.outcome() == StepOutcome::Borderline)
         );
         paragraph(&mut out, " confirmed      ", &words, 99);
     }
@@ -165,11 +166,18 @@ fn result(limit: &Limit) -> String {
                 level_text(limit.by, maximum.high)
             )
         }
-        (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) => format!(
-            "all requirements are met at {}, and no longer at {}",
-            level_text(limit.by, maximum.low),
-            level_text(limit.by, maximum.high)
-        ),
+        (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) => {
+            let held = limit.steps.iter().filter(|step| step.level == maximum.low);
+            let outcomes: Vec<StepOutcome> = held.map(LoadStep::outcome).collect();
+            let is_there = |outcome| outcomes.contains(&outcome);
+            let is_borderline = is_there(StepOutcome::Borderline) && !is_there(StepOutcome::Met);
+            format!(
+                "all requirements are met at {}, and no longer at {}{}",
+                level_text(limit.by, maximum.low),
+                level_text(limit.by, maximum.high),
+                by_how_little(is_borderline)
+            )
+        }
         (SearchEnd::Generator, _) => match limit.at_least {
             Some(least) => format!(
                 "at least {}; above, squall itself was the limit ({})",
@@ -206,6 +214,11 @@ fn result(limit: &Limit) -> String {
             }
         }
     }
+}
+
+/// What is added where a level was met by so little that chance may have decided.
+fn by_how_little(is_borderline: bool) -> &'static str {
+    if is_borderline { ", by so little that only longer steps (--step) could be sure" } else { "" }
 }
 
 fn table(out: &mut String, limit: &Limit) {

@@ -3,7 +3,9 @@
 mod common;
 
 use common::golden;
-use squall_limit::{LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd};
+use squall_limit::{
+    LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd, SustainedMax,
+};
 use squall_report::{limit_json, limit_text};
 
 /// A queue with a capacity of 100 a second, that takes 10 ms for one.
@@ -64,6 +66,30 @@ fn the_text() {
         limit_text(&limit)
     };
     golden("limit-ends.txt", &ends.map(short).concat());
+}
+
+#[test]
+fn a_level_that_was_met_by_chance_says_so() {
+    let text = |low: f64| {
+        let maximum = SustainedMax { level: low, low, high: 80.0, fitted: false };
+        // In one line.
+        let text = limit_text(&Limit { sustained_max: Some(maximum), ..limit() });
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let certain = text(65.0);
+    assert!(certain.contains("met at 65.0/s, and no longer at 80.0/s confirmed"), "{certain}");
+    let little = text(76.0);
+    assert!(
+        little.contains("met at 76.0/s, and no longer at 80.0/s, by so little that"),
+        "{little}"
+    );
+    let steps = [160.0, 76.0, 76.0].map(step).to_vec();
+    let limit = Limit::new("shop".to_owned(), LevelKind::Rate, "search", steps, SearchEnd::Found);
+    let text = limit_text(&limit).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("76.0/s met the requirements once more at the end, by so little"),
+        "{text}"
+    );
 }
 
 #[test]
