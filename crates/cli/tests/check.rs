@@ -132,6 +132,19 @@ fn scenarios_have_variables_of_their_own() {
 }
 
 #[test]
+fn a_data_file_that_is_not_there_is_one_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "target: builtin\ndata: {rows: {csv: nowhere.csv, advance: step}, more: {csv: rows.csv}}\nscenarios: {a: {load: \
+                {users: 1, iterations: 1}, steps: [{next_row: rows}, {get: '/${rows.id}', check: rows.id == 1}, {get: '/${moer.id}'}]}}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    std::fs::write(folder.path().join("rows.csv"), "id\n1\n").expect("writable");
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("plan.yaml:2:20: error: ") && text.contains("nowhere.csv"), "{text}");
+    assert!(text.contains("unknown variable `moer`") && text.contains("2 errors"), "{text}");
+}
+
+#[test]
 fn devices_and_folders_are_no_plans_and_no_data() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = squall(folder.path(), &["check", "/dev/zero"]);

@@ -132,7 +132,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     let max_names = compiler.max_names();
     let secrets_to_find = compiler.secrets_to_find();
     if compiler.has_errors() {
-        return Err(compiler.errors);
+        return Err(compiler.into_errors());
     }
     Ok(Program {
         name: plan.name.clone(),
@@ -226,6 +226,20 @@ impl<'p> Compiler<'p> {
 
     pub(super) fn error_at(&mut self, error: BindError, span: Span) {
         self.errors.push(error.at(span));
+    }
+
+    /// What is wrong, without what only follows from a data file that could not be read.
+    fn into_errors(self) -> Vec<Diagnostic> {
+        let lost = self.plan.data.iter().filter(|data| self.feed(&data.name.value).is_none());
+        let follow: Vec<String> = lost
+            .flat_map(|data| {
+                let name = &data.name.value;
+                [format!("unknown variable `{name}`"), format!("there is no data source `{name}`")]
+            })
+            .collect();
+        let mut errors = self.errors;
+        errors.retain(|error| !follow.contains(&error.message));
+        errors
     }
 
     pub(super) fn has_errors(&self) -> bool {
