@@ -19,8 +19,8 @@ need chromium
 need java default-jre-headless
 need mvn maven
 python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
+[ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
 if [ ${#missing[@]} -gt 0 ]; then
-    [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
     "${as_root[@]}" apt-get update -qq
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
@@ -44,11 +44,15 @@ command -v go >/dev/null || {
 }
 (cd prometheus && "$go" build -o ../../target/interop/bin/prometheus .)
 
-# Debian's InfluxDB, unpacked: as a package it would begin to serve.
+# Debian's InfluxDB, unpacked: as a package it would begin to serve. Where nothing was installed the lists may be missing.
 influxdb=../target/interop/influxdb
 [ -x "$influxdb/usr/bin/influxd" ] || {
     mkdir -p "$influxdb"
-    (cd "$influxdb" && apt-get download -qq influxdb && dpkg-deb -x influxdb_*.deb .)
+    (
+        cd "$influxdb"
+        apt-get download -qq influxdb || { "${as_root[@]}" apt-get update -qq && apt-get download -qq influxdb; }
+        dpkg-deb -x influxdb_*.deb .
+    )
 }
 
 peers="$PWD/../target/interop/peers"
