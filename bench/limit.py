@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Is the limit found where theory says that it is? `squall limit` against M/M/c with 1, 4 and 16 servers,
-whose p99 is known for each rate, and against nginx that may have only so many connections.
+whose p99 is known for each rate, all three at the same time (each takes a twentieth of a processor), and against nginx
+that may have only so many connections.
 Usage: limit.py [STEP_S]"""
 
+import concurrent.futures
 import json
 import subprocess
 import sys
@@ -55,11 +57,17 @@ http {{ access_log off; server {{ listen 127.0.0.1:{port}; location / {{ return 
     return Server(pinned(1, ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")]), port)
 
 
-table = Table("target", "requirement", "right answer", "found", "its interval", "error", "steps", "goal", "")
-for servers, service, p99 in QUEUES:
-    right = analytic(servers, service, p99)
+def search(queue):
+    servers, service, p99 = queue
     path = f"/queue?servers={servers}&mean={service:g}"
-    found = limit(PLAN.format(target="builtin", path=path), "--require", f"p99 < {p99}ms")
+    return limit(PLAN.format(target="builtin", path=path), "--require", f"p99 < {p99}ms")
+
+
+table = Table("target", "requirement", "right answer", "found", "its interval", "error", "steps", "goal", "")
+with concurrent.futures.ThreadPoolExecutor() as pool:
+    searches = list(pool.map(search, QUEUES))
+for (servers, service, p99), found in zip(QUEUES, searches):
+    right = analytic(servers, service, p99)
     maximum, steps = found["sustained_maximum"] or NONE, len(found["steps"])
     error = maximum["level"] / right - 1
     table.row(f"M/M/{servers}, {service:g} ms", f"p99 < {p99} ms", f"{right:.0f}/s", f"{maximum['level']:.0f}/s",
