@@ -75,10 +75,12 @@ for (servers, service, p99), found in zip(QUEUES, searches):
               table.goal(abs(error) <= 0.05 and steps <= 15))
 with small_nginx(64) as server:
     plan = PLAN.format(target=server.url(""), path="/").replace("rate: 10/s, arrivals: poisson", "users: 1")
-    plan = plan.replace("steps: [", "steps: [{think: 20ms}, ")
+    # Each user has its connection; without repeats one that nginx closes for want of another is seen.
+    plan = "defaults: {retry_stale: false}" + plan.replace("steps: [", "steps: [{think: 20ms}, ")
     found = limit(plan, "--require", "error_rate < 0.1%", "--by", "users")
     maximum, steps = found["sustained_maximum"] or NONE, len(found["steps"])
-    # One of the 64 is the listener's, one the cycle's channel where there is a master process.
-    table.row("nginx with 64 connections", "error_rate < 0.1 %", "61 to 63 users", f"{maximum['level']:.0f} users",
-              f"{maximum['low']:.0f} to {maximum['high']:.0f}", found["violated_first"], steps, "", table.goal(58 <= maximum["level"] <= 64))
+    # One of the 64 is the listener's, one the cycle's channel where there is a master process; and nginx closes idle ones when
+    # no more than a sixteenth are free (ngx_drain_connections, since 1.19.10).
+    table.row("nginx with 64 connections", "error_rate < 0.1 %", "57 to 59 users", f"{maximum['level']:.0f} users",
+              f"{maximum['low']:.0f} to {maximum['high']:.0f}", found["violated_first"], steps, "", table.goal(57 <= maximum["level"] <= 59))
 table.end()
