@@ -15,7 +15,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
-use self::trust::{AnyCertificate, Trust};
+use self::trust::Trust;
 use crate::error::{Error, ErrorKind};
 use crate::origin::Origin;
 use crate::settings::{Http, SetupError, TlsSettings};
@@ -39,15 +39,13 @@ pub(crate) fn connector(
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| SetupError(format!("TLS: {error}")))?;
-    let builder = if settings.insecure {
-        builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(provider)))
+    let trust = if settings.insecure {
+        Trust::any(provider)
     } else {
         let (roots, named) = roots(settings, needed)?;
-        let trust = Trust::new(roots, named, provider);
-        builder.dangerous().with_custom_certificate_verifier(Arc::new(trust))
+        Trust::new(roots, named, provider)
     };
+    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(trust));
     let mut config = match (&settings.cert, &settings.key) {
         (Some(cert), Some(key)) => {
             let chain = certificates(cert)?;

@@ -5,15 +5,15 @@ use squall_base::calendar::days_since_1970;
 
 /// What a certificate says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct About {
+pub(super) struct About<'c> {
     /// First and last second of its validity, in seconds since 1970.
     pub valid: (i64, i64),
     /// The last common name of its subject, which stands for a host where nothing else does.
-    pub common_name: Option<String>,
+    pub common_name: Option<&'c str>,
     /// Whether it has version 3: only those have extensions, and with them alternative names.
     pub has_extensions: bool,
     /// The key of its subject: all of its SubjectPublicKeyInfo, in DER.
-    pub public_key: Vec<u8>,
+    pub public_key: &'c [u8],
 }
 
 const SEQUENCE: u8 = 0x30;
@@ -26,7 +26,7 @@ const GENERALIZED_TIME: u8 = 0x18;
 const COMMON_NAME: &[u8] = &[0x06, 0x03, 0x55, 0x04, 0x03];
 
 /// Reads a certificate; `None`: it is none.
-pub(super) fn read(der: &[u8]) -> Option<About> {
+pub(super) fn read(der: &[u8]) -> Option<About<'_>> {
     let (_, certificate, _) = element(der, Some(SEQUENCE))?;
     let (_, signed, _) = element(certificate, Some(SEQUENCE))?;
     let (version, rest) = match element(signed, Some(VERSION)) {
@@ -47,7 +47,7 @@ pub(super) fn read(der: &[u8]) -> Option<About> {
         valid: (begin, end),
         common_name: common_name(subject),
         has_extensions: version == VERSION_3,
-        public_key: from_key[..from_key.len() - after_key.len()].to_vec(),
+        public_key: &from_key[..from_key.len() - after_key.len()],
     })
 }
 
@@ -96,7 +96,7 @@ fn time(tag: u8, text: &[u8]) -> Option<i64> {
 }
 
 /// The last common name of a name: sets of attributes, each an identifier and a text.
-fn common_name(mut sets: &[u8]) -> Option<String> {
+fn common_name(mut sets: &[u8]) -> Option<&str> {
     let mut found = None;
     while let Some((_, mut attributes, rest)) = element(sets, None) {
         sets = rest;
@@ -105,7 +105,7 @@ fn common_name(mut sets: &[u8]) -> Option<String> {
             if let Some((_, text, _)) =
                 attribute.strip_prefix(COMMON_NAME).and_then(|text| element(text, None))
             {
-                found = String::from_utf8(text.to_vec()).ok();
+                found = std::str::from_utf8(text).ok();
             }
         }
     }
@@ -144,8 +144,9 @@ mod tests {
 
     #[test]
     fn a_certificate_of_openssl_is_read() {
-        let about = read(&der()).expect("a certificate");
-        assert_eq!(about.common_name.as_deref(), Some("shop.test"));
+        let der = der();
+        let about = read(&der).expect("a certificate");
+        assert_eq!(about.common_name, Some("shop.test"));
         assert_eq!(about.valid, (1_795_333_458, 4_948_933_458));
         assert!(about.has_extensions);
         assert!(about.public_key.starts_with(&[SEQUENCE, 42]) && about.public_key.len() == 44);

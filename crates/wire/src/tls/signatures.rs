@@ -72,9 +72,9 @@ impl Signatures {
 
 /// The key of a certificate of version 1 or 2: `openssl req -x509` makes such where its configuration names no
 /// extensions.
-fn key_without_extensions(
-    certificate: &CertificateDer<'_>,
-) -> Option<SubjectPublicKeyInfoDer<'static>> {
+fn key_without_extensions<'c>(
+    certificate: &'c CertificateDer<'_>,
+) -> Option<SubjectPublicKeyInfoDer<'c>> {
     let about = certificate::read(certificate)?;
     (!about.has_extensions).then(|| about.public_key.into())
 }

@@ -17,11 +17,22 @@ use super::signatures::Signatures;
 /// Verifies certificates of servers.
 #[derive(Debug)]
 pub(super) struct Trust {
-    /// `None`: there are no authorities.
-    authorities: Option<Arc<WebPkiServerVerifier>>,
-    /// Certificates that the plan names.
-    named: Vec<CertificateDer<'static>>,
+    of: Trusted,
     signatures: Signatures,
+}
+
+/// Which servers are trusted.
+#[derive(Debug)]
+enum Trusted {
+    /// Any. Only for `insecure`.
+    Any,
+    /// Those that somebody vouches for.
+    Known {
+        /// `None`: there are no authorities.
+        authorities: Option<Arc<WebPkiServerVerifier>>,
+        /// Certificates that the plan names.
+        named: Vec<CertificateDer<'static>>,
+    },
 }
 
 impl Trust {
@@ -34,7 +45,13 @@ impl Trust {
         let builder =
             WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
         // It fails where there are no roots: nobody is trusted by them then.
-        Trust { authorities: builder.build().ok(), named, signatures: Signatures(provider) }
+        let of = Trusted::Known { authorities: builder.build().ok(), named };
+        Trust { of, signatures: Signatures(provider) }
+    }
+
+    /// Trusts any server.
+    pub(super) fn any(provider: Arc<CryptoProvider>) -> Trust {
+        Trust { of: Trusted::Any, signatures: Signatures(provider) }
     }
 }
 
@@ -54,7 +71,7 @@ fn by_itself(
         return Err(CertificateError::Expired.into());
     }
     let is_common_name =
-        about.common_name.is_some_and(|name| certificate::names(&name, &host.to_str()));
+        about.common_name.is_some_and(|name| certificate::names(name, &host.to_str()));
     if !about.has_extensions {
         let named = is_common_name.then_some(());
         return named.ok_or_else(|| CertificateError::NotValidForName.into());
@@ -77,62 +94,18 @@ impl ServerCertVerifier for Trust {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if self.named.iter().any(|own| own == end_entity) {
+        let Trusted::Known { authorities, named } = &self.of else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        if named.iter().any(|own| own == end_entity) {
             return by_itself(end_entity, host, now).map(|()| ServerCertVerified::assertion());
         }
-        match &self.authorities {
+        match authorities {
             Some(known) => {
                 known.verify_server_cert(end_entity, intermediates, host, ocsp_response, now)
             }
             None => Err(CertificateError::UnknownIssuer.into()),
         }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.signatures.verify_tls12(message, cert, signature)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.signatures.verify_tls13(message, cert, signature)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.signatures.schemes()
-    }
-}
-
-/// Trusts any server. Only for `insecure`.
-#[derive(Debug)]
-pub(super) struct AnyCertificate {
-    signatures: Signatures,
-}
-
-impl AnyCertificate {
-    pub(super) fn new(provider: Arc<CryptoProvider>) -> AnyCertificate {
-        AnyCertificate { signatures: Signatures(provider) }
-    }
-}
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
