@@ -95,8 +95,9 @@ impl Handle {
     pub fn stop(&self) {
         let mut state = self.state();
         state.stopped = Some(state.phase);
-        state.control.stop(state.graceful_stop);
+        // First said, then done: a load that ends at once would be over before anybody heard why.
         state.tell(EventKind::StopAsked(state.phase));
+        state.control.stop(state.graceful_stop);
     }
 
     /// Ends everything at once, without a teardown. What was measured is kept.
@@ -104,8 +105,8 @@ impl Handle {
         let mut state = self.state();
         state.stopped = Some(state.phase);
         state.is_aborted = true;
-        state.control.abort();
         state.tell(EventKind::AbortAsked(state.phase));
+        state.control.abort();
     }
 
     /// Lets the load stand still: nobody arrives, begins or goes on; what is in flight goes on.

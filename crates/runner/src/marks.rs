@@ -44,11 +44,13 @@ impl Marks {
     }
 
     /// The marks of a load that took `elapsed_s` seconds, in order: stages begin later by the pauses before them,
-    /// and not at all once somebody has changed their load.
+    /// and not at all once somebody has changed their load or the load is over. Whatever else happened did so during
+    /// the load: what ended it is its end at the latest, though the clocks that tell differ by how long workers took
+    /// to start.
     pub(crate) fn of_load(&self, elapsed_s: f64) -> Vec<Mark> {
         let moved = |mark: &Mark| match mark.kind.as_str() {
             STAGE => Mark { at_s: after_pauses(mark.at_s, &self.pauses), ..mark.clone() },
-            _ => mark.clone(),
+            _ => Mark { at_s: mark.at_s.min(elapsed_s), ..mark.clone() },
         };
         let mut marks: Vec<Mark> = self.marks.iter().map(moved).collect();
         let changes: Vec<(String, f64)> = marks
@@ -151,6 +153,17 @@ mod tests {
         marks.note(5.0, &EventKind::Paused);
         marks.note(9.0, &stage(4, 8.0));
         assert_eq!(told(&marks), [(5.0, "paused".to_owned())]);
-        assert_eq!(marks.of_load(4.0), []);
+    }
+
+    /// The load's clock begins when its workers are there, a little after that of the events.
+    #[test]
+    fn what_ended_a_load_at_once_is_its_end() {
+        let mut marks = Marks::default();
+        marks.note(0.0, &EventKind::PhaseBegan(Phase::Load));
+        marks.note(4.01, &EventKind::StopAsked(Phase::Load));
+        marks.note(4.02, &stage(2, 4.0));
+        let marks: Vec<(f64, String)> =
+            marks.of_load(3.99).into_iter().map(|mark| (mark.at_s, mark.text)).collect();
+        assert_eq!(marks, [(3.99, "stopped".to_owned())]);
     }
 }
