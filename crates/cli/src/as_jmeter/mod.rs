@@ -47,9 +47,10 @@ const OF_JMETER: [&str; 16] = [
 pub fn command(args: &Jmeter) -> CommandResult {
     let asked = words::read(&args.words)
         .map_err(|why| CommandError::bad_input(format!("jmeter: {why}")))?;
-    let properties = properties(&asked)?;
+    let shipped = of_home(&asked, "jmeter.properties")?;
+    let properties = properties(&asked, &shipped)?;
     let every = interval(&properties)?;
-    look_at(&properties, asked.samples.is_some())?;
+    look_at(&properties, &shipped, asked.samples.is_some())?;
     prepare(&asked)?;
     let system = system(&asked)?;
     let skips_unsupported = asked.skips_unsupported;
@@ -129,9 +130,25 @@ fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::bad_input(format!("{}: {error}", path.display()))
 }
 
-/// All properties: those of `-p`, of `user.properties`, and what was typed, of which the last counts.
-fn properties(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
-    let mut all = BTreeMap::new();
+/// The properties of a file in the folder of `-d`, if it is there.
+fn of_home(asked: &Asked, name: &str) -> Result<BTreeMap<String, String>, CommandError> {
+    let path = asked.home.as_ref().map(|home| home.join("bin").join(name));
+    match path.filter(|path| path.is_file()) {
+        Some(path) => Ok(jmeter::properties_of(&path)?.into_iter().collect()),
+        None => Ok(BTreeMap::new()),
+    }
+}
+
+/// All properties: those that JMeter was shipped with, or of `-p` in their place, of `user.properties`, and what was typed,
+/// of which the last counts.
+fn properties(
+    asked: &Asked,
+    shipped: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, CommandError> {
+    let mut all = match asked.main_properties {
+        Some(_) => BTreeMap::new(),
+        None => shipped.clone(),
+    };
     let user = user_properties(asked);
     for file in asked.main_properties.iter().chain(user.iter()) {
         all.extend(jmeter::properties_of(file)?);
@@ -147,11 +164,13 @@ fn properties(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
     Ok(all)
 }
 
-/// The file `user.properties`: where the command was started, as in JMeter; or else beside the file of `-p`, or the plan.
+/// The file `user.properties`: where the command was started, or in the folder of `-d`, as in JMeter; or else beside the
+/// file of `-p`, or the plan.
 fn user_properties(asked: &Asked) -> Option<PathBuf> {
     let beside = |path: &PathBuf| Some(path.parent()?.join("user.properties"));
     let places = [
         Some(PathBuf::from("user.properties")),
+        asked.home.as_ref().map(|home| home.join("bin").join("user.properties")),
         asked.main_properties.as_ref().and_then(beside),
         beside(&asked.plan),
     ];
@@ -160,7 +179,7 @@ fn user_properties(asked: &Asked) -> Option<PathBuf> {
 
 /// System properties: those of files first.
 fn system(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
-    let mut all = BTreeMap::new();
+    let mut all = of_home(asked, "system.properties")?;
     for file in &asked.system_files {
         all.extend(jmeter::properties_of(file)?);
     }
@@ -175,16 +194,21 @@ fn interval(properties: &BTreeMap<String, String>) -> Result<u32, CommandError> 
     text.trim().parse().map_err(wrong)
 }
 
-/// Says which of JMeter's own properties change nothing here; one that asks for another form of samples is refused.
-fn look_at(properties: &BTreeMap<String, String>, has_samples: bool) -> Result<(), CommandError> {
+/// Says which of JMeter's own properties change nothing here, beside those that it was shipped with; one that asks for
+/// another form of samples is refused.
+fn look_at(
+    properties: &BTreeMap<String, String>,
+    shipped: &BTreeMap<String, String>,
+    has_samples: bool,
+) -> Result<(), CommandError> {
     const FORM: &str = "jmeter.save.saveservice.output_format";
     if has_samples && properties.get(FORM).is_some_and(|form| form.trim() != "csv") {
         return Err(CommandError::bad_input(format!("{FORM}: samples are written as csv alone")));
     }
-    let of_jmeter =
-        properties.keys().filter(|name| OF_JMETER.iter().any(|own| name.starts_with(own)));
+    let given = properties.iter().filter(|(name, value)| shipped.get(*name) != Some(*value));
+    let of_jmeter = given.filter(|(name, _)| OF_JMETER.iter().any(|own| name.starts_with(own)));
     let names: Vec<&str> = of_jmeter
-        .map(String::as_str)
+        .map(|(name, _)| name.as_str())
         .filter(|name| !["summariser.interval", FORM].contains(name))
         .collect();
     if !names.is_empty() {

@@ -20,6 +20,8 @@ pub struct Asked {
     pub properties: Vec<Properties>,
     /// Where JMeter's own properties are (`-p`), in place of those beside the plan.
     pub main_properties: Option<PathBuf>,
+    /// JMeter's folder (`-d`), whose `bin` has its properties.
+    pub home: Option<PathBuf>,
     /// System properties (`-D`).
     pub system: BTreeMap<String, String>,
     /// Files of system properties (`-S`).
@@ -52,7 +54,7 @@ enum Takes {
 type Known = (char, &'static str, Takes);
 
 /// Those that do here what they do in JMeter.
-const KNOWN: [Known; 13] = [
+const KNOWN: [Known; 14] = [
     ('n', "nongui", Takes::Nothing),
     ('t', "testfile", Takes::Value),
     ('l', "logfile", Takes::Value),
@@ -62,6 +64,7 @@ const KNOWN: [Known; 13] = [
     ('o', "reportoutputfolder", Takes::Value),
     ('q', "addprop", Takes::Value),
     ('p', "propfile", Takes::Value),
+    ('d', "homedir", Takes::Value),
     ('J', "jmeterproperty", Takes::Pair),
     ('G', "globalproperty", Takes::Pair),
     ('D', "systemproperty", Takes::Pair),
@@ -69,7 +72,7 @@ const KNOWN: [Known; 13] = [
 ];
 
 /// Those of JMeter that squall has not, and what there is instead.
-const REFUSED: [(char, &str, &str); 15] = [
+const REFUSED: [(char, &str, &str); 14] = [
     ('g', "reportonly", "a report is made of a run's folder: `squall report`"),
     ('r', "runremote", "there are no remote servers"),
     ('R', "remotestart", "there are no remote servers"),
@@ -83,7 +86,6 @@ const REFUSED: [(char, &str, &str); 15] = [
     ('a', "password", "there are no proxies"),
     ('L', "loglevel", "the log has one level"),
     ('i', "jmeterlogconf", "the log has one form"),
-    ('d', "homedir", "there is no home folder: give its files with -p and -q"),
     ('v', "version", "that is `squall --version`"),
 ];
 
@@ -195,6 +197,7 @@ impl Found {
             'e' => self.wants_report = true,
             'o' => asked.report = Some(path()),
             'p' => asked.main_properties = Some(path()),
+            'd' => asked.home = Some(path()),
             'q' => asked.properties.push(Properties::File(path())),
             'S' => asked.system_files.push(path()),
             _ => match (letter, value.split_once('=')) {
@@ -242,7 +245,7 @@ mod tests {
     #[test]
     fn a_line_of_jmeters() {
         let asked = said(
-            "-n -t plan.jmx -l out.jtl -j log -e -o dir -Jhost=a=b -G users=5 -Dx=y -qmore -p main -Sfile -Gfile -f",
+            "-n -t plan.jmx -l out.jtl -j log -e -o dir -Jhost=a=b -G users=5 -Dx=y -qmore -p main -d home -Sfile -Gfile -f",
         );
         let one = |name: &str, value: &str| Properties::One(name.into(), value.into());
         let expected = Asked {
@@ -258,6 +261,7 @@ mod tests {
                 Properties::File("file".into()),
             ],
             main_properties: Some("main".into()),
+            home: Some("home".into()),
             system: [("x".to_owned(), "y".to_owned())].into(),
             system_files: vec!["file".into()],
             skips_unsupported: false,
@@ -265,7 +269,7 @@ mod tests {
         assert_eq!(asked, Ok(expected.clone()));
         let long = "--nongui --testfile plan.jmx --logfile=out.jtl --jmeterlogfile log --reportatendofloadtests \
                     --reportoutputfolder=dir --jmeterproperty host=a=b --globalproperty users=5 --systemproperty x=y \
-                    --addprop more --propfile main --systemPropertyFile file --globalproperty file \
+                    --addprop more --propfile main --homedir home --systemPropertyFile file --globalproperty file \
                     --forceDeleteResultFile";
         assert_eq!(said(long), Ok(expected));
         assert_eq!(said("-nft plan.jmx").map(|asked| asked.replaces), Ok(true));

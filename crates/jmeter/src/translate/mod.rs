@@ -30,7 +30,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Defaults, Json, Plan, Step, StepKind, Target, Timeouts, UserTime, Var};
+use squall_plan::model::{
+    Connections, Defaults, Json, Plan, Step, StepKind, Target, Timeouts, Tls, UserTime, Var,
+};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
@@ -171,6 +173,11 @@ impl Translator<'_> {
                 ..Defaults::default()
             },
             graceful_stop: Some(NO_LIMIT),
+            // JMeter trusts whatever certificate it is shown.
+            connections: Connections {
+                tls: Tls { insecure: true, ..Tls::default() },
+                ..Connections::default()
+            },
             ..Plan::default()
         };
         let active = |id: &ElementId| self.tree.element(*id).enabled;
