@@ -22,7 +22,7 @@ fn expressions_that_fail_say_what_they_were_for() {
         ("{while: 'none > 1', steps: [{get: /}]}", "none > 1: "),
         ("{for_each: {item: none.items}, steps: [{get: /}]}", "none.items: "),
         ("{think: '${none}s'}", "think: "),
-        ("{log: 'it is ${none}'}", "log: "),
+        ("{log: 'it is ${none + 1}'}", "log: "),
         ("{metric: {name: basket, kind: gauge, value: none}}", "basket: "),
     ] {
         let never = "if: 'false'\n        then: [{set: {none: 1}}]";
