@@ -93,7 +93,8 @@ const REFUSED: [(char, &str, &str); 14] = [
 const SKIP: &str = "skip-unsupported";
 
 /// Reads JMeter's command line. As there, an option's value may stand behind it or be a word of its own
-/// (`-lout.jtl`, `-l out.jtl`, `--logfile=out.jtl`), and letters that take none may be one word (`-nf`).
+/// (`-lout.jtl`, `-l out.jtl`, `--logfile=out.jtl`), so may the value of a property (`-Jname=value`, `-Jname value`), and letters
+/// that take none may be one word (`-nf`).
 ///
 /// # Errors
 /// An option that is not known, or that squall has not; one without its value; or what JMeter itself refuses. Values are not
@@ -117,7 +118,7 @@ pub fn read(words: &[String]) -> Result<Asked, String> {
                 (_, Some(value)) => value,
                 (_, None) => next(&mut rest, letter)?,
             };
-            found.take(letter, value)?;
+            take(letter, takes, value, &mut rest, &mut found)?;
         } else if let Some(letters) = word.strip_prefix('-').filter(|own| !own.is_empty()) {
             short(letters, &mut rest, &mut found)?;
         } else {
@@ -137,14 +138,33 @@ fn short<'w>(
     while let Some(letter) = letters.next() {
         match of_letter(letter)? {
             Takes::Nothing => found.take(letter, "")?,
-            _ => {
+            takes => {
                 let value = letters.as_str();
                 let value = if value.is_empty() { next(rest, letter)? } else { value };
-                return found.take(letter, value);
+                return take(letter, takes, value, rest, found);
             }
         }
     }
     Ok(())
+}
+
+/// Takes an option. The value of a name without one is the next word, if that is no option.
+fn take(
+    letter: char,
+    takes: Takes,
+    value: &str,
+    rest: &mut std::collections::VecDeque<&str>,
+    found: &mut Found,
+) -> Result<(), String> {
+    let is_name = takes == Takes::Pair && !value.contains('=');
+    match rest.front().filter(|word| is_name && !word.starts_with('-')) {
+        Some(word) => {
+            let pair = format!("{value}={word}");
+            rest.pop_front();
+            found.take(letter, &pair)
+        }
+        None => found.take(letter, value),
+    }
 }
 
 fn next<'w>(
@@ -272,6 +292,15 @@ mod tests {
                     --addprop more --propfile main --homedir home --systemPropertyFile file --globalproperty file \
                     --forceDeleteResultFile";
         assert_eq!(said(long), Ok(expected));
+        let apart = said("-n -t p -Jhost a -D x y -Gfile -J port 80 -G users 5");
+        let expected = vec![
+            one("host", "a"),
+            Properties::File("file".into()),
+            one("port", "80"),
+            one("users", "5"),
+        ];
+        assert_eq!(apart.as_ref().map(|asked| &asked.properties), Ok(&expected));
+        assert_eq!(apart.map(|asked| asked.system), Ok([("x".to_owned(), "y".to_owned())].into()));
         assert_eq!(said("-nft plan.jmx").map(|asked| asked.replaces), Ok(true));
         assert_eq!(
             said("-n -t p -l a -e").map(|asked| asked.report),

@@ -31,7 +31,8 @@ use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{
-    Connections, Defaults, Json, Plan, Step, StepKind, Target, Timeouts, Tls, UserTime, Var,
+    Connections, Defaults, Json, Plan, Step, StepKind, Target, Think, Thinking, Timeouts, Tls,
+    UserTime, Var,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -294,6 +295,11 @@ impl Translator<'_> {
 /// A step without a place in a file.
 fn step(kind: StepKind) -> Step {
     Step { kind, span: Span::default() }
+}
+
+/// A step that takes no time: a group has one at least.
+fn no_time() -> Step {
+    step(StepKind::Think(Thinking::Known(Think::Fixed(std::time::Duration::ZERO))))
 }
 
 /// Steps as one; none if there are none.

@@ -94,9 +94,9 @@ fn last_of_path(tree: &Tree, among: &[ElementId], names: &[String]) -> Option<El
     let (first, rest) = names.split_first()?;
     let named = among.iter().copied();
     let named = named.filter(|id| tree.element(*id).name == *first && !is_module(tree, *id));
-    let found = named.filter_map(|id| match rest {
+    let mut found = named.filter_map(|id| match rest {
         [] => Some(id),
         _ => last_of_path(tree, &tree.element(id).children, rest),
     });
-    found.last()
+    found.next_back()
 }

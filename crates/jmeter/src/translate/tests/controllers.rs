@@ -76,6 +76,7 @@ fn controllers_are_steps_of_their_kind() {
             ),
             r#"- "group": "c" "think_time": "excluded" "steps""#,
         ),
+        (element("TransactionController", "c", "", ""), r#"- "group": "c" "steps": - "think""#),
         (
             element("com.blazemeter.jmeter.controller.ParallelSampler", "c", "", &(r.clone() + &r)),
             r#"- "parallel": "limit": 2 "steps""#,
