@@ -121,7 +121,7 @@ def main():
             theirs, ours = found.values()
             is_run = isinstance(theirs, list) and isinstance(ours, list)
             most = off(theirs, ours) if is_run else None
-            goal = max(2, max(theirs) // 10) if counts_requests and is_run else 1
+            goal = max(2, max(theirs) // 5) if counts_requests and is_run else 1
             shown = [" ".join(map(str, own)) if isinstance(own, list) else own for own in (theirs, ours)]
             table.row(case, "requests in a second" if counts_requests else "threads in half a second", *shown,
                       most if is_run else "-", f"at most {goal}", table.goal(is_run and most <= goal))

@@ -25,7 +25,7 @@ COMPARED = ("label", "responseCode", "responseMessage", "threadName", "success",
 NO_TESTS = ("Bug47165", "Http4ImplPreemptiveBasicAuth-data")
 #: What is expected without a line of names, by the number of columns.
 UNNAMED = {4: ["label", "threadName", "dataType", "success"], 5: ["label", "responseCode", "threadName", "dataType", "success"]}
-MOST_REASONS = 4
+MOST_REASONS = 3
 
 
 def tests(folder):

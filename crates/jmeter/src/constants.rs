@@ -159,11 +159,12 @@ impl Constants {
         self.properties.contains_key(name)
     }
 
-    /// What a function gives that reads a property (`__P`, `__property`); `None` for others, and for one that does more.
+    /// What a function gives that reads a property (`__P`, `__property`), without the blanks around it, be it given or what
+    /// there is without it; `None` for others, and for one that does more.
     pub(crate) fn property(&self, function: &str, parameters: &[&str]) -> Option<String> {
         let parameter = |index: usize| parameters.get(index).copied();
         let property = |name: &str| self.properties.get(name.trim()).cloned();
-        match function {
+        let found = match function {
             // `__P(name,default)`: without a default it is 1.
             "__P" => {
                 let without = || parameter(1).unwrap_or("1").to_owned();
@@ -177,7 +178,8 @@ impl Constants {
                 Some(property(name).unwrap_or_else(without))
             }
             _ => None,
-        }
+        };
+        found.map(|value| value.trim().to_owned())
     }
 }
 
@@ -237,6 +239,7 @@ mod tests {
         assert_eq!(value("${__P(users,5)}"), Some("7".into()));
         assert_eq!(value("${__P(${host},5)}0"), Some("50".into()));
         assert_eq!(value("${__P(none)}"), Some("1".into()));
+        assert_eq!(value("${__P(none, localhost )}:"), Some("localhost:".into()));
         assert_eq!(value("${__property(none)}"), Some("none".into()));
         assert_eq!(value("${__property(none,,3)}"), Some("3".into()));
         assert_eq!(value("${__property(users,v)}"), None);
