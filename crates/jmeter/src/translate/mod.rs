@@ -11,6 +11,8 @@ mod calls;
 mod condition;
 mod controller;
 mod data;
+mod decimal;
+mod escapes;
 mod extractor;
 mod group;
 mod headers;
