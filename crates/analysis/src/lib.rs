@@ -21,7 +21,7 @@ mod throughput_gap;
 mod totals;
 mod validity;
 
-pub use batches::{Batches, BatchesBuilder};
+pub use batches::{Batches, RowLatencies};
 pub use censored::{Bounded, Durations};
 pub use compare::{
     Block, Comparison, Counting, Difference, Estimate, GRID, Gate, GateResult, MEASURES, Measure,
@@ -35,8 +35,8 @@ pub use outcome::{Abort, Evidence, Failure, FailureKind, Outcome, outcome};
 pub use recent::Recent;
 pub use row_numbers::RowNumbers;
 pub use series::{
-    CheckPoint, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder, SeriesRow,
-    Times, Track,
+    CheckPoint, CompleteRow, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder,
+    SeriesRow, Times, Track,
 };
 pub use steady::{Shape, Steady, Unsteady, Warmup, steady};
 pub use threshold::{Statistic, SyntaxError, Threshold, ThresholdResult};

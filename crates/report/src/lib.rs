@@ -6,6 +6,7 @@ mod annotations;
 mod compare;
 mod csv;
 mod document;
+mod evaluate;
 mod export;
 mod files;
 mod folder;

@@ -112,9 +112,9 @@ fn about(run: &RunDocument, source: &str) -> RunAbout {
 fn sketch(recording: &mut Recording, (from, to): (u64, u64)) -> io::Result<Measured> {
     let second = |at: u64| u32::try_from(at).unwrap_or(u32::MAX);
     let mut builder = SketchBuilder::new(second(from), second(to));
-    recording.replay(|slice| builder.add(slice))?;
+    recording.replay_latencies(|slice| builder.add(slice))?;
     let mut counting = builder.counting();
-    recording.replay(|slice| counting.add(slice))?;
+    recording.replay_latencies(|slice| counting.add(slice))?;
     Ok(Measured::Blocks(counting.finish()))
 }
 
