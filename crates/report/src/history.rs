@@ -1,8 +1,11 @@
 //! The runs of a folder: a list of them, which of them is meant by a name, and a measure of all of them over time.
 
+mod beginning;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use squall_analysis::{Measure, MeasureOf, TrendStep, steps};
@@ -42,7 +45,7 @@ document! {
         validity: String,
         /// All requests together.
         totals: Row,
-        /// Requests.
+        /// Requests; this and the following are empty where they were not asked for.
         requests: Vec<Row>,
         /// Groups.
         groups: Vec<Row>,
@@ -91,6 +94,25 @@ pub struct Filter {
     pub passed: Option<bool>,
 }
 
+/// How much of each run is read: their results may be long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of [`HistoryRun`] but its rows.
+    Totals,
+    /// All of it.
+    Rows,
+}
+
+impl Extent {
+    /// The last key of a result that is needed. What is needed stands at its beginning.
+    fn last_key(self) -> &'static str {
+        match self {
+            Extent::Totals => "totals",
+            Extent::Rows => "iterations",
+        }
+    }
+}
+
 impl Filter {
     fn holds(&self, run: &HistoryRun) -> bool {
         let labels = &run.meta.labels;
@@ -102,16 +124,16 @@ impl Filter {
     }
 }
 
-/// The runs of a folder that are meant.
+/// The runs of a folder that are meant, each as far as is wanted.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn history(base: &Path, filter: &Filter) -> Result<HistoryDocument, LoadError> {
+pub fn history(base: &Path, filter: &Filter, extent: Extent) -> Result<HistoryDocument, LoadError> {
     let wrong = |error: std::io::Error| LoadError(format!("{}: {error}", base.display()));
     let mut document = HistoryDocument::default();
     for entry in fs::read_dir(base).map_err(wrong)? {
         let folder = entry.map_err(wrong)?.path();
-        match read(&folder) {
+        match read(&folder, extent) {
             None => {}
             Some(Ok(run)) => document.runs.extend(Some(run).filter(|run| filter.holds(run))),
             Some(Err(reason)) => document.unread.push(format!("{}: {reason}", folder.display())),
@@ -127,21 +149,25 @@ pub fn history(base: &Path, filter: &Filter) -> Result<HistoryDocument, LoadErro
 }
 
 /// The run of a folder; `None`: it has none.
-fn read(folder: &Path) -> Option<Result<HistoryRun, String>> {
+fn read(folder: &Path, extent: Extent) -> Option<Result<HistoryRun, String>> {
     let path = folder.join("run.json");
     if !path.is_file() {
         return None;
     }
-    let text = fs::read(&path).map_err(|error| error.to_string());
-    Some(text.and_then(|text| history_run(folder, &text)))
+    let file = File::open(&path).map_err(|error| error.to_string());
+    Some(file.and_then(|file| history_run(folder, file, extent)))
 }
 
-/// The run of a folder, of the bytes of its `run.json`.
+/// The run of a folder, of its `run.json`, of which no more is read than is wanted.
 ///
 /// # Errors
-/// They are no result of a run that this version can read, in a sentence.
-pub fn history_run(folder: &Path, run_json: &[u8]) -> Result<HistoryRun, String> {
-    let run: HistoryRun = serde_json::from_slice(run_json).map_err(|error| error.to_string())?;
+/// It is no result of a run that this version can read, in a sentence.
+pub fn history_run(
+    folder: &Path,
+    run_json: impl Read,
+    extent: Extent,
+) -> Result<HistoryRun, String> {
+    let run: HistoryRun = beginning::read_until(extent.last_key(), run_json)?;
     match run.schema {
         SCHEMA => Ok(HistoryRun { folder: folder.display().to_string(), ..run }),
         _ => Err("another version of squall wrote it".to_owned()),
@@ -178,7 +204,7 @@ pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
             && labels.get("commit").is_some_and(|commit| commit.starts_with(text));
         named || is_commit || labels.values().any(|own| own == text)
     };
-    let runs = history(base, &Filter::default())?.runs;
+    let runs = history(base, &Filter::default(), Extent::Totals)?.runs;
     let found = runs.iter().rfind(is_meant).map(|run| PathBuf::from(&run.folder));
     found.ok_or_else(|| {
         none(&format!("no such run, and no run in {} has such a label", base.display()))
