@@ -38,7 +38,7 @@ pub use series::{
     CheckPoint, CompleteRow, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder,
     SeriesRow, Times, Track,
 };
-pub use steady::{Shape, Steady, Unsteady, Warmup, steady};
+pub use steady::{Shape, Steady, Unsteady, Warmup, steady, whole_seconds};
 pub use threshold::{Statistic, SyntaxError, Threshold, ThresholdResult};
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use totals::Totals;

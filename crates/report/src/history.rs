@@ -214,39 +214,44 @@ pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
 /// The fewest characters of a commit that mean it.
 const LEAST_COMMIT: usize = 7;
 
+/// Columns of a run's numbers and outcome.
+const NUMBERS: usize = 9 + 9 + 9 + 9 + 9 + 9;
+/// The fewest columns behind these that labels are written in; otherwise they have a line of their own.
+const LABELS: usize = 12;
+
 /// The runs as a table.
 pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
     let width = show.width();
-    let names = || document.runs.iter().map(|run| run_name(Path::new(&run.folder)));
-    // What the columns other than the name and the labels take, and the least that is left for labels.
-    const FIXED: usize = 21 + 9 + 10 + 9 + 9 + 10;
-    let longest = names().map(|name| name.chars().count()).max().unwrap_or(3).max(3);
-    let name = longest.min((width - 1).saturating_sub(FIXED).max(10));
+    let names: Vec<String> =
+        document.runs.iter().map(|run| run_name(Path::new(&run.folder))).collect();
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(3).max(3);
+    let name = longest.min((width - 1).saturating_sub(NUMBERS).max(10));
     let mut out = format!(
-        "\n {:name$} {:>8} {:>9} {:>8} {:>8} {:>8} {:>8}  labels\n",
+        "\n {:name$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  labels\n",
         "run", "length", "rate", "errors", "p50", "p99", "outcome"
     );
-    for (run, own) in document.runs.iter().zip(names()) {
+    for (run, own) in document.runs.iter().zip(names) {
         let outcome = match (run.finished, run.outcome.passed, run.validity.as_str()) {
             (false, ..) => "broken",
             (_, false, _) => "FAILED",
             (_, _, "invalid") => "invalid",
             _ => "passed",
         };
-        let labels = labels(&run.meta.labels);
-        let totals = &run.totals;
-        let mut line = format!(
-            " {:name$} {:>8} {:>9} {:>8} {:>8} {:>8} {outcome:>8}",
-            shorten(&own, name),
-            time(run.elapsed_s * 1e6),
-            rate(totals.rate),
-            percent(totals.error_rate),
-            time(totals.latency_us.p50),
-            time(totals.latency_us.p99),
-        );
-        let room = width.saturating_sub(line.chars().count() + 2);
-        if room >= 8 && !labels.is_empty() {
-            let _ = write!(line, "  {}", begin(&labels, room));
+        // The beginning of a name says when it was, and tells it from others of its plan.
+        let mut line = format!(" {:name$}", begin(&own, name));
+        for number in numbers(run) {
+            let _ = write!(line, " {number:>8}");
+        }
+        let _ = write!(line, " {outcome:>8}");
+        let (labels, used) = (labels(&run.meta.labels), line.chars().count() + 2);
+        match width.saturating_sub(used) {
+            _ if labels.is_empty() => {}
+            room if room >= LABELS || room >= labels.chars().count() => {
+                let _ = write!(line, "  {}", begin(&labels, room));
+            }
+            _ => {
+                let _ = write!(line, "\n    {}", begin(&labels, width - 4));
+            }
         }
         out.push_str(&line);
         out.push('\n');
@@ -257,6 +262,21 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
         let _ = writeln!(out, " not read: {reason}");
     }
     out
+}
+
+/// Length, rate, errors, p50 and p99 of a run; of one that was broken off its result says nothing.
+fn numbers(run: &HistoryRun) -> [String; 5] {
+    let totals = &run.totals;
+    match run.finished {
+        true => [
+            time(run.elapsed_s * 1e6),
+            rate(totals.rate),
+            percent(totals.error_rate),
+            time(totals.latency_us.p50),
+            time(totals.latency_us.p99),
+        ],
+        false => ["-"; 5].map(str::to_owned),
+    }
 }
 
 /// Labels on a line: the commit first, by its beginning, as in trends.
@@ -340,7 +360,9 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
         _ => percent(value),
     };
     let width = show.width();
-    let mut out = format!("\n {} over {} runs\n", trend.measure, trend.runs.len());
+    let number = trend.runs.len();
+    let plural = if number == 1 { "" } else { "s" };
+    let mut out = format!("\n {} over {number} run{plural}\n", trend.measure);
     let most = trend.runs.iter().map(|run| run.value).fold(0.0, f64::max);
     let names: Vec<String> = trend.runs.iter().map(named).collect();
     let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(width / 2);
@@ -350,13 +372,9 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
             let _ = writeln!(out, " {} step of {:+.1}% here", "─".repeat(8), step * 100.0);
         }
         let bar = if most > 0.0 { (run.value / most * room as f64).round() as usize } else { 0 };
-        let _ = writeln!(
-            out,
-            " {:name$} {:>9} {}",
-            shorten(own, name),
-            shown(run.value),
-            "▬".repeat(bar)
-        );
+        let line =
+            format!(" {:name$} {:>9} {}", shorten(own, name), shown(run.value), "▬".repeat(bar));
+        let _ = writeln!(out, "{}", line.trim_end());
     }
     let stepped = trend.runs.iter().zip(&names).filter_map(|(run, own)| Some((run.step?, own)));
     let found: Vec<String> =

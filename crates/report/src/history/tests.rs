@@ -105,6 +105,24 @@ fn labels_begin_with_the_commit_and_are_cut_at_their_end() {
         text.lines().nth(2).expect("a run").to_owned()
     };
     assert!(line(120).ends_with("  0000003abc branch=main"), "{}", line(120));
-    assert!(line(80).ends_with("  0000003abc branch…"), "{}", line(80));
+    assert!(line(80).ends_with("  0000003abc branch=…"), "{}", line(80));
     assert_eq!(line(80).chars().count(), 79, "a column is left free");
+}
+
+#[test]
+fn runs_are_told_apart_where_there_is_little_room() {
+    let of = |second: u64, finished: bool| HistoryRun {
+        folder: format!("runs/2026-11-23T01-01-{second}-a-plan-of-some-length"),
+        finished,
+        ..run(second, 1.0)
+    };
+    let history = HistoryDocument { runs: vec![of(10, true), of(11, false)], unread: Vec::new() };
+    let text = history_text(&history, &Show { columns: 80, color: false, explain: false });
+    let lines: Vec<&str> = text.lines().skip(2).collect();
+    assert!(lines[0].starts_with(" 2026-11-23T01-01-10-a-p… "), "{text}");
+    assert_eq!(lines[1], "    0000010abc", "labels that have no room have their own line");
+    assert!(lines[2].starts_with(" 2026-11-23T01-01-11-a-p… "), "{text}");
+    let numbers: Vec<&str> = lines[2].split_whitespace().skip(1).collect();
+    assert_eq!(numbers, ["-", "-", "-", "-", "-", "broken"], "nothing is known of them");
+    assert!(lines.iter().all(|line| line.chars().count() <= 79), "{text}");
 }
