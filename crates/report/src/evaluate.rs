@@ -36,8 +36,11 @@ impl Run {
     pub fn evaluate_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
         let series = self.totals.series();
         let rows = Some(self.row_curves(&self.totals, &series));
-        let also = Also::begin(&series, Aside { rows, totals: None })?;
-        self.evaluate_with(recording, series, also)
+        match Also::begin(&series, Aside { rows, totals: None }) {
+            Ok(also) => self.evaluate_with(recording, series, also),
+            // A system that has no thread for the curves may have the run's result nevertheless.
+            Err(error) => self.evaluate_with(recording, series, Also::default()).and(Err(error)),
+        }
     }
 
     /// Evaluates it from everything recorded alone, its totals too. The counts are read before all else: of which
