@@ -1,9 +1,11 @@
 //! What names mean in templates and expressions: variables, cells of data rows, facts about the
 //! user and the response, and the functions that look at the response.
 
+use std::sync::Arc;
+
 use squall_extract::Extractor;
 use squall_metrics::{Place as RowPlace, PlaceId, RowKind};
-use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Slot};
+use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Pattern, Slot};
 use squall_plan::model::ResponseBody;
 use squall_plan::value::Value;
 
@@ -119,7 +121,7 @@ pub(crate) enum Function {
     /// `cookie("name")`: the cookie of that name in the user's jar, or null.
     Cookie,
     /// `json("$.path")`: the first match, or null.
-    Json(Extractor),
+    Json(Arc<Extractor>),
     /// `json()`: the whole body.
     JsonBody,
 }
@@ -155,7 +157,8 @@ impl Binder for Compiler<'_> {
             ("cookie", [_]) => Function::Cookie,
             ("json", []) => Function::JsonBody,
             ("json", [Some(Value::Text(path))]) => Function::Json(
-                Extractor::compile(&squall_extract::Spec::Json(path))
+                self.patterns
+                    .extractor(&squall_extract::Spec::Json(path))
                     .map_err(|error| BindError::new(error.message))?,
             ),
             ("json", [_]) => {
@@ -174,6 +177,10 @@ impl Binder for Compiler<'_> {
         self.noticed.body |= matches!(function, Function::Json(_) | Function::JsonBody);
         self.functions.push(function);
         Ok(FunctionId(self.functions.len() as u32 - 1))
+    }
+
+    fn pattern(&mut self, source: &str) -> Result<Pattern, BindError> {
+        self.patterns.expression(source)
     }
 }
 
