@@ -9,12 +9,17 @@ use super::group::Gathered;
 use super::names::hidden;
 use super::step;
 use crate::elements::Role;
-use crate::scope;
+use crate::scope::{self, Scope};
 use crate::tree::ElementId;
 
 /// Controllers that do nothing but to hold others.
-pub(super) const PLAIN: [&str; 4] =
-    ["GenericController", "RecordingController", "TestFragmentController", "ModuleController"];
+pub(super) const PLAIN: [&str; 5] = [
+    "GenericController",
+    "RecordingController",
+    "TestFragmentController",
+    "ModuleController",
+    "IncludeController",
+];
 
 impl Translator<'_> {
     /// What is directly below a group or a controller, as steps.
@@ -51,33 +56,47 @@ impl Translator<'_> {
     /// A sampler with the waits before it; only if all conditions hold that are looked at before each.
     fn sampler(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
         let held = scope::of_sampler(self.tree, id);
-        let kinds = match self.class(id) {
-            "HTTPSamplerProxy" => {
-                let (request, after) = self.request(id, &held, gathered);
-                let mut kinds = vec![StepKind::Request(Box::new(request))];
-                kinds.extend(after);
-                kinds.extend(self.after_sample(&held));
-                kinds
-            }
-            "DebugSampler" => vec![self.debug_sample(id, &held)],
-            "TestAction" => self.action(id),
-            "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, &held),
-            "JavaSampler" => {
-                self.java(id, &held).into_iter().chain(self.after_sample(&held)).collect()
-            }
-            "SystemSampler" => {
-                std::iter::once(self.program(id, &held)).chain(self.after_sample(&held)).collect()
-            }
-            // The inventory says that it is not supported.
-            _ => return Vec::new(),
-        };
-        let mut steps = self.before_sampler(&held);
+        let (kinds, settings) = self.with_settings(|| self.of_sampler(id, &held, gathered));
+        let Some(kinds) = kinds else { return Vec::new() };
+        let (of_variables, mut steps) = self.with_settings(|| self.before_sampler(&held));
+        steps.extend(of_variables);
         steps.extend(self.waits_before(&held.timers));
+        steps.extend(settings);
         steps.extend(kinds);
         match gathered.guards.join(" && ") {
             guards if guards.is_empty() => steps,
             guards => self.only_if(id, &guards, steps.into_iter().map(step).collect()),
         }
+    }
+
+    /// What a sampler does itself, and what follows from its sample; `None` if it is not supported.
+    fn of_sampler(
+        &self,
+        id: ElementId,
+        held: &Scope,
+        gathered: &mut Gathered,
+    ) -> Option<Vec<StepKind>> {
+        self.sampler.set(Some(id));
+        Some(match self.class(id) {
+            "HTTPSamplerProxy" => {
+                let (request, after) = self.request(id, held, gathered);
+                let mut kinds = vec![StepKind::Request(Box::new(request))];
+                kinds.extend(after);
+                kinds.extend(self.after_sample(held));
+                kinds
+            }
+            "DebugSampler" => vec![self.debug_sample(id, held)],
+            "TestAction" => self.action(id),
+            "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, held),
+            "JavaSampler" => {
+                self.java(id, held).into_iter().chain(self.after_sample(held)).collect()
+            }
+            "SystemSampler" => {
+                std::iter::once(self.program(id, held)).chain(self.after_sample(held)).collect()
+            }
+            // The inventory says that it is not supported.
+            _ => return None,
+        })
     }
 
     /// Steps on a condition.
@@ -112,7 +131,7 @@ impl Translator<'_> {
         match class {
             _ if PLAIN.contains(&class) => {
                 let reader = self.read(id);
-                reader.pass(&["ModuleController.node_path"]);
+                reader.pass(&["ModuleController.node_path", "IncludeController.includepath"]);
                 reader.finish();
                 inner.into_iter().map(|step| step.kind).collect()
             }
