@@ -7,7 +7,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use squall_report::{FileKind, Finished};
+use squall_report::{FileKind, Finished, SampleFormat};
 use squall_runner::{Handle, Options, Outcome, PhaseReport, Samples, Sink};
 
 use self::log::Log;
@@ -21,6 +21,8 @@ use crate::{labels, out, signals};
 
 /// How many seconds JMeter's summariser counts from one line to the next.
 const SUMMARY_S: u32 = 30;
+/// The property that says in which form samples are written.
+const FORM: &str = "jmeter.save.saveservice.output_format";
 /// The file of a report's folder that a browser opens.
 const REPORT: &str = "index.html";
 /// How JMeter's own properties begin. Those of a plan may have any name.
@@ -47,9 +49,11 @@ const OF_JMETER: [&str; 16] = [
 pub fn command(args: &Jmeter) -> CommandResult {
     let asked = words::read(&args.words)
         .map_err(|why| CommandError::bad_input(format!("jmeter: {why}")))?;
-    let properties = properties(&asked)?;
+    let shipped = of_home(&asked, "jmeter.properties")?;
+    let properties = properties(&asked, &shipped)?;
     let every = interval(&properties)?;
-    look_at(&properties, asked.samples.is_some())?;
+    let format = sample_format(&properties)?;
+    look_at(&properties, &shipped);
     prepare(&asked)?;
     let system = system(&asked)?;
     let skips_unsupported = asked.skips_unsupported;
@@ -64,16 +68,16 @@ pub fn command(args: &Jmeter) -> CommandResult {
     };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let outcome = squall_runner::run(&loaded, &options, sinks(&asked, every), &handle)?;
+    let outcome = squall_runner::run(&loaded, &options, sinks(&asked, every, format), &handle)?;
     conclude(&asked, &outcome)
 }
 
 /// Where the run goes while it is in progress.
-fn sinks(asked: &Asked, every: u32) -> Vec<(String, Box<dyn Sink>)> {
+fn sinks(asked: &Asked, every: u32, format: SampleFormat) -> Vec<(String, Box<dyn Sink>)> {
     let summary = Summary::new(asked.plan.display().to_string(), every);
     let mut sinks: Vec<(String, Box<dyn Sink>)> = vec![("summary".to_owned(), Box::new(summary))];
     if let Some(path) = &asked.samples {
-        sinks.push((path.display().to_string(), Box::new(Samples::in_full(path))));
+        sinks.push((path.display().to_string(), Box::new(Samples::in_full(path, format))));
     }
     if let Some(path) = &asked.log {
         sinks.push((path.display().to_string(), Box::new(Log::new(path.clone()))));
@@ -129,9 +133,25 @@ fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::bad_input(format!("{}: {error}", path.display()))
 }
 
-/// All properties: those of `-p`, of `user.properties`, and what was typed, of which the last counts.
-fn properties(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
-    let mut all = BTreeMap::new();
+/// The properties of a file in the folder of `-d`, if it is there.
+fn of_home(asked: &Asked, name: &str) -> Result<BTreeMap<String, String>, CommandError> {
+    let path = asked.home.as_ref().map(|home| home.join("bin").join(name));
+    match path.filter(|path| path.is_file()) {
+        Some(path) => Ok(jmeter::properties_of(&path)?.into_iter().collect()),
+        None => Ok(BTreeMap::new()),
+    }
+}
+
+/// All properties: those that JMeter was shipped with, or of `-p` in their place, of `user.properties`, and what was typed,
+/// of which the last counts.
+fn properties(
+    asked: &Asked,
+    shipped: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, CommandError> {
+    let mut all = match asked.main_properties {
+        Some(_) => BTreeMap::new(),
+        None => shipped.clone(),
+    };
     let user = user_properties(asked);
     for file in asked.main_properties.iter().chain(user.iter()) {
         all.extend(jmeter::properties_of(file)?);
@@ -147,11 +167,13 @@ fn properties(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
     Ok(all)
 }
 
-/// The file `user.properties`: where the command was started, as in JMeter; or else beside the file of `-p`, or the plan.
+/// The file `user.properties`: where the command was started, or in the folder of `-d`, as in JMeter; or else beside the
+/// file of `-p`, or the plan.
 fn user_properties(asked: &Asked) -> Option<PathBuf> {
     let beside = |path: &PathBuf| Some(path.parent()?.join("user.properties"));
     let places = [
         Some(PathBuf::from("user.properties")),
+        asked.home.as_ref().map(|home| home.join("bin").join("user.properties")),
         asked.main_properties.as_ref().and_then(beside),
         beside(&asked.plan),
     ];
@@ -160,7 +182,7 @@ fn user_properties(asked: &Asked) -> Option<PathBuf> {
 
 /// System properties: those of files first.
 fn system(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
-    let mut all = BTreeMap::new();
+    let mut all = of_home(asked, "system.properties")?;
     for file in &asked.system_files {
         all.extend(jmeter::properties_of(file)?);
     }
@@ -175,16 +197,21 @@ fn interval(properties: &BTreeMap<String, String>) -> Result<u32, CommandError> 
     text.trim().parse().map_err(wrong)
 }
 
-/// Says which of JMeter's own properties change nothing here; one that asks for another form of samples is refused.
-fn look_at(properties: &BTreeMap<String, String>, has_samples: bool) -> Result<(), CommandError> {
-    const FORM: &str = "jmeter.save.saveservice.output_format";
-    if has_samples && properties.get(FORM).is_some_and(|form| form.trim() != "csv") {
-        return Err(CommandError::bad_input(format!("{FORM}: samples are written as csv alone")));
+/// The form of samples.
+fn sample_format(properties: &BTreeMap<String, String>) -> Result<SampleFormat, CommandError> {
+    match properties.get(FORM).map(|form| form.trim()) {
+        None | Some("csv") => Ok(SampleFormat::Jtl),
+        Some("xml") => Ok(SampleFormat::JtlXml),
+        Some(_) => Err(CommandError::bad_input(format!("{FORM}: expected csv or xml"))),
     }
-    let of_jmeter =
-        properties.keys().filter(|name| OF_JMETER.iter().any(|own| name.starts_with(own)));
+}
+
+/// Says which of JMeter's own properties change nothing here, beside those that it was shipped with.
+fn look_at(properties: &BTreeMap<String, String>, shipped: &BTreeMap<String, String>) {
+    let given = properties.iter().filter(|(name, value)| shipped.get(*name) != Some(*value));
+    let of_jmeter = given.filter(|(name, _)| OF_JMETER.iter().any(|own| name.starts_with(own)));
     let names: Vec<&str> = of_jmeter
-        .map(String::as_str)
+        .map(|(name, _)| name.as_str())
         .filter(|name| !["summariser.interval", FORM].contains(name))
         .collect();
     if !names.is_empty() {
@@ -193,5 +220,4 @@ fn look_at(properties: &BTreeMap<String, String>, has_samples: bool) -> Result<(
             "squall: properties of JMeter itself change nothing here: {names}\n"
         ));
     }
-    Ok(())
 }

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::Translator;
+use squall_plan::model::StepKind;
+
 use super::texts::{Piece, THREAD, expression, literal, merged, quoted, whole};
+use super::{Translator, assign, escapes};
 use crate::text::{Call, Part, Text};
 
 impl Translator<'_> {
@@ -19,17 +21,36 @@ impl Translator<'_> {
             return self.script_text(language, call);
         }
         let parameters = call.parameters.iter().map(|parameter| self.parameter(parameter));
-        let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
-        // A parameter more than below is the name of a variable to set, which is more than to have a value.
+        let mut parameters = parameters.collect::<Result<Vec<_>, _>>()?;
+        let variable = assign::variable_of(call);
+        variable.into_iter().for_each(|index| parameters[index].clear());
+        let value = self.value_of_call(call, &parameters)?;
+        match assign::set_by(call) {
+            // Of a user-defined variable that other one is the main thread's, which nobody sees.
+            Some(name) if !self.in_main_thread.get() => self.assigned(name, value),
+            _ => Ok(value),
+        }
+    }
+
+    /// What a call gives, given its parameters without the name of a variable.
+    fn value_of_call(&self, call: &Call, parameters: &[Vec<Piece>]) -> Result<Piece, String> {
         let given =
             parameters.len() - parameters.iter().rev().take_while(|own| own.is_empty()).count();
-        // Of a user-defined variable that other one is the main thread's, which nobody sees.
-        let given = match call.name.as_str() {
-            "__Random" | "__RandomString" if self.is_defining.get() => given.min(2),
-            "__time" if self.is_defining.get() => given.min(1),
-            _ => given,
-        };
         let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
+        match (call.name.as_str(), known.as_deref()) {
+            ("__counter", Some([flag, ..])) => {
+                return self.counted(flag.trim().eq_ignore_ascii_case("true"));
+            }
+            ("__StringFromFile", Some([file])) | ("__StringFromFile", Some([file, ""])) => {
+                return self.next_line(file.trim());
+            }
+            _ => {}
+        }
+        if let ("__split", [text, _, more @ ..]) = (call.name.as_str(), parameters) {
+            let separators = more.first().map_or(Some(""), |separators| literal(separators));
+            let separators = separators.ok_or("separators that only the run knows")?;
+            return self.split_up(call, text, if separators.is_empty() { "," } else { separators });
+        }
         let found = match (call.name.as_str(), known) {
             // An empty default is one.
             ("__P" | "__property", Some(known)) if !known.is_empty() => {
@@ -57,13 +78,31 @@ impl Translator<'_> {
                 let length: u32 = length.trim().parse().ok()?;
                 Some(Piece::Expr(format!("random_string({length}, {})", quoted(characters.trim()))))
             }
+            // Without characters to choose from Java takes any; these are as long as most of those.
+            ("__RandomString", [length]) => {
+                let length: u32 = length.trim().parse().ok()?;
+                let any: String = ('\u{4e00}'..='\u{4eff}').collect();
+                Some(Piece::Expr(format!("random_string({length}, {})", quoted(&any))))
+            }
+            ("__TestPlanName", []) => {
+                text(self.file_name.clone()).filter(|_| !self.file_name.is_empty())
+            }
+            ("__escapeOroRegexpChars", [pattern]) if pattern.is_ascii() => {
+                text(escapes::quoted_for_oro(pattern))
+            }
+            ("__unescapeHtml", [html]) => escapes::unescaped_html(html).and_then(text),
+            ("__unescape", [escaped]) => escapes::unescaped(escaped).and_then(text),
             ("__char", [_, ..]) => {
                 parameters.iter().map(|code| character(code)).collect::<Option<_>>().and_then(text)
             }
+            ("__CSVRead", [file, column]) => self.field_of_row(file, column),
             ("__isPropDefined", [name]) => text(self.constants.has_property(name).to_string()),
             ("__FileToString", [name] | [name, "UTF-8" | "utf-8"]) => {
                 // Relative to where the program was started, unlike the plan's data files.
-                squall_plan::files::text(Path::new(name.trim())).ok().and_then(text)
+                let file = Path::new(name.trim());
+                // This is what JMeter says of one that is not there.
+                let missing = (!file.exists()).then(|| "**ERR**".to_owned());
+                missing.or_else(|| squall_plan::files::text(file).ok()).and_then(text)
             }
             _ => None,
         }
@@ -74,35 +113,46 @@ impl Translator<'_> {
         let expr = |text: String| Some(Piece::Expr(text));
         match (function, parameters) {
             ("__Random", [low, high]) => expr(format!("random({}, {})", whole(low)?, whole(high)?)),
-            ("__urlencode", [text]) => expr(format!("form_encode({})", expression(text))),
-            ("__urldecode", [text]) => expr(format!("form_decode({})", expression(text))),
-            ("__changeCase", [text]) => expr(format!("upper({})", expression(text))),
-            ("__changeCase", [text, mode]) => match literal(mode)?.to_ascii_uppercase().as_str() {
-                "UPPER" => expr(format!("upper({})", expression(text))),
-                "LOWER" => expr(format!("lower({})", expression(text))),
-                _ => None,
-            },
+            // Where in a log it stands, and what is said of an error, nobody looks for.
+            ("__log" | "__logn", [text, ..]) => {
+                let logged = self.add_setting(|root| StepKind::Log(self.template_of(root, text)));
+                logged.ok().filter(|()| !self.in_main_thread.get())?;
+                match function {
+                    "__log" => expr(expression(text)),
+                    _ => Some(Piece::Text(String::new())),
+                }
+            }
+            ("__samplerName", []) => self.name_of_sampler(),
             ("__intSum" | "__longSum", [_, _, ..]) => {
                 // A last one that is no number is the name of a variable.
                 let terms: Option<Vec<String>> =
                     parameters.iter().map(|term| whole(term)).collect();
                 expr(terms?.join(" + "))
             }
-            ("__digest", [algorithm, text]) => {
-                let function = match literal(algorithm)?.to_ascii_uppercase().as_str() {
-                    "MD5" => "md5",
-                    "SHA-1" | "SHA" | "SHA1" => "sha1",
-                    "SHA-256" => "sha256",
-                    "SHA-512" => "sha512",
-                    _ => return None,
-                };
-                expr(format!("{function}({})", expression(text)))
-            }
             ("__eval", [text]) => self.evaluated(literal(text)?),
-            ("__V", [name]) => self.variable(literal(name)?).ok(),
-            ("__evalVar", [name]) => self.evaluated(self.constants.known(literal(name)?)??),
-            _ => None,
+            ("__V", [name]) => self.value_named(name, None),
+            ("__V", [name, without]) => self.value_named(name, Some(without)),
+            ("__isVarDefined", [name]) => self.is_set(literal(name)?),
+            ("__RandomFromMultipleVars", [names]) => self.any_of(literal(names)?),
+            // Where the property is given it is known.
+            ("__P", [name, without]) if !self.constants.has_property(literal(name)?.trim()) => {
+                expr(expression(without))
+            }
+            // What the run sets may have anything in it that would have to be read then.
+            ("__evalVar", [name]) if self.names.variable(literal(name)?).is_none() => {
+                self.evaluated(self.constants.known(literal(name)?)??)
+            }
+            _ => escapes::of_text(function, parameters),
         }
+    }
+
+    /// The name of the sampler whose texts are read.
+    fn name_of_sampler(&self) -> Option<Piece> {
+        // A name that asks for itself has none yet.
+        let sampler = self.sampler.take()?;
+        let name = self.evaluated(&self.tree.element(sampler).name);
+        self.sampler.set(Some(sampler));
+        name
     }
 
     /// A text that is evaluated once more, if it is one piece.

@@ -9,12 +9,17 @@ use super::group::Gathered;
 use super::names::hidden;
 use super::step;
 use crate::elements::Role;
-use crate::scope;
+use crate::scope::{self, Scope};
 use crate::tree::ElementId;
 
 /// Controllers that do nothing but to hold others.
-pub(super) const PLAIN: [&str; 4] =
-    ["GenericController", "RecordingController", "TestFragmentController", "ModuleController"];
+pub(super) const PLAIN: [&str; 5] = [
+    "GenericController",
+    "RecordingController",
+    "TestFragmentController",
+    "ModuleController",
+    "IncludeController",
+];
 
 impl Translator<'_> {
     /// What is directly below a group or a controller, as steps.
@@ -51,33 +56,47 @@ impl Translator<'_> {
     /// A sampler with the waits before it; only if all conditions hold that are looked at before each.
     fn sampler(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
         let held = scope::of_sampler(self.tree, id);
-        let kinds = match self.class(id) {
-            "HTTPSamplerProxy" => {
-                let (request, after) = self.request(id, &held, gathered);
-                let mut kinds = vec![StepKind::Request(Box::new(request))];
-                kinds.extend(after);
-                kinds.extend(self.after_sample(&held));
-                kinds
-            }
-            "DebugSampler" => vec![self.debug_sample(id, &held)],
-            "TestAction" => self.action(id),
-            "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, &held),
-            "JavaSampler" => {
-                self.java(id, &held).into_iter().chain(self.after_sample(&held)).collect()
-            }
-            "SystemSampler" => {
-                std::iter::once(self.program(id, &held)).chain(self.after_sample(&held)).collect()
-            }
-            // The inventory says that it is not supported.
-            _ => return Vec::new(),
-        };
-        let mut steps = self.before_sampler(&held);
+        let (kinds, settings) = self.with_settings(|| self.of_sampler(id, &held, gathered));
+        let Some(kinds) = kinds else { return Vec::new() };
+        let (of_variables, mut steps) = self.with_settings(|| self.before_sampler(&held));
+        steps.extend(of_variables);
         steps.extend(self.waits_before(&held.timers));
+        steps.extend(settings);
         steps.extend(kinds);
         match gathered.guards.join(" && ") {
             guards if guards.is_empty() => steps,
             guards => self.only_if(id, &guards, steps.into_iter().map(step).collect()),
         }
+    }
+
+    /// What a sampler does itself, and what follows from its sample; `None` if it is not supported.
+    fn of_sampler(
+        &self,
+        id: ElementId,
+        held: &Scope,
+        gathered: &mut Gathered,
+    ) -> Option<Vec<StepKind>> {
+        self.sampler.set(Some(id));
+        Some(match self.class(id) {
+            "HTTPSamplerProxy" => {
+                let (request, after) = self.request(id, held, gathered);
+                let mut kinds = vec![StepKind::Request(Box::new(request))];
+                kinds.extend(after);
+                kinds.extend(self.after_sample(held));
+                kinds
+            }
+            "DebugSampler" => vec![self.debug_sample(id, held)],
+            "TestAction" => self.action(id),
+            "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, held),
+            "JavaSampler" => {
+                self.java(id, held).into_iter().chain(self.after_sample(held)).collect()
+            }
+            "SystemSampler" => {
+                std::iter::once(self.program(id, held)).chain(self.after_sample(held)).collect()
+            }
+            // The inventory says that it is not supported.
+            _ => return None,
+        })
     }
 
     /// Steps on a condition.
@@ -112,14 +131,14 @@ impl Translator<'_> {
         match class {
             _ if PLAIN.contains(&class) => {
                 let reader = self.read(id);
-                reader.pass(&["ModuleController.node_path"]);
+                reader.pass(&["ModuleController.node_path", "IncludeController.includepath"]);
                 reader.finish();
                 inner.into_iter().map(|step| step.kind).collect()
             }
             "LoopController" => self.repeat(id, inner, &gathered.guards),
             "WhileController" => self.while_controller(id, inner, &gathered.guards),
             "ForeachController" => self.for_each(id, inner),
-            "TransactionController" => self.transaction(id, inner).into_iter().collect(),
+            "TransactionController" => vec![self.transaction(id, inner)],
             "OnceOnlyController" => self.once(id, inner).into_iter().collect(),
             "ThroughputController" => self.throughput(id, inner).into_iter().collect(),
             "CriticalSectionController" => self.critical_section(id, inner),
@@ -327,7 +346,8 @@ impl Translator<'_> {
         (!steps.is_empty()).then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
     }
 
-    fn transaction(&self, id: ElementId, steps: Vec<Step>) -> Option<StepKind> {
+    /// A transaction: a sample, even if there is nothing in it.
+    fn transaction(&self, id: ElementId, mut steps: Vec<Step>) -> StepKind {
         let reader = self.read(id);
         let is_parent = reader.flag("TransactionController.parent", false);
         if is_parent && !scope::assertions_of_transaction(self.tree, id).is_empty() {
@@ -338,7 +358,10 @@ impl Translator<'_> {
         let think_time = if with_timers { ThinkTime::Included } else { ThinkTime::Excluded };
         let name = self.name(id);
         let tags = Tags::new();
-        (!steps.is_empty()).then_some(StepKind::Group { name, tags, think_time, steps })
+        if steps.is_empty() {
+            steps.push(super::no_time());
+        }
+        StepKind::Group { name, tags, think_time, steps }
     }
 
     /// Steps in the first pass of what is around them.
