@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use squall_plan::model::{Check, Exec, StepKind, Tags, Think, ThinkTime, Thinking, UserTime};
+use squall_plan::model::{Check, Exec, StepKind, Tags, ThinkTime, Thinking, UserTime};
 use squall_plan::template::Template;
 
 use super::reader::Reader;
 use super::texts::{expression, literal};
-use super::{NO_LIMIT, Translator, step};
+use super::{NO_LIMIT, Translator, no_time, step};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
@@ -23,9 +23,7 @@ impl Translator<'_> {
         ]);
         reader.finish();
         self.refuse_looks(id, held, &[]);
-        // A group has a step at least: one that takes no time.
-        let nothing = StepKind::Think(Thinking::Known(Think::Fixed(Duration::ZERO)));
-        let (name, steps) = (self.name(id), vec![step(nothing)]);
+        let (name, steps) = (self.name(id), vec![no_time()]);
         StepKind::Group { name, tags: Tags::new(), think_time: ThinkTime::Included, steps }
     }
 

@@ -210,12 +210,13 @@ impl Translator<'_> {
             begins = ends;
         }
         let over = self.expression(id, &format!("elapsed >= {begins}"));
-        let rate = self.expression(id, &format!("{source}0"));
+        // Whoever waits when the schedule ends goes on, and ends the run.
+        let rate = self.expression(id, &format!("{source}1000000000"));
         let (Some(over), Some(rate)) = (over, rate) else { return Vec::new() };
         let stop = super::step(StepKind::Stop(squall_plan::model::StopScope::Run));
         let ended = StepKind::If { condition: over, then: vec![stop], otherwise: Vec::new() };
         let clock = Some(format!("timer_{}", id.number()));
-        vec![ended, StepKind::Pace(Box::new(Pace { rate, by: PacedBy::RunInLine, clock }))]
+        vec![StepKind::Pace(Box::new(Pace { rate, by: PacedBy::RunInLine, clock })), ended]
     }
 
     /// A number in a list of lists.
