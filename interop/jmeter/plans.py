@@ -659,13 +659,15 @@ PLANS = {
         + request("digests", "/digests", "POST", raw="${__digest(MD5,abc,salt,,)} ${__digest(SHA-1,a,,true,d)} ${d}")
         + request("named", "/named", "POST", raw="${__samplerName()} ${__TestPlanName} ${__changeCase(ab c,CAPITALIZE,)} ${__changeCase(aB,other,)}")
         + request("escapes", "/escapes", "POST", raw="${__escapeXml(<a 'b'>)} ${__escapeHtml(<a \"b\">)} ${__unescape(x\\\\u0041)} ${__escapeOroRegexpChars(a.b,)}")
-        + request("reads", "/reads", "POST", raw="${__StringFromFile(upload.txt)} ${__FileToString(missing.txt)}"), loops=2)),
+        + request("reads", "/reads", "POST", raw="${__StringFromFile(upload.txt)} ${__FileToString(missing.txt)} ${__StringFromFile(/etc/hostname)}"), loops=2)),
     "multipart bodies of other methods, and of Java's client (34)": plan(group("".join(
         request(f"{method} with {client or 'the usual one'}", f"/{method}", method, FORM,
-                more=http(DO_MULTIPART_POST=True, implementation=client) + file("upload.txt", "f", "text/plain"))
+                more=http(DO_MULTIPART_POST=True, implementation=client) + ("" if client else file("upload.txt", "f", "text/plain")))
         for method, client in [("PUT", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "Java")])
+        # That client looks for files where it was started.
+        + request("not there", "/never", "POST", TWO, more=http(implementation="Java") + file("upload.txt", "f", "text/plain"))
         + request("like browsers", "/b", "POST", TWO, more=http(DO_MULTIPART_POST=True, BROWSER_COMPATIBLE_MULTIPART=True,
-                                                                implementation="Java") + file("upload.txt", "f", "text/plain")))),
+                                                                implementation="Java")))),
     "a loop of as many passes as a random variable draws is one of several (30)": plan(group(
         random_variable("times", 2, 2) + interleave(loop("${times}", request("a", "/a")) + request("b", "/b")), loops=3)),
 }

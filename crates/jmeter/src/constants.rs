@@ -159,6 +159,11 @@ impl Constants {
         (call.name != "__javaScript" || !value.is_empty()).then_some(value)
     }
 
+    /// The folder in which the program was started, if that is known.
+    pub(crate) fn started_in(&self) -> Option<&str> {
+        self.machine.properties.get("user.dir").map(String::as_str)
+    }
+
     /// Whether a property is given.
     pub(crate) fn has_property(&self, name: &str) -> bool {
         self.properties.contains_key(name)

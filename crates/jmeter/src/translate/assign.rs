@@ -4,6 +4,7 @@ use squall_plan::model::{Advance, Csv, DataFormat, DataSource, Numbers, Share, S
 use squall_plan::span::{Span, Spanned};
 
 use super::Translator;
+use super::calls::MISSING;
 use super::data::NO_DELIMITER;
 use super::names::hidden;
 use super::texts::{Piece, expression, quoted};
@@ -105,8 +106,11 @@ impl Translator<'_> {
 
     /// The next line of a file (`__StringFromFile`), which begins anew at its end.
     pub(super) fn next_line(&self, name: &str) -> Result<Piece, String> {
-        let started = std::path::PathBuf::from(name);
-        let file = if started.exists() { started } else { self.folder.join(name) };
+        // Relative to where the program was started, unlike the plan's data files.
+        let file = std::path::PathBuf::from(name);
+        if !file.exists() {
+            return Ok(Piece::Text(MISSING.to_owned()));
+        }
         let bad = |why: String| format!("`__StringFromFile` of {name}: {why}");
         let text = squall_plan::files::text(&file).map_err(bad)?;
         if text.is_empty() || text.lines().any(str::is_empty) || text.contains('\u{1f}') {

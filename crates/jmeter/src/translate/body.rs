@@ -84,7 +84,7 @@ impl Translator<'_> {
         if let [file] = files.as_slice()
             && file.field.is_empty()
         {
-            request.body = self.file_body(id, file);
+            request.body = self.file_body(id, file, self.client(id, options));
             let content_type = literal(&file.content_type).unwrap_or_default();
             return (!content_type.is_empty()).then(|| ContentType::Of(content_type.to_owned()));
         }
@@ -159,10 +159,15 @@ impl Translator<'_> {
         found
     }
 
-    /// The path of a file as a template: below the plan's folder, unless it begins at the root.
-    fn file_path(&self, id: ElementId, file: &Upload) -> Template {
+    /// The path of a file as a template, unless it begins at the root: below the plan's folder, or with the client of
+    /// Java where the program was started.
+    fn file_path(&self, id: ElementId, file: &Upload, client: Client) -> Template {
         let mut pieces = file.path.clone();
-        let folder = format!("{}/", self.folder.display());
+        let started = self.constants.started_in().filter(|_| client == Client::Java);
+        let folder = match started {
+            Some(folder) => format!("{folder}/"),
+            None => format!("{}/", self.folder.display()),
+        };
         match pieces.first_mut() {
             Some(Piece::Text(text)) if text.starts_with('/') => {}
             Some(Piece::Text(text)) => *text = format!("{folder}{text}"),
@@ -171,8 +176,8 @@ impl Translator<'_> {
         self.template_of(id, &pieces)
     }
 
-    fn file_body(&self, id: ElementId, file: &Upload) -> Body {
-        let path = self.file_path(id, file);
+    fn file_body(&self, id: ElementId, file: &Upload, client: Client) -> Body {
+        let path = self.file_path(id, file, client);
         Body::File { path, decompress: false, replace: Vec::new() }
     }
 
@@ -202,7 +207,10 @@ impl Translator<'_> {
         for file in files {
             parts.push(FormPart {
                 name: self.template_of(id, &file.field),
-                content: FormPartContent::File { path: self.file_path(id, file), filename: None },
+                content: FormPartContent::File {
+                    path: self.file_path(id, file, client),
+                    filename: None,
+                },
                 content_type: Some(self.template_of(id, &file.content_type)),
                 transfer_encoding: match client {
                     Client::Apache => encoding("binary"),

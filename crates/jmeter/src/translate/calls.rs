@@ -8,6 +8,9 @@ use super::texts::{Piece, THREAD, expression, literal, merged, quoted, whole};
 use super::{Translator, assign, escapes};
 use crate::text::{Call, Part, Text};
 
+/// What JMeter's functions say of a file that is not there.
+pub(super) const MISSING: &str = "**ERR**";
+
 impl Translator<'_> {
     /// What a call gives.
     ///
@@ -100,8 +103,7 @@ impl Translator<'_> {
             ("__FileToString", [name] | [name, "UTF-8" | "utf-8"]) => {
                 // Relative to where the program was started, unlike the plan's data files.
                 let file = Path::new(name.trim());
-                // This is what JMeter says of one that is not there.
-                let missing = (!file.exists()).then(|| "**ERR**".to_owned());
+                let missing = (!file.exists()).then(|| MISSING.to_owned());
                 missing.or_else(|| squall_plan::files::text(file).ok()).and_then(text)
             }
             _ => None,
