@@ -59,7 +59,6 @@ SCRIPTS = {
     "jmeter": ("25 3", 12),
     "jmeter_large": ("3", 5),
     "jmeter_groups": ("", 10),
-    "extractors": ("10 2", 12),
     "soak": ("", 40),
 }
 
