@@ -51,6 +51,7 @@ impl<'p> Compiler<'p> {
             stdout,
             stderr,
             timeout: self.time(exec.timeout.as_ref(), DEFAULT_EXEC)?,
+            counted: exec.counted.unwrap_or(true),
             post: self.post(&exec.extract, &exec.check)?,
         })
     }

@@ -3,6 +3,7 @@
 //! is left out in silence.
 
 mod action;
+mod arrivals;
 mod assertion;
 mod body;
 mod branches;
@@ -13,6 +14,8 @@ mod data;
 mod extractor;
 mod group;
 mod headers;
+mod jmespath;
+mod made;
 mod modules;
 mod names;
 mod pattern;
@@ -21,6 +24,7 @@ mod request;
 mod sampler;
 mod schedule;
 mod script;
+mod scripted;
 mod texts;
 mod timer;
 mod transfer;
@@ -94,6 +98,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         any_host: Cell::new(false),
         is_defining: Cell::new(false),
         held: RefCell::default(),
+        shared: RefCell::default(),
         obstacles: RefCell::default(),
     };
     translator.define();
@@ -129,6 +134,8 @@ struct Translator<'t> {
     is_defining: Cell<bool>,
     /// Hidden variables that are null until something is set.
     held: RefCell<BTreeSet<String>>,
+    /// Hidden variables that all users have together, likewise.
+    shared: RefCell<BTreeSet<String>>,
     obstacles: RefCell<Vec<Obstacle>>,
 }
 
@@ -136,8 +143,13 @@ impl Translator<'_> {
     /// A hidden variable that is null until it is set.
     fn held(&self, purpose: &str, number: usize) -> String {
         let name = names::hidden(purpose, number);
-        self.held.borrow_mut().insert(name.clone());
+        self.hold(&name);
         name
+    }
+
+    /// A hidden variable is null until it is set.
+    fn hold(&self, name: &str) {
+        self.held.borrow_mut().insert(name.to_owned());
     }
 
     fn obstacle(&self, element: ElementId, what: impl Into<String>) {
@@ -237,7 +249,7 @@ impl Translator<'_> {
         let var = |name: &str, value: Template| Var {
             name: Spanned::new(name.to_owned(), Span::default()),
             value: Json::Text(value),
-            secret: None,
+            ..Var::default()
         };
         let is_made = |name: &str| self.made.iter().any(|(made, _)| made == name);
         let vars = self.names.iter().filter(|(name, _)| !is_made(name)).map(|(name, variable)| {
@@ -255,9 +267,25 @@ impl Translator<'_> {
         let hidden = hidden.map(|name| Var {
             name: Spanned::new(name.to_owned(), Span::default()),
             value: Json::Null,
-            secret: None,
+            ..Var::default()
         });
-        let mut vars: Vec<Var> = vars.chain(hidden).collect();
+        let properties = self.names.properties().map(|(name, variable)| Var {
+            name: Spanned::new(variable.to_owned(), Span::default()),
+            value: match self.constants.property_value(name) {
+                Some(value) => Json::Text(Template::text(value)),
+                None => Json::Null,
+            },
+            shared: true,
+            ..Var::default()
+        });
+        let shared = self.shared.borrow();
+        let shared = shared.iter().map(|name| Var {
+            name: Spanned::new(name.clone(), Span::default()),
+            value: Json::Null,
+            shared: true,
+            ..Var::default()
+        });
+        let mut vars: Vec<Var> = vars.chain(hidden).chain(properties).chain(shared).collect();
         // Constants stand in requests as text: for these alone the plan says what is masked wherever it shows.
         for (index, (name, value)) in self.constants.secrets().enumerate() {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -267,6 +295,7 @@ impl Translator<'_> {
                 name: Spanned::new(name, Span::default()),
                 value: Json::Text(Template::text(value)),
                 secret: Some(true),
+                ..Var::default()
             });
         }
         vars

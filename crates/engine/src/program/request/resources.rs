@@ -62,6 +62,7 @@ impl<'p> Compiler<'p> {
                 timeouts,
                 capture: None,
                 retry_stale: self.retries_stale(request),
+                counted: true,
                 status_errors: true,
                 post: Vec::new(),
                 resources: None,
