@@ -28,6 +28,10 @@ const MAX_LINE_LENGTH: usize = 160;
 /// Tries a plan.
 pub fn command(args: &Try) -> CommandResult {
     let mut loaded = plans::load(&args.plan, &args.variables)?;
+    if args.scenario.is_some() || args.step.is_some() {
+        // They may be about what is left out, and nobody judges a try.
+        loaded.plan.thresholds.clear();
+    }
     only_scenario(&mut loaded.plan, args.scenario.as_deref())?;
     up_to_step(&mut loaded.plan, args.step.as_deref())?;
     let file = args.out.as_ref().map(|path| {
@@ -69,8 +73,6 @@ fn only_scenario(plan: &mut Plan, name: Option<&str>) -> Result<(), CommandError
     let known: Vec<String> =
         plan.scenarios.iter().map(|scenario| scenario.name.value.clone()).collect();
     plan.scenarios.retain(|scenario| scenario.name.value == *name);
-    // They may be about another one, and nobody judges a try.
-    plan.thresholds.clear();
     match plan.scenarios.is_empty() {
         false => Ok(()),
         true => {

@@ -101,6 +101,25 @@ fn where_it_went_is_shown_of_a_request_without_a_connection_too() {
     in_order(&text, &["· up ── http://127.0.0.1:1/x?y=z", "FAILED connect_refused"]);
 }
 
+/// Thresholds may be about requests of the scenarios and steps that are left out.
+#[test]
+fn thresholds_do_not_hinder_a_part_of_a_plan() {
+    let server = target();
+    let plan = folder(&format!(
+        "target: {}\nthresholds: ['p99(last) < 1s', 'rate(scenario: b) > 1/s']\nscenarios:\n  a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /, name: first}}, {{get: /, name: last}}]}}\n  b: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /, name: other}}]}}\n",
+        server.url()
+    ));
+    for (part, shown, left_out) in [
+        (["--scenario", "b"], "· other ──", "· first ──"),
+        (["--step", "1"], "· first ──", "· last ──"),
+    ] {
+        let output = squall(plan.path(), &["try", "plan.yaml", part[0], part[1]]);
+        let text = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert!(text.contains(shown) && !text.contains(left_out), "{text}");
+    }
+}
+
 #[test]
 fn every_hop_of_a_redirect_is_shown() {
     let server = target();

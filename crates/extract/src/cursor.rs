@@ -6,17 +6,39 @@ use crate::CompileError;
 /// How deep the parts of a pattern may be nested in each other.
 const NESTING_LIMIT: usize = 64;
 
+/// The largest size that regular expressions within one pattern compile to, together, in bytes.
+const COMPILED_LIMIT: usize = 10 << 20;
+
 /// A pattern, how far it has been read, and how deep in brackets.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'p> {
     text: &'p str,
     at: usize,
     nesting: usize,
+    /// What the regular expressions in it take so far, in bytes.
+    compiled: usize,
 }
 
 impl<'p> Cursor<'p> {
     pub(crate) fn new(text: &'p str) -> Self {
-        Cursor { text, at: 0, nesting: 0 }
+        Cursor { text, at: 0, nesting: 0, compiled: 0 }
+    }
+
+    /// Counts what a regular expression in the pattern takes, in bytes.
+    pub(crate) fn add_compiled(&mut self, bytes: usize) -> Result<(), CompileError> {
+        self.compiled += bytes;
+        if self.compiled <= COMPILED_LIMIT {
+            return Ok(());
+        }
+        let message = format!(
+            "the regular expressions in it are too large: compiled, more than {COMPILED_LIMIT} bytes"
+        );
+        Err(CompileError::new(message).at(self.at))
+    }
+
+    /// What the regular expressions in it take so far, in bytes.
+    pub(crate) fn compiled(&self) -> usize {
+        self.compiled
     }
 
     /// How many bytes have been read.

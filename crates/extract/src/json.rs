@@ -23,11 +23,20 @@ use search::{Search, Stop, finished};
 
 /// A compiled path.
 #[derive(Debug, Clone)]
-pub(crate) struct JsonPath(Query);
+pub(crate) struct JsonPath {
+    query: Query,
+    /// What the regular expressions in it take, in bytes.
+    compiled: usize,
+}
 
 impl JsonPath {
     pub(crate) fn compile(path: &str) -> Result<Self, CompileError> {
-        parse::query(path).map(JsonPath)
+        parse::path(path)
+    }
+
+    /// What the regular expressions in it take, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.compiled
     }
 
     /// Takes the values that the path selects in a document.
@@ -84,7 +93,7 @@ impl JsonPath {
         document: &'d Document<'_>,
         mut visit: impl FnMut(Node) -> Result<(), Stop>,
     ) -> Result<(), ExtractError> {
-        finished(search.walk(&self.0, document.root(), &mut visit))
+        finished(search.walk(&self.query, document.root(), &mut visit))
     }
 }
 

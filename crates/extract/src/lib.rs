@@ -148,6 +148,16 @@ impl Extractor {
         Ok(Extractor { kind, source: source.into() })
     }
 
+    /// What its regular expressions take, in bytes, without what searches keep for themselves. Everything else that
+    /// is compiled is as small as the pattern that it comes from.
+    pub fn memory(&self) -> usize {
+        match &self.kind {
+            Kind::Regex(pattern) => pattern.memory(),
+            Kind::Json(path) => path.memory(),
+            Kind::Between(_) | Kind::Css(_) | Kind::XPath(_) => 0,
+        }
+    }
+
     /// How long an extraction from a usual body of that many bytes takes, with what it takes to
     /// read the body as JSON or markup, on a core of about 3 GHz. Hostile bodies may take up to
     /// about 50 ms for each MiB, and then end with an error.

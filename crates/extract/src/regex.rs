@@ -54,6 +54,11 @@ impl Pattern {
         Ok(Pattern { regex, group, counted: Arc::default(), source: pattern.into() })
     }
 
+    /// What it takes, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.regex.memory_usage()
+    }
+
     /// The wanted group of each match. Matches in which the group takes no part are left out.
     pub(crate) fn matches<'p, 'b>(&'p self, body: &'b [u8]) -> Matches<'p, 'b> {
         Matches {

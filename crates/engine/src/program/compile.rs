@@ -13,6 +13,7 @@ use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Origin, Proxy};
 
+use super::patterns::Patterns;
 use super::scenarios::inherit;
 use super::scope::Function;
 use super::target::http;
@@ -89,6 +90,7 @@ pub(crate) struct Compiler<'p> {
     /// ... and their tags, by name.
     pub(super) tags: Vec<(String, String)>,
     pub(super) functions: Vec<Function>,
+    pub(super) patterns: Patterns,
     pub(crate) origins: Vec<Origin>,
     /// Origin of the target and the path before every relative URL.
     pub(super) target: Option<(u32, String)>,
@@ -187,6 +189,7 @@ impl<'p> Compiler<'p> {
             groups: Vec::new(),
             tags: Vec::new(),
             functions: Vec::new(),
+            patterns: Patterns::default(),
             origins: Vec::new(),
             target: None,
             hosts: Hosts::default(),

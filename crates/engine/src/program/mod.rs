@@ -14,6 +14,7 @@ mod flow;
 mod judged;
 mod metric;
 mod ops;
+mod patterns;
 mod post;
 mod print;
 mod request;

@@ -1,8 +1,6 @@
 //! What becomes of a response: extracts and checks, and the patterns and paths that they look with.
 
-use std::sync::Arc;
-
-use squall_extract::{Extractor, Spec};
+use squall_extract::Spec;
 use squall_metrics::RowKind;
 use squall_plan::model::{Check, Extract, Extractor as From, Look, Within};
 use squall_plan::span::Span;
@@ -87,8 +85,8 @@ impl<'p> Compiler<'p> {
     }
 
     pub(super) fn extractor(&mut self, spec: Spec<'_>, span: Span) -> Option<FromOp> {
-        match Extractor::compile(&spec) {
-            Ok(extractor) => Some(FromOp::Body(Arc::new(extractor))),
+        match self.patterns.extractor(&spec) {
+            Ok(extractor) => Some(FromOp::Body(extractor)),
             Err(error) => {
                 self.error(span, error.message, error.help.as_deref().unwrap_or_default());
                 None

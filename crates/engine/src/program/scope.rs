@@ -1,9 +1,11 @@
 //! What names mean in templates and expressions: variables, cells of data rows, facts about the
 //! user and the response, and the functions that look at the response.
 
+use std::sync::Arc;
+
 use squall_extract::{Extractor, Spec};
 use squall_metrics::{Place as RowPlace, PlaceId, RowKind};
-use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Slot};
+use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Pattern, Slot};
 use squall_plan::model::ResponseBody;
 use squall_plan::template::Template;
 use squall_plan::value::Value;
@@ -128,7 +130,7 @@ pub(crate) enum Function {
     /// `cookie("name")`: the cookie of that name in the user's jar, or null.
     Cookie,
     /// `json("$.path")`, `xpath("//path")`: the first match, or null.
-    Found(Extractor),
+    Found(Arc<Extractor>),
     /// `json()`: the whole body.
     JsonBody,
 }
@@ -163,8 +165,8 @@ impl Binder for Compiler<'_> {
             ("header", [_]) => Function::Header,
             ("cookie", [_]) => Function::Cookie,
             ("json", []) => Function::JsonBody,
-            ("json", [Some(Value::Text(path))]) => found(&Spec::Json(path))?,
-            ("xpath", [Some(Value::Text(path))]) => found(&Spec::XPath(path))?,
+            ("json", [Some(Value::Text(path))]) => self.found(&Spec::Json(path))?,
+            ("xpath", [Some(Value::Text(path))]) => self.found(&Spec::XPath(path))?,
             ("json", [_]) => {
                 return Err(BindError::new("json() takes a literal JSONPath, such as \"$.id\""));
             }
@@ -185,15 +187,19 @@ impl Binder for Compiler<'_> {
         self.functions.push(function);
         Ok(FunctionId(self.functions.len() as u32 - 1))
     }
-}
 
-/// What looks for something in a body.
-fn found(spec: &Spec<'_>) -> Result<Function, BindError> {
-    let extractor = Extractor::compile(spec).map_err(|error| BindError::new(error.message))?;
-    Ok(Function::Found(extractor))
+    fn pattern(&mut self, source: &str) -> Result<Pattern, BindError> {
+        self.patterns.expression(source)
+    }
 }
 
 impl Compiler<'_> {
+    /// What looks for something in a body.
+    fn found(&mut self, spec: &Spec<'_>) -> Result<Function, BindError> {
+        let extractor = self.patterns.extractor(spec);
+        extractor.map(Function::Found).map_err(|error| BindError::new(error.message))
+    }
+
     /// The error for a name that stands for nothing, with the one that was most likely meant.
     fn unknown(&self, name: &str) -> BindError {
         if !self.hints() {

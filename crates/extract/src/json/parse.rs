@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Comparison, Operand, Query, Segment, Selector, Test, TextPattern, text_pattern};
+use super::{
+    Comparison, JsonPath, Operand, Query, Segment, Selector, Test, TextPattern, text_pattern,
+};
 use crate::CompileError;
 use crate::cursor::Cursor;
 
@@ -13,7 +15,7 @@ const SEGMENTS_LIMIT: usize = 128;
 const LARGEST_INTEGER: i64 = (1 << 53) - 1;
 
 /// Reads a whole path.
-pub(super) fn query(path: &str) -> Result<Query, CompileError> {
+pub(super) fn path(path: &str) -> Result<JsonPath, CompileError> {
     let mut cursor = Cursor::new(path);
     if !cursor.eat("$") {
         return Err(cursor
@@ -26,7 +28,8 @@ pub(super) fn query(path: &str) -> Result<Query, CompileError> {
             "names with other characters than letters, digits and _ are written ['a name']",
         ));
     }
-    Ok(Query { from_root: true, segments })
+    let query = Query { from_root: true, segments };
+    Ok(JsonPath { query, compiled: cursor.compiled() })
 }
 
 fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, CompileError> {
@@ -405,12 +408,13 @@ fn matches(cursor: &mut Cursor<'_>, whole: bool) -> Result<Test, CompileError> {
     let place = cursor.clone();
     let pattern = match expression(cursor)?.operand(&place)? {
         Operand::Literal(Value::String(pattern)) => {
-            let regex = text_pattern(&pattern, whole);
-            TextPattern::Fixed(regex.ok_or_else(|| {
+            let regex = text_pattern(&pattern, whole).ok_or_else(|| {
                 place
                     .error("this is not a regular expression, or too large a one")
                     .help("a backslash of the pattern is written twice: '\\\\d+'")
-            })?)
+            })?;
+            cursor.add_compiled(regex.memory_usage())?;
+            TextPattern::Fixed(regex)
         }
         operand => TextPattern::Computed(operand),
     };

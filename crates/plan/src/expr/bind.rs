@@ -105,8 +105,11 @@ impl Binding<'_> {
                 let message = format!("{name}() takes {count} {arguments}, found {}", trees.len());
                 return Err(BindError { message, help: Some(function.about.to_owned()) }.at(span));
             }
-            let tree = functions::precompiled(function, trees)
-                .map_err(|error| BindError::new(error).at(span))?;
+            let pattern = functions::constant_pattern(function, &trees)
+                .map(|source| self.binder.pattern(source))
+                .transpose()
+                .map_err(|error| error.at(span))?;
+            let tree = functions::call(function, pattern, trees);
             return Ok(if function.pure { fold(tree) } else { tree });
         }
         let constants: Vec<Option<Value>> = trees

@@ -10,7 +10,7 @@ use super::digest::{self, Algorithm};
 use super::eval::{Budget, Evaluated, checked, too_large};
 use super::loose;
 use super::tree::Tree;
-use super::{EvalError, Scope};
+use super::{EvalError, Pattern, Scope};
 use crate::secrets::percent_encode;
 use crate::value::{MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};
 
@@ -57,7 +57,7 @@ functions! {
         Ok(Value::Bool(bytes(&a[0])?.ends_with(bytes(&a[1])?)))
     };
     "matches" 2..=2, true, "whether a regular expression is found in a text: body.matches(\"id=[0-9]+\")", |a, _| {
-        let pattern = regex::bytes::Regex::new(&text(&a[1])?).map_err(|error| EvalError::new(error.to_string()))?;
+        let pattern = Pattern::compile(&text(&a[1])?).map_err(EvalError::new)?;
         Ok(Value::Bool(pattern.is_match(bytes(&a[0])?)))
     };
     "int" 1..=1, true, "a whole number from a text, number or bool: int(\"42\")", |a, _| int(&a[0]);
@@ -220,7 +220,7 @@ pub fn find(name: &str) -> Option<&'static Function> {
 #[derive(Debug)]
 pub(super) struct Call {
     function: &'static Function,
-    pattern: Option<regex::bytes::Regex>,
+    pattern: Option<Pattern>,
 }
 
 impl Call {
@@ -248,18 +248,17 @@ impl Call {
     }
 }
 
-/// A call; a constant pattern is compiled now, or found wrong.
-pub(super) fn precompiled(
-    function: &'static Function,
-    args: Vec<Tree>,
-) -> std::result::Result<Tree, String> {
-    let pattern = match args.get(1) {
-        Some(Tree::Constant(Value::Text(pattern))) if function.name == "matches" => {
-            Some(regex::bytes::Regex::new(pattern).map_err(|error| error.to_string())?)
-        }
+/// The pattern that a call looks with, where it is constant.
+pub(super) fn constant_pattern<'t>(function: &Function, args: &'t [Tree]) -> Option<&'t str> {
+    match args.get(1) {
+        Some(Tree::Constant(Value::Text(pattern))) if function.name == "matches" => Some(pattern),
         _ => None,
-    };
-    Ok(Tree::Call(Call { function, pattern }, args))
+    }
+}
+
+/// A call; where it has a constant pattern, with that compiled.
+pub(super) fn call(function: &'static Function, pattern: Option<Pattern>, args: Vec<Tree>) -> Tree {
+    Tree::Call(Call { function, pattern }, args)
 }
 
 /// What `application/x-www-form-urlencoded` encodes.

@@ -15,6 +15,7 @@ mod lex;
 mod loose;
 mod operators;
 mod parse;
+mod pattern;
 mod tree;
 
 use std::fmt;
@@ -22,6 +23,8 @@ use std::sync::Arc;
 
 use eval::{Budget, Context, Evaluated};
 use tree::Tree;
+
+pub use pattern::Pattern;
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::span::Span;
@@ -66,6 +69,10 @@ pub trait Binder {
     /// The number of a function that is not one of [`functions`]. `args`: the values of those
     /// arguments that are constants.
     fn function(&mut self, name: &str, args: &[Option<Value>]) -> Result<FunctionId, BindError>;
+    /// A constant pattern of `matches()`, compiled. Who binds many expressions shares what is equal, and bounds it.
+    fn pattern(&mut self, source: &str) -> Result<Pattern, BindError> {
+        Pattern::compile(source).map_err(BindError::new)
+    }
 }
 
 /// Gives values while an expression is evaluated.

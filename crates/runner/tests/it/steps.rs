@@ -4,13 +4,40 @@ use serde_json::Value;
 use squall_runner::Options;
 use squall_target::Server;
 
-use crate::common::{End, Steps, kinds, options, result, target, workers};
+use crate::common::{End, Steps, counter, kinds, options, result, target, workers};
 
 /// Runs a plan with one scenario of these steps, once or a few times by one user.
 fn steps(server: &Server, head: &str, iterations: u32, steps: &str, end: End) -> Value {
     let files: &[(&str, &[u8])] = &[("rows.csv", b"name,n\nada,1\ngrace,2\nlinus,3\n")];
     let url = &server.url();
     Steps { url, head, users: 1, iterations, steps, files }.run(end)
+}
+
+/// Each line of the log says what the value was for, and why there is none.
+#[test]
+fn expressions_that_fail_say_what_they_were_for() {
+    for (step, words) in [
+        ("{set: {total: '${1 / none}'}}", "total: "),
+        ("{if: 'none > 1', then: [{get: /}]}", "none > 1: "),
+        ("{while: 'none > 1', steps: [{get: /}]}", "none > 1: "),
+        ("{for_each: {item: none.items}, steps: [{get: /}]}", "none.items: "),
+        ("{think: '${none}s'}", "think: "),
+        ("{log: 'it is ${none + 1}'}", "log: "),
+        ("{metric: {name: basket, kind: gauge, value: none}}", "basket: "),
+    ] {
+        let never = "if: 'false'\n        then: [{set: {none: 1}}]";
+        let json = steps(
+            &target(),
+            "",
+            1,
+            &format!("\n      - {never}\n      - {step}\n      - get: /"),
+            End::Failed,
+        );
+        assert_eq!(counter(&json, "expressions_failed"), 1, "{step}: {}", json["log"]);
+        let log = json["log"].to_string();
+        let said = format!("scenario user: {words}variable `none` has no value");
+        assert!(log.contains(&said), "{step}: {log}");
+    }
 }
 
 #[test]

@@ -1,0 +1,42 @@
+//! Regular expressions of `matches()`: the syntax and the limits of the `regex` crate. Pure.
+
+use regex_automata::meta;
+use regex_automata::util::syntax;
+
+/// The largest compiled size of a pattern, in bytes.
+const SIZE_LIMIT: usize = 10 << 20;
+
+/// A compiled regular expression. Cheap to clone: clones share what was compiled.
+#[derive(Debug, Clone)]
+pub struct Pattern(meta::Regex);
+
+impl Pattern {
+    /// Compiles a pattern, for bytes that need not be UTF-8.
+    ///
+    /// # Errors
+    /// It is no regular expression, or compiles to more than 10 MiB.
+    pub fn compile(source: &str) -> Result<Pattern, String> {
+        meta::Regex::builder()
+            .syntax(syntax::Config::new().utf8(false))
+            .configure(meta::Config::new().utf8_empty(false).nfa_size_limit(Some(SIZE_LIMIT)))
+            .build(source)
+            .map(Pattern)
+            .map_err(|error| match error.syntax_error() {
+                Some(error) => error.to_string(),
+                None if error.size_limit().is_some() => {
+                    format!("the pattern is too large: compiled, more than {SIZE_LIMIT} bytes")
+                }
+                None => error.to_string(),
+            })
+    }
+
+    /// What it takes, in bytes, without what searches keep for themselves.
+    pub fn memory(&self) -> usize {
+        self.0.memory_usage()
+    }
+
+    /// Whether something in `bytes` matches.
+    pub(super) fn is_match(&self, bytes: &[u8]) -> bool {
+        self.0.is_match(bytes)
+    }
+}
