@@ -17,9 +17,6 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = ROOT / "target/release/examples/inventory"
 
-# What is said of a plan in which no thread ever sends anything.
-IDLE = "Test Plan: there is no thread group that sends anything"
-
 
 def build():
     command = ["cargo", "build", "--release", "-q", "-p", "squall-jmeter", "--example", "inventory"]
@@ -52,14 +49,9 @@ def main():
         lines, broken, slowest = look(paths)
         counts = collections.Counter((kind, what) for kind, _, what in lines if kind != "refused")
         refused = [(path, why) for kind, path, why in lines if kind == "refused"]
-        lacking = collections.defaultdict(set)
-        for kind, path, what in lines:
-            if kind == "element":
-                lacking[path].add(what)
-        idle = sum(lacks == {IDLE} for lacks in lacking.values())
         print(f"{len(paths)} plans: {len(paths) - len(refused) - len(broken)} read, {len(refused)} refused, "
               f"{len(broken)} broken; {counts['plan', 'whole']} whole; slowest {slowest[0] * 1000:.0f} ms")
-        print(f"{idle} others lack nothing, but nothing in them runs without the properties that they want")
+        print(f"{counts['plan', 'idle']} others lack nothing, but nothing in them runs without the properties that they want")
         for path, why in refused + broken:
             print(f"  {pathlib.Path(path).relative_to(folder)}: {why}")
         for kind, title in (("element", "lack this element"), ("function", "call this function")):

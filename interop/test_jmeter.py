@@ -129,8 +129,8 @@ class SamePlans(unittest.TestCase):
             with self.subTest(rule), tempfile.TemporaryDirectory() as folder:
                 plan = os.path.join(folder, "plan.jmx")
                 for name, content in {"plan.jmx": text, **FILES}.items():
-                    with open(os.path.join(folder, name), "w") as file:
-                        file.write(content)
+                    with open(os.path.join(folder, name), "wb") as file:
+                        file.write(content if isinstance(content, bytes) else content.encode())
                 servers = [Server(), Server()]
                 theirs, ours = [
                     run(folder, plan, server.server_address[1]) for run, server in zip([jmeter, squall], servers)

@@ -210,6 +210,11 @@ def module(*names):
     return element("ModuleController", "module", inner, attributes='guiclass="ModuleControllerGui"')
 
 
+def include(file):
+    inner = text("IncludeController.includepath", file)
+    return element("IncludeController", "include", inner, attributes='guiclass="IncludeControllerGui"')
+
+
 def group(below, name="users", threads=1, loops=1, ramp=0, on_error="continue", more="", tag="ThreadGroup"):
     control = flag("LoopController.continue_forever", False) + text("LoopController.loops", loops)
     inner = text("ThreadGroup.on_sample_error", on_error) + text("ThreadGroup.num_threads", threads)
@@ -345,7 +350,18 @@ FILES = {
     "users.csv": "id,name\n1,ada\n2\n3,grace,more\n",
     "quoted.csv": 'x;"a;""b"""\ny;z\n',
     "upload.txt": "text of a file\n",
+    "chinese.csv": "\u4e2d,\u56fd\n".encode("gbk"),
+    "alike.csv": "2,1,x\n2,1,x\n\nnever read\n",
 }
+
+
+def fragment(below):
+    """A plan of a fragment alone, which another one includes."""
+    return plan(element("TestFragmentController", "fragment", "", below, 'guiclass="TestFragmentControllerGui"'))
+
+
+FILES["fragment.jmx"] = fragment(request("included", "/included/${of}") + include("inner.jmx"))
+FILES["inner.jmx"] = fragment(request("inner", "/inner"))
 
 FORM = argument("a", "x y&é~*") + argument("b", "p%20q+r", False) + argument("", "left out")
 TWO = argument("a", "1") + argument("b", "x/y")
@@ -700,6 +716,40 @@ PLANS = {
     "the samplers of a Java Request that JMeter has itself": plan(group(
         java("test", "JavaTest", Sleep_Time="5", Sleep_Mask="0x3") + java("sleep", "SleepTest", SleepTime="5", SleepMask="1")
         + java("labelled", "JavaTest", Sleep_Time="1", Sleep_Mask="0", Label="its own label") + request("after", "/a"), loops=2)),
+    "all samples of a page are looked at (38, 48)": plan(group(
+        request("page", "/page", more=http(image_parser=True), below=of_all(by_regex("id", '"id":(.)', default="none"))
+                + of_all(by_regex("page", "<(html)>", default="none")) + of_all(by_regex("nothing", "(never)", default="none"))
+                + by_regex("own", '"id":(.)', default="none") + of_all(asserts("no such word", 20, "never")))
+        + request("found", "/found", "POST", raw=shown("id", "page", "nothing", "own")))),
+    "a fragment of another file stands where it is included (7)": plan(variables(of="it"), group(
+        simple(headers(("X-In", "scope")) + include("fragment.jmx")) + request("after", "/after"))),
+    "cookies: the outermost manager is the one (5)": plan(group(
+        cookies(True) + request("set", "/cookie") + simple(cookies() + request("within", "/a")) + request("again", "/b"), loops=2)),
+    "data files in GBK (45)": plan(group(csv_data("chinese.csv", "a,b", fileEncoding="GB2312")
+                                         + request("row", "/row", "POST", raw=shown("a", "b")))),
+    "rows that are alike, and files that are not there (22)": plan(
+        group(request("row", "/row", "POST", raw="${__CSVRead(alike.csv,2)}|${__CSVRead(alike.csv,7)}|${__CSVRead(none.csv,0)}"),
+              "two threads", threads="${__CSVRead(alike.csv,0)}", loops="${__CSVRead(alike.csv,1)}"),
+        group(request("never", "/never"), "none", threads="${__CSVRead(none.csv,0)}")),
+    "functions set variables, and find them by names (22)": plan(variables(d1="one", d2="two", none=""), group(
+        counter("n") + request("sets", "/sets", "POST", raw="${__Random(5,5,x)} ${x} ${__intSum(2,3,sum)} ${sum} ${__RandomString(2,a,s)} ${s}")
+        + request("finds", "/finds", "POST", raw="${x}${s} ${__V(d${n})} ${__V(d${n}x)} ${__V(d${n}x,default)} ${__V(d1)} ${__V(d9)}")
+        + request("asks", "/asks", "POST", raw="${__isVarDefined(d1)} ${__isVarDefined(d9)} ${__isVarDefined(x)} ${__P(no,${x})}")
+        + request("chooses", "/chooses", "POST", raw="${__RandomFromMultipleVars(d1|none)}|${__RandomFromMultipleVars(none|d9)}"), loops=2)),
+    "functions that count and split (22)": plan(variables(parts="q|r|"), group(
+        request("counts", "/counts", "POST", raw="${__counter(TRUE)} ${__counter(FALSE,own)} ${own}")
+        + request("splits", "/splits", "POST", raw="${__split(${parts},p,|)} ${p} ${p_1} ${p_2} ${p_3} ${p_4} ${p_n} ${__split(a;b,o,)} ${o_n}")
+        + for_each("p", "part", request("${part}", "/part/${part}"))
+        + request("digests", "/digests", "POST", raw="${__digest(MD5,abc,salt,,)} ${__digest(SHA-1,a,,true,d)} ${d}")
+        + request("named", "/named", "POST", raw="${__samplerName()} ${__TestPlanName} ${__changeCase(ab c,CAPITALIZE,)} ${__changeCase(aB,other,)}")
+        + request("escapes", "/escapes", "POST", raw="${__escapeXml(<a 'b'>)} ${__escapeHtml(<a \"b\">)} ${__unescape(x\\\\u0041)} ${__escapeOroRegexpChars(a.b,)}")
+        + request("reads", "/reads", "POST", raw="${__StringFromFile(upload.txt)} ${__FileToString(missing.txt)}"), loops=2)),
+    "multipart bodies of other methods, and of Java's client (34)": plan(group("".join(
+        request(f"{method} with {client or 'the usual one'}", f"/{method}", method, FORM,
+                more=http(DO_MULTIPART_POST=True, implementation=client) + file("upload.txt", "f", "text/plain"))
+        for method, client in [("PUT", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "Java")])
+        + request("like browsers", "/b", "POST", TWO, more=http(DO_MULTIPART_POST=True, BROWSER_COMPATIBLE_MULTIPART=True,
+                                                                implementation="Java") + file("upload.txt", "f", "text/plain")))),
     "a loop of as many passes as a random variable draws is one of several (30)": plan(group(
         random_variable("times", 2, 2) + interleave(loop("${times}", request("a", "/a")) + request("b", "/b")), loops=3)),
 }

@@ -33,6 +33,8 @@ pub struct Translated<'p> {
     refused: Vec<String>,
     /// The plan that they become.
     plan: String,
+    /// Whether no thread group has anything to do.
+    is_idle: bool,
 }
 
 /// What a plan is read with.
@@ -90,6 +92,10 @@ impl Translated<'_> {
         if !self.left_out.is_empty() {
             let what = "left out, because it is not supported";
             out::message(&listed(&format!("squall: {what}:\n"), &self.left_out));
+        }
+        if self.is_idle {
+            let path = self.path.display();
+            out::message(&format!("squall: {path}: no thread group has anything to do\n"));
         }
         // What runs is what `squall convert` writes, to the letter.
         let name = format!("{} (converted)", self.path.display());
@@ -150,7 +156,8 @@ pub fn translated(path: &Path, given: Given) -> Result<Translated<'_>, CommandEr
     let place = std::path::absolute(path).map_err(|error| bad(error.to_string()))?;
     let folder = place.parent().unwrap_or(Path::new("/")).to_owned();
     let machine = machine(given.system);
-    let surroundings = Surroundings { properties: given.properties, machine, folder };
+    let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let surroundings = Surroundings { properties: given.properties, machine, folder, file_name };
     let whole = translate(&tree, surroundings.clone());
     let found = inventory(&tree, &whole.obstacles);
     let (translation, left_out, refused) = match given.skips_unsupported {
@@ -162,7 +169,8 @@ pub fn translated(path: &Path, given: Given) -> Result<Translated<'_>, CommandEr
         false => (whole, Vec::new(), found.reasons()),
     };
     let plan = yaml::print(&translation.plan, false);
-    Ok(Translated { path, found, left_out, refused, plan })
+    let is_idle = translation.is_idle;
+    Ok(Translated { path, found, left_out, refused, plan, is_idle })
 }
 
 /// What scripts of a plan may ask of this machine; `given` are system properties that were typed.

@@ -90,7 +90,7 @@ fn what_is_not_supported_is_left_out_if_that_is_wanted() {
     let teapot = brew.replace("HTTPSamplerProxy", "com.example.Kettle");
     let (code, _, errors) = said(&teapot, &["run", "plan.jmx", "--skip-unsupported"]);
     assert_eq!(code, Some(2), "{errors}");
-    assert!(errors.contains("there is no thread group that sends anything"), "{errors}");
+    assert!(errors.contains("nothing is left that sends anything"), "{errors}");
     let (code, _, errors) = said(&teapot, &["run", "plan.yaml", "--skip-unsupported"]);
     assert_eq!((code, errors.contains("for plans of JMeter")), (Some(2), true), "{errors}");
 }
@@ -134,11 +134,39 @@ fn the_command_line_is_jmeters() {
     let (code, _, errors) = run(&["-Jhttpclient4.retrycount=1", "-Jusers=1"]);
     assert_eq!((code, errors.contains("httpclient4.retrycount")), (Some(0), true), "{errors}");
     for (option, reason) in
-        [("-r", "no remote servers"), ("-Jjmeter.save.saveservice.output_format=xml", "csv alone")]
+        [("-r", "no remote servers"), ("-Jjmeter.save.saveservice.output_format=db", "csv or xml")]
     {
         let (code, _, errors) = run(&[option]);
         assert_eq!((code, errors.contains(reason)), (Some(2), true), "{option}: {errors}");
     }
+}
+
+/// Samples as XML go on where those of the last run ended; a plan without threads has none, and is no failure.
+#[test]
+fn samples_are_xml_and_none_where_nothing_runs() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "ok"));
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plan.jmx"), plan("")).expect("writable");
+    let port = format!("-Jport={}", peer.address.port());
+    let run = |users: &str| {
+        let xml = "-Jjmeter.save.saveservice.output_format=xml";
+        let line = ["jmeter", "-n", "-t", "plan.jmx", "-l", "out.xml", xml, &port, users];
+        let done = squall(folder.path(), &line);
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        std::fs::read_to_string(folder.path().join("out.xml")).expect("samples")
+    };
+    let first = run("-Jusers=0");
+    assert_eq!((first.matches("<httpSample ").count(), peer.seen().len()), (0, 0), "{first}");
+    run("-Jusers=1");
+    let last = run("-Jusers=2");
+    assert_eq!((last.matches("<httpSample ").count(), peer.seen().len()), (6, 6), "{last}");
+    assert!(last.starts_with(first.trim_end_matches("\n</testResults>\n")), "{last}");
+    assert!(last.ends_with("</httpSample>\n\n</testResults>\n"), "{last}");
+    assert_eq!(last.matches("testResults").count(), 2, "{last}");
 }
 
 #[test]

@@ -93,6 +93,7 @@ mod tests {
             which: Match::First,
             default: None,
             redirects: false,
+            resources: false,
         })
     }
 

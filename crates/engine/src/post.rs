@@ -6,7 +6,7 @@
 
 use squall_extract::{Documents, ExtractError, Found, Item, Limits};
 use squall_metrics::ErrorKind;
-use squall_plan::expr::EvalError;
+use squall_plan::expr::{EvalError, Slot};
 use squall_plan::model::Match;
 use squall_plan::value::Value;
 
@@ -41,12 +41,15 @@ pub(crate) enum Observation<'a> {
     Checked(&'a CheckOp, Result<bool, String>),
 }
 
-/// What extracts have found in responses that led on, with the place of each in the list.
+/// What extracts have found in responses beside the reply, with the place of each in the list.
 pub(crate) type OnTheWay = Vec<(usize, Value)>;
+
+/// An operation, its place in the list, and what was found ahead for it.
+pub(crate) type Placed<'p> = (usize, &'p PostOp, Option<Result<Found<'static>, ExtractError>>);
 
 /// Processes a reply, and adds to what its assertions came to. `ahead` is what was found in its body
 /// before, if anything was searched for; `on_the_way` what responses had that led to it. `observe` is told of each
-/// extracted value and each check.
+/// extracted value and each check. Gives what was not found, of that which is also sought in resources.
 pub(crate) fn process(
     program: &Program,
     user: &Core,
@@ -55,9 +58,10 @@ pub(crate) fn process(
     (ahead, on_the_way): (FoundAhead, OnTheWay),
     result: &mut AssertionResult,
     mut observe: impl FnMut(Observation<'_>),
-) {
+) -> Vec<Slot> {
     let mut ahead = ahead.into_iter();
     let mut on_the_way = on_the_way.into_iter().peekable();
+    let mut sought = Vec::new();
     let mut not_extracted = NotExtracted(None);
     for (place, op) in post.iter().enumerate() {
         let ahead = ahead.next().flatten();
@@ -65,7 +69,10 @@ pub(crate) fn process(
         match op {
             PostOp::Extract(extract) => {
                 match take(program, user, reply, extract, (ahead, before)) {
-                    Ok(value) => {
+                    Ok((value, is_default)) => {
+                        if is_default && extract.resources {
+                            sought.push(extract.slot);
+                        }
                         observe(Observation::Extracted(&extract.variable, &value));
                         user.set(program, extract.slot, Some(value));
                     }
@@ -82,44 +89,55 @@ pub(crate) fn process(
         }
     }
     not_extracted.decide(result);
+    sought
 }
 
-/// Looks at a response that leads on: with the checks that it must pass too, and for what extracts seek in such
-/// responses. What was found before stays; all of it is in the order of the list.
-pub(crate) fn on_the_way(
+/// Looks at a response that is not the reply itself, but leads to it or belongs to it: with the checks that it must
+/// pass too, and for what extracts seek in such responses. What was found before stays; all of it is in the order of
+/// the list.
+pub(crate) fn on_the_way<'p>(
     program: &Program,
     user: &Core,
     reply: &Reply<'_, '_>,
-    post: &[PostOp],
+    post: impl Iterator<Item = Placed<'p>>,
     found: &mut OnTheWay,
     result: &mut AssertionResult,
     mut observe: impl FnMut(Observation<'_>),
 ) {
-    for (place, op) in post.iter().enumerate() {
+    for (place, op, ahead) in post {
         match op {
-            PostOp::Extract(extract) if extract.redirects => {
+            PostOp::Extract(extract) => {
                 let Err(free) = found.binary_search_by_key(&place, |(own, _)| *own) else {
                     continue;
                 };
-                if let Ok(Some(value)) = seek(user, reply, extract, None) {
+                if let Ok(Some(value)) = seek(user, reply, extract, ahead) {
                     found.insert(free, (place, value));
                 }
             }
-            PostOp::Check(check) if check.redirects => {
+            PostOp::Check(check) => {
                 let scope = UserScope::of_reply(program, user, reply);
                 judge(check, &scope, &mut NotExtracted(None), result, &mut observe);
             }
-            _ => {}
         }
     }
 }
 
+/// The operations that look at responses that lead on.
+pub(crate) fn of_redirects(post: &[PostOp]) -> impl Iterator<Item = Placed<'_>> {
+    let all = post.iter().enumerate().map(|(place, op)| (place, op, None));
+    all.filter(|(_, op, _)| looks_at_redirects(op))
+}
+
 /// Whether a list has something that looks at responses that lead on.
 pub(crate) fn looks_on_the_way(post: &[PostOp]) -> bool {
-    post.iter().any(|op| match op {
+    post.iter().any(looks_at_redirects)
+}
+
+fn looks_at_redirects(op: &PostOp) -> bool {
+    match op {
         PostOp::Extract(extract) => extract.redirects,
         PostOp::Check(check) => check.redirects,
-    })
+    }
 }
 
 /// Evaluates a check, and adds to what the assertions came to.
@@ -177,24 +195,24 @@ impl CheckOp {
     }
 }
 
-/// The value of an extract: of the reply, of a response before it, or its default.
+/// The value of an extract: of the reply, of a response before it, or its default; and whether it is that.
 fn take(
     program: &Program,
     user: &Core,
     reply: &Reply<'_, '_>,
     extract: &ExtractOp,
     (ahead, before): (Option<Result<Found<'static>, ExtractError>>, Option<Value>),
-) -> Result<Value, String> {
+) -> Result<(Value, bool), String> {
     let reason = match seek(user, reply, extract, ahead) {
-        Ok(Some(value)) => return Ok(value),
+        Ok(Some(value)) => return Ok((value, false)),
         Ok(None) => None,
         Err(error) => Some(error),
     };
     if let Some(before) = before {
-        return Ok(before);
+        return Ok((before, false));
     }
     let reason = || reason.map_or("nothing matched".to_owned(), |error| error.to_string());
-    default(program, user, extract, reason)
+    Ok((default(program, user, extract, reason)?, true))
 }
 
 /// What an extract finds in a response, if anything.

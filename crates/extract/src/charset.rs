@@ -1,5 +1,7 @@
 //! In which encoding a body is, as browsers find it out. Pure.
 
+use std::borrow::Cow;
+
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use memchr::{memchr, memmem, memrchr};
 
@@ -24,6 +26,12 @@ pub(crate) fn of(body: &[u8], content_type: &[u8]) -> (&'static Encoding, usize)
         return (of_declaration(head).or_else(|| of_meta(head)).unwrap_or(UTF_8), 0);
     }
     (UTF_8, 0)
+}
+
+/// A text in the encoding of a label (WHATWG Encoding Standard, 4.2), a byte order mark left out; `None`: there is no
+/// such label. What stands for no character is U+FFFD.
+pub fn decoded<'t>(bytes: &'t [u8], label: &str) -> Option<Cow<'t, str>> {
+    Some(Encoding::for_label(label.as_bytes())?.decode(bytes).0)
 }
 
 /// A media type without and with its parameters.

@@ -1,5 +1,5 @@
 //! What the JMeter plans whose paths are given are made of, for scripts: lines with tabs between their fields.
-//! `plan PATH whole|lacks`, `refused PATH REASON`, then for each plan once `element PATH KIND`, for each kind, or option of one, that it
+//! `plan PATH whole|idle|lacks` (idle: whole, but no thread group has anything to do), `refused PATH REASON`, then for each plan once `element PATH KIND`, for each kind, or option of one, that it
 //! lacks, and `function PATH NAME`, for each function that is called. With one path and `--tree`, the tree as a person reads it.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
             }
         };
         match Tree::read(&bytes) {
-            Ok(tree) if tree_wanted => print!("{}", whole(&path, &tree)),
+            Ok(tree) if tree_wanted => print!("{}", whole(&path, &tree).0),
             Ok(tree) => summary(&path, &tree),
             Err(error) => println!("refused\t{path}\t{error}"),
         }
@@ -30,15 +30,21 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn whole(path: &str, tree: &Tree) -> Inventory {
+fn whole(path: &str, tree: &Tree) -> (Inventory, bool) {
     let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
     let given = Surroundings { folder, ..Surroundings::default() };
-    inventory(tree, &translate(tree, given).obstacles)
+    let translation = translate(tree, given);
+    (inventory(tree, &translation.obstacles), translation.is_idle)
 }
 
 fn summary(path: &str, tree: &Tree) {
-    let found = whole(path, tree);
-    println!("plan\t{path}\t{}", if found.is_whole() { "whole" } else { "lacks" });
+    let (found, is_idle) = whole(path, tree);
+    let how_far = match found.is_whole() {
+        true if is_idle => "idle",
+        true => "whole",
+        false => "lacks",
+    };
+    println!("plan\t{path}\t{how_far}");
     let kinds: BTreeSet<String> = found
         .obstacles()
         .flat_map(|entry| match &entry.fate {

@@ -45,7 +45,7 @@ impl Constants {
     /// variable, of its own element too, stays in it as written. What a function gives at the start of the run
     /// (`__Random`) is no constant, and nothing that holds it either.
     pub fn of(tree: &Tree, given: &Surroundings) -> Constants {
-        let Surroundings { properties, machine, folder } = given.clone();
+        let Surroundings { properties, machine, folder, .. } = given.clone();
         let mut constants = Constants { properties, machine, folder, ..Constants::default() };
         let of_class = |class: &'static str| {
             tree.iter().filter(move |(id, element)| element.class == class && tree.takes_part(*id))
@@ -87,6 +87,11 @@ impl Constants {
     /// The value of a variable, if it is known.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name)?.as_deref()
+    }
+
+    /// The names of all user-defined variables.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(String::as_str)
     }
 
     /// Properties and variables whose names say that they are secret, with their values.

@@ -180,6 +180,47 @@ impl Tree {
         }
     }
 
+    /// What the first test fragment of a plan holds, as a tree: that below the test plan, or beside it. A disabled one
+    /// is one, too.
+    pub(crate) fn fragment(&self) -> Option<Tree> {
+        fn find(tree: &Tree, among: &[ElementId]) -> Option<ElementId> {
+            let found =
+                among.iter().copied().find_map(|id| match tree.element(id).class.as_str() {
+                    "TestPlan" => Some(find(tree, &tree.element(id).children)),
+                    "TestFragmentController" => Some(Some(id)),
+                    _ => None,
+                });
+            found.flatten()
+        }
+        let fragment = find(self, &self.roots)?;
+        Some(Tree { roots: self.element(fragment).children.clone(), ..self.clone() })
+    }
+
+    /// A tree without elements.
+    pub(crate) fn empty() -> Tree {
+        Tree { elements: Vec::new(), roots: Vec::new(), saved_by: None }
+    }
+
+    /// Puts copies of another tree's elements below one of this, in place of all that was there. They stand where that
+    /// stands.
+    pub(crate) fn adopt(&mut self, other: &Tree, below: ElementId) {
+        for child in std::mem::take(&mut self.elements[below.0].children) {
+            self.disable(child);
+        }
+        for root in &other.roots {
+            self.adopt_one(other, *root, below);
+        }
+    }
+
+    fn adopt_one(&mut self, other: &Tree, original: ElementId, below: ElementId) {
+        let copy = ElementId(self.elements.len());
+        let (element, span) = (other.element(original).clone(), self.elements[below.0].span);
+        let children = element.children.clone();
+        self.elements.push(Element { parent: Some(below), children: Vec::new(), span, ..element });
+        self.elements[below.0].children.push(copy);
+        children.into_iter().for_each(|child| self.adopt_one(other, child, copy));
+    }
+
     /// Takes an element out, with what is below it.
     pub(crate) fn disable(&mut self, id: ElementId) {
         self.elements[id.0].enabled = false;

@@ -77,7 +77,7 @@ fn tests(run: &RunDocument) -> Vec<Test> {
 }
 
 /// Text in XML 1.0, which has no control characters.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

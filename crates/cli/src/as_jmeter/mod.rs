@@ -7,7 +7,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use squall_report::{FileKind, Finished};
+use squall_report::{FileKind, Finished, SampleFormat};
 use squall_runner::{Handle, Options, Outcome, PhaseReport, Samples, Sink};
 
 use self::log::Log;
@@ -21,6 +21,8 @@ use crate::{labels, out, signals};
 
 /// How many seconds JMeter's summariser counts from one line to the next.
 const SUMMARY_S: u32 = 30;
+/// The property that says in which form samples are written.
+const FORM: &str = "jmeter.save.saveservice.output_format";
 /// The file of a report's folder that a browser opens.
 const REPORT: &str = "index.html";
 /// How JMeter's own properties begin. Those of a plan may have any name.
@@ -49,7 +51,8 @@ pub fn command(args: &Jmeter) -> CommandResult {
         .map_err(|why| CommandError::bad_input(format!("jmeter: {why}")))?;
     let properties = properties(&asked)?;
     let every = interval(&properties)?;
-    look_at(&properties, asked.samples.is_some())?;
+    let format = sample_format(&properties)?;
+    look_at(&properties);
     prepare(&asked)?;
     let system = system(&asked)?;
     let skips_unsupported = asked.skips_unsupported;
@@ -64,16 +67,16 @@ pub fn command(args: &Jmeter) -> CommandResult {
     };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let outcome = squall_runner::run(&loaded, &options, sinks(&asked, every), &handle)?;
+    let outcome = squall_runner::run(&loaded, &options, sinks(&asked, every, format), &handle)?;
     conclude(&asked, &outcome)
 }
 
 /// Where the run goes while it is in progress.
-fn sinks(asked: &Asked, every: u32) -> Vec<(String, Box<dyn Sink>)> {
+fn sinks(asked: &Asked, every: u32, format: SampleFormat) -> Vec<(String, Box<dyn Sink>)> {
     let summary = Summary::new(asked.plan.display().to_string(), every);
     let mut sinks: Vec<(String, Box<dyn Sink>)> = vec![("summary".to_owned(), Box::new(summary))];
     if let Some(path) = &asked.samples {
-        sinks.push((path.display().to_string(), Box::new(Samples::in_full(path))));
+        sinks.push((path.display().to_string(), Box::new(Samples::in_full(path, format))));
     }
     if let Some(path) = &asked.log {
         sinks.push((path.display().to_string(), Box::new(Log::new(path.clone()))));
@@ -175,12 +178,17 @@ fn interval(properties: &BTreeMap<String, String>) -> Result<u32, CommandError> 
     text.trim().parse().map_err(wrong)
 }
 
-/// Says which of JMeter's own properties change nothing here; one that asks for another form of samples is refused.
-fn look_at(properties: &BTreeMap<String, String>, has_samples: bool) -> Result<(), CommandError> {
-    const FORM: &str = "jmeter.save.saveservice.output_format";
-    if has_samples && properties.get(FORM).is_some_and(|form| form.trim() != "csv") {
-        return Err(CommandError::bad_input(format!("{FORM}: samples are written as csv alone")));
+/// The form of samples.
+fn sample_format(properties: &BTreeMap<String, String>) -> Result<SampleFormat, CommandError> {
+    match properties.get(FORM).map(|form| form.trim()) {
+        None | Some("csv") => Ok(SampleFormat::Jtl),
+        Some("xml") => Ok(SampleFormat::JtlXml),
+        Some(_) => Err(CommandError::bad_input(format!("{FORM}: expected csv or xml"))),
     }
+}
+
+/// Says which of JMeter's own properties change nothing here.
+fn look_at(properties: &BTreeMap<String, String>) {
     let of_jmeter =
         properties.keys().filter(|name| OF_JMETER.iter().any(|own| name.starts_with(own)));
     let names: Vec<&str> = of_jmeter
@@ -193,5 +201,4 @@ fn look_at(properties: &BTreeMap<String, String>, has_samples: bool) -> Result<(
             "squall: properties of JMeter itself change nothing here: {names}\n"
         ));
     }
-    Ok(())
 }

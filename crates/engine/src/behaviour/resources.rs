@@ -9,12 +9,15 @@ use std::rc::Rc;
 use squall_extract::{
     Documents, Extractor, Found as Match, Limits, RESOURCES_LIMIT, ResourceKind, Which,
 };
+use squall_plan::expr::Slot;
 use squall_plan::model::CacheUse;
+use squall_plan::value::Value;
 use tokio::sync::Notify;
 
 use super::parallel;
 use crate::parts::cache::Lookup;
-use crate::program::{RequestOp, ResourcesOp};
+use crate::post::OnTheWay;
+use crate::program::{Place, PostOp, RequestOp, ResourcesOp};
 use crate::sample::in_flight::Guard;
 use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
 use crate::sample::{self, Moment, Sampled};
@@ -89,6 +92,7 @@ fn load<'a>(
             names: Default::default(),
             waiting: RefCell::default(),
             seen: RefCell::default(),
+            sought: RefCell::new(found.sought.iter().map(|slot| (*slot, None)).collect()),
             busy: Cell::new(0),
             more: Notify::new(),
             failed: Cell::new(false),
@@ -97,6 +101,7 @@ fn load<'a>(
         loading.add(found, Depth::default());
         let run = |strand| loading.lane(strand, now);
         parallel::join(core, strands.into_iter().map(run)).await;
+        loading.hand_over();
         let (failed, end) = (loading.failed.get(), loading.end.get());
         if failed {
             strand.fail_groups();
@@ -113,6 +118,14 @@ struct Depth {
     in_style: bool,
 }
 
+/// A resource that nobody loads yet.
+struct Waiting {
+    /// How many of the page's were found before it.
+    number: usize,
+    item: Item,
+    depth: Depth,
+}
+
 /// Resources that are being loaded, by as many lanes as are allowed.
 struct Loading<'a> {
     worker: &'a Rc<Worker>,
@@ -123,9 +136,11 @@ struct Loading<'a> {
     page: String,
     /// The names of its resources, by kind, as far as there were any.
     names: [Cell<Option<u32>>; ResourceKind::ALL.len()],
-    waiting: RefCell<VecDeque<(Item, Depth)>>,
+    waiting: RefCell<VecDeque<Waiting>>,
     /// The URLs of all that have waited.
     seen: RefCell<HashSet<String>>,
+    /// What extracts of the page seek, with what was found and the number of the resource that has it.
+    sought: RefCell<Vec<(Slot, Option<(usize, Value)>)>>,
     /// Lanes that are loading something, which may name more.
     busy: Cell<usize>,
     /// Told when a lane has nothing more in flight.
@@ -143,7 +158,7 @@ impl Loading<'_> {
                 && (item.kind != ResourceKind::Frame || depth.frames < FRAME_DEPTH)
                 && self.is_wanted(&item);
             if wanted && seen.insert(item.url.clone()) {
-                waiting.push_back((item, depth));
+                waiting.push_back(Waiting { number: seen.len(), item, depth });
             }
         }
     }
@@ -164,7 +179,7 @@ impl Loading<'_> {
     async fn lane(&self, mut strand: Strand, mut now: Moment) {
         let in_flight = self.worker.in_flight.enter();
         while !self.is_over() {
-            let Some((item, depth)) = self.take() else {
+            let Some(waiting) = self.take() else {
                 if self.busy.get() == 0 {
                     break;
                 }
@@ -173,7 +188,7 @@ impl Loading<'_> {
                 continue;
             };
             self.busy.set(self.busy.get() + 1);
-            now = self.fetch(&mut strand, &in_flight, &item, depth, now).await;
+            now = self.fetch(&mut strand, &in_flight, &waiting, now).await;
             self.busy.set(self.busy.get() - 1);
             self.more.notify_waiters();
         }
@@ -190,7 +205,7 @@ impl Loading<'_> {
         self.core.is_ending()
     }
 
-    fn take(&self) -> Option<(Item, Depth)> {
+    fn take(&self) -> Option<Waiting> {
         self.waiting.borrow_mut().pop_front()
     }
 
@@ -199,8 +214,7 @@ impl Loading<'_> {
         &self,
         strand: &mut Strand,
         in_flight: &Guard<'_>,
-        item: &Item,
-        depth: Depth,
+        Waiting { number, item, depth }: &Waiting,
         now: Moment,
     ) -> Moment {
         let Loading { worker, core, op, .. } = *self;
@@ -210,8 +224,8 @@ impl Loading<'_> {
             _ => false,
         };
         let below = match item.kind {
-            ResourceKind::Frame => Depth { frames: depth.frames + 1, ..depth },
-            _ => Depth { in_style: true, ..depth },
+            ResourceKind::Frame => Depth { frames: depth.frames + 1, ..*depth },
+            _ => Depth { in_style: true, ..*depth },
         };
         let request = if is_read { &op.document } else { &op.file };
         let known = look_up(worker, core, request, item);
@@ -237,11 +251,36 @@ impl Loading<'_> {
         let mut sampled: Sampled =
             sample::sample(worker, core, strand, in_flight, &sampler, now).await;
         let found = sampled.found.take();
+        self.note(*number, &request.post, std::mem::take(&mut sampled.on_the_way));
         let end = worker.note_end(core, strand, &sampled);
         self.end.set(self.end.get().max(end.ready));
         found.iter().for_each(|found| self.add(found, below));
         worker.advance_if_due(end.seen);
         end
+    }
+
+    /// Notes what the resource of a number has of what the page seeks: the first in the order of the page counts.
+    fn note(&self, number: usize, post: &[PostOp], found: OnTheWay) {
+        let mut sought = self.sought.borrow_mut();
+        for (place, value) in found {
+            let PostOp::Extract(extract) = &post[place] else { continue };
+            let open = sought.iter_mut().find(|(slot, _)| *slot == extract.slot);
+            if let Some((_, best)) = open
+                && best.as_ref().is_none_or(|(before, _)| number < *before)
+            {
+                self.worker.learn(&extract.variable, &value);
+                *best = Some((number, value));
+            }
+        }
+    }
+
+    /// Gives the user's variables what was found.
+    fn hand_over(&self) {
+        for (slot, found) in self.sought.take() {
+            if let (Some((_, value)), Place::Variable(index)) = (found, Place::of(slot)) {
+                self.core.set_variable(&self.worker.program, index, Some(value));
+            }
+        }
     }
 
     fn name(&self, kind: ResourceKind) -> u32 {

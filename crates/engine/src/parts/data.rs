@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use squall_plan::model::{DataFormat, Numbers};
+use squall_plan::model::{Csv, DataFormat, Numbers};
 use squall_plan::value::{Value, ValueRef};
 
 pub(crate) use super::data_file::Row;
@@ -126,7 +126,12 @@ impl Source {
 
     fn read(path: &Path, format: &DataFormat) -> Result<Source, String> {
         squall_plan::files::regular(path)?;
-        let bytes = small(path)?;
+        let bytes = match (small(path)?, format) {
+            (bytes, DataFormat::Csv(Csv { charset: Some(charset), .. })) => {
+                Some(decoded(bytes, charset)?)
+            }
+            (bytes, _) => bytes,
+        };
         let input = match &bytes {
             Some(bytes) => Input::memory(bytes),
             None => Input::disk(path).map_err(|error| error.to_string())?,
@@ -185,6 +190,16 @@ impl Source {
         };
         Ok(Rows::new(input, &self.format))
     }
+}
+
+/// The bytes of a small file as UTF-8; what stands for no character in its encoding is U+FFFD.
+fn decoded(bytes: Option<Arc<[u8]>>, charset: &str) -> Result<Arc<[u8]>, String> {
+    let Some(bytes) = bytes else {
+        return Err(format!("it is larger than 8 MiB: convert it from {charset} to UTF-8"));
+    };
+    let text = squall_extract::decoded(&bytes, charset);
+    let text = text.ok_or_else(|| format!("`{charset}` is no encoding that is known"))?;
+    Ok(text.as_bytes().into())
 }
 
 /// The bytes of a file, if it is small.

@@ -286,6 +286,8 @@ pub(crate) struct ExtractOp {
     pub default: Option<JsonOp>,
     /// Whether responses that lead on are searched, too.
     pub redirects: bool,
+    /// Whether what the page loads is searched, too.
+    pub resources: bool,
 }
 
 /// Where it comes from.

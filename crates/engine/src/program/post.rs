@@ -13,8 +13,8 @@ impl<'p> Compiler<'p> {
     /// Extracts, and then the checks that may look at what they found.
     pub(super) fn post(
         &mut self,
-        extracts: &'p [Extract],
-        checks: &'p [Check],
+        extracts: impl IntoIterator<Item = &'p Extract>,
+        checks: impl IntoIterator<Item = &'p Check>,
     ) -> Option<Vec<PostOp>> {
         let mut post = Vec::new();
         for extract in extracts {
@@ -62,6 +62,11 @@ impl<'p> Compiler<'p> {
             Some(json) => Some(self.json(json)?),
             None => None,
         };
+        if extract.resources && default.is_none() {
+            let message =
+                format!("`{}` has no value until all resources are there", extract.variable.value);
+            self.error(extract.variable.span, message, "give it a `default`");
+        }
         Some(ExtractOp {
             slot: self.slot(&extract.variable.value),
             variable: extract.variable.value.clone().into(),
@@ -70,6 +75,7 @@ impl<'p> Compiler<'p> {
             which: extract.which,
             default,
             redirects: extract.redirects,
+            resources: extract.resources,
         })
     }
 
@@ -94,10 +100,10 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn checks(&mut self, checks: &'p [Check]) -> Option<Vec<CheckOp>> {
+    fn checks(&mut self, checks: impl IntoIterator<Item = &'p Check>) -> Option<Vec<CheckOp>> {
         self.sees_response = true;
         let ops = checks
-            .iter()
+            .into_iter()
             .map(|check| {
                 let text = check.name.as_deref().unwrap_or(check.expr.source());
                 let formula = self.formula(&check.expr)?;

@@ -18,6 +18,7 @@ pub(crate) mod throttle;
 
 use squall_metrics::PlaceId;
 
+use crate::post::OnTheWay;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 pub(crate) use failure::Failure;
@@ -80,6 +81,8 @@ pub(crate) struct Sampled {
     pub name: u32,
     /// The resources that its reply names.
     pub found: Option<Box<Found>>,
+    /// What extracts of its page found in it, if it is a resource.
+    pub on_the_way: OnTheWay,
 }
 
 /// Takes a sample that a user can begin at a moment, and records it.

@@ -10,6 +10,7 @@ use squall_extract::{
     page_resources, style_cost_estimate, style_resources,
 };
 use squall_metrics::PlaceId;
+use squall_plan::expr::Slot;
 use squall_plan::model::CacheUse;
 use squall_wire::Response;
 
@@ -28,6 +29,8 @@ pub(crate) struct Wanted<'w> {
     within: Within,
     /// Of which URL it is the reply, if the cache keeps what there is to know of it.
     cached: Option<Cached<'w>>,
+    /// Whether it is the reply to a page's resource: what extracts find in it is for the page to take.
+    pub is_of_page: bool,
 }
 
 /// A reply that the user's cache keeps.
@@ -90,7 +93,7 @@ pub(super) fn content_type<'r>(response: &Response<'r>) -> &'r [u8] {
 impl Wanted<'_> {
     /// The resources of a page.
     pub(super) fn page() -> Self {
-        Wanted { within: Within::Page, cached: None }
+        Wanted { within: Within::Page, ..Wanted::default() }
     }
 
     /// That the cache keeps what there is to know of the reply to a request of the plan's.
@@ -107,6 +110,8 @@ pub(crate) struct Found {
     /// Path with query.
     path: String,
     page: Rc<PageResources>,
+    /// What extracts did not find in it, and seek in its resources.
+    pub sought: Vec<Slot>,
 }
 
 /// A resource that is to be loaded.
@@ -201,7 +206,7 @@ impl Frame<'_> {
         };
         self.found = known.map(|page| {
             let path = String::from_utf8_lossy(route.target(op)).into_owned();
-            Box::new(Found { origin: route.origin, path, page })
+            Box::new(Found { origin: route.origin, path, page, sought: Vec::new() })
         });
     }
 
@@ -230,9 +235,10 @@ pub(crate) fn look_up(
     match known(user, op.cache, &item.url, header) {
         Lookup::Absent => Lookup::Absent,
         Lookup::Stale(conditions) => Lookup::Stale(conditions),
-        Lookup::Fresh(page) => Lookup::Fresh(
-            page.map(|page| Box::new(Found { origin: item.origin, path: item.path.clone(), page })),
-        ),
+        Lookup::Fresh(page) => Lookup::Fresh(page.map(|page| {
+            let (origin, path) = (item.origin, item.path.clone());
+            Box::new(Found { origin, path, page, sought: Vec::new() })
+        })),
     }
 }
 
@@ -371,7 +377,7 @@ impl Sampler for ResourceSampler<'_> {
         };
         let url = Cow::Borrowed(&*self.item.url);
         let cached = self.cached.then(|| Cached { url, requested: now(), with_names: true });
-        frame.wanted = Wanted { within, cached };
+        frame.wanted = Wanted { within, cached, is_of_page: true };
         let route = route_of(frame.worker, self.op, self.item, &self.conditions, self.trusted);
         http::follow(frame, self.op, route).await
     }

@@ -25,11 +25,9 @@ impl Translator<'_> {
     pub(super) fn checks(&self, held: &Scope, request: &mut Request) {
         let mut reads_status = false;
         for id in &held.assertions {
-            let mut redirects = false;
+            let mut looks = Check::default();
             let expressions = match self.class(*id) {
-                "ResponseAssertion" => {
-                    self.response(*id, request, &mut reads_status, &mut redirects)
-                }
+                "ResponseAssertion" => self.response(*id, request, &mut reads_status, &mut looks),
                 "DurationAssertion" => self.duration(*id, request),
                 "JSONPathAssertion" => self.json_path(*id, request),
                 "SizeAssertion" => self.size(*id, request),
@@ -39,15 +37,19 @@ impl Translator<'_> {
             for source in expressions {
                 let name =
                     Some(self.tree.element(*id).name.clone()).filter(|name| !name.is_empty());
-                let check = Check { name, redirects, ..Check::default() };
+                let check = Check { name, ..looks.clone() };
                 self.check(*id, &source, check, request);
             }
         }
         // Where a check reads the status, nothing else judges it; JMeter always does, unless it is told not to.
         if reads_status && request.status_errors != Some(false) {
             let expr = Expr::parse("status < 400", Span::default());
+            let of_status =
+                |check: &Check| check.resources && check.expr.source().contains("status");
+            let resources = request.check.iter().any(of_status);
             // This is an expression.
-            request.check.splice(0..0, expr.ok().map(|expr| Check { expr, ..Check::default() }));
+            let check = expr.ok().map(|expr| Check { expr, resources, ..Check::default() });
+            request.check.splice(0..0, check);
         }
     }
 
@@ -60,20 +62,26 @@ impl Translator<'_> {
 
     /// That an assertion looks at the response itself.
     fn asserts_of_response(&self, reader: &Reader<'_>, request: &Request) {
-        if self.asserts_of_redirects(reader, request) {
+        let looks = self.asserts_of(reader, request);
+        if looks.redirects || looks.resources {
             self.obstacle(reader.element, "the scope `all`");
         }
     }
 
-    /// That an assertion looks at the response itself, and whether at those that redirect, too.
-    fn asserts_of_redirects(&self, reader: &Reader<'_>, request: &Request) -> bool {
+    /// What an assertion looks at beside the response itself.
+    fn asserts_of(&self, reader: &Reader<'_>, request: &Request) -> Check {
         let scope = reader.source("Assertion.scope");
         reader.pass(&["Scope.variable"]);
         // Without sub-samples all of them are the response itself.
-        if !(matches!(scope, "" | "parent") || scope == "all" && request.resources.is_none()) {
+        if !matches!(scope, "" | "parent" | "all") {
             self.obstacle(reader.element, format!("the scope `{scope}`"));
         }
-        scope == "all" && request.redirects.is_some()
+        let is_all = scope == "all";
+        Check {
+            redirects: is_all && request.redirects.is_some(),
+            resources: is_all && request.resources.is_some(),
+            ..Check::default()
+        }
     }
 
     /// A value at a JSON path, or an element of the list that is there.
@@ -87,6 +95,10 @@ impl Translator<'_> {
         let is_pattern = reader.flag("ISREGEX", true);
         let is_negated = reader.flag("INVERT", false);
         reader.finish();
+        if source.trim().is_empty() && !is_negated {
+            // JMeter says that it has none, whatever the response is.
+            return vec!["false".to_owned()];
+        }
         if source.contains("..") || source.contains(['*', '?', ',', ':']) {
             self.obstacle(id, "a path that may lead to several values");
         }
@@ -182,13 +194,16 @@ impl Translator<'_> {
         id: ElementId,
         request: &mut Request,
         reads_status: &mut bool,
-        redirects: &mut bool,
+        looks: &mut Check,
     ) -> Vec<String> {
         let reader = self.read(id);
-        *redirects = self.asserts_of_redirects(&reader, request);
+        *looks = self.asserts_of(&reader, request);
         // What is said of a failure is the assertion's name.
         reader.pass(&["Assertion.custom_message"]);
         if reader.flag("Assertion.assume_success", false) {
+            if looks.resources {
+                self.obstacle(id, "resources of a page whose status is ignored");
+            }
             request.status_errors = Some(false);
             // It undoes what failed before it.
             request.check.clear();

@@ -7,7 +7,7 @@ use squall_plan::template::Template;
 use super::Translator;
 use super::reader::Reader;
 use super::request::{Options, is_whole};
-use super::texts::{Piece, literal};
+use super::texts::{self, Piece, literal};
 use super::transfer::{Client, ContentType};
 use crate::properties::elements;
 use crate::tree::ElementId;
@@ -89,10 +89,16 @@ impl Translator<'_> {
             return (!content_type.is_empty()).then(|| ContentType::Of(content_type.to_owned()));
         }
         if request.method != "GET" && (is_multipart || !files.is_empty()) {
-            if request.method != "POST" || self.client(id, options) == Client::Java {
+            let client = self.client(id, options);
+            if client == Client::Apache && files.iter().any(|file| file.content_type.is_empty()) {
+                // JMeter does not send it.
+                let why = texts::quoted("a file without a type");
+                request.url = self.template_of(id, &[Piece::Expr(format!("fail({why})"))]);
+            }
+            if request.method != "POST" && client == Client::Java {
                 self.obstacle(id, format!("a multipart body of {}", request.method));
             }
-            request.body = self.multipart(id, &arguments, &files, is_like_browsers);
+            request.body = self.multipart(id, &arguments, &files, (client, is_like_browsers));
             return None;
         }
         let charset = self.charset(id, &charset, &arguments);
@@ -175,28 +181,33 @@ impl Translator<'_> {
         id: ElementId,
         arguments: &[Argument],
         files: &[Upload],
-        is_like_browsers: bool,
+        (client, is_like_browsers): (Client, bool),
     ) -> Body {
         let encoding = |name: &str| (!is_like_browsers).then(|| name.to_owned());
         let named = arguments.iter().filter(|argument| !argument.name.is_empty());
+        // The client of Java does not look at what an argument's own type is.
+        let content_type = |argument: &Argument| match client {
+            Client::Apache => argument.content_type.clone(),
+            Client::Java => "text/plain".to_owned(),
+        };
         let mut parts: Vec<FormPart> = named
             .map(|argument| FormPart {
                 name: self.template_of(id, &argument.name),
                 content: FormPartContent::Text(self.template_of(id, &argument.value)),
-                content_type: encoding(&format!("{}; charset=UTF-8", argument.content_type))
+                content_type: encoding(&format!("{}; charset=UTF-8", content_type(argument)))
                     .map(|text| Template::text(&text)),
                 transfer_encoding: encoding("8bit"),
             })
             .collect();
         for file in files {
-            if file.content_type.is_empty() {
-                self.obstacle(id, "a file without a type, which JMeter does not send");
-            }
             parts.push(FormPart {
                 name: self.template_of(id, &file.field),
                 content: FormPartContent::File { path: self.file_path(id, file), filename: None },
                 content_type: Some(self.template_of(id, &file.content_type)),
-                transfer_encoding: encoding("binary"),
+                transfer_encoding: match client {
+                    Client::Apache => encoding("binary"),
+                    Client::Java => Some("binary".to_owned()),
+                },
             });
         }
         Body::Multipart(parts)

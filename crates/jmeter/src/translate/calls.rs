@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::Translator;
+use squall_plan::model::StepKind;
+
 use super::texts::{Piece, THREAD, expression, literal, merged, quoted, whole};
+use super::{Translator, assign};
 use crate::text::{Call, Part, Text};
 
 impl Translator<'_> {
@@ -19,19 +21,38 @@ impl Translator<'_> {
             return self.script_text(language, call);
         }
         let parameters = call.parameters.iter().map(|parameter| self.parameter(parameter));
-        let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
-        // A parameter more than below is the name of a variable to set, which is more than to have a value.
+        let mut parameters = parameters.collect::<Result<Vec<_>, _>>()?;
+        let variable = assign::variable_of(call);
+        variable.into_iter().for_each(|index| parameters[index].clear());
+        let value = self.value_of_call(call, &parameters)?;
+        match assign::set_by(call) {
+            // Of a user-defined variable that other one is the main thread's, which nobody sees.
+            Some(name) if !self.in_main_thread.get() => self.assigned(name, value),
+            _ => Ok(value),
+        }
+    }
+
+    /// What a call gives, given its parameters without the name of a variable.
+    fn value_of_call(&self, call: &Call, parameters: &[Vec<Piece>]) -> Result<Piece, String> {
         let given =
             parameters.len() - parameters.iter().rev().take_while(|own| own.is_empty()).count();
-        // Of a user-defined variable that other one is the main thread's, which nobody sees.
-        let given = match call.name.as_str() {
-            "__Random" | "__RandomString" if self.is_defining.get() => given.min(2),
-            "__time" if self.is_defining.get() => given.min(1),
-            _ => given,
-        };
         let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
-        if let Some(piece) = self.property_set_in_run(&call.name, &parameters) {
+        if let Some(piece) = self.property_set_in_run(&call.name, parameters) {
             return Ok(piece);
+        }
+        match (call.name.as_str(), known.as_deref()) {
+            ("__counter", Some([flag, ..])) => {
+                return self.counted(flag.trim().eq_ignore_ascii_case("true"));
+            }
+            ("__StringFromFile", Some([file])) | ("__StringFromFile", Some([file, ""])) => {
+                return self.next_line(file.trim());
+            }
+            _ => {}
+        }
+        if let ("__split", [text, _, more @ ..]) = (call.name.as_str(), parameters) {
+            let separators = more.first().map_or(Some(""), |separators| literal(separators));
+            let separators = separators.ok_or("separators that only the run knows")?;
+            return self.split_up(call, text, if separators.is_empty() { "," } else { separators });
         }
         let found = match (call.name.as_str(), known) {
             // An empty default is one.
@@ -77,13 +98,37 @@ impl Translator<'_> {
                 let length: u32 = length.trim().parse().ok()?;
                 Some(Piece::Expr(format!("random_string({length}, {})", quoted(characters.trim()))))
             }
+            // Without characters to choose from Java takes any; these are as long as most of those.
+            ("__RandomString", [length]) => {
+                let length: u32 = length.trim().parse().ok()?;
+                let any: String = ('\u{4e00}'..='\u{4eff}').collect();
+                Some(Piece::Expr(format!("random_string({length}, {})", quoted(&any))))
+            }
+            ("__TestPlanName", []) => {
+                text(self.file_name.clone()).filter(|_| !self.file_name.is_empty())
+            }
+            ("__escapeOroRegexpChars", [pattern]) if pattern.is_ascii() => {
+                let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let mut escaped = String::new();
+                for c in pattern.chars() {
+                    escaped.extend((!is_word(c)).then_some('\\'));
+                    escaped.push(c);
+                }
+                text(escaped)
+            }
+            ("__unescapeHtml", [html]) => unescaped_html(html).and_then(text),
+            ("__unescape", [escaped]) => unescaped(escaped).and_then(text),
             ("__char", [_, ..]) => {
                 parameters.iter().map(|code| character(code)).collect::<Option<_>>().and_then(text)
             }
+            ("__CSVRead", [file, column]) => self.field_of_row(file, column),
             ("__isPropDefined", [name]) => text(self.constants.has_property(name).to_string()),
             ("__FileToString", [name] | [name, "UTF-8" | "utf-8"]) => {
                 // Relative to where the program was started, unlike the plan's data files.
-                squall_plan::files::text(Path::new(name.trim())).ok().and_then(text)
+                let file = Path::new(name.trim());
+                // This is what JMeter says of one that is not there.
+                let missing = (!file.exists()).then(|| "**ERR**".to_owned());
+                missing.or_else(|| squall_plan::files::text(file).ok()).and_then(text)
             }
             _ => None,
         }
@@ -96,11 +141,35 @@ impl Translator<'_> {
             ("__Random", [low, high]) => expr(format!("random({}, {})", whole(low)?, whole(high)?)),
             ("__urlencode", [text]) => expr(format!("form_encode({})", expression(text))),
             ("__urldecode", [text]) => expr(format!("form_decode({})", expression(text))),
+            ("__escapeXml", [text]) => expr(replaced(
+                expression(text),
+                &[("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&apos;")],
+            )),
+            // Letters that have a name in HTML are known before the run, or stay.
+            ("__escapeHtml", [text]) if literal(text).is_none_or(str::is_ascii) => expr(replaced(
+                expression(text),
+                &[("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")],
+            )),
+            // Where in a log it stands, and what is said of an error, nobody looks for.
+            ("__log" | "__logn", [text, ..]) => {
+                let logged = self.add_setting(|root| StepKind::Log(self.template_of(root, text)));
+                logged.ok().filter(|()| !self.in_main_thread.get())?;
+                match function {
+                    "__log" => expr(expression(text)),
+                    _ => Some(Piece::Text(String::new())),
+                }
+            }
+            ("__samplerName", []) => self.name_of_sampler(),
             ("__changeCase", [text]) => expr(format!("upper({})", expression(text))),
             ("__changeCase", [text, mode]) => match literal(mode)?.to_ascii_uppercase().as_str() {
                 "UPPER" => expr(format!("upper({})", expression(text))),
                 "LOWER" => expr(format!("lower({})", expression(text))),
-                _ => None,
+                "CAPITALIZE" => {
+                    let text = expression(text);
+                    expr(format!("upper(substring({text}, 0, 1)) + substring({text}, 1)"))
+                }
+                // Any other changes nothing.
+                _ => expr(expression(text)),
             },
             ("__intSum" | "__longSum", [_, _, ..]) => {
                 // A last one that is no number is the name of a variable.
@@ -108,7 +177,10 @@ impl Translator<'_> {
                     parameters.iter().map(|term| whole(term)).collect();
                 expr(terms?.join(" + "))
             }
-            ("__digest", [algorithm, text]) => {
+            ("__digest", [algorithm, text, more @ ..]) if more.len() < 3 => {
+                let salt = more.first().map_or(&[] as &[Piece], Vec::as_slice);
+                let text = [text.as_slice(), salt].concat();
+                let upper = literal(more.get(1).map_or(&[] as &[Piece], Vec::as_slice))?;
                 let function = match literal(algorithm)?.to_ascii_uppercase().as_str() {
                     "MD5" => "md5",
                     "SHA-1" | "SHA" | "SHA1" => "sha1",
@@ -116,13 +188,36 @@ impl Translator<'_> {
                     "SHA-512" => "sha512",
                     _ => return None,
                 };
-                expr(format!("{function}({})", expression(text)))
+                let digest = format!("{function}({})", expression(&merged(text)));
+                match upper.trim().eq_ignore_ascii_case("true") {
+                    true => expr(format!("upper({digest})")),
+                    false => expr(digest),
+                }
             }
             ("__eval", [text]) => self.evaluated(literal(text)?),
-            ("__V", [name]) => self.variable(literal(name)?).ok(),
-            ("__evalVar", [name]) => self.evaluated(self.constants.known(literal(name)?)??),
+            ("__V", [name]) => self.value_named(name, None),
+            ("__V", [name, without]) => self.value_named(name, Some(without)),
+            ("__isVarDefined", [name]) => self.is_set(literal(name)?),
+            ("__RandomFromMultipleVars", [names]) => self.any_of(literal(names)?),
+            // Where the property is given it is known.
+            ("__P", [name, without]) if !self.constants.has_property(literal(name)?.trim()) => {
+                expr(expression(without))
+            }
+            // What the run sets may have anything in it that would have to be read then.
+            ("__evalVar", [name]) if self.names.variable(literal(name)?).is_none() => {
+                self.evaluated(self.constants.known(literal(name)?)??)
+            }
             _ => None,
         }
+    }
+
+    /// The name of the sampler whose texts are read.
+    fn name_of_sampler(&self) -> Option<Piece> {
+        // A name that asks for itself has none yet.
+        let sampler = self.sampler.take()?;
+        let name = self.evaluated(&self.tree.element(sampler).name);
+        self.sampler.set(Some(sampler));
+        name
     }
 
     /// A text that is evaluated once more, if it is one piece.
@@ -145,6 +240,74 @@ impl Translator<'_> {
         // What is known is one text, and what is empty nothing.
         Ok(merged(pieces))
     }
+}
+
+/// An expression with texts replaced in it, one after the other.
+fn replaced(expression: String, pairs: &[(&str, &str)]) -> String {
+    let one = |text: String, (from, to): &(&str, &str)| {
+        format!("replace({text}, {}, {})", quoted(from), quoted(to))
+    };
+    pairs.iter().fold(expression, one)
+}
+
+/// HTML without its references to characters; `None` if it has one that is not known here.
+fn unescaped_html(html: &str) -> Option<String> {
+    const NAMED: [(&str, char); 5] =
+        [("lt", '<'), ("gt", '>'), ("amp", '&'), ("quot", '"'), ("nbsp", '\u{a0}')];
+    let mut parts = html.split('&');
+    let mut out = parts.next()?.to_owned();
+    for part in parts {
+        let Some((name, rest)) = part.split_once(';') else {
+            out.push('&');
+            out.push_str(part);
+            continue;
+        };
+        let c = match name.strip_prefix('#') {
+            Some(digits) => match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => char::from_u32(u32::from_str_radix(digits, 16).ok()?)?,
+                None => char::from_u32(digits.parse().ok()?)?,
+            },
+            None => NAMED.iter().find(|(own, _)| *own == name)?.1,
+        };
+        out.push(c);
+        out.push_str(rest);
+    }
+    Some(out)
+}
+
+/// A text without the escapes of Java's source; `None` where one is not whole.
+fn unescaped(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match rest.next()? {
+            'n' => out.push('\n'),
+            't' => out.push('\t'),
+            'r' => out.push('\r'),
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{c}'),
+            'u' => {
+                let digits: String = rest.by_ref().take(4).collect();
+                let number = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4);
+                out.push(char::from_u32(number?)?);
+            }
+            digit @ '0'..='7' => return unescaped_octal(&out, digit, rest.as_str()),
+            other => out.push(other),
+        }
+    }
+    Some(out)
+}
+
+/// The same from an octal number on: up to three digits, up to 377.
+fn unescaped_octal(before: &str, first: char, rest: &str) -> Option<String> {
+    let most = if first <= '3' { 2 } else { 1 };
+    let more = rest.chars().take(most).take_while(|c| matches!(c, '0'..='7')).count();
+    let number = u32::from_str_radix(&format!("{first}{}", &rest[..more]), 8).ok()?;
+    Some(format!("{before}{}{}", char::from_u32(number)?, unescaped(&rest[more..])?))
 }
 
 /// A character by its number, decimal or hexadecimal (`0x41`).
@@ -294,6 +457,10 @@ mod tests {
         assert!(time("HH:mm:sss").is_some_and(|source| source.starts_with("fail(")));
         assert!(!has_too_many_letters("yyyy-MMM-dd 'sss' HH:mm:ss.SSS"));
         assert_eq!(time("YMD").as_deref(), Some(r#"date(now_ms(), "%Y%m%d")"#));
+        assert_eq!(unescaped(r"a\u0041\tb\\\101x").as_deref(), Some("aA\tb\\Ax"));
+        assert_eq!((unescaped(r"\u00"), unescaped("\\")), (None, None));
+        assert_eq!(unescaped_html("&lt;&#65;&#x42;&amp;&").as_deref(), Some("<AB&&"));
+        assert_eq!(unescaped_html("&eacute;"), None);
         assert_eq!(
             [character("65"), character("0x42"), character("x")],
             [Some('A'), Some('B'), None]

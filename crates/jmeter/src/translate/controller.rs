@@ -10,12 +10,17 @@ use super::group::Gathered;
 use super::names::hidden;
 use super::step;
 use crate::elements::Role;
-use crate::scope;
+use crate::scope::{self, Scope};
 use crate::tree::ElementId;
 
 /// Controllers that do nothing but to hold others.
-pub(super) const PLAIN: [&str; 4] =
-    ["GenericController", "RecordingController", "TestFragmentController", "ModuleController"];
+pub(super) const PLAIN: [&str; 5] = [
+    "GenericController",
+    "RecordingController",
+    "TestFragmentController",
+    "ModuleController",
+    "IncludeController",
+];
 
 impl Translator<'_> {
     /// What is directly below a group or a controller, as steps.
@@ -52,36 +57,50 @@ impl Translator<'_> {
     /// A sampler with the waits before it; only if all conditions hold that are looked at before each.
     fn sampler(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
         let held = scope::of_sampler(self.tree, id);
-        let kinds = match self.class(id) {
-            "HTTPSamplerProxy" => {
-                let (request, after) = self.request(id, &held, gathered);
-                let mut kinds: Vec<StepKind> = Self::before_facts(&request).into_iter().collect();
-                kinds.push(StepKind::Request(Box::new(request)));
-                kinds.extend(after);
-                kinds.extend(self.after_sample(&held));
-                kinds
-            }
-            "TestAction" => self.action(id),
-            class => {
-                let kinds = match class {
-                    "DebugSampler" => self.debug_sample(id, &held),
-                    "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, &held),
-                    "JavaSampler" => self.java(id, &held),
-                    "SystemSampler" => self.program(id, &held),
-                    "JSR223Sampler" | "BeanShellSampler" => self.script_sample(id, &held),
-                    // The inventory says that it is not supported.
-                    _ => return Vec::new(),
-                };
-                kinds.into_iter().chain(self.after_sample(&held)).collect()
-            }
-        };
-        let mut steps = self.before_sampler(&held);
+        let (kinds, settings) = self.with_settings(|| self.of_sampler(id, &held, gathered));
+        let Some(kinds) = kinds else { return Vec::new() };
+        let (of_variables, mut steps) = self.with_settings(|| self.before_sampler(&held));
+        steps.extend(of_variables);
         steps.extend(self.waits_before(&held.timers));
+        steps.extend(settings);
         steps.extend(kinds);
         match gathered.guards.join(" && ") {
             guards if guards.is_empty() => steps,
             guards => self.only_if(id, &guards, steps.into_iter().map(step).collect()),
         }
+    }
+
+    /// What a sampler does itself, and what follows from its sample; `None` if it is not supported.
+    fn of_sampler(
+        &self,
+        id: ElementId,
+        held: &Scope,
+        gathered: &mut Gathered,
+    ) -> Option<Vec<StepKind>> {
+        self.sampler.set(Some(id));
+        Some(match self.class(id) {
+            "HTTPSamplerProxy" => {
+                let (request, after) = self.request(id, held, gathered);
+                let mut kinds: Vec<StepKind> = Self::before_facts(&request).into_iter().collect();
+                kinds.push(StepKind::Request(Box::new(request)));
+                kinds.extend(after);
+                kinds.extend(self.after_sample(held));
+                kinds
+            }
+            "TestAction" => self.action(id),
+            class => {
+                let kinds = match class {
+                    "DebugSampler" => self.debug_sample(id, held),
+                    "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, held),
+                    "JavaSampler" => self.java(id, held),
+                    "SystemSampler" => self.program(id, held),
+                    "JSR223Sampler" | "BeanShellSampler" => self.script_sample(id, held),
+                    // The inventory says that it is not supported.
+                    _ => return None,
+                };
+                kinds.into_iter().chain(self.after_sample(held)).collect()
+            }
+        })
     }
 
     /// Steps on a condition.
@@ -116,7 +135,7 @@ impl Translator<'_> {
         match class {
             _ if PLAIN.contains(&class) => {
                 let reader = self.read(id);
-                reader.pass(&["ModuleController.node_path"]);
+                reader.pass(&["ModuleController.node_path", "IncludeController.includepath"]);
                 reader.finish();
                 inner.into_iter().map(|step| step.kind).collect()
             }

@@ -18,6 +18,31 @@ use crate::properties::PropertyValue;
 use crate::scope::{self, Scope};
 use crate::tree::{ElementId, Tree};
 
+/// Encodings that Java and the WHATWG Encoding Standard call by the same name, and in which what is ASCII stays so.
+const CHARSETS: [&str; 18] = [
+    "gb2312",
+    "gbk",
+    "gb18030",
+    "big5",
+    "shift_jis",
+    "euc-jp",
+    "euc-kr",
+    "iso-8859-1",
+    "iso-8859-2",
+    "iso-8859-5",
+    "iso-8859-7",
+    "iso-8859-9",
+    "iso-8859-15",
+    "windows-1250",
+    "windows-1251",
+    "windows-1252",
+    "koi8-r",
+    "koi8-u",
+];
+
+/// Between fields where a row is one: the unit separator, which no text has.
+pub(super) const NO_DELIMITER: u8 = 0x1f;
+
 /// The data of a plan.
 #[derive(Debug, Default)]
 pub(super) struct Data {
@@ -102,7 +127,7 @@ impl Translator<'_> {
                     let of_file = files.entry((source.file.value.clone(), mode)).or_default();
                     match of_file.first().and_then(|first| data.of.get(first)).copied() {
                         Some(same) => {
-                            if !is_same(&data.sources[same], &source) {
+                            if !merge(&mut data.sources[same], &source) {
                                 let what = "another form than an element before it for one file";
                                 self.obstacle(id, what);
                             }
@@ -210,10 +235,22 @@ impl Translator<'_> {
         let reader = self.read(id);
         let file = reader.constant("filename");
         let charset = reader.constant("fileEncoding").unwrap_or_default();
-        if !matches!(charset.to_ascii_lowercase().as_str(), "" | "utf-8" | "utf8" | "us-ascii") {
-            self.obstacle(id, format!("the encoding `{charset}`"));
-        }
-        let by = reader.constant("delimiter").map(|text| delimiter(&text));
+        let charset = match charset.to_ascii_lowercase().as_str() {
+            "" | "utf-8" | "utf8" | "us-ascii" => None,
+            known if CHARSETS.contains(&known) => Some(known.to_owned()),
+            _ => {
+                self.obstacle(id, format!("the encoding `{charset}`"));
+                None
+            }
+        };
+        let by = reader.constant("delimiter").map(|text| {
+            let columns = self.columns.get(&id).and_then(|columns| columns.as_ref().ok());
+            let is_one = columns.is_some_and(|columns| columns.len() == 1);
+            delimiter(&text).or_else(|what| match file.as_deref().filter(|_| is_one) {
+                Some(file) if self.is_without(file, &text) => Ok(NO_DELIMITER),
+                _ => Err(what),
+            })
+        });
         let mode = reader.constant("shareMode").unwrap_or_default();
         let names_given = reader.constant("variableNames").is_some_and(|names| !names.is_empty());
         let skips = reader.flag("ignoreFirstLine", false);
@@ -241,6 +278,7 @@ impl Translator<'_> {
             skip_header: skips || !names_given,
             quotes,
             ragged: true,
+            charset,
         });
         let source = DataSource {
             file: Spanned::new(file_of(&file, &self.folder), Span::default()),
@@ -254,6 +292,13 @@ impl Translator<'_> {
             ..DataSource::default()
         };
         Some((source, mode))
+    }
+
+    /// Whether a file has neither a text in it nor the character that stands for no delimiter.
+    fn is_without(&self, file: &str, text: &str) -> bool {
+        let file = file_of(file, &self.folder);
+        let has = |lines: &str| lines.contains(text) || lines.contains(char::from(NO_DELIMITER));
+        !file.exists() || squall_plan::files::text(&file).is_ok_and(|lines| !has(&lines))
     }
 
     /// What the columns of a file are called here: as their variables, if each has its own.
@@ -443,16 +488,23 @@ impl Data {
     }
 }
 
-/// Whether two elements mean the same source.
-fn is_same(one: &DataSource, other: &DataSource) -> bool {
-    let form = |source: &DataSource| match &source.format {
-        DataFormat::Csv(csv) => {
-            let columns = csv.columns.as_ref().map_or(0, Vec::len);
-            Some((csv.delimiter, csv.skip_header, csv.quotes, columns))
-        }
-        _ => None,
+/// Whether two elements mean the same source: the first one then has as many columns as either, without names of its
+/// own where these differ.
+fn merge(one: &mut DataSource, other: &DataSource) -> bool {
+    let is_alike = (one.share, one.at_end) == (other.share, other.at_end);
+    let (DataFormat::Csv(own), DataFormat::Csv(others)) = (&mut one.format, &other.format) else {
+        return false;
     };
-    (form(one), one.share, one.at_end) == (form(other), other.share, other.at_end)
+    let columns = own.columns.take();
+    let is_same = is_alike && *own == Csv { columns: None, ..others.clone() };
+    own.columns = match (columns, &others.columns) {
+        (Some(own), Some(others)) if own.len() != others.len() => {
+            let most = own.len().max(others.len());
+            Some((1..=most).map(|number| format!("column_{number}")).collect())
+        }
+        (own, _) => own,
+    };
+    is_same
 }
 
 /// What of Java's `DecimalFormat` numbers without a fraction and without groups have.

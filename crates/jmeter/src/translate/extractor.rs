@@ -18,6 +18,8 @@ struct Looks {
     element: ElementId,
     /// Whether at responses that redirect, too.
     redirects: bool,
+    /// Whether at what the page loads, too.
+    resources: bool,
 }
 
 /// What extractors do.
@@ -69,17 +71,19 @@ impl Translator<'_> {
         after
     }
 
-    /// Which responses an extractor looks at. `which`: one of several, or all, are not counted over several responses.
+    /// Which responses an extractor looks at. `which`: a later one, or all, are not counted over several responses; any
+    /// is one of the first response that has one.
     fn looks(&self, reader: &Reader<'_>, request: &Request, which: i64) -> Looks {
         let scope = reader.source("Sample.scope");
         let redirects = scope == "all" && request.redirects.is_some();
+        let resources = scope == "all" && request.resources.is_some();
         // Without sub-samples all of them are the response itself.
-        let is_alone = request.resources.is_none() && (!redirects || which == 1);
+        let is_alone = !redirects && !resources || matches!(which, 0 | 1);
         if !(matches!(scope, "" | "parent") || scope == "all" && is_alone) {
             self.obstacle(reader.element, format!("the scope `{scope}`"));
         }
         reader.pass(&["Scope.variable"]);
-        Looks { element: reader.element, redirects }
+        Looks { element: reader.element, redirects, resources }
     }
 
     fn looks_at_body(&self, reader: &Reader<'_>, field: &str) {
@@ -118,17 +122,15 @@ impl Translator<'_> {
             group: Some(group),
         };
         let groups = pattern::groups(&pattern);
-        let beyond = parts(template).into_iter().find_map(|part| match part {
-            Part::Group(group) if group > groups => Some(group),
-            _ => None,
+        // Of a group that there is not Java's text is this word.
+        let parts = parts(template).into_iter().map(|part| match part {
+            Part::Group(group) if group > groups => Part::Text("null".to_owned()),
+            part => part,
         });
-        if let Some(group) = beyond {
-            self.obstacle(id, format!("the group {group}, which its pattern does not have"));
-            return None;
-        }
-        let mut taken = match group_of(template) {
-            Some(group) => self.take(looks, &wanted, of_group(group))?,
-            None => self.of_groups(looks, &wanted, template, &of_group)?,
+        let parts: Vec<Part> = parts.collect();
+        let mut taken = match parts.as_slice() {
+            [Part::Group(group)] => self.take(looks, &wanted, of_group(*group))?,
+            _ => self.of_groups(looks, &wanted, (template, parts), &of_group)?,
         };
         let beside = self.groups_beside(looks, &wanted, groups, &of_group);
         taken.extracts.extend(beside);
@@ -140,18 +142,21 @@ impl Translator<'_> {
         &self,
         looks: Looks,
         wanted: &Wanted<'_>,
-        template: &str,
+        (template, parts): (&str, Vec<Part>),
         of_group: &dyn Fn(u32) -> Extractor,
     ) -> Option<Taken> {
         let id = looks.element;
-        let number = u32::try_from(wanted.which).ok().filter(|number| *number > 0);
+        // Without a group any match is as good as the first.
+        let is_text = parts.iter().all(|part| matches!(part, Part::Text(_)));
+        let which = if is_text && wanted.which == 0 { 1 } else { wanted.which };
+        let number = u32::try_from(which).ok().filter(|number| *number > 0);
         let Some((number, variable)) = number.zip(self.names.variable(wanted.name)) else {
             self.obstacle(id, format!("the template `{template}`, of any match or of all"));
             return None;
         };
         let mut taken = Taken::default();
         let mut pieces = Vec::new();
-        for (index, part) in parts(template).into_iter().enumerate() {
+        for (index, part) in parts.into_iter().enumerate() {
             let Part::Group(group) = part else {
                 let Part::Text(text) = part else { continue };
                 pieces.push(Piece::Text(text));
@@ -302,8 +307,8 @@ impl Translator<'_> {
         // It makes another variable, which is refused where it is used.
         reader.pass(&["JSONPostProcessor.compute_concat"]);
         let is_blank = numbers == [""];
-        let is_one = numbers.iter().all(|number| *number == "1");
-        let looks = self.looks(&reader, request, i64::from(is_one && !is_blank));
+        let is_one = numbers.iter().all(|number| matches!(*number, "0" | "1"));
+        let looks = self.looks(&reader, request, if is_one || is_blank { 1 } else { -1 });
         reader.finish();
         if names.len() != paths.len()
             || names.len() != defaults.len()
@@ -439,6 +444,7 @@ impl Translator<'_> {
             which,
             default: Some(default),
             redirects: looks.redirects,
+            resources: looks.resources,
         }
     }
 }
@@ -475,14 +481,6 @@ fn parts(template: &str) -> Vec<Part> {
     found
 }
 
-/// The group that a template is, if it is one alone.
-fn group_of(template: &str) -> Option<u32> {
-    match parts(template).as_slice() {
-        [Part::Group(group)] => Some(*group),
-        _ => None,
-    }
-}
-
 /// A list as JMeter 5.6.3 splits it: without what is empty at its end.
 fn split(text: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = text.split(';').collect();
@@ -513,6 +511,5 @@ mod tests {
             [text("a"), Part::Group(1), text(", $x"), Part::Group(12)]
         );
         assert_eq!(parts("true$"), [text("true$")]);
-        assert_eq!((group_of("$0$"), group_of("$1$ "), group_of("")), (Some(0), None, None));
     }
 }

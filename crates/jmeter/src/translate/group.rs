@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use squall_plan::model::{
     Closed, ConnectionReuse, Connections, Load, OnError, Plan, Scenario, Session, StepKind,
+    StopScope,
 };
 use squall_plan::span::{Span, Spanned};
 
@@ -149,7 +150,12 @@ impl Translator<'_> {
 
     /// How many, how often and how long; and when it starts.
     fn load(&self, id: ElementId, reader: &Reader<'_>) -> (Closed, Duration) {
-        let natural = |name, without| self.natural(reader, name, without);
+        let natural = |name, without| {
+            self.in_main_thread.set(true);
+            let number = self.natural(reader, name, without);
+            self.in_main_thread.set(false);
+            number
+        };
         let mut load = Closed {
             users: Some(natural("ThreadGroup.num_threads", 0)),
             ramp: Duration::from_secs(natural("ThreadGroup.ramp_time", 0)),
@@ -160,8 +166,9 @@ impl Translator<'_> {
             (natural("ThreadGroup.duration", 0), natural("ThreadGroup.delay", 0));
         let mut start_after = Duration::ZERO;
         if reader.flag("ThreadGroup.scheduler", false) {
+            // With a duration of 0 JMeter does not start it.
             if duration == 0 {
-                self.obstacle(id, "a duration of 0, with which JMeter does not start it");
+                load.users = Some(0);
             }
             load.duration = Some(Duration::from_secs(duration));
             start_after = Duration::from_secs(delay);
@@ -237,6 +244,17 @@ impl Translator<'_> {
         }
         reader.finish();
         if by_group { !same_user } else { clears }
+    }
+}
+
+/// A scenario that ends at once: of a plan without threads or samplers JMeter makes an empty result.
+pub(super) fn of_nothing() -> Scenario {
+    let load = Closed { users: Some(1), iterations: Some(1), ..Closed::default() };
+    Scenario {
+        name: Spanned::new("nothing".to_owned(), Span::default()),
+        steps: vec![step(StepKind::Stop(StopScope::User))],
+        load: Some(Spanned::new(Load::Closed(load), Span::default())),
+        ..Scenario::default()
     }
 }
 

@@ -2,10 +2,10 @@
 
 use squall_plan::model::{Body, Request};
 use squall_plan::span::{Span, Spanned};
-use squall_plan::template::Template;
+use squall_plan::template::{Template, TemplatePart};
 
 use super::Translator;
-use super::texts::{Piece, literal};
+use super::texts::{Piece, literal, quoted};
 use super::transfer::Client;
 use crate::properties::{Property, PropertyValue};
 use crate::scope::Scope;
@@ -66,10 +66,15 @@ impl Translator<'_> {
         }
         for (name, value) in &mut headers {
             if name.source().eq_ignore_ascii_case("Host") {
-                match host(value.source(), request.url.source()) {
-                    Some(host) => *value = Template::text(&host),
+                let url = request.url.source();
+                let known = match value.literal() {
+                    Some(given) => host(given, url).map(|host| Template::text(&host)),
+                    None => self.host_of_run(id, value, url),
+                };
+                match known {
+                    Some(host) => *value = host,
                     // What is not sent at all needs none.
-                    None if request.url.source().starts_with("${fail(") => {}
+                    None if url.starts_with("${fail(") => {}
                     None => self.obstacle(id, "a header `Host` beside an unknown port"),
                 }
             }
@@ -94,6 +99,23 @@ impl Translator<'_> {
         request.redirect_headers =
             (request.redirects.is_some() && !names.is_empty()).then_some(names);
         request.headers = headers;
+    }
+
+    /// The header `Host` that only the run knows, with the port of the URL where it has none.
+    fn host_of_run(&self, id: ElementId, value: &Template, url: &str) -> Option<Template> {
+        let port = host("x", url)?.strip_prefix('x').map(str::to_owned)?;
+        if port.is_empty() {
+            return Some(value.clone());
+        }
+        let pieces = value.parts().iter().map(|part| match part {
+            TemplatePart::Text(text) => Piece::Text(text.clone()),
+            TemplatePart::Expr(expr) => Piece::Expr(expr.source().to_owned()),
+        });
+        let pieces: Vec<Piece> = pieces.collect();
+        let given = super::texts::expression(&pieces);
+        let (with_port, port) = (quoted(":[0-9]+$"), quoted(&port));
+        let value = format!("({given}).matches({with_port}) ? {given} : {given} + {port}");
+        Some(self.template_of(id, &[Piece::Expr(value)]))
     }
 
     fn of_manager(&self, id: ElementId, request: &mut Request) -> Vec<(Template, Template)> {
@@ -128,7 +150,11 @@ impl Translator<'_> {
 /// Whether a header is sent; an error if squall would send another.
 fn fit(name: &str, value: &[Piece]) -> Result<bool, String> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if name.is_empty() || !name.bytes().all(is_token) {
+    if name.is_empty() {
+        // JMeter sends a line that is no header.
+        return Ok(false);
+    }
+    if !name.bytes().all(is_token) {
         return Err(format!("`{name}` as the name of a header"));
     }
     let text = literal(value).unwrap_or_default();
@@ -139,9 +165,6 @@ fn fit(name: &str, value: &[Piece]) -> Result<bool, String> {
         "connection" if is_known(&["close", "keep-alive"]) => Ok(true),
         "connection" | "transfer-encoding" | "expect" => {
             Err(format!("the header `{name}` of the plan"))
-        }
-        "host" if literal(value).is_none() => {
-            Err("a header `Host` that is known only while the plan runs".to_owned())
         }
         _ if text.chars().any(|c| c.is_control() && c != '\t') => {
             Err(format!("control characters in the header `{name}`"))

@@ -85,8 +85,11 @@ impl Translator<'_> {
 
     /// Everything that looks at a sample: extracts and checks, and what is done after it.
     pub(super) fn judged(&self, held: &Scope, request: &mut Request) -> Vec<StepKind> {
-        let mut after = self.extracts(held, request);
-        self.checks(held, request);
+        let mut after = self.without_settings(|| {
+            let after = self.extracts(held, request);
+            self.checks(held, request);
+            after
+        });
         after.extend(self.scripts_after(held, request));
         after
     }

@@ -5,6 +5,7 @@
 mod action;
 mod arrivals;
 mod assertion;
+mod assign;
 mod body;
 mod branches;
 mod calls;
@@ -14,6 +15,7 @@ mod data;
 mod extractor;
 mod group;
 mod headers;
+mod includes;
 mod jmespath;
 mod made;
 mod modules;
@@ -21,6 +23,7 @@ mod names;
 mod pattern;
 mod reader;
 mod request;
+mod rows;
 mod sampler;
 mod schedule;
 mod script;
@@ -28,13 +31,16 @@ mod scripted;
 mod texts;
 mod timer;
 mod transfer;
+mod variables;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Defaults, Json, Plan, Step, StepKind, Target, Timeouts, UserTime, Var};
+use squall_plan::model::{
+    DataSource, Defaults, Json, Plan, Step, StepKind, Target, Timeouts, UserTime, Var,
+};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
@@ -68,6 +74,8 @@ pub struct Translation {
     /// What has no equal, in the order of the file. Elements that are not supported at all are not listed here: the
     /// [inventory](crate::inventory()) has them.
     pub obstacles: Vec<Obstacle>,
+    /// Whether no thread group has anything to do: the plan is then one that ends at once.
+    pub is_idle: bool,
 }
 
 /// What a plan is translated with, beside itself.
@@ -79,11 +87,14 @@ pub struct Surroundings {
     pub machine: Machine,
     /// The folder that the plan's files are relative to. Of data files whose first line has the names, that is read.
     pub folder: PathBuf,
+    /// The name of the plan's own file; empty if it is not known.
+    pub file_name: String,
 }
 
 /// Translates a plan.
 pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
-    let expanded = modules::expand(tree);
+    let included = includes::expand(tree, &given);
+    let expanded = modules::expand(&included.tree).after(included);
     let tree = &expanded.tree;
     let constants = Constants::of(tree, &given);
     let columns = data::columns(tree, &constants, &given.folder);
@@ -93,26 +104,40 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         constants,
         columns,
         folder: given.folder,
+        file_name: given.file_name,
+        sampler: Cell::new(None),
         made: Vec::new(),
         data: Data::default(),
         any_host: Cell::new(false),
+        in_main_thread: Cell::new(false),
         is_defining: Cell::new(false),
         held: RefCell::default(),
         shared: RefCell::default(),
+        settings: RefCell::default(),
+        made_sources: RefCell::default(),
         obstacles: RefCell::default(),
     };
     translator.define();
     translator.find_data();
-    let plan = translator.plan();
+    let mut plan = translator.plan();
+    let is_idle = plan.scenarios.is_empty();
+    if is_idle {
+        plan.scenarios.push(group::of_nothing());
+    }
     let mut obstacles = translator.obstacles.into_inner();
     obstacles.extend(expanded.obstacles);
     // What is used in several places stands in one.
-    obstacles.iter_mut().for_each(|obstacle| {
-        obstacle.element = expanded.origins[obstacle.element.number()];
+    obstacles.iter_mut().for_each(|Obstacle { element, what }| {
+        let origin = expanded.origins[element.number()];
+        // Of what another file has, this one's controller is named.
+        if origin != *element && tree.element(origin).class == "IncludeController" {
+            *what = format!("`{}`: {what}", tree.element(*element).name);
+        }
+        *element = origin;
     });
     obstacles.sort();
     obstacles.dedup();
-    Translation { plan, obstacles }
+    Translation { plan, obstacles, is_idle }
 }
 
 /// What is known while a plan is translated.
@@ -125,17 +150,28 @@ struct Translator<'t> {
     columns: Columns,
     /// The folder that files are relative to.
     folder: PathBuf,
+    /// The name of the plan's own file.
+    file_name: String,
+    /// The sampler whose texts are read.
+    sampler: Cell<Option<ElementId>>,
     /// User-defined variables that functions give a value at the start of the run, in the order of the file.
     made: Vec<(String, Vec<Piece>)>,
     data: Data,
     /// Whether a request goes to a host that is known only while the plan runs.
     any_host: Cell<bool>,
-    /// Whether user-defined variables get their values: before there is a thread that could have others.
+    /// Whether what is read is read by the main thread, as user-defined variables and the numbers of groups are: before
+    /// there is a thread that could have others.
+    in_main_thread: Cell<bool>,
+    /// Whether it is user-defined variables that are read.
     is_defining: Cell<bool>,
     /// Hidden variables that are null until something is set.
     held: RefCell<BTreeSet<String>>,
     /// Hidden variables that all users have together, likewise.
     shared: RefCell<BTreeSet<String>>,
+    /// What the texts of the step at hand set before it; none where nothing can be set.
+    settings: RefCell<Option<Vec<StepKind>>>,
+    /// Data sources that functions go through.
+    made_sources: RefCell<Vec<DataSource>>,
     obstacles: RefCell<Vec<Obstacle>>,
 }
 
@@ -197,13 +233,9 @@ impl Translator<'_> {
             self.look_at_variables();
         }
         self.groups(&groups, &mut plan);
-        // Where something is refused, that is the reason; of a plan in which nothing runs JMeter makes an empty result.
-        let is_empty = plan.scenarios.is_empty() && self.obstacles.borrow().is_empty();
-        if let Some(root) = self.tree.roots.first().filter(|_| is_empty) {
-            self.obstacle(*root, "there is no thread group that sends anything");
-        }
         plan.vars = self.variables();
         plan.data = self.data.sources.clone();
+        plan.data.extend(self.made_sources.borrow().iter().cloned());
         if self.any_host.get() {
             plan.allow_hosts.push(Spanned::new("*".to_owned(), Span::default()));
         }
@@ -230,6 +262,7 @@ impl Translator<'_> {
 
     /// Finds the user-defined variables that functions give a value: they are as good as any that is set later.
     fn define(&mut self) {
+        self.in_main_thread.set(true);
         self.is_defining.set(true);
         for of_element in self.constants.made().to_vec() {
             let pieces: Vec<(String, Vec<Piece>)> = of_element
@@ -241,6 +274,7 @@ impl Translator<'_> {
             pieces.iter().for_each(|(name, _)| self.names.add(name));
             self.made.extend(pieces);
         }
+        self.in_main_thread.set(false);
         self.is_defining.set(false);
     }
 
@@ -301,13 +335,27 @@ impl Translator<'_> {
         vars
     }
 
-    /// The elements "User Defined Variables": their values are known to `Constants`, wherever they stand.
+    /// The elements "User Defined Variables", whose values are known to `Constants`, and those that set properties of
+    /// samplers, wherever they stand.
     fn look_at_variables(&self) {
         for (id, element) in self.tree.iter() {
-            if element.class == "Arguments" && self.tree.takes_part(id) {
-                let reader = self.read(id);
-                reader.pass(&["Arguments.arguments"]);
-                reader.finish();
+            if !self.tree.takes_part(id) {
+                continue;
+            }
+            match element.class.as_str() {
+                "Arguments" => {
+                    let reader = self.read(id);
+                    reader.pass(&["Arguments.arguments"]);
+                    reader.finish();
+                }
+                // Its properties become those of samplers, of which most look at none with such a name.
+                "Simple Config Element" => {
+                    let names = element.properties.iter().map(|own| own.name.as_str());
+                    for name in names.filter(|name| name.contains("Sampler.")) {
+                        self.obstacle(id, format!("the property `{name}` of samplers"));
+                    }
+                }
+                _ => {}
             }
         }
     }

@@ -8,9 +8,9 @@ use crate::tree::{Element, ElementId, Tree};
 /// Modules in modules: more than anybody writes.
 const DEPTH_LIMIT: usize = 16;
 /// Elements that a plan may have with all that is put in place of modules.
-const ELEMENTS_LIMIT: usize = 200_000;
+pub(super) const ELEMENTS_LIMIT: usize = 200_000;
 
-/// A tree in which modules are in their places.
+/// A tree in which modules, or files that are included, are in their places.
 pub(super) struct Expanded {
     pub tree: Tree,
     /// Of each element, the one of the file that it is, or is a copy of.
@@ -20,8 +20,7 @@ pub(super) struct Expanded {
 
 /// Puts what Module Controllers point at in their places.
 pub(super) fn expand(tree: &Tree) -> Expanded {
-    let origins: Vec<ElementId> = tree.iter().map(|(id, _)| id).collect();
-    let mut expanded = Expanded { tree: tree.clone(), origins, obstacles: Vec::new() };
+    let mut expanded = Expanded::of(tree);
     let mut next = 0;
     // Those that come with a module are at the end, and get their turn.
     while let Some((id, element)) = expanded.tree.nth(next) {
@@ -36,7 +35,7 @@ pub(super) fn expand(tree: &Tree) -> Expanded {
             Some(target) => {
                 let first = expanded.origins.len();
                 expanded.tree.graft(target, id, &mut expanded.origins);
-                expanded.look_at_copies(first);
+                expanded.look_at_copies(first, "not supported, and part of a module");
             }
             None => {
                 let what = match is_too_deep {
@@ -51,8 +50,22 @@ pub(super) fn expand(tree: &Tree) -> Expanded {
 }
 
 impl Expanded {
-    /// The inventory sees the originals, which may be disabled: what of the copies is not supported is said here.
-    fn look_at_copies(&mut self, first: usize) {
+    /// A tree as it is.
+    pub(super) fn of(tree: &Tree) -> Expanded {
+        let origins = tree.iter().map(|(id, _)| id).collect();
+        Expanded { tree: tree.clone(), origins, obstacles: Vec::new() }
+    }
+
+    /// The same, of which the tree was made from another one that was expanded before.
+    pub(super) fn after(mut self, before: Expanded) -> Expanded {
+        self.origins.iter_mut().for_each(|origin| *origin = before.origins[origin.number()]);
+        self.obstacles.extend(before.obstacles);
+        self
+    }
+
+    /// The inventory sees the originals, which may be disabled or in another file: what of the copies is not supported
+    /// is said here.
+    pub(super) fn look_at_copies(&mut self, first: usize, what: &str) {
         let copies = self.tree.iter().skip(first).filter(|(id, _)| self.tree.takes_part(*id));
         let missing = copies.filter(|(_, element)| match element.known() {
             Some(known) => known.support == Support::Missing,
@@ -60,7 +73,6 @@ impl Expanded {
                 crate::elements::guessed_role(&element.class, &element.gui) != Some(Role::Listener)
             }
         });
-        let what = "not supported, and part of a module";
         let found: Vec<Obstacle> =
             missing.map(|(element, _)| Obstacle { element, what: what.to_owned() }).collect();
         self.obstacles.extend(found);

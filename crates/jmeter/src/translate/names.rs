@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::assign;
 use super::data::Columns;
 use super::scripted;
 use crate::functions;
@@ -60,6 +61,8 @@ pub(super) struct Names {
     reserved: Vec<String>,
     /// The hidden variable that has all matches of an extractor, for the names that are made variables with numbers.
     matches: BTreeMap<String, String>,
+    /// Those of these names that a text is split into, whose number is `name_n`.
+    split: BTreeSet<String>,
     /// Groups of one match that something asks for: the extractor's variable, the group, and the group's variable.
     groups: Vec<(String, u32, String)>,
     /// Properties that get values while the plan runs, each with the variable that all users have for it.
@@ -79,6 +82,9 @@ impl Names {
         }
         names.add_properties(tree);
         columns.values().flatten().flatten().for_each(|name| names.add(name));
+        for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            element.properties.iter().for_each(|own| names.add_set_by_calls(&own.value));
+        }
         names.add_matches(tree);
         names
     }
@@ -110,6 +116,35 @@ impl Names {
     /// Such properties, with their variables.
     pub(super) fn properties(&self) -> impl Iterator<Item = (&str, &str)> {
         self.properties.iter().map(|(name, variable)| (name.as_str(), variable.as_str()))
+    }
+
+    /// What functions set that texts call.
+    fn add_set_by_calls(&mut self, value: &PropertyValue) {
+        match value {
+            PropertyValue::Text(text) if text.contains("${__") => {
+                let text = Text::parse(text, &functions::is_function).unwrap_or_default();
+                for call in text.calls() {
+                    assign::set_by(call).into_iter().for_each(|name| self.add(name));
+                    assign::split_into(call).into_iter().for_each(|prefix| self.add_split(prefix));
+                }
+            }
+            PropertyValue::Element { properties, .. } => {
+                properties.iter().for_each(|own| self.add_set_by_calls(&own.value));
+            }
+            PropertyValue::List(items) => {
+                items.iter().for_each(|own| self.add_set_by_calls(&own.value));
+            }
+            PropertyValue::Text(_) | PropertyValue::Fields(_) => {}
+        }
+    }
+
+    /// The parts of a text that is split into variables of a name with numbers.
+    fn add_split(&mut self, prefix: &str) {
+        self.add(prefix);
+        if !self.matches.contains_key(prefix) {
+            self.matches.insert(prefix.to_owned(), hidden("found", self.matches.len()));
+        }
+        self.split.insert(prefix.to_owned());
     }
 
     /// What extractors set beside their own variables, as far as something asks for it.
@@ -165,6 +200,11 @@ impl Names {
         self.matches.values().map(String::as_str)
     }
 
+    /// The names of which all matches are known.
+    pub(super) fn all_sets(&self) -> impl Iterator<Item = &str> {
+        self.matches.keys().map(String::as_str)
+    }
+
     /// The groups of one match that something asks for, each with its variable's name.
     pub(super) fn groups_of(&self, name: &str) -> impl Iterator<Item = (u32, &str)> {
         let own = self.groups.iter().filter(move |(set, ..)| set == name);
@@ -176,7 +216,8 @@ impl Names {
     pub(super) fn one_of_matches(&self, name: &str, without: &str) -> Option<String> {
         let (set, last) = name.rsplit_once('_')?;
         let found = self.matches.get(set)?;
-        if last == "matchNr" {
+        let count = if self.split.contains(set) { "n" } else { "matchNr" };
+        if last == count {
             return Some(format!("({found} == null ? {without} : string(size({found})))"));
         }
         let number: u32 = last.parse().ok().filter(|_| !last.starts_with(['0', '+']))?;

@@ -72,8 +72,8 @@ impl Translator<'_> {
         let defaults = held.configs.iter().filter(|id| self.class(**id) == "HTTP Request Defaults");
         let readers = std::iter::once(&id).chain(defaults).map(|id| self.read(*id)).collect();
         let options = Options { translator: self, readers };
-        let cookies: Vec<ElementId> =
-            held.configs.iter().copied().filter(|id| self.class(*id) == "CookieManager").collect();
+        // The outermost manager is the one that JMeter takes.
+        let cookies = held.configs.iter().rfind(|id| self.class(**id) == "CookieManager");
         let method = options.constant("HTTPSampler.method").filter(|method| !method.is_empty());
         let method = method.unwrap_or_else(|| "GET".to_owned());
         if !["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].contains(&method.as_str())
@@ -84,7 +84,7 @@ impl Translator<'_> {
             name: Some(self.template(id, &self.tree.element(id).name))
                 .filter(|name| !name.source().is_empty()),
             timeout: self.timeouts(&options),
-            cookies: (!cookies.is_empty()).then_some(true),
+            cookies: cookies.is_some().then_some(true),
             method,
             ..Request::default()
         };
@@ -106,6 +106,11 @@ impl Translator<'_> {
     fn refused(&self, options: &Options<'_>) {
         options.refuse("HTTPSampler.md5", "MD5 sums in the place of responses");
         options.pass(&["HTTPSampler.monitor"]);
+        // JMeter forgets managers that are properties before it looks at those in scope.
+        for manager in ["header", "cookie", "cache", "auth", "dns_cache"] {
+            let name = format!("HTTPSampler.{manager}_manager");
+            options.pass(&[name.as_str()]);
+        }
         options.given("HTTPSampler.ipSource", "a source address");
         options.pass(&["HTTPSampler.ipSourceType"]);
         options.given("HTTPSampler.proxyHost", "a proxy of its own");

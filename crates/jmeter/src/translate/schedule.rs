@@ -110,7 +110,7 @@ impl Translator<'_> {
         }
         stages.push(Stage { level: target as f64, over: hold });
         if target == 0 || (rise + hold).is_zero() {
-            self.obstacle(id, "a schedule without threads");
+            return Closed { users: Some(0), ..Closed::default() };
         }
         Closed { stages, ..Closed::default() }
     }
@@ -122,7 +122,7 @@ impl Translator<'_> {
             self.obstacle(id, "a schedule for threads that end by themselves");
         }
         if stages.is_empty() {
-            self.obstacle(id, "a schedule without threads");
+            return Closed { users: Some(0), ..Closed::default() };
         }
         Closed { users: Some(users), stages, ..Closed::default() }
     }

@@ -70,6 +70,8 @@ const FACTS: [(&str, &str, Extractor); 5] = [
 
 /// A script that was read, and the properties that its functions set before it runs.
 pub(super) struct Scripted {
+    /// What its texts set before it.
+    settings: Vec<StepKind>,
     set: Vec<(String, Vec<Piece>)>,
     pub(super) outcome: Outcome,
 }
@@ -99,8 +101,11 @@ impl Translator<'_> {
         reader.pass(&[passed]);
         let source = reader.source(script).to_owned();
         reader.finish();
-        let read = language.and_then(|language| self.read_script(&source, language, place));
-        let (scripted, values) = read.map_err(|what| self.obstacle(id, what)).ok()?;
+        let (read, settings) = self.with_settings(|| {
+            language.and_then(|language| self.read_script(&source, language, place))
+        });
+        let (mut scripted, values) = read.map_err(|what| self.obstacle(id, what)).ok()?;
+        scripted.settings = settings;
         if is_compiled_once && values.iter().any(|value| scripted.outcome.uses(value)) {
             self.obstacle(id, "a variable in a script that is compiled once");
         }
@@ -136,7 +141,7 @@ impl Translator<'_> {
             pieces.push(piece);
         }
         let outcome = script::run(&pieces, language, place, self)?;
-        Ok((Scripted { set, outcome }, values))
+        Ok((Scripted { settings: Vec::new(), set, outcome }, values))
     }
 
     /// The property that a call sets, and to what.
@@ -263,14 +268,14 @@ impl Translator<'_> {
         scripted: &Scripted,
         other: &dyn Fn(&str) -> Option<String>,
     ) -> Vec<StepKind> {
-        let Scripted { set, outcome } = scripted;
+        let Scripted { settings, set, outcome } = scripted;
         let kept = |at: usize| super::names::hidden("kept", 100 * id.number() + at);
         let other = |name: &str| match name.strip_prefix("kept_").map(str::parse) {
             Some(Ok(at)) => Some(kept(at)),
             _ => other(name),
         };
         let own = |source: &str| renamed(source, &other);
-        let mut steps = Vec::new();
+        let mut steps = settings.clone();
         for (name, value) in set {
             steps.extend(self.set_shared(id, name, &expression(value)));
         }

@@ -1,3 +1,4 @@
+use squall_plan::model::StopScope;
 use squall_plan::yaml;
 
 use super::*;
@@ -35,7 +36,7 @@ const TO_SHOP: &str = r#"<stringProp name="HTTPSampler.domain">shop.test</string
 /// A plan's translation as YAML from its scenarios on, and its obstacles with the elements' names.
 fn translated(text: &str) -> (String, Vec<String>) {
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let Translation { plan, obstacles } = translate(&tree, Surroundings::default());
+    let Translation { plan, obstacles, .. } = translate(&tree, Surroundings::default());
     let named =
         |obstacle: &Obstacle| format!("{}: {}", tree.element(obstacle.element).name, obstacle.what);
     let text = yaml::print(&plan, false);
@@ -77,7 +78,10 @@ fn what_has_no_equal_is_an_obstacle() {
         (flag("md5"), "MD5 sums in the place of responses"),
         (flag("novel"), "the property `HTTPSampler.novel`"),
         (string("HTTPSampler.method", "TRACE"), "the method `TRACE`"),
-        (string("HTTPSampler.path", "/${__log(x)}"), "the function `__log`, as it is used there"),
+        (
+            string("HTTPSampler.path", "/${__setProperty(x,y)}"),
+            "the function `__setProperty`, as it is used there",
+        ),
         ("<novel/>".to_owned(), "the tag `novel`"),
     ] {
         assert_eq!(obstacles(&properties, ""), [format!("r: {expected}")]);
@@ -155,6 +159,41 @@ fn what_is_extracted_is_a_variable_that_stays_as_written_until_then() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+#[test]
+fn the_scope_of_all_samples_has_what_a_page_loads() {
+    let of_page = r#"<boolProp name="HTTPSampler.image_parser">true</boolProp>"#;
+    let extractor = |number: &str| {
+        let list =
+            [("refname", "id"), ("regex", "id=(.)"), ("template", "$1$"), ("default", "none")];
+        let of = |(name, value): &(&str, &str)| string(&format!("RegexExtractor.{name}"), value);
+        let texts: String = list.iter().map(of).collect();
+        let number = string("RegexExtractor.match_number", number);
+        let scope = string("Sample.scope", "all");
+        format!(
+            "<RegexExtractor testname=\"id\">{texts}{number}{scope}</RegexExtractor><hashTree/>"
+        )
+    };
+    let assertion = |more: &str| {
+        format!(
+            r#"<ResponseAssertion testname="is 200">
+            <collectionProp name="Asserion.test_strings"><stringProp name="0">200</stringProp></collectionProp>
+            <stringProp name="Assertion.test_field">Assertion.response_code</stringProp>
+            <intProp name="Assertion.test_type">8</intProp><stringProp name="Assertion.scope">all</stringProp>
+            {more}</ResponseAssertion><hashTree/>"#
+        )
+    };
+    let below = extractor("1") + &assertion("");
+    let (text, lacks) = translated(&plan(&request("r", &format!("{TO_SHOP}{of_page}"), &below)));
+    assert_eq!(lacks, [""; 0]);
+    assert_eq!(text.matches(r#""resources": true"#).count(), 3, "{text}");
+    assert_eq!(obstacles(of_page, &extractor("-1")), ["id: the scope `all`"]);
+    let ignores = assertion(r#"<boolProp name="Assertion.assume_success">true</boolProp>"#);
+    assert_eq!(
+        obstacles(of_page, &ignores),
+        ["is 200: resources of a page whose status is ignored"]
+    );
 }
 
 #[test]
@@ -356,7 +395,7 @@ fn functions_become_expressions() {
         assert_eq!(obstacles, [""; 0], "{source}");
         assert!(text.contains(expected), "{expected}\n{text}");
     }
-    for source in ["${__Random(1,2,x)}", "${__time(QQQ)}", "${__counter(TRUE)}"] {
+    for source in ["${__digest(SHA-224,a)}", "${__time(QQQ)}", "${__setProperty(a,b)}"] {
         let path = string("HTTPSampler.path", &format!("/{source}"));
         assert_eq!(obstacles(&path, "").len(), 1, "{source}");
     }
@@ -366,6 +405,130 @@ mod controllers;
 mod scripts;
 
 /// Arguments, as elements have them under a property.
+/// A request that sends a text, with these elements beside it.
+fn sends(text: &str, beside: &str) -> (String, Vec<String>) {
+    let body = format!(
+        r#"{TO_SHOP}<stringProp name="HTTPSampler.method">POST</stringProp><boolProp name="HTTPSampler.postBodyRaw">true</boolProp>
+        <elementProp name="HTTPsampler.Arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">
+        <elementProp name="" elementType="HTTPArgument"><stringProp name="Argument.value">{text}</stringProp></elementProp>
+        </collectionProp></elementProp>"#
+    );
+    translated(&plan(&(request("r", &body, "") + beside)))
+}
+
+#[test]
+fn functions_set_variables_before_the_step_that_calls_them() {
+    let (text, lacks) = sends("${__Random(1,9,x)} ${x} ${__time(/1000, t)}", "");
+    assert_eq!(lacks, [""; 0]);
+    let place = |line: &str| text.find(line).unwrap_or_else(|| panic!("{line}: {text}"));
+    let places = [
+        place(r#""x": "${string(random(1, 9))}""#),
+        place(r#""t": "${string(now())}""#),
+        place(r#""body": "${x} ${x} ${t}""#),
+    ];
+    assert!(places.is_sorted(), "{text}");
+    let (text, lacks) = sends("${__counter(TRUE)} ${__split(a;;b,p,;)} ${p_1} ${p_n} ${p_9}", "");
+    assert_eq!(lacks, [""; 0]);
+    for part in [
+        r#""advance": "step""#,
+        r#""next_row": "turn_1000000""#,
+        r#""p": "${string(\"a;;b\")}""#,
+        r#"split(p, \";\").map(value_0, value_0 == \"\" ? \"?\" : value_0)"#,
+        r#""body": "${turn_1000000.number} ${p} ${(found_0"#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let late = r#"<RegexExtractor testname="id"><stringProp name="RegexExtractor.refname">id</stringProp>
+        <stringProp name="RegexExtractor.regex">(.)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
+        <stringProp name="RegexExtractor.default">${__Random(1,9,x)}</stringProp></RegexExtractor><hashTree/>"#;
+    assert_eq!(obstacles("", late), ["id: the variable `x`, which a function sets there"]);
+}
+
+#[test]
+fn rows_that_are_alike_are_known_and_main_threads_have_the_first() {
+    let file = std::env::temp_dir().join(format!("squall-rows-{}.csv", std::process::id()));
+    std::fs::write(&file, "2,1,x\n3,1,x\n\nnever,read\n").expect("a temporary file");
+    let name = file.display().to_string();
+    let (text, lacks) = sends(&format!("a${{__CSVRead({name},2)}}b${{__CSVRead({name},9)}}c"), "");
+    assert_eq!(lacks, [""; 0]);
+    assert!(text.contains(r#""body": "axbc""#), "{text}");
+    let (text, lacks) = sends("a${__CSVRead(/never/there.csv,0)}b", "");
+    assert!(lacks.is_empty() && text.contains(r#""body": "ab""#), "{lacks:?} {text}");
+    let (_, lacks) = sends(&format!("${{__CSVRead({name},0)}}"), "");
+    assert_eq!(lacks, ["r: the function `__CSVRead`, as it is used there"]);
+    let of_threads = r#"<stringProp name="ThreadGroup.num_threads">"#;
+    let whole = plan(&request("r", TO_SHOP, ""));
+    let whole =
+        whole.replace(&format!("{of_threads}2"), &format!("{of_threads}${{__CSVRead({name},0)}}"));
+    let (text, lacks) = translated(&whole);
+    assert!(lacks.is_empty() && text.contains(r#""users": 2"#), "{lacks:?} {text}");
+    let _ = std::fs::remove_file(&file);
+}
+
+#[test]
+fn what_jmeter_does_not_send_or_look_at_is_not_refused() {
+    let file = |kind: &str| {
+        format!(
+            r#"<stringProp name="HTTPSampler.method">POST</stringProp>
+            <elementProp name="HTTPsampler.Files" elementType="HTTPFileArgs"><collectionProp name="HTTPFileArgs.files">
+            <elementProp name="a" elementType="HTTPFileArg"><stringProp name="File.path">a</stringProp>
+            <stringProp name="File.paramname">f</stringProp><stringProp name="File.mimetype">{kind}</stringProp></elementProp>
+            </collectionProp></elementProp>"#
+        )
+    };
+    let sent = |more: &str, below: &str| {
+        let whole = plan(&request("r", &format!("{TO_SHOP}{more}"), below));
+        let (text, lacks) = translated(&whole);
+        assert_eq!(lacks, [""; 0], "{more}");
+        text
+    };
+    assert!(sent(&file(""), "").contains("fail("));
+    let java = file("text/plain") + &string("HTTPSampler.implementation", "Java");
+    let java = sent(&java, "");
+    assert!(java.contains(r#""transfer_encoding": "binary""#), "{java}");
+    let headers = |name: &str, value: &str| {
+        format!(
+            r#"<HeaderManager testname="h"><collectionProp name="HeaderManager.headers">
+            <elementProp name="" elementType="Header"><stringProp name="Header.name">{name}</stringProp>
+            <stringProp name="Header.value">{value}</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>
+            <CounterConfig testname="n"><stringProp name="CounterConfig.name">n</stringProp></CounterConfig><hashTree/>"#
+        )
+    };
+    assert!(sent("", &headers("Host", "${n}.test")).contains(r#""Host": "${n}.test""#));
+    let port = string("HTTPSampler.port", "81");
+    assert!(sent(&port, &headers("Host", "${n}")).contains(r#"string(n) + \":81\""#));
+    assert!(!sent("", &headers("", "nothing")).contains("nothing"));
+    let beyond = r#"<RegexExtractor testname="id"><stringProp name="RegexExtractor.refname">id</stringProp>
+        <stringProp name="RegexExtractor.regex">id</stringProp><stringProp name="RegexExtractor.template">a$1$</stringProp>
+        </RegexExtractor><hashTree/>"#;
+    assert!(sent("", beyond).contains(r#"\"anull\""#) || sent("", beyond).contains("null"));
+    let assertion = r#"<JSONPathAssertion testname="j"><stringProp name="JSON_PATH"></stringProp></JSONPathAssertion><hashTree/>"#;
+    assert!(sent("", assertion).contains(r#""expr": "false""#));
+}
+
+#[test]
+fn variables_are_found_by_names_that_the_run_makes() {
+    let beside = r#"<CounterConfig testname="n"><stringProp name="CounterConfig.start">1</stringProp>
+        <stringProp name="CounterConfig.incr">1</stringProp><stringProp name="CounterConfig.name">n</stringProp></CounterConfig><hashTree/>
+        <Arguments testname="v"><collectionProp name="Arguments.arguments">
+        <elementProp name="d1" elementType="Argument"><stringProp name="Argument.name">d1</stringProp><stringProp name="Argument.value">5</stringProp></elementProp>
+        <elementProp name="d2" elementType="Argument"><stringProp name="Argument.name">d2</stringProp><stringProp name="Argument.value"></stringProp></elementProp>
+        </collectionProp></Arguments><hashTree/>"#;
+    let sent = |text: &str| {
+        let (plan, lacks) = sends(text, beside);
+        assert_eq!(lacks, [""; 0], "{text}");
+        let body = plan.lines().find(|line| line.contains(r#""body":"#)).expect("a body");
+        body.trim().trim_start_matches(r#""body": "#).trim_end_matches(',').to_owned()
+    };
+    let by_name = sent("${__V(d${n})}");
+    assert!(by_name.contains(r#"{\"d1\": \"5\", \"d2\": \"\"}"#), "{by_name}");
+    assert_eq!(sent("${__V(d1)} ${__V(d3)} ${__V(d3,x)}"), r#""5 d3 x""#);
+    assert_eq!(sent("${__isVarDefined(d2)} ${__isVarDefined(d3)}"), r#""true false""#);
+    assert!(sent("${__RandomFromMultipleVars(d1|d2)}").contains(r#"[[\"5\"]]"#));
+    assert_eq!(sent("a${__RandomFromMultipleVars(d2|d3)}"), r#""a""#);
+    assert_eq!(sent("${__P(none,${n})}"), r#""${string(n)}""#);
+}
+
 fn arguments(name: &str, pairs: &[(&str, &str)]) -> String {
     let of_pair = |(name, value): &(&str, &str)| {
         let inner = string("Argument.name", name) + &string("Argument.value", value);
@@ -435,6 +598,7 @@ fn what_is_no_number_of_a_group_is_0() {
     ));
     assert_eq!(obstacles, [""; 0]);
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let Translation { plan, obstacles } = translate(&tree, Surroundings::default());
-    assert_eq!((plan.scenarios.len(), obstacles.len()), (0, 1), "nobody loops: {obstacles:?}");
+    let Translation { plan, obstacles, .. } = translate(&tree, Surroundings::default());
+    assert_eq!((plan.scenarios.len(), obstacles.len()), (1, 0), "nobody loops: {obstacles:?}");
+    assert!(matches!(plan.scenarios[0].steps[0].kind, StepKind::Stop(StopScope::User)));
 }

@@ -10,7 +10,7 @@ use crate::text::{Part, Text};
 use crate::tree::ElementId;
 
 /// Variables that JMeter sets itself.
-const OF_JMETER: [&str; 4] = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
+pub(super) const OF_JMETER: [&str; 4] = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
 
 /// The number of a thread within its group, from 1.
 pub(super) const THREAD: &str = "user + 1";

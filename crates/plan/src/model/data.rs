@@ -75,12 +75,14 @@ pub struct Csv {
     /// Whether rows may have more fields than there are columns, which are left out, or fewer, of which the
     /// others are null. A line without anything in it is then an end of the file.
     pub ragged: bool,
+    /// The encoding of the file, by a label of the WHATWG Encoding Standard; `None`: UTF-8.
+    pub charset: Option<String>,
 }
 
 impl Default for Csv {
     fn default() -> Self {
-        let columns = None;
-        Csv { delimiter: b',', columns, skip_header: false, quotes: true, ragged: false }
+        let (columns, charset) = (None, None);
+        Csv { delimiter: b',', columns, skip_header: false, quotes: true, ragged: false, charset }
     }
 }
 
@@ -173,6 +175,10 @@ impl Csv {
         let about = "Whether rows may have more fields than there are columns, which are left out, or fewer, of which \
                      the others are null; an empty line is then an end of the file.";
         keys.key::<Bool>(&mut self.ragged, Key::new("ragged", about));
+        let about = "The encoding of the file, such as `gbk` or `iso-8859-1` (a label of the WHATWG Encoding Standard); \
+                     with one it has at most 8 MiB.";
+        let key = Key { default: Some("utf-8"), ..Key::new("charset", about) };
+        keys.key::<Maybe<Text>>(&mut self.charset, key);
     }
 }
 

@@ -30,6 +30,9 @@ record! {
         /// Whether it is also looked for in the responses that redirect: where the last one has nothing, the first
         /// that has it counts.
         pub redirects: bool,
+        /// Whether it is also looked for in what the page loads: where the page has nothing, the first that has it, in
+        /// the order of the page, counts. Until all is there it is the default, which it then must have.
+        pub resources: bool,
     }
     first(this, keys) {
         keys.union(&mut this.from, true);
@@ -329,6 +332,8 @@ record! {
         pub warn: bool,
         /// Whether the responses that redirect must pass it, too.
         pub redirects: bool,
+        /// Whether what the page loads must pass it, too.
+        pub resources: bool,
     }
 }
 
@@ -361,7 +366,8 @@ impl Short for Check {
         Check { expr, ..Check::default() }
     }
     fn short(&self) -> Option<Expr> {
-        (self.name.is_none() && !self.warn && !self.redirects).then(|| self.expr.clone())
+        let is_alone = self.name.is_none() && !self.warn && !self.redirects && !self.resources;
+        is_alone.then(|| self.expr.clone())
     }
 }
 

@@ -52,7 +52,7 @@ session: per_iteration
 max_names: 50
 warmup: 30s
 seed: 7
-data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b], skip_header: true, quotes: false, ragged: true, at_end: eof}, n: {numbers: {from: 5, to: 9, step: 2}, advance: step}}
+data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b], skip_header: true, quotes: false, ragged: true, charset: gbk, at_end: eof}, n: {numbers: {from: 5, to: 9, step: 2}, advance: step}}
 setup:
   - get: /token
     extract: {key: {json: $.key}}

@@ -10,7 +10,7 @@ use super::{GroupSample, RequestSample, SamplePart};
 use crate::parquet::Cell;
 
 /// A row.
-type Cells<'s> = [Cell<'s>; 17];
+pub(super) type Cells<'s> = [Cell<'s>; 17];
 
 /// The first line.
 pub(super) const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";

@@ -3,6 +3,7 @@
 
 mod columns;
 mod jtl;
+mod jtl_xml;
 #[cfg(test)]
 mod tests;
 
@@ -116,6 +117,8 @@ pub enum SampleFormat {
     Csv,
     /// The same with the columns of JMeter's results.
     Jtl,
+    /// JMeter's results as XML.
+    JtlXml,
     /// The columns of CSV, as Parquet.
     Parquet,
 }
@@ -130,6 +133,14 @@ impl SampleFormat {
             _ => None,
         }
     }
+
+    /// What stands at the end of a file of this form, and has to go before more is written.
+    pub fn end(self) -> &'static str {
+        match self {
+            SampleFormat::JtlXml => jtl_xml::TAIL,
+            SampleFormat::Csv | SampleFormat::Jtl | SampleFormat::Parquet => "",
+        }
+    }
 }
 
 /// Writes samples.
@@ -138,6 +149,7 @@ pub struct SampleWriter<W: Write + Send>(Form<W>);
 enum Form<W: Write + Send> {
     Csv(W),
     Jtl(W),
+    JtlXml(W),
     Parquet(Box<Table<W>>),
 }
 
@@ -153,13 +165,16 @@ impl<W: Write + Send> SampleWriter<W> {
     /// # Errors
     /// It cannot be written.
     pub fn new(format: SampleFormat, mut to: W) -> io::Result<SampleWriter<W>> {
-        if format == SampleFormat::Jtl {
-            writeln!(to, "{}", jtl::HEAD)?;
+        match format {
+            SampleFormat::Jtl => writeln!(to, "{}", jtl::HEAD)?,
+            SampleFormat::JtlXml => write!(to, "{}", jtl_xml::HEAD)?,
+            SampleFormat::Csv | SampleFormat::Parquet => {}
         }
         SampleWriter::going_on(format, to)
     }
 
-    /// Goes on with a file of a form that has samples already; only JTL is made so.
+    /// Goes on with a file of a form that has samples already; only JTL is made so, as XML without its end
+    /// ([`SampleFormat::end`]).
     ///
     /// # Errors
     /// It cannot be written.
@@ -171,6 +186,7 @@ impl<W: Write + Send> SampleWriter<W> {
                 Form::Csv(to)
             }
             SampleFormat::Jtl => Form::Jtl(to),
+            SampleFormat::JtlXml => Form::JtlXml(to),
             SampleFormat::Parquet => Form::Parquet(Box::new(Table::new(to, &COLUMNS)?)),
         }))
     }
@@ -189,17 +205,24 @@ impl<W: Write + Send> SampleWriter<W> {
                     .map(|(number, part)| jtl::part(sample, number, part))
                     .try_for_each(|row| line(to, &row))
             }
+            Form::JtlXml(to) => {
+                let parts = sample.parts.iter().enumerate();
+                let parts: Vec<_> =
+                    parts.map(|(number, part)| jtl::part(sample, number, part)).collect();
+                jtl_xml::write(to, &jtl::cells(sample), &parts)
+            }
             Form::Parquet(table) => table.add(cells(sample)),
         }
     }
 
-    /// Writes a group, in the forms that have groups: JTL.
+    /// Writes a group, in the forms that have groups: those of JTL.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn write_group(&mut self, group: &GroupSample<'_>) -> io::Result<()> {
         match &mut self.0 {
             Form::Jtl(to) => line(to, &jtl::group(group)),
+            Form::JtlXml(to) => jtl_xml::write(to, &jtl::group(group), &[]),
             Form::Csv(_) | Form::Parquet(_) => Ok(()),
         }
     }
@@ -210,7 +233,7 @@ impl<W: Write + Send> SampleWriter<W> {
     /// It cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
-            Form::Csv(to) | Form::Jtl(to) => to.flush(),
+            Form::Csv(to) | Form::Jtl(to) | Form::JtlXml(to) => to.flush(),
             Form::Parquet(_) => Ok(()),
         }
     }
@@ -222,6 +245,10 @@ impl<W: Write + Send> SampleWriter<W> {
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
             Form::Csv(mut to) | Form::Jtl(mut to) => to.flush(),
+            Form::JtlXml(mut to) => {
+                to.write_all(jtl_xml::TAIL.as_bytes())?;
+                to.flush()
+            }
             Form::Parquet(table) => table.finish(),
         }
     }

@@ -108,7 +108,7 @@ fn jtl_has_the_requests_of_a_sample_and_groups() {
     let mut out = Vec::new();
     let mut writer = SampleWriter::going_on(SampleFormat::Jtl, &mut out).expect("memory");
     writer.write(&sample).expect("memory");
-    [group, nothing].iter().for_each(|group| writer.write_group(group).expect("memory"));
+    [&group, &nothing].iter().for_each(|group| writer.write_group(group).expect("memory"));
     writer.finish().expect("memory");
     let expected = [
         "1700000000123,12,\"GET /a, \"\"b\"\"\",200,OK,buyer 2-5,text,true,,70,35,3,5,http://shop.example/a,12,0,3",
@@ -118,6 +118,38 @@ fn jtl_has_the_requests_of_a_sample_and_groups() {
         "1700000000123,20,buy,200,OK,buyer 1-5,,true,,7,8,3,5,null,0,0,0",
     ];
     assert_eq!(String::from_utf8(out).expect("text").lines().collect::<Vec<_>>(), expected);
+    let mut out = Vec::new();
+    let mut writer = SampleWriter::new(SampleFormat::JtlXml, &mut out).expect("memory");
+    writer.write(&sample).expect("memory");
+    writer.write(&lost()).expect("memory");
+    [group, nothing].iter().for_each(|group| writer.write_group(group).expect("memory"));
+    writer.finish().expect("memory");
+    let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testResults version="1.2">
+<httpSample t="12" it="0" lt="12" ct="3" ts="1700000000123" s="true" lb="GET /a, &quot;b&quot;" rc="200" rm="OK" tn="buyer 2-5" dt="text" by="70" sby="35" ng="3" na="5">
+  <httpSample t="5" it="0" lt="4" ct="0" ts="1700000000123" s="true" lb="GET /a, &quot;b&quot;-0" rc="302" rm="Found" tn="buyer 2-5" dt="text" by="30" sby="20" ng="3" na="5">
+    <java.net.URL>http://shop.example/old</java.net.URL>
+  </httpSample>
+  <httpSample t="5" it="0" lt="4" ct="0" ts="1700000000130" s="true" lb="GET /a, &quot;b&quot;-1" rc="302" rm="Found" tn="buyer 2-5" dt="text" by="30" sby="20" ng="3" na="5">
+    <java.net.URL></java.net.URL>
+  </httpSample>
+  <java.net.URL>http://shop.example/a</java.net.URL>
+</httpSample>
+<httpSample t="1000" it="0" lt="0" ct="0" ts="1700000000123" s="false" lb="GET /b" rc="Non HTTP response code: timeout" rm="" tn="buyer 1-5" dt="text" by="70" sby="35" ng="3" na="5">
+  <assertionResult>
+    <name>timeout</name>
+    <failure>true</failure>
+    <error>false</error>
+    <failureMessage>timeout: after 1 s&#10;�[2J</failureMessage>
+  </assertionResult>
+  <java.net.URL>http://shop.example/a</java.net.URL>
+</httpSample>
+<sample t="20" it="0" lt="0" ct="0" ts="1700000000123" s="false" lb="buy" rc="" rm="Number of samples in transaction : 3, number of failing samples : 1" tn="buyer 1-5" dt="" by="7" sby="8" ng="3" na="5"/>
+<sample t="20" it="0" lt="0" ct="0" ts="1700000000123" s="true" lb="buy" rc="200" rm="OK" tn="buyer 1-5" dt="" by="7" sby="8" ng="3" na="5"/>
+
+</testResults>
+"#;
+    assert_eq!(String::from_utf8(out).expect("text"), expected);
 }
 
 #[test]

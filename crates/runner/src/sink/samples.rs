@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter};
-use std::path::PathBuf;
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
 
 use squall_engine::{Exchange, Hop, SeenGroup, Which};
 use squall_report::{GroupSample, RequestSample, Run, SampleFormat, SamplePart, SampleWriter};
@@ -35,10 +35,10 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// JTL with rows for groups and for the requests that redirects took, behind the sample's own; what is in the file
-    /// already stays there.
-    pub fn in_full(path: impl Into<PathBuf>) -> Samples {
-        Samples { has_parts: true, goes_on: true, ..Samples::new(path, SampleFormat::Jtl) }
+    /// A form of JTL with rows for groups and for the requests that redirects took, behind the sample's own or within
+    /// it; what is in the file already stays there.
+    pub fn in_full(path: impl Into<PathBuf>, format: SampleFormat) -> Samples {
+        Samples { has_parts: true, goes_on: true, ..Samples::new(path, format) }
     }
 
     /// To this file, which is overwritten.
@@ -144,10 +144,25 @@ impl Samples {
     }
 }
 
+/// A file that goes on where what is in it ended, without what stands at its end.
+fn reopened(path: &Path, end: &str) -> io::Result<File> {
+    let mut file = File::options().append(true).read(true).create(true).open(path)?;
+    let length = file.metadata()?.len();
+    if let Some(rest) = length.checked_sub(end.len() as u64).filter(|_| !end.is_empty()) {
+        let mut last = vec![0; end.len()];
+        file.seek(SeekFrom::Start(rest))?;
+        file.read_exact(&mut last)?;
+        if last == end.as_bytes() {
+            file.set_len(rest)?;
+        }
+    }
+    Ok(file)
+}
+
 impl Sink for Samples {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
         let file = match self.goes_on {
-            true => File::options().append(true).create(true).open(&self.path)?,
+            true => reopened(&self.path, self.format.end())?,
             false => File::create(&self.path)?,
         };
         let is_new = file.metadata()?.len() == 0;

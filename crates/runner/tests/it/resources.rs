@@ -152,6 +152,37 @@ fn a_resource_that_fails_fails_the_group_of_its_page() {
     }
 }
 
+/// Checks and extracts that look at what the page loads: the page goes first, then what it names first.
+#[test]
+fn what_a_page_loads_is_looked_at_where_the_plan_says_so() {
+    let peer = site(&[
+        ("/", HTML, "<link rel=stylesheet href=/a.css><script src=/b.js></script>x=0 page"),
+        ("/a.css", CSS, "id=1 x=1"),
+        ("/b.js", "Content-Type: text/javascript", "id=2 x=2 late=2"),
+        ("/0/1/2/none/none", HTML, "page"),
+    ]);
+    let steps = "
+      - get: /
+        resources: true
+        extract:
+          x: {regex: 'x=(.)', resources: true, default: none}
+          id: {regex: 'id=(.)', resources: true, default: none}
+          late: {regex: 'late=(.)', resources: true, default: none}
+          never: {regex: 'never=(.)', resources: true, default: none}
+          of_page: {regex: 'id=(.)', default: none}
+        check:
+          - {expr: 'body.contains(\"page\")'}
+          - {expr: '!body.contains(\"late\")', resources: true}
+          - {expr: 'status == 200', resources: true}
+      - get: /${x}/${id}/${late}/${never}/${of_page}";
+    let json = Steps::one(&peer.url(), steps).run(End::Failed);
+    assert_eq!(paths(&peer), ["/", "/0/1/2/none/none", "/a.css", "/b.js"]);
+    assert_eq!(kinds(&json), r#"{"check":1}"#);
+    let errors = |name: &str| json["requests"][name]["errors"].to_string();
+    assert_eq!([errors("GET / (style)"), errors("GET / (script)")], ["0", "1"]);
+    assert_eq!(json["groups"]["GET /"]["errors"].as_u64(), Some(1));
+}
+
 #[test]
 fn as_many_as_the_limit_are_loaded_at_the_same_time() {
     const PAGE: &str = "<img src=/1><img src=/2><img src=/3><img src=/4><img src=/5><img src=/6>";

@@ -8,7 +8,7 @@ use squall_plan::template::BoundTemplate;
 
 use super::headers::has_header;
 use crate::program::compile::Compiler;
-use crate::program::ops::{BodyOp, FromOp, NameOp, RequestOp, ResourcesOp, UrlOp};
+use crate::program::ops::{BodyOp, FromOp, NameOp, PostOp, RequestOp, ResourcesOp, UrlOp};
 
 /// Most redirects of a resource, unless the page may follow more: as browsers have it.
 const RESOURCE_REDIRECTS: u32 = 20;
@@ -32,7 +32,19 @@ impl<'p> Compiler<'p> {
             return None;
         }
         let group = self.row_place(RowKind::Group);
-        let mut op = |reads_body| {
+        // What looks at the page looks at these, too, as far as the plan says so.
+        let post = |compiler: &mut Self| {
+            compiler.noticed = Default::default();
+            let extracts = request.extract.iter().filter(|extract| extract.resources);
+            let checks = request.check.iter().filter(|check| check.resources);
+            let post = compiler.post(extracts, checks)?;
+            let noticed = std::mem::take(&mut compiler.noticed);
+            let reads_body = noticed.body || post.iter().any(PostOp::reads_body);
+            Some((post, reads_body, !noticed.status))
+        };
+        let mut op = |names_others: bool| {
+            let (post, reads_body, status_errors) = post(self)?;
+            let reads_body = reads_body || names_others;
             let headers = match resources.headers {
                 true => self.headers(request, follows)?,
                 false => self.inherited_headers(Vec::new(), &|_| false)?,
@@ -63,8 +75,8 @@ impl<'p> Compiler<'p> {
                 capture: None,
                 retry_stale: self.retries_stale(request),
                 counted: true,
-                status_errors: true,
-                post: Vec::new(),
+                status_errors,
+                post,
                 resources: None,
             })
         };

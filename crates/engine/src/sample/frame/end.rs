@@ -103,7 +103,13 @@ impl Frame<'_> {
         }
         strand.due = self.end;
         let end = Moment { ready: self.end, seen: self.end.max(self.exchange_from) };
-        Sampled { failed: sample.error.is_some(), end, name, found: self.found }
+        Sampled {
+            failed: sample.error.is_some(),
+            end,
+            name,
+            found: self.found,
+            on_the_way: self.on_the_way,
+        }
     }
 
     /// From a moment to the end, in ns.

@@ -7,11 +7,12 @@ use std::cell::OnceCell;
 
 use squall_extract::{Body, Documents, Limits};
 use squall_metrics::{PHASES, Phases, Verdict};
+use squall_plan::expr::Slot;
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use crate::long_body::FoundAhead;
 use crate::parts::trace_context::TraceId;
-use crate::post::{self, AssertionResult, Observation, OnTheWay};
+use crate::post::{self, AssertionResult, Observation, OnTheWay, Placed};
 use crate::program::{self, CheckOp, PostOp, RequestOp};
 use crate::record::Outstanding;
 use crate::sample::connections::Place;
@@ -97,7 +98,7 @@ pub(crate) struct Frame<'w> {
     /// From the arrival of the last byte until it was read, in ns, where the kernel said so.
     receive_delay: Option<u64>,
     result: AssertionResult,
-    /// What extracts found in responses that led on.
+    /// What extracts found in responses that led on; of a resource, in what it is.
     on_the_way: OnTheWay,
     copy: Option<Box<Copy>>,
     /// The bounds of a request whose user decides some of them.
@@ -328,9 +329,18 @@ impl<'w> Frame<'w> {
         if post.is_empty() {
             return;
         }
+        if self.wanted.is_of_page {
+            let mut ahead = ahead.into_iter();
+            let all = post.iter().enumerate();
+            let all = all.map(|(place, op)| (place, op, ahead.next().flatten()));
+            return self.look(response, kept, captured, all);
+        }
         let before = std::mem::take(&mut self.on_the_way);
         self.with_reply(response, kept, captured, |frame, reply| {
-            frame.process(reply, post, ahead, before);
+            let sought = frame.process(reply, post, ahead, before);
+            if let Some(found) = &mut frame.found {
+                found.sought = sought;
+            }
         });
     }
 
@@ -341,10 +351,20 @@ impl<'w> Frame<'w> {
         kept: u64,
         post: &[PostOp],
     ) {
-        if !post::looks_on_the_way(post) {
-            return;
+        if post::looks_on_the_way(post) {
+            self.look(response, kept, "", post::of_redirects(post));
         }
-        self.with_reply(response, kept, "", |frame, reply| {
+    }
+
+    /// Looks at a response that is not the reply of the user's own request.
+    fn look<'p>(
+        &mut self,
+        response: &Response<'_>,
+        kept: u64,
+        captured: &str,
+        post: impl Iterator<Item = Placed<'p>>,
+    ) {
+        self.with_reply(response, kept, captured, |frame, reply| {
             let Frame { worker, user, copy, result, on_the_way, .. } = frame;
             post::on_the_way(&worker.program, user, reply, post, on_the_way, result, |seen| {
                 observe(worker, copy, seen);
@@ -404,11 +424,11 @@ impl<'w> Frame<'w> {
         post: &[PostOp],
         ahead: FoundAhead,
         before: OnTheWay,
-    ) {
+    ) -> Vec<Slot> {
         let Frame { worker, user, copy, result, .. } = self;
         post::process(&worker.program, user, reply, post, (ahead, before), result, |seen| {
             observe(worker, copy, seen);
-        });
+        })
     }
 
     /// Latency up to now, in ms.
