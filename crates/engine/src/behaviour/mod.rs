@@ -10,6 +10,7 @@ mod parallel;
 mod resources;
 mod stretch;
 mod waits;
+mod write;
 
 use std::rc::Rc;
 

@@ -24,6 +24,7 @@ impl<'p> Stretch<'_, 'p> {
             Op::Request(request) => return self.request(request, now),
             Op::Exec(exec) => return Some(Next::Go(Task::Exec(exec))),
             Op::Look(look) => self.look(look, now),
+            Op::Write(write) => self.write(write),
             Op::Parallel(parallel) => return Some(Next::Go(Task::Parallel(parallel))),
             Op::Think(think) => return Some(self.think(think, now)),
             Op::ThinkOfUser(template) => {

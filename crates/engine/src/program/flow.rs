@@ -81,6 +81,10 @@ impl<'c, 'p> Flow<'c, 'p> {
                 let op = self.compiler.look(look);
                 self.ops.extend(op.map(|op| Op::Look(Box::new(op))));
             }
+            StepKind::Write(write) => {
+                let op = self.compiler.write(write);
+                self.ops.extend(op.map(|op| Op::Write(Box::new(op))));
+            }
             StepKind::Think(think) => self.ops.extend(self.compiler.think(think)),
             StepKind::Group { name, tags, think_time, steps } => {
                 let around = self.compiler.put_on(tags);

@@ -53,7 +53,7 @@ pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp, FromOp,
     HeaderOp, JsonOp, Limits, LookOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp,
-    ResourcesOp, UrlOp,
+    ResourcesOp, UrlOp, WriteOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;
@@ -166,6 +166,7 @@ pub(crate) enum Op {
     Request(Box<RequestOp>),
     Exec(Box<ExecOp>),
     Look(Box<LookOp>),
+    Write(Box<WriteOp>),
     Think(Think),
     /// A wait that the user's variables decide.
     ThinkOfUser(BoundTemplate),

@@ -327,6 +327,15 @@ pub(crate) struct LookOp {
     pub post: Vec<PostOp>,
 }
 
+/// A text that is written to a file.
+#[derive(Debug)]
+pub(crate) struct WriteOp {
+    pub file: PathBuf,
+    pub text: BoundTemplate,
+    /// Whether it is added to what is there.
+    pub append: bool,
+}
+
 /// A cookie to set.
 #[derive(Debug)]
 pub(crate) struct CookieOp {

@@ -72,6 +72,7 @@ impl Display for Line<'_> {
         match op {
             Op::Request(request) => show_request(f, request, program),
             Op::Exec(exec) => write!(f, "exec {}", program.row_name(exec.name)),
+            Op::Write(write) => write!(f, "write to {}", write.file.display()),
             Op::Look(look) => write!(f, "look, {}", Counted(&look.post)),
             Op::Think(think) => write!(f, "think {think:?}"),
             Op::ThinkOfUser(_) => write!(f, "think, as the user's variables say"),

@@ -1,7 +1,8 @@
 //! Elements with scripts: what these come to, as steps before and after a sample, as checks, and as samples.
 
-use squall_plan::model::{Check, Extract, Extractor, Json, Request, StepKind, Thinking};
+use squall_plan::model::{Check, Extract, Extractor, Json, Request, StepKind, Thinking, Write};
 use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
 
 use super::script::{self, Does, Effect, Kind, Language, Outcome, Place, Script, renamed};
 use super::texts::{Piece, expression, quoted};
@@ -68,11 +69,9 @@ const FACTS: [(&str, &str, Extractor); 5] = [
     ("duration", "reply_4", Extractor::Duration),
 ];
 
-/// A script that was read, and the properties that its functions set before it runs.
+/// A script that was read, and what the functions in its text do before it runs.
 pub(super) struct Scripted {
-    /// What its texts set before it.
-    settings: Vec<StepKind>,
-    set: Vec<(String, Vec<Piece>)>,
+    before: Vec<StepKind>,
     pub(super) outcome: Outcome,
 }
 
@@ -102,10 +101,10 @@ impl Translator<'_> {
         let source = reader.source(script).to_owned();
         reader.finish();
         let (read, settings) = self.with_settings(|| {
-            language.and_then(|language| self.read_script(&source, language, place))
+            language.and_then(|language| self.read_script(id, &source, language, place))
         });
         let (mut scripted, values) = read.map_err(|what| self.obstacle(id, what)).ok()?;
-        scripted.settings = settings;
+        scripted.before.splice(0..0, settings);
         if is_compiled_once && values.iter().any(|value| scripted.outcome.uses(value)) {
             self.obstacle(id, "a variable in a script that is compiled once");
         }
@@ -115,20 +114,21 @@ impl Translator<'_> {
     /// A script, and the values that the run puts into it.
     fn read_script(
         &self,
+        id: ElementId,
         source: &str,
         language: Language,
         place: Place,
     ) -> Result<(Scripted, Vec<String>), String> {
         let text =
             Text::parse(source, &functions::is_function).unwrap_or_else(|_| Text::literal(source));
-        let (mut pieces, mut set, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut pieces, mut before, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for part in &text.parts {
             let piece = match part {
                 Part::Literal(text) => Piece::Text(text.clone()),
                 Part::Variable(name) => self.variable(name)?,
-                Part::Call(call) => match self.set_property(call)? {
-                    Some(property) => {
-                        set.push(property);
+                Part::Call(call) => match self.deed(id, call)? {
+                    Some(deed) => {
+                        before.push(deed);
                         continue;
                     }
                     None => self.call(call)?,
@@ -141,24 +141,43 @@ impl Translator<'_> {
             pieces.push(piece);
         }
         let outcome = script::run(&pieces, language, place, self)?;
-        Ok((Scripted { settings: Vec::new(), set, outcome }, values))
+        Ok((Scripted { before, outcome }, values))
     }
 
-    /// The property that a call sets, and to what.
+    /// What a call does that is made for what it does, and gives nothing that a script would see.
     ///
     /// # Errors
     /// What of it has no equal.
-    fn set_property(&self, call: &Call) -> Result<Option<(String, Vec<Piece>)>, String> {
-        if call.name != "__setProperty" {
-            return Ok(None);
-        }
+    fn deed(&self, id: ElementId, call: &Call) -> Result<Option<StepKind>, String> {
         let unknown = || format!("the function `{}`, as it is used there", call.name);
-        let [name, value, rest @ ..] = call.parameters.as_slice() else { return Err(unknown()) };
-        if rest.iter().any(|rest| !matches!(rest.as_literal().map(str::trim), Some("" | "false"))) {
-            return Err(unknown());
+        let [first, second, rest @ ..] = call.parameters.as_slice() else { return Ok(None) };
+        let rest: Option<Vec<&str>> = rest.iter().map(|rest| rest.as_literal()).collect();
+        let rest: Option<Vec<String>> =
+            rest.map(|rest| rest.iter().map(|text| text.trim().to_ascii_lowercase()).collect());
+        let rest: Option<Vec<&str>> =
+            rest.as_ref().map(|rest| rest.iter().map(String::as_str).collect());
+        match (call.name.as_str(), rest.as_deref()) {
+            ("__setProperty", Some([] | ["" | "false"])) => {
+                let name = first.as_literal().ok_or_else(unknown)?.trim();
+                let value = expression(&self.parameter(second)?);
+                self.set_shared(id, name, &value).ok_or_else(unknown).map(Some)
+            }
+            ("__StringToFile", Some([] | [_] | [_, "" | "utf-8"])) => {
+                let file = self.parameter(first)?;
+                let file = super::texts::literal(&file).ok_or_else(unknown)?.trim();
+                // A `\n` is the end of a line.
+                let text = self.parameter(second)?.into_iter().map(|piece| match piece {
+                    Piece::Text(text) => Piece::Text(text.replace("\\n", "\n")),
+                    value => value,
+                });
+                let append = rest.iter().flatten().next().is_none_or(|flag| *flag != "false");
+                let text = self.template_of(id, &text.collect::<Vec<_>>());
+                let write = Write { file: Template::text(file), text, append };
+                Ok(Some(StepKind::Write(Box::new(write))))
+            }
+            ("__setProperty" | "__StringToFile", _) => Err(unknown()),
+            _ => Ok(None),
         }
-        let name = name.as_literal().ok_or_else(unknown)?.trim().to_owned();
-        Ok(Some((name, self.parameter(value)?)))
     }
 
     /// What the scripts do that come before a sample.
@@ -268,17 +287,14 @@ impl Translator<'_> {
         scripted: &Scripted,
         other: &dyn Fn(&str) -> Option<String>,
     ) -> Vec<StepKind> {
-        let Scripted { settings, set, outcome } = scripted;
+        let Scripted { before, outcome } = scripted;
         let kept = |at: usize| super::names::hidden("kept", 100 * id.number() + at);
         let other = |name: &str| match name.strip_prefix("kept_").map(str::parse) {
             Some(Ok(at)) => Some(kept(at)),
             _ => other(name),
         };
         let own = |source: &str| renamed(source, &other);
-        let mut steps = settings.clone();
-        for (name, value) in set {
-            steps.extend(self.set_shared(id, name, &expression(value)));
-        }
+        let mut steps = before.clone();
         for (at, source) in outcome.kept.iter().enumerate() {
             self.hold(&kept(at));
             steps.push(self.set(id, &kept(at), &own(source)));

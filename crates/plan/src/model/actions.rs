@@ -159,3 +159,18 @@ record! {
         }
     }
 }
+
+record! {
+    /// A text that is written to a file.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Write as "a write step" {
+        /// The file, relative to the working directory; its path is known before the run.
+        #[key(required "write")]
+        pub file: Template,
+        /// The text.
+        #[key(required)]
+        pub text: Template,
+        /// Whether it is added to what is there; otherwise the file is made anew.
+        pub append: bool,
+    }
+}

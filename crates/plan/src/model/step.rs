@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::actions::{Cookie, Exec, Look, Metric, StopScope};
+use super::actions::{Cookie, Exec, Look, Metric, StopScope, Write};
 use super::paced::{Pace, Passes, ThinkTime};
 use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
 use super::tags::{Tagged, Tags};
@@ -116,6 +116,8 @@ pub enum StepKind {
     Exec(Box<Exec>),
     /// Look at a text as at a response.
     Look(Box<Look>),
+    /// Write a text to a file.
+    Write(Box<Write>),
 }
 
 impl Union for StepKind {
@@ -151,6 +153,7 @@ impl Union for StepKind {
             StepKind::Metric(Box::default()),
             StepKind::Exec(Box::default()),
             StepKind::Look(Box::default()),
+            StepKind::Write(Box::default()),
         ]
     }
 
@@ -223,6 +226,10 @@ impl Union for StepKind {
                     "Looks at a text as at a response; sends nothing, and counts in its checks alone.",
                 );
                 look.keys(keys);
+            }
+            StepKind::Write(write) => {
+                keys.title(Write::TITLE, "Writes a text to a file.");
+                write.keys(keys);
             }
             _ => self.block_keys(keys),
         }

@@ -367,3 +367,15 @@ fn a_text_is_looked_at_as_a_response_is() {
         assert_eq!(json["requests"][name]["count"].as_u64(), Some(1), "{}", json["requests"]);
     }
 }
+
+#[test]
+fn texts_are_written_to_files() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let path = folder.path().join("out.txt");
+    let step = format!(
+        "write: \"{}\"\n        text: \"${{iteration}}\\n\"\n        append: true\n      - get: /",
+        path.display()
+    );
+    Steps { users: 1, iterations: 3, ..Steps::one(&server.url(), &step) }.run(End::Passed);
+    assert_eq!(std::fs::read_to_string(&path).expect("a file"), "0\n1\n2\n");
+}

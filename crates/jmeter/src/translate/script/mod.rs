@@ -2,6 +2,7 @@
 //! those of elements, as far as they are made of comparisons, arithmetic, methods of texts, and simple statements. They
 //! become expressions of squall; whatever is not read here is refused.
 
+mod deeds;
 mod facts;
 mod lex;
 mod outcome;

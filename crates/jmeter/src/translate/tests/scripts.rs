@@ -138,3 +138,20 @@ fn threads_that_arrive_are_an_open_workload() {
         assert!(text.contains(part), "{part} in {text}");
     }
 }
+
+#[test]
+fn a_script_that_is_a_call_writes_a_file() {
+    let below =
+        script("BeanShellPostProcessor", "${__StringToFile(ids.csv,${__threadNum}\\n,true,)}");
+    let (text, obstacles) = translated(&plan(&request("r", TO_SHOP, &below)));
+    assert_eq!(obstacles, [""; 0]);
+    for part in [r#""write": "ids.csv""#, r#""text": "${user + 1}\n""#, r#""append": true"#] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let below = script("BeanShellPostProcessor", "${__StringToFile(${__UUID},x)}");
+    let (_, obstacles) = translated(&plan(&request("r", TO_SHOP, &below)));
+    assert_eq!(
+        obstacles,
+        ["BeanShellPostProcessor: the function `__StringToFile`, as it is used there"]
+    );
+}
