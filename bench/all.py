@@ -56,6 +56,10 @@ SCRIPTS = {
     "limit_queues": ("100", 60),
     "truth": ("20 120 8", 60),
     "peers": ("30", 40),
+    "jmeter": ("25 3", 12),
+    "jmeter_large": ("3", 5),
+    "jmeter_groups": ("", 10),
+    "extractors": ("10 2", 12),
     "soak": ("", 40),
 }
 

@@ -229,6 +229,33 @@ def counted(server, one, *arguments):
     return result
 
 
+def cpu_of(pid):
+    """CPU seconds of a process and of the children that it has ended, so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def in_halves(server, command, seconds, cpu=GENERATOR_CPU):
+    """A run of a tool that takes so many seconds, against nginx, which counts: µs CPU a request over the whole and in its
+    second half (when virtual machines are warm), requests a second there, peak RSS in MiB, when the first came."""
+    before = server.served()
+    process = subprocess.Popen(pinned(cpu, command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    begin, peak = time.time(), Peak(process.pid)
+    while server.served() < before + 100 and process.poll() is None:
+        time.sleep(0.1)
+    first = time.time()
+    time.sleep(seconds / 2)
+    half = server.served(), cpu_of(process.pid), time.monotonic()
+    time.sleep(seconds / 2 - 2)
+    late = server.served(), cpu_of(process.pid), time.monotonic()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    whole = server.served() - before
+    return {"whole": (usage.ru_utime + usage.ru_stime) / whole * 1e6,
+            "warm": (late[1] - half[1]) / (late[0] - half[0]) * 1e6,
+            "rate": (late[0] - half[0]) / (late[2] - half[2]), "rss": peak.mib(usage), "start": first - begin}
+
+
 def lateness(run, first, last):
     """How late a run sent, in µs: percentiles of all, and the median of the p99 of some of its seconds."""
     late = run["json"]["generator"]["send_delay_us"]

@@ -3,15 +3,12 @@
 time a request as the server counts them, from the start of the process to its end and in its second half alone
 (so that virtual machines are warm). Usage: peers.py [SECONDS] [TOOL ...]"""
 
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from lib import GENERATOR_CPU, ROOT, Peak, Table, need, nginx, pinned, squall
+from lib import ROOT, Table, in_halves, need, nginx, squall
 
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 30
 USERS, RUNS = 64, 3
@@ -44,31 +41,6 @@ def commands(server, folder):
     }
 
 
-def cpu_of(pid):
-    """CPU seconds of a process and of the children that it has ended, so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
-def measure(server, command):
-    """One run: µs CPU a request over the whole and in its second half, requests a second, peak RSS in MiB."""
-    before = server.served()
-    process = subprocess.Popen(pinned(GENERATOR_CPU, command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    begin, peak = time.time(), Peak(process.pid)
-    while server.served() < before + 100 and process.poll() is None:
-        time.sleep(0.1)
-    first = time.time()
-    time.sleep(SECONDS / 2)
-    half = server.served(), cpu_of(process.pid)
-    time.sleep(SECONDS / 2 - 2)
-    late = server.served(), cpu_of(process.pid)
-    _, _, usage = os.wait4(process.pid, 0)
-    whole = server.served() - before
-    return {"whole": (usage.ru_utime + usage.ru_stime) / whole * 1e6,
-            "warm": (late[1] - half[1]) / (late[0] - half[0]) * 1e6,
-            "rate": (late[0] - half[0]) / (SECONDS / 2 - 2), "rss": peak.mib(usage), "start": first - begin}
-
-
 wanted = sys.argv[2:]
 need(*({"JMeter": "jmeter", "Gatling": "gatling", "k6": "k6"}[tool] for tool in wanted or ("k6", "JMeter", "Gatling")))
 GOALS = {"k6": 10, "JMeter": 10, "Gatling": 2.5}
@@ -80,7 +52,7 @@ with nginx() as server, tempfile.TemporaryDirectory() as name:
     runs = {tool: [] for tool in tools}
     for _ in range(RUNS):
         for tool, command in tools.items():
-            runs[tool].append(measure(server, command))
+            runs[tool].append(in_halves(server, command, SECONDS))
     median = {tool: {key: statistics.median(run[key] for run in own) for key in own[0]} for tool, own in runs.items()}
     for tool, own in median.items():
         ratio, goal = own["warm"] / median["squall"]["warm"], GOALS.get(tool)

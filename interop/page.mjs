@@ -85,11 +85,46 @@ async function use(browser, file) {
   await table.first().waitFor({ timeout: 5000 }).catch(() => {});
   seen.table = await table.count();
   await page.locator('#rows input[type=search]').fill('');
-  seen.pdf = (await page.pdf({ format: 'A4' })).length;
   seen.names = await page.evaluate(() => JSON.parse(document.getElementById('run').textContent).requests.map((row) => row.name));
   seen.shown = await page.evaluate(() => document.body.innerText);
   await page.close();
   return seen;
+}
+
+/** What is on paper that should not be, or is not what it should be: A4 with the page's own margins, printed from a dark screen. */
+async function print(browser, file, pdf) {
+  // As wide as what is left between the margins.
+  const page = await browser.newPage({ viewport: { width: Math.round((210 - 24) / 25.4 * 96), height: 1000 }, colorScheme: 'dark' });
+  await page.goto(`file://${file}`);
+  await page.waitForSelector('html[data-ready]');
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const seen = await page.evaluate(() => {
+    const all = (selector) => [...document.querySelectorAll(selector)].filter((own) => own.checkVisibility() && !own.closest('.unseen'));
+    const name = (own) => `${own.tagName}: ${own.textContent.trim().slice(0, 60)}`;
+    // Brightness from 0 to 255.
+    const bright = (color) => { const [r, g, b] = color.match(/[\d.]+/g).map(Number); return 0.299 * r + 0.587 * g + 0.114 * b; };
+    const beyond = (own) => {
+      const [inner, outer] = [own.getBoundingClientRect(), own.ownerSVGElement.getBoundingClientRect()];
+      return inner.width > 0 && (inner.left < outer.left - 1 || inner.right > outer.right + 1 || inner.top < outer.top - 2 || inner.bottom > outer.bottom + 2);
+    };
+    return {
+      wide: document.documentElement.scrollWidth > window.innerWidth + 1,
+      controls: all('input, select, textarea, nav, button').filter((own) => !own.closest('.legend, thead') && !own.matches('.name')).map(name),
+      cut: all('pre, .wide, td, th, p, dd, .piece span').filter((own) => own.scrollWidth > own.clientWidth + 1 && getComputedStyle(own).overflow !== 'visible').map(name),
+      beyond: all('svg text').filter(beyond).map(name),
+      scheme: getComputedStyle(document.documentElement).colorScheme,
+      back: bright(getComputedStyle(document.body).backgroundColor),
+      light: all('.line, text.tick, p, td, th, h2, h3').filter((own) => bright(getComputedStyle(own)[own.matches('.line') ? 'stroke' : own.matches('text') ? 'fill' : 'color']) > 140).map(name),
+      // What says what follows it.
+      leads: all('h2, h3, h2 + p, .zoom + .note, .about').map((own) => own.textContent.trim()),
+      precise: !!document.querySelector('details.prints'),
+    };
+  });
+  await page.emulateMedia({ media: null });
+  const bytes = await page.pdf({ format: 'A4', preferCSSPageSize: true, ...(pdf ? { path: pdf } : {}) });
+  await page.close();
+  return { ...seen, bytes: bytes.length };
 }
 
 /** The page where no script runs. */
@@ -102,13 +137,14 @@ async function without(browser, file) {
   return text;
 }
 
-const { files, still, shots, browser: path } = JSON.parse(readFileSync(0, 'utf8'));
+const { files, still, shots, pdfs, browser: path } = JSON.parse(readFileSync(0, 'utf8'));
 const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
 const all = {};
 for (const [name, file] of Object.entries(files)) {
   const forms = [];
   for (const form of Object.keys(FORMS)) forms.push(await look(browser, file, form, shots && `${shots}/${name}`, true));
-  all[name] = { forms, use: await use(browser, file), text: await without(browser, file) };
+  const printed = await print(browser, file, pdfs && `${pdfs}/${name}.pdf`);
+  all[name] = { forms, use: await use(browser, file), printed, text: await without(browser, file) };
 }
 for (const [name, file] of Object.entries(still)) {
   const forms = [];

@@ -31,6 +31,16 @@ def wait_for(port):
     raise AssertionError(f"nothing listens on port {port}")
 
 
+def certify(folder):
+    """Makes cert.pem and key.pem in a folder: a certificate for this machine that nobody else has signed."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+         "-keyout", folder / "key.pem", "-out", folder / "cert.pem", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-addext", "basicConstraints=critical,CA:FALSE"],
+        check=True, capture_output=True)
+
+
 class Process:
     def __init__(self, command, port):
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -42,6 +52,18 @@ class Process:
         self.process.wait(timeout=10)
 
 
+class Prometheus(Process):
+    """Prometheus' own storage, handlers and scraper; see prometheus/main.go. Its certificate is cert.pem in the folder."""
+
+    def __init__(self, folder, *scraping):
+        self.scraped, self.calls, self.secure = free_port(), free_port(), free_port()
+        port = free_port()
+        certify(Path(folder))
+        at = [f"127.0.0.1:{number}" for number in (port, self.scraped, self.calls, self.secure)]
+        installed = Path(__file__).resolve().parent.parent / "target/interop"
+        super().__init__([installed / "bin/prometheus", at[0], f"{folder}/data", *at[1:], folder, *scraping], port)
+
+
 class Nginx(Process):
     """nginx with pages of several kinds, `/status`, TLS (and HTTP/2 by ALPN) on a second port, and HTTP/2
     without TLS on a third."""
@@ -50,12 +72,7 @@ class Nginx(Process):
         self.folder = Path(tempfile.mkdtemp(prefix="squall-interop-"))
         self.tls_port, self.http2_port, self.few_port = free_port(), free_port(), free_port()
         port = free_port()
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-             "-keyout", self.folder / "key.pem", "-out", self.folder / "cert.pem", "-days", "2",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-             "-addext", "basicConstraints=critical,CA:FALSE"],
-            check=True, capture_output=True)
+        certify(self.folder)
         html = self.folder / "html"
         html.mkdir()
         (html / "page.html").write_text("<html><body>" + "<p>hello</p>" * 200 + "</body></html>")

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import jsonschema
 
-from peers import SQUALL, Influxdb, Process, free_port
+import peers
+from peers import SQUALL, Influxdb
 
 HERE = Path(__file__).resolve().parent
 INSTALLED = HERE.parent / "target/interop"
@@ -169,11 +170,10 @@ class Prometheus(unittest.TestCase):
 
     def ask_all(self, feed):
         with tempfile.TemporaryDirectory() as folder:
-            port, scraped, calls = free_port(), free_port(), free_port()
-            addresses = [f"127.0.0.1:{port}", f"{folder}/data", f"127.0.0.1:{scraped}", f"127.0.0.1:{calls}"]
-            process = Process([INSTALLED / "bin/prometheus", *addresses], port)
+            process = peers.Prometheus(folder)
+            port = process.port
             try:
-                run_with(folder, feed.format(port=port, scraped=scraped))
+                run_with(folder, feed.format(port=port, scraped=process.scraped))
                 for title, text in queries("prometheus"):
                     if title.startswith("$"):
                         continue

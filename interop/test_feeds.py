@@ -1,6 +1,7 @@
 """Feeds to real receivers: what they hold in the end is what run.json says."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import whisper
 
+import peers
 from peers import SQUALL, Influxdb, Process, free_port
 
 HERE = Path(__file__).resolve().parent
@@ -36,16 +38,23 @@ scenarios:
 """
 
 
-def run_with(folder, *feeds):
-    """Runs the plan with feeds; returns its result, in which nothing was lost."""
+def ran_with(folder, *feeds, **environment):
+    """Runs the plan with feeds; returns its result."""
     plan = Path(folder, "plan.yaml")
     plan.write_text(PLAN)
     outs = [word for feed in feeds for word in ("--out", feed)]
     ran = subprocess.run([SQUALL, "run", plan, "--out", Path(folder, "runs"), *outs, "--json", Path(folder, "run.json"),
-                          "--quiet", "--workers", "2", "--tag", "env=ci"], capture_output=True, text=True, timeout=120)
+                          "--quiet", "--workers", "2", "--tag", "env=ci"], capture_output=True, text=True, timeout=120,
+                         env={**os.environ, **environment})
     assert ran.returncode == 1, ran.stderr
     result = json.loads(Path(folder, "run.json").read_text())
     assert result["totals"]["errors"] == result["totals"]["count"] / 2 > 0, result["totals"]
+    return result
+
+
+def run_with(folder, *feeds, **environment):
+    """The same; nothing was lost."""
+    result = ran_with(folder, *feeds, **environment)
     for feed in result["feeds"]:
         assert feed["points_lost"] == 0 and feed["points_sent"] > 0 and not feed["error"], feed
     return result
@@ -169,11 +178,7 @@ class Prometheus(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        self.scraped = free_port()
-        port, self.calls = free_port(), free_port()
-        command = [INSTALLED / "bin/prometheus", f"127.0.0.1:{port}", f"{self.folder.name}/data", f"127.0.0.1:{self.scraped}",
-                   f"127.0.0.1:{self.calls}", *self.scraping]
-        self.process = Process(command, port)
+        self.process = peers.Prometheus(self.folder.name, *self.scraping)
         self.addCleanup(self.process.stop)
 
     def query(self, text):
@@ -233,12 +238,26 @@ class Prometheus(unittest.TestCase):
         self.assert_native(result)
 
     def test_opentelemetry_over_grpc(self):
-        result = run_with(self.folder.name, f"otlp-grpc=http://127.0.0.1:{self.calls}")
+        result = run_with(self.folder.name, f"otlp-grpc=http://127.0.0.1:{self.process.calls}")
         self.assert_holds(result)
         self.assert_native(result)
 
+    def test_opentelemetry_over_grpc_with_tls(self):
+        trusted = f"{self.folder.name}/cert.pem"
+        result = run_with(self.folder.name, f"otlp-grpc=https://localhost:{self.process.secure}", SSL_CERT_FILE=trusted)
+        self.assert_holds(result)
+        self.assert_native(result)
+
+    def test_a_certificate_that_is_not_trusted_costs_points_alone(self):
+        result = ran_with(self.folder.name, f"otlp-grpc=https://localhost:{self.process.secure}")
+        [feed] = result["feeds"]
+        self.assertEqual(feed["points_sent"], 0)
+        self.assertGreater(feed["points_lost"], 10)
+        self.assertIn("certificate", feed["error"])
+        self.assertTrue(any("certificate" in text for text in result["warnings"]), result["warnings"])
+
     def test_scraped(self):
-        result = run_with(self.folder.name, f"prometheus={self.scraped}")
+        result = run_with(self.folder.name, f"prometheus={self.process.scraped}")
         self.assert_holds(result)
         for name in ('count{kind="request"}', 'bucket{kind="request",le="+Inf"}'):
             held = self.query(f"last_over_time(squall_latency_seconds_{name}[1m])")
@@ -253,12 +272,13 @@ class Native(Prometheus):
     scraping = ("native",)
 
     def test_scraped(self):
-        result = run_with(self.folder.name, f"prometheus={self.scraped}")
+        result = run_with(self.folder.name, f"prometheus={self.process.scraped}")
         self.assert_holds(result)
         self.assert_native(result)
 
     # These are the same whatever it scrapes.
     test_remote_write = test_opentelemetry = test_opentelemetry_over_grpc = None
+    test_opentelemetry_over_grpc_with_tls = test_a_certificate_that_is_not_trusted_costs_points_alone = None
 
 
 if __name__ == "__main__":

@@ -65,10 +65,10 @@ def modules():
     return folder
 
 
-def look(files, shots=None, still=None):
-    """What the browser saw of pages by name; those that are `still` have no script."""
+def look(files, shots=None, still=None, pdfs=None):
+    """What the browser saw of pages by name; those that are `still` have no script. What they are on paper goes to `pdfs`."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    asked = {"files": files, "still": still or {}, "shots": shots, "browser": browser}
+    asked = {"files": files, "still": still or {}, "shots": shots, "pdfs": pdfs, "browser": browser}
     ran = subprocess.run(["node", HERE / "page.mjs"], input=json.dumps(asked), capture_output=True, text=True,
                          env={**os.environ, "PAGE_MODULES": str(modules())}, timeout=500)
     if ran.returncode != 0:
@@ -87,7 +87,8 @@ class Pages(unittest.TestCase):
             ran = subprocess.run([SQUALL, "run", plan, "--quiet", "--out", out], capture_output=True, text=True, timeout=120)
             assert ran.returncode in (0, 1), ran.stderr
             cls.files[name] = str(next(out.iterdir()) / "report.html")
-        cls.seen = look(cls.files, os.environ.get("PAGE_SHOTS"), {"compared": cls.compared(folder)})
+        cls.pdfs = folder
+        cls.seen = look(cls.files, os.environ.get("PAGE_SHOTS"), {"compared": cls.compared(folder)}, str(folder))
         cls.reports = {name: cls.seen[name] for name in PLANS}
 
     @classmethod
@@ -119,7 +120,28 @@ class Pages(unittest.TestCase):
                     self.assertTrue(use[what], what)
                 self.assertGreaterEqual(use["opened"], 2, "a row has curves of its own")
                 self.assertGreater(use["table"], 1, "and a table behind them")
-                self.assertGreater(use["pdf"], 20_000)
+
+    def test_on_paper(self):
+        for name, seen in self.reports.items():
+            with self.subTest(run=name):
+                paper = seen["printed"]
+                self.assertFalse(paper["wide"], "it is as wide as the paper")
+                for wrong in ("controls", "cut", "beyond", "light"):
+                    self.assertEqual(paper[wrong], [], wrong)
+                self.assertEqual((paper["scheme"], paper["back"]), ("light", 255), "dark on white, whatever the screen is")
+                self.assertGreater(paper["bytes"], 20_000)
+
+    @unittest.skipUnless(shutil.which("pdftotext"), "pdftotext (poppler-utils) is not installed")
+    def test_no_page_ends_with_what_leads_to_the_next(self):
+        for name, seen in self.reports.items():
+            paper = seen["printed"]
+            told = subprocess.run(["pdftotext", "-layout", self.pdfs / f"{name}.pdf", "-"], capture_output=True, text=True, check=True)
+            pages = [page.split("\n") for page in told.stdout.split("\f") if page.strip()]
+            self.assertGreaterEqual(len(pages), 2, name)
+            last = [next(line.strip() for line in reversed(page) if line.strip()) for page in pages]
+            self.assertEqual([line for line in last if any(lead.endswith(line) for lead in paper["leads"])], [], name)
+            if paper["precise"]:
+                self.assertIn("95% confidence", told.stdout, f"{name}: what belongs on paper is open there")
 
     def test_what_a_page_says(self):
         said = {name: seen["use"]["shown"] for name, seen in self.reports.items()}

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Puts JMeter, Gatling (with the plan of 10 requests compiled) and k6, or those that are named, into a folder,
 # as `bin/jmeter`, `bin/gatling` and `bin/k6`. JMeter and Gatling need mvn, java and javac 17 or later, and
-# python3; k6 needs go. Usage: install.sh FOLDER [gatling] [jmeter] [k6]
+# python3; k6 needs go. `plugins` adds plug-ins with thread groups and timers to a JMeter that is there.
+# Usage: install.sh FOLDER [gatling] [jmeter] [plugins] [k6]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-usage() { echo "usage: install.sh FOLDER [gatling] [jmeter] [k6]" >&2; exit 2; }
+usage() { echo "usage: install.sh FOLDER [gatling] [jmeter] [plugins] [k6]" >&2; exit 2; }
 [ $# -ge 1 ] || usage
 folder=$1; shift
 [ $# -ge 1 ] || set -- gatling jmeter k6
 for tool in "$@"; do
-    case $tool in gatling|jmeter|k6) ;; *) usage ;; esac
+    case $tool in gatling|jmeter|plugins|k6) ;; *) usage ;; esac
 done
 mkdir -p "$folder/bin" && to=$(cd "$folder" && pwd)
 
@@ -48,6 +49,10 @@ exec java -server -Xms1g -Xmx1g -XX:MaxMetaspaceSize=256m -XX:+UseG1GC -XX:MaxGC
     --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED -Djava.awt.headless=true \\
     -Dlog4j.configurationFile="$to/jmeter/bin/log4j2.xml" -jar "$to/jmeter/bin/ApacheJMeter.jar" "\$@"
 LAUNCHER
+}
+
+install_plugins() {
+    mvn -q -B -f "$here/pom.xml" -P plugins dependency:copy-dependencies -DoutputDirectory="$to/jmeter/lib/ext" -DexcludeTransitive=true
 }
 
 install_k6() {

@@ -1,12 +1,10 @@
-//! The steady part of a run in batches of whole seconds, from a stream of slices: what intervals are
-//! computed from.
+//! The steady part of a run in batches of whole seconds: what intervals are computed from.
 
 use crate::confidence::{Interval, Latencies, rate_interval};
 use crate::long_run::MAX_VALUES;
-use crate::series::Series;
+use crate::series::{CompleteRow, Series};
 use crate::steady::Steady;
-use squall_metrics::Slice;
-use squall_metrics::SliceSet;
+use squall_metrics::{Histogram, RequestStats};
 
 /// The steady part of a run, in batches of whole seconds.
 #[derive(Debug, Clone, Default)]
@@ -55,67 +53,52 @@ impl Batches {
     }
 }
 
-/// Computes [`Batches`] from all slices of a run, in any order. Only the batch that was added to last takes
-/// more memory than it needs.
+/// The latencies of all requests in a row of the series, in as little memory as there is: which rows are steady is known when
+/// all are complete.
 #[derive(Debug, Clone)]
-pub struct BatchesBuilder<'s> {
-    series: &'s Series,
-    /// Position of the first of the rows that count, ...
-    first: usize,
-    /// ... how many there are, ...
-    rows: usize,
-    /// ... and how many belong to one batch; the rest after the last whole one belongs to the last one.
-    size: usize,
-    seen: SliceSet,
-    /// The batch that was added to last.
-    open: usize,
-    batches: Batches,
+pub struct RowLatencies {
+    /// The first second of the row.
+    second: u32,
+    latency: Histogram,
+    corrected_latency: Histogram,
 }
 
-impl<'s> BatchesBuilder<'s> {
-    /// Groups those rows of the series that begin within the steady part.
-    pub fn new(series: &'s Series, steady: Steady) -> BatchesBuilder<'s> {
+impl From<CompleteRow> for RowLatencies {
+    fn from(row: CompleteRow) -> RowLatencies {
+        let CompleteRow { second, requests } = row;
+        let RequestStats { mut latency, mut corrected_latency, .. } = requests;
+        latency.compact();
+        corrected_latency.compact();
+        RowLatencies { second, latency, corrected_latency }
+    }
+}
+
+impl Batches {
+    /// Groups those rows of the series that begin within the steady part; `latencies` are those of its rows, in any order.
+    pub fn of(series: &Series, steady: Steady, latencies: &[RowLatencies]) -> Batches {
         let first = series.rows().partition_point(|row| row.second < steady.from);
         let rest = &series.rows()[first..];
         let rows = &rest[..rest.partition_point(|row| row.second < steady.to)];
         let size = rows.len().div_ceil(MAX_VALUES).max(1);
         let count = (rows.len() / size).max(1);
+        // The rest after the last whole batch belongs to the last one.
+        let batch = |at: usize| (at / size).min(count - 1);
         let mut load = vec![(0u64, 0u64); count];
         for (at, row) in rows.iter().enumerate() {
-            let (requests, seconds) = &mut load[(at / size).min(count - 1)];
+            let (requests, seconds) = &mut load[batch(at)];
             *requests = requests.saturating_add(row.requests);
             *seconds += u64::from(row.seconds);
         }
         let errors = rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.errors));
         let seconds = load.iter().map(|(_, seconds)| seconds).sum();
-        let latency = Latencies::new(count, seconds);
-        let batches = Batches { corrected_latency: latency.clone(), latency, load, errors };
-        let (rows, seen, open) = (rows.len(), SliceSet::default(), 0);
-        BatchesBuilder { series, first, rows, size, seen, open, batches }
-    }
-
-    /// Adds a slice. One that was added already is left out, and so is one of another part of the run.
-    pub fn add(&mut self, slice: &Slice) {
-        let position = self.series.position(slice.second);
-        let at = position.and_then(|at| at.checked_sub(self.first)).filter(|at| *at < self.rows);
-        let Some(at) = at else { return };
-        if !self.seen.insert(slice.worker, slice.second) {
-            return;
+        let mut latency = Latencies::new(count, seconds);
+        let mut corrected_latency = latency.clone();
+        for own in latencies {
+            if let Ok(at) = rows.binary_search_by_key(&own.second, |row| row.second) {
+                latency.add(batch(at), &own.latency);
+                corrected_latency.add(batch(at), &own.corrected_latency);
+            }
         }
-        let of = (at / self.size).min(self.batches.load.len() - 1);
-        if of != self.open {
-            self.batches.latency.compact(self.open);
-            self.batches.corrected_latency.compact(self.open);
-            self.open = of;
-        }
-        for (_, row) in slice.requests() {
-            self.batches.latency.add(of, &row.latency);
-            self.batches.corrected_latency.add(of, &row.corrected_latency);
-        }
-    }
-
-    /// The batches.
-    pub fn finish(self) -> Batches {
-        self.batches
+        Batches { latency, corrected_latency, load, errors }
     }
 }

@@ -185,11 +185,6 @@ impl Latencies {
         self.all.merge(latencies);
     }
 
-    /// A batch gives back the memory that it does not need.
-    pub(crate) fn compact(&mut self, batch: usize) {
-        self.batches[batch].compact();
-    }
-
     /// All of them together.
     pub fn all(&self) -> &Histogram {
         &self.all

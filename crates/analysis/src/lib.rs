@@ -21,7 +21,7 @@ mod throughput_gap;
 mod totals;
 mod validity;
 
-pub use batches::{Batches, BatchesBuilder};
+pub use batches::{Batches, RowLatencies};
 pub use censored::{Bounded, Durations};
 pub use compare::{
     Block, Comparison, Counting, Difference, Estimate, GRID, Gate, GateResult, MEASURES, Measure,
@@ -35,10 +35,10 @@ pub use outcome::{Abort, Evidence, Failure, FailureKind, Outcome, outcome};
 pub use recent::Recent;
 pub use row_numbers::RowNumbers;
 pub use series::{
-    CheckPoint, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder, SeriesRow,
-    Times, Track,
+    CheckPoint, CompleteRow, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder,
+    SeriesRow, Times, Track,
 };
-pub use steady::{Shape, Steady, Unsteady, Warmup, steady};
+pub use steady::{Shape, Steady, Unsteady, Warmup, steady, whole_seconds};
 pub use threshold::{Statistic, SyntaxError, Threshold, ThresholdResult};
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use totals::Totals;

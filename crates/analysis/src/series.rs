@@ -8,7 +8,7 @@ mod tracked;
 
 use std::collections::{BTreeMap, HashMap};
 
-use squall_metrics::{NameId, Slice, SliceSet};
+use squall_metrics::{NameId, RequestStats, Slice, SliceSet};
 
 pub(crate) use open::OpenRow;
 pub use row::{PhaseTimes, ScenarioRow, SeriesRow, Times};
@@ -68,15 +68,12 @@ pub struct Series {
     rows: Vec<SeriesRow>,
     scenarios: Vec<String>,
     tracks: Tracker,
-    extent: Extent,
 }
 
 impl Series {
     /// The series of a run that still goes on: rows that are complete, in order, all of the same length.
     pub fn of_rows(rows: Vec<SeriesRow>) -> Series {
-        let resolution = rows.first().map_or(1, |row| row.seconds.max(1));
-        let extent = Extent { resolution, slices: Vec::new() };
-        Series { rows, extent, ..Series::default() }
+        Series { rows, ..Series::default() }
     }
 
     /// The rows; a second in which no worker recorded anything has none.
@@ -103,12 +100,6 @@ impl Series {
     /// The same of metrics of the plan.
     pub fn metrics(&self) -> &[Track<squall_metrics::MetricKey, MetricPoint>] {
         self.tracks.metrics()
-    }
-
-    /// The position of the row that a second belongs to.
-    pub(crate) fn position(&self, second: u32) -> Option<usize> {
-        let first = self.extent.index(second) as u32 * self.extent.resolution;
-        self.rows.binary_search_by_key(&first, |row| row.second).ok()
     }
 }
 
@@ -143,21 +134,40 @@ struct Open {
     missing: u32,
 }
 
+/// All requests of the seconds of a row of the series together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompleteRow {
+    /// The first second.
+    pub second: u32,
+    /// The requests.
+    pub requests: RequestStats,
+}
+
 impl SeriesBuilder {
     pub(crate) fn new(extent: Extent, scenarios: Scenarios, tracks: Tracker) -> SeriesBuilder {
         let (seen, open, rows) = (SliceSet::default(), BTreeMap::new(), BTreeMap::new());
         SeriesBuilder { extent, scenarios, tracks, seen, open, rows }
     }
 
+    /// Seconds per row.
+    pub fn resolution(&self) -> u32 {
+        self.extent.resolution
+    }
+
     /// Adds a slice. One that the totals do not know, or that was added already, is left out.
     pub fn add(&mut self, slice: &Slice) {
+        self.complete(slice);
+    }
+
+    /// The same; returns the row that is complete with it.
+    pub fn complete(&mut self, slice: &Slice) -> Option<CompleteRow> {
         let at = self.extent.index(slice.second);
         let of_row = self.extent.slices.get(at).copied().unwrap_or(0);
         if of_row == 0
             || self.rows.contains_key(&at)
             || !self.seen.insert(slice.worker, slice.second)
         {
-            return;
+            return None;
         }
         if !self.open.contains_key(&at) && self.open.len() >= MAX_OPEN_ROWS {
             self.open.values_mut().for_each(|open| {
@@ -170,32 +180,34 @@ impl SeriesBuilder {
         open.row.add(slice, Some(&self.scenarios));
         open.tracks.add(slice, &self.tracks);
         open.missing -= 1;
-        if open.missing == 0 {
-            self.close(at);
-        }
+        if open.missing == 0 { self.close(at) } else { None }
     }
 
-    fn close(&mut self, at: usize) {
-        if let Some(open) = self.open.remove(&at) {
-            let seconds = self.extent.resolution;
-            let second = at as u32 * seconds;
-            self.tracks.close(second, open.tracks);
-            let mut row = open.row.row(second, seconds);
-            row.scenarios.resize_with(self.scenarios.names.len(), ScenarioRow::default);
-            self.rows.insert(at, row);
-        }
+    fn close(&mut self, at: usize) -> Option<CompleteRow> {
+        let open = self.open.remove(&at)?;
+        let seconds = self.extent.resolution;
+        let second = at as u32 * seconds;
+        self.tracks.close(second, open.tracks);
+        let mut row = open.row.row(second, seconds);
+        row.scenarios.resize_with(self.scenarios.names.len(), ScenarioRow::default);
+        self.rows.insert(at, row);
+        Some(CompleteRow { second, requests: open.row.into_requests() })
+    }
+
+    /// Completes the rows of which slices are missing with what there was, and returns them.
+    pub fn complete_rest(&mut self) -> Vec<CompleteRow> {
+        let open: Vec<usize> = self.open.keys().copied().collect();
+        open.into_iter().filter_map(|at| self.close(at)).collect()
     }
 
     /// The series. Rows of which slices are missing hold what there was.
     pub fn finish(mut self) -> Series {
-        let open: Vec<usize> = self.open.keys().copied().collect();
-        open.into_iter().for_each(|at| self.close(at));
+        self.complete_rest();
         self.tracks.sort();
         Series {
             rows: self.rows.into_values().collect(),
             scenarios: self.scenarios.names,
             tracks: self.tracks,
-            extent: self.extent,
         }
     }
 }

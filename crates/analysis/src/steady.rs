@@ -69,15 +69,20 @@ const MIN_BATCHED_SECONDS: usize = 60;
 /// Fewer seconds than this say nothing.
 const MIN_SECONDS: usize = 5;
 
+/// How many whole seconds a time has. One that lacks a hundredth is one: a load of 5 s may end after 4.9995.
+pub fn whole_seconds(seconds: f64) -> u32 {
+    (seconds + 0.01).floor() as u32
+}
+
 /// Finds the steady part of a run of `elapsed_s` seconds. `None`: there is none, because the load changes
 /// all the time or the run is too short.
 pub fn steady(totals: &Totals, series: &Series, elapsed_s: f64, shape: Shape) -> Option<Steady> {
     let constant = shape.constant_from_s?.ceil() as u32;
     let account = totals.time_account(elapsed_s);
     let first_done = account.first_finished_ns.map_or(elapsed_s, |ns| ns as f64 / 1e9);
-    // The last second is not a whole one.
+    // The last second is not a whole one, most of the time.
     let end = elapsed_s.min(first_done).min(shape.constant_to_s.unwrap_or(f64::INFINITY));
-    let to = end.floor() as u32;
+    let to = whole_seconds(end);
     let whole =
         |row: &&SeriesRow| row.second >= constant && row.second.saturating_add(row.seconds) <= to;
     let rows: Vec<&SeriesRow> = series.rows().iter().filter(whole).collect();

@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 ///
 /// Not undone: a text that held `\n` itself looks the same.
 pub fn escape_control(text: &str) -> Cow<'_, str> {
+    if is_plain(text) {
+        return Cow::Borrowed(text);
+    }
     let Some(first) = text.find(commands) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 16);
     out.push_str(&text[..first]);
@@ -51,6 +54,11 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
         };
     }
     Cow::Owned(out)
+}
+
+/// Whether a text is made of printable ASCII alone, which most are: told by a few instructions for many bytes at once.
+fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~'))
 }
 
 /// Whether a terminal takes a character for something else than a letter: the control characters of ASCII

@@ -11,6 +11,11 @@ use crate::out;
 
 /// Compares runs, and prints what changed.
 pub fn command(args: &Compare) -> CommandResult {
+    let targets = [&args.json, &args.markdown, &args.html];
+    if targets.iter().filter(|target| target.as_deref() == Some("-")).count() > 1 {
+        let text = "only one of --json, --markdown and --html can go to the standard output";
+        return Err(CommandError::bad_input(text));
+    }
     let gates = args.fail_if.iter().map(|text| gate(text)).collect::<Result<Vec<Gate>, _>>()?;
     let mut sides = Vec::new();
     for text in std::iter::once(&args.before).chain(&args.after) {

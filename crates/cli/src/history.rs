@@ -1,6 +1,6 @@
 //! `squall history`: the runs of a folder.
 
-use squall_report::{Filter, HistoryDocument};
+use squall_report::{Extent, Filter, HistoryDocument};
 
 use crate::args::{History, PassedOrFailed, Runs};
 use crate::compare::{json, write};
@@ -9,7 +9,9 @@ use crate::out;
 
 /// Lists runs.
 pub fn command(args: &History) -> CommandResult {
-    let document = runs(&args.runs)?;
+    // Who reads the rows gets them.
+    let extent = if args.runs.json.is_some() { Extent::Rows } else { Extent::Totals };
+    let document = runs(&args.runs, extent)?;
     match &args.runs.json {
         Some(target) => write(target, &json(&document))?,
         None => out::print(&squall_report::history_text(&document, &out::show(false))),
@@ -17,16 +19,16 @@ pub fn command(args: &History) -> CommandResult {
     Ok(Exit::Ok)
 }
 
-/// The runs that are meant.
+/// The runs that are meant, each as far as is wanted.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn runs(args: &Runs) -> Result<HistoryDocument, CommandError> {
+pub fn runs(args: &Runs, extent: Extent) -> Result<HistoryDocument, CommandError> {
     let filter = Filter {
         plan: args.plan.clone(),
         labels: args.label.clone(),
         commit: args.commit.clone(),
         passed: args.outcome.map(|outcome| outcome == PassedOrFailed::Passed),
     };
-    squall_report::history(&args.folder, &filter).map_err(CommandError::bad_input)
+    squall_report::history(&args.folder, &filter, extent).map_err(CommandError::bad_input)
 }

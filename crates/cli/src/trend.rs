@@ -1,6 +1,7 @@
 //! `squall trend`: a measure over many runs.
 
 use squall_analysis::MeasureOf;
+use squall_report::Extent;
 
 use crate::args::Trend;
 use crate::compare::{json, write, wrong};
@@ -11,7 +12,8 @@ use crate::{history, out};
 pub fn command(args: &Trend) -> CommandResult {
     let of = MeasureOf::parse(&args.measure);
     let of = of.map_err(|error| wrong("--measure", &args.measure, &error))?;
-    let document = squall_report::trend(&history::runs(&args.runs)?, &of);
+    let runs = history::runs(&args.runs, Extent::Rows)?;
+    let document = squall_report::trend(&runs, &of);
     match &args.runs.json {
         Some(target) => write(target, &json(&document))?,
         None => out::print(&squall_report::trend_text(&document, &out::show(false))),

@@ -119,6 +119,12 @@ fn what_cannot_be_meant_is_refused() {
         &["compare", "a", "b", "--fail-if", "p95 10%"],
         &["column 5", "expected + or -", "\n      ^"],
     );
+    refused(&["compare", ".", "."], &["this is not the folder of a run"]);
+    refused(&["compare", "text", "text"], &["this is not the result of a run"]);
+    refused(
+        &["compare", "a", "b", "--json", "-", "--markdown", "-"],
+        &["only one of --json, --markdown and --html"],
+    );
     refused(&["trend", "--measure", "p95(x"], &["column 4", "closing parenthesis"]);
     refused(&["history", "nowhere"], &["nowhere"]);
     refused(&["history", "--label", "main"], &["NAME=VALUE"]);

@@ -133,6 +133,15 @@ fn the_command_line_is_jmeters() {
     assert_eq!((code, rows()), (Some(0), 3), "the file is made anew: {errors}");
     let (code, _, errors) = run(&["-Jhttpclient4.retrycount=1", "-Jusers=1"]);
     assert_eq!((code, errors.contains("httpclient4.retrycount")), (Some(0), true), "{errors}");
+    // JMeter's folder: what it was shipped with is nothing to speak of, and what the user has beside goes before it.
+    std::fs::create_dir_all(file("home/bin")).expect("a folder");
+    write("home/bin/jmeter.properties", "users = 2\nserver.rmi.localport = 4000\n");
+    std::fs::rename(file("user.properties"), file("home/bin/user.properties")).expect("moved");
+    let (code, _, errors) = run(&["-f", "-d", "home"]);
+    assert_eq!((code, rows(), errors.contains("server.rmi")), (Some(0), 7, false), "{errors}");
+    write("home/bin/user.properties", "");
+    let (code, _, errors) = run(&["-f", "-d", "home"]);
+    assert_eq!((code, rows()), (Some(0), 5), "{errors}");
     for (option, reason) in
         [("-r", "no remote servers"), ("-Jjmeter.save.saveservice.output_format=db", "csv or xml")]
     {

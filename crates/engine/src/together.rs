@@ -50,14 +50,15 @@ impl Together {
         active.max(1)
     }
 
-    /// The next place in a line in which one place follows the other after `period`: when it is due, `now` or later.
-    pub(crate) fn place(&self, line: usize, now: u64, period: u64) -> u64 {
+    /// The next place in a line in which one place follows the other after `period`: when it is due, `now` or later. It is
+    /// not taken if it is due later than `most` from now.
+    pub(crate) fn place(&self, line: usize, now: u64, period: u64, most: u64) -> Option<u64> {
         let mut due = now;
-        let _ = self.lines[line].fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
+        let taken = self.lines[line].fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
             due = if last == 0 { now } else { now.max(last.saturating_add(period)) };
-            Some(due)
+            (due - now <= most).then_some(due)
         });
-        due
+        taken.ok().map(|_| due)
     }
 
     /// The number of a pass, from 0, over all users that count it together.
@@ -97,8 +98,11 @@ mod tests {
         let together = Together { lines: Box::new([AtomicU64::new(0)]), ..Together::default() };
         let due = [(100, 100), (100, 110), (105, 120), (200, 200), (201, 210)];
         for (now, expected) in due {
-            assert_eq!(together.place(0, now, 10), expected, "{now}");
+            assert_eq!(together.place(0, now, 10, u64::MAX), Some(expected), "{now}");
         }
+        // One that is too far away stays free.
+        assert_eq!(together.place(0, 205, 50, 10), None);
+        assert_eq!(together.place(0, 205, 50, 55), Some(260));
     }
 
     #[test]

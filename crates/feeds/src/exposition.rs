@@ -1,14 +1,14 @@
 //! What is served to those who scrape: the text format of Prometheus, version 0.0.4, with distributions as histograms of fixed
 //! bounds, or the messages of `io.prometheus.client` (`io/prometheus/client/metrics.proto`), which have native histograms too. Pure.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use squall_metrics::Histogram;
-use squall_report::label_value;
+use squall_report::families::{FamilyKind, Tags, braced, labels};
 
 use crate::exponential::{Exponential, SCALE};
-use crate::families::{Family, FamilyKind, Step, Value, labels};
-use crate::points::Tags;
+use crate::families::{Family, Step, Value};
 use crate::protobuf::{Message, varint};
 
 /// The bounds of histograms of times, in µs: from 0.1 ms to 5 min.
@@ -126,16 +126,13 @@ fn text(families: &[Family]) -> String {
         };
         let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {kind}", family.help);
         for (tags, value) in &family.series {
-            let labels: Vec<String> = labels(tags)
-                .iter()
-                .map(|(name, value)| format!("{name}=\"{}\"", label_value(value)))
-                .collect();
+            let labels = labels(tags);
             match value {
                 Value::Number(number) => {
-                    let _ = writeln!(out, "{name}{} {number}", braced(&labels));
+                    let _ = writeln!(out, "{name}{} {number}", braced(&labels, &[]));
                 }
                 Value::Amount(number) => {
-                    let _ = writeln!(out, "{name}{} {number}", braced(&labels));
+                    let _ = writeln!(out, "{name}{} {number}", braced(&labels, &[]));
                 }
                 Value::Distribution(own, step) => {
                     lines_of_histogram(&mut out, &name, &labels, own, *step);
@@ -149,19 +146,18 @@ fn text(families: &[Family]) -> String {
 fn lines_of_histogram(
     out: &mut String,
     name: &str,
-    labels: &[String],
+    labels: &BTreeMap<String, String>,
     own: &Histogram,
     step: Step,
 ) {
     let mut bucket = |bound: &str, count: u64| {
-        let labels = [labels, &[format!("le=\"{bound}\"")]].concat();
-        let _ = writeln!(out, "{name}_bucket{} {count}", braced(&labels));
+        let _ = writeln!(out, "{name}_bucket{} {count}", braced(labels, &[("le", bound)]));
     };
     for (bound, count) in at_most(own, step) {
         bucket(&bound.to_string(), count);
     }
     bucket("+Inf", own.count());
-    let (labels, sum) = (braced(labels), own.sum() / step.per_unit());
+    let (labels, sum) = (braced(labels, &[]), own.sum() / step.per_unit());
     let _ = writeln!(out, "{name}_sum{labels} {sum}\n{name}_count{labels} {}", own.count());
 }
 
@@ -177,10 +173,6 @@ fn at_most(own: &Histogram, step: Step) -> Vec<(f64, u64)> {
         counts[first..].iter_mut().for_each(|(_, sum)| *sum += count);
     }
     counts
-}
-
-fn braced(labels: &[String]) -> String {
-    if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) }
 }
 
 fn messages(families: &[Family]) -> Vec<u8> {

@@ -1,16 +1,15 @@
 //! What feeds that keep running totals send (Prometheus, OpenTelemetry): everything since the start of the load, in families of
 //! series whose names are those of the result as OpenMetrics. Pure.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use squall_metrics::{
-    ErrorKind, Histogram, MetricKind, MetricStats, RequestStats, RowKey, THOUSANDTHS,
+use squall_metrics::{ErrorKind, Histogram, MetricStats, RequestStats, RowKey, THOUSANDTHS};
+use squall_report::families::{
+    CHECKS, CORRECTED_LATENCY, ERRORS, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY,
+    METRIC_FAMILIES, MetricFamily, MetricPart, RECEIVED_BYTES, REQUESTS, SENT_BYTES, Tags,
 };
 
-use squall_report::label_name;
-
-use crate::points::{Tags, metric_tags, tags};
+use crate::points::{metric_tags, tags};
 use crate::timeline::{SentSecond, USERS};
 
 /// Series of one name.
@@ -36,17 +35,6 @@ impl Family<'_> {
             FamilyKind::Level | FamilyKind::Distribution => self.name.clone(),
         }
     }
-}
-
-/// What the numbers of a family are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FamilyKind {
-    /// They only grow.
-    Sum,
-    /// How high something is.
-    Level,
-    /// Distributions of values.
-    Distribution,
 }
 
 /// What one step of a histogram is.
@@ -79,109 +67,42 @@ pub enum Value<'a> {
     Distribution(&'a Histogram, Step),
 }
 
-/// A family of rows: its name, unit and help, and the value of a row; `None`: it has none.
-type OfRow = (&'static str, &'static str, &'static str, fn(&RequestStats) -> Option<Value<'_>>);
+/// A family of rows, and the value of a row; `None`: it has none.
+type OfRow = (FamilyName, fn(&RequestStats) -> Option<Value<'_>>);
 
 /// What is counted of rows.
 const SUMS: [OfRow; 4] = [
-    ("squall_requests", "", "What has ended, by row.", |row| Some(Value::Number(row.count))),
-    ("squall_errors", "", "How many of these were errors.", |row| Some(Value::Number(row.errors))),
-    ("squall_received_bytes", "By", "Bytes received.", |row| Some(Value::Number(row.bytes_in))),
-    ("squall_sent_bytes", "By", "Bytes sent.", |row| Some(Value::Number(row.bytes_out))),
+    (REQUESTS, |row| Some(Value::Number(row.count))),
+    (ERRORS, |row| Some(Value::Number(row.errors))),
+    (RECEIVED_BYTES, |row| Some(Value::Number(row.bytes_in))),
+    (SENT_BYTES, |row| Some(Value::Number(row.bytes_out))),
 ];
 
 /// How long it took.
 const TIMES: [OfRow; 2] = [
-    ("squall_latency_seconds", "s", "Latency of complete responses.", |row| some(&row.latency)),
-    (
-        "squall_corrected_latency_seconds",
-        "s",
-        "Latency from when a request should have been sent.",
-        |row| some(&row.corrected_latency),
-    ),
+    (LATENCY, |row| distribution(&row.latency)),
+    (CORRECTED_LATENCY, |row| distribution(&row.corrected_latency)),
 ];
 
-/// What is counted by one more tag: name, tag, help.
-const ERRORS: Counted = ("squall_errors_by_kind", "error", "Errors by kind.");
-const RESPONSES: Counted = ("squall_responses", "status", "Responses by status.");
-const CHECKS: Counted = ("squall_checks", "result", "What checks came to.");
+/// Responses by the tag `status`, which the result has by row.
+const RESPONSES: FamilyName =
+    FamilyName { name: "squall_responses", unit: "", help: "Responses by status." };
 
-type Counted = (&'static str, &'static str, &'static str);
+/// What is counted by one more tag.
+const COUNTED: [(FamilyName, &str); 3] =
+    [(ERRORS_BY_KIND, "error"), (RESPONSES, "status"), (CHECKS, "result")];
 
-fn some(histogram: &Histogram) -> Option<Value<'_>> {
+fn distribution(histogram: &Histogram) -> Option<Value<'_>> {
     (!histogram.is_empty()).then_some(Value::Distribution(histogram, Step::Microsecond))
 }
-
-/// A family of the plan's own metrics, which has the values of one kind, or of all: name, what its numbers are, the kind,
-/// help, and the value of a metric.
-type OfMetric = (
-    &'static str,
-    FamilyKind,
-    Option<MetricKind>,
-    &'static str,
-    fn(&MetricStats) -> Option<Value<'_>>,
-);
-
-/// The plan's own metrics, in the units in which the plan records them.
-const METRICS: [OfMetric; 7] = [
-    (
-        "squall_metric_values",
-        FamilyKind::Sum,
-        None,
-        "How many values a metric of the plan has recorded.",
-        |own| Some(Value::Number(own.count)),
-    ),
-    (
-        "squall_metric_counter",
-        FamilyKind::Sum,
-        Some(MetricKind::Counter),
-        "Of a counter: their sum.",
-        |own| Some(Value::Amount(own.sum())),
-    ),
-    (
-        "squall_metric_trues",
-        FamilyKind::Sum,
-        Some(MetricKind::Rate),
-        "Of a rate: how many were true.",
-        |own| Some(Value::Number(own.trues)),
-    ),
-    (
-        "squall_metric_gauge",
-        FamilyKind::Level,
-        Some(MetricKind::Gauge),
-        "Of a gauge: the last one.",
-        |own| Some(Value::Amount(own.gauge()?.last)),
-    ),
-    (
-        "squall_metric_gauge_min",
-        FamilyKind::Level,
-        Some(MetricKind::Gauge),
-        "Of a gauge: the smallest one.",
-        |own| Some(Value::Amount(own.gauge()?.min)),
-    ),
-    (
-        "squall_metric_gauge_max",
-        FamilyKind::Level,
-        Some(MetricKind::Gauge),
-        "Of a gauge: the largest one.",
-        |own| Some(Value::Amount(own.gauge()?.max)),
-    ),
-    (
-        "squall_metric_trend",
-        FamilyKind::Distribution,
-        Some(MetricKind::Trend),
-        "Of a trend: their distribution.",
-        |own| Some(Value::Distribution(&own.trend, Step::Thousandth)),
-    ),
-];
 
 /// The families of everything since the start of the load, each series with the tester's own tags.
 pub fn families<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
     let rows: Vec<(Tags, &RowKey, &RequestStats)> =
         totals.rows.iter().map(|(key, stats)| (tags(key, own), &**key, stats)).collect();
-    let of_rows = |kind, (name, unit, help, of): OfRow| {
+    let of_rows = |kind, (name, of): OfRow| {
         let series = rows.iter().filter_map(|(tags, _, stats)| Some((tags.clone(), of(stats)?)));
-        Family { name: name.to_owned(), kind, unit, help, series: series.collect() }
+        family(name, kind, series.collect())
     };
     let mut families: Vec<Family> =
         SUMS.into_iter().map(|own| of_rows(FamilyKind::Sum, own)).collect();
@@ -189,14 +110,14 @@ pub fn families<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
     let requests = || rows.iter().filter(|(_, key, _)| key.place.kind.is_request());
     let errors = requests().flat_map(|(tags, _, stats)| {
         let with = |(kind, count): &(ErrorKind, u64)| (kind.label().to_owned(), *count);
-        counts(tags, ERRORS.1, stats.error_kinds.iter().map(with).collect())
+        counts(tags, "error", stats.error_kinds.iter().map(with).collect())
     });
-    families.push(sum(ERRORS, errors.collect()));
+    families.push(family(ERRORS_BY_KIND, FamilyKind::Sum, errors.collect()));
     let responses = requests().flat_map(|(tags, _, stats)| {
         let with = |(status, count): &(u16, u64)| (status.to_string(), *count);
-        counts(tags, RESPONSES.1, stats.status.iter().map(with).collect())
+        counts(tags, "status", stats.status.iter().map(with).collect())
     });
-    families.push(sum(RESPONSES, responses.collect()));
+    families.push(family(RESPONSES, FamilyKind::Sum, responses.collect()));
     families.extend(TIMES.map(|own| of_rows(FamilyKind::Distribution, own)));
     let checks = totals.checks.iter().flat_map(|(key, own_counts)| {
         let results = [
@@ -205,9 +126,9 @@ pub fn families<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
             ("warned", own_counts.warned),
         ];
         let results = results.map(|(result, count)| (result.to_owned(), count));
-        counts(&tags(key, own), CHECKS.1, results.into())
+        counts(&tags(key, own), "result", results.into())
     });
-    families.push(sum(CHECKS, checks.collect()));
+    families.push(family(CHECKS, FamilyKind::Sum, checks.collect()));
     families.extend(metrics(totals, own));
     families.extend(load(totals, own));
     families.retain(|family| !family.series.is_empty());
@@ -216,19 +137,33 @@ pub fn families<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
 
 /// What the plan records itself.
 fn metrics<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
-    let recorded: Vec<(Tags, MetricKind, &MetricStats)> = totals
+    let recorded: Vec<(Tags, &str, &MetricStats)> = totals
         .metrics
         .iter()
-        .map(|(key, stats)| (metric_tags(key, own), key.kind, stats))
+        .map(|(key, stats)| (metric_tags(key, own), key.kind.label(), stats))
         .collect();
-    let family = |(name, kind, of_kind, help, of): OfMetric| {
+    let family = |family: MetricFamily| {
         let series = recorded
             .iter()
-            .filter(|(_, own, _)| of_kind.is_none_or(|wanted| wanted == *own))
-            .filter_map(|(tags, _, stats)| Some((tags.clone(), of(stats)?)));
+            .filter(|(_, kind, _)| family.has(kind))
+            .filter_map(|(tags, _, stats)| Some((tags.clone(), value(family.part, stats)?)));
+        let MetricFamily { name, kind, help, .. } = family;
         Family { name: name.to_owned(), kind, unit: "", help, series: series.collect() }
     };
-    METRICS.map(family).into()
+    METRIC_FAMILIES.map(family).into()
+}
+
+/// A number of a metric of the plan's own; `None`: it has none.
+fn value(part: MetricPart, of: &MetricStats) -> Option<Value<'_>> {
+    Some(match part {
+        MetricPart::Values => Value::Number(of.count),
+        MetricPart::Counter => Value::Amount(of.sum()),
+        MetricPart::Trues => Value::Number(of.trues),
+        MetricPart::Gauge => Value::Amount(of.gauge()?.last),
+        MetricPart::GaugeMin => Value::Amount(of.gauge()?.min),
+        MetricPart::GaugeMax => Value::Amount(of.gauge()?.max),
+        MetricPart::Trend => Value::Distribution(&of.trend, Step::Thousandth),
+    })
 }
 
 /// The counters of the run.
@@ -247,8 +182,12 @@ fn load<'a>(totals: &SentSecond, own: &Tags) -> Vec<Family<'a>> {
     totals.counters.named().map(family).collect()
 }
 
-fn sum<'a>((name, _, help): Counted, series: Vec<(Tags, Value<'a>)>) -> Family<'a> {
-    Family { name: name.to_owned(), kind: FamilyKind::Sum, unit: "", help, series }
+fn family(
+    FamilyName { name, unit, help }: FamilyName,
+    kind: FamilyKind,
+    series: Vec<(Tags, Value<'_>)>,
+) -> Family<'_> {
+    Family { name: name.to_owned(), kind, unit, help, series }
 }
 
 /// A series for each value of one more tag.
@@ -270,16 +209,16 @@ pub fn totals_reference() -> String {
         let tag = if tag.is_empty() { String::new() } else { format!("`{tag}`") };
         let _ = writeln!(out, "| `{name}` | {kind} | {tag} | {help} |");
     };
-    for (name, _, help, _) in SUMS {
+    for (FamilyName { name, help, .. }, _) in SUMS {
         line(&format!("{name}_total"), "counter", "", help);
     }
-    for (name, tag, help) in [ERRORS, RESPONSES, CHECKS] {
+    for (FamilyName { name, help, .. }, tag) in COUNTED {
         line(&format!("{name}_total"), "counter", tag, help);
     }
-    for (name, _, help, _) in TIMES {
+    for (FamilyName { name, help, .. }, _) in TIMES {
         line(name, "histogram", "", help);
     }
-    for (name, kind, _, help, _) in METRICS {
+    for MetricFamily { name, kind, help, .. } in METRIC_FAMILIES {
         match kind {
             FamilyKind::Sum => line(&format!("{name}_total"), "counter", "", help),
             FamilyKind::Level => line(name, "gauge", "", help),
@@ -287,15 +226,6 @@ pub fn totals_reference() -> String {
         }
     }
     out
-}
-
-/// Tags as Prometheus has labels, in the order of their names. Where two have one name then, the first holds.
-pub fn labels(tags: &Tags) -> BTreeMap<String, String> {
-    let mut labels = BTreeMap::new();
-    for (name, value) in tags {
-        labels.entry(label_name(name)).or_insert_with(|| value.clone());
-    }
-    labels
 }
 
 #[cfg(test)]
@@ -372,14 +302,5 @@ mod tests {
             !all.iter().any(|family| family.name.contains("corrected")),
             "there is no schedule"
         );
-    }
-
-    #[test]
-    fn labels_are_what_prometheus_takes() {
-        let tags = [("b-c", "1"), ("b_c", "2"), ("1a", "3"), ("__x", "4"), ("ä", "5")];
-        let tags = tags.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        let labels: Vec<String> =
-            labels(&tags).into_iter().map(|(name, value)| name + "=" + &value).collect();
-        assert_eq!(labels, ["_=5", "b_c=1", "tag_1a=3", "tag_x=4"]);
     }
 }

@@ -3,10 +3,10 @@
 use std::io;
 
 use squall_report::Run;
+use squall_report::families::Tags;
 use squall_runner::{Delivery, Event, EventKind, Phase, Second, Sink, Start, Wanted};
 
 use crate::outlet::Outlet;
-use crate::points::Tags;
 use crate::target::FeedTarget;
 use crate::timeline::{SentSecond, Timeline};
 

@@ -4,14 +4,14 @@
 use std::io;
 
 use squall_base::escape_control;
+use squall_report::families::{FamilyKind, Tags};
 
 use crate::exponential::{Exponential, SCALE};
-use crate::families::{Family, FamilyKind, Value};
+use crate::families::{Family, Value};
 use crate::feed::Moment;
 use crate::grpc::Caller;
 use crate::http::Poster;
 use crate::outbox::{Failure, Receiver};
-use crate::points::Tags;
 use crate::protobuf::{Field, Message, first_field};
 
 /// The variable of the environment that has a token.

@@ -3,12 +3,13 @@
 
 use std::io;
 
+use squall_report::families::Tags;
 use squall_runner::Delivery;
 
 use crate::families::{Family, families};
 use crate::feed::Moment;
 use crate::outbox::{Batch, Outbox, PATIENCE, Receiver};
-use crate::points::{Point, Tags, points};
+use crate::points::{Point, points};
 use crate::scrape::Endpoint;
 use crate::target::{FeedKind, FeedTarget};
 use crate::timeline::SentSecond;

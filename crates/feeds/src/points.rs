@@ -3,16 +3,13 @@
 use std::fmt::Write as _;
 
 use squall_metrics::{MetricKey, RequestStats, RowKey};
-use squall_report::TAGS_TAKEN;
+use squall_report::families::{Tags, series_tags};
 
 use crate::table::{
     CHECK, CHECKS, COUNT, ERRORS, Field, LOAD, METRICS, Number, RESPONSES, ROW, load, measurement,
     metric,
 };
 use crate::timeline::SentSecond;
-
-/// Tags with their values. None is empty.
-pub type Tags = Vec<(String, String)>;
 
 /// Numbers of one thing in a second.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,42 +64,22 @@ fn values<T>(fields: &[Field<T>], of: &T) -> Vec<(&'static str, Number)> {
     fields.iter().filter_map(|field| Some((field.name, (field.of)(of)?))).collect()
 }
 
-/// The tags of a row: what it is, its own, and the tester's. Where two have one name the first holds; those of the plan
-/// that have a name which squall gives itself become `tag_NAME`.
+/// The tags of a row: what it is, its own, and the tester's.
 pub fn tags(key: &RowKey, own: &Tags) -> Tags {
-    let place = &key.place;
+    let (place, group) = (&key.place, key.place.group.join(" / "));
     let known = [
-        ("kind", place.kind.label().to_owned()),
-        ("scenario", place.scenario.clone()),
-        ("group", place.group.join(" / ")),
-        ("name", key.name.clone()),
+        ("kind", place.kind.label()),
+        ("scenario", &place.scenario),
+        ("group", &group),
+        ("name", &key.name),
     ];
-    together(&known, &place.tags, own)
+    series_tags(&known, place.tags.iter().map(|(name, value)| (name, value)), own)
 }
 
 /// The tags of a metric of the plan's own, likewise.
 pub fn metric_tags(key: &MetricKey, own: &Tags) -> Tags {
-    let known = [
-        ("kind", key.kind.label().to_owned()),
-        ("scenario", key.scenario.clone()),
-        ("name", key.name.clone()),
-    ];
-    together(&known, &key.tags, own)
-}
-
-fn together(known: &[(&str, String)], of_plan: &[(String, String)], own: &Tags) -> Tags {
-    let known = known.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-    let of_plan = of_plan.iter().map(|(name, value)| match TAGS_TAKEN.contains(&name.as_str()) {
-        true => (format!("tag_{name}"), value.clone()),
-        false => (name.clone(), value.clone()),
-    });
-    let mut tags = Tags::new();
-    for (name, value) in known.chain(of_plan).chain(own.iter().cloned()) {
-        if !value.is_empty() && !tags.iter().any(|(other, _)| *other == name) {
-            tags.push((name, value));
-        }
-    }
-    tags
+    let known = [("kind", key.kind.label()), ("scenario", &key.scenario), ("name", &key.name)];
+    series_tags(&known, key.tags.iter().map(|(name, value)| (name, value)), own)
 }
 
 /// A name or value of a tag in which some characters, by their number and themselves, are percent-encoded: those that a

@@ -3,12 +3,13 @@
 
 use std::io;
 
+use squall_report::families::{FamilyKind, Tags, labels};
+
 use crate::exponential::{Exponential, SCALE};
-use crate::families::{Family, FamilyKind, Value, labels};
+use crate::families::{Family, Value};
 use crate::feed::Moment;
 use crate::http::Poster;
 use crate::outbox::{Failure, Receiver};
-use crate::points::Tags;
 use crate::protobuf::Message;
 use crate::snappy::compress;
 

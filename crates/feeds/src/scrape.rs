@@ -6,12 +6,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use squall_report::families::Tags;
 use squall_runner::Delivery;
 
 use crate::exposition::Format;
 use crate::families::{Family, families};
 use crate::outbox::ATTEMPT;
-use crate::points::Tags;
 use crate::timeline::SentSecond;
 
 /// Most bytes of a request.

@@ -162,7 +162,7 @@ pub const ELEMENTS: &[Known] = &[
     known("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", "Concurrency Thread Group", ThreadGroup, Partly("a number of iterations, a log of its own")),
     known("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", "Arrivals Thread Group", ThreadGroup, Partly("a number of iterations, a log of its own")),
 
-    known("HTTPSamplerProxy", "HTTP Request", Sampler, Partly("redirects within the HTTP client of other methods than GET, HEAD and POST, multipart bodies of other methods than POST with the client of Java, source address, proxy, MD5, texts that are not ASCII in other encodings than UTF-8")),
+    known("HTTPSamplerProxy", "HTTP Request", Sampler, Partly("redirects of DELETE within the HTTP client, and with that of Java of other methods than GET, HEAD and POST, multipart bodies of other methods than POST with the client of Java, source address, proxy, MD5, texts that are not ASCII in other encodings than UTF-8")),
     known("GraphQL HTTP Request", "GraphQL HTTP Request", Sampler, Missing),
     known("AjpSampler", "AJP/1.3 Sampler", Sampler, Missing),
     known("DebugSampler", "Debug Sampler", Sampler, Partly("assertions about it and extractors from it")),

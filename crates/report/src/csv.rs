@@ -69,7 +69,7 @@ fn quoted(cell: &str) -> String {
 
 /// A cell, in quotes where RFC 4180 wants them.
 pub(crate) fn in_quotes(cell: &str) -> Cow<'_, str> {
-    match cell.contains(['"', ',', '\n', '\r']) {
+    match cell.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")).into(),
         false => cell.into(),
     }

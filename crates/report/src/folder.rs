@@ -183,7 +183,8 @@ pub fn load(path: &Path) -> Result<RunDocument, LoadError> {
 pub(crate) fn load_json(path: &Path) -> Result<RunDocument, LoadError> {
     let wrong = |reason: &dyn std::fmt::Display| LoadError(format!("{}: {reason}", path.display()));
     let text = fs::read(path).map_err(|error| wrong(&error))?;
-    let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+    let no_json = |error| wrong(&format!("this is not the result of a run: {error}"));
+    let json: serde_json::Value = serde_json::from_slice(&text).map_err(no_json)?;
     // Fields may be missing that a later version added, but none of these.
     let is_result = ["meta", "outcome", "totals"].iter().all(|key| json[*key].is_object());
     match json["schema"].as_u64() {
@@ -216,6 +217,11 @@ fn read_folder(
     let wrong = |name: &str, reason: &dyn std::fmt::Display| {
         LoadError(format!("{}: {reason}", folder.join(name).display()))
     };
+    if folder.is_dir() && !folder.join("run.json").exists() {
+        let text =
+            format!("{}: this is not the folder of a run: it has no run.json", folder.display());
+        return Err(LoadError(text));
+    }
     let known = load_json(&folder.join("run.json"))?;
     let incomplete = known.outcome.reasons.iter().filter(|own| own.kind == "incomplete");
     let mut run = Run {

@@ -1,8 +1,11 @@
 //! The runs of a folder: a list of them, which of them is meant by a name, and a measure of all of them over time.
 
+mod beginning;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use squall_analysis::{Measure, MeasureOf, TrendStep, steps};
@@ -42,7 +45,7 @@ document! {
         validity: String,
         /// All requests together.
         totals: Row,
-        /// Requests.
+        /// Requests; this and the following are empty where they were not asked for.
         requests: Vec<Row>,
         /// Groups.
         groups: Vec<Row>,
@@ -91,6 +94,25 @@ pub struct Filter {
     pub passed: Option<bool>,
 }
 
+/// How much of each run is read: their results may be long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of [`HistoryRun`] but its rows.
+    Totals,
+    /// All of it.
+    Rows,
+}
+
+impl Extent {
+    /// The last key of a result that is needed. What is needed stands at its beginning.
+    fn last_key(self) -> &'static str {
+        match self {
+            Extent::Totals => "totals",
+            Extent::Rows => "iterations",
+        }
+    }
+}
+
 impl Filter {
     fn holds(&self, run: &HistoryRun) -> bool {
         let labels = &run.meta.labels;
@@ -102,16 +124,16 @@ impl Filter {
     }
 }
 
-/// The runs of a folder that are meant.
+/// The runs of a folder that are meant, each as far as is wanted.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn history(base: &Path, filter: &Filter) -> Result<HistoryDocument, LoadError> {
+pub fn history(base: &Path, filter: &Filter, extent: Extent) -> Result<HistoryDocument, LoadError> {
     let wrong = |error: std::io::Error| LoadError(format!("{}: {error}", base.display()));
     let mut document = HistoryDocument::default();
     for entry in fs::read_dir(base).map_err(wrong)? {
         let folder = entry.map_err(wrong)?.path();
-        match read(&folder) {
+        match read(&folder, extent) {
             None => {}
             Some(Ok(run)) => document.runs.extend(Some(run).filter(|run| filter.holds(run))),
             Some(Err(reason)) => document.unread.push(format!("{}: {reason}", folder.display())),
@@ -127,21 +149,25 @@ pub fn history(base: &Path, filter: &Filter) -> Result<HistoryDocument, LoadErro
 }
 
 /// The run of a folder; `None`: it has none.
-fn read(folder: &Path) -> Option<Result<HistoryRun, String>> {
+fn read(folder: &Path, extent: Extent) -> Option<Result<HistoryRun, String>> {
     let path = folder.join("run.json");
     if !path.is_file() {
         return None;
     }
-    let text = fs::read(&path).map_err(|error| error.to_string());
-    Some(text.and_then(|text| history_run(folder, &text)))
+    let file = File::open(&path).map_err(|error| error.to_string());
+    Some(file.and_then(|file| history_run(folder, file, extent)))
 }
 
-/// The run of a folder, of the bytes of its `run.json`.
+/// The run of a folder, of its `run.json`, of which no more is read than is wanted.
 ///
 /// # Errors
-/// They are no result of a run that this version can read, in a sentence.
-pub fn history_run(folder: &Path, run_json: &[u8]) -> Result<HistoryRun, String> {
-    let run: HistoryRun = serde_json::from_slice(run_json).map_err(|error| error.to_string())?;
+/// It is no result of a run that this version can read, in a sentence.
+pub fn history_run(
+    folder: &Path,
+    run_json: impl Read,
+    extent: Extent,
+) -> Result<HistoryRun, String> {
+    let run: HistoryRun = beginning::read_until(extent.last_key(), run_json)?;
     match run.schema {
         SCHEMA => Ok(HistoryRun { folder: folder.display().to_string(), ..run }),
         _ => Err("another version of squall wrote it".to_owned()),
@@ -178,7 +204,7 @@ pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
             && labels.get("commit").is_some_and(|commit| commit.starts_with(text));
         named || is_commit || labels.values().any(|own| own == text)
     };
-    let runs = history(base, &Filter::default())?.runs;
+    let runs = history(base, &Filter::default(), Extent::Totals)?.runs;
     let found = runs.iter().rfind(is_meant).map(|run| PathBuf::from(&run.folder));
     found.ok_or_else(|| {
         none(&format!("no such run, and no run in {} has such a label", base.display()))
@@ -188,39 +214,44 @@ pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
 /// The fewest characters of a commit that mean it.
 const LEAST_COMMIT: usize = 7;
 
+/// Columns of a run's numbers and outcome.
+const NUMBERS: usize = 9 + 9 + 9 + 9 + 9 + 9;
+/// The fewest columns behind these that labels are written in; otherwise they have a line of their own.
+const LABELS: usize = 12;
+
 /// The runs as a table.
 pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
     let width = show.width();
-    let names = || document.runs.iter().map(|run| run_name(Path::new(&run.folder)));
-    // What the columns other than the name and the labels take, and the least that is left for labels.
-    const FIXED: usize = 21 + 9 + 10 + 9 + 9 + 10;
-    let longest = names().map(|name| name.chars().count()).max().unwrap_or(3).max(3);
-    let name = longest.min((width - 1).saturating_sub(FIXED).max(10));
+    let names: Vec<String> =
+        document.runs.iter().map(|run| run_name(Path::new(&run.folder))).collect();
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(3).max(3);
+    let name = longest.min((width - 1).saturating_sub(NUMBERS).max(10));
     let mut out = format!(
-        "\n {:name$} {:>8} {:>9} {:>8} {:>8} {:>8} {:>8}  labels\n",
+        "\n {:name$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  labels\n",
         "run", "length", "rate", "errors", "p50", "p99", "outcome"
     );
-    for (run, own) in document.runs.iter().zip(names()) {
+    for (run, own) in document.runs.iter().zip(names) {
         let outcome = match (run.finished, run.outcome.passed, run.validity.as_str()) {
             (false, ..) => "broken",
             (_, false, _) => "FAILED",
             (_, _, "invalid") => "invalid",
             _ => "passed",
         };
-        let labels = labels(&run.meta.labels);
-        let totals = &run.totals;
-        let mut line = format!(
-            " {:name$} {:>8} {:>9} {:>8} {:>8} {:>8} {outcome:>8}",
-            shorten(&own, name),
-            time(run.elapsed_s * 1e6),
-            rate(totals.rate),
-            percent(totals.error_rate),
-            time(totals.latency_us.p50),
-            time(totals.latency_us.p99),
-        );
-        let room = width.saturating_sub(line.chars().count() + 2);
-        if room >= 8 && !labels.is_empty() {
-            let _ = write!(line, "  {}", begin(&labels, room));
+        // The beginning of a name says when it was, and tells it from others of its plan.
+        let mut line = format!(" {:name$}", begin(&own, name));
+        for number in numbers(run) {
+            let _ = write!(line, " {number:>8}");
+        }
+        let _ = write!(line, " {outcome:>8}");
+        let (labels, used) = (labels(&run.meta.labels), line.chars().count() + 2);
+        match width.saturating_sub(used) {
+            _ if labels.is_empty() => {}
+            room if room >= LABELS || room >= labels.chars().count() => {
+                let _ = write!(line, "  {}", begin(&labels, room));
+            }
+            _ => {
+                let _ = write!(line, "\n    {}", begin(&labels, width - 4));
+            }
         }
         out.push_str(&line);
         out.push('\n');
@@ -231,6 +262,21 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
         let _ = writeln!(out, " not read: {reason}");
     }
     out
+}
+
+/// Length, rate, errors, p50 and p99 of a run; of one that was broken off its result says nothing.
+fn numbers(run: &HistoryRun) -> [String; 5] {
+    let totals = &run.totals;
+    match run.finished {
+        true => [
+            time(run.elapsed_s * 1e6),
+            rate(totals.rate),
+            percent(totals.error_rate),
+            time(totals.latency_us.p50),
+            time(totals.latency_us.p99),
+        ],
+        false => ["-"; 5].map(str::to_owned),
+    }
 }
 
 /// Labels on a line: the commit first, by its beginning, as in trends.
@@ -314,7 +360,9 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
         _ => percent(value),
     };
     let width = show.width();
-    let mut out = format!("\n {} over {} runs\n", trend.measure, trend.runs.len());
+    let number = trend.runs.len();
+    let plural = if number == 1 { "" } else { "s" };
+    let mut out = format!("\n {} over {number} run{plural}\n", trend.measure);
     let most = trend.runs.iter().map(|run| run.value).fold(0.0, f64::max);
     let names: Vec<String> = trend.runs.iter().map(named).collect();
     let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(width / 2);
@@ -324,13 +372,9 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
             let _ = writeln!(out, " {} step of {:+.1}% here", "─".repeat(8), step * 100.0);
         }
         let bar = if most > 0.0 { (run.value / most * room as f64).round() as usize } else { 0 };
-        let _ = writeln!(
-            out,
-            " {:name$} {:>9} {}",
-            shorten(own, name),
-            shown(run.value),
-            "▬".repeat(bar)
-        );
+        let line =
+            format!(" {:name$} {:>9} {}", shorten(own, name), shown(run.value), "▬".repeat(bar));
+        let _ = writeln!(out, "{}", line.trim_end());
     }
     let stepped = trend.runs.iter().zip(&names).filter_map(|(run, own)| Some((run.step?, own)));
     let found: Vec<String> =

@@ -16,7 +16,7 @@ use squall_metrics::{ErrorKind, PHASES};
 
 use crate::document::RunDocument;
 use crate::text::{Show, text};
-pub use curves::{CurvesBuilder, RunCurves};
+pub use curves::{RowCurves, RowsBuilder, RunCurves, WholeBuilder};
 pub use details::Details;
 use figures::Figures;
 

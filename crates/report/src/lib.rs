@@ -6,7 +6,9 @@ mod annotations;
 mod compare;
 mod csv;
 mod document;
+mod evaluate;
 mod export;
+pub mod families;
 mod files;
 mod folder;
 mod history;
@@ -34,19 +36,19 @@ pub use compare::{
 };
 pub use document::*;
 pub use export::{Format, export};
+pub use families::TAGS_TAKEN;
 pub use files::{FileKind, Finished, file};
 pub use folder::{
     LoadError, RunFolder, load, load_folder, load_folder_to_draw, new_folder, replace_file,
 };
 pub use history::{
-    Filter, HistoryDocument, HistoryRun, TrendDocument, TrendRun, find_run, history, history_run,
-    history_text, trend, trend_text,
+    Extent, Filter, HistoryDocument, HistoryRun, TrendDocument, TrendRun, find_run, history,
+    history_run, history_text, trend, trend_text,
 };
 pub use html::{Details, RunCurves, html};
 pub use json::{document, request_rows, write_json};
 pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
-pub use openmetrics::{TAGS_TAKEN, label_name, label_value};
 pub use recording::Recording;
 pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
 pub use samples::{GroupSample, RequestSample, SampleFormat, SamplePart, SampleWriter};

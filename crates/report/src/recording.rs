@@ -4,26 +4,29 @@
 mod ahead;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
 use squall_metrics::Slice;
+use zstd::bulk::Compressor;
 
 use ahead::{Ahead, DecodeSlice};
 
 /// The first bytes: name and version.
-const MAGIC: &[u8; 8] = b"squall\x00\x02";
+const MAGIC: &[u8; 8] = b"squall\x00\x03";
 /// How a record is compressed: its first byte.
-const DEFLATE: u8 = 1;
+const ZSTD: u8 = 2;
+/// What is asked of the compressor: the level that is written and read fastest of those that pack well.
+const LEVEL: i32 = 1;
+/// Bytes of a record's length, and of these and how it is compressed.
+const LENGTH: usize = 4;
+const HEAD: usize = LENGTH + 1;
 /// Largest record, in bytes.
 const MAX_RECORD: usize = 256 << 20;
 /// Bytes read at a time.
 const READ_AT_ONCE: usize = 32 << 10;
 
 /// The slices of a run: one record per worker and second.
-#[derive(Debug)]
 pub struct Recording {
     file: File,
     /// Where the next record goes.
@@ -32,7 +35,8 @@ pub struct Recording {
     failed: u64,
     /// Why the first of them could not.
     error: Option<io::Error>,
-    /// The record that was added last, and what it was before it was compressed, for the sake of their memory.
+    /// What compresses records, the record that was added last, and what that was before, for the sake of their memory.
+    compressor: Compressor<'static>,
     record: Vec<u8>,
     plain: Vec<u8>,
 }
@@ -56,7 +60,7 @@ impl Recording {
 
     fn begin(mut file: File) -> io::Result<Recording> {
         file.write_all(MAGIC)?;
-        Ok(Recording::at(file, MAGIC.len() as u64))
+        Recording::at(file, MAGIC.len() as u64)
     }
 
     /// Opens one to be read.
@@ -66,32 +70,20 @@ impl Recording {
     pub fn open(path: &Path) -> io::Result<Recording> {
         let file = File::open(path)?;
         let end = file.metadata()?.len();
-        Ok(Recording::at(file, end))
+        Recording::at(file, end)
     }
 
     /// Of a file whose next record goes to `end`.
-    fn at(file: File, end: u64) -> Recording {
-        Recording { file, end, failed: 0, error: None, record: Vec::new(), plain: Vec::new() }
+    fn at(file: File, end: u64) -> io::Result<Recording> {
+        let compressor = Compressor::new(LEVEL)?;
+        let (record, plain) = (Vec::new(), Vec::new());
+        Ok(Recording { file, end, failed: 0, error: None, compressor, record, plain })
     }
 
     /// Adds a slice. One that cannot be written, for example to a full disk, is left out and counted: the
     /// run continues.
     pub fn append(&mut self, slice: &Slice) {
-        self.plain.clear();
-        slice.encode(&mut self.plain);
-        self.record.clear();
-        self.record.extend_from_slice(&[0, 0, 0, 0, DEFLATE]);
-        let mut encoder = DeflateEncoder::new(&mut self.record, Compression::fast());
-        // Writing to a Vec cannot fail.
-        let _ = encoder.write_all(&self.plain);
-        let _ = encoder.finish();
-        let length = (self.record.len() - 4) as u32;
-        self.record[..4].copy_from_slice(&length.to_le_bytes());
-        let written = self
-            .file
-            .seek(SeekFrom::Start(self.end))
-            .and_then(|_| self.file.write_all(&self.record));
-        match written {
+        match self.pack(slice).and_then(|()| self.write()) {
             Ok(()) => self.end += self.record.len() as u64,
             Err(error) => {
                 self.failed += 1;
@@ -100,6 +92,26 @@ impl Recording {
                 let _ = self.file.set_len(self.end);
             }
         }
+    }
+
+    /// Makes the record of a slice: its length, how it is compressed, and the compressed slice.
+    fn pack(&mut self, slice: &Slice) -> io::Result<()> {
+        self.plain.clear();
+        slice.encode(&mut self.plain);
+        self.record.clear();
+        self.record.reserve(HEAD + zstd::compress_bound(self.plain.len()));
+        self.record.extend_from_slice(&[0, 0, 0, 0, ZSTD]);
+        let mut packed = Cursor::new(&mut self.record);
+        packed.set_position(HEAD as u64);
+        self.compressor.compress_to_buffer(&self.plain, &mut packed)?;
+        let length = (self.record.len() - LENGTH) as u32;
+        self.record[..LENGTH].copy_from_slice(&length.to_le_bytes());
+        Ok(())
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.end))?;
+        self.file.write_all(&self.record)
     }
 
     /// Why the first slice that could not be written could not; `None`: all were.
@@ -171,6 +183,14 @@ impl Recording {
     }
 }
 
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut own = f.debug_struct("Recording");
+        own.field("file", &self.file).field("end", &self.end).field("failed", &self.failed);
+        own.finish_non_exhaustive()
+    }
+}
+
 /// Who looks at slices as one who takes them.
 fn lent(mut each: impl FnMut(&Slice)) -> impl FnMut(Slice) {
     move |slice| each(&slice)
@@ -205,7 +225,7 @@ impl Records<'_> {
 
     /// The next one; `None`: there is no other that is whole.
     fn next(&mut self) -> io::Result<Option<Record>> {
-        let mut length = [0; 4];
+        let mut length = [0; LENGTH];
         if self.is_over || filled(&mut self.reader, &mut length)? < length.len() {
             self.is_over = true;
             return Ok(None);
@@ -220,7 +240,7 @@ impl Records<'_> {
         // Memory grows with what is there, whatever the length says.
         (&mut self.reader).take(length as u64).read_to_end(&mut bytes)?;
         self.is_over = bytes.len() < length;
-        self.at += 4 + length;
+        self.at += LENGTH + length;
         Ok((!self.is_over).then_some(Record { at, bytes }))
     }
 }

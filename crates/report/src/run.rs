@@ -1,18 +1,16 @@
 //! A run, finished or broken off, with everything that outputs are made of.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use squall_analysis::{
-    Abort, Batches, BatchesBuilder, Evidence, Facts, Outcome, Reason, Series, SeriesBuilder, Shape,
-    Steady, Threshold, ThresholdResult, Totals, Validity, Warmup,
+    Abort, Batches, Evidence, Outcome, Reason, Series, Shape, Steady, ThresholdResult, Totals,
+    Validity, Warmup,
 };
 use squall_base::units;
-use squall_metrics::{CheckCounts, HostMetrics, Slice, TimeAccount};
+use squall_metrics::{CheckCounts, HostMetrics, TimeAccount};
 
 use crate::document::Row;
-use crate::html::{CurvesBuilder, RunCurves};
-use crate::recording::Recording;
+use crate::html::RunCurves;
 use crate::schema::document;
 
 document! {
@@ -222,120 +220,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Evaluates it from its totals and from everything recorded, of which little is held: the series, the steady
-    /// part, thresholds, and the validity of its numbers. Thresholds that cannot be parsed are ignored: they were
-    /// reported when the plan was read.
-    ///
-    /// # Errors
-    /// The recording cannot be read. Everything that needs no series is there nevertheless.
-    pub fn evaluate(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let series = self.totals.series();
-        let read = self.read_series(recording, series, drop);
-        let judged = self.judge(recording);
-        read.and(judged)
-    }
-
-    /// The same, and in the same pass the curves that a page draws; they are not free, and nothing else needs them.
-    ///
-    /// # Errors
-    /// As of [`Run::evaluate`]; the curves are of what could be read.
-    pub fn evaluate_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let (series, mut curves) = (self.totals.series(), self.curves_of(&self.totals));
-        let read = self.read_series(recording, series, |slice| curves.add(&slice));
-        self.curves = Some(curves.finish());
-        let judged = self.judge(recording);
-        read.and(judged)
-    }
-
-    /// Evaluates it from everything recorded alone, its totals too. The counts are read before all else: of which
-    /// rows there are series, and how fine these are, depends on them.
-    ///
-    /// # Errors
-    /// The recording cannot be read.
-    pub(crate) fn read(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let (counted, mut totals) = (counts(recording)?, Together::default());
-        self.read_series(recording, counted.series(), |slice| totals.add(slice))?;
-        self.hold(totals.finish());
-        self.judge(recording)
-    }
-
-    /// The same with the curves that a page draws.
-    ///
-    /// # Errors
-    /// As of [`Run::read`].
-    pub(crate) fn read_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let (counted, mut totals) = (counts(recording)?, Together::default());
-        let mut curves = self.curves_of(&counted);
-        self.read_series(recording, counted.series(), |slice| {
-            curves.add(&slice);
-            totals.add(slice);
-        })?;
-        self.curves = Some(curves.finish());
-        self.hold(totals.finish());
-        self.judge(recording)
-    }
-
-    /// Takes totals that were read; a run that was broken off was as long as they are.
-    fn hold(&mut self, totals: Totals) {
-        if !self.finished {
-            self.elapsed_s = f64::from(totals.seconds());
-        }
-        self.totals = totals;
-    }
-
-    /// What computes the curves of a run with these totals.
-    fn curves_of(&self, totals: &Totals) -> CurvesBuilder {
-        let seconds = if self.finished { self.elapsed_s.ceil() as u32 } else { totals.seconds() };
-        CurvesBuilder::new(seconds, totals.rows().count() + totals.checks().count())
-    }
-
-    /// Reads everything recorded for the series; `also` sees each slice.
-    fn read_series(
-        &mut self,
-        recording: &mut Recording,
-        mut series: SeriesBuilder,
-        mut also: impl FnMut(Slice),
-    ) -> io::Result<()> {
-        let read = recording.replay_held(|slice| {
-            series.add(&slice);
-            also(slice);
-        });
-        self.series = series.finish();
-        if let Some(reason) = read? {
-            self.warnings.push(format!("slices.bin: {reason}; what follows it is left out"));
-        }
-        Ok(())
-    }
-
-    /// What follows from totals and series, and the batches of the steady part.
-    fn judge(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
-        self.steady = squall_analysis::steady(totals, &self.series, elapsed_s, self.meta.shape());
-        let batches = match self.steady {
-            Some(steady) => {
-                let mut batches = BatchesBuilder::new(&self.series, steady);
-                let read = recording.replay_latencies(|slice| batches.add(slice));
-                self.batches = Some(batches.finish());
-                read
-            }
-            None => Ok(None),
-        };
-        let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
-        let thresholds: Vec<Threshold> = thresholds.collect();
-        let results = thresholds.iter().map(|threshold| threshold.evaluate(totals, elapsed_s));
-        self.threshold_results = results.collect();
-        self.reasons = squall_analysis::assess(&Facts {
-            totals,
-            series: &self.series,
-            all: &totals.all(),
-            elapsed_s,
-            host: &self.host,
-            steady: self.steady,
-            thresholds: &thresholds,
-        });
-        batches.map(drop)
-    }
-
     /// Whether a load ran, so that there is something to judge.
     pub fn has_numbers(&self) -> bool {
         self.totals.workers() > 0
@@ -416,38 +300,4 @@ impl Run {
     pub fn passed(&self) -> bool {
         self.outcome().passed()
     }
-}
-
-/// Slices that are added to totals together.
-const SLICES_TOGETHER: usize = 16;
-
-/// Totals of slices that come one by one, and are added several at a time.
-#[derive(Default)]
-struct Together {
-    totals: Totals,
-    slices: Vec<Slice>,
-}
-
-impl Together {
-    fn add(&mut self, slice: Slice) {
-        self.slices.push(slice);
-        if self.slices.len() == SLICES_TOGETHER {
-            self.totals.add_together(&self.slices);
-            self.slices.clear();
-        }
-    }
-
-    fn finish(mut self) -> Totals {
-        self.totals.add_together(&self.slices);
-        self.totals
-    }
-}
-
-/// What a recording counted, without any times.
-fn counts(recording: &mut Recording) -> io::Result<Totals> {
-    let mut totals = Totals::new();
-    recording.replay_counts(|slice| {
-        totals.add(slice);
-    })?;
-    Ok(totals)
 }

@@ -121,6 +121,30 @@ fn texts_fit_their_terminals() {
 }
 
 #[test]
+fn runs_that_have_no_row_in_common_are_said_to_be_others() {
+    let mut other = side("other", 2, 30, 2, same, 0.0);
+    let Measured::Blocks(sketch) = &mut other.measured else { panic!("blocks") };
+    let keys = sketch.rows.iter_mut().filter_map(|row| row.key.as_mut());
+    keys.for_each(|key| key.name.push_str(" of another"));
+    let document = compare_runs(&[side("main", 2, 30, 1, same, 0.0), other], &[]);
+    let text = compare_text(&document, &show(200));
+    assert!(text.contains("no request, group or scenario is in both runs"), "{text}");
+    assert!(text.contains("only in main: GET /, login\n"), "{text}");
+    assert!(text.contains("only in other: GET / of another, login of another\n"), "{text}");
+}
+
+#[test]
+fn a_gate_has_no_interval_where_none_is_known() {
+    let gates = [Gate::parse("p99 +10%").expect("a gate")];
+    let (before, after) = (side("a", 1, 5, 1, same, 0.0), side("b", 1, 5, 2, |_| 2.0, 0.0));
+    let document = compare_runs(&[before, after], &gates);
+    let text = compare_text(&document, &show(200));
+    let wanted = "%, beyond the limit; how far it may be chance is not known";
+    assert!(!document.passed && text.contains(wanted) && !text.contains("(-)"), "{text}");
+    assert!(compare_html(&document).contains(wanted));
+}
+
+#[test]
 fn a_pull_request_and_a_page_show_the_same() {
     let document = document();
     golden("compare.md", &compare_markdown(&document));

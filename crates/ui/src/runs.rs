@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use percent_encoding::percent_decode_str;
 use rustix::fs::{Mode, OFlags, open, openat};
 use serde_json::{Value, json};
-use squall_report::{HistoryRun, history_run};
+use squall_report::{Extent, HistoryRun, history_run};
 
 /// The page of a run, in its folder.
 pub const REPORT: &str = "report.html";
@@ -82,16 +82,14 @@ impl Runs {
     }
 
     /// What is known of a run, which is read if its file is not as it was.
-    fn read(&self, name: &str, mut file: File, known: Option<Known>) -> io::Result<Known> {
+    fn read(&self, name: &str, file: File, known: Option<Known>) -> io::Result<Known> {
         let metadata = file.metadata()?;
         let stamp = Stamp { modified: metadata.modified()?, bytes: metadata.len() };
         if let Some(known) = known.filter(|known| known.file == Some(stamp)) {
             return Ok(known);
         }
         let is_settled = stamp.modified.elapsed().is_ok_and(|age| age > SETTLED);
-        let mut bytes = Vec::new();
-        let read = file.read_to_end(&mut bytes).map_err(|error| error.to_string());
-        let run = read.and_then(|_| history_run(&self.folder.join(name), &bytes));
+        let run = history_run(&self.folder.join(name), file, Extent::Totals);
         let run = run.ok().map(|run| (run.meta.started_unix, listed(name, &run)));
         Ok(Known { file: is_settled.then_some(stamp), run })
     }

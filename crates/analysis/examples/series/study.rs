@@ -1,7 +1,7 @@
 //! One synthetic run on the path that a real one takes: slices, totals, series, the steady part, batches,
 //! intervals.
 
-use squall_analysis::{Batches, BatchesBuilder, Shape, Steady, Totals, Warmup, steady};
+use squall_analysis::{Batches, RowLatencies, Shape, Steady, Totals, Warmup, steady};
 use squall_metrics::{NameId, Sample, Slice};
 
 use crate::process::Response;
@@ -23,13 +23,12 @@ pub fn evaluate(responses: &[Response], seconds: u32) -> Option<Run> {
         totals.add(slice);
     }
     let mut series = totals.series();
-    slices.iter().for_each(|slice| series.add(slice));
+    let complete = slices.iter().filter_map(|slice| series.complete(slice));
+    let latencies: Vec<RowLatencies> = complete.map(RowLatencies::from).collect();
     let series = series.finish();
     let shape = Shape { warmup: Warmup::Auto, constant_from_s: Some(0.0), constant_to_s: None };
     let steady = steady(&totals, &series, f64::from(seconds), shape)?;
-    let mut batches = BatchesBuilder::new(&series, steady);
-    slices.iter().for_each(|slice| batches.add(slice));
-    Some(Run { steady, batches: batches.finish() })
+    Some(Run { steady, batches: Batches::of(&series, steady, &latencies) })
 }
 
 /// What a worker would have recorded: each response in the second in which it ended.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Batches, BatchesBuilder, Steady, Totals};
+use crate::{Batches, RowLatencies, Steady, Totals};
 use squall_metrics::{NameId, Sample, Slice};
 
 /// The batches of latencies in µs, each with its second; corrected ones are twice as long.
@@ -13,12 +13,11 @@ fn batches(latencies: &[(u32, u64)], seconds: u32) -> Batches {
     let mut totals = Totals::new();
     slices.iter().for_each(|slice| assert!(totals.add(slice)));
     let mut series = totals.series();
-    slices.iter().for_each(|slice| series.add(slice));
-    let series = series.finish();
-    let mut batches = BatchesBuilder::new(&series, Steady { from: 0, to: seconds, unsteady: None });
     // The order of slices, and a slice that comes twice, make no difference.
-    slices.iter().rev().chain(&slices).for_each(|slice| batches.add(slice));
-    batches.finish()
+    let complete = slices.iter().rev().chain(&slices).filter_map(|slice| series.complete(slice));
+    let latencies: Vec<RowLatencies> = complete.map(RowLatencies::from).collect();
+    let steady = Steady { from: 0, to: seconds, unsteady: None };
+    Batches::of(&series.finish(), steady, &latencies)
 }
 
 /// So many responses a second of 1,000 to 1,999 µs, the same in each second.

@@ -79,6 +79,11 @@ impl OpenRow {
         self.self_metrics.compact();
     }
 
+    /// All requests of its seconds together.
+    pub fn into_requests(self) -> RequestStats {
+        self.all
+    }
+
     /// Its scenarios, over its seconds.
     fn scenarios(&self) -> Vec<ScenarioRow> {
         let mut sums: Vec<ScenarioRow> = Vec::new();
@@ -106,6 +111,7 @@ impl OpenRow {
         let mut in_flight = Level::default();
         self.seconds.iter().for_each(|second| in_flight.add_later(second.in_flight));
         let phases = PHASES.iter().zip(&all.phases);
+        let [p50_us, p90_us, p95_us, p99_us] = all.latency.percentiles([50.0, 90.0, 95.0, 99.0]);
         SeriesRow {
             second,
             seconds,
@@ -120,10 +126,10 @@ impl OpenRow {
             bytes_in: all.bytes_in,
             bytes_out: all.bytes_out,
             mean_us: all.latency.mean(),
-            p50_us: all.latency.percentile(50.0),
-            p90_us: all.latency.percentile(90.0),
-            p95_us: all.latency.percentile(95.0),
-            p99_us: all.latency.percentile(99.0),
+            p50_us,
+            p90_us,
+            p95_us,
+            p99_us,
             max_us: all.latency.max(),
             corrected: Times::of(&all.corrected_latency),
             phases: phases.filter_map(|(name, own)| PhaseTimes::of(name, own)).collect(),

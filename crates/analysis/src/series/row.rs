@@ -109,13 +109,9 @@ pub struct Times {
 impl Times {
     /// Those of a histogram; `None`: it is empty.
     pub fn of(histogram: &Histogram) -> Option<Times> {
-        (!histogram.is_empty()).then(|| Times {
-            mean: histogram.mean(),
-            p50: histogram.percentile(50.0),
-            p90: histogram.percentile(90.0),
-            p95: histogram.percentile(95.0),
-            p99: histogram.percentile(99.0),
-            max: histogram.max(),
+        (!histogram.is_empty()).then(|| {
+            let [p50, p90, p95, p99] = histogram.percentiles([50.0, 90.0, 95.0, 99.0]);
+            Times { mean: histogram.mean(), p50, p90, p95, p99, max: histogram.max() }
         })
     }
 }

@@ -99,6 +99,7 @@ pub enum Command {
         -JNAME=VALUE  a property; -G the same\n  \
         -DNAME=VALUE  a system property; -S FILE a file of them\n  \
         -q FILE       a file of properties; -p FILE JMeter's own\n  \
+        -d DIR        JMeter's folder, of whose bin the properties are read\n  \
         --skip-unsupported  leave out what squall does not support of the plan\n\
         Any other option of JMeter is an error.")]
 pub struct Jmeter {

@@ -49,10 +49,11 @@ const OF_JMETER: [&str; 16] = [
 pub fn command(args: &Jmeter) -> CommandResult {
     let asked = words::read(&args.words)
         .map_err(|why| CommandError::bad_input(format!("jmeter: {why}")))?;
-    let properties = properties(&asked)?;
+    let shipped = of_home(&asked, "jmeter.properties")?;
+    let properties = properties(&asked, &shipped)?;
     let every = interval(&properties)?;
     let format = sample_format(&properties)?;
-    look_at(&properties);
+    look_at(&properties, &shipped);
     prepare(&asked)?;
     let system = system(&asked)?;
     let skips_unsupported = asked.skips_unsupported;
@@ -132,9 +133,25 @@ fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::bad_input(format!("{}: {error}", path.display()))
 }
 
-/// All properties: those of `-p`, of `user.properties`, and what was typed, of which the last counts.
-fn properties(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
-    let mut all = BTreeMap::new();
+/// The properties of a file in the folder of `-d`, if it is there.
+fn of_home(asked: &Asked, name: &str) -> Result<BTreeMap<String, String>, CommandError> {
+    let path = asked.home.as_ref().map(|home| home.join("bin").join(name));
+    match path.filter(|path| path.is_file()) {
+        Some(path) => Ok(jmeter::properties_of(&path)?.into_iter().collect()),
+        None => Ok(BTreeMap::new()),
+    }
+}
+
+/// All properties: those that JMeter was shipped with, or of `-p` in their place, of `user.properties`, and what was typed,
+/// of which the last counts.
+fn properties(
+    asked: &Asked,
+    shipped: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, CommandError> {
+    let mut all = match asked.main_properties {
+        Some(_) => BTreeMap::new(),
+        None => shipped.clone(),
+    };
     let user = user_properties(asked);
     for file in asked.main_properties.iter().chain(user.iter()) {
         all.extend(jmeter::properties_of(file)?);
@@ -150,11 +167,13 @@ fn properties(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
     Ok(all)
 }
 
-/// The file `user.properties`: where the command was started, as in JMeter; or else beside the file of `-p`, or the plan.
+/// The file `user.properties`: where the command was started, or in the folder of `-d`, as in JMeter; or else beside the
+/// file of `-p`, or the plan.
 fn user_properties(asked: &Asked) -> Option<PathBuf> {
     let beside = |path: &PathBuf| Some(path.parent()?.join("user.properties"));
     let places = [
         Some(PathBuf::from("user.properties")),
+        asked.home.as_ref().map(|home| home.join("bin").join("user.properties")),
         asked.main_properties.as_ref().and_then(beside),
         beside(&asked.plan),
     ];
@@ -163,7 +182,7 @@ fn user_properties(asked: &Asked) -> Option<PathBuf> {
 
 /// System properties: those of files first.
 fn system(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
-    let mut all = BTreeMap::new();
+    let mut all = of_home(asked, "system.properties")?;
     for file in &asked.system_files {
         all.extend(jmeter::properties_of(file)?);
     }
@@ -187,12 +206,12 @@ fn sample_format(properties: &BTreeMap<String, String>) -> Result<SampleFormat, 
     }
 }
 
-/// Says which of JMeter's own properties change nothing here.
-fn look_at(properties: &BTreeMap<String, String>) {
-    let of_jmeter =
-        properties.keys().filter(|name| OF_JMETER.iter().any(|own| name.starts_with(own)));
+/// Says which of JMeter's own properties change nothing here, beside those that it was shipped with.
+fn look_at(properties: &BTreeMap<String, String>, shipped: &BTreeMap<String, String>) {
+    let given = properties.iter().filter(|(name, value)| shipped.get(*name) != Some(*value));
+    let of_jmeter = given.filter(|(name, _)| OF_JMETER.iter().any(|own| name.starts_with(own)));
     let names: Vec<&str> = of_jmeter
-        .map(String::as_str)
+        .map(|(name, _)| name.as_str())
         .filter(|name| !["summariser.interval", FORM].contains(name))
         .collect();
     if !names.is_empty() {

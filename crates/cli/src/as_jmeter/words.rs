@@ -20,6 +20,8 @@ pub struct Asked {
     pub properties: Vec<Properties>,
     /// Where JMeter's own properties are (`-p`), in place of those beside the plan.
     pub main_properties: Option<PathBuf>,
+    /// JMeter's folder (`-d`), whose `bin` has its properties.
+    pub home: Option<PathBuf>,
     /// System properties (`-D`).
     pub system: BTreeMap<String, String>,
     /// Files of system properties (`-S`).
@@ -52,7 +54,7 @@ enum Takes {
 type Known = (char, &'static str, Takes);
 
 /// Those that do here what they do in JMeter.
-const KNOWN: [Known; 13] = [
+const KNOWN: [Known; 14] = [
     ('n', "nongui", Takes::Nothing),
     ('t', "testfile", Takes::Value),
     ('l', "logfile", Takes::Value),
@@ -62,6 +64,7 @@ const KNOWN: [Known; 13] = [
     ('o', "reportoutputfolder", Takes::Value),
     ('q', "addprop", Takes::Value),
     ('p', "propfile", Takes::Value),
+    ('d', "homedir", Takes::Value),
     ('J', "jmeterproperty", Takes::Pair),
     ('G', "globalproperty", Takes::Pair),
     ('D', "systemproperty", Takes::Pair),
@@ -69,7 +72,7 @@ const KNOWN: [Known; 13] = [
 ];
 
 /// Those of JMeter that squall has not, and what there is instead.
-const REFUSED: [(char, &str, &str); 15] = [
+const REFUSED: [(char, &str, &str); 14] = [
     ('g', "reportonly", "a report is made of a run's folder: `squall report`"),
     ('r', "runremote", "there are no remote servers"),
     ('R', "remotestart", "there are no remote servers"),
@@ -83,7 +86,6 @@ const REFUSED: [(char, &str, &str); 15] = [
     ('a', "password", "there are no proxies"),
     ('L', "loglevel", "the log has one level"),
     ('i', "jmeterlogconf", "the log has one form"),
-    ('d', "homedir", "there is no home folder: give its files with -p and -q"),
     ('v', "version", "that is `squall --version`"),
 ];
 
@@ -91,7 +93,8 @@ const REFUSED: [(char, &str, &str); 15] = [
 const SKIP: &str = "skip-unsupported";
 
 /// Reads JMeter's command line. As there, an option's value may stand behind it or be a word of its own
-/// (`-lout.jtl`, `-l out.jtl`, `--logfile=out.jtl`), and letters that take none may be one word (`-nf`).
+/// (`-lout.jtl`, `-l out.jtl`, `--logfile=out.jtl`), so may the value of a property (`-Jname=value`, `-Jname value`), and letters
+/// that take none may be one word (`-nf`).
 ///
 /// # Errors
 /// An option that is not known, or that squall has not; one without its value; or what JMeter itself refuses. Values are not
@@ -115,7 +118,7 @@ pub fn read(words: &[String]) -> Result<Asked, String> {
                 (_, Some(value)) => value,
                 (_, None) => next(&mut rest, letter)?,
             };
-            found.take(letter, value)?;
+            take(letter, takes, value, &mut rest, &mut found)?;
         } else if let Some(letters) = word.strip_prefix('-').filter(|own| !own.is_empty()) {
             short(letters, &mut rest, &mut found)?;
         } else {
@@ -135,14 +138,33 @@ fn short<'w>(
     while let Some(letter) = letters.next() {
         match of_letter(letter)? {
             Takes::Nothing => found.take(letter, "")?,
-            _ => {
+            takes => {
                 let value = letters.as_str();
                 let value = if value.is_empty() { next(rest, letter)? } else { value };
-                return found.take(letter, value);
+                return take(letter, takes, value, rest, found);
             }
         }
     }
     Ok(())
+}
+
+/// Takes an option. The value of a name without one is the next word, if that is no option.
+fn take(
+    letter: char,
+    takes: Takes,
+    value: &str,
+    rest: &mut std::collections::VecDeque<&str>,
+    found: &mut Found,
+) -> Result<(), String> {
+    let is_name = takes == Takes::Pair && !value.contains('=');
+    match rest.front().filter(|word| is_name && !word.starts_with('-')) {
+        Some(word) => {
+            let pair = format!("{value}={word}");
+            rest.pop_front();
+            found.take(letter, &pair)
+        }
+        None => found.take(letter, value),
+    }
 }
 
 fn next<'w>(
@@ -195,6 +217,7 @@ impl Found {
             'e' => self.wants_report = true,
             'o' => asked.report = Some(path()),
             'p' => asked.main_properties = Some(path()),
+            'd' => asked.home = Some(path()),
             'q' => asked.properties.push(Properties::File(path())),
             'S' => asked.system_files.push(path()),
             _ => match (letter, value.split_once('=')) {
@@ -242,7 +265,7 @@ mod tests {
     #[test]
     fn a_line_of_jmeters() {
         let asked = said(
-            "-n -t plan.jmx -l out.jtl -j log -e -o dir -Jhost=a=b -G users=5 -Dx=y -qmore -p main -Sfile -Gfile -f",
+            "-n -t plan.jmx -l out.jtl -j log -e -o dir -Jhost=a=b -G users=5 -Dx=y -qmore -p main -d home -Sfile -Gfile -f",
         );
         let one = |name: &str, value: &str| Properties::One(name.into(), value.into());
         let expected = Asked {
@@ -258,6 +281,7 @@ mod tests {
                 Properties::File("file".into()),
             ],
             main_properties: Some("main".into()),
+            home: Some("home".into()),
             system: [("x".to_owned(), "y".to_owned())].into(),
             system_files: vec!["file".into()],
             skips_unsupported: false,
@@ -265,9 +289,18 @@ mod tests {
         assert_eq!(asked, Ok(expected.clone()));
         let long = "--nongui --testfile plan.jmx --logfile=out.jtl --jmeterlogfile log --reportatendofloadtests \
                     --reportoutputfolder=dir --jmeterproperty host=a=b --globalproperty users=5 --systemproperty x=y \
-                    --addprop more --propfile main --systemPropertyFile file --globalproperty file \
+                    --addprop more --propfile main --homedir home --systemPropertyFile file --globalproperty file \
                     --forceDeleteResultFile";
         assert_eq!(said(long), Ok(expected));
+        let apart = said("-n -t p -Jhost a -D x y -Gfile -J port 80 -G users 5");
+        let expected = vec![
+            one("host", "a"),
+            Properties::File("file".into()),
+            one("port", "80"),
+            one("users", "5"),
+        ];
+        assert_eq!(apart.as_ref().map(|asked| &asked.properties), Ok(&expected));
+        assert_eq!(apart.map(|asked| asked.system), Ok([("x".to_owned(), "y".to_owned())].into()));
         assert_eq!(said("-nft plan.jmx").map(|asked| asked.replaces), Ok(true));
         assert_eq!(
             said("-n -t p -l a -e").map(|asked| asked.report),

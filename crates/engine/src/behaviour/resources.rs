@@ -92,7 +92,9 @@ fn load<'a>(
             names: Default::default(),
             waiting: RefCell::default(),
             seen: RefCell::default(),
-            sought: RefCell::new(found.sought.iter().map(|slot| (*slot, None)).collect()),
+            sought: RefCell::new(
+                found.sought.iter().map(|slot| Sought { slot: *slot, found: None }).collect(),
+            ),
             busy: Cell::new(0),
             more: Notify::new(),
             failed: Cell::new(false),
@@ -118,6 +120,13 @@ struct Depth {
     in_style: bool,
 }
 
+/// A variable that an extract of the page seeks in what it loads.
+struct Sought {
+    slot: Slot,
+    /// The number of the resource that has it, and what it is there.
+    found: Option<(usize, Value)>,
+}
+
 /// A resource that nobody loads yet.
 struct Waiting {
     /// How many of the page's were found before it.
@@ -139,8 +148,8 @@ struct Loading<'a> {
     waiting: RefCell<VecDeque<Waiting>>,
     /// The URLs of all that have waited.
     seen: RefCell<HashSet<String>>,
-    /// What extracts of the page seek, with what was found and the number of the resource that has it.
-    sought: RefCell<Vec<(Slot, Option<(usize, Value)>)>>,
+    /// What extracts of the page seek.
+    sought: RefCell<Vec<Sought>>,
     /// Lanes that are loading something, which may name more.
     busy: Cell<usize>,
     /// Told when a lane has nothing more in flight.
@@ -264,19 +273,19 @@ impl Loading<'_> {
         let mut sought = self.sought.borrow_mut();
         for (place, value) in found {
             let PostOp::Extract(extract) = &post[place] else { continue };
-            let open = sought.iter_mut().find(|(slot, _)| *slot == extract.slot);
-            if let Some((_, best)) = open
-                && best.as_ref().is_none_or(|(before, _)| number < *before)
+            let open = sought.iter_mut().find(|own| own.slot == extract.slot);
+            if let Some(Sought { found, .. }) = open
+                && found.as_ref().is_none_or(|(before, _)| number < *before)
             {
                 self.worker.learn(&extract.variable, &value);
-                *best = Some((number, value));
+                *found = Some((number, value));
             }
         }
     }
 
     /// Gives the user's variables what was found.
     fn hand_over(&self) {
-        for (slot, found) in self.sought.take() {
+        for Sought { slot, found } in self.sought.take() {
             if let (Some((_, value)), Place::Variable(index)) = (found, Place::of(slot)) {
                 self.core.set_variable(&self.worker.program, index, Some(value));
             }

@@ -8,6 +8,10 @@ use super::stretch::Stretch;
 use crate::program::{PaceClock, PaceOp};
 use crate::user::Core;
 
+/// How far ahead places in a rate that changes are taken, and when one looks again that was further away: 100 ms, in
+/// nanoseconds. A rate that one looks at ten times a second is followed closely, and looking costs little.
+const LOOK_AGAIN: u64 = 100_000_000;
+
 impl<'p> Stretch<'_, 'p> {
     /// Thinks for as long as it is drawn.
     pub(super) fn think(&mut self, think: &Think, now: u64) -> Next<'p> {
@@ -17,15 +21,24 @@ impl<'p> Stretch<'_, 'p> {
 
     /// Waits for the user's place in a rate. `None`: it need not wait.
     pub(super) fn pace(&mut self, pace: &PaceOp, now: u64) -> Option<Next<'p>> {
-        let wait = self.place(pace, now);
+        let wait = match self.place(pace, now) {
+            Some(wait) => wait,
+            None => {
+                self.strand.pc -= 1;
+                LOOK_AGAIN
+            }
+        };
         (wait > 0).then(|| self.wait(now, wait))
     }
 
-    /// How long the user has to wait for a rate, in nanoseconds; its place is taken.
-    fn place(&mut self, pace: &PaceOp, now: u64) -> u64 {
+    /// How long the user has to wait for a rate, in nanoseconds; its place is taken. `None`: it is too far away to be taken
+    /// already, as by then the rate will be another one.
+    fn place(&mut self, pace: &PaceOp, now: u64) -> Option<u64> {
         let rate = self.amount(&pace.rate);
+        let changes = pace.rate.constant().is_none();
         if rate.is_nan() || rate <= 0.0 {
-            return 0;
+            // One that is kept together and changes lets nobody go on before it is above 0.
+            return (!changes || matches!(pace.clock, PaceClock::User(_))).then_some(0);
         }
         let together = &self.worker.together;
         let users = match pace.by {
@@ -35,14 +48,17 @@ impl<'p> Stretch<'_, 'p> {
         };
         let period = (users as f64 / rate * 1e9) as u64;
         let due = match pace.clock {
-            PaceClock::Line(line) => together.place(line, now, period),
+            PaceClock::Line(line) => {
+                let most = if changes { LOOK_AGAIN } else { u64::MAX };
+                together.place(line, now, period, most)?
+            }
             PaceClock::User(register) => {
                 let last = self.register(register);
                 *last = if *last == 0 { now } else { now.max(last.saturating_add(period)) };
                 *last
             }
         };
-        due - now
+        Some(due - now)
     }
 
     /// A wait that the plan asks for, in nanoseconds.

@@ -2,6 +2,7 @@
 
 mod decode;
 mod receivers;
+mod tls;
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};

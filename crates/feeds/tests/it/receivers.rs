@@ -6,6 +6,12 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsAcceptor;
+
 use crate::Sums;
 use crate::decode::{Read as Field, decompress, read};
 
@@ -250,22 +256,79 @@ pub struct Grpc {
     held: Shared,
 }
 
+/// Who a receiver over TLS says that it is: `localhost`, by its own word alone.
+pub struct Identity {
+    /// Its certificate, as a file of those that are trusted has it.
+    pub certificate: String,
+    /// That and its key.
+    pub pem: String,
+}
+
+impl Identity {
+    pub fn new() -> Identity {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a key");
+        let certificate = made.cert.pem();
+        let pem = certificate.clone() + &made.signing_key.serialize_pem();
+        Identity { certificate, pem }
+    }
+
+    /// Of [`Identity::pem`].
+    pub fn of_pem(pem: String) -> Identity {
+        Identity { certificate: String::new(), pem }
+    }
+
+    /// A server with it, which offers a protocol.
+    fn acceptor(&self, protocol: &str) -> TlsAcceptor {
+        let certificate = CertificateDer::from_pem_slice(self.pem.as_bytes());
+        let key = PrivateKeyDer::from_pem_slice(self.pem.as_bytes()).expect("a key");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.expect("a certificate")], key)
+            .expect("a certificate and its key");
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        TlsAcceptor::from(Arc::new(config))
+    }
+}
+
 impl Grpc {
     /// One with a fault, for its first so many calls.
     pub fn start(fault: Fault, times: usize) -> Grpc {
         let held = Shared::default();
         let own = held.clone();
         let address = listen(move |stream| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            stream.set_nonblocking(true).expect("a socket");
-            // The client goes away in any way that it likes.
-            let _ = runtime.expect("a runtime").block_on(calls(stream, &own, fault, times));
+            on_runtime(stream, async |stream| {
+                // The client goes away in any way that it likes.
+                let _ = calls(stream, &own, fault, times).await;
+            });
+        });
+        Grpc { address, held }
+    }
+
+    /// The same over TLS, where a protocol is offered.
+    pub fn start_tls(identity: &Identity, protocol: &str, fault: Fault, times: usize) -> Grpc {
+        let held = Shared::default();
+        let (own, acceptor) = (held.clone(), identity.acceptor(protocol));
+        let address = listen(move |stream| {
+            on_runtime(stream, async |stream| {
+                if let Ok(stream) = acceptor.accept(stream).await {
+                    let _ = calls(stream, &own, fault, times).await;
+                }
+            });
         });
         Grpc { address, held }
     }
 
     pub fn url(&self) -> String {
         format!("http://me:secret-word@{}", self.address)
+    }
+
+    /// By the name of a host, over TLS.
+    pub fn secure_url(&self, host: &str) -> String {
+        let port = self.address.rsplit(':').next().expect("a port");
+        format!("https://me:secret-word@{host}:{port}")
     }
 
     pub fn sums(&self) -> Sums {
@@ -278,14 +341,22 @@ impl Grpc {
     }
 }
 
+/// Does something with a connection on an event loop of its own.
+fn on_runtime(stream: TcpStream, then: impl AsyncFnOnce(tokio::net::TcpStream)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    stream.set_nonblocking(true).expect("a socket");
+    runtime.expect("a runtime").block_on(async {
+        then(tokio::net::TcpStream::from_std(stream).expect("a socket")).await;
+    });
+}
+
 /// Takes the calls of a connection.
 async fn calls(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
     held: &Shared,
     fault: Fault,
     times: usize,
 ) -> Result<(), h2::Error> {
-    let stream = tokio::net::TcpStream::from_std(stream).expect("a socket");
     let mut connection = h2::server::handshake(stream).await?;
     while let Some(call) = connection.accept().await {
         let (request, mut answer) = call?;

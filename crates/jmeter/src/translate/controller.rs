@@ -142,7 +142,7 @@ impl Translator<'_> {
             "LoopController" => self.repeat(id, inner, &gathered.guards),
             "WhileController" => self.while_controller(id, inner, &gathered.guards),
             "ForeachController" => self.for_each(id, inner),
-            "TransactionController" => self.transaction(id, inner).into_iter().collect(),
+            "TransactionController" => vec![self.transaction(id, inner)],
             "OnceOnlyController" => self.once(id, inner).into_iter().collect(),
             "ThroughputController" => self.throughput(id, inner).into_iter().collect(),
             "CriticalSectionController" => self.critical_section(id, inner),
@@ -350,7 +350,8 @@ impl Translator<'_> {
         (!steps.is_empty()).then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
     }
 
-    fn transaction(&self, id: ElementId, steps: Vec<Step>) -> Option<StepKind> {
+    /// A transaction: a sample, even if there is nothing in it.
+    fn transaction(&self, id: ElementId, mut steps: Vec<Step>) -> StepKind {
         let reader = self.read(id);
         let is_parent = reader.flag("TransactionController.parent", false);
         if is_parent && !scope::assertions_of_transaction(self.tree, id).is_empty() {
@@ -361,7 +362,10 @@ impl Translator<'_> {
         let think_time = if with_timers { ThinkTime::Included } else { ThinkTime::Excluded };
         let name = self.name(id);
         let tags = Tags::new();
-        (!steps.is_empty()).then_some(StepKind::Group { name, tags, think_time, steps })
+        if steps.is_empty() {
+            steps.push(super::no_time());
+        }
+        StepKind::Group { name, tags, think_time, steps }
     }
 
     /// Steps in the first pass of what is around them.

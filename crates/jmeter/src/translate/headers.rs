@@ -64,21 +64,7 @@ impl Translator<'_> {
                 }
             }
         }
-        for (name, value) in &mut headers {
-            if name.source().eq_ignore_ascii_case("Host") {
-                let url = request.url.source();
-                let known = match value.literal() {
-                    Some(given) => host(given, url).map(|host| Template::text(&host)),
-                    None => self.host_of_run(id, value, url),
-                };
-                match known {
-                    Some(host) => *value = host,
-                    // What is not sent at all needs none.
-                    None if url.starts_with("${fail(") => {}
-                    None => self.obstacle(id, "a header `Host` beside an unknown port"),
-                }
-            }
-        }
+        self.set_host(id, &mut headers, request.url.source());
         // JMeter says of each body how long it is, where there is nothing in it too.
         let is_empty = match &request.body {
             Body::Text(text) => text.literal() == Some(""),
@@ -99,6 +85,24 @@ impl Translator<'_> {
         request.redirect_headers =
             (request.redirects.is_some() && !names.is_empty()).then_some(names);
         request.headers = headers;
+    }
+
+    /// Gives the header `Host` the port of the URL, as JMeter does.
+    fn set_host(&self, id: ElementId, headers: &mut [(Template, Template)], url: &str) {
+        for (name, value) in headers {
+            if name.source().eq_ignore_ascii_case("Host") {
+                let known = match value.literal() {
+                    Some(given) => host(given, url).map(|host| Template::text(&host)),
+                    None => self.host_of_run(id, value, url),
+                };
+                match known {
+                    Some(host) => *value = host,
+                    // What is not sent at all needs none.
+                    None if url.starts_with("${fail(") => {}
+                    None => self.obstacle(id, "a header `Host` beside an unknown port"),
+                }
+            }
+        }
     }
 
     /// The header `Host` that only the run knows, with the port of the URL where it has none.

@@ -12,6 +12,8 @@ mod calls;
 mod condition;
 mod controller;
 mod data;
+mod decimal;
+mod escapes;
 mod extractor;
 mod group;
 mod headers;
@@ -39,7 +41,8 @@ use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{
-    DataSource, Defaults, Json, Plan, Step, StepKind, Target, Timeouts, UserTime, Var,
+    Connections, DataSource, Defaults, Json, Plan, Step, StepKind, Target, Think, Thinking,
+    Timeouts, Tls, UserTime, Var,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -219,6 +222,11 @@ impl Translator<'_> {
                 ..Defaults::default()
             },
             graceful_stop: Some(NO_LIMIT),
+            // JMeter trusts whatever certificate it is shown.
+            connections: Connections {
+                tls: Tls { insecure: true, ..Tls::default() },
+                ..Connections::default()
+            },
             ..Plan::default()
         };
         let active = |id: &ElementId| self.tree.element(*id).enabled;
@@ -364,6 +372,11 @@ impl Translator<'_> {
 /// A step without a place in a file.
 fn step(kind: StepKind) -> Step {
     Step { kind, span: Span::default() }
+}
+
+/// A step that takes no time: a group has one at least.
+fn no_time() -> Step {
+    step(StepKind::Think(Thinking::Known(Think::Fixed(std::time::Duration::ZERO))))
 }
 
 /// Steps as one; none if there are none.

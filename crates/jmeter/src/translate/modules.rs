@@ -96,14 +96,19 @@ fn path(element: &Element) -> Vec<String> {
 /// What a path leads to. Its first name is that of the root above the test plan, which old versions called otherwise,
 /// or that of the test plan itself.
 fn target(tree: &Tree, path: &[String]) -> Option<ElementId> {
-    let from = |names: &[String]| {
-        let (first, rest) = names.split_first()?;
-        let named = |ids: &[ElementId], name: &String| {
-            ids.iter().copied().find(|id| tree.element(*id).name == *name)
-        };
-        let root = named(&tree.roots, first)?;
-        rest.iter().try_fold(root, |at, name| named(&tree.element(at).children, name))
-    };
+    let from = |names: &[String]| last_of_path(tree, &tree.roots, names);
     let below = path.get(1..).and_then(from);
     below.or_else(|| from(path)).filter(|target| !tree.roots.contains(target))
+}
+
+/// The last element that names lead to: several may have one name. No module is on the way.
+fn last_of_path(tree: &Tree, among: &[ElementId], names: &[String]) -> Option<ElementId> {
+    let (first, rest) = names.split_first()?;
+    let named = among.iter().copied();
+    let named = named.filter(|id| tree.element(*id).name == *first && !is_module(tree, *id));
+    let mut found = named.filter_map(|id| match rest {
+        [] => Some(id),
+        _ => last_of_path(tree, &tree.element(id).children, rest),
+    });
+    found.next_back()
 }

@@ -83,6 +83,7 @@ impl Names {
         names.add_properties(tree);
         columns.values().flatten().flatten().for_each(|name| names.add(name));
         for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            names.add_set_by_text(&element.name);
             element.properties.iter().for_each(|own| names.add_set_by_calls(&own.value));
         }
         names.add_matches(tree);
@@ -121,20 +122,25 @@ impl Names {
     /// What functions set that texts call.
     fn add_set_by_calls(&mut self, value: &PropertyValue) {
         match value {
-            PropertyValue::Text(text) if text.contains("${__") => {
-                let text = Text::parse(text, &functions::is_function).unwrap_or_default();
-                for call in text.calls() {
-                    assign::set_by(call).into_iter().for_each(|name| self.add(name));
-                    assign::split_into(call).into_iter().for_each(|prefix| self.add_split(prefix));
-                }
-            }
+            PropertyValue::Text(text) => self.add_set_by_text(text),
             PropertyValue::Element { properties, .. } => {
                 properties.iter().for_each(|own| self.add_set_by_calls(&own.value));
             }
             PropertyValue::List(items) => {
                 items.iter().for_each(|own| self.add_set_by_calls(&own.value));
             }
-            PropertyValue::Text(_) | PropertyValue::Fields(_) => {}
+            PropertyValue::Fields(_) => {}
+        }
+    }
+
+    fn add_set_by_text(&mut self, text: &str) {
+        if !text.contains("${__") {
+            return;
+        }
+        let text = Text::parse(text, &functions::is_function).unwrap_or_default();
+        for call in text.calls() {
+            assign::set_by(call).into_iter().for_each(|name| self.add(name));
+            assign::split_into(call).into_iter().for_each(|prefix| self.add_split(prefix));
         }
     }
 

@@ -210,7 +210,8 @@ impl Translator<'_> {
             begins = ends;
         }
         let over = self.expression(id, &format!("{elapsed} >= {begins}"));
-        let rate = self.expression(id, &format!("{source}0"));
+        // Whoever waits when the schedule ends goes on, and ends the run.
+        let rate = self.expression(id, &format!("{source}1000000000"));
         let (Some(over), Some(rate)) = (over, rate) else { return Vec::new() };
         let stop = super::step(StepKind::Stop(squall_plan::model::StopScope::Run));
         let ended = StepKind::If { condition: over, then: vec![stop], otherwise: Vec::new() };
@@ -221,7 +222,7 @@ impl Translator<'_> {
             vec![super::step(self.set(id, &began, "elapsed"))],
         );
         let pace = StepKind::Pace(Box::new(Pace { rate, by: PacedBy::RunInLine, clock }));
-        first.into_iter().chain([ended, pace]).collect()
+        first.into_iter().chain([pace, ended]).collect()
     }
 
     /// The variable that all users have for when the first of them came to an element, in seconds of the run.

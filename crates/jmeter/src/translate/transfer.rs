@@ -72,12 +72,15 @@ impl Translator<'_> {
         if options.flag("HTTPSampler.auto_redirects") {
             request.redirects = Some(MOST_REDIRECTS);
             request.redirect_cookies = has_cookies.then_some(false);
-            // Within the client these are followed otherwise, or not at all.
-            if !matches!(request.method.as_str(), "GET" | "HEAD" | "POST")
-                || self.client(id, options) == Client::Java
-            {
-                let what = format!("redirects of {} within the HTTP client", request.method);
-                self.obstacle(id, what);
+            match (request.method.as_str(), self.client(id, options)) {
+                ("GET" | "HEAD" | "POST", _) => {}
+                // Apache's client does not follow these.
+                ("PUT" | "PATCH" | "OPTIONS", Client::Apache) => {
+                    (request.redirects, request.redirect_cookies) = (None, None);
+                }
+                (method, _) => {
+                    self.obstacle(id, format!("redirects of {method} within the HTTP client"));
+                }
             }
         }
         request.cache = self.cache(held, gathered);
@@ -133,18 +136,19 @@ impl Translator<'_> {
                 path: (!path.source().is_empty()).then_some(path),
             };
             let has_domain = !reader.source("Cookie.domain").trim().is_empty();
-            if !has_domain || reader.flag("Cookie.secure", false) {
-                self.obstacle(
-                    *manager,
-                    "a cookie without a domain, or for secure connections alone",
-                );
+            if reader.flag("Cookie.secure", false) && has_domain {
+                self.obstacle(*manager, "a cookie for secure connections alone");
             }
             if !matches!(reader.source("Cookie.expires"), "" | "0") {
                 self.obstacle(*manager, "a cookie that expires");
             }
             reader.pass(&["Cookie.path_specified", "Cookie.domain_specified"]);
             reader.finish();
-            Some(Step { kind: StepKind::SetCookie(Box::new(cookie)), span: Span::default() })
+            // One without a domain JMeter sends nowhere.
+            has_domain.then_some(Step {
+                kind: StepKind::SetCookie(Box::new(cookie)),
+                span: Span::default(),
+            })
         });
         cookies.collect()
     }

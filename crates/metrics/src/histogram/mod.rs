@@ -170,6 +170,22 @@ impl<const BITS: u32> Histogram<BITS> {
         self.at_rank(rank(p, self.count))
     }
 
+    /// Several percentiles, in ascending order, at once: to find them takes as long as to find the last of them.
+    pub fn percentiles<const N: usize>(&self, ps: [f64; N]) -> [u64; N] {
+        let (mut values, mut found, mut seen) = ([0; N], 0, 0u64);
+        for (low, width, count) in self.buckets() {
+            seen = seen.saturating_add(count);
+            while found < N && seen >= rank(ps[found], self.count) {
+                values[found] = (low + width - 1).min(self.max);
+                found += 1;
+            }
+            if found == N {
+                break;
+            }
+        }
+        values
+    }
+
     /// The highest value of the bucket in which the value of a rank lies, but no more than the largest
     /// value; 0: there are fewer.
     pub fn at_rank(&self, rank: u64) -> u64 {
@@ -213,8 +229,7 @@ impl<const BITS: u32> Histogram<BITS> {
     }
 
     /// Appends it in squall's own form: the count of touched buckets, then min and max (µs), the sum (ns),
-    /// the squares (µs², 8 bytes), then for each bucket the distance from the one before and its count; numbers are
-    /// varints.
+    /// the squares (µs², 8 bytes), then the buckets as [`Store::pack`] has them; numbers are varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
         codec::put(out, self.touched().count() as u64);
         if self.count == 0 {
@@ -239,18 +254,8 @@ impl<const BITS: u32> Histogram<BITS> {
         }
         let (min, max, sum_ns) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
         let squares = f64::from_le_bytes(codec::take(bytes)?);
-        let (packed, mut index) = (*bytes, 0u64);
-        for at in 0..buckets {
-            let distance = codec::get(bytes)?;
-            index = index.saturating_add(distance);
-            let count = codec::get(bytes)?;
-            let in_order = at == 0 || distance > 0;
-            if !in_order || index > index_of::<BITS>(HIGHEST) as u64 || count == 0 {
-                return Err(DecodeError("a histogram's bucket is out of range"));
-            }
-            histogram.count = histogram.count.saturating_add(count);
-        }
-        histogram.store = Store::packed(&packed[..packed.len() - bytes.len()]);
+        (histogram.store, histogram.count) =
+            Store::take_packed(bytes, buckets, index_of::<BITS>(HIGHEST))?;
         (histogram.min, histogram.max, histogram.sum_ns) = (min, max, sum_ns);
         histogram.squares = squares;
         Ok(histogram)
@@ -345,6 +350,8 @@ mod tests {
             prop_assert_eq!(ours.count(), theirs.len());
             // Ours ends at the largest value, theirs at the end of its bucket.
             prop_assert_eq!(ours.percentile(p), theirs.value_at_percentile(p).min(ours.max()));
+            let several = [0.0, p, p, 100.0];
+            prop_assert_eq!(ours.percentiles(several), several.map(|p| ours.percentile(p)));
         }
 
         #[test]

@@ -1,10 +1,12 @@
 //! The counts of a histogram: a short list while few buckets are used; then pages of 64 counters, allocated
 //! at first use and reused after clearing; and compact bytes once no more values are expected.
 
-use crate::codec;
+use crate::codec::{self, DecodeError};
 
 /// Most buckets in a list; a page costs as much as 64 of them.
 const MAX_LISTED: usize = 512;
+/// Most bytes that lie where the store itself does, which takes no more memory for them.
+const MAX_INLINE: usize = 30;
 const PAGE: usize = 64;
 const NO_PAGE: u16 = u16::MAX;
 
@@ -14,8 +16,45 @@ pub(super) enum Store {
     /// In order of the index, at most [`MAX_LISTED`].
     Few(Vec<(u16, u16)>),
     Many(Box<Pages>),
-    /// As [`Store::pack`] writes them: two or three bytes each.
-    Packed(Box<[u8]>),
+    /// As [`Store::pack`] writes them: one to three bytes each.
+    Packed(Packed),
+}
+
+/// Bytes that [`Store::pack`] has written. Of a name that is rarely used in a second they are few, and a run has millions
+/// of such names and seconds.
+#[derive(Debug, Clone)]
+pub(super) enum Packed {
+    /// So many of them.
+    Inline(u8, [u8; MAX_INLINE]),
+    Boxed(Box<[u8]>),
+}
+
+impl Packed {
+    fn of(bytes: &[u8]) -> Packed {
+        let mut inline = [0; MAX_INLINE];
+        match inline.get_mut(..bytes.len()) {
+            Some(own) => {
+                own.copy_from_slice(bytes);
+                Packed::Inline(bytes.len() as u8, inline)
+            }
+            None => Packed::Boxed(bytes.into()),
+        }
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Packed::Inline(length, bytes) => &bytes[..usize::from(*length)],
+            Packed::Boxed(bytes) => bytes,
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Packed::Inline(..) => 0,
+            Packed::Boxed(bytes) => bytes.len(),
+        }
+    }
 }
 
 impl Default for Store {
@@ -42,19 +81,21 @@ impl Store {
     /// Adds what another holds.
     pub(super) fn merge(&mut self, other: &Store) {
         match (self, other) {
-            (Store::Many(pages), Store::Packed(bytes)) => {
-                unpack(bytes).for_each(|(index, count)| pages.add(index, count));
+            (Store::Many(pages), Store::Packed(packed)) => {
+                unpack(packed.bytes()).for_each(|(index, count)| pages.add(index, count));
             }
             (Store::Many(pages), _) => {
                 other.touched().for_each(|(index, count)| pages.add(index, count));
             }
-            (own, Store::Packed(bytes)) => own.merge_packed(bytes),
+            (own, Store::Packed(packed)) => own.merge_packed(packed.bytes()),
             (own, _) => other.touched().for_each(|(index, count)| own.add(index, count)),
         }
     }
 
     fn merge_packed(&mut self, bytes: &[u8]) {
+        // A few that are put into a long list one by one leave most of it where it is.
         if let Store::Few(list) = self
+            && bytes.len() * 8 > list.len()
             && let Some(both) = merged(list, bytes)
         {
             *list = both;
@@ -99,26 +140,48 @@ impl Store {
         let (few, many, packed) = match self {
             Store::Few(list) => (list.as_slice(), None, &[][..]),
             Store::Many(pages) => (&[][..], Some(pages), &[][..]),
-            Store::Packed(bytes) => (&[][..], None, &bytes[..]),
+            Store::Packed(packed) => (&[][..], None, packed.bytes()),
         };
         let few = few.iter().map(|(index, count)| (usize::from(*index), u64::from(*count)));
         let many = many.into_iter().flat_map(|pages| pages.touched());
         few.chain(many).chain(unpack(packed))
     }
 
-    /// Appends for each touched bucket the distance from the one before, and its count, as varints.
+    /// Appends for each touched bucket twice the distance from the one before, as a varint; where more than one value
+    /// was counted it is one more, and the count follows. Of most buckets of a second it is one value.
     pub(super) fn pack(&self, out: &mut Vec<u8>) {
         let mut before = 0;
         for (index, count) in self.touched() {
-            codec::put(out, (index - before) as u64);
-            codec::put(out, count);
+            let distance = (index - before) as u64;
+            codec::put(out, distance << 1 | u64::from(count > 1));
+            if count > 1 {
+                codec::put(out, count);
+            }
             before = index;
         }
     }
 
-    /// What [`Store::pack`] wrote, with each index above the one before and no count of 0.
-    pub(super) fn packed(bytes: &[u8]) -> Store {
-        Store::Packed(bytes.into())
+    /// Takes so many buckets that [`Store::pack`] wrote, none of an index above `highest`, and how many values they
+    /// count.
+    ///
+    /// # Errors
+    /// The bytes are not of that form.
+    pub(super) fn take_packed(
+        bytes: &mut &[u8],
+        buckets: u64,
+        highest: usize,
+    ) -> Result<(Store, u64), DecodeError> {
+        let (packed, mut index, mut values) = (*bytes, 0u64, 0u64);
+        for at in 0..buckets {
+            let (distance, count) = take_bucket(bytes)?;
+            index = index.saturating_add(distance);
+            let in_order = at == 0 || distance > 0;
+            if !in_order || index > highest as u64 || count == 0 {
+                return Err(DecodeError("a histogram's bucket is out of range"));
+            }
+            values = values.saturating_add(count);
+        }
+        Ok((Store::Packed(Packed::of(&packed[..packed.len() - bytes.len()])), values))
     }
 
     /// Takes as little memory as there is, until something is added.
@@ -128,7 +191,7 @@ impl Store {
         }
         let mut bytes = Vec::new();
         self.pack(&mut bytes);
-        *self = Store::Packed(bytes.into_boxed_slice());
+        *self = Store::Packed(Packed::of(&bytes));
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
@@ -141,18 +204,27 @@ impl Store {
                     + pages.page_of.capacity() * 2
                     + pages.overflows.capacity() * 16
             }
-            Store::Packed(bytes) => bytes.len(),
+            Store::Packed(packed) => packed.heap_bytes(),
         }
     }
 }
 
-/// What [`Store::pack`] wrote.
+/// What [`Store::pack`] wrote: index and count.
 fn unpack(mut bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
     let mut index = 0;
     std::iter::from_fn(move || {
-        index += codec::get(&mut bytes).ok()? as usize;
-        Some((index, codec::get(&mut bytes).ok()?))
+        let (distance, count) = take_bucket(&mut bytes).ok()?;
+        index += distance as usize;
+        Some((index, count))
     })
+}
+
+/// Takes a bucket that [`Store::pack`] wrote: its distance from the one before, and its count.
+#[inline]
+fn take_bucket(bytes: &mut &[u8]) -> Result<(u64, u64), DecodeError> {
+    let head = codec::get(bytes)?;
+    let count = if head & 1 == 0 { 1 } else { codec::get(bytes)? };
+    Ok((head >> 1, count))
 }
 
 /// A list with what is packed; `None`: it is too much for a list.
@@ -223,17 +295,19 @@ impl Pages {
         let present = (0..self.at.len()).filter(|page| self.at[*page] != NO_PAGE);
         present.flat_map(move |page| {
             let at = self.at[page] as usize;
-            let counts =
-                (0..PAGE).map(move |offset| (page * PAGE + offset, self.count_at(at, offset)));
+            let counts = self.counters[at].iter().enumerate().map(move |(offset, low)| {
+                let count = match self.overflows.is_empty() {
+                    true => u64::from(*low),
+                    false => self.count_at(at, offset),
+                };
+                (page * PAGE + offset, count)
+            });
             counts.filter(|(_, count)| *count > 0)
         })
     }
 
     fn count_at(&self, at: usize, offset: usize) -> u64 {
         let low = u64::from(self.counters[at][offset]);
-        if self.overflows.is_empty() {
-            return low;
-        }
         let index = (self.page_of[at] as usize * PAGE + offset) as u32;
         let own = self.overflows.iter().filter(|(i, _)| *i == index);
         let high = own.fold(0u64, |sum, (_, count)| sum.saturating_add(*count));

@@ -10,7 +10,8 @@ record! {
     /// missed is not made up for.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Pace as "a pace" {
-        /// Passes a second: a number, or an expression that each user evaluates when it comes there. 0 or less: no wait.
+        /// Passes a second: a number, or an expression that each user evaluates when it comes there, and again while it
+        /// waits in line. 0 or less: no wait; in line an expression is waited for until it is more.
         #[key(required)]
         pub rate: Expr,
         /// Who keeps it.

@@ -65,7 +65,7 @@ fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
     for gate in &pair.gates {
         let (class, word) = if gate.passed { ("better", "passed") } else { ("worse", "failed") };
         let found = gate.value.as_ref().map_or(String::new(), |own| {
-            format!("{}: {} ({}), ", gate.row, own.its_change(), own.interval())
+            format!("{}: {}, ", gate.row, own.its_change_and_interval())
         });
         let _ = writeln!(
             out,

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use squall_analysis::{Estimate, Measure, Measured, RowValues, SketchBuilder};
+use squall_analysis::{Estimate, Measure, Measured, RowValues, SketchBuilder, whole_seconds};
 use squall_metrics::{Place, RowKey, RowKind};
 
 use super::baseline::{decode_baseline, is_baseline};
@@ -91,7 +91,7 @@ pub(crate) fn run_name(path: &Path) -> String {
 }
 
 fn about(run: &RunDocument, source: &str) -> RunAbout {
-    let whole = (0, run.elapsed_s.floor() as u64);
+    let whole = (0, u64::from(whole_seconds(run.elapsed_s)));
     let steady = run.steady.as_ref().map(|steady| (steady.from_s, steady.to_s));
     let reasons = run.validity_reasons.iter().filter(|own| own.validity != "valid");
     RunAbout {
@@ -112,9 +112,9 @@ fn about(run: &RunDocument, source: &str) -> RunAbout {
 fn sketch(recording: &mut Recording, (from, to): (u64, u64)) -> io::Result<Measured> {
     let second = |at: u64| u32::try_from(at).unwrap_or(u32::MAX);
     let mut builder = SketchBuilder::new(second(from), second(to));
-    recording.replay(|slice| builder.add(slice))?;
+    recording.replay_latencies(|slice| builder.add(slice))?;
     let mut counting = builder.counting();
-    recording.replay(|slice| counting.add(slice))?;
+    recording.replay_latencies(|slice| counting.add(slice))?;
     Ok(Measured::Blocks(counting.finish()))
 }
 

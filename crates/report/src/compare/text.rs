@@ -221,7 +221,7 @@ fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair, show
         let word =
             if gate.passed { show.word("passed", "32") } else { show.word("FAILED", "31;1") };
         let found = gate.value.as_ref().map_or(String::new(), |own| {
-            format!("{}: {} ({}), ", gate.row, own.its_change(), own.interval())
+            format!("{}: {}, ", gate.row, own.its_change_and_interval())
         });
         // Colours are no columns.
         let extra = word.chars().count() - "passed".len();

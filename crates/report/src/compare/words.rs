@@ -57,6 +57,14 @@ impl ComparedValue {
         }
     }
 
+    /// Both, as far as there is an interval: `+5.1% (+2.0% to +8.3%)`.
+    pub(super) fn its_change_and_interval(&self) -> String {
+        match self.interval().as_str() {
+            "-" => self.its_change(),
+            interval => format!("{} ({interval})", self.its_change()),
+        }
+    }
+
     /// What is said of it, in a word.
     pub(super) fn word(&self) -> &'static str {
         match (self.verdict.as_str(), self.worse, self.unit.as_str()) {
@@ -169,8 +177,14 @@ impl Pair {
                 .to_owned();
         }
         let among = format!("of {} differences that were tested together", self.tests);
+        // What is known of all requests is then of different ones.
+        let is_other = !self.only_before.is_empty() && self.rows.iter().all(ComparedRow::is_all);
+        let apart = match is_other {
+            true => "; no request, group or scenario is in both runs, so that these are others",
+            false => "",
+        };
         if self.changed == 0 {
-            return format!("no change found: none {among} is more than chance");
+            return format!("no change found: none {among} is more than chance{apart}");
         }
         let named = self.has_scenarios();
         // What one request does shows in all of them together: that is said last.
@@ -186,7 +200,7 @@ impl Pair {
         if more > 0 {
             text.push_str(&format!("; and {}", more_rows(more)));
         }
-        format!("{text} ({} {among}, by more than chance)", self.changed)
+        format!("{text} ({} {among}, by more than chance){apart}", self.changed)
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::document::Times;
+use crate::document::{RunDocument, Times};
 
 fn run(number: u64, value: f64) -> HistoryRun {
     let labels = [("commit".to_owned(), format!("{number:07}abcdef"))].into_iter().collect();
@@ -19,6 +19,42 @@ fn run(number: u64, value: f64) -> HistoryRun {
         requests: vec![row("request", "login")],
         ..HistoryRun::default()
     }
+}
+
+/// What a list needs of a result stands before what it does not read.
+#[test]
+fn a_result_begins_with_what_lists_need() {
+    let keys = |value: serde_json::Value| -> Vec<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    };
+    let result = keys(serde_json::to_value(RunDocument::default()).expect("JSON"));
+    let listed = keys(serde_json::to_value(HistoryRun::default()).expect("JSON"));
+    let place = |key: &str| result.iter().position(|own| own == key);
+    let rows = ["requests", "groups", "iterations"];
+    for key in listed.iter().filter(|key| *key != "folder") {
+        let at = place(key).expect("a key of the result");
+        let extent = if rows.contains(&key.as_str()) { Extent::Rows } else { Extent::Totals };
+        assert!(at <= place(extent.last_key()).expect("a key of the result"), "{key}");
+    }
+}
+
+#[test]
+fn no_more_of_a_result_is_read_than_is_wanted() {
+    let whole = run(3, 1.0);
+    let json = serde_json::to_string(&RunDocument {
+        schema: SCHEMA,
+        meta: whole.meta.clone(),
+        totals: whole.totals.clone(),
+        requests: whole.requests.clone(),
+        ..RunDocument::default()
+    });
+    let json = json.expect("JSON");
+    let read = |extent| history_run(Path::new("runs/3"), json.as_bytes(), extent).expect("a run");
+    assert_eq!(read(Extent::Rows), whole);
+    assert_eq!(read(Extent::Totals), HistoryRun { requests: Vec::new(), ..whole });
+    let later = json.replacen(&format!("\"schema\":{SCHEMA}"), "\"schema\":99", 1);
+    let later = history_run(Path::new("runs/3"), later.as_bytes(), Extent::Totals);
+    assert!(later.is_err_and(|reason| reason.contains("another version")));
 }
 
 #[test]
@@ -69,6 +105,24 @@ fn labels_begin_with_the_commit_and_are_cut_at_their_end() {
         text.lines().nth(2).expect("a run").to_owned()
     };
     assert!(line(120).ends_with("  0000003abc branch=main"), "{}", line(120));
-    assert!(line(80).ends_with("  0000003abc branch…"), "{}", line(80));
+    assert!(line(80).ends_with("  0000003abc branch=…"), "{}", line(80));
     assert_eq!(line(80).chars().count(), 79, "a column is left free");
+}
+
+#[test]
+fn runs_are_told_apart_where_there_is_little_room() {
+    let of = |second: u64, finished: bool| HistoryRun {
+        folder: format!("runs/2026-11-23T01-01-{second}-a-plan-of-some-length"),
+        finished,
+        ..run(second, 1.0)
+    };
+    let history = HistoryDocument { runs: vec![of(10, true), of(11, false)], unread: Vec::new() };
+    let text = history_text(&history, &Show { columns: 80, color: false, explain: false });
+    let lines: Vec<&str> = text.lines().skip(2).collect();
+    assert!(lines[0].starts_with(" 2026-11-23T01-01-10-a-p… "), "{text}");
+    assert_eq!(lines[1], "    0000010abc", "labels that have no room have their own line");
+    assert!(lines[2].starts_with(" 2026-11-23T01-01-11-a-p… "), "{text}");
+    let numbers: Vec<&str> = lines[2].split_whitespace().skip(1).collect();
+    assert_eq!(numbers, ["-", "-", "-", "-", "-", "broken"], "nothing is known of them");
+    assert!(lines.iter().all(|line| line.chars().count() <= 79), "{text}");
 }

@@ -1,16 +1,15 @@
-//! What the page draws over time: computed from the recording in one pass, in memory that does not grow with
-//! the run. Percentiles over several seconds are those of their merged histograms.
+//! What the page draws over time: the run as a whole in the intervals of its series, from which it comes; its rows in
+//! intervals of their own, computed from the recording in the same pass, in memory that does not grow with the run.
+//! Percentiles over several seconds are those of their merged histograms.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use squall_analysis::RowNumbers;
+use squall_analysis::{CompleteRow, RowNumbers};
 use squall_metrics::{CheckCounts, Histogram, PHASES, RequestStats, RowKey, Slice, SliceSet};
 
 use super::distribution::bins;
 
-/// Most intervals of the run as a whole.
-const MAX_INTERVALS: u32 = 1_200;
 /// Most intervals of all rows together: what bounds the size of the page.
 const MAX_ROW_INTERVALS: u32 = 60_000;
 /// Most rows that have curves of their own; those that were used first.
@@ -26,7 +25,7 @@ pub struct Curves {
     pub seconds: u32,
     /// Seconds of an interval of a row.
     pub row_seconds: u32,
-    /// Slices that came too late to be drawn.
+    /// Slices that came too late to be drawn in the curves of rows.
     pub late: u64,
     /// Requests, resources and programs together.
     pub all: Whole,
@@ -87,8 +86,9 @@ impl Line {
             put(&mut self.errors, at, errors);
         }
         if !latency.is_empty() {
-            for (list, p) in [(&mut self.p50, 50.0), (&mut self.p95, 95.0), (&mut self.p99, 99.0)] {
-                put(list, at, latency.percentile(p));
+            let lists = [&mut self.p50, &mut self.p95, &mut self.p99];
+            for (list, value) in lists.into_iter().zip(latency.percentiles([50.0, 95.0, 99.0])) {
+                put(list, at, value);
             }
         }
     }
@@ -172,34 +172,68 @@ pub struct RunCurves {
     pub(super) rows: HashMap<RowKey, Line>,
 }
 
-/// Computes [`RunCurves`] from all slices of a run, in the order in which they were recorded.
+/// Computes the curves of a run as a whole from the rows of its series.
 #[derive(Debug)]
-pub struct CurvesBuilder {
-    curves: Curves,
+pub struct WholeBuilder {
+    seconds: u32,
+    all: Whole,
+}
+
+impl WholeBuilder {
+    /// For a series whose rows are so many seconds.
+    pub fn new(seconds: u32) -> WholeBuilder {
+        WholeBuilder { seconds, all: Whole::default() }
+    }
+
+    /// Adds a row of the series, once.
+    pub fn add(&mut self, row: &CompleteRow) {
+        self.all.put(row.second / self.seconds, &row.requests);
+    }
+
+    /// The curves of the whole, with those of the rows.
+    pub fn finish(self, rows: RowCurves) -> RunCurves {
+        let RowCurves { seconds: row_seconds, late, lines } = rows;
+        let whole = Curves { seconds: self.seconds, row_seconds, late, all: self.all };
+        RunCurves { whole, rows: lines }
+    }
+}
+
+/// The curves of rows.
+#[derive(Debug)]
+pub struct RowCurves {
+    /// Seconds of an interval.
+    seconds: u32,
+    /// Slices that came too late.
+    late: u64,
+    lines: HashMap<RowKey, Line>,
+}
+
+/// Computes [`RowCurves`] from all slices of a run, in the order in which they were recorded.
+#[derive(Debug)]
+pub struct RowsBuilder {
+    late: u64,
     rows: RowNumbers,
     /// By the numbers of the rows.
     lines: Vec<Line>,
     seen: SliceSet,
     latest: u32,
-    whole: Intervals<RequestStats>,
-    parts: Intervals<BTreeMap<usize, Open>>,
+    /// By the numbers of the rows too.
+    parts: Intervals<Vec<Option<Open>>>,
 }
 
-impl CurvesBuilder {
-    /// For a run of so many seconds, with so many rows, checks among them.
-    pub fn new(seconds: u32, rows: usize) -> CurvesBuilder {
-        let of_all = interval(seconds, MAX_INTERVALS);
+impl RowsBuilder {
+    /// For a run of so many seconds, of which a row of the series has `of_all`, with so many rows of its own, checks
+    /// among them.
+    pub fn new(seconds: u32, of_all: u32, rows: usize) -> RowsBuilder {
         let rows = u32::try_from(rows.clamp(1, MAX_ROWS)).unwrap_or(1);
         let of_row = interval(seconds, MAX_ROW_INTERVALS / rows).max(of_all);
-        let curves = Curves { seconds: of_all, row_seconds: of_row, ..Curves::default() };
-        CurvesBuilder {
-            whole: Intervals::of(of_all),
-            parts: Intervals::of(of_row),
-            curves,
+        RowsBuilder {
+            late: 0,
             rows: RowNumbers::new(MAX_ROWS),
             lines: Vec::new(),
             seen: SliceSet::default(),
             latest: 0,
+            parts: Intervals::of(of_row),
         }
     }
 
@@ -213,16 +247,15 @@ impl CurvesBuilder {
             self.latest = slice.second;
             self.close(Some(slice.second));
         }
-        let Some(whole) = self.whole.at(slice.second) else {
-            self.curves.late += 1;
+        let Some(parts) = self.parts.at(slice.second) else {
+            self.late += 1;
             return;
         };
-        slice.requests().for_each(|(_, row)| whole.merge(row));
-        let Some(parts) = self.parts.at(slice.second) else { return };
+        parts.resize_with(self.rows.keys().len(), || None);
         let row = |id| self.rows.get(slice.worker, id);
         for (id, stats) in slice.rows() {
             if let Some(row) = row(id) {
-                let open = parts.entry(row).or_default();
+                let open = parts[row].get_or_insert_default();
                 open.count = open.count.saturating_add(stats.count);
                 open.errors = open.errors.saturating_add(stats.errors);
                 open.latency.merge(&stats.latency);
@@ -230,7 +263,7 @@ impl CurvesBuilder {
         }
         for (id, CheckCounts { passed, failed, warned }) in slice.checks() {
             if let Some(row) = row(id) {
-                let open = parts.entry(row).or_default();
+                let open = parts[row].get_or_insert_default();
                 let failed = failed.saturating_add(warned);
                 open.count = open.count.saturating_add(passed).saturating_add(failed);
                 open.errors = open.errors.saturating_add(failed);
@@ -239,30 +272,29 @@ impl CurvesBuilder {
     }
 
     fn close(&mut self, second: Option<u32>) {
-        for (at, stats) in self.whole.complete(second) {
-            self.curves.all.put(at, &stats);
-        }
         self.lines.resize_with(self.rows.keys().len(), Line::default);
         for (at, parts) in self.parts.complete(second) {
-            for (row, open) in parts {
-                self.lines[row].put(at, open.count, open.errors, &open.latency);
+            for (line, open) in self.lines.iter_mut().zip(parts) {
+                if let Some(open) = open {
+                    line.put(at, open.count, open.errors, &open.latency);
+                }
             }
         }
     }
 
-    /// The curves of the whole, and those of the rows.
-    pub fn finish(mut self) -> RunCurves {
+    /// The curves.
+    pub fn finish(mut self) -> RowCurves {
         self.close(None);
-        RunCurves {
-            whole: self.curves,
-            rows: self.rows.into_keys().into_iter().zip(self.lines).collect(),
-        }
+        let RowsBuilder { late, rows, lines, parts, .. } = self;
+        let lines = rows.into_keys().into_iter().zip(lines).collect();
+        RowCurves { seconds: parts.seconds, late, lines }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use squall_analysis::Totals;
     use squall_metrics::{NameId, RowKind, Sample, Verdict};
 
     fn slice(worker: u32, second: u32) -> Slice {
@@ -284,26 +316,34 @@ mod tests {
             [0, 1, 1_200, 1_201, 3_600, 86_400].map(|s| interval(s, 1_200)),
             [1, 1, 1, 2, 4, 128]
         );
-        let builder = CurvesBuilder::new(3_600, 210);
-        assert_eq!((builder.whole.seconds, builder.parts.seconds), (4, 16));
-        assert_eq!(CurvesBuilder::new(60, 1_000_000).parts.seconds, 2);
+        assert_eq!(RowsBuilder::new(3_600, 4, 210).parts.seconds, 16);
+        assert_eq!(RowsBuilder::new(60, 1, 1_000_000).parts.seconds, 2);
+        assert_eq!(RowsBuilder::new(60, 4, 1).parts.seconds, 4, "no finer than the whole");
     }
 
     /// Percentiles of two workers and several seconds are those of all values, whatever the order of the slices.
     #[test]
     fn workers_and_seconds_are_merged() {
-        let mut builder = CurvesBuilder::new(2_400, 2);
-        for second in 0..2_400 {
-            builder.add(&slice(1, second));
-            builder.add(&slice(0, second));
-            builder.add(&slice(0, second));
+        let slices = |second| [slice(1, second), slice(0, second), slice(0, second)];
+        let mut totals = Totals::new();
+        (0..2_400).flat_map(slices).for_each(|slice| {
+            totals.add(&slice);
+        });
+        let mut series = totals.series();
+        let mut whole = WholeBuilder::new(series.resolution());
+        let mut builder = RowsBuilder::new(2_400, series.resolution(), 2);
+        for slice in (0..2_400).flat_map(slices) {
+            series.complete(&slice).iter().for_each(|row| whole.add(row));
+            builder.add(&slice);
         }
-        let RunCurves { whole: curves, rows } = builder.finish();
+        assert_eq!(series.complete_rest(), []);
+        let RunCurves { whole: curves, rows } = whole.finish(builder.finish());
         assert_eq!((curves.seconds, curves.late, curves.all.line.count.len()), (2, 0, 1_200));
         assert!(curves.all.line.count.iter().all(|count| *count == 400));
         assert!(curves.all.line.p95.iter().all(|p95| *p95 == 95_039), "{:?}", curves.all.line.p95);
         let a = &rows[&RowKey::new(RowKind::Request, "s", "a")];
         assert_eq!((a.count.iter().sum::<u64>(), a.errors.len()), (480_000, 0));
+        assert!(a.p95.iter().all(|p95| *p95 == 95_039), "{:?}", a.p95);
         let check = &rows[&RowKey::new(RowKind::Check, "s", "ok")];
         assert_eq!(check.errors.iter().sum::<u64>(), 4_800);
     }
@@ -311,14 +351,14 @@ mod tests {
     /// One that comes a few seconds late is in; one that comes much later is counted.
     #[test]
     fn late_slices() {
-        let mut builder = CurvesBuilder::new(100, 2);
+        let mut builder = RowsBuilder::new(100, 1, 2);
         (0..10).for_each(|second| builder.add(&slice(0, second)));
-        builder.add(&slice(1, 5));
+        let mut late = slice(1, 5);
+        late.announce(NameId(1), RowKey::new(RowKind::Request, "s", "a"));
+        builder.add(&late);
         builder.add(&slice(1, 0));
-        let curves = builder.finish().whole;
-        assert_eq!(
-            (curves.late, &curves.all.line.count[..6]),
-            (1, &[100, 100, 100, 100, 100, 200][..])
-        );
+        let RowCurves { late, lines, .. } = builder.finish();
+        let a = &lines[&RowKey::new(RowKind::Request, "s", "a")];
+        assert_eq!((late, &a.count[..6]), (1, &[100, 100, 100, 100, 100, 200][..]));
     }
 }

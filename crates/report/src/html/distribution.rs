@@ -25,7 +25,7 @@ impl Distribution {
     pub fn of(histogram: &Histogram) -> Option<Distribution> {
         (!histogram.is_empty()).then(|| Distribution {
             bins: bins(histogram),
-            percentiles: PERCENTILES.iter().map(|p| histogram.percentile(*p)).collect(),
+            percentiles: histogram.percentiles(PERCENTILES).into(),
         })
     }
 }
@@ -33,9 +33,14 @@ impl Distribution {
 /// The first bin that holds something, and the counts from there on; empty: there are none.
 pub fn bins(histogram: &Histogram) -> Vec<u64> {
     let mut bins: Vec<u64> = Vec::new();
-    let mut first = 0;
+    let (mut first, mut bin, mut end) = (0, 0, 0);
     for (low, width, count) in histogram.buckets() {
-        let bin = bin(low + width / 2);
+        let value = low + width / 2;
+        // Most are in the bin of the one before, and a logarithm takes its time.
+        if value >= end {
+            bin = bin_of(value);
+            end = end_of_bin(bin);
+        }
         if bins.is_empty() {
             (first, bins) = (bin, vec![bin as u64]);
         }
@@ -48,7 +53,13 @@ pub fn bins(histogram: &Histogram) -> Vec<u64> {
     bins
 }
 
-fn bin(value: u64) -> usize {
+/// A value below which none that follows one of a bin is of another.
+fn end_of_bin(bin: usize) -> u64 {
+    // Rounding may move the end of a bin a little.
+    (10f64.powf((bin + 1) as f64 / BINS_PER_DECADE) * (1.0 - 1e-6)) as u64
+}
+
+fn bin_of(value: u64) -> usize {
     // Up to an hour, which is bin 191.
     (BINS_PER_DECADE * (value.max(1) as f64).log10() + 1e-9).floor() as usize
 }
@@ -59,12 +70,24 @@ mod tests {
 
     #[test]
     fn a_tenfold_has_twenty_bins() {
-        assert_eq!([0, 1, 10, 11, 12, 100, 1_000_000].map(bin), [0, 0, 20, 20, 21, 40, 120]);
+        assert_eq!([0, 1, 10, 11, 12, 100, 1_000_000].map(bin_of), [0, 0, 20, 20, 21, 40, 120]);
         let mut histogram = Histogram::new();
         [10, 10, 12, 100].into_iter().for_each(|value| histogram.record(value));
         let bins = bins(&histogram);
         assert_eq!((bins[0], bins[1], bins[2], bins.last()), (20, 2, 1, Some(&1)));
         assert_eq!(bins.len(), 1 + 21);
+    }
+
+    #[test]
+    fn each_value_is_in_its_own_bin() {
+        let mut histogram = Histogram::new();
+        (0..20_000u64).chain((0..2_000).map(|n| n * n * 850)).for_each(|n| histogram.record(n));
+        let mut wanted = vec![0; 193];
+        for (low, width, count) in histogram.buckets() {
+            wanted[1 + bin_of(low + width / 2)] += count;
+        }
+        assert_eq!(bins(&histogram), wanted[..bins(&histogram).len()]);
+        assert_eq!(bins(&histogram)[1..].iter().sum::<u64>(), histogram.count());
     }
 
     #[test]

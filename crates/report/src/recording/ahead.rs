@@ -4,10 +4,10 @@ use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, Scope, available_parallelism};
 
-use flate2::{Decompress, FlushDecompress, Status};
 use squall_metrics::{DecodeError, Slice};
+use zstd::bulk::Decompressor;
 
-use super::{DEFLATE, MAX_RECORD, Record};
+use super::{MAX_RECORD, Record, ZSTD};
 
 /// Most threads: whoever uses the slices is no faster than so many.
 const MAX_THREADS: usize = 3;
@@ -70,15 +70,15 @@ impl Ahead {
 
 /// Decodes records until no more come, or nobody wants them any more.
 fn decode_all(records: &Receiver<Record>, slices: &Sender<Decoded>, decode: DecodeSlice) {
-    let (mut inflater, mut plain) = (Decompress::new(false), Vec::new());
+    let (mut decompressor, mut plain) = (Decompressor::default(), Vec::new());
     for Record { at, bytes } in records {
         let (encoding, packed) = bytes.split_first().unwrap_or((&0, &[]));
-        let inflated = match *encoding {
-            DEFLATE => inflate(&mut inflater, packed, &mut plain),
+        let unpacked = match *encoding {
+            ZSTD => decompress(&mut decompressor, packed, &mut plain),
             _ => Err("compressed as only later versions know".to_owned()),
         };
         let slice =
-            inflated.and_then(|()| decode(&mut &plain[..]).map_err(|wrong| wrong.to_string()));
+            unpacked.and_then(|()| decode(&mut &plain[..]).map_err(|wrong| wrong.to_string()));
         let slice = slice.map_err(|reason| format!("the record at byte {at}: {reason}"));
         if slices.send(slice).is_err() {
             return;
@@ -86,23 +86,19 @@ fn decode_all(records: &Receiver<Record>, slices: &Sender<Decoded>, decode: Deco
     }
 }
 
-/// Inflates a record into `plain`.
-fn inflate(inflater: &mut Decompress, packed: &[u8], plain: &mut Vec<u8>) -> Result<(), String> {
-    inflater.reset(false);
+/// Decompresses a record into `plain`.
+fn decompress(
+    decompressor: &mut Decompressor,
+    packed: &[u8],
+    plain: &mut Vec<u8>,
+) -> Result<(), String> {
     plain.clear();
-    loop {
-        if plain.len() == plain.capacity() {
-            plain.reserve(packed.len().max(1 << 10));
-        }
-        // No more has been read than there is.
-        let rest = &packed[inflater.total_in() as usize..];
-        let status = inflater.decompress_vec(rest, plain, FlushDecompress::Finish);
-        match status.map_err(|wrong| wrong.to_string())? {
-            Status::StreamEnd => return Ok(()),
-            _ if plain.len() > MAX_RECORD => return Err("it is too long".to_owned()),
-            // There was room, so that it lacks its end.
-            _ if plain.len() < plain.capacity() => return Err("it is incomplete".to_owned()),
-            _ => {}
-        }
+    let length = Decompressor::upper_bound(packed).ok_or("it is incomplete")?;
+    if length > MAX_RECORD {
+        return Err("it is too long".to_owned());
     }
+    // Memory is used only as it is written to, whatever the length says.
+    plain.try_reserve(length).map_err(|error| error.to_string())?;
+    decompressor.decompress_to_buffer(packed, plain).map_err(|error| error.to_string())?;
+    Ok(())
 }

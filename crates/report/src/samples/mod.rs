@@ -263,7 +263,7 @@ fn line(to: &mut impl Write, cells: &[Cell<'_>]) -> io::Result<()> {
         }
         match cell {
             Cell::Empty => {}
-            Cell::Count(count) => write!(to, "{count}")?,
+            Cell::Count(count) => to.write_all(itoa::Buffer::new().format(*count).as_bytes())?,
             Cell::Number(number) => write!(to, "{number}")?,
             Cell::Text(text) => {
                 to.write_all(in_quotes(&squall_base::escape_control(text)).as_bytes())?;

@@ -24,6 +24,8 @@ const MAX_EVENTS: usize = 4_096;
 /// Most exchanges that wait for a sink, and most bytes of their messages.
 const MAX_EXCHANGES: usize = 16_384;
 const MAX_EXCHANGE_BYTES: usize = 64 << 20;
+/// Exchanges that are handed over together.
+const TOGETHER: usize = 256;
 
 /// How a sink has fared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -73,16 +75,22 @@ struct Queue {
 enum Message {
     Second(Arc<Second>),
     Event(Arc<Event>),
-    Exchange(Event, usize),
+    Exchanges(Gathered),
     /// Asks for a word when everything before it is done.
     Settle(Sender<()>),
     Finish(Arc<Run>),
 }
 
+/// Exchanges, and groups, with the bytes of their messages.
+type Gathered = Vec<(Event, usize)>;
+
 /// A sink at work.
 struct Feed {
     name: String,
     sender: Sender<Message>,
+    /// Exchanges that are not handed over yet: to wake the sink's thread for each would cost more than the request did.
+    /// They go before whatever comes next, which is a second at the latest.
+    gathered: Mutex<Gathered>,
     queue: Arc<Queue>,
     wanted: Option<WantedExchanges>,
     /// Whether it wants groups, too.
@@ -128,9 +136,16 @@ impl Sinks {
                 .name("sink".to_owned())
                 .spawn(move || work(&mut *sink, &inbox, &own))
                 .map_err(failed)?;
-            let (delivery, thread) = (wanted.delivery, Mutex::new(Some(thread)));
-            let (wanted, wants_groups) = (wanted.exchanges, wanted.groups);
-            all.feeds.push(Feed { name, sender, queue, wanted, wants_groups, delivery, thread });
+            all.feeds.push(Feed {
+                name,
+                sender,
+                gathered: Mutex::default(),
+                queue,
+                wanted: wanted.exchanges,
+                wants_groups: wanted.groups,
+                delivery: wanted.delivery,
+                thread: Mutex::new(Some(thread)),
+            });
         }
         Ok(all)
     }
@@ -152,8 +167,7 @@ impl Sinks {
         for feed in &self.feeds {
             let queue = &feed.queue;
             if enter(&queue.seconds, 1, MAX_SECONDS) {
-                // A sink whose thread has panicked says so at the end.
-                let _ = feed.sender.send(Message::Second(second.clone()));
+                feed.send(Message::Second(second.clone()));
             } else {
                 queue.dropped.fetch_add(1, Relaxed);
             }
@@ -166,7 +180,7 @@ impl Sinks {
         self.marks().note(event.at_s, &event.kind);
         for feed in &self.feeds {
             if enter(&feed.queue.events, 1, MAX_EVENTS) {
-                let _ = feed.sender.send(Message::Event(event.clone()));
+                feed.send(Message::Event(event.clone()));
             } else {
                 feed.queue.dropped.fetch_add(1, Relaxed);
             }
@@ -233,7 +247,7 @@ impl Sinks {
             .iter()
             .map(|feed| {
                 let (done, wait) = channel();
-                let _ = feed.sender.send(Message::Settle(done));
+                feed.send(Message::Settle(done));
                 wait
             })
             .collect();
@@ -267,7 +281,7 @@ impl Sinks {
     /// Tells the sinks of the result, and waits for them to end. What comes later reaches none.
     pub(crate) fn finish(&self, run: &Arc<Run>) -> Vec<SinkReport> {
         for feed in &self.feeds {
-            let _ = feed.sender.send(Message::Finish(run.clone()));
+            feed.send(Message::Finish(run.clone()));
         }
         self.feeds.iter().for_each(Feed::wait);
         self.reports()
@@ -301,7 +315,31 @@ impl Feed {
             queue.exchanges_dropped.fetch_add(1, Relaxed);
             return;
         }
-        let _ = self.sender.send(Message::Exchange(event, size));
+        let mut gathered = self.gathered();
+        gathered.push((event, size));
+        if gathered.len() >= TOGETHER {
+            self.hand_over(&mut gathered);
+        }
+    }
+
+    /// Hands a message over, behind the exchanges before it.
+    fn send(&self, message: Message) {
+        let mut gathered = self.gathered();
+        if !gathered.is_empty() {
+            self.hand_over(&mut gathered);
+        }
+        // A sink whose thread has panicked says so at the end.
+        let _ = self.sender.send(message);
+    }
+
+    fn hand_over(&self, gathered: &mut Gathered) {
+        let exchanges = std::mem::replace(gathered, Vec::with_capacity(TOGETHER));
+        let _ = self.sender.send(Message::Exchanges(exchanges));
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        // Nothing that holds the lock can leave it half changed.
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until its thread has ended.
@@ -329,42 +367,50 @@ impl Feed {
 fn work(sink: &mut dyn Sink, inbox: &Receiver<Message>, queue: &Queue) {
     for message in inbox {
         let is_last = matches!(message, Message::Finish(_));
-        let done = catch_unwind(AssertUnwindSafe(|| take(sink, message, queue)));
-        let panicked = |_| Err(io::Error::other("it panicked: this is a bug, please report it"));
-        if let Err(error) = done.unwrap_or_else(panicked) {
-            let mut failed = queue.failed.lock().unwrap_or_else(PoisonError::into_inner);
-            failed.0 += 1;
-            failed.1.get_or_insert_with(|| error.to_string());
-        }
+        take(sink, message, queue);
         if is_last {
             break;
         }
     }
 }
 
-fn take(sink: &mut dyn Sink, message: Message, queue: &Queue) -> io::Result<()> {
+fn take(sink: &mut dyn Sink, message: Message, queue: &Queue) {
     match message {
         Message::Second(second) => {
             queue.seconds.fetch_sub(1, Relaxed);
-            sink.second(&second)
+            queue.watch(|| sink.second(&second));
         }
         Message::Event(event) => {
             queue.events.fetch_sub(1, Relaxed);
-            sink.event(&event)
+            queue.watch(|| sink.event(&event));
         }
-        Message::Exchange(event, size) => {
-            queue.exchanges.fetch_sub(1, Relaxed);
-            queue.exchange_bytes.fetch_sub(size, Relaxed);
-            let is_exchange = matches!(event.kind, EventKind::Exchange(_));
-            queue.exchanges_told.fetch_add(u64::from(is_exchange), Relaxed);
-            sink.event(&event)
+        Message::Exchanges(gathered) => {
+            for (event, size) in gathered {
+                queue.exchanges.fetch_sub(1, Relaxed);
+                queue.exchange_bytes.fetch_sub(size, Relaxed);
+                let is_exchange = matches!(event.kind, EventKind::Exchange(_));
+                queue.exchanges_told.fetch_add(u64::from(is_exchange), Relaxed);
+                queue.watch(|| sink.event(&event));
+            }
         }
         Message::Settle(done) => {
             // Who does not wait any more needs no word.
             let _ = done.send(());
-            Ok(())
         }
-        Message::Finish(run) => sink.finish(&run),
+        Message::Finish(run) => queue.watch(|| sink.finish(&run)),
+    }
+}
+
+impl Queue {
+    /// Lets the sink do something, and notes how it fails.
+    fn watch(&self, work: impl FnOnce() -> io::Result<()>) {
+        let panicked = |_| Err(io::Error::other("it panicked: this is a bug, please report it"));
+        let done = catch_unwind(AssertUnwindSafe(work));
+        if let Err(error) = done.unwrap_or_else(panicked) {
+            let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            failed.0 += 1;
+            failed.1.get_or_insert_with(|| error.to_string());
+        }
     }
 }
 

@@ -212,6 +212,23 @@ fn a_rate_holds_users_back_and_waits_may_be_left_out_of_a_group() {
     assert_eq!(json["groups"]["quick"]["count"].as_u64(), Some(4));
 }
 
+/// Users that wait in line for a rate that rises go on by what it is then, and not by what it was when they came.
+#[test]
+fn a_rate_that_changes_holds_for_those_who_wait_too() {
+    let json = steps(
+        &target(),
+        "",
+        2,
+        r#"
+      - pace: {rate: "elapsed < 0.5 ? 0.01 : elapsed < 1 ? 0 : 1000", by: run_in_line}
+      - get: /
+        name: a
+"#,
+        End::Passed,
+    );
+    assert_eq!(json["requests"]["a"]["count"].as_u64(), Some(2), "{}", json["requests"]);
+}
+
 #[test]
 fn bodies_auth_redirects_and_compression() {
     let json = steps(

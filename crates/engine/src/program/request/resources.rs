@@ -2,7 +2,7 @@
 
 use squall_extract::Spec;
 use squall_metrics::RowKind;
-use squall_plan::model::{Request, ResourceHosts, ResponseBody};
+use squall_plan::model::{Request, ResourceHosts, Resources, ResponseBody};
 use squall_plan::span::Spanned;
 use squall_plan::template::BoundTemplate;
 
@@ -32,55 +32,8 @@ impl<'p> Compiler<'p> {
             return None;
         }
         let group = self.row_place(RowKind::Group);
-        // What looks at the page looks at these, too, as far as the plan says so.
-        let post = |compiler: &mut Self| {
-            compiler.noticed = Default::default();
-            let extracts = request.extract.iter().filter(|extract| extract.resources);
-            let checks = request.check.iter().filter(|check| check.resources);
-            let post = compiler.post(extracts, checks)?;
-            let noticed = std::mem::take(&mut compiler.noticed);
-            let reads_body = noticed.body || post.iter().any(PostOp::reads_body);
-            Some((post, reads_body, !noticed.status))
-        };
-        let mut op = |names_others: bool| {
-            let (post, reads_body, status_errors) = post(self)?;
-            let reads_body = reads_body || names_others;
-            let headers = match resources.headers {
-                true => self.headers(request, follows)?,
-                false => self.inherited_headers(Vec::new(), &|_| false)?,
-            };
-            let (mut limits, timeouts) = self.limits(request, reads_body)?;
-            limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
-            Some(RequestOp {
-                name: NameOp::FromUrl,
-                place: self.row_place(RowKind::Resource),
-                step: self.step.as_str().into(),
-                method: "GET".into(),
-                url: UrlOp::Any(BoundTemplate::literal("")),
-                prepared: None,
-                own_cookie: has_header(&headers, b"cookie: "),
-                other_cookie: None,
-                trace_context: self.has_trace_context(request, &headers),
-                cookies: self.keeps_cookies(request),
-                redirect_cookies: request.redirect_cookies.unwrap_or(true),
-                cache: resources.cache,
-                default_headers: self.has_default_headers(request),
-                headers,
-                query: Vec::new(),
-                body: BodyOp::None,
-                auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
-                auth_follows: false,
-                limits,
-                timeouts,
-                capture: None,
-                retry_stale: self.retries_stale(request),
-                counted: true,
-                status_errors,
-                post,
-                resources: None,
-            })
-        };
-        let (file, document) = (op(false)?, op(true)?);
+        let file = self.resource(request, resources, follows, false)?;
+        let document = self.resource(request, resources, follows, true)?;
         let mut pattern = |pattern: &Option<Spanned<String>>| match pattern {
             None => Some(None),
             Some(text) => {
@@ -101,5 +54,57 @@ impl<'p> Compiler<'p> {
             file,
             document,
         })))
+    }
+
+    /// How one is requested, whose body names others or does not.
+    fn resource(
+        &mut self,
+        request: &'p Request,
+        resources: &Resources,
+        follows: &dyn Fn(&str) -> bool,
+        names_others: bool,
+    ) -> Option<RequestOp> {
+        // What looks at the page looks at these, too, as far as the plan says so.
+        self.noticed = Default::default();
+        let extracts = request.extract.iter().filter(|extract| extract.resources);
+        let checks = request.check.iter().filter(|check| check.resources);
+        let post = self.post(extracts, checks)?;
+        let noticed = std::mem::take(&mut self.noticed);
+        let reads_body = names_others || noticed.body || post.iter().any(PostOp::reads_body);
+        let status_errors = !noticed.status;
+        let headers = match resources.headers {
+            true => self.headers(request, follows)?,
+            false => self.inherited_headers(Vec::new(), &|_| false)?,
+        };
+        let (mut limits, timeouts) = self.limits(request, reads_body)?;
+        limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
+        Some(RequestOp {
+            name: NameOp::FromUrl,
+            place: self.row_place(RowKind::Resource),
+            step: self.step.as_str().into(),
+            method: "GET".into(),
+            url: UrlOp::Any(BoundTemplate::literal("")),
+            prepared: None,
+            own_cookie: has_header(&headers, b"cookie: "),
+            other_cookie: None,
+            trace_context: self.has_trace_context(request, &headers),
+            cookies: self.keeps_cookies(request),
+            redirect_cookies: request.redirect_cookies.unwrap_or(true),
+            cache: resources.cache,
+            default_headers: self.has_default_headers(request),
+            headers,
+            query: Vec::new(),
+            body: BodyOp::None,
+            auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
+            auth_follows: false,
+            limits,
+            timeouts,
+            capture: None,
+            retry_stale: self.retries_stale(request),
+            counted: true,
+            status_errors,
+            post,
+            resources: None,
+        })
     }
 }

@@ -76,6 +76,7 @@ fn controllers_are_steps_of_their_kind() {
             ),
             r#"- "group": "c" "think_time": "excluded" "steps""#,
         ),
+        (element("TransactionController", "c", "", ""), r#"- "group": "c" "steps": - "think""#),
         (
             element("com.blazemeter.jmeter.controller.ParallelSampler", "c", "", &(r.clone() + &r)),
             r#"- "parallel": "limit": 2 "steps""#,
@@ -301,4 +302,40 @@ fn a_module_stands_in_the_scope_of_its_controller() {
     let (plan, obstacles) = translated(&text);
     assert!(plan.contains(r#""think": "7ms""#) && plan.contains(r#""name": "in it""#), "{plan}");
     assert_eq!(obstacles, ["b: not supported, and part of a module"]);
+}
+
+/// Of several elements with the name that a path says the last is meant that leads to its end.
+#[test]
+fn a_path_leads_through_any_element_of_its_names() {
+    let module = |name: &str| {
+        format!(
+            r#"<ModuleController testname="{name}"><collectionProp name="ModuleController.node_path">
+            <stringProp name="1">Test Plan</stringProp><stringProp name="2">p</stringProp><stringProp name="3">users</stringProp>
+            <stringProp name="4">login</stringProp></collectionProp></ModuleController><hashTree/>"#
+        )
+    };
+    let group = |enabled: bool, below: &str| {
+        let loops =
+            string("LoopController.loops", "1") + &flag("LoopController.continue_forever", false);
+        let inner = format!(
+            r#"{}<elementProp name="ThreadGroup.main_controller" elementType="LoopController">{loops}</elementProp>"#,
+            string("ThreadGroup.num_threads", "1"),
+        );
+        format!(
+            r#"<ThreadGroup testname="users" enabled="{enabled}">{inner}</ThreadGroup><hashTree>{below}</hashTree>"#
+        )
+    };
+    let simple = |request: &str| {
+        format!(r#"<GenericController testname="login"/><hashTree>{request}</hashTree>"#)
+    };
+    let two = simple(&request("one", TO_SHOP, "")) + &simple(&request("two", TO_SHOP, ""));
+    let text = format!(
+        r#"<jmeterTestPlan><hashTree><TestPlan testname="p"/><hashTree>{}{}</hashTree></hashTree></jmeterTestPlan>"#,
+        group(false, &two),
+        // The module itself has the name, and is not meant.
+        group(true, &module("login")),
+    );
+    let (plan, obstacles) = translated(&text);
+    assert_eq!(obstacles, [""; 0]);
+    assert!(plan.contains(r#""name": "two""#) && !plan.contains(r#""name": "one""#), "{plan}");
 }

@@ -127,7 +127,9 @@ function chart({ title, about, unit, series, log, stack, height = 150, paint, na
         svg('text.tick', { x: MARGIN.left - 6, y: at + 4, 'text-anchor': 'end' }, tickText(tick, unit)));
     }
     for (const tick of timeTicks(view.from, view.to, Math.max(2, width / 110))) {
-      root.append(svg('text.tick', { x: own.x(tick), y: height - 6, 'text-anchor': 'middle' }, moment(tick)));
+      // One at the end would reach beyond the picture.
+      const isLast = own.x(tick) > width - 28;
+      root.append(svg('text.tick', { x: isLast ? width - 1 : own.x(tick), y: height - 6, 'text-anchor': isLast ? 'end' : 'middle' }, moment(tick)));
     }
     for (const line of tops) {
       if (stack || line.fill) root.append(svg(`path.area.${line.color}`, { d: area(line.shown, own.x, y, line.lower) }));
@@ -241,3 +243,13 @@ const redraw = () => charts.forEach((own) => own.draw());
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
 matchMedia('print').addEventListener('change', redraw);
 window.addEventListener('beforeprint', redraw);
+// What belongs on paper is open there.
+const closed = new Set();
+window.addEventListener('beforeprint', () => document.querySelectorAll('details.prints:not([open])').forEach((own) => {
+  own.open = true;
+  closed.add(own);
+}));
+window.addEventListener('afterprint', () => {
+  closed.forEach((own) => (own.open = false));
+  closed.clear();
+});

@@ -68,7 +68,7 @@ function steadyTable() {
   const rows = [known('rate', steady.confidence.rate, rate), ...names.map(([title, key]) => known(title, steady.confidence[key], time)),
     ...names.map(([title, key]) => known(`corrected ${title}`, steady.corrected_confidence[key], time))].filter(Boolean);
   const which = steady.found ? 'The steady part' : 'The part after the ramp (it was not steady)';
-  return el('details', null, el('summary', null, `How precisely the numbers are known: ${which}, seconds ${steady.from_s} to ${steady.to_s}`),
+  return el('details.prints', null, el('summary', null, `How precisely the numbers are known: ${which}, seconds ${steady.from_s} to ${steady.to_s}`),
     table('95% confidence intervals of the steady part', ['number', 'value', '95% confidence'], rows));
 }
 

@@ -70,7 +70,7 @@ function timeSection() {
   }
   own.push(chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 110 }));
   own.push(...hostCharts());
-  const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn.`) : null;
+  const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn in the curves of rows.`) : null;
   return section('time', 'Over time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
 }
 

@@ -83,6 +83,50 @@ fn what_finds_the_queue_full_is_dropped_and_counted() {
     assert!(reports[0].loss().expect("a loss").contains("too slow"));
 }
 
+/// Exchanges are handed over together, but before what comes after them, and none is left behind.
+#[test]
+fn exchanges_stand_in_line_with_everything_else() {
+    let told = Told::default();
+    let sinks = start(Slow { told: told.clone(), gate: None, fails: false });
+    let exchange = |n: usize| {
+        for _ in 0..n {
+            let exchange = Arc::new(Exchange::default());
+            let kind = EventKind::Exchange(SeenExchange { phase: Phase::Load, exchange });
+            sinks.feeds[0].exchange(Event { at_s: 0.0, kind }, 100);
+        }
+    };
+    exchange(3);
+    sinks.second(second(0));
+    exchange(2 * TOGETHER + 1);
+    sinks.settle();
+    let expected: Vec<&str> =
+        [vec!["event"; 3], vec!["second 0"], vec!["event"; 2 * TOGETHER + 1]].concat();
+    assert_eq!(*told.lock().expect("no panic"), expected);
+    exchange(1);
+    let reports = sinks.finish(&Arc::default());
+    let told = told.lock().expect("no panic");
+    assert_eq!(told[expected.len()..], ["event", "finish"]);
+    assert_eq!(reports[0].exchanges, 3 + 2 * TOGETHER as u64 + 1 + 1);
+    let queue = &sinks.feeds[0].queue;
+    assert_eq!((queue.exchanges.load(Relaxed), queue.exchange_bytes.load(Relaxed)), (0, 0));
+}
+
+/// Those that wait to be handed over count, too.
+#[test]
+fn exchanges_that_find_the_queue_full_are_dropped_and_counted() {
+    let (told, (open, gate)) = (Told::default(), channel());
+    let sinks = start(Slow { told, gate: Some(gate), fails: false });
+    sinks.second(second(0));
+    for _ in 0..MAX_EXCHANGES + 5 {
+        let exchange = Arc::new(Exchange::default());
+        let kind = EventKind::Exchange(SeenExchange { phase: Phase::Load, exchange });
+        sinks.feeds[0].exchange(Event { at_s: 0.0, kind }, 0);
+    }
+    open.send(()).expect("it waits");
+    let reports = sinks.finish(&Arc::default());
+    assert_eq!((reports[0].exchanges, reports[0].exchanges_dropped), (MAX_EXCHANGES as u64, 5));
+}
+
 #[test]
 fn a_sink_that_fails_is_told_of_what_follows_and_reported() {
     let told = Told::default();

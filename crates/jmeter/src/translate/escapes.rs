@@ -1,0 +1,143 @@
+//! Functions that make one text of another: escapes, digests, upper and lower case. Pure.
+
+use super::texts::{Piece, expression, literal, merged, quoted};
+
+/// What a call of such a function gives, whose parameters the run may decide.
+pub(super) fn of_text(function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
+    let expr = |text: String| Some(Piece::Expr(text));
+    match (function, parameters) {
+        ("__urlencode", [text]) => expr(format!("form_encode({})", expression(text))),
+        ("__urldecode", [text]) => expr(format!("form_decode({})", expression(text))),
+        ("__escapeXml", [text]) => expr(replaced(
+            expression(text),
+            &[("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&apos;")],
+        )),
+        // Letters that have a name in HTML are known before the run, or stay.
+        ("__escapeHtml", [text]) if literal(text).is_none_or(str::is_ascii) => expr(replaced(
+            expression(text),
+            &[("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")],
+        )),
+        ("__changeCase", [text]) => expr(format!("upper({})", expression(text))),
+        ("__changeCase", [text, mode]) => match literal(mode)?.to_ascii_uppercase().as_str() {
+            "UPPER" => expr(format!("upper({})", expression(text))),
+            "LOWER" => expr(format!("lower({})", expression(text))),
+            "CAPITALIZE" => {
+                let text = expression(text);
+                expr(format!("upper(substring({text}, 0, 1)) + substring({text}, 1)"))
+            }
+            // Any other changes nothing.
+            _ => expr(expression(text)),
+        },
+        ("__digest", [algorithm, text, more @ ..]) if more.len() < 3 => {
+            let salt = more.first().map_or(&[] as &[Piece], Vec::as_slice);
+            let text = [text.as_slice(), salt].concat();
+            let upper = literal(more.get(1).map_or(&[] as &[Piece], Vec::as_slice))?;
+            let function = match literal(algorithm)?.to_ascii_uppercase().as_str() {
+                "MD5" => "md5",
+                "SHA-1" | "SHA" | "SHA1" => "sha1",
+                "SHA-256" => "sha256",
+                "SHA-512" => "sha512",
+                _ => return None,
+            };
+            let digest = format!("{function}({})", expression(&merged(text)));
+            match upper.trim().eq_ignore_ascii_case("true") {
+                true => expr(format!("upper({digest})")),
+                false => expr(digest),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// A pattern that matches this text, as ORO writes it.
+pub(super) fn quoted_for_oro(text: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut escaped = String::new();
+    for c in text.chars() {
+        escaped.extend((!is_word(c)).then_some('\\'));
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// An expression with texts replaced in it, one after the other.
+fn replaced(expression: String, pairs: &[(&str, &str)]) -> String {
+    let one = |text: String, (from, to): &(&str, &str)| {
+        format!("replace({text}, {}, {})", quoted(from), quoted(to))
+    };
+    pairs.iter().fold(expression, one)
+}
+
+/// HTML without its references to characters; `None` if it has one that is not known here.
+pub(super) fn unescaped_html(html: &str) -> Option<String> {
+    const NAMED: [(&str, char); 5] =
+        [("lt", '<'), ("gt", '>'), ("amp", '&'), ("quot", '"'), ("nbsp", '\u{a0}')];
+    let mut parts = html.split('&');
+    let mut out = parts.next()?.to_owned();
+    for part in parts {
+        let Some((name, rest)) = part.split_once(';') else {
+            out.push('&');
+            out.push_str(part);
+            continue;
+        };
+        let c = match name.strip_prefix('#') {
+            Some(digits) => match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => char::from_u32(u32::from_str_radix(digits, 16).ok()?)?,
+                None => char::from_u32(digits.parse().ok()?)?,
+            },
+            None => NAMED.iter().find(|(own, _)| *own == name)?.1,
+        };
+        out.push(c);
+        out.push_str(rest);
+    }
+    Some(out)
+}
+
+/// A text without the escapes of Java's source; `None` where one is not whole.
+pub(super) fn unescaped(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match rest.next()? {
+            'n' => out.push('\n'),
+            't' => out.push('\t'),
+            'r' => out.push('\r'),
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{c}'),
+            'u' => {
+                let digits: String = rest.by_ref().take(4).collect();
+                let number = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4);
+                out.push(char::from_u32(number?)?);
+            }
+            digit @ '0'..='7' => return unescaped_octal(&out, digit, rest.as_str()),
+            other => out.push(other),
+        }
+    }
+    Some(out)
+}
+
+/// The same from an octal number on: up to three digits, up to 377.
+fn unescaped_octal(before: &str, first: char, rest: &str) -> Option<String> {
+    let most = if first <= '3' { 2 } else { 1 };
+    let more = rest.chars().take(most).take_while(|c| matches!(c, '0'..='7')).count();
+    let number = u32::from_str_radix(&format!("{first}{}", &rest[..more]), 8).ok()?;
+    Some(format!("{before}{}{}", char::from_u32(number)?, unescaped(&rest[more..])?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_lose_their_escapes() {
+        assert_eq!(unescaped(r"a\u0041\tb\\\101x").as_deref(), Some("aA\tb\\Ax"));
+        assert_eq!((unescaped(r"\u00"), unescaped("\\")), (None, None));
+        assert_eq!(unescaped_html("&lt;&#65;&#x42;&amp;&").as_deref(), Some("<AB&&"));
+        assert_eq!(unescaped_html("&eacute;"), None);
+        assert_eq!(quoted_for_oro("a.b$"), r"a\.b\$");
+    }
+}

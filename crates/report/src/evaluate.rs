@@ -1,0 +1,227 @@
+//! What follows from everything recorded in a run: its series, curves and totals, its steady part, thresholds, and the
+//! validity of its numbers. Everything is read in one pass, of which little is held.
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use squall_analysis::{
+    Batches, CompleteRow, Facts, RowLatencies, SeriesBuilder, Threshold, Totals,
+};
+use squall_metrics::Slice;
+
+use crate::html::{RowsBuilder, WholeBuilder};
+use crate::recording::Recording;
+use crate::run::Run;
+
+/// Slices that are added to totals together.
+const SLICES_TOGETHER: usize = 16;
+
+impl Run {
+    /// Evaluates it from its totals and from everything recorded, of which little is held: the series, the steady
+    /// part, thresholds, and the validity of its numbers. Thresholds that cannot be parsed are ignored: they were
+    /// reported when the plan was read.
+    ///
+    /// # Errors
+    /// The recording cannot be read. Everything that needs no series is there nevertheless.
+    pub fn evaluate(&mut self, recording: &mut Recording) -> io::Result<()> {
+        let series = self.totals.series();
+        self.evaluate_with(recording, series, Also::default())
+    }
+
+    /// The same, and in the same pass the curves that a page draws; they are not free, and nothing else needs them.
+    ///
+    /// # Errors
+    /// As of [`Run::evaluate`]; the curves are of what could be read.
+    pub fn evaluate_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
+        let series = self.totals.series();
+        let rows = Some(self.row_curves(&self.totals, &series));
+        match Also::begin(&series, Aside { rows, totals: None }) {
+            Ok(also) => self.evaluate_with(recording, series, also),
+            // A system that has no thread for the curves may have the run's result nevertheless.
+            Err(error) => self.evaluate_with(recording, series, Also::default()).and(Err(error)),
+        }
+    }
+
+    /// Evaluates it from everything recorded alone, its totals too. The counts are read before all else: of which
+    /// rows there are series, and how fine these are, depends on them.
+    ///
+    /// # Errors
+    /// The recording cannot be read.
+    pub(crate) fn read(&mut self, recording: &mut Recording) -> io::Result<()> {
+        let series = counts(recording)?.series();
+        let totals = Some(Totals::new());
+        let also = Also::begin(&series, Aside { rows: None, totals })?;
+        self.evaluate_with(recording, series, also)
+    }
+
+    /// The same with the curves that a page draws.
+    ///
+    /// # Errors
+    /// As of [`Run::read`].
+    pub(crate) fn read_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
+        let counted = counts(recording)?;
+        let series = counted.series();
+        let rows = Some(self.row_curves(&counted, &series));
+        let also = Also::begin(&series, Aside { rows, totals: Some(Totals::new()) })?;
+        self.evaluate_with(recording, series, also)
+    }
+
+    /// What computes the curves of the rows of a run with these totals and this series.
+    fn row_curves(&self, totals: &Totals, series: &SeriesBuilder) -> RowsBuilder {
+        let seconds = if self.finished { self.elapsed_s.ceil() as u32 } else { totals.seconds() };
+        let rows = totals.rows().count() + totals.checks().count();
+        RowsBuilder::new(seconds, series.resolution(), rows)
+    }
+
+    fn evaluate_with(
+        &mut self,
+        recording: &mut Recording,
+        mut series: SeriesBuilder,
+        mut also: Also,
+    ) -> io::Result<()> {
+        let read = recording.replay_held(|slice| {
+            also.rows(series.complete(&slice));
+            also.slice(slice);
+        });
+        also.rows(series.complete_rest());
+        self.series = series.finish();
+        let Aside { rows, totals } = also.aside.map_or_else(Aside::default, AsideThread::finish);
+        let curves = also.whole.zip(rows);
+        self.curves = curves.map(|(whole, rows)| whole.finish(rows.finish()));
+        if let Some(totals) = totals {
+            self.hold(totals);
+        }
+        let read = read.map(|reason| {
+            let left_out = |reason| format!("slices.bin: {reason}; what follows it is left out");
+            self.warnings.extend(reason.map(left_out));
+        });
+        self.judge(&also.latencies);
+        read
+    }
+
+    /// Takes totals that were read; a run that was broken off was as long as they are.
+    fn hold(&mut self, totals: Totals) {
+        if !self.finished {
+            self.elapsed_s = f64::from(totals.seconds());
+        }
+        self.totals = totals;
+    }
+
+    /// What follows from totals and series, and the batches of the steady part.
+    fn judge(&mut self, latencies: &[RowLatencies]) {
+        let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
+        self.steady = squall_analysis::steady(totals, &self.series, elapsed_s, self.meta.shape());
+        self.batches = self.steady.map(|steady| Batches::of(&self.series, steady, latencies));
+        let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
+        let thresholds: Vec<Threshold> = thresholds.collect();
+        let results = thresholds.iter().map(|threshold| threshold.evaluate(totals, elapsed_s));
+        self.threshold_results = results.collect();
+        self.reasons = squall_analysis::assess(&Facts {
+            totals,
+            series: &self.series,
+            all: &totals.all(),
+            elapsed_s,
+            host: &self.host,
+            steady: self.steady,
+            thresholds: &thresholds,
+        });
+    }
+}
+
+/// What is made of everything recorded besides the series, as far as it is wanted.
+#[derive(Default)]
+struct Also {
+    /// Latencies by row of the series, of which its steady part is judged.
+    latencies: Vec<RowLatencies>,
+    whole: Option<WholeBuilder>,
+    aside: Option<AsideThread>,
+}
+
+impl Also {
+    /// With what is wanted of each row of the run; who wants their curves wants that of the whole too.
+    fn begin(series: &SeriesBuilder, aside: Aside) -> io::Result<Also> {
+        let whole = aside.rows.is_some().then(|| WholeBuilder::new(series.resolution()));
+        Ok(Also { latencies: Vec::new(), whole, aside: Some(AsideThread::begin(aside)?) })
+    }
+
+    fn slice(&mut self, slice: Slice) {
+        if let Some(aside) = &self.aside {
+            aside.add(slice);
+        }
+    }
+
+    fn rows(&mut self, rows: impl IntoIterator<Item = CompleteRow>) {
+        for row in rows {
+            if let Some(whole) = &mut self.whole {
+                whole.add(&row);
+            }
+            self.latencies.push(row.into());
+        }
+    }
+}
+
+/// What is computed of each row of the run, aside of the series: it is as much work as that.
+#[derive(Default)]
+struct Aside {
+    rows: Option<RowsBuilder>,
+    totals: Option<Totals>,
+}
+
+impl Aside {
+    fn add(&mut self, slices: &[Slice]) {
+        if let Some(rows) = &mut self.rows {
+            slices.iter().for_each(|slice| rows.add(slice));
+        }
+        if let Some(totals) = &mut self.totals {
+            totals.add_together(slices);
+        }
+    }
+
+    /// Adds all slices that come, several at a time.
+    fn add_all(mut self, from: &Receiver<Slice>) -> Aside {
+        let mut slices = Vec::with_capacity(SLICES_TOGETHER);
+        for slice in from {
+            slices.push(slice);
+            if slices.len() == SLICES_TOGETHER {
+                self.add(&slices);
+                slices.clear();
+            }
+        }
+        self.add(&slices);
+        self
+    }
+}
+
+/// A thread that computes [`Aside`].
+struct AsideThread {
+    slices: SyncSender<Slice>,
+    thread: JoinHandle<Aside>,
+}
+
+impl AsideThread {
+    fn begin(aside: Aside) -> io::Result<AsideThread> {
+        let (slices, from) = sync_channel(SLICES_TOGETHER);
+        let thread = thread::Builder::new().name("rows".to_owned());
+        Ok(AsideThread { slices, thread: thread.spawn(move || aside.add_all(&from))? })
+    }
+
+    fn add(&self, slice: Slice) {
+        // A thread that is gone has panicked, which the end passes on.
+        let _ = self.slices.send(slice);
+    }
+
+    fn finish(self) -> Aside {
+        drop(self.slices);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// What a recording counted, without any times.
+fn counts(recording: &mut Recording) -> io::Result<Totals> {
+    let mut totals = Totals::new();
+    recording.replay_counts(|slice| {
+        totals.add(slice);
+    })?;
+    Ok(totals)
+}
