@@ -295,6 +295,28 @@ def asserts_json(name, path, expected, regex=True, invert=False):
     return element("JSONPathAssertion", name, inner, attributes='guiclass="JSONPathAssertionGui"')
 
 
+def script(tag, source, language=""):
+    """A pre- or post-processor, sampler or assertion that is a script; with a language a JSR223 one."""
+    own = {"BeanShellSampler": "BeanShellSampler.query", "BeanShellAssertion": "BeanShellAssertion.query"}
+    inner = text(own.get(tag, "script"), source)
+    if language:
+        inner += text("scriptLanguage", language) + text("cacheKey", "true") + text("filename", "") + text("parameters", "")
+    gui = {"BeanShellSampler": "BeanShellSamplerGui", "BeanShellAssertion": "BeanShellAssertionGui"}.get(tag, "TestBeanGUI")
+    return element(tag, f"{tag} script", inner, attributes=f'guiclass="{gui}"')
+
+
+def asserts_xpath(path, negated=False):
+    inner = text("XPath.xpath", path) + flag("XPath.negate", negated) + flag("XPath.tolerant", False)
+    inner += flag("XPath.validate", False) + flag("XPath.whitespace", False) + flag("XPath.namespace", False)
+    return element("XPathAssertion", f"xpath {negated}", inner, attributes='guiclass="XPathAssertionGui"')
+
+
+def by_jmespath(name, path, match="1", default=""):
+    inner = text("JMESExtractor.referenceName", name) + text("JMESExtractor.jmesPathExpr", path)
+    inner += text("JMESExtractor.matchNumber", match) + text("JMESExtractor.defaultValue", default)
+    return element("JMESPathExtractor", "jmespath", inner, attributes='guiclass="JMESPathExtractorGui"')
+
+
 def program(name, command, *arguments, expected=None, **more):
     def list_of(pairs):
         inner = "".join(f'<elementProp name="" elementType="Argument">{text("Argument.name", n)}{text("Argument.value", v)}'
@@ -346,6 +368,68 @@ TWO = argument("a", "1") + argument("b", "x/y")
 
 #: Name: what the plan holds to, and the plan.
 PLANS = {
+    "scripts before and after a sample, BeanShell (56)": plan(group(
+        request("one", "/one", "POST", raw=shown("a", "b", "c"), below=script(
+            "BeanShellPreProcessor",
+            'String x = vars.get("none");\nif (x == null) { vars.put("a", "unset"); } else { vars.put("a", x); }\n'
+            'int n = Integer.parseInt("4"); n++; vars.put("b", String.valueOf(n)); // a comment\nvars.put("c", "${__threadNum}-" + vars.get("b"));'))
+        + request("two", "/json", below=script(
+            "BeanShellPostProcessor",
+            'vars.put("code", prev.getResponseCode());\nString body = prev.getResponseDataAsString();\n'
+            'if (body.contains("q1")) vars.put("has", "yes"); else vars.put("has", "no");\nlog.info("seen " + body);'))
+        + request("show", "/a", "POST", raw=shown("a", "b", "c", "code", "has")))),
+    "scripts before and after a sample, Groovy (56)": plan(group(
+        request("one", "/one", "POST", raw=shown("a", "b"), below=script(
+            "JSR223PreProcessor", "def x = 'v'\nvars.put('a', \"${x}-1\")\nif (!vars.get('none')) {\n  vars.put('b', 'empty')\n}", "groovy"))
+        + request("two", "/json", below=script(
+            "JSR223PostProcessor",
+            "import groovy.json.JsonSlurper\ndef json = new JsonSlurper().parseText(prev.getResponseDataAsString())\n"
+            "vars.put('id', json.list[1].id.toString())\nvars.put('top', json.id)\nprops.put('shared', vars.get('top'))\nlog.info 'top: ' + vars.get('top')",
+            "groovy"))
+        + request("show", "/a/${__P(shared,none)}", "POST", raw=shown("a", "b", "id", "top")))),
+    "assertions that are scripts (47, 56)": plan(group("".join(
+        request(name, path, below=below) for name, path, below in [
+            ("fails", "/a", script("BeanShellAssertion", 'if (ResponseCode.equals("200")) { Failure = true; FailureMessage = "no"; }')),
+            ("passes", "/a", script("BeanShellAssertion", 'if (ResponseCode.equals("201")) { Failure = true; }')),
+            ("made good", "/status/500", script("BeanShellAssertion", 'if (ResponseCode.equals("500") == true) { SampleResult.setResponseOK(); }')),
+            ("stays bad", "/status/404", script("BeanShellAssertion", 'if (ResponseCode.equals("500") == true) { SampleResult.setResponseOK(); }')),
+            ("made bad", "/a", script("JSR223PostProcessor", "prev.setSuccessful(false)", "groovy")),
+            ("judged", "/json", script("JSR223Assertion",
+                                       "if (!prev.getResponseDataAsString().contains('q1')) {\n  AssertionResult.setFailure(true)\n}", "groovy")),
+            ("empty", "/a", script("BeanShellAssertion", "")),
+        ]))),
+    "samplers that are scripts, and what looks at them (56)": plan(group(
+        element("JSR223Sampler", "sampler", text("script", "SampleResult.setResponseData('id=7;', 'UTF-8')\nSampleResult.setSuccessful(false)")
+                + text("scriptLanguage", "groovy") + text("cacheKey", "true"), by_regex("id", "id=(\\d+)"), 'guiclass="TestBeanGUI"')
+        + element("BeanShellSampler", "returns", text("BeanShellSampler.query", 'String s = "abc";\nreturn s + s.length();'),
+                  by_regex("all", "(.*)") + asserts("a", 16, "abc3"), 'guiclass="BeanShellSamplerGui"')
+        + element("JSR223Sampler", "ignored", text("script", "vars.put('set', 'x')\nSampleResult.setIgnore()") + text("scriptLanguage", "groovy")
+                  + text("cacheKey", "true"), "", 'guiclass="TestBeanGUI"')
+        + if_("${JMeterThread.last_sample_ok}", request("ok", "/ok")) + request("show", "/a", "POST", raw=shown("id", "all", "set")))),
+    "properties that one group sets for the next (23)": plan(
+        group(request("login", "/json", below=by_json("id", "$.id", "1", "none") + script("BeanShellAssertion", "${__setProperty(token,${id})};")), "first",
+              tag="SetupThreadGroup"),
+        group(request("use", "/use/${__P(token,none)}/${__property(token)}/${__P(other,o)}"), "second")),
+    "a sample that is passed over (3)": plan(group(
+        request("passed over", "/a", below=script("JSR223PostProcessor", "prev.setIgnore()", "groovy")) + request("counted", "/b"))),
+    "the last sample is any sampler's (14)": plan(group(
+        request("bad", "/status/500") + debug("shown") + if_("${JMeterThread.last_sample_ok}", request("after", "/after")))),
+    "names of transactions known only while the plan runs (27)": plan(group(
+        request("find", "/json", below=by_json("id", "$.id", "1", "none")) + transaction("T ${id}", request("in it", "/in")) + debug("D ${id}"))),
+    "XPath assertions (47)": plan(group("".join(request(name, path, below=below) for name, path, below in [
+        ("there", "/xml", asserts_xpath("//a[2]")), ("not there", "/xml", asserts_xpath("//c")), ("not negated", "/xml", asserts_xpath("//c", True)),
+        ("there negated", "/xml", asserts_xpath("//a", True)), ("true", "/xml", asserts_xpath("count(//a) = 2")),
+        ("false", "/xml", asserts_xpath("count(//a) = 3")), ("false negated", "/xml", asserts_xpath("count(//a) = 3", True)),
+        ("empty", "/empty", asserts_xpath("//a"))]))),
+    "JMESPath extractors (46)": plan(group(
+        request("find", "/json", below=by_jmespath("id", "id") + by_jmespath("deep", '"a-b".id', "1", "D") + by_jmespath("none", "zip", "1", "D")
+                + by_jmespath("all", "list[*].id", "-1", "D") + by_jmespath("second", "list[*].id", "2") + by_jmespath("third", "list[*].id", "3", "D")
+                + by_jmespath("place", "list[1].id") + by_jmespath("blank", "id", ""))
+        + request("show", "/a", "POST", raw=shown("id", "deep", "none", "all_1", "all_2", "all_matchNr", "second", "third", "place", "blank")))),
+    "a Java request with a response (31)": plan(group(
+        element("JavaSampler", "java", java("x", "JavaTest", Sleep_Time="0", Sleep_Mask="0", ResultData="id=5;", ResponseCode="201")
+                .split(">", 1)[1].rsplit("</JavaSampler>", 1)[0], by_regex("id", "id=(\\d)") + asserts("a", 8, "201", field="code"),
+                'guiclass="JavaTestSamplerGui"') + request("show", "/a", "POST", raw=shown("id")))),
     "URLs and their arguments (33)": plan(group(
         request("encoded", "/a?x=1", arguments=argument("b", "x y&") + argument("c", "a+b", False) + argument("", "z"))
         + request("no slash", "no slash", arguments=argument("q", "é~*-._"))

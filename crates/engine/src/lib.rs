@@ -21,6 +21,7 @@ mod sample;
 mod scope;
 mod scratch;
 mod session;
+mod shared_values;
 mod together;
 mod trace;
 mod user;

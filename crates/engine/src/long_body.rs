@@ -117,7 +117,7 @@ mod tests {
             extract(&Spec::Between { left: "\"a\":", right: "," }),
             extract(&Spec::Json("$.none")),
         ];
-        let user = User::new(Seat { number: 0, load: 0, scenario: 0 });
+        let user = User::new(Seat { number: 0, load: 0, scenario: 0 }, Arc::default());
         let body = b"{\"a\":1,\"b\":\"\xE9\"}".to_vec();
         let content_type = b"application/json;charset=latin1".to_vec();
         let found = search(&post, &user.core, body.clone(), content_type, |body| body.text().len());

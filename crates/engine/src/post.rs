@@ -11,7 +11,7 @@ use squall_plan::model::Match;
 use squall_plan::value::Value;
 
 use crate::long_body::FoundAhead;
-use crate::program::{CheckOp, ExtractOp, FromOp, Place, PostOp, Program};
+use crate::program::{CheckOp, ExtractOp, FromOp, PostOp, Program};
 use crate::scope::{Reply, UserScope, text_value};
 use crate::user::Core;
 
@@ -74,9 +74,7 @@ pub(crate) fn process(
                             sought.push(extract.slot);
                         }
                         observe(Observation::Extracted(&extract.variable, &value));
-                        if let Place::Variable(index) = Place::of(extract.slot) {
-                            user.set_variable(program, index, Some(value));
-                        }
+                        user.set(program, extract.slot, Some(value));
                     }
                     Err(reason) => {
                         observe(Observation::NotExtracted(&extract.variable, &reason));
@@ -225,7 +223,7 @@ fn seek(
     ahead: Option<Result<Found<'static>, ExtractError>>,
 ) -> Result<Option<Value>, ExtractError> {
     let found = match &extract.from {
-        FromOp::Status => return Ok(Some(Value::Int(reply.code))),
+        FromOp::Fact(which) => return Ok(Some(reply.fact(*which).to_value())),
         FromOp::Captured => return Ok(Some(Value::Text(reply.captured.into()))),
         FromOp::Header(name) => return Ok(reply.header(name).map(text_value)),
         FromOp::Cookie(name) => {

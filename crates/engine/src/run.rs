@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use crate::profile::Shape;
 use crate::program::Program;
 use crate::record::NameRegistry;
+use crate::shared_values::SharedValues;
 use crate::together::Together;
 use crate::trace::Trace;
 use crate::worker::{self, Assignment, EventLoop};
@@ -278,6 +279,7 @@ pub fn run(
     let (messages, inbox) = mpsc::channel();
     let names = Arc::new(NameRegistry::new(&program));
     let together = Arc::new(Together::new(&program));
+    let shared_values = Arc::new(SharedValues::new(program.initial_shared.clone()));
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
     let (asked, failures, elapsed) = std::thread::scope(|scope| {
         for (index, event_loop) in (0..of).zip(&loops) {
@@ -296,6 +298,7 @@ pub fn run(
                 messages: messages.clone(),
                 names: names.clone(),
                 together: together.clone(),
+                shared_values: shared_values.clone(),
                 orders,
                 trace: trace.clone(),
                 variables: variables.clone(),

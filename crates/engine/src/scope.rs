@@ -12,6 +12,7 @@ use squall_wire::Response;
 
 use crate::parts::data::Row;
 use crate::program::{Function, Intrinsic, Place, Program};
+use crate::shared_values::Values;
 use crate::user::{Core, UserFeed};
 
 /// What is known before the run: nothing but constants and chance.
@@ -54,6 +55,8 @@ pub(crate) struct UserScope<'a, 'b> {
     user: &'a Core,
     variables: Ref<'a, Box<[Option<Value>]>>,
     feeds: Ref<'a, Box<[UserFeed]>>,
+    /// The variables that all users have together, as they were when the first of them was looked at.
+    shared: OnceCell<Values>,
     reply: Option<&'a Reply<'a, 'b>>,
 }
 
@@ -65,6 +68,7 @@ impl<'a, 'b> UserScope<'a, 'b> {
             user,
             variables: user.variables(),
             feeds: user.feeds.borrow(),
+            shared: OnceCell::new(),
             reply: None,
         }
     }
@@ -118,6 +122,25 @@ impl<'b> Reply<'_, 'b> {
         line.splitn(3, ' ').nth(2).unwrap_or_default()
     }
 
+    /// What every response has; null for what is no fact about one.
+    pub(crate) fn fact(&self, which: Intrinsic) -> ValueRef<'_> {
+        match which {
+            Intrinsic::Status => ValueRef::Int(self.code),
+            Intrinsic::Body => ValueRef::Bytes(self.documents.text()),
+            Intrinsic::BodyBytes => ValueRef::Int(self.body_bytes as i64),
+            Intrinsic::Duration => ValueRef::Float(self.duration_ms),
+            Intrinsic::BodyHash | Intrinsic::BodyFile => ValueRef::Text(self.captured),
+            Intrinsic::Head => ValueRef::Text(self.head()),
+            Intrinsic::HeadBytes => ValueRef::Int(self.head_bytes().len() as i64),
+            Intrinsic::Reason => ValueRef::Text(self.reason()),
+            Intrinsic::User
+            | Intrinsic::Iteration
+            | Intrinsic::Scenario
+            | Intrinsic::Elapsed
+            | Intrinsic::LastOk => ValueRef::Null,
+        }
+    }
+
     /// The value of the first header of a name.
     pub(crate) fn header(&self, name: &str) -> Option<&'b [u8]> {
         self.response?.header(name)
@@ -127,10 +150,8 @@ impl<'b> Reply<'_, 'b> {
 impl Scope for UserScope<'_, '_> {
     fn variable(&self, slot: Slot) -> ValueRef<'_> {
         match Place::of(slot) {
-            Place::Variable(index) => match self.value(index) {
-                Some(value) => value.as_ref(),
-                None => ValueRef::Null,
-            },
+            Place::Variable(index) => self.value(index).map_or(ValueRef::Null, Value::as_ref),
+            Place::Shared(index) => self.shared(index).map_or(ValueRef::Null, Value::as_ref),
             Place::Cell { feed, column } => match self.row(feed) {
                 Some(row) => row.cell(column),
                 None => ValueRef::Null,
@@ -142,6 +163,7 @@ impl Scope for UserScope<'_, '_> {
     fn is_set(&self, slot: Slot) -> bool {
         match Place::of(slot) {
             Place::Variable(index) => self.value(index).is_some(),
+            Place::Shared(index) => self.shared(index).is_some(),
             Place::Cell { feed, .. } => self.row(feed).is_some(),
             Place::Intrinsic(_) => true,
         }
@@ -161,7 +183,7 @@ impl Scope for UserScope<'_, '_> {
                 Some(value) => Value::Text(value.into()),
                 None => Value::Null,
             },
-            Function::Json(path) => {
+            Function::Found(path) => {
                 let found = path
                     .find_in(reply.documents, Which::First, 0)
                     .map_err(|error| EvalError::new(error.to_string()))?;
@@ -192,6 +214,10 @@ impl UserScope<'_, '_> {
         self.variables.get(variable).unwrap_or(&self.program.initial[variable]).as_ref()
     }
 
+    fn shared(&self, index: usize) -> Option<&Value> {
+        self.shared.get_or_init(|| self.user.shared.now()).get(index)?.as_ref()
+    }
+
     fn intrinsic(&self, which: Intrinsic) -> ValueRef<'_> {
         match (which, self.reply) {
             (Intrinsic::User, _) => ValueRef::Int(self.user.seat.number as i64),
@@ -201,16 +227,7 @@ impl UserScope<'_, '_> {
             }
             (Intrinsic::Elapsed, _) => ValueRef::Float(self.user.elapsed.get() as f64 / 1e9),
             (Intrinsic::LastOk, _) => ValueRef::Bool(self.user.last_ok.get()),
-            (Intrinsic::Status, Some(reply)) => ValueRef::Int(reply.code),
-            (Intrinsic::Body, Some(reply)) => ValueRef::Bytes(reply.documents.text()),
-            (Intrinsic::BodyBytes, Some(reply)) => ValueRef::Int(reply.body_bytes as i64),
-            (Intrinsic::Duration, Some(reply)) => ValueRef::Float(reply.duration_ms),
-            (Intrinsic::BodyHash | Intrinsic::BodyFile, Some(reply)) => {
-                ValueRef::Text(reply.captured)
-            }
-            (Intrinsic::Head, Some(reply)) => ValueRef::Text(reply.head()),
-            (Intrinsic::HeadBytes, Some(reply)) => ValueRef::Int(reply.head_bytes().len() as i64),
-            (Intrinsic::Reason, Some(reply)) => ValueRef::Text(reply.reason()),
+            (which, Some(reply)) => reply.fact(which),
             // Bound only where there is a reply.
             (_, None) => ValueRef::Null,
         }

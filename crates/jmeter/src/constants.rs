@@ -169,6 +169,11 @@ impl Constants {
         self.properties.contains_key(name)
     }
 
+    /// The value of a property that is given.
+    pub(crate) fn property_value(&self, name: &str) -> Option<&str> {
+        self.properties.get(name.trim()).map(String::as_str)
+    }
+
     /// What a function gives that reads a property (`__P`, `__property`), without the blanks around it, be it given or what
     /// there is without it; `None` for others, and for one that does more.
     pub(crate) fn property(&self, function: &str, parameters: &[&str]) -> Option<String> {

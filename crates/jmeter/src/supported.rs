@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn what_is_not_supported_is_left_out_with_what_is_below_it() {
         let made = supported(&format!(
-            r#"<IfController testname="if"><stringProp name="IfController.condition">new Date()</stringProp>
+            r#"<IfController testname="if"><stringProp name="IfController.condition">new File()</stringProp>
                </IfController><hashTree><com.example.Teapot testname="inner"/><hashTree/></hashTree>
                {REQUEST}<hashTree><com.example.Teapot testname="brew"/><hashTree/></hashTree>"#
         ));

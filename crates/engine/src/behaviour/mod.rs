@@ -4,11 +4,13 @@
 
 mod choices;
 mod join;
+mod look;
 mod operations;
 mod parallel;
 mod resources;
 mod stretch;
 mod waits;
+mod write;
 
 use std::rc::Rc;
 
@@ -157,11 +159,16 @@ impl Worker {
         } else if let Some(at) = core.concurrency.end(end) {
             self.note(core, UserState::Think, at);
         }
-        core.last_ok.set(!sampled.failed);
-        if sampled.failed {
+        self.judge(core, strand, sampled.failed);
+        sampled.end
+    }
+
+    /// Draws what follows from whether what a strand did last has failed.
+    fn judge(&self, core: &Core, strand: &mut Strand, failed: bool) {
+        core.last_ok.set(!failed);
+        if failed {
             self.react(core, strand);
         }
-        sampled.end
     }
 
     /// Draws what follows for a user from a sample that failed.

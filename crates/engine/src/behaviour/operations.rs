@@ -10,7 +10,8 @@ use squall_plan::value::Value;
 
 use super::stretch::Stretch;
 use super::{Next, Task};
-use crate::program::{self, MetricOp, Op, Place, Register, RequestOp, Scenario};
+use crate::parts::names;
+use crate::program::{self, GroupName, MetricOp, Op, Register, RequestOp, Scenario};
 use crate::sample;
 use crate::scope::UserScope;
 use crate::session;
@@ -22,6 +23,8 @@ impl<'p> Stretch<'_, 'p> {
         match op {
             Op::Request(request) => return self.request(request, now),
             Op::Exec(exec) => return Some(Next::Go(Task::Exec(exec))),
+            Op::Look(look) => self.look(look, now),
+            Op::Write(write) => self.write(write),
             Op::Parallel(parallel) => return Some(Next::Go(Task::Parallel(parallel))),
             Op::Think(think) => return Some(self.think(think, now)),
             Op::ThinkOfUser(template) => {
@@ -30,12 +33,12 @@ impl<'p> Stretch<'_, 'p> {
                 return Some(self.think(&think, now));
             }
             Op::Pace(pace) => return self.pace(pace, now),
-            Op::Enter { name, without_thinks } => self.enter(*name, *without_thinks, now),
+            Op::Enter { name, without_thinks } => self.enter(name, *without_thinks, now),
             Op::Leave => self.leave_group(now),
             Op::Set { slot, value } => {
                 let value = value.value(&self.scope());
                 // Without a value rather than with an old one, which nobody would notice.
-                let value = self.or_log(value.map(Some), self.variable(*slot), None);
+                let value = self.or_log(value.map(Some), self.program.variable_name(*slot), None);
                 self.set(*slot, value);
             }
             Op::Repeat { times, counter, limit } => self.repeat(times, *counter, *limit),
@@ -99,7 +102,17 @@ impl<'p> Stretch<'_, 'p> {
         Some(Next::Go(Task::Request(request)))
     }
 
-    fn enter(&mut self, name: u32, without_thinks: bool, now: u64) {
+    fn enter(&mut self, name: &GroupName, without_thinks: bool, now: u64) {
+        let name = match name {
+            GroupName::Known(name) => *name,
+            GroupName::Made(template, place) => {
+                let mut text = Vec::new();
+                let made = template.render(&self.scope(), &mut text);
+                self.or_log(made, "the name of a group", ());
+                let text = String::from_utf8_lossy(&text);
+                self.worker.recorder.name(*place, &names::limited(&text))
+            }
+        };
         let thought_before = without_thinks.then_some(self.strand.thought);
         let tally_before = self.strand.tally;
         let group = OpenGroup { name, since: now, failed: false, thought_before, tally_before };
@@ -183,11 +196,10 @@ impl<'p> Stretch<'_, 'p> {
     }
 
     pub(super) fn set(&mut self, slot: Slot, value: Option<Value>) {
-        if let Place::Variable(index) = Place::of(slot) {
-            let known = value.as_ref().zip(self.program.variables.get(index));
-            known.into_iter().for_each(|(value, name)| self.worker.learn(name, value));
-            self.core.set_variable(self.program, index, value);
+        if let Some(value) = &value {
+            self.worker.learn(self.program.variable_name(slot), value);
         }
+        self.core.set(self.program, slot, value);
     }
 
     pub(super) fn scope(&self) -> UserScope<'_, '_> {
@@ -205,14 +217,6 @@ impl<'p> Stretch<'_, 'p> {
             Value::Int(number) => number as f64,
             Value::Float(number) => number,
             _ => 0.0,
-        }
-    }
-
-    /// The name of a variable, for messages.
-    fn variable(&self, slot: Slot) -> &'p str {
-        match Place::of(slot) {
-            Place::Variable(index) => self.program.variables.get(index).map_or("", |name| name),
-            _ => "",
         }
     }
 

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use super::parallel;
 use crate::parts::cache::Lookup;
 use crate::post::OnTheWay;
-use crate::program::{Place, PostOp, RequestOp, ResourcesOp};
+use crate::program::{PostOp, RequestOp, ResourcesOp};
 use crate::sample::in_flight::Guard;
 use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
 use crate::sample::{self, Moment, Sampled};
@@ -286,8 +286,8 @@ impl Loading<'_> {
     /// Gives the user's variables what was found.
     fn hand_over(&self) {
         for Sought { slot, found } in self.sought.take() {
-            if let (Some((_, value)), Place::Variable(index)) = (found, Place::of(slot)) {
-                self.core.set_variable(&self.worker.program, index, Some(value));
+            if let Some((_, value)) = found {
+                self.core.set(&self.worker.program, slot, Some(value));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, Names, RowKind};
 use squall_plan::diagnostic::Diagnostic;
-use squall_plan::expr::BindError;
+use squall_plan::expr::{BindError, Slot};
 use squall_plan::model::{Defaults, OnError, Plan, ResponseBody};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::Span;
@@ -72,9 +72,13 @@ pub(crate) struct Compiler<'p> {
     pub(super) defaults: &'p Defaults,
     pub(super) constants: HashMap<String, Value>,
     pub(super) variables: Vec<String>,
-    /// The index of each variable that has a name.
-    pub(super) slots: HashMap<String, usize>,
+    /// The slot of each variable that has a name.
+    pub(super) slots: HashMap<String, Slot>,
     pub(super) initial: Vec<Option<Value>>,
+    /// Names of the variables that all users have together, ...
+    pub(super) shared: Vec<String>,
+    /// ... and what they hold at first.
+    pub(super) initial_shared: Vec<Option<Value>>,
     /// The variables that setup has found.
     pub(super) found_by_setup: HashSet<&'p str>,
     pub(super) feeds: Vec<Feed>,
@@ -145,6 +149,8 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         max_names,
         variables: compiler.variables,
         initial: compiler.initial.into(),
+        shared: compiler.shared,
+        initial_shared: compiler.initial_shared.into(),
         feeds: compiler.feeds,
         functions: compiler.functions,
         origins: compiler.origins,
@@ -174,6 +180,8 @@ impl<'p> Compiler<'p> {
             variables: Vec::new(),
             slots: HashMap::new(),
             initial: Vec::new(),
+            shared: Vec::new(),
+            initial_shared: Vec::new(),
             found_by_setup: options.setup.iter().map(|(name, _)| name.as_str()).collect(),
             feeds: Vec::new(),
             names: Names::new(usize::MAX),

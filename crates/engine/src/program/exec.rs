@@ -1,19 +1,30 @@
-//! Programs that steps run, compiled.
+//! Programs that steps run and files that they write, compiled.
 
 use std::time::Duration;
 
 use squall_metrics::RowKind;
-use squall_plan::model::Exec;
+use squall_plan::model::{Exec, Write};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
 use super::compile::Compiler;
-use super::ops::ExecOp;
+use super::ops::{ExecOp, WriteOp};
 
 /// Limit of time of a program, where the plan gives none.
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
 
 impl<'p> Compiler<'p> {
+    /// Compiles a text to write to a file; `None` after an error was noted.
+    pub(super) fn write(&mut self, write: &'p Write) -> Option<WriteOp> {
+        let Some(file) = self.template(&write.file)?.constant() else {
+            let message = "the file of a write step is one that is known before the run";
+            self.error(write.file.span(), message.to_owned(), "");
+            return None;
+        };
+        let text = self.template(&write.text)?;
+        Some(WriteOp { file: file.into(), text, append: write.append })
+    }
+
     /// Compiles a program to run; `None` after an error was noted.
     pub(super) fn exec(&mut self, exec: &'p Exec, span: Span) -> Option<ExecOp> {
         if !self.options.allow_exec {
@@ -51,6 +62,7 @@ impl<'p> Compiler<'p> {
             stdout,
             stderr,
             timeout: self.time(exec.timeout.as_ref(), DEFAULT_EXEC)?,
+            counted: exec.counted.unwrap_or(true),
             post: self.post(&exec.extract, &exec.check)?,
         })
     }

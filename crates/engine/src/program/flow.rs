@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use squall_metrics::RowKind;
 use squall_plan::model::{
     Choice, CountedBy, Pace, PacedBy, Passes, Step, StepKind, StopScope, ThinkTime,
 };
@@ -78,13 +77,21 @@ impl<'c, 'p> Flow<'c, 'p> {
                     self.ops.push(Op::Exec(Box::new(op)));
                 }
             }
+            StepKind::Look(look) => {
+                let op = self.compiler.look(look);
+                self.ops.extend(op.map(|op| Op::Look(Box::new(op))));
+            }
+            StepKind::Write(write) => {
+                let op = self.compiler.write(write);
+                self.ops.extend(op.map(|op| Op::Write(Box::new(op))));
+            }
             StepKind::Think(think) => self.ops.extend(self.compiler.think(think)),
             StepKind::Group { name, tags, think_time, steps } => {
                 let around = self.compiler.put_on(tags);
-                let row = self.compiler.name(RowKind::Group, name);
+                let Some(row) = self.compiler.group_name(name) else { return };
                 let without_thinks = *think_time == ThinkTime::Excluded;
                 self.ops.push(Op::Enter { name: row, without_thinks });
-                self.compiler.groups.push(name.clone());
+                self.compiler.groups.push(name.source().to_owned());
                 self.groups += 1;
                 self.steps(steps);
                 self.groups -= 1;

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_load::{Curve, Share};
-use squall_metrics::{NameId, Names};
+use squall_metrics::{NameId, Names, PlaceId};
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, PacedBy, StopScope, Think};
 use squall_plan::secrets::Secrets;
@@ -42,6 +42,7 @@ use squall_wire::{Http, Origin, Proxy};
 
 use crate::parts::hosts::Hosts;
 use crate::profile::{LoadProfile, Shape};
+use crate::shared_values::Values;
 
 pub use advise::advise;
 pub(crate) use compile::Compiler;
@@ -51,8 +52,8 @@ pub use data::Feeds;
 pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp, FromOp,
-    HeaderOp, JsonOp, Limits, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp, ResourcesOp,
-    UrlOp,
+    HeaderOp, JsonOp, Limits, LookOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp,
+    ResourcesOp, UrlOp, WriteOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;
@@ -81,6 +82,10 @@ pub struct Program {
     pub(crate) variables: Vec<String>,
     /// What each variable holds when a session begins, if anything, by slot.
     pub(crate) initial: Arc<[Option<Value>]>,
+    /// Names of the variables that all users have together.
+    pub(crate) shared: Vec<String>,
+    /// What they hold when the run begins.
+    pub(crate) initial_shared: Values,
     /// The data files in use.
     pub(crate) feeds: Vec<Feed>,
     /// What expressions call beside the plan's own functions.
@@ -115,6 +120,18 @@ pub struct Program {
     pub graceful_stop: Duration,
 }
 
+impl Program {
+    /// The name of the variable of a slot, for messages; empty where it is none, or has none.
+    pub(crate) fn variable_name(&self, slot: Slot) -> &str {
+        let name = match Place::of(slot) {
+            Place::Variable(index) => self.variables.get(index),
+            Place::Shared(index) => self.shared.get(index),
+            Place::Cell { .. } | Place::Intrinsic(_) => None,
+        };
+        name.map_or("", String::as_str)
+    }
+}
+
 /// A kind of user, compiled.
 #[derive(Debug)]
 pub(crate) struct Scenario {
@@ -135,11 +152,21 @@ pub(crate) struct Scenario {
     pub bandwidth: Option<Bandwidth>,
 }
 
+/// The name under which a group is counted.
+#[derive(Debug)]
+pub(crate) enum GroupName {
+    Known(u32),
+    /// Made each time; where it counts then.
+    Made(BoundTemplate, PlaceId),
+}
+
 /// One operation. A user is a program counter over these.
 #[derive(Debug)]
 pub(crate) enum Op {
     Request(Box<RequestOp>),
     Exec(Box<ExecOp>),
+    Look(Box<LookOp>),
+    Write(Box<WriteOp>),
     Think(Think),
     /// A wait that the user's variables decide.
     ThinkOfUser(BoundTemplate),
@@ -147,7 +174,7 @@ pub(crate) enum Op {
     Pace(Box<PaceOp>),
     /// A group begins; [`Op::Leave`] ends the innermost one.
     Enter {
-        name: u32,
+        name: GroupName,
         /// Whether the waits within it are left out of its time.
         without_thinks: bool,
     },

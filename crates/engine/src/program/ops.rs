@@ -13,6 +13,7 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::Fields;
 
+use super::scope::Intrinsic;
 use crate::parts::replace::Markers;
 
 /// A request, compiled.
@@ -57,6 +58,8 @@ pub(crate) struct RequestOp {
     pub retry_stale: bool,
     /// Whether it carries a trace ID of its own.
     pub trace_context: bool,
+    /// Whether it counts.
+    pub counted: bool,
     /// Whether a status of 400 and above is an error by itself.
     pub status_errors: bool,
     /// What is done with the reply, in the plan's order.
@@ -106,7 +109,8 @@ pub(crate) enum PostOp {
 impl PostOp {
     /// Whether it needs the body of the reply.
     pub(super) fn reads_body(&self) -> bool {
-        matches!(self, PostOp::Extract(extract) if matches!(extract.from, FromOp::Body(_)))
+        let PostOp::Extract(extract) = self else { return false };
+        matches!(extract.from, FromOp::Body(_) | FromOp::Fact(Intrinsic::Body))
     }
 }
 
@@ -295,7 +299,8 @@ pub(crate) enum FromOp {
     Head(Arc<Extractor>),
     Header(Box<str>),
     Cookie(Box<str>),
-    Status,
+    /// What every response has.
+    Fact(Intrinsic),
     /// The hash of the body, or the path of its file: what [`CaptureOp`] made of it.
     Captured,
 }
@@ -311,6 +316,24 @@ pub(crate) struct CheckOp {
     pub warn: bool,
     /// Whether responses that lead on must pass it, too.
     pub redirects: bool,
+}
+
+/// A text that is looked at as a response is.
+#[derive(Debug)]
+pub(crate) struct LookOp {
+    pub text: BoundTemplate,
+    pub status: BoundExpr,
+    /// What is done with it, in the plan's order.
+    pub post: Vec<PostOp>,
+}
+
+/// A text that is written to a file.
+#[derive(Debug)]
+pub(crate) struct WriteOp {
+    pub file: PathBuf,
+    pub text: BoundTemplate,
+    /// Whether it is added to what is there.
+    pub append: bool,
 }
 
 /// A cookie to set.
@@ -357,6 +380,8 @@ pub(crate) struct ExecOp {
     pub stdout: Option<BoundTemplate>,
     pub stderr: Option<BoundTemplate>,
     pub timeout: TimeOp,
+    /// Whether it counts.
+    pub counted: bool,
     /// What is done with its output, in the plan's order.
     pub post: Vec<PostOp>,
 }

@@ -2,11 +2,11 @@
 
 use squall_extract::Spec;
 use squall_metrics::RowKind;
-use squall_plan::model::{Check, Extract, Extractor as From, Within};
+use squall_plan::model::{Check, Extract, Extractor as From, Look, Within};
 use squall_plan::span::Span;
 
 use super::compile::Compiler;
-use super::ops::{CheckOp, ExtractOp, FromOp, PostOp};
+use super::ops::{CheckOp, ExtractOp, FromOp, LookOp, PostOp};
 use super::scope::Intrinsic;
 
 impl<'p> Compiler<'p> {
@@ -22,6 +22,12 @@ impl<'p> Compiler<'p> {
         }
         post.extend(self.checks(checks)?.into_iter().map(PostOp::Check));
         Some(post)
+    }
+
+    /// Compiles a text that is looked at as a response is; `None` after an error was noted.
+    pub(super) fn look(&mut self, look: &'p Look) -> Option<LookOp> {
+        let post = self.post(&look.extract, &look.check)?;
+        Some(LookOp { text: self.template(&look.text)?, status: self.formula(&look.status)?, post })
     }
 
     fn extract(&mut self, extract: &'p Extract) -> Option<ExtractOp> {
@@ -44,7 +50,11 @@ impl<'p> Compiler<'p> {
             From::XPath(path) => self.extractor(Spec::XPath(&path.value), path.span)?,
             From::Header(name) => FromOp::Header(name.clone().into()),
             From::Cookie(name) => FromOp::Cookie(name.clone().into()),
-            From::Status => FromOp::Status,
+            From::Status => FromOp::Fact(Intrinsic::Status),
+            From::Body => FromOp::Fact(Intrinsic::Body),
+            From::Head => FromOp::Fact(Intrinsic::Head),
+            From::Reason => FromOp::Fact(Intrinsic::Reason),
+            From::Duration => FromOp::Fact(Intrinsic::Duration),
             From::BodyHash => self.captured(Intrinsic::BodyHash, extract.variable.span)?,
             From::BodyFile => self.captured(Intrinsic::BodyFile, extract.variable.span)?,
         };
@@ -124,6 +134,10 @@ fn extract_source(from: &From) -> String {
         From::Header(name) => format!("header {name}"),
         From::Cookie(name) => format!("cookie {name}"),
         From::Status => "status".to_owned(),
+        From::Body => "body".to_owned(),
+        From::Head => "head".to_owned(),
+        From::Reason => "reason".to_owned(),
+        From::Duration => "duration".to_owned(),
         From::BodyHash => "body_hash".to_owned(),
         From::BodyFile => "body_file".to_owned(),
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{NameOp, Op, PassPart, Place, PostOp, Program, RequestOp, UrlOp};
+use super::{GroupName, NameOp, Op, PassPart, PostOp, Program, RequestOp, UrlOp};
 use crate::profile::{LoadProfile, Shape};
 
 impl Display for Program {
@@ -16,6 +16,9 @@ impl Display for Program {
         for (slot, name) in self.variables.iter().enumerate() {
             let name = if name.is_empty() { "(a loop's list)" } else { name };
             writeln!(f, "  variable {slot}: {name}")?;
+        }
+        for name in &self.shared {
+            writeln!(f, "  shared variable: {name}")?;
         }
         for feed in &self.feeds {
             writeln!(f, "  data {}: {} rows", feed.name, feed.source.rows())?;
@@ -69,12 +72,17 @@ impl Display for Line<'_> {
         match op {
             Op::Request(request) => show_request(f, request, program),
             Op::Exec(exec) => write!(f, "exec {}", program.row_name(exec.name)),
+            Op::Write(write) => write!(f, "write to {}", write.file.display()),
+            Op::Look(look) => write!(f, "look, {}", Counted(&look.post)),
             Op::Think(think) => write!(f, "think {think:?}"),
             Op::ThinkOfUser(_) => write!(f, "think, as the user's variables say"),
             Op::Pace(pace) => write!(f, "pace {} a second, {:?}", pace.rate.source(), pace.by),
-            Op::Enter { name, .. } => write!(f, "group {}", program.row_name(*name)),
+            Op::Enter { name: GroupName::Known(name), .. } => {
+                write!(f, "group {}", program.row_name(*name))
+            }
+            Op::Enter { .. } => f.write_str("group (named when it runs)"),
             Op::Leave => write!(f, "end of group"),
-            Op::Set { slot, .. } => write!(f, "set {}", variable(program, *slot)),
+            Op::Set { slot, .. } => write!(f, "set {}", program.variable_name(*slot)),
             Op::Repeat { limit, counter, .. } => {
                 write!(f, "repeat: r{limit} = times, r{counter} = 0")
             }
@@ -83,7 +91,7 @@ impl Display for Line<'_> {
             }
             Op::Each { index, .. } => write!(f, "for each: r{index} = 0"),
             Op::Element { index, item, end, .. } => {
-                write!(f, "{} = element r{index}, or go to {end}", variable(program, *item))
+                write!(f, "{} = element r{index}, or go to {end}", program.variable_name(*item))
             }
             Op::Unless { to, .. } => write!(f, "unless the condition holds go to {to}"),
             Op::Jump(to) => write!(f, "go to {to}"),
@@ -133,10 +141,16 @@ impl Display for Line<'_> {
     }
 }
 
-fn variable(program: &Program, slot: squall_plan::expr::Slot) -> &str {
-    match Place::of(slot) {
-        Place::Variable(index) => &program.variables[index],
-        _ => "",
+/// How many extracts and checks there are.
+struct Counted<'a>(&'a [PostOp]);
+
+impl Display for Counted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let checks = self.0.iter().filter(|op| matches!(op, PostOp::Check(_))).count();
+        let counts = [(self.0.len() - checks, "extracts"), (checks, "checks")];
+        let said = counts.iter().filter(|(count, _)| *count > 0);
+        let said: Vec<String> = said.map(|(count, what)| format!("{count} {what}")).collect();
+        f.write_str(&said.join(", "))
     }
 }
 
@@ -151,11 +165,8 @@ fn show_request(f: &mut Formatter<'_>, request: &RequestOp, program: &Program) -
         (None, UrlOp::Any(_)) => f.write_str(", URL known when it runs")?,
         (None, _) => f.write_str(", rendered each time")?,
     }
-    let checks = request.post.iter().filter(|op| matches!(op, PostOp::Check(_))).count();
-    for (count, what) in [(request.post.len() - checks, "extracts"), (checks, "checks")] {
-        if count > 0 {
-            write!(f, ", {count} {what}")?;
-        }
+    if !request.post.is_empty() {
+        write!(f, ", {}", Counted(&request.post))?;
     }
     match request.limits.keep {
         0 => Ok(()),

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use squall_extract::Extractor;
+use squall_extract::{Extractor, Spec};
 use squall_metrics::{Place as RowPlace, PlaceId, RowKind};
 use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Pattern, Slot};
 use squall_plan::model::ResponseBody;
+use squall_plan::template::Template;
 use squall_plan::value::Value;
 
+use super::GroupName;
 use super::compile::Compiler;
 use crate::parts::names;
 
@@ -17,6 +19,8 @@ use crate::parts::names;
 pub(crate) enum Place {
     /// A variable of the user.
     Variable(usize),
+    /// A variable that all users have together.
+    Shared(usize),
     /// A column of the user's row of a feed.
     Cell { feed: usize, column: usize },
     /// A fact about the user or the response.
@@ -56,6 +60,7 @@ pub(crate) enum Intrinsic {
     LastOk,
 }
 
+const SHARED: u32 = 1 << 29;
 const CELL: u32 = 1 << 30;
 const INTRINSIC: u32 = 1 << 31;
 /// Bits of a column's number within a cell's slot.
@@ -94,6 +99,7 @@ impl Place {
     pub(crate) fn slot(self) -> Slot {
         Slot(match self {
             Place::Variable(index) => index as u32,
+            Place::Shared(index) => SHARED | index as u32,
             Place::Cell { feed, column } => CELL | (feed as u32) << COLUMN_BITS | column as u32,
             Place::Intrinsic(which) => INTRINSIC | which as u32,
         })
@@ -109,6 +115,9 @@ impl Place {
             let column = (cell & ((1 << COLUMN_BITS) - 1)) as usize;
             return Place::Cell { feed: (cell >> COLUMN_BITS) as usize, column };
         }
+        if slot & SHARED != 0 {
+            return Place::Shared((slot & !SHARED) as usize);
+        }
         Place::Variable(slot as usize)
     }
 }
@@ -120,8 +129,8 @@ pub(crate) enum Function {
     Header,
     /// `cookie("name")`: the cookie of that name in the user's jar, or null.
     Cookie,
-    /// `json("$.path")`: the first match, or null.
-    Json(Arc<Extractor>),
+    /// `json("$.path")`, `xpath("//path")`: the first match, or null.
+    Found(Arc<Extractor>),
     /// `json()`: the whole body.
     JsonBody,
 }
@@ -156,15 +165,15 @@ impl Binder for Compiler<'_> {
             ("header", [_]) => Function::Header,
             ("cookie", [_]) => Function::Cookie,
             ("json", []) => Function::JsonBody,
-            ("json", [Some(Value::Text(path))]) => Function::Json(
-                self.patterns
-                    .extractor(&squall_extract::Spec::Json(path))
-                    .map_err(|error| BindError::new(error.message))?,
-            ),
+            ("json", [Some(Value::Text(path))]) => self.found(&Spec::Json(path))?,
+            ("xpath", [Some(Value::Text(path))]) => self.found(&Spec::XPath(path))?,
             ("json", [_]) => {
                 return Err(BindError::new("json() takes a literal JSONPath, such as \"$.id\""));
             }
-            ("header" | "cookie" | "json", _) => {
+            ("xpath", [_]) => {
+                return Err(BindError::new("xpath() takes a literal XPath, such as \"//a/@href\""));
+            }
+            ("header" | "cookie" | "json" | "xpath", _) => {
                 return Err(BindError::new(format!("{name}() takes one argument")));
             }
             _ => return Err(BindError::unknown_function(name)),
@@ -174,7 +183,7 @@ impl Binder for Compiler<'_> {
                 "{name}() reads a response: it can only be used in a check"
             )));
         }
-        self.noticed.body |= matches!(function, Function::Json(_) | Function::JsonBody);
+        self.noticed.body |= matches!(function, Function::Found(_) | Function::JsonBody);
         self.functions.push(function);
         Ok(FunctionId(self.functions.len() as u32 - 1))
     }
@@ -185,6 +194,12 @@ impl Binder for Compiler<'_> {
 }
 
 impl Compiler<'_> {
+    /// What looks for something in a body.
+    fn found(&mut self, spec: &Spec<'_>) -> Result<Function, BindError> {
+        let extractor = self.patterns.extractor(spec);
+        extractor.map(Function::Found).map_err(|error| BindError::new(error.message))
+    }
+
     /// The error for a name that stands for nothing, with the one that was most likely meant.
     fn unknown(&self, name: &str) -> BindError {
         if !self.hints() {
@@ -241,6 +256,15 @@ impl Compiler<'_> {
         self.names.place(&RowPlace { kind, scenario, group, tags })
     }
 
+    /// The name of a group; `None` after an error was noted.
+    pub(super) fn group_name(&mut self, name: &Template) -> Option<GroupName> {
+        let name = self.template(name)?;
+        Some(match name.constant() {
+            Some(text) => GroupName::Known(self.name(RowKind::Group, &text)),
+            None => GroupName::Made(name, self.row_place(RowKind::Group)),
+        })
+    }
+
     /// The number of a row of the step at hand, given now if it is new.
     pub(super) fn name(&mut self, kind: RowKind, name: &str) -> u32 {
         let place = self.row_place(kind);
@@ -257,6 +281,8 @@ mod tests {
         for place in [
             Place::Variable(0),
             Place::Variable(70_000),
+            Place::Shared(0),
+            Place::Shared(70_000),
             Place::Cell { feed: 3, column: 65_535 },
             Place::Cell { feed: 0, column: 0 },
         ] {

@@ -18,7 +18,7 @@ use crate::parts::url;
 pub(super) struct Replaced {
     name: String,
     constant: Option<Value>,
-    slot: Option<usize>,
+    slot: Option<Slot>,
 }
 
 impl<'p> Compiler<'p> {
@@ -55,7 +55,10 @@ impl<'p> Compiler<'p> {
         for name in set {
             if self.known_slot(&name).is_none() {
                 let initial = self.constants.remove(&name);
-                self.new_slot(name, initial);
+                match plan.vars.iter().any(|var| var.shared && var.name.value == name) {
+                    true => self.new_shared(name, initial),
+                    false => self.new_slot(name, initial),
+                };
             }
         }
     }
@@ -113,10 +116,10 @@ impl<'p> Compiler<'p> {
             let Some(value) = self.evaluate(var) else { continue };
             let name = var.name.value.clone();
             let (constant, slot) = (self.constants.remove(&name), self.slots.remove(&name));
-            if slot.is_some() {
-                self.new_slot(name.clone(), Some(value));
-            } else {
-                self.constants.insert(name.clone(), value);
+            match (slot, var.shared) {
+                (Some(_), true) => drop(self.new_shared(name.clone(), Some(value))),
+                (Some(_), false) => drop(self.new_slot(name.clone(), Some(value))),
+                (None, _) => drop(self.constants.insert(name.clone(), value)),
             }
             replaced.push(Replaced { name, constant, slot });
         }
@@ -178,17 +181,26 @@ impl<'p> Compiler<'p> {
     }
 
     fn new_slot(&mut self, name: String, initial: Option<Value>) -> Slot {
-        let index = self.variables.len();
+        let slot = Place::Variable(self.variables.len()).slot();
         if !name.is_empty() {
-            self.slots.insert(name.clone(), index);
+            self.slots.insert(name.clone(), slot);
         }
         self.variables.push(name);
         self.initial.push(initial);
-        Place::Variable(index).slot()
+        slot
+    }
+
+    /// A slot for a variable that all users have together.
+    fn new_shared(&mut self, name: String, initial: Option<Value>) -> Slot {
+        let slot = Place::Shared(self.shared.len()).slot();
+        self.slots.insert(name.clone(), slot);
+        self.shared.push(name);
+        self.initial_shared.push(initial);
+        slot
     }
 
     pub(super) fn known_slot(&self, name: &str) -> Option<Slot> {
-        self.slots.get(name).map(|index| Place::Variable(*index).slot())
+        self.slots.get(name).copied()
     }
 
     pub(super) fn is_variable(&self, name: &str) -> bool {
@@ -199,6 +211,7 @@ impl<'p> Compiler<'p> {
     pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
         self.variables
             .iter()
+            .chain(&self.shared)
             .chain(self.constants.keys())
             .chain(self.feeds.iter().map(|feed| &feed.name))
             .map(String::as_str)
@@ -213,6 +226,9 @@ fn written(step: &Step, names: &mut Vec<String>) {
         }
         StepKind::Exec(exec) => {
             names.extend(exec.extract.iter().map(|extract| extract.variable.value.clone()));
+        }
+        StepKind::Look(look) => {
+            names.extend(look.extract.iter().map(|extract| extract.variable.value.clone()));
         }
         StepKind::Repeat { counter, .. } => names.extend(counter.clone()),
         StepKind::ForEach { item, .. } => names.push(item.clone()),

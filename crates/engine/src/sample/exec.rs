@@ -26,6 +26,10 @@ impl Sampler for ExecOp {
         self.place
     }
 
+    fn is_counted(&self) -> bool {
+        self.counted
+    }
+
     fn is_scheduled(&self) -> bool {
         false
     }

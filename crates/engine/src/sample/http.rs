@@ -39,6 +39,10 @@ impl Sampler for RequestOp {
         self.place
     }
 
+    fn is_counted(&self) -> bool {
+        self.counted
+    }
+
     fn is_scheduled(&self) -> bool {
         true
     }

@@ -23,6 +23,7 @@ use crate::user::{Core, Strand};
 use crate::worker::Worker;
 pub(crate) use failure::Failure;
 use frame::Frame;
+pub(crate) use frame::note;
 pub(crate) use http::is_fresh;
 use in_flight::InFlight;
 use resources::Found;
@@ -40,6 +41,9 @@ pub(crate) trait Sampler {
 
     /// Where it counts if it has no name.
     fn place(&self) -> PlaceId;
+
+    /// Whether it counts in the record.
+    fn is_counted(&self) -> bool;
 
     /// Whether its latency is also counted from when it should have been sent, where the load says
     /// when that was.

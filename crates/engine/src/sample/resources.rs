@@ -361,6 +361,10 @@ impl Sampler for ResourceSampler<'_> {
         self.op.place
     }
 
+    fn is_counted(&self) -> bool {
+        true
+    }
+
     fn is_scheduled(&self) -> bool {
         false
     }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use squall_base::random::Random;
 use squall_extract::PageResources;
 use squall_metrics::UserState;
+use squall_plan::expr::Slot;
 use squall_plan::value::Value;
 use squall_wire::Connection;
 
@@ -22,10 +23,11 @@ use crate::parts::auth::Challenges;
 use crate::parts::cache::Cache;
 use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
-use crate::program::Program;
+use crate::program::{Place, Program};
 use crate::roster::{Seat, Seated};
 use crate::sample::connections::Pools;
 use crate::sample::throttle::Bandwidths;
+use crate::shared_values::SharedValues;
 pub(crate) use concurrency::Concurrency;
 pub(crate) use strand::{OpenGroup, Strand};
 
@@ -64,6 +66,8 @@ pub(crate) struct Core {
     random: Cell<Random>,
     /// Variables that steps set; empty until the first one is, and then as long as the program's.
     variables: RefCell<Box<[Option<Value>]>>,
+    /// The variables that all users have together.
+    pub shared: Arc<SharedValues>,
     /// What it has of each feed of the program; empty until an iteration gets a row.
     pub feeds: RefCell<Box<[UserFeed]>>,
     pub jar: RefCell<Jar>,
@@ -95,7 +99,7 @@ impl Seated for Box<User> {
 }
 
 impl User {
-    pub(crate) fn new(seat: Seat) -> Self {
+    pub(crate) fn new(seat: Seat, shared: Arc<SharedValues>) -> Self {
         User {
             core: Core {
                 seat,
@@ -111,6 +115,7 @@ impl User {
                 paced: Cell::new(0),
                 random: Cell::new(Random::new(0)),
                 variables: RefCell::default(),
+                shared,
                 feeds: RefCell::default(),
                 jar: RefCell::default(),
                 cache: RefCell::default(),
@@ -169,7 +174,16 @@ impl Core {
     }
 
     /// Gives a variable a value; `None`: takes it away.
-    pub(crate) fn set_variable(&self, program: &Program, index: usize, value: Option<Value>) {
+    pub(crate) fn set(&self, program: &Program, slot: Slot, value: Option<Value>) {
+        match Place::of(slot) {
+            Place::Variable(index) => self.set_own(program, index, value),
+            Place::Shared(index) => self.shared.set(index, value),
+            // Compilation sets variables alone.
+            Place::Cell { .. } | Place::Intrinsic(_) => {}
+        }
+    }
+
+    fn set_own(&self, program: &Program, index: usize, value: Option<Value>) {
         let mut variables = self.variables.borrow_mut();
         if variables.is_empty() {
             *variables = program.initial.iter().cloned().collect();

@@ -206,7 +206,7 @@ impl Worker {
 
     /// A user of a closed workload begins.
     fn admit(self: &Rc<Self>, seat: Seat, due: u64, again: bool) {
-        let mut user = Box::new(User::new(seat));
+        let mut user = Box::new(User::new(seat, self.shared_values.clone()));
         let before = if again { UserState::Finished } else { UserState::NotStarted };
         user.core.state.set(Some(before));
         self.note(&user.core, UserState::Ready, due);
@@ -220,7 +220,8 @@ impl Worker {
     /// An arrival of an open workload.
     fn arrive(self: &Rc<Self>, seat: Seat, due: u64, user: Option<Box<User>>) {
         let same = user.filter(|user| user.core.seat == seat);
-        let mut user = same.unwrap_or_else(|| Box::new(User::new(seat)));
+        let mut user =
+            same.unwrap_or_else(|| Box::new(User::new(seat, self.shared_values.clone())));
         (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
         self.note_came(user.core.scenario());
         self.note_users();

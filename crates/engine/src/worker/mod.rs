@@ -36,6 +36,7 @@ use crate::sample::bursts::Bursts;
 use crate::sample::connections::Pools;
 use crate::sample::in_flight::{InFlight, InFlightTable};
 use crate::scratch::{Buffer, Buffers};
+use crate::shared_values::SharedValues;
 use crate::together::Together;
 use crate::trace::Trace;
 use crate::user::{Core, User};
@@ -62,6 +63,8 @@ pub(crate) struct Assignment {
     pub messages: Sender<Message>,
     pub names: Arc<NameRegistry>,
     pub together: Arc<Together>,
+    /// The variables that all users have together.
+    pub shared_values: Arc<SharedValues>,
     pub orders: watch::Receiver<Orders>,
     /// Told of every request and response (`squall try`).
     pub trace: Option<Trace>,
@@ -111,6 +114,8 @@ pub(crate) struct Worker {
     changed: Cell<usize>,
     /// What the users of all workers do together.
     pub together: Arc<Together>,
+    /// The variables that all users have together.
+    pub shared_values: Arc<SharedValues>,
     /// Loads that others wait for, and that are not done here.
     awaited: RefCell<Vec<u16>>,
     variables: Option<LastVariables>,
@@ -212,6 +217,7 @@ impl Worker {
             wake: Notify::new(),
             changed: Cell::new(0),
             together: assignment.together,
+            shared_values: assignment.shared_values,
             awaited: RefCell::new(program.awaited_loads()),
             variables: assignment.variables,
             program,
@@ -298,7 +304,10 @@ impl Worker {
         let value = |(index, name): (usize, &String)| {
             Some((name.clone(), user.variable(&self.program, index)?))
         };
-        *left = names.filter_map(value).collect();
+        let shared = self.shared_values.now();
+        let shared = self.program.shared.iter().cloned().zip(shared.iter().cloned());
+        let shared = shared.filter_map(|(name, value)| Some((name, value?)));
+        *left = names.filter_map(value).chain(shared).collect();
     }
 
     /// Sets the deadlines of something in flight, and a timer if it needs one.

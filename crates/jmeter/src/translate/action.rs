@@ -1,9 +1,10 @@
 //! What ends something or waits by itself: the Flow Control Action, and what follows from a sample's result.
 
-use squall_plan::model::{Json, StepKind, StopScope, Tags, Think, ThinkTime, Thinking};
+use squall_plan::model::{Json, StepKind, StopScope, Think, Thinking};
 use squall_plan::span::{Span, Spanned};
 
 use super::Translator;
+use super::made::Made;
 use super::step;
 use super::texts::{Piece, literal};
 use crate::scope::Scope;
@@ -38,7 +39,7 @@ impl Translator<'_> {
     }
 
     /// The end of a pass, or of all passes, of the innermost loop; the group itself is one.
-    fn end_of(&self, id: ElementId, scope: StopScope) -> StopScope {
+    pub(super) fn end_of(&self, id: ElementId, scope: StopScope) -> StopScope {
         for around in self.tree.around(id) {
             match self.class(around) {
                 "LoopController" | "WhileController" | "ForeachController" => return scope,
@@ -51,30 +52,23 @@ impl Translator<'_> {
         if scope == StopScope::Pass { StopScope::Iteration } else { StopScope::User }
     }
 
-    /// A Dummy Sampler: a span of the time that it says, of which nothing but name and time is counted.
+    /// A Dummy Sampler: a span of the time that it says, with the response that it says.
     pub(super) fn dummy(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
         let reader = self.read(id);
         let time = reader.source("RESPONSE_TIME");
-        if !reader.flag("SUCCESFULL", true) {
-            self.obstacle(id, "a sample that fails");
-        }
         if !reader.flag("WAITING", false) && !matches!(time.trim(), "" | "0") {
             self.obstacle(id, "a time that is not waited for");
         }
+        let ok = reader.flag("SUCCESFULL", true).to_string();
+        let code = self.pieces(id, reader.source("RESPONSE_CODE"));
+        let text = self.pieces(id, reader.source("RESPONSE_DATA"));
         // What only those see who look at the sample.
-        reader.pass(&["RESPONSE_CODE", "RESPONSE_MESSAGE", "RESPONSE_DATA", "REQUEST_DATA"]);
+        reader.pass(&["RESPONSE_MESSAGE", "REQUEST_DATA"]);
         reader.pass(&["LATENCY", "CONNECT", "URL", "RESULT_CLASS"]);
         reader.finish();
-        for other in held.assertions.iter().chain(&held.post_processors) {
-            if self.tree.element(*other).known().is_some() && self.class(*other) != "ResultAction" {
-                let name = &self.tree.element(*other).name;
-                self.obstacle(id, format!("`{name}`, which looks at it"));
-            }
-        }
-        let nothing = StepKind::Think(Thinking::Known(Think::Fixed(std::time::Duration::ZERO)));
-        let steps = vec![step(self.pause(id, time).unwrap_or(nothing))];
-        let (name, tags) = (self.name(id), Tags::new());
-        vec![StepKind::Group { name, tags, think_time: ThinkTime::Included, steps }]
+        let steps = self.pause(id, time).into_iter().collect();
+        let status = super::texts::whole(&code).unwrap_or_else(|| "0".to_owned());
+        self.made(id, None, Made { steps, text, status, ok }, held)
     }
 
     fn pause(&self, id: ElementId, written: &str) -> Option<StepKind> {

@@ -31,6 +31,7 @@ impl Translator<'_> {
                 "DurationAssertion" => self.duration(*id, request),
                 "JSONPathAssertion" => self.json_path(*id, request),
                 "SizeAssertion" => self.size(*id, request),
+                "XPathAssertion" | "XPath2Assertion" => self.xpath(*id, request),
                 _ => Vec::new(),
             };
             for source in expressions {
@@ -52,7 +53,7 @@ impl Translator<'_> {
         }
     }
 
-    fn check(&self, id: ElementId, source: &str, check: Check, request: &mut Request) {
+    pub(super) fn check(&self, id: ElementId, source: &str, check: Check, request: &mut Request) {
         match Expr::parse(source, Span::default()) {
             Ok(expr) => request.check.push(Check { expr, ..check }),
             Err(error) => self.obstacle(id, error.message),
@@ -127,6 +128,29 @@ impl Translator<'_> {
         };
         let test = test.map(|test| if is_negated { format!("!({test})") } else { test });
         test.into_iter().collect()
+    }
+
+    /// That there is what a path leads to, or not; or that what it asserts holds.
+    fn xpath(&self, id: ElementId, request: &Request) -> Vec<String> {
+        let reader = self.read(id);
+        self.asserts_of_response(&reader, request);
+        let path = reader.constant("XPath.xpath").unwrap_or_default();
+        let is_negated = reader.flag("XPath.negate", false);
+        reader.given("XPath.namespaces", "namespaces of its own");
+        // How documents are read, and what is said of those that are not well-formed.
+        for how in ["validate", "tolerant", "namespace", "whitespace", "quiet", "report_errors"] {
+            reader.pass(&[&format!("XPath.{how}")]);
+        }
+        reader.pass(&["XPath.show_warnings", "XPath.download_dtds"]);
+        reader.finish();
+        if path.trim().is_empty() {
+            self.obstacle(id, "a path of nothing");
+            return Vec::new();
+        }
+        // There is something if that is true, and of what is true or false it is that.
+        let found = format!("xpath({})", quoted(&format!("boolean({})", path.trim())));
+        // Nothing is in an empty response, and that is no reason to pass.
+        vec![format!("body != \"\" && {found} == {}", !is_negated)]
     }
 
     fn size(&self, id: ElementId, request: &Request) -> Vec<String> {

@@ -150,7 +150,8 @@ impl Translator<'_> {
         let value = self.pieces(id, reader.source("SwitchController.value"));
         reader.pass(&["SwitchController.continue"]);
         reader.finish();
-        let names: Vec<String> = children.iter().map(|(child, _)| self.name(*child)).collect();
+        let names: Vec<String> =
+            children.iter().map(|(child, _)| self.known_name(*child)).collect();
         let mut children: Vec<Vec<Step>> = children.into_iter().map(|(_, steps)| steps).collect();
         let default = names.iter().position(|name| name.eq_ignore_ascii_case("default"));
         if let Some(text) = literal(&value) {

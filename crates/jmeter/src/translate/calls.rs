@@ -40,6 +40,9 @@ impl Translator<'_> {
         let given =
             parameters.len() - parameters.iter().rev().take_while(|own| own.is_empty()).count();
         let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
+        if let Some(piece) = self.property_set_in_run(&call.name, parameters) {
+            return Ok(piece);
+        }
         match (call.name.as_str(), known.as_deref()) {
             ("__counter", Some([flag, ..])) => {
                 return self.counted(flag.trim().eq_ignore_ascii_case("true"));
@@ -64,6 +67,23 @@ impl Translator<'_> {
         };
         let found = found.or_else(|| self.of_pieces(&call.name, &parameters[..given]));
         found.ok_or_else(|| format!("the function `{}`, as it is used there", call.name))
+    }
+
+    /// What a function gives that reads a property which gets its value while the plan runs.
+    fn property_set_in_run(&self, function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
+        let place = match function {
+            "__P" => 1,
+            "__property" if parameters.get(1).is_none_or(Vec::is_empty) => 2,
+            _ => return None,
+        };
+        let name = literal(parameters.first()?)?;
+        let variable = self.names.property(name).filter(|_| !self.is_defining.get())?;
+        let without = match (parameters.get(place), function) {
+            (Some(without), _) => expression(without),
+            (None, "__P") => quoted("1"),
+            (None, _) => quoted(name),
+        };
+        Some(Piece::Expr(format!("({variable} == null ? {without} : {variable})")))
     }
 
     /// A call all of whose parameters are known before the run, without those that are empty at the end.

@@ -21,6 +21,15 @@ pub(super) fn language_of(function: &str) -> Option<Language> {
     }
 }
 
+/// Whether a condition cannot be evaluated, whatever its variables are: for a name that stands for nothing.
+fn is_unknown_name(what: &str, condition: &str) -> bool {
+    let is_plain = !["&&", "||", "?", "(", "="].iter().any(|sign| {
+        // Comparisons look at both sides.
+        condition.replace("==", "").replace("!=", "").contains(sign)
+    });
+    is_plain && what.starts_with("the name `")
+}
+
 /// The text of null as what a function gives.
 fn of_null(language: Language) -> &'static str {
     if language == Language::JavaScript { "null" } else { "" }
@@ -59,13 +68,23 @@ impl Translator<'_> {
         let condition = condition.trim();
         if !is_expression {
             let pieces = self.split(condition)?;
-            let Script { kind, source } = script::read(&pieces, Language::JavaScript, self)
-                .map_err(|what| format!("{what} in its condition"))?;
+            let read = script::read(&pieces, Language::JavaScript, self);
+            if read.as_ref().is_err_and(|what| is_unknown_name(what, condition)) {
+                // JavaScript breaks off, and JMeter takes that for false.
+                return Ok("false".to_owned());
+            }
+            let Script { kind, source } =
+                read.map_err(|what| format!("{what} in its condition"))?;
             return Ok(match kind {
                 Kind::Bool => source,
-                Kind::Any => format!("({source} in [true, \"true\"])"),
+                Kind::Any | Kind::Json => format!("({source} in [true, \"true\"])"),
                 Kind::Text => format!("({source} == \"true\")"),
-                Kind::MaybeText | Kind::Number | Kind::Null => "false".to_owned(),
+                Kind::MaybeText
+                | Kind::Number
+                | Kind::Null
+                | Kind::Date
+                | Kind::Random
+                | Kind::Slurper => "false".to_owned(),
             });
         }
         if let Some(Script { kind: Kind::Bool, source }) = self.script_of(condition)? {

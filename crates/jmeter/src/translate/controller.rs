@@ -3,6 +3,7 @@
 use squall_plan::expr::Expr;
 use squall_plan::model::{CountedBy, Passes, Step, StepKind, Tags, ThinkTime};
 use squall_plan::span::Span;
+use squall_plan::template::Template;
 
 use super::Translator;
 use super::group::Gathered;
@@ -80,22 +81,25 @@ impl Translator<'_> {
         Some(match self.class(id) {
             "HTTPSamplerProxy" => {
                 let (request, after) = self.request(id, held, gathered);
-                let mut kinds = vec![StepKind::Request(Box::new(request))];
+                let mut kinds: Vec<StepKind> = Self::before_facts(&request).into_iter().collect();
+                kinds.push(StepKind::Request(Box::new(request)));
                 kinds.extend(after);
                 kinds.extend(self.after_sample(held));
                 kinds
             }
-            "DebugSampler" => vec![self.debug_sample(id, held)],
             "TestAction" => self.action(id),
-            "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, held),
-            "JavaSampler" => {
-                self.java(id, held).into_iter().chain(self.after_sample(held)).collect()
+            class => {
+                let kinds = match class {
+                    "DebugSampler" => self.debug_sample(id, held),
+                    "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, held),
+                    "JavaSampler" => self.java(id, held),
+                    "SystemSampler" => self.program(id, held),
+                    "JSR223Sampler" | "BeanShellSampler" => self.script_sample(id, held),
+                    // The inventory says that it is not supported.
+                    _ => return None,
+                };
+                kinds.into_iter().chain(self.after_sample(held)).collect()
             }
-            "SystemSampler" => {
-                std::iter::once(self.program(id, held)).chain(self.after_sample(held)).collect()
-            }
-            // The inventory says that it is not supported.
-            _ => return None,
         })
     }
 
@@ -436,8 +440,13 @@ impl Translator<'_> {
         steps.into_iter().map(|step| step.kind).collect()
     }
 
-    /// An element's name, which has to be known before the run.
-    pub(super) fn name(&self, id: ElementId) -> String {
+    /// An element's name.
+    pub(super) fn name(&self, id: ElementId) -> Template {
+        self.template(id, &self.tree.element(id).name)
+    }
+
+    /// An element's name where it has to be known before the run.
+    pub(super) fn known_name(&self, id: ElementId) -> String {
         let written = &self.tree.element(id).name;
         self.constant(written).unwrap_or_else(|what| {
             self.obstacle(id, format!("{what} in its name"));

@@ -188,9 +188,13 @@ impl Translator<'_> {
 
     /// What happens before each sampler, beside waits.
     pub(super) fn before_sampler(&self, held: &Scope) -> Vec<StepKind> {
-        let of_users =
-            |id: &&ElementId| self.class(**id) == "UserParameters" && !self.is_per_iteration(**id);
-        held.pre_processors.iter().filter(of_users).flat_map(|id| self.new_values(*id)).collect()
+        let steps = held.pre_processors.iter().map(|id| match self.class(*id) {
+            "UserParameters" if self.is_per_iteration(*id) => Vec::new(),
+            "UserParameters" => self.new_values(*id),
+            "JSR223PreProcessor" | "BeanShellPreProcessor" => self.script_before(*id),
+            _ => Vec::new(),
+        });
+        steps.flatten().collect()
     }
 
     /// The steps that give an element's variables new values.

@@ -5,6 +5,7 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use super::Translator;
+use super::jmespath;
 use super::pattern::{self, Subject};
 use super::reader::Reader;
 use super::texts::{Piece, expression};
@@ -48,6 +49,7 @@ impl Translator<'_> {
                 "RegexExtractor" => self.by_regex(*id, request),
                 "BoundaryExtractor" => self.by_boundaries(*id, request),
                 "JSONPostProcessor" => self.by_json_paths(*id, request),
+                "JMESPathExtractor" => self.by_jmespath(*id, request),
                 "HtmlExtractor" => self.by_css(*id, request),
                 "XPathExtractor" | "XPath2Extractor" => self.by_xpath(*id, request),
                 _ => None,
@@ -344,6 +346,46 @@ impl Translator<'_> {
             }
         }
         Some(all)
+    }
+
+    /// What a path leads to; of a list, one of its elements or all.
+    fn by_jmespath(&self, id: ElementId, request: &Request) -> Option<Taken> {
+        let reader = self.read(id);
+        let name = reader.source("JMESExtractor.referenceName");
+        let path = reader.constant("JMESExtractor.jmesPathExpr");
+        let which = reader.number("JMESExtractor.matchNumber", 0)?;
+        let default = reader.source("JMESExtractor.defaultValue");
+        let looks = self.looks(&reader, request, which);
+        reader.finish();
+        let path = jmespath::json_path(&path?).map_err(|what| self.obstacle(id, what)).ok()?;
+        let wanted = Wanted { name, which, default: Some(default), default_first: false };
+        let from = Extractor::Json(spanned(path.clone()));
+        if path.contains("[*]") {
+            return self.take(looks, &wanted, from);
+        }
+        // It may be a list, of whose elements one or all are meant.
+        let variable = self.names.variable(name)?;
+        let whole = self.held("value", 100 * id.number());
+        let mut taken = Taken::default();
+        taken.extracts.push(self.one(looks, &whole, Match::First, from, Json::Null));
+        let all = format!("({whole} == null ? [] : list({whole}))");
+        let default = expression(&self.pieces(id, default));
+        if which < 0 {
+            let found = self.names.matches(name)?;
+            taken.after.push(self.set(id, found, &all));
+            let value = format!("{found} == [] ? {default} : {variable}");
+            taken.after.push(self.set(id, variable, &value));
+            return Some(taken);
+        }
+        let value = match which {
+            0 => format!("{all} == [] ? {default} : string(choice({all}))"),
+            number => {
+                let place = number - 1;
+                format!("size({all}) > {place} ? string({all}[{place}]) : {default}")
+            }
+        };
+        taken.after.push(self.set(id, variable, &value));
+        Some(taken)
     }
 
     /// What sets a variable; without a default it stays as it is where nothing matches.

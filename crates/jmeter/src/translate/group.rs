@@ -69,14 +69,6 @@ impl Translator<'_> {
         active.filter(|root| root.enabled).any(|root| root.properties.flag(flag, false))
     }
 
-    /// Whether groups start at different times because they come after others.
-    pub(super) fn has_several_phases(&self) -> bool {
-        let groups = self.tree.iter().filter(|(id, _)| self.tree.takes_part(*id));
-        let groups = groups.filter(|(id, _)| self.role(*id) == Some(Role::ThreadGroup));
-        let classes: Vec<&str> = groups.map(|(_, element)| element.class.as_str()).collect();
-        classes.contains(&"SetupThreadGroup") || (self.are_in_turn() && classes.len() > 1)
-    }
-
     /// How many threads the group around an element has, where that is known before the run.
     pub(super) fn threads_of(&self, id: ElementId) -> Option<u64> {
         let group = self.tree.around(id).find(|id| self.role(*id) == Some(Role::ThreadGroup))?;
@@ -92,26 +84,34 @@ impl Translator<'_> {
         connections: &mut Connections,
     ) -> Option<Scenario> {
         let reader = self.read(id);
-        let (load, start_after) = match self.class(id) {
-            "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => self.load(id, &reader),
-            "kg.apc.jmeter.threads.UltimateThreadGroup" => {
-                (self.ultimate(id, &reader), Duration::ZERO)
+        let mut start_after = Duration::ZERO;
+        let load = match self.class(id) {
+            "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => {
+                let (load, after) = self.load(id, &reader);
+                start_after = after;
+                Load::Closed(load)
             }
-            "kg.apc.jmeter.threads.SteppingThreadGroup" => {
-                (self.stepping(id, &reader), Duration::ZERO)
-            }
+            "kg.apc.jmeter.threads.UltimateThreadGroup" => Load::Closed(self.ultimate(id, &reader)),
+            "kg.apc.jmeter.threads.SteppingThreadGroup" => Load::Closed(self.stepping(id, &reader)),
             "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup" => {
-                (self.concurrency(id, &reader), Duration::ZERO)
+                Load::Closed(self.concurrency(id, &reader))
             }
+            "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup" => {
+                Load::Open(self.arrivals(id, &reader))
+            }
+            "OpenModelThreadGroup" => Load::Open(self.open_model(id, &reader)),
             _ => return None,
         };
+        // Each of its threads goes through its steps once.
+        let is_new_each_time = self.class(id) == "OpenModelThreadGroup";
         // JMeter itself does not look at these times any more; threads that are made late are the same threads.
         reader.pass(&[
             "ThreadGroup.start_time",
             "ThreadGroup.end_time",
             "ThreadGroup.delayedStart",
         ]);
-        let same_user = reader.flag("ThreadGroup.same_user_on_next_iteration", true);
+        let same_user =
+            reader.flag("ThreadGroup.same_user_on_next_iteration", true) && !is_new_each_time;
         let on_error = self.on_error(id, &reader);
         reader.finish();
         if before.is_empty() && !same_user {
@@ -131,16 +131,19 @@ impl Translator<'_> {
         if self.clears_cache(id, &gathered, same_user) {
             steps.insert(0, step(StepKind::ClearCache));
         }
-        let nobody = load.users == Some(0) && load.stages.is_empty();
+        let nobody = match &load {
+            Load::Closed(load) => load.users == Some(0) && load.stages.is_empty(),
+            Load::Open(_) => false,
+        };
         Some(Scenario {
             name: Spanned::new(unique(&self.tree.element(id).name, before), Span::default()),
             steps: if nobody { Vec::new() } else { steps },
-            load: Some(Spanned::new(Load::Closed(load), Span::default())),
+            load: Some(Spanned::new(load, Span::default())),
             start_after,
             fresh_connections: (plans == same_user).then_some(!same_user),
             on_error,
             // JMeter's threads keep their variables; what becomes of cookies their manager says.
-            session: Some(Session::PerUser),
+            session: Some(if is_new_each_time { Session::PerIteration } else { Session::PerUser }),
             ..Scenario::default()
         })
     }

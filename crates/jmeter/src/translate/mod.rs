@@ -3,6 +3,7 @@
 //! is left out in silence.
 
 mod action;
+mod arrivals;
 mod assertion;
 mod assign;
 mod body;
@@ -17,6 +18,8 @@ mod extractor;
 mod group;
 mod headers;
 mod includes;
+mod jmespath;
+mod made;
 mod modules;
 mod names;
 mod pattern;
@@ -26,6 +29,7 @@ mod rows;
 mod sampler;
 mod schedule;
 mod script;
+mod scripted;
 mod texts;
 mod timer;
 mod transfer;
@@ -109,7 +113,9 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         data: Data::default(),
         any_host: Cell::new(false),
         in_main_thread: Cell::new(false),
+        is_defining: Cell::new(false),
         held: RefCell::default(),
+        shared: RefCell::default(),
         settings: RefCell::default(),
         made_sources: RefCell::default(),
         obstacles: RefCell::default(),
@@ -159,8 +165,12 @@ struct Translator<'t> {
     /// Whether what is read is read by the main thread, as user-defined variables and the numbers of groups are: before
     /// there is a thread that could have others.
     in_main_thread: Cell<bool>,
+    /// Whether it is user-defined variables that are read.
+    is_defining: Cell<bool>,
     /// Hidden variables that are null until something is set.
     held: RefCell<BTreeSet<String>>,
+    /// Hidden variables that all users have together, likewise.
+    shared: RefCell<BTreeSet<String>>,
     /// What the texts of the step at hand set before it; none where nothing can be set.
     settings: RefCell<Option<Vec<StepKind>>>,
     /// Data sources that functions go through.
@@ -172,8 +182,13 @@ impl Translator<'_> {
     /// A hidden variable that is null until it is set.
     fn held(&self, purpose: &str, number: usize) -> String {
         let name = names::hidden(purpose, number);
-        self.held.borrow_mut().insert(name.clone());
+        self.hold(&name);
         name
+    }
+
+    /// A hidden variable is null until it is set.
+    fn hold(&self, name: &str) {
+        self.held.borrow_mut().insert(name.to_owned());
     }
 
     fn obstacle(&self, element: ElementId, what: impl Into<String>) {
@@ -256,6 +271,7 @@ impl Translator<'_> {
     /// Finds the user-defined variables that functions give a value: they are as good as any that is set later.
     fn define(&mut self) {
         self.in_main_thread.set(true);
+        self.is_defining.set(true);
         for of_element in self.constants.made().to_vec() {
             let pieces: Vec<(String, Vec<Piece>)> = of_element
                 .into_iter()
@@ -267,6 +283,7 @@ impl Translator<'_> {
             self.made.extend(pieces);
         }
         self.in_main_thread.set(false);
+        self.is_defining.set(false);
     }
 
     /// The plan's variables: those that get values while it runs, with what they are before.
@@ -274,7 +291,7 @@ impl Translator<'_> {
         let var = |name: &str, value: Template| Var {
             name: Spanned::new(name.to_owned(), Span::default()),
             value: Json::Text(value),
-            secret: None,
+            ..Var::default()
         };
         let is_made = |name: &str| self.made.iter().any(|(made, _)| made == name);
         let vars = self.names.iter().filter(|(name, _)| !is_made(name)).map(|(name, variable)| {
@@ -292,9 +309,25 @@ impl Translator<'_> {
         let hidden = hidden.map(|name| Var {
             name: Spanned::new(name.to_owned(), Span::default()),
             value: Json::Null,
-            secret: None,
+            ..Var::default()
         });
-        let mut vars: Vec<Var> = vars.chain(hidden).collect();
+        let properties = self.names.properties().map(|(name, variable)| Var {
+            name: Spanned::new(variable.to_owned(), Span::default()),
+            value: match self.constants.property_value(name) {
+                Some(value) => Json::Text(Template::text(value)),
+                None => Json::Null,
+            },
+            shared: true,
+            ..Var::default()
+        });
+        let shared = self.shared.borrow();
+        let shared = shared.iter().map(|name| Var {
+            name: Spanned::new(name.clone(), Span::default()),
+            value: Json::Null,
+            shared: true,
+            ..Var::default()
+        });
+        let mut vars: Vec<Var> = vars.chain(hidden).chain(properties).chain(shared).collect();
         // Constants stand in requests as text: for these alone the plan says what is masked wherever it shows.
         for (index, (name, value)) in self.constants.secrets().enumerate() {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -304,6 +337,7 @@ impl Translator<'_> {
                 name: Spanned::new(name, Span::default()),
                 value: Json::Text(Template::text(value)),
                 secret: Some(true),
+                ..Var::default()
             });
         }
         vars

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::assign;
 use super::data::Columns;
+use super::scripted;
 use crate::functions;
 use crate::properties::{Property, PropertyValue};
 use crate::text::Text;
 use crate::tree::{Element, Tree};
 
 /// Names that mean something else in expressions.
-const TAKEN: [&str; 18] = [
+const TAKEN: [&str; 19] = [
     "head",
     "head_bytes",
     "reason",
@@ -29,11 +30,14 @@ const TAKEN: [&str; 18] = [
     "false",
     "null",
     "in",
+    "has",
 ];
 
 /// What hidden variables are for, which steps of squall's own need: see [`hidden`].
-const HIDDEN: [&str; 8] =
-    ["pass", "switch", "branch", "until", "turn", "value", "found", "constant"];
+const HIDDEN: [&str; 11] = [
+    "pass", "switch", "branch", "until", "turn", "value", "found", "constant", "kept", "reply",
+    "began",
+];
 
 /// The name of a hidden variable: no variable of a plan is ever called so.
 pub(super) fn hidden(purpose: &str, number: usize) -> String {
@@ -61,6 +65,8 @@ pub(super) struct Names {
     split: BTreeSet<String>,
     /// Groups of one match that something asks for: the extractor's variable, the group, and the group's variable.
     groups: Vec<(String, u32, String)>,
+    /// Properties that get values while the plan runs, each with the variable that all users have for it.
+    properties: BTreeMap<String, String>,
 }
 
 impl Names {
@@ -70,8 +76,11 @@ impl Names {
         for (id, element) in tree.iter() {
             if tree.takes_part(id) {
                 set_by(element).into_iter().for_each(|name| names.add(&name));
+                let script = scripted::script_of(element).unwrap_or_default();
+                scripted::names_in(script, "vars", "put").for_each(|name| names.add(name));
             }
         }
+        names.add_properties(tree);
         columns.values().flatten().flatten().for_each(|name| names.add(name));
         for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
             names.add_set_by_text(&element.name);
@@ -79,6 +88,35 @@ impl Names {
         }
         names.add_matches(tree);
         names
+    }
+
+    /// The properties that scripts and functions set.
+    fn add_properties(&mut self, tree: &Tree) {
+        let mut set: Vec<String> = Vec::new();
+        for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            let script = scripted::script_of(element).unwrap_or_default();
+            let calls =
+                [("props", "put"), ("props", "setProperty"), ("JMeterUtils", "setProperty")];
+            let names = calls.iter().flat_map(|(of, call)| scripted::names_in(script, of, call));
+            set.extend(names.map(str::to_owned));
+            element.properties.iter().for_each(|own| set_properties(&own.value, &mut set));
+        }
+        for name in set {
+            if !self.properties.contains_key(&name) {
+                let variable = self.reserve(&format!("property_{name}"));
+                self.properties.insert(name, variable);
+            }
+        }
+    }
+
+    /// The variable of a property that gets values while the plan runs.
+    pub(super) fn property(&self, name: &str) -> Option<&str> {
+        self.properties.get(name.trim()).map(String::as_str)
+    }
+
+    /// Such properties, with their variables.
+    pub(super) fn properties(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.properties.iter().map(|(name, variable)| (name.as_str(), variable.as_str()))
     }
 
     /// What functions set that texts call.
@@ -121,7 +159,9 @@ impl Names {
         for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
             let all_are_there = match element.class.as_str() {
                 "JSONPostProcessor" | "XPathExtractor" | "XPath2Extractor" => true,
-                "RegexExtractor" | "BoundaryExtractor" | "HtmlExtractor" => false,
+                "RegexExtractor" | "BoundaryExtractor" | "HtmlExtractor" | "JMESPathExtractor" => {
+                    false
+                }
                 _ => continue,
             };
             let takes_all = match_numbers(element).any(|number| number.starts_with('-'));
@@ -251,12 +291,13 @@ impl Names {
 }
 
 /// The names that an element sets.
-fn set_by(element: &Element) -> Vec<String> {
+pub(super) fn set_by(element: &Element) -> Vec<String> {
     let property = match element.class.as_str() {
         "RegexExtractor" => "RegexExtractor.refname",
         "BoundaryExtractor" => "BoundaryExtractor.refname",
         "JSONPostProcessor" => "JSONPostProcessor.referenceNames",
         "HtmlExtractor" => "HtmlExtractor.refname",
+        "JMESPathExtractor" => "JMESExtractor.referenceName",
         "XPathExtractor" => "XPathExtractor.refname",
         "XPath2Extractor" => "XPathExtractor2.refname",
         "ForeachController" => "ForeachController.returnVal",
@@ -275,12 +316,30 @@ fn set_by(element: &Element) -> Vec<String> {
     }
 }
 
+/// The properties that calls of `__setProperty` set within a value.
+fn set_properties(value: &PropertyValue, set: &mut Vec<String>) {
+    match value {
+        PropertyValue::Text(text) if text.contains("__setProperty") => {
+            let split = Text::parse(text, &functions::is_function).unwrap_or_default();
+            let calls = split.calls().into_iter().filter(|call| call.name == "__setProperty");
+            let names = calls.filter_map(|call| call.parameters.first()?.as_literal());
+            set.extend(names.map(|name| name.trim().to_owned()));
+        }
+        PropertyValue::Element { properties, .. } => {
+            properties.iter().for_each(|own| set_properties(&own.value, set));
+        }
+        PropertyValue::List(items) => items.iter().for_each(|own| set_properties(&own.value, set)),
+        PropertyValue::Text(_) | PropertyValue::Fields(_) => {}
+    }
+}
+
 /// The match numbers of an extractor, as they are written.
 fn match_numbers(element: &Element) -> impl Iterator<Item = &str> {
     let property = match element.class.as_str() {
         "RegexExtractor" => "RegexExtractor.match_number",
         "BoundaryExtractor" => "BoundaryExtractor.match_number",
         "HtmlExtractor" => "HtmlExtractor.match_number",
+        "JMESPathExtractor" => "JMESExtractor.matchNumber",
         "JSONPostProcessor" => "JSONPostProcessor.match_numbers",
         _ => "",
     };

@@ -97,11 +97,7 @@ impl Translator<'_> {
         let keep_alive = options.flag("HTTPSampler.use_keepalive");
         self.headers((id, held), (client, keep_alive), content_type.as_deref(), &mut request);
         self.credentials(id, held, &mut request);
-        let after = self.without_settings(|| {
-            let after = self.extracts(held, &mut request);
-            self.checks(held, &mut request);
-            after
-        });
+        let after = self.judged(held, &mut request);
         options.readers.into_iter().for_each(Reader::finish);
         (request, after)
     }

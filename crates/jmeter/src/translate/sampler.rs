@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
-use squall_plan::model::{Check, Exec, StepKind, Tags, ThinkTime, Thinking, UserTime};
+use squall_plan::model::{Check, Exec, Request, StepKind, Thinking, UserTime};
 use squall_plan::template::Template;
 
+use super::made::Made;
 use super::reader::Reader;
 use super::texts::{expression, literal};
-use super::{NO_LIMIT, Translator, no_time, step};
+use super::{NO_LIMIT, Translator};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
 impl Translator<'_> {
     /// A Debug Sampler: a sample of which nothing but its name is counted. What it shows of variables and properties
     /// only listeners would see.
-    pub(super) fn debug_sample(&self, id: ElementId, held: &Scope) -> StepKind {
+    pub(super) fn debug_sample(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
         let reader = self.read(id);
         reader.pass(&[
             "displayJMeterProperties",
@@ -22,9 +23,8 @@ impl Translator<'_> {
             "displaySystemProperties",
         ]);
         reader.finish();
-        self.refuse_looks(id, held, &[]);
-        let (name, steps) = (self.name(id), vec![no_time()]);
-        StepKind::Group { name, tags: Tags::new(), think_time: ThinkTime::Included, steps }
+        self.refuse_looks(id, held, &["ResultAction"]);
+        self.made(id, None, Made::empty(), &Scope::default())
     }
 
     /// What would look at a sample of which nothing is kept is an obstacle, but for elements of some classes.
@@ -38,7 +38,11 @@ impl Translator<'_> {
     }
 
     /// A Java Request, if it is one of the two that JMeter brings along: a sample that waits.
-    pub(super) fn java(&self, id: ElementId, held: &Scope) -> Option<StepKind> {
+    pub(super) fn java(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
+        self.java_sample(id, held).unwrap_or_default()
+    }
+
+    fn java_sample(&self, id: ElementId, held: &Scope) -> Option<Vec<StepKind>> {
         let reader = self.read(id);
         let class = reader.constant("classname")?;
         let (time, mask, without) = match class.trim() {
@@ -73,24 +77,24 @@ impl Translator<'_> {
         };
         let (time, mask) = (number(time, without.0)?, number(mask, without.1)?);
         let label = text("Label", "")?;
-        if !text("Status", "OK")?.eq_ignore_ascii_case("OK") {
-            self.obstacle(id, "a sample that fails");
-        }
-        self.refuse_looks(id, held, &["ResultAction"]);
+        let ok = text("Status", "OK")?.eq_ignore_ascii_case("OK").to_string();
+        let given = |name: &str| self.pieces(id, values.get(name).copied().unwrap_or_default());
+        let (code, data) = (given("ResponseCode"), given("ResultData"));
         let pause = match mask > 0 {
             true => format!("{time} + now_ms() % {mask}"),
             false => time.to_string(),
         };
         let pause = [super::texts::Piece::Expr(pause), super::texts::Piece::Text("ms".to_owned())];
-        let steps = vec![step(StepKind::Think(Thinking::OfUser(self.template_of(id, &pause))))];
-        let name = if label.is_empty() { self.name(id) } else { label };
-        Some(StepKind::Group { name, tags: Tags::new(), think_time: ThinkTime::Included, steps })
+        let steps = vec![StepKind::Think(Thinking::OfUser(self.template_of(id, &pause)))];
+        let status = super::texts::whole(&code).unwrap_or_else(|| "0".to_owned());
+        let name = Some(label.as_str()).filter(|label| !label.is_empty());
+        Some(self.made(id, name, Made { steps, text: data, status, ok }, held))
     }
 
     /// An OS Process Sampler: a program that is run.
-    pub(super) fn program(&self, id: ElementId, held: &Scope) -> StepKind {
+    pub(super) fn program(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
         let reader = self.read(id);
-        let mut exec = Exec { name: Some(self.name(id)), ..Exec::default() };
+        let mut exec = Exec { name: Some(self.known_name(id)), ..Exec::default() };
         let command = reader.source("SystemSampler.command");
         exec.command.push(self.template(id, command));
         exec.command.extend(
@@ -118,10 +122,17 @@ impl Translator<'_> {
             },
         };
         reader.finish();
-        self.refuse_looks(id, held, &["ResultAction"]);
+        let mut seen = Request { status_errors: Some(false), ..Request::default() };
+        let after = self.judged(held, &mut seen);
+        self.refuse_heads(id, held);
         let condition = self.expression(id, &condition);
         exec.check.extend(condition.map(|expr| Check { expr, ..Check::default() }));
-        StepKind::Exec(Box::new(exec))
+        let before = Self::before_facts(&seen);
+        exec.counted = seen.counted;
+        exec.extract = seen.extract;
+        exec.check.extend(seen.check);
+        let program = StepKind::Exec(Box::new(exec));
+        before.into_iter().chain([program]).chain(after).collect()
     }
 
     /// The arguments under a property: their names and values.

@@ -402,6 +402,7 @@ fn functions_become_expressions() {
 }
 
 mod controllers;
+mod scripts;
 
 /// Arguments, as elements have them under a property.
 /// A request that sends a text, with these elements beside it.
@@ -578,8 +579,9 @@ fn a_java_request_waits_or_is_refused() {
     assert_eq!(obstacles, [""; 0]);
     assert!(text.contains("${7 + now_ms() % 255}ms") && text.contains(r#""own""#), "{text}");
     assert!(sampler("SleepTest", &[("SleepMask", "0")]).0.contains("${1000}ms"));
-    let (_, obstacles) = sampler("JavaTest", &[("Status", "KO")]);
-    assert!(obstacles.contains(&"j: a sample that fails".to_owned()), "{obstacles:?}");
+    let (text, obstacles) = sampler("JavaTest", &[("Status", "KO"), ("ResultData", "abc")]);
+    assert_eq!(obstacles, [""; 0]);
+    assert!(text.contains(r#""look": "abc""#) && text.contains(r#""expr": "false""#), "{text}");
     let (_, obstacles) = sampler("Other", &[]);
     assert!(obstacles.iter().any(|what| what.contains("the Java class")), "{obstacles:?}");
 }

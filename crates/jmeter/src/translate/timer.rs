@@ -185,9 +185,9 @@ impl Translator<'_> {
         let reader = self.read(id);
         let rows = reader.list("load_profile");
         reader.finish();
-        if self.has_several_phases() {
-            self.obstacle(id, "a schedule in a plan whose groups start one after the other");
-        }
+        // It begins with the first sample of all.
+        let began = self.began(id);
+        let elapsed = format!("(elapsed - {began})");
         let (mut source, mut begins) = (String::new(), 0.0);
         for row in rows {
             let fields: Option<Vec<f64>> = match &row.value {
@@ -204,19 +204,32 @@ impl Translator<'_> {
             let rise = (to - from) / over.max(f64::MIN_POSITIVE);
             let rate = match rise {
                 0.0 => from.to_string(),
-                rise => format!("{from} + {rise} * (elapsed - {begins})"),
+                rise => format!("{from} + {rise} * ({elapsed} - {begins})"),
             };
-            source.push_str(&format!("elapsed < {ends} ? {rate} : "));
+            source.push_str(&format!("{elapsed} < {ends} ? {rate} : "));
             begins = ends;
         }
-        let over = self.expression(id, &format!("elapsed >= {begins}"));
+        let over = self.expression(id, &format!("{elapsed} >= {begins}"));
         // Whoever waits when the schedule ends goes on, and ends the run.
         let rate = self.expression(id, &format!("{source}1000000000"));
         let (Some(over), Some(rate)) = (over, rate) else { return Vec::new() };
         let stop = super::step(StepKind::Stop(squall_plan::model::StopScope::Run));
         let ended = StepKind::If { condition: over, then: vec![stop], otherwise: Vec::new() };
         let clock = Some(format!("timer_{}", id.number()));
-        vec![StepKind::Pace(Box::new(Pace { rate, by: PacedBy::RunInLine, clock })), ended]
+        let first = self.only_if(
+            id,
+            &format!("{began} == null"),
+            vec![super::step(self.set(id, &began, "elapsed"))],
+        );
+        let pace = StepKind::Pace(Box::new(Pace { rate, by: PacedBy::RunInLine, clock }));
+        first.into_iter().chain([pace, ended]).collect()
+    }
+
+    /// The variable that all users have for when the first of them came to an element, in seconds of the run.
+    fn began(&self, id: ElementId) -> String {
+        let name = super::names::hidden("began", id.number());
+        self.shared.borrow_mut().insert(name.clone());
+        name
     }
 
     /// A number in a list of lists.

@@ -123,11 +123,54 @@ record! {
         pub stdout: Option<Template>,
         /// File that its standard error is written to, made anew each time.
         pub stderr: Option<Template>,
+        /// Whether it counts; one that does not is in no row and no total, whatever it comes to.
+        #[key(default "true")]
+        pub counted: Option<bool>,
         /// Values taken from its standard output (`status` is the exit code).
         #[key([Extracts])]
         pub extract: Vec<Extract>,
         /// Assertions; without one, an exit code other than 0 is an error.
         #[key([Checks])]
         pub check: Vec<Check>,
+    }
+}
+
+record! {
+    /// A text that is looked at as a response is. It sends nothing and counts nowhere but in its checks; where it fails,
+    /// the groups around it do, and `on_error` holds.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Look as "a look step" {
+        /// The text: to extracts and checks it is the `body`.
+        #[key(required "look")]
+        pub text: Template,
+        /// What `status` is: a number or an expression.
+        #[key(default "200")]
+        pub status: Expr,
+        /// Values taken from the text, in order.
+        #[key([Extracts])]
+        pub extract: Vec<Extract>,
+        /// Assertions, in order, after the extracts; `duration` is that of the innermost group so far.
+        #[key([Checks])]
+        pub check: Vec<Check>,
+    }
+    first(this, _keys) {
+        if this.status == Expr::default() {
+            this.status = Expr::number(200, Span::default());
+        }
+    }
+}
+
+record! {
+    /// A text that is written to a file.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Write as "a write step" {
+        /// The file, relative to the working directory; its path is known before the run.
+        #[key(required "write")]
+        pub file: Template,
+        /// The text.
+        #[key(required)]
+        pub text: Template,
+        /// Whether it is added to what is there; otherwise the file is made anew.
+        pub append: bool,
     }
 }

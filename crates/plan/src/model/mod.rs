@@ -21,7 +21,7 @@ mod think;
 mod threshold;
 mod user_time;
 
-pub use actions::{Cookie, Exec, Metric, MetricKind, StopScope};
+pub use actions::{Cookie, Exec, Look, Metric, MetricKind, StopScope, Write};
 pub use connections::{ConnectionReuse, Connections, HttpVersion, Tls};
 pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
 pub use defaults::{Auth, CacheUse, Defaults, ResourceHosts, Resources, Timeouts};

@@ -174,6 +174,8 @@ record! {
         /// Whether its value is masked in every output.
         #[key(default "true if its name ends with password, secret, token or the like")]
         pub secret: Option<bool>,
+        /// Whether all users have it together: what a step of one of them sets, all of them see, in this session and the next.
+        pub shared: bool,
     }
 }
 
@@ -184,7 +186,7 @@ impl Var {
     }
 }
 
-/// The form of a variable: its value, or `{value, secret}`.
+/// The form of a variable: its value, or a mapping with `value`.
 pub(crate) struct Variable;
 
 impl Form for Variable {

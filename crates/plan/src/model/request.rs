@@ -87,6 +87,9 @@ record! {
         /// Whether it carries a trace ID of its own (`traceparent`), unless `headers` has that.
         #[key(default "as `defaults` says, otherwise false")]
         pub trace_context: Option<bool>,
+        /// Whether it counts; one that does not is in no row and no total, whatever it comes to.
+        #[key(default "true")]
+        pub counted: Option<bool>,
         /// What the page loads besides.
         #[key([Maybe<ShortOr<Resources>>] default "as `defaults` says, otherwise false")]
         pub resources: Option<Resources>,

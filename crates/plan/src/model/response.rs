@@ -55,6 +55,14 @@ words! {
     pub enum Fact {
         /// The status code.
         Status = "status",
+        /// The body, as a text.
+        Body = "body",
+        /// The status line and the headers, each line with a line feed at its end.
+        Head = "head",
+        /// What the status line says beside the code.
+        Reason = "reason",
+        /// Its latency in milliseconds.
+        Duration = "duration",
         /// The hash of the body, with `response_body: {hash: ...}`.
         BodyHash = "body_hash",
         /// The path of the file that the body was written to, with `response_body: {file: ...}`.
@@ -67,6 +75,10 @@ impl Short for Extract {
     fn from_short(fact: Fact) -> Extract {
         let from = match fact {
             Fact::Status => Extractor::Status,
+            Fact::Body => Extractor::Body,
+            Fact::Head => Extractor::Head,
+            Fact::Reason => Extractor::Reason,
+            Fact::Duration => Extractor::Duration,
             Fact::BodyHash => Extractor::BodyHash,
             Fact::BodyFile => Extractor::BodyFile,
         };
@@ -75,6 +87,10 @@ impl Short for Extract {
     fn short(&self) -> Option<Fact> {
         match self.from {
             Extractor::Status => Some(Fact::Status),
+            Extractor::Body => Some(Fact::Body),
+            Extractor::Head => Some(Fact::Head),
+            Extractor::Reason => Some(Fact::Reason),
+            Extractor::Duration => Some(Fact::Duration),
             Extractor::BodyHash => Some(Fact::BodyHash),
             Extractor::BodyFile => Some(Fact::BodyFile),
             _ => None,
@@ -119,6 +135,14 @@ pub enum Extractor {
     /// The status code.
     #[default]
     Status,
+    /// The body, as a text.
+    Body,
+    /// The status line and the headers.
+    Head,
+    /// What the status line says beside the code.
+    Reason,
+    /// The latency in milliseconds.
+    Duration,
     /// The hash of the body, with [`super::ResponseBody::Hash`].
     BodyHash,
     /// The path of the file that the body was written to, with [`super::ResponseBody::File`].
@@ -194,7 +218,13 @@ impl Union for Extractor {
                 keys.key::<Text>(name, Key::required("cookie", about));
             }
             // These are written as a word: see `Fact`.
-            Extractor::Status | Extractor::BodyHash | Extractor::BodyFile => {}
+            Extractor::Status
+            | Extractor::Body
+            | Extractor::Head
+            | Extractor::Reason
+            | Extractor::Duration
+            | Extractor::BodyHash
+            | Extractor::BodyFile => {}
         }
     }
 }

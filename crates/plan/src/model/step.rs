@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::actions::{Cookie, Exec, Metric, StopScope};
+use super::actions::{Cookie, Exec, Look, Metric, StopScope, Write};
 use super::paced::{Pace, Passes, ThinkTime};
 use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
 use super::tags::{Tagged, Tags};
@@ -35,7 +35,7 @@ pub enum StepKind {
     /// A named span of steps, timed as a whole.
     Group {
         /// Name under which it is counted.
-        name: String,
+        name: Template,
         /// Tags of its row and of all rows in it.
         tags: Tags,
         /// Whether the waits within it are part of its time.
@@ -114,6 +114,10 @@ pub enum StepKind {
     Metric(Box<Metric>),
     /// Run a program; needs `--allow-exec`.
     Exec(Box<Exec>),
+    /// Look at a text as at a response.
+    Look(Box<Look>),
+    /// Write a text to a file.
+    Write(Box<Write>),
 }
 
 impl Union for StepKind {
@@ -122,7 +126,7 @@ impl Union for StepKind {
         vec![
             StepKind::Request(Box::default()),
             StepKind::Group {
-                name: String::new(),
+                name: Template::default(),
                 tags: Tags::new(),
                 think_time: ThinkTime::Included,
                 steps: steps(),
@@ -148,6 +152,8 @@ impl Union for StepKind {
             StepKind::Stop(StopScope::Iteration),
             StepKind::Metric(Box::default()),
             StepKind::Exec(Box::default()),
+            StepKind::Look(Box::default()),
+            StepKind::Write(Box::default()),
         ]
     }
 
@@ -214,6 +220,17 @@ impl Union for StepKind {
                 );
                 exec.keys(keys);
             }
+            StepKind::Look(look) => {
+                keys.title(
+                    Look::TITLE,
+                    "Looks at a text as at a response; sends nothing, and counts in its checks alone.",
+                );
+                look.keys(keys);
+            }
+            StepKind::Write(write) => {
+                keys.title(Write::TITLE, "Writes a text to a file.");
+                write.keys(keys);
+            }
             _ => self.block_keys(keys),
         }
     }
@@ -226,7 +243,10 @@ impl StepKind {
         match self {
             StepKind::Group { name, tags, think_time, steps } => {
                 keys.title("a group", "Steps that are timed as a whole.");
-                keys.key::<Text>(name, Key::required("group", "Name under which it is counted."));
+                keys.key::<Templated>(
+                    name,
+                    Key::required("group", "Name under which it is counted."),
+                );
                 let about = "Tags of its row and of all rows in it, known before the run.";
                 keys.key::<Tagged>(tags, Key::new("tags", about));
                 let about = "Whether the waits within it are part of its time.";

@@ -121,6 +121,10 @@ scenarios:
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")
+        counted: false
+      - {look: "${one}", status: 404, extract: {whole: body, took: duration}, check: status == 404}
+      - {write: out.txt, text: "${one}", append: true}
+      - {group: "g ${one}", steps: [{get: /, counted: false}]}
   c: {load: {users: 1, endless: true}, after: [a], fresh_connections: true, on_error: abort_run, steps: [{get: /}]}
   b: {weight: 1, session: per_user, steps: [{repeat: "int(one)", counter: i, steps: [{stop: user}]}]}
 teardown: [{post: /done}]

@@ -352,3 +352,47 @@ fn a_seed_seeds_the_built_in_target_too() {
     assert_eq!(drawn(7), drawn(7));
     assert_ne!(drawn(7)["mean"], drawn(8)["mean"]);
 }
+
+#[test]
+fn what_one_user_sets_in_a_shared_variable_all_users_see() {
+    let server = target();
+    let plan = format!(
+        "target: {}\nvars: {{token: {{value: null, shared: true}}}}\nscenarios:\n  \
+         first: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /, extract: {{token: status}}}}, {{set: {{token: \"t${{token}}\"}}}}]}}\n  \
+         others: {{after: [first], load: {{users: 4, iterations: 2}}, steps: [{{get: \"/${{token}}\", name: \"got ${{token}}\", check: status > 0}}]}}\n",
+        server.url()
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &workers(2), End::Passed);
+    assert_eq!(json["requests"]["got t200"]["count"].as_u64(), Some(8), "{}", json["requests"]);
+}
+
+#[test]
+fn a_text_is_looked_at_as_a_response_is() {
+    let server = target();
+    let step = "group: \"made ${iteration}\"\n        steps:\n          - look: '{\"id\": ${iteration + 1}}'\n            \
+                extract: {id: {json: $.id}, whole: body}\n            check: [id == 1, 'status == 200', 'size(whole) > 5']\n          \
+                - {get: /, name: \"after ${id} ${last_ok}\", counted: false}\n          - {get: /, name: \"after ${id} ${last_ok}\"}";
+    let json =
+        Steps { users: 1, iterations: 2, ..Steps::one(&server.url(), step) }.run(End::Failed);
+    let group = |name: &str| (&json["groups"][name]["count"], &json["groups"][name]["errors"]);
+    assert_eq!(group("made 0"), (&Value::from(1), &Value::from(0)), "{}", json["groups"]);
+    assert_eq!(group("made 1"), (&Value::from(1), &Value::from(1)), "{}", json["groups"]);
+    // The request between them is not counted, and decides what the next one sees.
+    for name in ["after 1 true", "after 2 true"] {
+        assert_eq!(json["requests"][name]["count"].as_u64(), Some(1), "{}", json["requests"]);
+    }
+}
+
+#[test]
+fn texts_are_written_to_files() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let path = folder.path().join("out.txt");
+    let step = format!(
+        "write: \"{}\"\n        text: \"${{iteration}}\\n\"\n        append: true\n      - get: /",
+        path.display()
+    );
+    Steps { users: 1, iterations: 3, ..Steps::one(&server.url(), &step) }.run(End::Passed);
+    assert_eq!(std::fs::read_to_string(&path).expect("a file"), "0\n1\n2\n");
+}

@@ -86,6 +86,7 @@ impl<'p> Compiler<'p> {
             timeouts,
             capture,
             retry_stale: self.retries_stale(request),
+            counted: request.counted.unwrap_or(true),
             status_errors,
             post,
             resources,

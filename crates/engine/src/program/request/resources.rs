@@ -101,6 +101,7 @@ impl<'p> Compiler<'p> {
             timeouts,
             capture: None,
             retry_stale: self.retries_stale(request),
+            counted: true,
             status_errors,
             post,
             resources: None,

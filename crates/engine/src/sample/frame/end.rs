@@ -85,10 +85,12 @@ impl Frame<'_> {
             bytes_out: self.bytes_out,
             phases: self.phases,
         };
-        worker.recorder.request(name, &sample, self.end);
         self.account();
-        self.count(name, complete);
-        if let Some(mut copy) = self.copy {
+        if sampler.is_counted() {
+            worker.recorder.request(name, &sample, self.end);
+            self.count(name, complete);
+        }
+        if let Some(mut copy) = self.copy.filter(|_| sampler.is_counted()) {
             let what = (name, sampler.step(), self.start);
             copy.traced(self.trace);
             strand.tally.add(Tally {

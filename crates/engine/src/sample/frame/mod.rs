@@ -437,17 +437,22 @@ impl<'w> Frame<'w> {
     }
 }
 
-/// Notes what happened in post-processing.
+/// Notes what happened in post-processing, and tells who watches.
 fn observe(worker: &Worker, copy: &mut Option<Box<Copy>>, observation: Observation<'_>) {
-    match &observation {
+    note(worker, &observation);
+    if let Some(copy) = copy {
+        copy.observed(observation);
+    }
+}
+
+/// Notes what happened in post-processing.
+pub(crate) fn note(worker: &Worker, observation: &Observation<'_>) {
+    match observation {
         Observation::Checked(check, passed) => {
             worker.recorder.check(check.row, verdict(check, passed));
         }
         Observation::Extracted(name, value) => worker.learn(name, value),
         Observation::NotExtracted(..) => {}
-    }
-    if let Some(copy) = copy {
-        copy.observed(observation);
     }
 }
 

@@ -6,8 +6,8 @@ use super::super::texts::Piece;
 /// A word of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
-    /// A text in quotes, in pieces.
-    Text(Vec<Piece>),
+    /// A text in quotes, in pieces; whether they are double quotes.
+    Text(Vec<Piece>, bool),
     /// What a variable's text stands for, or a function's: the text as an expression.
     Value(String),
     /// A number as it is written.
@@ -18,10 +18,10 @@ pub(super) enum Token {
 }
 
 /// Longer signs first.
-const SIGNS: [&str; 37] = [
+const SIGNS: [&str; 42] = [
     "===", "!==", ">>>", "==~", "==", "!=", "<=", ">=", "&&", "||", "=~", "!~", "=^", "=$", "?.",
-    "?:", ">>", "<<", "++", "--", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", ".", ",", "(",
-    ")", ";", "[", "]",
+    "?:", ">>", "<<", "++", "--", "+=", "-=", "=", "<", ">", "+", "-", "*", "/", "%", "!", "?",
+    ":", ".", ",", "(", ")", ";", "[", "]", "{", "}",
 ];
 
 /// A character, or a value in its place.
@@ -30,24 +30,34 @@ enum Unit<'p> {
     Value(&'p str),
 }
 
-/// The words of a script.
+/// The words of a script, each with the line that it stands in, from 1.
 ///
 /// # Errors
-/// Something is no word that is known here.
-pub(super) fn tokens(pieces: &[Piece]) -> Result<Vec<Token>, String> {
+/// Something is no word that is known here, in that line.
+pub(super) fn tokens(pieces: &[Piece]) -> Result<Vec<(Token, usize)>, (String, usize)> {
     let units = pieces.iter().flat_map(|piece| match piece {
         Piece::Text(text) => text.chars().map(Unit::Char).collect(),
         Piece::Expr(expression) => vec![Unit::Value(expression)],
     });
     let mut lexer = Lexer { units: units.collect(), at: 0 };
     let mut tokens = Vec::new();
+    let (mut line, mut seen) = (1, 0);
     loop {
-        let token = lexer.next()?;
+        let passed = lexer.pass_by();
+        line += lexer.units[seen..lexer.at].iter().filter(|unit| unit.ends_a_line()).count();
+        seen = lexer.at;
+        let token = passed.and_then(|()| lexer.next()).map_err(|what| (what, line))?;
         let is_end = token == Token::End;
-        tokens.push(token);
+        tokens.push((token, line));
         if is_end {
             return Ok(tokens);
         }
+    }
+}
+
+impl Unit<'_> {
+    fn ends_a_line(&self) -> bool {
+        matches!(self, Unit::Char('\n'))
     }
 }
 
@@ -64,10 +74,29 @@ impl Lexer<'_> {
         }
     }
 
-    fn next(&mut self) -> Result<Token, String> {
-        while self.char_at(self.at).is_some_and(char::is_whitespace) {
-            self.at += 1;
+    /// Passes by white space and comments.
+    fn pass_by(&mut self) -> Result<(), String> {
+        loop {
+            match (self.char_at(self.at), self.char_at(self.at + 1)) {
+                (Some(c), _) if c.is_whitespace() => self.at += 1,
+                (Some('/'), Some('/')) => {
+                    let rest = &self.units[self.at..];
+                    let line = rest.iter().position(Unit::ends_a_line);
+                    self.at += line.unwrap_or(rest.len());
+                }
+                (Some('/'), Some('*')) => {
+                    let ends = |at: &usize| {
+                        self.char_at(*at) == Some('*') && self.char_at(at + 1) == Some('/')
+                    };
+                    let end = (self.at + 2..self.units.len()).find(ends);
+                    self.at = end.ok_or("a comment without an end")? + 2;
+                }
+                _ => return Ok(()),
+            }
         }
+    }
+
+    fn next(&mut self) -> Result<Token, String> {
         match self.units.get(self.at) {
             None => Ok(Token::End),
             Some(Unit::Value(expression)) => {
@@ -152,7 +181,7 @@ impl Lexer<'_> {
         // `"""a"""` would be three texts.
         match self.char_at(self.at) {
             Some('"' | '\'') => Err("two texts in a row".to_owned()),
-            _ => Ok(Token::Text(pieces)),
+            _ => Ok(Token::Text(pieces, quote == '"')),
         }
     }
 

@@ -1,13 +1,20 @@
-//! Short scripts: conditions of controllers, and the bodies of `__jexl3`, `__groovy`, `__javaScript` and `__BeanShell`,
-//! as far as they are one expression of comparisons, arithmetic, and methods of texts. They become expressions of
-//! squall; whatever is not read here is refused.
+//! Short scripts: conditions of controllers, the bodies of `__jexl3`, `__groovy`, `__javaScript` and `__BeanShell`, and
+//! those of elements, as far as they are made of comparisons, arithmetic, methods of texts, and simple statements. They
+//! become expressions of squall; whatever is not read here is refused.
 
+mod deeds;
+mod facts;
 mod lex;
+mod outcome;
+mod statements;
 mod value;
 
 use super::Translator;
 use super::texts::{self, Piece, quoted};
 use lex::Token;
+use outcome::State;
+pub(super) use outcome::{Does, Effect, Outcome, renamed};
+pub(super) use statements::run;
 pub(super) use value::{Kind, Script};
 
 /// What a script is written in.
@@ -29,8 +36,23 @@ pub(super) trait Environment {
     /// # Errors
     /// It is known only while the plan runs, and not here.
     fn variable(&self, name: &str) -> Result<Script, String>;
-    /// The value of a property, if it has one.
-    fn property(&self, name: &str) -> Option<String>;
+    /// The value of a property: a text, or null.
+    fn property(&self, name: &str) -> Script;
+}
+
+/// What a script of an element may look at, and change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// None: it is an expression.
+    Nowhere,
+    /// Before a sample.
+    Before,
+    /// It is the sample.
+    Sampler,
+    /// After a sample, at whose response it looks.
+    After,
+    /// Likewise, and it judges it.
+    Assertion,
 }
 
 impl Environment for Translator<'_> {
@@ -54,10 +76,14 @@ impl Environment for Translator<'_> {
         }
     }
 
-    fn property(&self, name: &str) -> Option<String> {
-        // Without a default it is its name: told from a value by another default.
-        let with = |without| self.constants.property("__property", &[name, "", without]);
-        with("0").filter(|value| with("1").as_ref() == Some(value))
+    fn property(&self, name: &str) -> Script {
+        if let Some(variable) = self.names.property(name) {
+            return Script::new(Kind::MaybeText, variable);
+        }
+        match self.constants.property_value(name) {
+            Some(value) => Script::new(Kind::Text, quoted(value)),
+            None => Script::new(Kind::Null, "null"),
+        }
     }
 }
 
@@ -70,8 +96,7 @@ pub(super) fn read(
     language: Language,
     environment: &dyn Environment,
 ) -> Result<Script, String> {
-    let tokens = lex::tokens(pieces)?;
-    let mut parser = Parser { tokens, at: 0, language, environment, depth: 0 };
+    let mut parser = Parser::new(pieces, language, Place::Nowhere, environment)?;
     let is_return = parser.peek() == &Token::Name("return".to_owned());
     if is_return {
         parser.at += 1;
@@ -87,7 +112,7 @@ pub(super) fn read(
 /// A word as a person reads it.
 fn said(token: &Token) -> String {
     match token {
-        Token::Text(_) => "a text where an operator is expected".to_owned(),
+        Token::Text(..) => "a text where an operator is expected".to_owned(),
         Token::Value(_) => "a variable where an operator is expected".to_owned(),
         Token::Number(word) | Token::Name(word) => format!("`{word}`"),
         Token::Sign(sign) => format!("`{sign}`"),
@@ -96,16 +121,39 @@ fn said(token: &Token) -> String {
 }
 
 struct Parser<'e> {
-    tokens: Vec<Token>,
+    /// The words, each with its line.
+    tokens: Vec<(Token, usize)>,
     at: usize,
     language: Language,
+    place: Place,
     environment: &'e dyn Environment,
     depth: usize,
+    /// What the statements so far have come to.
+    state: State,
 }
 
-impl Parser<'_> {
+impl<'e> Parser<'e> {
+    fn new(
+        pieces: &[Piece],
+        language: Language,
+        place: Place,
+        environment: &'e dyn Environment,
+    ) -> Result<Self, String> {
+        let tokens = lex::tokens(pieces).map_err(|(what, line)| match place {
+            Place::Nowhere => what,
+            _ => format!("line {line}: {what}"),
+        })?;
+        let state = State::default();
+        Ok(Parser { tokens, at: 0, language, place, environment, depth: 0, state })
+    }
+
     fn peek(&self) -> &Token {
-        self.tokens.get(self.at).unwrap_or(&Token::End)
+        self.peek_at(0)
+    }
+
+    /// The word so many words further on.
+    fn peek_at(&self, further: usize) -> &Token {
+        self.tokens.get(self.at + further).map_or(&Token::End, |(token, _)| token)
     }
 
     fn take(&mut self) -> Token {
@@ -257,12 +305,19 @@ impl Parser<'_> {
                 let Token::Name(name) = self.take() else { return Err("a `.`".to_owned()) };
                 let arguments = if self.skip("(") {
                     self.arguments()?
+                } else if value.kind == Kind::Json {
+                    value = value.at(&quoted(&name));
+                    continue;
                 } else if name == "length" && self.language == Language::JavaScript {
                     Vec::new()
                 } else {
                     return Err(format!("`.{name}`"));
                 };
                 value = value::method(self.language, &value, &name, &arguments)?;
+            } else if value.kind == Kind::Json && self.skip("[") {
+                let index = self.expression()?;
+                self.expect("]")?;
+                value = value.at(&index.source);
             } else if self.language == Language::Groovy
                 && self.peek() == &Token::Name("as".to_owned())
             {
@@ -292,7 +347,7 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Result<Script, String> {
         match self.take() {
-            Token::Text(pieces) => Ok(Script::new(Kind::Text, texts::expression(&pieces))),
+            Token::Text(pieces, double) => self.text(&pieces, double),
             // What a variable's text is, a program would read: a number, true, false.
             Token::Value(expression) => {
                 let source = format!("json_decode(trim(string({expression})))");
@@ -300,6 +355,12 @@ impl Parser<'_> {
             }
             Token::Number(number) => Ok(Script::new(Kind::Number, number)),
             Token::Sign("(") => {
+                if let (Token::Name(to), Token::Sign(")")) = (self.peek().clone(), self.peek_at(1))
+                    && value::is_number_type(&to)
+                {
+                    self.at += 2;
+                    return value::cast(&self.unary()?, &to);
+                }
                 let value = self.expression()?;
                 self.expect(")")?;
                 Ok(value)
@@ -309,21 +370,57 @@ impl Parser<'_> {
         }
     }
 
+    /// A text; Groovy puts its variables into one in double quotes.
+    fn text(&self, pieces: &[Piece], double: bool) -> Result<Script, String> {
+        if self.language != Language::Groovy || !double {
+            return Ok(Script::new(Kind::Text, texts::expression(pieces)));
+        }
+        let mut all = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => self.with_locals(text, &mut all)?,
+                expression => all.push(expression.clone()),
+            }
+        }
+        Ok(Script::new(Kind::Text, texts::expression(&texts::merged(all))))
+    }
+
+    /// A part of a text in which `${name}` is a variable of the script.
+    fn with_locals(&self, text: &str, into: &mut Vec<Piece>) -> Result<(), String> {
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            let (name, behind) = after.split_once('}').ok_or("a `${` without its end")?;
+            let known = self.state.locals.get(name.trim());
+            let value = known.ok_or_else(|| format!("`${{{name}}}`"))?;
+            into.push(Piece::Text(before.to_owned()));
+            into.push(Piece::Expr(value.source.clone()));
+            rest = behind;
+        }
+        into.push(Piece::Text(rest.to_owned()));
+        Ok(())
+    }
+
     fn name(&mut self, name: &str) -> Result<Script, String> {
         match name {
             "true" | "false" => return Ok(Script::new(Kind::Bool, name)),
             "null" => return Ok(Script::new(Kind::Null, "null")),
-            "new" if self.peek() == &Token::Name("String".to_owned()) => {
-                self.at += 1;
-                self.expect("(")?;
-                let arguments = self.arguments()?;
-                return value::function("", "String", &arguments);
+            "new" => return self.made_new(),
+            // A package.
+            "java" | "org" if self.peek() == &Token::Sign(".") => {
+                let name = self.class(name);
+                return self.name(&name);
             }
             _ => {}
+        }
+        if let Some(local) = self.state.locals.get(name) {
+            return Ok(local.clone());
         }
         if self.skip("(") {
             let arguments = self.arguments()?;
             return value::function("", name, &arguments);
+        }
+        if let Some(fact) = self.fact(name) {
+            return Ok(fact);
         }
         if !self.skip(".") {
             return Err(format!("the name `{name}`"));
@@ -332,24 +429,68 @@ impl Parser<'_> {
         if !self.skip("(") {
             return Err(format!("`{name}.{of}`"));
         }
-        if !matches!(name, "vars" | "props") {
+        if matches!(name, "prev" | "SampleResult") && self.place != Place::Nowhere {
+            let arguments = self.arguments()?;
+            return self.fact_of_sample(&of, arguments.len());
+        }
+        if !matches!(name, "vars" | "props" | "JMeterUtils") {
             let arguments = self.arguments()?;
             return value::function(name, &of, &arguments);
         }
         let texts = self.plain_arguments();
         match (name, of.as_str(), texts.as_deref()) {
-            ("vars", "get", Some([variable])) => self.environment.variable(variable),
-            ("props", "get" | "getProperty", Some([property])) => {
-                Ok(match self.environment.property(property) {
-                    Some(value) => Script::new(Kind::Text, quoted(&value)),
-                    None => Script::new(Kind::Null, "null"),
-                })
-            }
-            ("props", "getProperty", Some([property, without])) => {
-                let value = self.environment.property(property);
-                Ok(Script::new(Kind::Text, quoted(value.as_ref().unwrap_or(without))))
+            ("vars", "get", Some([variable])) => match self.state.variables.get(variable) {
+                Some(changed) => Ok(changed.clone()),
+                None => self.environment.variable(variable),
+            },
+            ("props", "get" | "getProperty", Some([property]))
+            | ("JMeterUtils", "getProperty", Some([property])) => Ok(self.property(property)),
+            ("props", "getProperty" | "getOrDefault", Some([property, without]))
+            | ("JMeterUtils", "getPropDefault", Some([property, without])) => {
+                let Script { kind, source } = self.property(property);
+                Ok(Script::new(
+                    Kind::Text,
+                    match kind {
+                        Kind::Null => quoted(without),
+                        Kind::Text => source,
+                        _ => format!("({source} == null ? {} : {source})", quoted(without)),
+                    },
+                ))
             }
             _ => Err(format!("`{name}.{of}`, as it is used there")),
+        }
+    }
+
+    fn property(&self, name: &str) -> Script {
+        let changed = self.state.properties.get(name).cloned();
+        changed.unwrap_or_else(|| self.environment.property(name))
+    }
+
+    /// The class at the end of a name with packages, whose first part was read.
+    fn class(&mut self, first: &str) -> String {
+        let mut last = first.to_owned();
+        while last.starts_with(char::is_lowercase)
+            && let (Token::Sign("."), Token::Name(next)) = (self.peek(), self.peek_at(1).clone())
+        {
+            (last, self.at) = (next, self.at + 2);
+        }
+        last
+    }
+
+    /// What stands behind `new`.
+    fn made_new(&mut self) -> Result<Script, String> {
+        let Token::Name(first) = self.take() else { return Err("a `new`".to_owned()) };
+        let class = self.class(&first);
+        if !self.skip("(") {
+            return Err(format!("`new {class}`"));
+        }
+        let arguments = self.arguments()?;
+        match (class.as_str(), arguments.as_slice()) {
+            ("String", _) => value::function("", "String", &arguments),
+            ("Date", []) => Ok(Script::new(Kind::Date, "now_ms()")),
+            ("Random", []) => Ok(Script::new(Kind::Random, "null")),
+            ("JsonSlurper", []) => Ok(Script::new(Kind::Slurper, "null")),
+            _ => Err(format!("`new {class}`")),
         }
     }
 
@@ -357,7 +498,7 @@ impl Parser<'_> {
     fn plain_arguments(&mut self) -> Option<Vec<String>> {
         let start = self.at;
         let mut found = Vec::new();
-        while let Token::Text(pieces) = self.take() {
+        while let Token::Text(pieces, _) = self.take() {
             let Some(text) = texts::literal(&pieces) else { break };
             found.push(text.to_owned());
             if self.skip(")") {

@@ -19,8 +19,12 @@ impl Environment for World {
         }
     }
 
-    fn property(&self, name: &str) -> Option<String> {
-        (name == "users").then(|| "50".to_owned())
+    fn property(&self, name: &str) -> Script {
+        match name {
+            "users" => Script::new(Kind::Text, "\"50\""),
+            "shared" => Script::new(Kind::MaybeText, "property_shared"),
+            _ => Script::new(Kind::Null, "null"),
+        }
     }
 }
 
@@ -141,6 +145,193 @@ proptest! {
         if let Ok(script) = read_as(language, &text) {
             let read = Expr::parse(&script.source, Span::default());
             prop_assert!(read.is_ok(), "{} -> {}", text, script.source);
+        }
+    }
+}
+
+/// What a script comes to, in which `§name§` is a variable that is known later.
+fn outcome(language: Language, place: Place, text: &str) -> Result<Outcome, String> {
+    let parts = text.split('§').enumerate().filter(|(_, part)| !part.is_empty());
+    let parts = parts.map(|(index, part)| match index % 2 {
+        0 => Piece::Text(part.to_owned()),
+        _ => Piece::Expr(part.to_owned()),
+    });
+    run(&parts.collect::<Vec<_>>(), language, place, &World)
+}
+
+/// What a script sets: variables, and properties behind them.
+fn set_by(language: Language, text: &str) -> Vec<String> {
+    let made =
+        outcome(language, Place::Before, text).unwrap_or_else(|what| panic!("{text}: {what}"));
+    let all = made.variables.iter().chain(&made.properties);
+    all.map(|(name, value)| format!("{name} = {}", value.source)).collect()
+}
+
+#[test]
+fn statements_come_to_expressions_over_what_was_before() {
+    use Language::{BeanShell, Groovy};
+    for (language, text, expected) in [
+        (BeanShell, "// a\n vars.put(\"uid\", \"§n§\"); /* b */", vec!["uid = string(n)"]),
+        (
+            BeanShell,
+            "String a = vars.get(\"token\"); a = a + \"x\"; vars.put(\"b\", a); props.put(\"p\", a);",
+            vec![
+                "b = ((token == null ? \"null\" : string(token)) + \"x\")",
+                "p = ((token == null ? \"null\" : string(token)) + \"x\")",
+            ],
+        ),
+        (
+            BeanShell,
+            "if (vars.get(\"token\") == null) { vars.put(\"b\", \"none\"); } else vars.put(\"b\", \"some\");",
+            vec!["b = ((token == null) ? \"none\" : \"some\")"],
+        ),
+        (
+            BeanShell,
+            "int i = 1; i++; i += 2; vars.put(\"b\", Integer.toString(i));",
+            vec!["b = string(((1 + 1) + 2))"],
+        ),
+        (
+            Groovy,
+            "import groovy.json.JsonSlurper\ndef s = new JsonSlurper()\ndef j = s.parseText(vars.get(\"size\"))\n\
+             props.put('id', j.users[0].id)",
+            vec!["p = "],
+        ),
+        (Groovy, "def a = 'x'\nvars.put(\"b\", \"${a}-1\")", vec!["b = string(\"x\") + \"-1\""]),
+        (
+            Groovy,
+            "vars.put('b', props.get('shared'))\nlog.info 'x: ' + 1",
+            vec!["b = property_shared"],
+        ),
+        (
+            BeanShell,
+            "try { vars.put(\"b\", \"1\"); } catch (Exception ex) { log.warn(\"x\", ex); throw ex; }",
+            vec!["b = \"1\""],
+        ),
+        (BeanShell, "", vec![]),
+    ] {
+        if expected == ["p = "] {
+            let expected = "id = string(json_decode(\"3\")[\"users\"][0][\"id\"])";
+            assert_eq!(set_by(language, text), [expected]);
+        } else {
+            assert_eq!(set_by(language, text), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_the_same_each_time_is_kept() {
+    let text = "def id = UUID.randomUUID().toString()\nvars.put('a', id)\nvars.put('b', id)";
+    let made = outcome(Language::Groovy, Place::Before, text).expect("a script");
+    assert_eq!(made.kept, ["uuid()"]);
+    let values: Vec<&str> = made.variables.iter().map(|(_, value)| value.source.as_str()).collect();
+    assert_eq!(values, ["kept_0", "kept_0"]);
+}
+
+#[test]
+fn assertions_say_when_a_sample_fails() {
+    use Language::{BeanShell, Groovy};
+    for (language, text, failed, ok) in [
+        (
+            Groovy,
+            "if (prev.getTime() > 6000) {\n AssertionResult.setFailure(true)\n AssertionResult.setFailureMessage(\"slow: \" + prev.getTime())\n}",
+            Some("(floor(duration) > 6000)"),
+            None,
+        ),
+        (
+            BeanShell,
+            "String a = vars.get(\"token\").trim(); if (a == \"x\") { Failure = true; } else { Failure = false; FailureMessage = \"\"; }",
+            Some("(trim(string(token)) == \"x\")"),
+            None,
+        ),
+        (
+            BeanShell,
+            "if (ResponseCode.equals(\"500\") == true) { SampleResult.setResponseOK(); }",
+            None,
+            Some(
+                "(((string(status) == \"500\") == true) ? true : (status >= 200 && status < 400))",
+            ),
+        ),
+    ] {
+        let made = outcome(language, Place::Assertion, text)
+            .unwrap_or_else(|what| panic!("{text}: {what}"));
+        assert_eq!((made.failed.as_deref(), made.ok.as_deref()), (failed, ok), "{text}");
+    }
+}
+
+#[test]
+fn what_a_script_does_is_in_its_order_and_on_its_condition() {
+    let text = "log.info(\"a {}\", vars.get(\"token\")); if (vars.get(\"size\").equals(\"3\")) { prev.setStopThread(true); } Thread.sleep(20);";
+    let made = outcome(Language::BeanShell, Place::After, text).expect("a script");
+    let said: Vec<String> = made
+        .effects
+        .iter()
+        .map(|effect| match &effect.does {
+            Does::Log(text) => format!("{}:{text}", effect.condition),
+            Does::Wait(time) => format!("{}:{time}", effect.condition),
+            Does::Stop(scope) => format!("{}:{scope:?}", effect.condition),
+        })
+        .collect();
+    let expected = [
+        ":\"a \" + (token == null ? \"null\" : string(token)) + \"\"",
+        "(\"3\" == \"3\"):User",
+        ":int(20)",
+    ];
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn statements_that_are_not_known_are_refused_with_their_line() {
+    use Language::{BeanShell, Groovy};
+    for (language, place, text, expected) in [
+        (
+            BeanShell,
+            Place::Before,
+            "vars.put(\"a\", \"b\")\nvars.put(\"c\", \"d\")",
+            "line 1: `vars`",
+        ),
+        (BeanShell, Place::Before, "\nprev.getResponseCode();", "line 2: `prev.getResponseCode`"),
+        (Groovy, Place::Before, "int a = 1\nvars.put('x', a)", "line 2: a value that is no text"),
+        (Groovy, Place::Before, "import com.example.X", "line 1: the import of `com.example.X`"),
+        (Groovy, Place::After, "for (i in 1..2) { }", "line 1: `for`"),
+        (Groovy, Place::After, "def f = new File('a')", "line 1: `new File`"),
+        (
+            BeanShell,
+            Place::Before,
+            "if (true) { return 1; } a = 2;",
+            "line 1: a `return` within the script",
+        ),
+        (Groovy, Place::Before, "vars.put(\"a\", \"${b}\")", "line 1: `${b}`"),
+        (BeanShell, Place::Before, "/* a", "line 1: a comment without an end"),
+    ] {
+        let what = outcome(language, place, text).expect_err(text);
+        assert_eq!(what, expected, "{text}");
+    }
+}
+
+proptest! {
+    /// Whatever is read becomes expressions that squall reads, and nothing panics.
+    #[test]
+    fn any_script_is_read_or_refused(
+        words in prop::collection::vec(
+            prop_oneof![
+                Just("vars.put('a',"), Just("'a'"), Just("§n§"), Just("1"), Just("("), Just(")"), Just(");"), Just("=="),
+                Just("if ("), Just(") {"), Just("}"), Just("else"), Just("Failure ="), Just("true;"), Just("def x ="),
+                Just("x"), Just("= 2;"), Just("+"), Just("try {"), Just("catch (E e) {"), Just("log.info("), Just("\n"),
+                Just("return"), Just("prev.getResponseCode()"), Just("new Random()"), Just(".nextInt(5)"), Just("\"${x}\""),
+                Just("import java.util.*;"), Just("++;"), Just(","), Just("// x"), Just("/*"), Just("java.util.UUID.randomUUID()"),
+            ],
+            0..16,
+        ),
+        language in prop_oneof![Just(Language::JavaScript), Just(Language::Groovy), Just(Language::BeanShell)],
+        place in prop_oneof![Just(Place::Before), Just(Place::After), Just(Place::Assertion), Just(Place::Sampler)],
+    ) {
+        let text = words.join(" ");
+        if let Ok(made) = outcome(language, place, &text) {
+            let values = made.variables.iter().chain(&made.properties).map(|(_, value)| &value.source);
+            let all = values.chain(&made.kept).chain(&made.failed).chain(&made.ok);
+            for source in all {
+                prop_assert!(Expr::parse(source, Span::default()).is_ok(), "{} -> {}", text, source);
+            }
         }
     }
 }

@@ -15,6 +15,14 @@ pub(in crate::translate) enum Kind {
     Null,
     /// What a variable's text stands for: most often a number.
     Any,
+    /// A part of what was read as JSON.
+    Json,
+    /// A moment, in milliseconds since 1970.
+    Date,
+    /// What random numbers are drawn from.
+    Random,
+    /// What reads JSON.
+    Slurper,
 }
 
 /// A value.
@@ -32,7 +40,14 @@ impl Script {
         Script { kind, source: source.into() }
     }
 
-    fn is_text(&self) -> bool {
+    /// Whether it is a text that is written there, without the signs of patterns.
+    fn is_plain_text(&self) -> bool {
+        let inner = self.source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let is_sign = |c: char| "\\\"$.^*+?()[]{}|".contains(c);
+        self.kind == Kind::Text && inner.is_some_and(|inner| !inner.contains(is_sign))
+    }
+
+    pub(super) fn is_text(&self) -> bool {
         matches!(self.kind, Kind::Text | Kind::MaybeText)
     }
 
@@ -42,6 +57,21 @@ impl Script {
             Kind::Text => self.source.clone(),
             _ => format!("string({})", self.source),
         }
+    }
+
+    /// As a part of a text: null is a word there.
+    fn joined(&self) -> String {
+        match self.kind {
+            Kind::Text => self.source.clone(),
+            Kind::Null => "\"null\"".to_owned(),
+            Kind::Number | Kind::Bool => format!("string({})", self.source),
+            _ => format!("({} == null ? \"null\" : string({}))", self.source, self.source),
+        }
+    }
+
+    /// An element of it, by its place or name.
+    pub(super) fn at(&self, key: &str) -> Script {
+        Script::new(Kind::Json, format!("{}[{key}]", self.source))
     }
 
     pub(super) fn number(&self) -> String {
@@ -58,7 +88,7 @@ impl Script {
             (Kind::Bool, _) => source.clone(),
             (Kind::Null, _) => "false".to_owned(),
             (Kind::Number, Groovy | JavaScript | Jexl) => format!("({source} != 0)"),
-            (Kind::Any, Groovy | JavaScript | Jexl) => {
+            (Kind::Any | Kind::Json, Groovy | JavaScript | Jexl) => {
                 format!("!({source} in [false, 0, \"\", null])")
             }
             (Kind::Text, Groovy | JavaScript) => format!("({source} != \"\")"),
@@ -72,9 +102,10 @@ impl Script {
 
 /// `a == b`.
 pub(super) fn equal(language: Language, strict: bool, a: &Script, b: &Script) -> Result<Script> {
-    use Kind::{Any, Bool, MaybeText, Null, Number, Text};
+    use Kind::{Any, Bool, Json, MaybeText, Null, Number, Text};
+    let of = |kind| if kind == Json { Any } else { kind };
     let plain = format!("({} == {})", a.source, b.source);
-    let source = match (language, a.kind, b.kind) {
+    let source = match (language, of(a.kind), of(b.kind)) {
         (_, Null, Null) => "true".to_owned(),
         (_, Null | Any | MaybeText, Null | MaybeText) | (_, MaybeText | Null, Any) => plain,
         (_, Null, _) | (_, _, Null) => "false".to_owned(),
@@ -114,7 +145,7 @@ pub(super) fn calculate(language: Language, sign: &str, a: &Script, b: &Script) 
         if language == Jexl && !(a.is_text() && b.is_text()) {
             return Err("a text and a number that are added".to_owned());
         }
-        return Ok(Script::new(Kind::Text, format!("({} + {})", a.text(), b.text())));
+        return Ok(Script::new(Kind::Text, format!("({} + {})", a.joined(), b.joined())));
     }
     if has_text && matches!(language, Groovy | BeanShell) {
         return Err(format!("`{sign}` with a text"));
@@ -140,7 +171,11 @@ pub(super) fn method(
     // On null Java breaks off, and so does this.
     let own = match a.kind {
         Kind::Text | Kind::MaybeText => a.text(),
+        Kind::Date | Kind::Random | Kind::Slurper => return of_object(a.kind, name, arguments),
         _ if name == "toString" => return Ok(Script::new(Text, a.text())),
+        Kind::Json if name == "size" && arguments.is_empty() => {
+            return Ok(Script::new(Number, format!("size({})", a.source)));
+        }
         _ => return unknown(),
     };
     let (kind, source) = match (name, arguments) {
@@ -165,6 +200,14 @@ pub(super) fn method(
         ("replace", [b, c]) if language != JavaScript && b.is_text() && c.is_text() => {
             (Text, format!("replace({own}, {}, {})", b.text(), c.text()))
         }
+        // A pattern without signs is a text.
+        ("replaceAll", [b, c]) if b.is_plain_text() && c.is_plain_text() => {
+            (Text, format!("replace({own}, {}, {})", b.text(), c.text()))
+        }
+        ("substring", [b]) if b.kind == Number => (Text, format!("substring({own}, {})", b.source)),
+        ("substring", [b, c]) if b.kind == Number && c.kind == Number => {
+            (Text, format!("substring({own}, {}, {})", b.source, c.source))
+        }
         ("toInteger" | "toLong", []) if language == Groovy => (Number, format!("int({own})")),
         ("toDouble" | "toFloat" | "toBigDecimal", []) if language == Groovy => {
             (Number, format!("double({own})"))
@@ -181,6 +224,9 @@ pub(super) fn function(owner: &str, name: &str, arguments: &[Script]) -> Result<
         "" => Err(format!("the function `{name}`")),
         _ => Err(format!("`{owner}.{name}`")),
     };
+    if let Some(made) = of_nothing(owner, name, arguments) {
+        return Ok(made);
+    }
     let [a] = arguments else { return unknown() };
     let (kind, source) = match (owner, name) {
         ("Math", "round" | "floor" | "ceil" | "abs") => (Number, format!("{name}({})", a.number())),
@@ -193,6 +239,9 @@ pub(super) fn function(owner: &str, name: &str, arguments: &[Script]) -> Result<
         | ("", "parseFloat") => (Number, format!("double({})", a.text())),
         ("", "Number") => (Number, format!("number({})", a.source)),
         ("", "String") | ("String", "valueOf") => (Text, a.text()),
+        ("Integer" | "Long" | "Double" | "Boolean", "toString") => (Text, a.text()),
+        ("URLEncoder", "encode") if a.is_text() => (Text, format!("form_encode({})", a.text())),
+        ("URLDecoder", "decode") if a.is_text() => (Text, format!("form_decode({})", a.text())),
         ("Boolean", "parseBoolean" | "valueOf") => {
             (Bool, format!("(lower({}) == \"true\")", a.text()))
         }
@@ -201,6 +250,50 @@ pub(super) fn function(owner: &str, name: &str, arguments: &[Script]) -> Result<
         _ => return unknown(),
     };
     Ok(Script::new(kind, source))
+}
+
+/// What a method of an object gives that is no text.
+fn of_object(kind: Kind, name: &str, arguments: &[Script]) -> Result<Script> {
+    let (kind, source) = match (kind, name, arguments) {
+        (Kind::Date, "getTime", []) => (Kind::Number, "now_ms()".to_owned()),
+        (Kind::Random, "nextInt", [below]) => {
+            (Kind::Number, format!("random(0, {} - 1)", below.number()))
+        }
+        (Kind::Slurper, "parseText", [text]) if text.is_text() => {
+            (Kind::Json, format!("json_decode({})", text.text()))
+        }
+        _ => return Err(format!("the method `{name}`")),
+    };
+    Ok(Script::new(kind, source))
+}
+
+/// What functions give that need no value, or several.
+fn of_nothing(owner: &str, name: &str, arguments: &[Script]) -> Option<Script> {
+    const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let (kind, source) = match (owner, name, arguments) {
+        ("UUID", "randomUUID", []) => (Kind::Text, "uuid()".to_owned()),
+        ("System", "currentTimeMillis", []) => (Kind::Number, "now_ms()".to_owned()),
+        ("Math", "random", []) => (Kind::Number, "random_float()".to_owned()),
+        ("URLEncoder", "encode", [text, _]) if text.is_text() => {
+            (Kind::Text, format!("form_encode({})", text.text()))
+        }
+        ("RandomStringUtils", "randomAlphanumeric", [length]) => {
+            (Kind::Text, format!("random_string({})", length.number()))
+        }
+        ("RandomStringUtils", "randomAlphabetic", [length]) => {
+            (Kind::Text, format!("random_string({}, \"{LETTERS}\")", length.number()))
+        }
+        ("RandomStringUtils", "randomNumeric", [length]) => {
+            (Kind::Text, format!("random_string({}, \"0123456789\")", length.number()))
+        }
+        _ => return None,
+    };
+    Some(Script::new(kind, source))
+}
+
+/// Whether a type is one of numbers.
+pub(super) fn is_number_type(name: &str) -> bool {
+    matches!(name, "int" | "long" | "double" | "float" | "Integer" | "Long" | "Double" | "Float")
 }
 
 /// `a as type`.

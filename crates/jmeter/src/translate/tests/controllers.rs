@@ -98,7 +98,7 @@ fn what_controllers_cannot_say_is_an_obstacle() {
     for (controller, expected) in [
         (
             element("IfController", "c", &string("IfController.condition", "a = 1"), &r),
-            "c: `=` in its condition",
+            "c: the name `a` in its condition",
         ),
         (
             element(

@@ -1,0 +1,428 @@
+//! Elements with scripts: what these come to, as steps before and after a sample, as checks, and as samples.
+
+use squall_plan::model::{Check, Extract, Extractor, Json, Request, StepKind, Thinking, Write};
+use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
+
+use super::script::{self, Does, Effect, Kind, Language, Outcome, Place, Script, renamed};
+use super::texts::{Piece, expression, quoted};
+use super::{Translator, step};
+use crate::functions;
+use crate::scope::Scope;
+use crate::text::{Call, Part, Text};
+use crate::tree::{Element, ElementId};
+
+/// The properties that have the script of an element, by its class: text, file, what it is given, and what is passed by.
+fn properties_of(class: &str) -> Option<[&'static str; 4]> {
+    Some(match class {
+        "JSR223Sampler" | "JSR223PreProcessor" | "JSR223PostProcessor" | "JSR223Assertion" => {
+            ["script", "filename", "parameters", "cacheKey"]
+        }
+        "BeanShellPreProcessor" | "BeanShellPostProcessor" => {
+            ["script", "filename", "parameters", "resetInterpreter"]
+        }
+        "BeanShellSampler" => [
+            "BeanShellSampler.query",
+            "BeanShellSampler.filename",
+            "BeanShellSampler.parameters",
+            "BeanShellSampler.resetInterpreter",
+        ],
+        "BeanShellAssertion" => [
+            "BeanShellAssertion.query",
+            "BeanShellAssertion.filename",
+            "BeanShellAssertion.parameters",
+            "BeanShellAssertion.resetInterpreter",
+        ],
+        _ => return None,
+    })
+}
+
+/// The script of an element that has one.
+pub(super) fn script_of(element: &Element) -> Option<&str> {
+    let [script, ..] = properties_of(&element.class)?;
+    element.properties.text(script)
+}
+
+/// The names in quotes that calls of a method begin with: `owner.method("name"`.
+pub(super) fn names_in<'s>(
+    script: &'s str,
+    owner: &str,
+    method: &str,
+) -> impl Iterator<Item = &'s str> + use<'s> {
+    let call = format!("{owner}.{method}");
+    let places: Vec<usize> =
+        script.match_indices(&call).map(|(at, call)| at + call.len()).collect();
+    places.into_iter().filter_map(move |at| {
+        let inner = script[at..].trim_start().strip_prefix('(')?.trim_start();
+        let quote = inner.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let (name, _) = inner[1..].split_once(quote)?;
+        (!name.contains("${")).then_some(name)
+    })
+}
+
+/// What a response is to a script, with the hidden variable that keeps it for steps after the request.
+const FACTS: [(&str, &str, Extractor); 5] = [
+    ("status", "reply_0", Extractor::Status),
+    ("body", "reply_1", Extractor::Body),
+    ("reason", "reply_2", Extractor::Reason),
+    ("head", "reply_3", Extractor::Head),
+    ("duration", "reply_4", Extractor::Duration),
+];
+
+/// A script that was read, and what the functions in its text do before it runs.
+pub(super) struct Scripted {
+    before: Vec<StepKind>,
+    pub(super) outcome: Outcome,
+}
+
+impl Translator<'_> {
+    /// The script of an element, read; what of it is not known is an obstacle.
+    pub(super) fn scripted(&self, id: ElementId, place: Place) -> Option<Scripted> {
+        let class = self.class(id);
+        let [script, file, parameters, passed] = properties_of(class)?;
+        let reader = self.read(id);
+        let language = match class.starts_with("JSR223") {
+            false => Ok(Language::BeanShell),
+            true => match reader.source("scriptLanguage").to_ascii_lowercase().as_str() {
+                "" | "groovy" => Ok(Language::Groovy),
+                "beanshell" | "bsh" | "java" => Ok(Language::BeanShell),
+                "javascript" | "ecmascript" | "js" | "nashorn" | "rhino" => {
+                    Ok(Language::JavaScript)
+                }
+                other => Err(format!("the language `{other}`")),
+            },
+        };
+        reader.given(file, "a script in a file");
+        reader.given(parameters, "parameters of its script");
+        let is_compiled_once = passed == "cacheKey"
+            && language == Ok(Language::Groovy)
+            && reader.source(passed) != "false";
+        reader.pass(&[passed]);
+        let source = reader.source(script).to_owned();
+        reader.finish();
+        let (read, settings) = self.with_settings(|| {
+            language.and_then(|language| self.read_script(id, &source, language, place))
+        });
+        let (mut scripted, values) = read.map_err(|what| self.obstacle(id, what)).ok()?;
+        scripted.before.splice(0..0, settings);
+        if is_compiled_once && values.iter().any(|value| scripted.outcome.uses(value)) {
+            self.obstacle(id, "a variable in a script that is compiled once");
+        }
+        Some(scripted)
+    }
+
+    /// A script, and the values that the run puts into it.
+    fn read_script(
+        &self,
+        id: ElementId,
+        source: &str,
+        language: Language,
+        place: Place,
+    ) -> Result<(Scripted, Vec<String>), String> {
+        let text =
+            Text::parse(source, &functions::is_function).unwrap_or_else(|_| Text::literal(source));
+        let (mut pieces, mut before, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for part in &text.parts {
+            let piece = match part {
+                Part::Literal(text) => Piece::Text(text.clone()),
+                Part::Variable(name) => self.variable(name)?,
+                Part::Call(call) => match self.deed(id, call)? {
+                    Some(deed) => {
+                        before.push(deed);
+                        continue;
+                    }
+                    None => self.call(call)?,
+                },
+            };
+            values.extend(match &piece {
+                Piece::Expr(value) => Some(value.clone()),
+                Piece::Text(_) => None,
+            });
+            pieces.push(piece);
+        }
+        let outcome = script::run(&pieces, language, place, self)?;
+        Ok((Scripted { before, outcome }, values))
+    }
+
+    /// What a call does that is made for what it does, and gives nothing that a script would see.
+    ///
+    /// # Errors
+    /// What of it has no equal.
+    fn deed(&self, id: ElementId, call: &Call) -> Result<Option<StepKind>, String> {
+        let unknown = || format!("the function `{}`, as it is used there", call.name);
+        let [first, second, rest @ ..] = call.parameters.as_slice() else { return Ok(None) };
+        let rest: Option<Vec<&str>> = rest.iter().map(|rest| rest.as_literal()).collect();
+        let rest: Option<Vec<String>> =
+            rest.map(|rest| rest.iter().map(|text| text.trim().to_ascii_lowercase()).collect());
+        let rest: Option<Vec<&str>> =
+            rest.as_ref().map(|rest| rest.iter().map(String::as_str).collect());
+        match (call.name.as_str(), rest.as_deref()) {
+            ("__setProperty", Some([] | ["" | "false"])) => {
+                let name = first.as_literal().ok_or_else(unknown)?.trim();
+                let value = expression(&self.parameter(second)?);
+                self.set_shared(id, name, &value).ok_or_else(unknown).map(Some)
+            }
+            ("__StringToFile", Some([] | [_] | [_, "" | "utf-8"])) => {
+                let file = self.parameter(first)?;
+                let file = super::texts::literal(&file).ok_or_else(unknown)?.trim();
+                // A `\n` is the end of a line.
+                let text = self.parameter(second)?.into_iter().map(|piece| match piece {
+                    Piece::Text(text) => Piece::Text(text.replace("\\n", "\n")),
+                    value => value,
+                });
+                let append = rest.iter().flatten().next().is_none_or(|flag| *flag != "false");
+                let text = self.template_of(id, &text.collect::<Vec<_>>());
+                let write = Write { file: Template::text(file), text, append };
+                Ok(Some(StepKind::Write(Box::new(write))))
+            }
+            ("__setProperty" | "__StringToFile", _) => Err(unknown()),
+            _ => Ok(None),
+        }
+    }
+
+    /// What the scripts do that come before a sample.
+    pub(super) fn script_before(&self, id: ElementId) -> Vec<StepKind> {
+        let Some(scripted) = self.scripted(id, Place::Before) else { return Vec::new() };
+        self.script_steps(id, &scripted, &|_| None)
+    }
+
+    /// What the scripts do that come after a sample, and what they say of it. What they look at is kept by the request.
+    pub(super) fn scripts_after(&self, held: &Scope, request: &mut Request) -> Vec<StepKind> {
+        let mut steps = Vec::new();
+        let both = [(&held.post_processors, Place::After), (&held.assertions, Place::Assertion)];
+        for (elements, place) in both {
+            for (index, id) in elements.iter().enumerate() {
+                if properties_of(self.class(*id)).is_none() {
+                    continue;
+                }
+                self.refuse_later_extractors(*id, &elements[index + 1..]);
+                let Some(scripted) = self.scripted(*id, place) else { continue };
+                self.judge_by(*id, &scripted.outcome, request);
+                let used: Vec<&(&str, &str, Extractor)> =
+                    FACTS.iter().filter(|(fact, ..)| scripted.outcome.acts_on(fact)).collect();
+                let other = |name: &str| {
+                    let fact = FACTS.iter().find(|(fact, ..)| *fact == name);
+                    fact.map(|(_, variable, _)| (*variable).to_owned())
+                };
+                let done = self.script_steps(*id, &scripted, &other);
+                for (_, variable, from) in &used {
+                    self.keep(variable, from, request);
+                }
+                let known = used.iter().map(|(_, variable, _)| format!("{variable} != null"));
+                let known: Vec<String> = known.collect();
+                match known.join(" && ") {
+                    always if always.is_empty() => steps.extend(done),
+                    // Where there was no response nothing is done.
+                    known => steps.extend(self.only_if(
+                        *id,
+                        &known,
+                        done.into_iter().map(step).collect(),
+                    )),
+                }
+            }
+        }
+        steps
+    }
+
+    /// Extractors go first here: one that comes later must not set what a script looks at.
+    fn refuse_later_extractors(&self, id: ElementId, later: &[ElementId]) {
+        let script = script_of(self.tree.element(id)).unwrap_or_default();
+        let names = later.iter().flat_map(|id| super::names::set_by(self.tree.element(*id)));
+        for name in names.filter(|name| !name.is_empty() && script.contains(name.as_str())) {
+            self.obstacle(id, format!("`{name}`, which an extractor after it sets"));
+        }
+    }
+
+    /// Keeps a fact about the response for the steps after the request.
+    fn keep(&self, variable: &str, from: &Extractor, request: &mut Request) {
+        self.hold(variable);
+        if request.extract.iter().all(|own| own.variable.value != variable) {
+            request.extract.push(Extract {
+                variable: Spanned::new(variable.to_owned(), Span::default()),
+                from: from.clone(),
+                ..Extract::default()
+            });
+        }
+    }
+
+    /// What makes hidden variables that keep facts about a response those of the next one.
+    pub(super) fn before_facts(request: &Request) -> Option<StepKind> {
+        let own = request.extract.iter().map(|extract| extract.variable.value.as_str());
+        let facts = own.filter(|name| FACTS.iter().any(|(_, variable, _)| variable == name));
+        let null = |name: &str| (Spanned::new(name.to_owned(), Span::default()), Json::Null);
+        let values: Vec<_> = facts.map(null).collect();
+        (!values.is_empty()).then_some(StepKind::Set(values))
+    }
+
+    /// The checks that follow from what a script says of a sample.
+    fn judge_by(&self, id: ElementId, outcome: &Outcome, request: &mut Request) {
+        if outcome.is_ignored {
+            request.counted = Some(false);
+        }
+        let failed = outcome.failed.as_ref().map(|failed| format!("!({failed})"));
+        for source in [failed, outcome.ok.clone()].into_iter().flatten() {
+            let is_kept = |at| {
+                super::script::renamed(&source, &|name| {
+                    (name == format!("kept_{at}")).then(String::new)
+                }) != source
+            };
+            if (0..outcome.kept.len()).any(is_kept) {
+                self.obstacle(
+                    id,
+                    "a value that is not the same each time, of which it makes the result",
+                );
+            }
+            let name = Some(self.tree.element(id).name.clone()).filter(|name| !name.is_empty());
+            self.check(id, &source, Check { name, ..Check::default() }, request);
+        }
+        if outcome.ok.is_some() {
+            request.status_errors = Some(false);
+        }
+    }
+
+    /// What a script does, as steps, with other names for some in its expressions.
+    pub(super) fn script_steps(
+        &self,
+        id: ElementId,
+        scripted: &Scripted,
+        other: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<StepKind> {
+        let Scripted { before, outcome } = scripted;
+        let kept = |at: usize| super::names::hidden("kept", 100 * id.number() + at);
+        let other = |name: &str| match name.strip_prefix("kept_").map(str::parse) {
+            Some(Ok(at)) => Some(kept(at)),
+            _ => other(name),
+        };
+        let own = |source: &str| renamed(source, &other);
+        let mut steps = before.clone();
+        for (at, source) in outcome.kept.iter().enumerate() {
+            self.hold(&kept(at));
+            steps.push(self.set(id, &kept(at), &own(source)));
+        }
+        let (stops, others): (Vec<&Effect>, Vec<&Effect>) =
+            outcome.effects.iter().partition(|effect| matches!(effect.does, Does::Stop(_)));
+        steps.extend(others.into_iter().flat_map(|effect| self.effect(id, effect, &own)));
+        let values = outcome.variables.iter().filter_map(|(name, value)| {
+            let variable = self.names.variable(name)?;
+            let value = Script { source: own(&value.source), ..value.clone() };
+            Some((variable.to_owned(), or_unset(name, &value)))
+        });
+        let values = values.collect();
+        steps.extend(self.set_at_once(id, values, kept(50)));
+        for (name, value) in &outcome.properties {
+            steps.extend(self.set_shared(id, name, &own(&value.source)));
+        }
+        steps.extend(stops.into_iter().flat_map(|effect| self.effect(id, effect, &own)));
+        steps
+    }
+
+    /// Gives a property its value.
+    fn set_shared(&self, id: ElementId, name: &str, source: &str) -> Option<StepKind> {
+        Some(self.set(id, self.names.property(name)?, source))
+    }
+
+    /// Gives variables their values, none of which sees another's new one.
+    fn set_at_once(
+        &self,
+        id: ElementId,
+        values: Vec<(String, String)>,
+        between: String,
+    ) -> Vec<StepKind> {
+        let changed = values.iter().filter(|(variable, source)| variable != source);
+        let changed: Vec<&(String, String)> = changed.collect();
+        let sees = |source: &str, variable: &str| {
+            renamed(source, &|name| (name == variable).then(String::new)) != source
+        };
+        let mut steps = Vec::new();
+        let mut last = Vec::new();
+        for (index, (variable, source)) in changed.iter().enumerate() {
+            let is_seen = changed[index + 1..].iter().any(|(_, later)| sees(later, variable));
+            if is_seen {
+                let kept = format!("{between}{index}");
+                self.hold(&kept);
+                steps.push(self.set(id, &kept, source));
+                last.push(self.set(id, variable, &kept));
+            } else {
+                steps.push(self.set(id, variable, source));
+            }
+        }
+        steps.extend(last);
+        steps
+    }
+
+    /// Something that a script does, on its condition.
+    fn effect(
+        &self,
+        id: ElementId,
+        effect: &Effect,
+        own: &dyn Fn(&str) -> String,
+    ) -> Vec<StepKind> {
+        let kind = match &effect.does {
+            Does::Log(text) => StepKind::Log(self.template_of(id, &[Piece::Expr(own(text))])),
+            Does::Wait(time) => {
+                let time = [Piece::Expr(own(time)), Piece::Text("ms".to_owned())];
+                StepKind::Think(Thinking::OfUser(self.template_of(id, &time)))
+            }
+            Does::Stop(scope) => StepKind::Stop(match scope {
+                squall_plan::model::StopScope::Pass | squall_plan::model::StopScope::Loop => {
+                    self.end_of(id, *scope)
+                }
+                other => *other,
+            }),
+        };
+        match effect.condition.as_str() {
+            "" => vec![kind],
+            condition => self.only_if(id, &own(condition), vec![step(kind)]),
+        }
+    }
+
+    /// A sampler that is a script.
+    pub(super) fn script_sample(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
+        let Some(scripted) = self.scripted(id, Place::Sampler) else { return Vec::new() };
+        let steps = self.script_steps(id, &scripted, &|_| None);
+        let outcome = &scripted.outcome;
+        if outcome.is_ignored {
+            // What would look at it does not.
+            return steps;
+        }
+        let kept = |source: &str| {
+            let other = |name: &str| {
+                let at = name.strip_prefix("kept_")?.parse::<usize>().ok()?;
+                Some(super::names::hidden("kept", 100 * id.number() + at))
+            };
+            renamed(source, &other)
+        };
+        let text = match &outcome.data {
+            None | Some(Script { kind: Kind::Null, .. }) => quoted(""),
+            Some(data) => kept(&data.text()),
+        };
+        let status = match &outcome.code {
+            None => "200".to_owned(),
+            Some(code) => format!("int({})", kept(&code.source)),
+        };
+        let ok = outcome.ok.as_deref().map_or("true".to_owned(), kept);
+        let made = super::made::Made { steps, text: vec![Piece::Expr(text)], status, ok };
+        self.made(id, None, made, held)
+    }
+}
+
+/// A value as what a variable holds: its own name where it has none.
+fn or_unset(name: &str, value: &Script) -> String {
+    let unset = quoted(&format!("${{{name}}}"));
+    match value.kind {
+        Kind::Null => unset,
+        Kind::MaybeText => format!("({} == null ? {unset} : {})", value.source, value.source),
+        _ => value.source.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_in;
+
+    #[test]
+    fn names_are_found_that_calls_begin_with() {
+        let script = "vars.put( \"a\", x); vars.put('b', vars.get(\"c\")); vars.put(d, \"e\"); vars.put(\"${f}\", 1)";
+        assert_eq!(names_in(script, "vars", "put").collect::<Vec<_>>(), ["a", "b"]);
+    }
+}
