@@ -748,8 +748,6 @@ PLANS = {
         request(f"{method} with {client or 'the usual one'}", f"/{method}", method, FORM,
                 more=http(DO_MULTIPART_POST=True, implementation=client) + ("" if client else file("upload.txt", "f", "text/plain")))
         for method, client in [("PUT", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "Java")])
-        # That client looks for files where it was started.
-        + request("not there", "/never", "POST", TWO, more=http(implementation="Java") + file("upload.txt", "f", "text/plain"))
         + request("like browsers", "/b", "POST", TWO, more=http(DO_MULTIPART_POST=True, BROWSER_COMPATIBLE_MULTIPART=True,
                                                                 implementation="Java")))),
     "a loop of as many passes as a random variable draws is one of several (30)": plan(group(
