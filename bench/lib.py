@@ -1,11 +1,13 @@
 """What the measuring scripts share: servers, runs, medians, tables."""
 
+import contextlib
 import fcntl
 import functools
 import json
 import os
 import platform
 import pty
+import random
 import re
 import resource
 import shutil
@@ -47,9 +49,13 @@ def pinned(cpu, command):
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port that nobody has, below those that the kernel gives to connections by itself: one of these might be given away
+    before somebody listens on it."""
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(port, seconds=5):

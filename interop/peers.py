@@ -1,7 +1,9 @@
 """Real servers for the tests: nginx, plain and with TLS, on ports of its own, and squall's target."""
 
+import contextlib
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -16,9 +18,13 @@ SQUALL = os.environ.get("SQUALL", str(Path(__file__).resolve().parent.parent / "
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port that nobody has, below those that the kernel gives to connections by itself: one of these might be given away
+    before somebody listens on it."""
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(port):
