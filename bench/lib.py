@@ -1,13 +1,11 @@
 """What the measuring scripts share: servers, runs, medians, tables."""
 
-import contextlib
 import fcntl
 import functools
 import json
 import os
 import platform
 import pty
-import random
 import re
 import resource
 import shutil
@@ -26,6 +24,11 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Behind the scripts here, of which some have the names of modules there.
+sys.path.append(str(ROOT / "interop"))
+
+from ports import free_port  # noqa: E402: it is found by the line above
+
 GENERATOR_CPU, SERVER_CPU = 0, 1
 
 
@@ -46,16 +49,6 @@ def need(*programs):
 
 def pinned(cpu, command):
     return ["taskset", "-c", str(cpu)] + command
-
-
-def free_port():
-    """A port that nobody has, below those that the kernel gives to connections by itself: one of these might be given away
-    before somebody listens on it."""
-    while True:
-        port = random.randrange(10_000, 32_768)
-        with socket.socket() as listener, contextlib.suppress(OSError):
-            listener.bind(("127.0.0.1", port))
-            return port
 
 
 def wait_for(port, seconds=5):

@@ -1,9 +1,7 @@
 """Real servers for the tests: nginx, plain and with TLS, on ports of its own, and squall's target."""
 
-import contextlib
 import json
 import os
-import random
 import re
 import signal
 import socket
@@ -14,17 +12,9 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+from ports import free_port
+
 SQUALL = os.environ.get("SQUALL", str(Path(__file__).resolve().parent.parent / "target/release/squall"))
-
-
-def free_port():
-    """A port that nobody has, below those that the kernel gives to connections by itself: one of these might be given away
-    before somebody listens on it."""
-    while True:
-        port = random.randrange(10_000, 32_768)
-        with socket.socket() as listener, contextlib.suppress(OSError):
-            listener.bind(("127.0.0.1", port))
-            return port
 
 
 def wait_for(port):

@@ -96,7 +96,7 @@ pub(super) fn unescaped_html(html: &str) -> Option<String> {
 /// A text without the escapes of Java's source; `None` where one is not whole.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let mut out = String::new();
-    let mut rest = text.chars();
+    let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         if c != '\\' {
             out.push(c);
@@ -113,19 +113,21 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
                 let number = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4);
                 out.push(char::from_u32(number?)?);
             }
-            digit @ '0'..='7' => return unescaped_octal(&out, digit, rest.as_str()),
+            first @ '0'..='7' => {
+                // An octal number up to 377.
+                let most = if first <= '3' { 3 } else { 2 };
+                let mut digits = String::from(first);
+                while digits.len() < most
+                    && let Some(digit) = rest.next_if(|c| matches!(c, '0'..='7'))
+                {
+                    digits.push(digit);
+                }
+                out.push(char::from_u32(u32::from_str_radix(&digits, 8).ok()?)?);
+            }
             other => out.push(other),
         }
     }
     Some(out)
-}
-
-/// The same from an octal number on: up to three digits, up to 377.
-fn unescaped_octal(before: &str, first: char, rest: &str) -> Option<String> {
-    let most = if first <= '3' { 2 } else { 1 };
-    let more = rest.chars().take(most).take_while(|c| matches!(c, '0'..='7')).count();
-    let number = u32::from_str_radix(&format!("{first}{}", &rest[..more]), 8).ok()?;
-    Some(format!("{before}{}{}", char::from_u32(number)?, unescaped(&rest[more..])?))
 }
 
 #[cfg(test)]
@@ -136,6 +138,9 @@ mod tests {
     fn texts_lose_their_escapes() {
         assert_eq!(unescaped(r"a\u0041\tb\\\101x").as_deref(), Some("aA\tb\\Ax"));
         assert_eq!((unescaped(r"\u00"), unescaped("\\")), (None, None));
+        assert_eq!(unescaped(r"\1014\477\8\0").as_deref(), Some("A4'78\0"));
+        let many = unescaped(&r"\101".repeat(1_000_000)).expect("all are whole");
+        assert_eq!((many.len(), many.trim_matches('A')), (1_000_000, ""));
         assert_eq!(unescaped_html("&lt;&#65;&#x42;&amp;&").as_deref(), Some("<AB&&"));
         assert_eq!(unescaped_html("&eacute;"), None);
         assert_eq!(quoted_for_oro("a.b$"), r"a\.b\$");
