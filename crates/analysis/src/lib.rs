@@ -41,5 +41,5 @@ pub use series::{
 pub use steady::{Shape, Steady, Unsteady, Warmup, steady, whole_seconds};
 pub use threshold::{Statistic, SyntaxError, Threshold, ThresholdResult};
 pub use throughput_gap::{GapCause, ThroughputGap};
-pub use totals::Totals;
+pub use totals::{Summary, Totals};
 pub use validity::{Effect, Facts, Reason, Validity, assess, samples_needed, worst};

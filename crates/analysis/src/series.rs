@@ -51,6 +51,16 @@ impl Extent {
         self.slices[at] = self.slices[at].saturating_add(1);
     }
 
+    /// Of what [`Extent::parts`] returned.
+    pub fn of_parts(resolution: u32, slices: Vec<u32>) -> Extent {
+        Extent { resolution: resolution.max(1), slices }
+    }
+
+    /// Seconds per row, and slices by row.
+    pub fn parts(&self) -> (u32, &[u32]) {
+        (self.resolution, &self.slices)
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.slices.len()

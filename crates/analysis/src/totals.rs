@@ -1,5 +1,6 @@
 //! Everything recorded in a run: the slices of all workers and seconds, merged.
 
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,8 @@ use squall_metrics::{
     CheckCounts, Counters, MetricId, MetricKey, MetricStats, Metrics, NameId, Names, RequestStats,
     RowKey, RowKind, Selector, SelfMetrics, Slice, SliceSet, TimeAccount,
 };
+
+pub use summary::Summary;
 
 /// Seconds of which the users are known by second. A slice that comes later than that counts in everything
 /// but the most users active at once.

@@ -25,18 +25,23 @@ pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Takes a number. Most are below 128, and one byte.
-#[inline]
+/// Takes a number. Most are below 128, and one byte; nearly all others, two.
+#[inline(always)]
 pub(crate) fn get(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
     match *bytes {
         [byte, rest @ ..] if *byte < 0x80 => {
             *bytes = rest;
             Ok(u64::from(*byte))
         }
+        [low, high, rest @ ..] if *high < 0x80 => {
+            *bytes = rest;
+            Ok(u64::from(low & 0x7f) | u64::from(*high) << 7)
+        }
         _ => get_long(bytes),
     }
 }
 
+#[cold]
 fn get_long(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {

@@ -223,50 +223,52 @@ impl RequestStats {
         self.phases.iter().for_each(|phase| phase.encode(out));
     }
 
-    /// Reads what was counted, and none of the times.
-    pub(crate) fn decode_counts(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
-        let mut row = RequestStats {
-            count: codec::get(bytes)?,
-            errors: codec::get(bytes)?,
-            cut_off: codec::get(bytes)?,
-            bytes_in: codec::get(bytes)?,
-            bytes_out: codec::get(bytes)?,
-            ..RequestStats::default()
-        };
+    /// Reads what was counted, and none of the times, into one that is empty.
+    pub(crate) fn decode_counts(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for number in [
+            &mut self.count,
+            &mut self.errors,
+            &mut self.cut_off,
+            &mut self.bytes_in,
+            &mut self.bytes_out,
+        ] {
+            *number = codec::get(bytes)?;
+        }
         for _ in 0..codec::get(bytes)? {
             let kind = ErrorKind::from_number(codec::get(bytes)?);
             let count = codec::get(bytes)?;
             // Of kinds that only later versions know there is nothing to say but that they are errors.
             if let Some(kind) = kind {
-                add(&mut row.error_kinds, kind, count);
+                add(&mut self.error_kinds, kind, count);
             }
         }
         for _ in 0..codec::get(bytes)? {
             let status = u16::try_from(codec::get(bytes)?);
             let status = status.map_err(|_| DecodeError("a status is out of range"))?;
-            add(&mut row.status, status, codec::get(bytes)?);
+            add(&mut self.status, status, codec::get(bytes)?);
         }
-        Ok(row)
+        Ok(())
     }
 
-    /// Reads what was counted and the latencies, and no other times.
-    pub(crate) fn decode_latencies(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
-        let mut row = RequestStats::decode_counts(bytes)?;
-        row.latency = Histogram::decode(bytes)?;
-        row.corrected_latency = Histogram::decode(bytes)?;
-        Ok(row)
+    /// Reads what was counted and the latencies, and no other times, into one that is empty.
+    pub(crate) fn decode_latencies(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        self.decode_counts(bytes)?;
+        self.latency.read(bytes)?;
+        self.corrected_latency.read(bytes)?;
+        Ok(())
     }
 
-    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<RequestStats, DecodeError> {
-        let mut row = RequestStats::decode_latencies(bytes)?;
-        row.waited = Histogram::decode(bytes)?;
-        row.corrected_waited = Histogram::decode(bytes)?;
+    /// Reads all into one that is empty: where it lies, as it is large.
+    pub(crate) fn decode(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        self.decode_latencies(bytes)?;
+        self.waited.read(bytes)?;
+        self.corrected_waited.read(bytes)?;
         // An earlier version may know fewer.
         let phases = usize::try_from(codec::get(bytes)?).unwrap_or(usize::MAX);
-        for phase in row.phases.iter_mut().take(phases) {
-            *phase = Histogram::decode(bytes)?;
+        for phase in self.phases.iter_mut().take(phases) {
+            phase.read(bytes)?;
         }
-        Ok(row)
+        Ok(())
     }
 }
 

@@ -133,6 +133,26 @@ impl Slice {
         &mut self.metrics[index]
     }
 
+    /// Adds what was recorded of a row of a kind elsewhere.
+    pub fn merge_row(&mut self, name: NameId, kind: RowKind, stats: &RequestStats) {
+        let rows = if kind.is_request() { &mut self.requests } else { &mut self.spans };
+        if !stats.is_empty() {
+            rows.row(name).merge(stats);
+        }
+    }
+
+    /// Adds what a check came to elsewhere.
+    pub fn merge_check(&mut self, check: NameId, counts: &CheckCounts) {
+        if counts.count() > 0 {
+            self.checks.of(check).merge(counts);
+        }
+    }
+
+    /// Adds what a metric recorded elsewhere.
+    pub fn merge_metric(&mut self, metric: MetricId, stats: &MetricStats) {
+        self.metric(metric).merge(stats);
+    }
+
     /// What the metrics of the plan recorded in this second.
     pub fn metrics(&self) -> impl Iterator<Item = (MetricId, &MetricStats)> {
         let numbered = self.metrics.iter().enumerate();

@@ -52,6 +52,7 @@ fn make(base: &Path, seconds: u32, names: u32) -> io::Result<PathBuf> {
         Run { meta, elapsed_s, finished: true, totals, host, generator, ..Run::default() };
     run.evaluate(&mut Recording::open(&folder.path().join("slices.bin"))?)?;
     folder.write_result(&document(&run))?;
+    folder.write_totals(&run.totals)?;
     Ok(folder.path().to_owned())
 }
 

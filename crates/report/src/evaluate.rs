@@ -43,28 +43,52 @@ impl Run {
         }
     }
 
-    /// Evaluates it from everything recorded alone, its totals too. The counts are read before all else: of which
-    /// rows there are series, and how fine these are, depends on them.
+    /// Evaluates it from everything recorded alone, its totals too where they are not known. The counts are then read
+    /// before all else: of which rows there are series, and how fine these are, depends on them.
     ///
     /// # Errors
     /// The recording cannot be read.
-    pub(crate) fn read(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let series = counts(recording)?.series();
-        let totals = Some(Totals::new());
-        let also = Also::begin(&series, Aside { rows: None, totals })?;
-        self.evaluate_with(recording, series, also)
+    pub(crate) fn read(
+        &mut self,
+        recording: &mut Recording,
+        totals: Option<Totals>,
+    ) -> io::Result<()> {
+        match totals {
+            Some(totals) => {
+                self.hold(totals);
+                self.evaluate(recording)
+            }
+            None => {
+                let series = counts(recording)?.series();
+                let aside = Aside { rows: None, totals: Some(Totals::new()) };
+                let also = Also::begin(&series, aside)?;
+                self.evaluate_with(recording, series, also)
+            }
+        }
     }
 
     /// The same with the curves that a page draws.
     ///
     /// # Errors
     /// As of [`Run::read`].
-    pub(crate) fn read_to_draw(&mut self, recording: &mut Recording) -> io::Result<()> {
-        let counted = counts(recording)?;
-        let series = counted.series();
-        let rows = Some(self.row_curves(&counted, &series));
-        let also = Also::begin(&series, Aside { rows, totals: Some(Totals::new()) })?;
-        self.evaluate_with(recording, series, also)
+    pub(crate) fn read_to_draw(
+        &mut self,
+        recording: &mut Recording,
+        totals: Option<Totals>,
+    ) -> io::Result<()> {
+        match totals {
+            Some(totals) => {
+                self.hold(totals);
+                self.evaluate_to_draw(recording)
+            }
+            None => {
+                let counted = counts(recording)?;
+                let series = counted.series();
+                let rows = Some(self.row_curves(&counted, &series));
+                let also = Also::begin(&series, Aside { rows, totals: Some(Totals::new()) })?;
+                self.evaluate_with(recording, series, also)
+            }
+        }
     }
 
     /// What computes the curves of the rows of a run with these totals and this series.

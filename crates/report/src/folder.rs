@@ -2,13 +2,14 @@
 //! it.
 //!
 //! `plan.yaml`, `run.json` (at the start and at the end), `slices.bin` (everything recorded, one
-//! record per worker and second), `log.jsonl`, `host.jsonl` (samples of the host), `report.html` (at the end).
+//! record per worker and second), `log.jsonl`, `host.jsonl` (samples of the host), `totals.bin` (what it all came to) and
+//! `report.html` (both at the end).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use squall_analysis::Abort;
+use squall_analysis::{Abort, Totals};
 use squall_base::escape_json;
 use squall_metrics::{HostMetrics, HostSample, Slice};
 
@@ -17,6 +18,7 @@ use crate::html::{Details, html};
 use crate::json::{document, write_json};
 use crate::recording::Recording;
 use crate::run::{FeedReport, Generator, Meta, Run};
+use crate::totals_file;
 
 /// The folder of a run in progress.
 #[derive(Debug)]
@@ -99,6 +101,14 @@ impl RunFolder {
     /// It cannot be written.
     pub fn write_result(&self, run: &RunDocument) -> io::Result<()> {
         replace_file(&self.path.join("run.json"), |file| write_json(run, file))
+    }
+
+    /// Writes what the run came to in all, so that it is read sooner than `slices.bin`.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_totals(&self, totals: &Totals) -> io::Result<()> {
+        totals_file::write(&self.path, totals, self.recording.length())
     }
 
     /// Writes `report.html`, of the run with its result, and of what is on disk.
@@ -212,7 +222,7 @@ pub fn load_folder_to_draw(folder: &Path) -> Result<(Run, Recording), LoadError>
 
 fn read_folder(
     folder: &Path,
-    read: impl FnOnce(&mut Run, &mut Recording) -> io::Result<()>,
+    read: impl FnOnce(&mut Run, &mut Recording, Option<Totals>) -> io::Result<()>,
 ) -> Result<(Run, Recording), LoadError> {
     let wrong = |name: &str, reason: &dyn std::fmt::Display| {
         LoadError(format!("{}: {reason}", folder.join(name).display()))
@@ -254,7 +264,8 @@ fn read_folder(
     // A generator that was killed at once may not have written it.
     let samples = fs::read_to_string(folder.join("host.jsonl")).unwrap_or_default();
     run.host = host_metrics(&samples);
-    read(&mut run, &mut recording).map_err(broken)?;
+    let totals = totals_file::read(folder, recording.length());
+    read(&mut run, &mut recording, totals).map_err(broken)?;
     run.warn();
     let losses: Vec<String> = run.feeds.iter().filter_map(FeedReport::loss).collect();
     run.warnings.extend(losses);
@@ -279,7 +290,6 @@ fn host_metrics(lines: &str) -> HostMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use squall_analysis::Totals;
     use squall_metrics::{NameId, RowKey, RowKind, Sample};
 
     fn slice(second: u32) -> Slice {

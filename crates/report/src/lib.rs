@@ -28,6 +28,7 @@ mod samples;
 mod schema;
 mod series;
 mod text;
+mod totals_file;
 
 pub use compare::{
     ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Differing, GateRow, Pair,

@@ -114,6 +114,11 @@ impl Recording {
         self.file.write_all(&self.record)
     }
 
+    /// How long it is, in bytes.
+    pub(crate) fn length(&self) -> u64 {
+        self.end
+    }
+
     /// Why the first slice that could not be written could not; `None`: all were.
     pub fn error(&self) -> Option<&io::Error> {
         self.error.as_ref()

@@ -85,6 +85,14 @@ fn a_result_is_the_same_wherever_it_is_recorded() {
     folder.write_result(&document(&with_folder)).expect("writable");
     let (again, _) = load_folder(folder.path()).expect("a run");
     assert_eq!(document(&again), document(&with_folder));
+    folder.write_totals(&with_folder.totals).expect("writable");
+    let mut known = document(&load_folder(folder.path()).expect("a run").0);
+    let warned = std::mem::take(&mut known.warnings);
+    assert!(
+        warned[0].contains("left out"),
+        "only the totals of the run itself saw slices twice: {warned:?}"
+    );
+    assert!(known == document(&again), "totals that were kept are those that are added up");
     let alone = load(&folder.path().join("run.json")).expect("a result");
     assert_eq!(alone, document(&again), "a number is what it was when it is read from a text");
     assert_eq!((alone.requests.len(), alone.series.len()), (1, again.series.rows().len()));

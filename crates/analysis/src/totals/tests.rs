@@ -1,7 +1,7 @@
 //! Tests of totals.
 
 use super::*;
-use squall_metrics::{Sample, Verdict};
+use squall_metrics::{MetricKind, Sample, Verdict};
 
 fn request(name: &str) -> RowKey {
     RowKey::new(RowKind::Request, "s", name)
@@ -186,4 +186,63 @@ fn a_long_run_takes_no_more_memory_than_a_short_one() {
     assert_eq!(rows.iter().map(|row| row.requests).sum::<u64>(), 10_000);
     assert!(rows.iter().all(|row| row.users == 3 && row.second % row.seconds == 0));
     assert!(rows.iter().map(|row| row.seconds).sum::<u32>() >= 10_000);
+}
+
+/// Two workers that number differently, something of each kind, and a slice that comes twice: what is kept of all that
+/// says the same, also about the series that is then computed from the slices.
+#[test]
+fn a_summary_says_what_the_totals_say() {
+    let slice = |worker: u32, second: u32| {
+        let mut slice = Slice::new(worker, second);
+        let (a, b, group, check) =
+            (NameId(worker), NameId(1 - worker), NameId(2), NameId(3 + worker));
+        let metric = MetricId(worker);
+        if second == 0 {
+            slice.announce(a, request("a"));
+            slice.announce(b, request("b"));
+            slice.announce(group, RowKey::new(RowKind::Iteration, "s", "s"));
+            slice.announce(check, RowKey::new(RowKind::Check, "s", "ok"));
+            let key = MetricKey::new(MetricKind::Counter, "s", "sold", Vec::new());
+            slice.announce_metric(metric, &key);
+        }
+        slice.record(a, &Sample::ok(u64::from(second + 1) * 10));
+        slice.record(b, &Sample { status: 500, ..Sample::ok(7) });
+        slice.record_span(group, 9_000, second == 3);
+        slice.record_cut_off_span(group, 1_000);
+        slice.record_check(check, Verdict::Warned);
+        slice.record_metric(metric, MetricKind::Counter, 2.0, 5).expect("a count");
+        slice.counters.users_active = u64::from(10 - second.min(9));
+        slice.counters.redirects = 3;
+        slice.time_account.covered_ns = 1_000_000_000;
+        slice.time_account.users = 4;
+        slice.self_metrics.cpu_ns = 7;
+        slice
+    };
+    let slices = || (0..1_300).flat_map(|second| [slice(1, second), slice(0, second)]);
+    let mut totals = Totals::new();
+    slices().for_each(|slice| {
+        totals.add(&slice);
+    });
+    assert!(!totals.add(&slice(1, 7)));
+
+    let summary = totals.summary().expect("all names are known");
+    let again = Totals::from(&summary);
+    assert_eq!(again.summary(), Some(summary));
+    assert_eq!(again.rows().collect::<Vec<_>>(), totals.rows().collect::<Vec<_>>());
+    assert_eq!(again.checks().collect::<Vec<_>>(), totals.checks().collect::<Vec<_>>());
+    assert_eq!(again.metrics().collect::<Vec<_>>(), totals.metrics().collect::<Vec<_>>());
+    assert_eq!((again.counters(), again.counters().users_active), (totals.counters(), 20));
+    assert_eq!(again.self_metrics(), totals.self_metrics());
+    assert_eq!(again.time_account(2_000.0), totals.time_account(2_000.0));
+    let numbers = |own: &Totals| (own.seconds(), own.workers(), own.refused(), own.nameless());
+    assert_eq!((numbers(&again), numbers(&totals)), ((1_300, 2, 1, 0), (1_300, 2, 1, 0)));
+
+    let [one, other] = [&again, &totals].map(|totals| {
+        let mut series = totals.series();
+        slices().for_each(|slice| series.add(&slice));
+        series.finish()
+    });
+    assert_eq!(one.rows(), other.rows());
+    assert_eq!((one.rows().len(), one.requests()), (650, other.requests()));
+    assert_eq!((one.scenarios(), one.checks()), (other.scenarios(), other.checks()));
 }

@@ -247,18 +247,28 @@ impl<const BITS: u32> Histogram<BITS> {
     /// # Errors
     /// The bytes are not of that form.
     pub fn decode(bytes: &mut &[u8]) -> Result<Self, DecodeError> {
-        let buckets = codec::get(bytes)?;
         let mut histogram = Self::new();
-        if buckets == 0 {
-            return Ok(histogram);
-        }
-        let (min, max, sum_ns) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
-        let squares = f64::from_le_bytes(codec::take(bytes)?);
-        (histogram.store, histogram.count) =
-            Store::take_packed(bytes, buckets, index_of::<BITS>(HIGHEST))?;
-        (histogram.min, histogram.max, histogram.sum_ns) = (min, max, sum_ns);
-        histogram.squares = squares;
+        histogram.read(bytes)?;
         Ok(histogram)
+    }
+
+    /// The same into an empty one, which is not touched where nothing was counted: of most rows that is so of most
+    /// histograms.
+    #[inline]
+    pub(crate) fn read(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        match codec::get(bytes)? {
+            0 => Ok(()),
+            buckets => self.read_buckets(buckets, bytes),
+        }
+    }
+
+    fn read_buckets(&mut self, buckets: u64, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+        for number in [&mut self.min, &mut self.max, &mut self.sum_ns] {
+            *number = codec::get(bytes)?;
+        }
+        self.squares = f64::from_le_bytes(codec::take(bytes)?);
+        (self.store, self.count) = Store::take_packed(bytes, buckets, index_of::<BITS>(HIGHEST))?;
+        Ok(())
     }
 }
 
@@ -386,7 +396,10 @@ mod tests {
         #[test]
         fn merging_what_is_packed_is_as_recording_all(
             a in prop::collection::vec(0..3_000u64, 0..700),
-            b in prop::collection::vec((0..HIGHEST, prop_oneof![1u64..3, 65_000u64..70_000]), 0..50),
+            b in prop::collection::vec(
+                (prop_oneof![0..3_000u64, 0..HIGHEST], prop_oneof![8 => 1u64..3, 1 => 65_000u64..70_000]),
+                0..100,
+            ),
         ) {
             let (mut own, mut other, mut all) = (of(&a), Histogram::new(), of(&a));
             for (value, count) in b {

@@ -7,6 +7,8 @@ use crate::codec::{self, DecodeError};
 const MAX_LISTED: usize = 512;
 /// Most bytes that lie where the store itself does, which takes no more memory for them.
 const MAX_INLINE: usize = 30;
+/// Most buckets that are merged into a list at a time.
+const TOGETHER: usize = 32;
 const PAGE: usize = 64;
 const NO_PAGE: u16 = u16::MAX;
 
@@ -93,15 +95,22 @@ impl Store {
     }
 
     fn merge_packed(&mut self, bytes: &[u8]) {
-        // A few that are put into a long list one by one leave most of it where it is.
-        if let Store::Few(list) = self
-            && bytes.len() * 8 > list.len()
-            && let Some(both) = merged(list, bytes)
-        {
-            *list = both;
-            return;
+        let mut rest = unpack(bytes);
+        loop {
+            let (mut some, mut taken) = ([(0, 0); TOGETHER], 0);
+            for (own, bucket) in some.iter_mut().zip(&mut rest) {
+                *own = bucket;
+                taken += 1;
+            }
+            let some = &some[..taken];
+            let merged = if let Store::Few(list) = self { merge_sorted(list, some) } else { false };
+            if !merged {
+                some.iter().for_each(|(index, count)| self.add(*index, *count));
+            }
+            if taken < TOGETHER {
+                return;
+            }
         }
-        unpack(bytes).for_each(|(index, count)| self.add(index, count));
     }
 
     fn add_to_few(&mut self, index: usize, count: u64) {
@@ -220,29 +229,49 @@ fn unpack(mut bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
 }
 
 /// Takes a bucket that [`Store::pack`] wrote: its distance from the one before, and its count.
-#[inline]
+#[inline(always)]
 fn take_bucket(bytes: &mut &[u8]) -> Result<(u64, u64), DecodeError> {
     let head = codec::get(bytes)?;
     let count = if head & 1 == 0 { 1 } else { codec::get(bytes)? };
     Ok((head >> 1, count))
 }
 
-/// A list with what is packed; `None`: it is too much for a list.
-fn merged(list: &[(u16, u16)], packed: &[u8]) -> Option<Vec<(u16, u16)>> {
-    let mut both = Vec::with_capacity(list.len() + packed.len() / 2);
-    let mut rest = list;
-    for (index, count) in unpack(packed) {
-        let (index, mut count) = (index as u16, u16::try_from(count).ok()?);
-        let (before, others) = rest.split_at(rest.iter().take_while(|own| own.0 < index).count());
-        both.extend_from_slice(before);
-        rest = others;
-        if let Some((own, more)) = others.split_first().filter(|(own, _)| own.0 == index) {
-            (count, rest) = (count.checked_add(own.1)?, more);
+/// Adds buckets, in order of their index, to a list where that has room for them; `false`: it has not, and is as it was.
+/// What is behind a new one moves once, whatever the number of those before it.
+fn merge_sorted(list: &mut Vec<(u16, u16)>, buckets: &[(usize, u64)]) -> bool {
+    let place = |list: &[(u16, u16)], index: usize| {
+        let at = list.partition_point(|own| usize::from(own.0) < index);
+        (at, list.get(at).filter(|own| usize::from(own.0) == index).map(|own| own.1))
+    };
+    let (mut at, mut new) = (0, 0);
+    for (index, count) in buckets {
+        let (further, there) = place(&list[at..], *index);
+        at += further;
+        new += usize::from(there.is_none());
+        if count.saturating_add(u64::from(there.unwrap_or(0))) > u64::from(u16::MAX) {
+            return false;
         }
-        both.push((index, count));
     }
-    both.extend_from_slice(rest);
-    (both.len() <= MAX_LISTED).then_some(both)
+    if list.len() + new > MAX_LISTED {
+        return false;
+    }
+    let mut from = list.len();
+    list.resize(from + new, (0, 0));
+    let mut to = list.len();
+    for (index, count) in buckets.iter().rev() {
+        let (at, there) = place(&list[..from], *index);
+        match there {
+            Some(_) => list[at].1 += *count as u16,
+            None => {
+                to -= from - at;
+                list.copy_within(at..from, to);
+                from = at;
+                to -= 1;
+                list[to] = (*index as u16, *count as u16);
+            }
+        }
+    }
+    true
 }
 
 /// Counters where they were touched.

@@ -9,8 +9,8 @@ use crate::request_stats::RequestStats;
 /// and allocating them anew costs less than keeping them.
 const MAX_REUSED_ROWS: usize = 64;
 
-/// How a row is read.
-pub(super) type DecodeRow = fn(&mut &[u8]) -> Result<RequestStats, DecodeError>;
+/// How a row is read, into one that is empty.
+pub(super) type DecodeRow = fn(&mut RequestStats, &mut &[u8]) -> Result<(), DecodeError>;
 
 /// Statistics by the number of a name.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -33,12 +33,12 @@ impl Rows {
         row
     }
 
-    fn put(&mut self, name: u32, row: RequestStats) {
+    fn put(&mut self, name: u32, row: Box<RequestStats>) {
         let index = name as usize;
         if self.rows.len() <= index {
             self.rows.resize_with(index + 1, || None);
         }
-        if self.rows[index].replace(Box::new(row)).is_none() {
+        if self.rows[index].replace(row).is_none() {
             self.touched.push(name);
         }
     }
@@ -80,7 +80,8 @@ impl Rows {
         let mut rows = Rows::default();
         for _ in 0..codec::get(bytes)? {
             let id = codec::number(bytes)?;
-            let row = decode(&mut codec::get_block(bytes)?)?;
+            let mut row = Box::<RequestStats>::default();
+            decode(&mut row, &mut codec::get_block(bytes)?)?;
             if id >= MAX_NUMBERS || row.is_empty() {
                 return Err(DecodeError("the number of a name is out of range"));
             }

@@ -80,8 +80,9 @@ impl Sink for Folder {
         let result = document(run);
         self.write_result(&result)?;
         let Some(folder) = &self.folder else { return Ok(()) };
-        let wrong = |error| io::Error::other(format!("report.html: {error}"));
-        folder.write_page(run, &result).map_err(wrong)
+        let wrong = |name: &'static str| move |error| io::Error::other(format!("{name}: {error}"));
+        folder.write_totals(&run.totals).map_err(wrong("totals.bin"))?;
+        folder.write_page(run, &result).map_err(wrong("report.html"))
     }
 }
 
