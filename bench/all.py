@@ -59,6 +59,7 @@ SCRIPTS = {
     "jmeter": ("25 3", 12),
     "jmeter_large": ("3", 5),
     "jmeter_groups": ("", 10),
+    "extractors": ("8 3", 15),
     "soak": ("", 40),
 }
 
