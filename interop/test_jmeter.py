@@ -1,4 +1,4 @@
-"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py`) against a server that notes what it is sent. What
+"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py`, `jmeter/judged.py`) against a server that notes what it is sent. What
 it saw of both, in order where there is one thread, and the samples by label and success have to be the same.
 
 `JMETER` is JMeter's launcher; without one, or a `jmeter` in the path, the tests are skipped. `ONLY` leaves plans out whose rule
@@ -14,11 +14,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jmeter"))
 
 from peers import SQUALL
+from judged import JUDGED
 from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, transaction
 
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
@@ -50,11 +52,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         status = int(path.rsplit("/", 1)[1]) if path.startswith(("/status/", "/redirect/")) else 200
         text = {"/json": JSON, "/empty": "", "/page": PAGE, "/xml": XML}.get(path, BODY).encode()
+        if path == "/echo":
+            text = body.encode()
+        if path.startswith("/slow/"):
+            # Some milliseconds, and then it may lead on: `/slow/200/to/slow/400`.
+            time.sleep(int(path.split("/")[2]) / 1000)
+            status = 302 if "/to/" in path else 200
         if self.headers.get("If-None-Match"):
             status, text = 304, b""
         self.send_response(status)
         if path.startswith("/redirect/"):
             self.send_header("Location", "/landed?x=1")
+        if "/to/" in path:
+            self.send_header("Location", path.split("/to")[1])
         for name, value in {
             "/page": [("Content-Type", "text/html")],
             "/xml": [("Content-Type", "application/xml")],
@@ -65,9 +75,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path == "/cookie" or path.startswith("/redirect/"):
             self.send_header("Set-Cookie", "sid=abc; Path=/")
         self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(text)
+        try:
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(text)
+        except ConnectionError:
+            # The client did not wait for it.
+            self.close_connection = True
 
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = answer
 
@@ -123,7 +137,7 @@ class SamePlans(unittest.TestCase):
 
     def test_both_do_the_same(self):
         only = os.environ.get("ONLY", "")
-        for rule, text in PLANS.items():
+        for rule, text in (PLANS | JUDGED).items():
             if only not in rule:
                 continue
             with self.subTest(rule), tempfile.TemporaryDirectory() as folder:

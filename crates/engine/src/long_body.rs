@@ -7,7 +7,7 @@ use std::time::Duration;
 use squall_extract::{Body, Documents, ExtractError, Extractor, Found, LONG_BODY, Limits, Which};
 
 use crate::post::which;
-use crate::program::{FromOp, PostOp};
+use crate::program::{ExtractOp, FromOp, PostOp};
 use crate::user::Core;
 
 /// A search that usually takes longer goes to a thread; to hand it over takes some 0.1 ms.
@@ -30,7 +30,9 @@ struct Search {
 pub(crate) fn is_long(post: &[PostOp], besides: Duration, body_bytes: usize) -> bool {
     let estimates = post.iter().filter_map(|op| match op {
         PostOp::Extract(extract) => match &extract.from {
-            FromOp::Body(extractor) => Some(extractor.cost_estimate(body_bytes)),
+            FromOp::Body(extractor) if extract.of.is_none() => {
+                Some(extractor.cost_estimate(body_bytes))
+            }
             _ => None,
         },
         PostOp::Check(_) => None,
@@ -66,7 +68,8 @@ pub(crate) async fn search<T: Send + 'static>(
 }
 
 fn search_of(op: &PostOp, user: &Core) -> Option<Search> {
-    let PostOp::Extract(extract) = op else { return None };
+    // What is searched in the place of the body may be what another extract finds.
+    let PostOp::Extract(extract @ ExtractOp { of: None, .. }) = op else { return None };
     let FromOp::Body(extractor) = &extract.from else { return None };
     let (extractor, which) = (extractor.clone(), which(extract.which));
     Some(Search { extractor, which, chance: user.chance() })
@@ -79,7 +82,6 @@ mod tests {
     use squall_plan::model::Match;
 
     use super::*;
-    use crate::program::ExtractOp;
     use crate::roster::Seat;
     use crate::user::User;
 
@@ -92,6 +94,7 @@ mod tests {
             from: FromOp::Body(Arc::new(extractor)),
             which: Match::First,
             default: None,
+            of: None,
             redirects: false,
             resources: false,
         })

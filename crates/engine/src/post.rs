@@ -4,10 +4,13 @@
 //! What makes the request an error is decided in another order: its status first (the caller's), then
 //! checks, then extracts. A login that was refused is "status 401", not "no token found".
 
+use std::cell::OnceCell;
+
 use squall_extract::{Documents, ExtractError, Found, Item, Limits};
 use squall_metrics::ErrorKind;
 use squall_plan::expr::{EvalError, Slot};
 use squall_plan::model::Match;
+use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
 use crate::long_body::FoundAhead;
@@ -83,8 +86,8 @@ pub(crate) fn process(
                 }
             }
             PostOp::Check(check) => {
-                let scope = UserScope::of_reply(program, user, reply);
-                judge(check, &scope, &mut not_extracted, result, &mut observe);
+                let passed = test(program, user, reply, check);
+                judge(check, passed, &mut not_extracted, result, &mut observe);
             }
         }
     }
@@ -115,8 +118,8 @@ pub(crate) fn on_the_way<'p>(
                 }
             }
             PostOp::Check(check) => {
-                let scope = UserScope::of_reply(program, user, reply);
-                judge(check, &scope, &mut NotExtracted(None), result, &mut observe);
+                let passed = test(program, user, reply, check);
+                judge(check, passed, &mut NotExtracted(None), result, &mut observe);
             }
         }
     }
@@ -140,15 +143,52 @@ fn looks_at_redirects(op: &PostOp) -> bool {
     }
 }
 
-/// Evaluates a check, and adds to what the assertions came to.
+/// Evaluates a check.
+fn test(
+    program: &Program,
+    user: &Core,
+    reply: &Reply<'_, '_>,
+    check: &CheckOp,
+) -> Result<bool, EvalError> {
+    let Some(of) = &check.of else {
+        return check.formula.test(&UserScope::of_reply(program, user, reply));
+    };
+    in_place(program, user, reply, of, |reply| {
+        check.formula.test(&UserScope::of_reply(program, user, reply))
+    })?
+}
+
+/// Shows a reply with a text in the place of its body.
+fn in_place<T>(
+    program: &Program,
+    user: &Core,
+    reply: &Reply<'_, '_>,
+    of: &BoundTemplate,
+    look: impl FnOnce(&Reply<'_, '_>) -> T,
+) -> Result<T, EvalError> {
+    let mut text = Vec::new();
+    of.render(&UserScope::of_reply(program, user, reply), &mut text)?;
+    let documents = Documents::new(&text, Limits::default());
+    Ok(look(&Reply {
+        code: reply.code,
+        body_bytes: text.len() as u64,
+        duration_ms: reply.duration_ms,
+        captured: reply.captured,
+        response: reply.response,
+        documents: &documents,
+        sent: reply.sent,
+        head: OnceCell::new(),
+    }))
+}
+
+/// Adds a check to what the assertions came to.
 fn judge(
     check: &CheckOp,
-    scope: &UserScope<'_, '_>,
+    passed: Result<bool, EvalError>,
     not_extracted: &mut NotExtracted<'_>,
     result: &mut AssertionResult,
     observe: &mut impl FnMut(Observation<'_>),
 ) {
-    let passed = check.formula.test(scope);
     let seen = passed.as_ref().map(|passed| *passed).map_err(ToString::to_string);
     observe(Observation::Checked(check, seen));
     match passed {
@@ -203,7 +243,13 @@ fn take(
     extract: &ExtractOp,
     (ahead, before): (Option<Result<Found<'static>, ExtractError>>, Option<Value>),
 ) -> Result<(Value, bool), String> {
-    let reason = match seek(user, reply, extract, ahead) {
+    let found = match &extract.of {
+        None => seek(user, reply, extract, ahead).map_err(|error| error.to_string()),
+        Some(of) => in_place(program, user, reply, of, |reply| seek(user, reply, extract, None))
+            .map_err(|error| error.to_string())
+            .and_then(|found| found.map_err(|error| error.to_string())),
+    };
+    let reason = match found {
         Ok(Some(value)) => return Ok((value, false)),
         Ok(None) => None,
         Err(error) => Some(error),
@@ -211,7 +257,7 @@ fn take(
     if let Some(before) = before {
         return Ok((before, false));
     }
-    let reason = || reason.map_or("nothing matched".to_owned(), |error| error.to_string());
+    let reason = || reason.unwrap_or_else(|| "nothing matched".to_owned());
     Ok((default(program, user, extract, reason)?, true))
 }
 

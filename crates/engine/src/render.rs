@@ -102,26 +102,40 @@ pub(crate) fn append_query(
     scope: &dyn Scope,
     path: &mut Vec<u8>,
 ) -> Result<(), EvalError> {
-    let mut separator = if path.contains(&b'?') { b'&' } else { b'?' };
-    for (name, value) in &op.query {
-        path.push(separator);
-        separator = b'&';
-        append_pair(name, value, scope, path)?;
+    let separator = if path.contains(&b'?') { b'&' } else { b'?' };
+    append_pairs(&op.query, Some(separator), scope, path)
+}
+
+/// Appends pairs with `&` between them, and something before the first. One without a name is left out.
+fn append_pairs(
+    pairs: &[(BoundTemplate, BoundTemplate)],
+    first: Option<u8>,
+    scope: &dyn Scope,
+    out: &mut Vec<u8>,
+) -> Result<(), EvalError> {
+    let (mut separator, mut text) = (first, Vec::new());
+    for (name, value) in pairs {
+        text.clear();
+        name.render(scope, &mut text)?;
+        if text.is_empty() {
+            continue;
+        }
+        out.extend(separator);
+        separator = Some(b'&');
+        append_pair(&text, value, scope, out)?;
     }
     Ok(())
 }
 
 fn append_pair(
-    name: &BoundTemplate,
+    name: &[u8],
     value: &BoundTemplate,
     scope: &dyn Scope,
     out: &mut Vec<u8>,
 ) -> Result<(), EvalError> {
-    let mut text = Vec::new();
-    name.render(scope, &mut text)?;
-    form::encode(&text, out);
+    form::encode(name, out);
     out.push(b'=');
-    text.clear();
+    let mut text = Vec::new();
     value.render(scope, &mut text)?;
     form::encode(&text, out);
     Ok(())
@@ -351,14 +365,7 @@ pub(crate) fn render_body(
         BodyOp::None | BodyOp::File(_) | BodyOp::Replaced(..) | BodyOp::Multipart(_) => {}
         BodyOp::Text(text) => text.render(scope, out)?,
         BodyOp::Json(json) => json.write(scope, out)?,
-        BodyOp::Form(pairs) => {
-            for (index, (name, value)) in pairs.iter().enumerate() {
-                if index > 0 {
-                    out.push(b'&');
-                }
-                append_pair(name, value, scope, out)?;
-            }
-        }
+        BodyOp::Form(pairs) => append_pairs(pairs, None, scope, out)?,
     }
     Ok(())
 }

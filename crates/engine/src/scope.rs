@@ -11,6 +11,7 @@ use squall_plan::value::{Value, ValueRef};
 use squall_wire::Response;
 
 use crate::parts::data::Row;
+use crate::parts::sent::Sent;
 use crate::program::{Function, Intrinsic, Place, Program};
 use crate::shared_values::Values;
 use crate::user::{Core, UserFeed};
@@ -97,6 +98,8 @@ pub(crate) struct Reply<'a, 'b> {
     pub response: Option<&'a Response<'b>>,
     /// The kept part of the body, or standard output: decoded and parsed once for all who look into it.
     pub documents: &'a Documents<'b>,
+    /// The request that it answers, where something looks at that.
+    pub sent: Option<&'a Sent>,
     /// What [`Reply::head`] has made.
     pub head: OnceCell<String>,
 }
@@ -133,6 +136,12 @@ impl<'b> Reply<'_, 'b> {
             Intrinsic::Head => ValueRef::Text(self.head()),
             Intrinsic::HeadBytes => ValueRef::Int(self.head_bytes().len() as i64),
             Intrinsic::Reason => ValueRef::Text(self.reason()),
+            Intrinsic::RawBody => ValueRef::Bytes(self.documents.bytes()),
+            Intrinsic::SentMethod => ValueRef::Text(self.sent.map_or("", |sent| &sent.method)),
+            Intrinsic::SentUrl => ValueRef::Text(self.sent.map_or("", |sent| &sent.url)),
+            Intrinsic::SentHeaders => ValueRef::Text(self.sent.map_or("", |sent| &sent.headers)),
+            Intrinsic::SentCookies => ValueRef::Text(self.sent.map_or("", |sent| &sent.cookies)),
+            Intrinsic::SentBody => ValueRef::Bytes(self.sent.map_or(&[], |sent| &sent.body)),
             Intrinsic::User
             | Intrinsic::Iteration
             | Intrinsic::Scenario
@@ -191,6 +200,11 @@ impl Scope for UserScope<'_, '_> {
                     Found::One(item) => crate::post::item_value(&item),
                     _ => Value::Null,
                 }
+            }
+            Function::IsJson => Value::Bool(reply.documents.is_json()),
+            Function::IsXml => {
+                let is_xml = reply.documents.is_well_formed();
+                Value::Bool(is_xml.map_err(|error| EvalError::new(error.to_string()))?)
             }
             Function::JsonBody => {
                 let json =

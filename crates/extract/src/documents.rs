@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::fuel::Fuel;
 use crate::json::{self, Document};
 use crate::markup::{self, Dialect, Tree};
-use crate::{Body, ExtractError, Limits};
+use crate::{Body, ExtractError, Limits, well_formed};
 
 /// A response body, parsed at most once per kind however many extractors look at it.
 ///
@@ -54,6 +54,28 @@ impl<'b> Documents<'b> {
             Source::Text(text) => text,
             Source::Body(body) => body.text(),
         }
+    }
+
+    /// The body as it came, in whatever encoding it is.
+    pub fn bytes(&self) -> &'b [u8] {
+        match self.source {
+            Source::Text(text) => text,
+            Source::Body(body) => body.bytes(),
+        }
+    }
+
+    /// Whether the body is JSON, and not too long or too deep to look at.
+    pub fn is_json(&self) -> bool {
+        self.json_document().is_ok()
+    }
+
+    /// Whether the body is a well-formed XML document, whatever its media type says. What a document type declares is
+    /// not looked at.
+    ///
+    /// # Errors
+    /// It is too long to look at.
+    pub fn is_well_formed(&self) -> Result<bool, ExtractError> {
+        self.bounded_text().map(|text| well_formed::flaw(text).is_none())
     }
 
     /// The bounds of what extractors look at and keep.

@@ -22,6 +22,7 @@ mod limits;
 mod markup;
 mod regex;
 mod resources;
+mod well_formed;
 mod xpath;
 
 use std::sync::Arc;

@@ -42,9 +42,10 @@ pub(crate) fn css(input: &[u8]) {
     }
 }
 
-/// XPath over HTML and XML.
+/// XPath over HTML and XML, and whether that is well-formed.
 pub(crate) fn xpath(input: &[u8]) {
     let Some((pattern, body)) = parts(input) else { return };
+    let _ = Documents::new(body, Limits::default()).is_well_formed();
     for content_type in ["text/html", "text/xml"] {
         find(&Spec::XPath(pattern), body, content_type);
     }

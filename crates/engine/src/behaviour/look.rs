@@ -33,6 +33,7 @@ impl Stretch<'_, '_> {
             captured: "",
             response: None,
             documents: &documents,
+            sent: None,
             head: OnceCell::new(),
         };
         let mut result = AssertionResult::default();

@@ -14,6 +14,7 @@ pub(crate) mod multipart;
 pub(crate) mod names;
 pub(crate) mod replace;
 pub(crate) mod row_selection;
+pub(crate) mod sent;
 mod set_cookie;
 pub(crate) mod trace_context;
 pub(crate) mod url;

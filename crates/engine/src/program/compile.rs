@@ -62,6 +62,7 @@ pub enum Section {
 pub(super) struct Noticed {
     pub status: bool,
     pub body: bool,
+    pub sent: bool,
 }
 
 /// State of a compilation.

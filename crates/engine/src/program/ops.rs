@@ -35,6 +35,8 @@ pub(crate) struct RequestOp {
     pub query: Vec<(BoundTemplate, BoundTemplate)>,
     pub body: BodyOp,
     pub auth: AuthOp,
+    /// Whether something looks at what was sent.
+    pub reads_sent: bool,
     /// Whether the credentials of `auth` follow a redirect to another origin.
     pub auth_follows: bool,
     /// Whether the plan's own headers already hold a Cookie line.
@@ -110,7 +112,8 @@ impl PostOp {
     /// Whether it needs the body of the reply.
     pub(super) fn reads_body(&self) -> bool {
         let PostOp::Extract(extract) = self else { return false };
-        matches!(extract.from, FromOp::Body(_) | FromOp::Fact(Intrinsic::Body))
+        extract.of.is_none()
+            && matches!(extract.from, FromOp::Body(_) | FromOp::Fact(Intrinsic::Body))
     }
 }
 
@@ -239,6 +242,8 @@ pub(crate) struct Limits {
     pub connect: u64,
     pub first_byte: u64,
     pub total: u64,
+    /// With all redirects.
+    pub all: u64,
     pub redirects: u32,
     pub max_body: u64,
     /// Most decompressed bytes for each byte of a compressed body.
@@ -263,6 +268,7 @@ pub(crate) struct TimeoutsOp {
     pub connect: TimeOp,
     pub first_byte: TimeOp,
     pub total: TimeOp,
+    pub all: TimeOp,
 }
 
 /// A JSON-like value with variables.
@@ -284,6 +290,8 @@ pub(crate) struct ExtractOp {
     pub from: FromOp,
     pub which: Match,
     pub default: Option<JsonOp>,
+    /// What is searched in the place of the body.
+    pub of: Option<BoundTemplate>,
     /// Whether responses that lead on are searched, too.
     pub redirects: bool,
     /// Whether what the page loads is searched, too.
@@ -314,6 +322,8 @@ pub(crate) struct CheckOp {
     /// What it is called in reports.
     pub text: Box<str>,
     pub warn: bool,
+    /// What is looked at in the place of the body.
+    pub of: Option<BoundTemplate>,
     /// Whether responses that lead on must pass it, too.
     pub redirects: bool,
 }

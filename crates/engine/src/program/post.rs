@@ -4,6 +4,7 @@ use squall_extract::Spec;
 use squall_metrics::RowKind;
 use squall_plan::model::{Check, Extract, Extractor as From, Look, Within};
 use squall_plan::span::Span;
+use squall_plan::template::{BoundTemplate, Template};
 
 use super::compile::Compiler;
 use super::ops::{CheckOp, ExtractOp, FromOp, LookOp, PostOp};
@@ -62,6 +63,10 @@ impl<'p> Compiler<'p> {
             Some(json) => Some(self.json(json)?),
             None => None,
         };
+        let of = match &extract.of {
+            Some(text) => Some(self.text_in_place(text, extract.redirects || extract.resources)?),
+            None => None,
+        };
         if extract.resources && default.is_none() {
             let message =
                 format!("`{}` has no value until all resources are there", extract.variable.value);
@@ -74,9 +79,24 @@ impl<'p> Compiler<'p> {
             from,
             which: extract.which,
             default,
+            of,
             redirects: extract.redirects,
             resources: extract.resources,
         })
+    }
+
+    /// What is looked at in the place of the body: one text, whatever responses there are.
+    fn text_in_place(&mut self, text: &'p Template, of_others: bool) -> Option<BoundTemplate> {
+        if of_others {
+            let message = "`of` is one text, whatever other responses there are";
+            self.error(text.span(), message.to_owned(), "leave out `redirects` and `resources`");
+        }
+        // What it reads of the response is no judgement of it.
+        let (sees, judges) = (self.sees_response, self.noticed.status);
+        self.sees_response = true;
+        let bound = self.template(text);
+        (self.sees_response, self.noticed.status) = (sees, judges);
+        bound
     }
 
     /// The hash or the path of the body, which the request must have asked for.
@@ -106,6 +126,12 @@ impl<'p> Compiler<'p> {
             .into_iter()
             .map(|check| {
                 let text = check.name.as_deref().unwrap_or(check.expr.source());
+                let of = match &check.of {
+                    Some(text) => {
+                        Some(self.text_in_place(text, check.redirects || check.resources)?)
+                    }
+                    None => None,
+                };
                 let formula = self.formula(&check.expr)?;
                 let row = self.name(RowKind::Check, text);
                 Some(CheckOp {
@@ -113,6 +139,7 @@ impl<'p> Compiler<'p> {
                     formula,
                     text: text.into(),
                     warn: check.warn,
+                    of,
                     redirects: check.redirects,
                 })
             })

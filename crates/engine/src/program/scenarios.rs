@@ -207,6 +207,7 @@ pub(super) fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
             connect: either(&own.timeout.connect, &plan.timeout.connect),
             first_byte: either(&own.timeout.first_byte, &plan.timeout.first_byte),
             total: either(&own.timeout.total, &plan.timeout.total),
+            all: either(&own.timeout.all, &plan.timeout.all),
         },
         redirects: own.redirects.or(plan.redirects),
         redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),

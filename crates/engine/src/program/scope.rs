@@ -48,6 +48,18 @@ pub(crate) enum Intrinsic {
     HeadBytes,
     /// What the status line says beside the code.
     Reason,
+    /// Body of the response as it came, in whatever encoding.
+    RawBody,
+    /// Method of what was sent last.
+    SentMethod,
+    /// Its URL.
+    SentUrl,
+    /// Its headers but for cookies, each line with a line feed at its end.
+    SentHeaders,
+    /// Its cookies.
+    SentCookies,
+    /// Its body, if that was made in memory.
+    SentBody,
     /// Number of the user, from 0, over all workers.
     User,
     /// Number of the user's iteration, from 0.
@@ -60,13 +72,27 @@ pub(crate) enum Intrinsic {
     LastOk,
 }
 
+impl Intrinsic {
+    /// Whether it is a fact about what was sent.
+    fn is_of_request(self) -> bool {
+        matches!(
+            self,
+            Intrinsic::SentMethod
+                | Intrinsic::SentUrl
+                | Intrinsic::SentHeaders
+                | Intrinsic::SentCookies
+                | Intrinsic::SentBody
+        )
+    }
+}
+
 const SHARED: u32 = 1 << 29;
 const CELL: u32 = 1 << 30;
 const INTRINSIC: u32 = 1 << 31;
 /// Bits of a column's number within a cell's slot.
 const COLUMN_BITS: u32 = 16;
 
-const INTRINSICS: [(&str, Intrinsic, bool); 14] = [
+const INTRINSICS: [(&str, Intrinsic, bool); 20] = [
     ("status", Intrinsic::Status, true),
     ("body", Intrinsic::Body, true),
     ("body_bytes", Intrinsic::BodyBytes, true),
@@ -76,6 +102,12 @@ const INTRINSICS: [(&str, Intrinsic, bool); 14] = [
     ("head", Intrinsic::Head, true),
     ("head_bytes", Intrinsic::HeadBytes, true),
     ("reason", Intrinsic::Reason, true),
+    ("raw_body", Intrinsic::RawBody, true),
+    ("sent_method", Intrinsic::SentMethod, true),
+    ("sent_url", Intrinsic::SentUrl, true),
+    ("sent_headers", Intrinsic::SentHeaders, true),
+    ("sent_cookies", Intrinsic::SentCookies, true),
+    ("sent_body", Intrinsic::SentBody, true),
     ("user", Intrinsic::User, false),
     ("iteration", Intrinsic::Iteration, false),
     ("scenario", Intrinsic::Scenario, false),
@@ -133,6 +165,10 @@ pub(crate) enum Function {
     Found(Arc<Extractor>),
     /// `json()`: the whole body.
     JsonBody,
+    /// `is_json()`: whether the body is JSON.
+    IsJson,
+    /// `is_xml()`: whether the body is a well-formed XML document.
+    IsXml,
 }
 
 impl Binder for Compiler<'_> {
@@ -144,7 +180,8 @@ impl Binder for Compiler<'_> {
         {
             self.check_captured(*which)?;
             self.noticed.status |= *which == Intrinsic::Status;
-            self.noticed.body |= *which == Intrinsic::Body;
+            self.noticed.body |= matches!(which, Intrinsic::Body | Intrinsic::RawBody);
+            self.noticed.sent |= which.is_of_request();
             return Ok(Bound::Slot(Place::Intrinsic(*which).slot(), 1));
         }
         self.used.insert(name.to_owned());
@@ -165,6 +202,8 @@ impl Binder for Compiler<'_> {
             ("header", [_]) => Function::Header,
             ("cookie", [_]) => Function::Cookie,
             ("json", []) => Function::JsonBody,
+            ("is_json", []) => Function::IsJson,
+            ("is_xml", []) => Function::IsXml,
             ("json", [Some(Value::Text(path))]) => self.found(&Spec::Json(path))?,
             ("xpath", [Some(Value::Text(path))]) => self.found(&Spec::XPath(path))?,
             ("json", [_]) => {
@@ -172,6 +211,9 @@ impl Binder for Compiler<'_> {
             }
             ("xpath", [_]) => {
                 return Err(BindError::new("xpath() takes a literal XPath, such as \"//a/@href\""));
+            }
+            ("is_json" | "is_xml", _) => {
+                return Err(BindError::new(format!("{name}() takes no argument")));
             }
             ("header" | "cookie" | "json" | "xpath", _) => {
                 return Err(BindError::new(format!("{name}() takes one argument")));
@@ -183,7 +225,7 @@ impl Binder for Compiler<'_> {
                 "{name}() reads a response: it can only be used in a check"
             )));
         }
-        self.noticed.body |= matches!(function, Function::Found(_) | Function::JsonBody);
+        self.noticed.body |= !matches!(function, Function::Header | Function::Cookie);
         self.functions.push(function);
         Ok(FunctionId(self.functions.len() as u32 - 1))
     }

@@ -46,6 +46,7 @@ impl TimeoutsOp {
             connect: known(&self.connect)?,
             first_byte: known(&self.first_byte)?,
             total: known(&self.total)?,
+            all: known(&self.all)?,
             ..limits
         })
     }
@@ -60,6 +61,7 @@ impl TimeoutsOp {
             connect: nanos(self.connect.value(scope)?),
             first_byte: nanos(self.first_byte.value(scope)?),
             total: nanos(self.total.value(scope)?),
+            all: nanos(self.all.value(scope)?),
             ..limits
         })
     }
@@ -126,6 +128,7 @@ impl Compiler<'_> {
             connect: of(&own.connect, &defaults.connect, DEFAULT_CONNECT)?,
             first_byte: of(&own.first_byte, &defaults.first_byte, Duration::MAX)?,
             total: of(&own.total, &defaults.total, DEFAULT_TOTAL)?,
+            all: of(&own.all, &defaults.all, Duration::MAX)?,
         })
     }
 }

@@ -15,6 +15,7 @@ use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
 use crate::long_body::{self, FoundAhead};
 use crate::parts::auth::Challenge;
+use crate::parts::sent::Sent;
 use crate::program::{AuthOp, Limits, NameOp, RequestOp};
 use crate::user::Core;
 use crate::worker::Worker;
@@ -215,6 +216,13 @@ async fn attempt(
             Form::Fields(fields, body) => copy.sent(url, &[&fields.text(), body.bytes()], used),
         }
         stream = stream.map(|source| copy.streaming(source));
+    }
+    if op.reads_sent {
+        let bytes = match &form {
+            Form::Text(bytes) => bytes.slices().concat(),
+            Form::Fields(fields, body) => [&fields.text(), body.bytes()].concat(),
+        };
+        frame.sent = Some(Box::new(Sent::new(route.method, worker.url(op, route), &bytes)));
     }
     let capture = Capture::start(worker, user, op)?;
     let mut sink = capture.as_ref();

@@ -1,5 +1,7 @@
 //! What ends something or waits by itself: the Flow Control Action, and what follows from a sample's result.
 
+use std::time::Duration;
+
 use squall_plan::model::{Json, StepKind, StopScope, Think, Thinking};
 use squall_plan::span::{Span, Spanned};
 
@@ -12,7 +14,7 @@ use crate::tree::ElementId;
 
 impl Translator<'_> {
     /// A Flow Control Action.
-    pub(super) fn action(&self, id: ElementId) -> Vec<StepKind> {
+    pub(super) fn action(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
         const THREAD: i64 = 0;
         let reader = self.read(id);
         let (action, target, pause) = (
@@ -23,7 +25,10 @@ impl Translator<'_> {
         reader.finish();
         let of_test = target.is_some_and(|target| target != THREAD);
         let stop = match (action, of_test) {
-            (Some(1), _) => return self.pause(id, pause).into_iter().collect(),
+            (Some(1), _) => {
+                let pause = self.shortened(id, pause, held);
+                return self.pause(id, &pause).into_iter().collect();
+            }
             (Some(0 | 2), false) => StopScope::User,
             (Some(0), true) => StopScope::Run,
             (Some(2), true) => StopScope::RunNow,
@@ -36,6 +41,30 @@ impl Translator<'_> {
             }
         };
         vec![StepKind::Stop(stop)]
+    }
+
+    /// A pause in milliseconds, which a Sample Timeout ends as it ends a request.
+    fn shortened(&self, id: ElementId, pause: &str, held: &Scope) -> String {
+        let Some(limit) = self.sample_timeout(held) else { return pause.to_owned() };
+        match self.constant(pause).ok().and_then(|pause| pause.trim().parse::<u128>().ok()) {
+            Some(known) => known.min(limit.as_millis()).to_string(),
+            None => {
+                self.obstacle(id, "a pause known only while the plan runs, with a Sample Timeout");
+                pause.to_owned()
+            }
+        }
+    }
+
+    /// The time limit of the samples of a scope: the shortest that is given.
+    pub(super) fn sample_timeout(&self, held: &Scope) -> Option<Duration> {
+        let own = held.pre_processors.iter().filter(|id| self.class(**id) == "SampleTimeout");
+        let limits = own.filter_map(|id| {
+            let reader = self.read(*id);
+            let limit = reader.number_or_0("InterruptTimer.timeout", 0);
+            reader.finish();
+            u64::try_from(limit?).ok().filter(|limit| *limit > 0).map(Duration::from_millis)
+        });
+        limits.min()
     }
 
     /// The end of a pass, or of all passes, of the innermost loop; the group itself is one.

@@ -6,8 +6,8 @@ use squall_plan::span::Span;
 
 use super::Translator;
 use super::pattern::{self, Subject};
-use super::reader::Reader;
 use super::texts::{expression, literal, quoted};
+use super::verdicts;
 use crate::properties::PropertyValue;
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -20,6 +20,12 @@ const EQUALS: i64 = 8;
 const SUBSTRING: i64 = 16;
 const OR: i64 = 32;
 
+/// What JMeter calls the data of a request: its method and URL, its body, and its cookies.
+const REQUEST_DATA: &str = "(sent_method + \" \" + sent_url + \"\\n\" \
+    + (sent_method in [\"HEAD\", \"OPTIONS\", \"TRACE\"] ? \"\" \
+    : \"\\n\" + sent_method + \" data:\\n\" + string(sent_body) + \"\\n\") \
+    + (sent_cookies == \"\" ? \"\\n[no cookies]\" : \"\\nCookie Data:\\n\" + sent_cookies) + \"\\n\")";
+
 impl Translator<'_> {
     /// Sets a request's checks.
     pub(super) fn checks(&self, held: &Scope, request: &mut Request) {
@@ -28,10 +34,13 @@ impl Translator<'_> {
             let mut looks = Check::default();
             let expressions = match self.class(*id) {
                 "ResponseAssertion" => self.response(*id, request, &mut reads_status, &mut looks),
-                "DurationAssertion" => self.duration(*id, request),
-                "JSONPathAssertion" => self.json_path(*id, request),
-                "SizeAssertion" => self.size(*id, request),
-                "XPathAssertion" | "XPath2Assertion" => self.xpath(*id, request),
+                "DurationAssertion" => self.duration(*id, request, &mut looks),
+                "JSONPathAssertion" => self.json_path(*id, request, &mut looks),
+                "SizeAssertion" => self.size(*id, request, &mut looks),
+                "JMESPathAssertion" => self.jmes_path(*id),
+                "XMLAssertion" => self.xml(*id),
+                "MD5HexAssertion" => self.md5_hex(*id),
+                "XPathAssertion" | "XPath2Assertion" => self.xpath(*id, request, &mut looks),
                 _ => Vec::new(),
             };
             for source in expressions {
@@ -60,39 +69,14 @@ impl Translator<'_> {
         }
     }
 
-    /// That an assertion looks at the response itself.
-    fn asserts_of_response(&self, reader: &Reader<'_>, request: &Request) {
-        let looks = self.asserts_of(reader, request);
-        if looks.redirects || looks.resources {
-            self.obstacle(reader.element, "the scope `all`");
-        }
-    }
-
-    /// What an assertion looks at beside the response itself.
-    fn asserts_of(&self, reader: &Reader<'_>, request: &Request) -> Check {
-        let scope = reader.source("Assertion.scope");
-        reader.pass(&["Scope.variable"]);
-        // Without sub-samples all of them are the response itself.
-        if !matches!(scope, "" | "parent" | "all") {
-            self.obstacle(reader.element, format!("the scope `{scope}`"));
-        }
-        let is_all = scope == "all";
-        Check {
-            redirects: is_all && request.redirects.is_some(),
-            resources: is_all && request.resources.is_some(),
-            ..Check::default()
-        }
-    }
-
     /// A value at a JSON path, or an element of the list that is there.
-    fn json_path(&self, id: ElementId, request: &Request) -> Vec<String> {
+    fn json_path(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<String> {
         let reader = self.read(id);
-        self.asserts_of_response(&reader, request);
+        *looks = self.asserts_of_one(&reader, request);
         let source = reader.constant("JSON_PATH").unwrap_or_default();
-        let expected = self.pieces(id, reader.source("EXPECTED_VALUE"));
+        let expected = self.expected(id, &reader);
         let compares = reader.flag("JSONVALIDATION", false);
         reader.refuse("EXPECT_NULL", "an expected null");
-        let is_pattern = reader.flag("ISREGEX", true);
         let is_negated = reader.flag("INVERT", false);
         reader.finish();
         if source.trim().is_empty() && !is_negated {
@@ -107,42 +91,35 @@ impl Translator<'_> {
             return Vec::new();
         };
         let value = format!("json({})", quoted(&path));
-        let test = |text: &str| match (is_pattern, literal(&expected)) {
-            (false, _) => Some(format!("{text} == {}", expression(&expected))),
-            (true, Some(known)) => {
-                let pattern = pattern::regex(known, Subject::Whole);
-                let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
-                Some(format!("{text}.matches({})", quoted(&format!(r"\A(?:{pattern})\z"))))
-            }
-            (true, None) => {
-                let pattern = pattern::regex_of_pieces(&expected, Subject::Whole);
-                let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
-                Some(format!("{text}.matches({})", whole(&pattern)))
-            }
-        };
+        let test = |text: &str| self.is_as_expected(id, text, &expected);
         let test = match compares {
             false => Some(format!("{value} != null")),
             true => test(&format!("string({value})")).zip(test("string(one)")).map(|(whole, one)| {
                 format!("{value} != null && (list({value}).exists(one, one != null && {one}) || {whole})")
             }),
         };
-        let test = test.map(|test| if is_negated { format!("!({test})") } else { test });
+        let test = test.map(|test| if is_negated { verdicts::unless(&test) } else { test });
         test.into_iter().collect()
     }
 
     /// That there is what a path leads to, or not; or that what it asserts holds.
-    fn xpath(&self, id: ElementId, request: &Request) -> Vec<String> {
+    fn xpath(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<String> {
         let reader = self.read(id);
-        self.asserts_of_response(&reader, request);
+        *looks = self.asserts_of_one(&reader, request);
         let path = reader.constant("XPath.xpath").unwrap_or_default();
         let is_negated = reader.flag("XPath.negate", false);
         reader.given("XPath.namespaces", "namespaces of its own");
+        // What is not read by Tidy is read as XML.
+        let is_xml = self.class(id) == "XPath2Assertion" || !reader.flag("XPath.tolerant", false);
         // How documents are read, and what is said of those that are not well-formed.
         for how in ["validate", "tolerant", "namespace", "whitespace", "quiet", "report_errors"] {
             reader.pass(&[&format!("XPath.{how}")]);
         }
         reader.pass(&["XPath.show_warnings", "XPath.download_dtds"]);
         reader.finish();
+        if let Some(of) = looks.of.take() {
+            looks.of = Some(if is_xml { self.as_xml(id, &of) } else { of });
+        }
         if path.trim().is_empty() {
             self.obstacle(id, "a path of nothing");
             return Vec::new();
@@ -153,12 +130,14 @@ impl Translator<'_> {
         vec![format!("body != \"\" && {found} == {}", !is_negated)]
     }
 
-    fn size(&self, id: ElementId, request: &Request) -> Vec<String> {
+    fn size(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<String> {
         let reader = self.read(id);
-        self.asserts_of_response(&reader, request);
+        *looks = self.asserts_of_one(&reader, request);
         let limit = reader.number("SizeAssertion.size", 0);
         let operator = reader.number("SizeAssertion.operator", 1);
         let subject = match reader.source("Assertion.test_field") {
+            // It is no size, but the number that the variable holds.
+            _ if looks.of.is_some() => "int(string(body))",
             "" | "SizeAssertion.response_network_size" => "head_bytes + body_bytes",
             "SizeAssertion.response_headers" => "head_bytes",
             "SizeAssertion.response_data" => "body_bytes",
@@ -176,12 +155,14 @@ impl Translator<'_> {
             self.obstacle(id, "the comparison");
             return Vec::new();
         };
-        limit.into_iter().map(|limit| format!("{subject} {sign} {limit}")).collect()
+        let is_number =
+            if looks.of.is_some() { "body.matches(\"^[+-]?[0-9]{1,18}$\") && " } else { "" };
+        limit.into_iter().map(|limit| format!("{is_number}{subject} {sign} {limit}")).collect()
     }
 
-    fn duration(&self, id: ElementId, request: &Request) -> Vec<String> {
+    fn duration(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<String> {
         let reader = self.read(id);
-        self.asserts_of_response(&reader, request);
+        *looks = self.asserts_of_one(&reader, request);
         let limit = reader.number("DurationAssertion.duration", 0);
         reader.finish();
         // JMeter takes 0 for no limit, and counts whole milliseconds.
@@ -220,6 +201,7 @@ impl Translator<'_> {
             .collect();
         reader.finish();
         let subject = match field {
+            _ if looks.of.is_some() => "body",
             "Assertion.response_data" => "body",
             "Assertion.response_code" => {
                 *reads_status = true;
@@ -227,6 +209,12 @@ impl Translator<'_> {
             }
             "Assertion.response_headers" => "head",
             "Assertion.response_message" => "reason",
+            "Assertion.request_headers" => "sent_headers",
+            "Assertion.sample_label" => "sent_url",
+            "Assertion.request_data" => {
+                self.refuse_files(id, request);
+                REQUEST_DATA
+            }
             _ => {
                 self.obstacle(id, format!("the field `{field}`"));
                 return Vec::new();
@@ -262,7 +250,7 @@ impl Translator<'_> {
             kind @ (MATCHES | CONTAINS) => {
                 let within = match (kind, subject) {
                     (MATCHES, _) => Subject::Whole,
-                    (_, "body" | "head") => Subject::Lines,
+                    (_, "body" | "head" | "sent_headers" | REQUEST_DATA) => Subject::Lines,
                     _ => Subject::Line,
                 };
                 let Some(known) = known else {
@@ -301,6 +289,6 @@ fn of_something(subject: &str, is_negated: bool, holds_of_nothing: bool, test: &
 }
 
 /// A pattern, as an expression, for all of a text.
-fn whole(pattern: &str) -> String {
+pub(super) fn whole(pattern: &str) -> String {
     format!("{} + {pattern} + {}", quoted(r"\A(?:"), quoted(r")\z"))
 }

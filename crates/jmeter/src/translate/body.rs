@@ -10,18 +10,19 @@ use super::request::{Options, is_whole};
 use super::texts::{self, Piece, literal};
 use super::transfer::{Client, ContentType};
 use crate::properties::elements;
+use crate::scope::Scope;
 use crate::tree::ElementId;
 
 /// An argument of a request.
-struct Argument {
-    name: Vec<Piece>,
-    value: Vec<Piece>,
+pub(super) struct Argument {
+    pub name: Vec<Piece>,
+    pub value: Vec<Piece>,
     /// Whether JMeter encodes it; otherwise it is taken as encoded.
-    is_encoded_for: bool,
+    pub is_encoded_for: bool,
     /// Between name and value in a URL.
-    equals: &'static str,
+    pub equals: &'static str,
     /// The type that it has as a part of a body.
-    content_type: String,
+    pub content_type: String,
 }
 
 /// A file of a request.
@@ -42,16 +43,19 @@ impl Translator<'_> {
         &self,
         id: ElementId,
         options: &Options<'_>,
+        held: &Scope,
         request: &mut Request,
     ) -> Option<ContentType> {
         let files = self.files(id, options);
         let arguments = self.arguments(id, options);
         let no_names = arguments.iter().all(|argument| argument.name.is_empty());
         let is_raw = options.flag("HTTPSampler.postBodyRaw") || !arguments.is_empty() && no_names;
+        let has_parts = !files.is_empty() || options.flag("HTTPSampler.DO_MULTIPART_POST");
+        let arguments = self.session_in_arguments(held, arguments, !is_raw && !has_parts);
         let in_url = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
         let query =
             if in_url && !is_raw { self.query(id, &arguments, request) } else { Vec::new() };
-        let path = self.path(options);
+        let path = self.session_in_path(held, self.path(options), in_url);
         let has_query =
             path.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains('?')));
         let query = joined(query, if has_query { "&" } else { "?" });

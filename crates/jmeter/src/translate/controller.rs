@@ -87,7 +87,7 @@ impl Translator<'_> {
                 kinds.extend(self.after_sample(held));
                 kinds
             }
-            "TestAction" => self.action(id),
+            "TestAction" => self.action(id, held),
             class => {
                 let kinds = match class {
                     "DebugSampler" => self.debug_sample(id, held),

@@ -191,6 +191,7 @@ impl Translator<'_> {
         let steps = held.pre_processors.iter().map(|id| match self.class(*id) {
             "UserParameters" if self.is_per_iteration(*id) => Vec::new(),
             "UserParameters" => self.new_values(*id),
+            "URLRewritingModifier" => self.session(*id),
             "JSR223PreProcessor" | "BeanShellPreProcessor" => self.script_before(*id),
             _ => Vec::new(),
         });

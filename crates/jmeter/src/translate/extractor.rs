@@ -6,21 +6,11 @@ use squall_plan::template::Template;
 
 use super::Translator;
 use super::jmespath;
+use super::looks::Looks;
 use super::pattern::{self, Subject};
-use super::reader::Reader;
 use super::texts::{Piece, expression};
 use crate::scope::Scope;
 use crate::tree::ElementId;
-
-/// Where an extractor looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Looks {
-    element: ElementId,
-    /// Whether at responses that redirect, too.
-    redirects: bool,
-    /// Whether at what the page loads, too.
-    resources: bool,
-}
 
 /// What extractors do.
 #[derive(Default)]
@@ -71,39 +61,16 @@ impl Translator<'_> {
         after
     }
 
-    /// Which responses an extractor looks at. `which`: a later one, or all, are not counted over several responses; any
-    /// is one of the first response that has one.
-    fn looks(&self, reader: &Reader<'_>, request: &Request, which: i64) -> Looks {
-        let scope = reader.source("Sample.scope");
-        let redirects = scope == "all" && request.redirects.is_some();
-        let resources = scope == "all" && request.resources.is_some();
-        // Without sub-samples all of them are the response itself.
-        let is_alone = !redirects && !resources || matches!(which, 0 | 1);
-        if !(matches!(scope, "" | "parent") || scope == "all" && is_alone) {
-            self.obstacle(reader.element, format!("the scope `{scope}`"));
-        }
-        reader.pass(&["Scope.variable"]);
-        Looks { element: reader.element, redirects, resources }
-    }
-
-    fn looks_at_body(&self, reader: &Reader<'_>, field: &str) {
-        let field = reader.source(field);
-        if !matches!(field, "" | "false") {
-            self.obstacle(reader.element, format!("the field `{field}`"));
-        }
-    }
-
     fn by_regex(&self, id: ElementId, request: &Request) -> Option<Taken> {
         let reader = self.read(id);
         let which = reader.number("RegexExtractor.match_number", 0)?;
         let looks = self.looks(&reader, request, which);
-        let within = match reader.source("RegexExtractor.useHeaders") {
-            "true" => Within::Head,
-            _ => {
-                self.looks_at_body(&reader, "RegexExtractor.useHeaders");
-                Within::Body
-            }
+        let field = "RegexExtractor.useHeaders";
+        let (within, looks) = match reader.source(field) {
+            "true" if looks.of.is_none() => (Within::Head, looks),
+            _ => (Within::Body, self.looks_at_field(&reader, field, looks)),
         };
+        let looks = &looks;
         let name = reader.source("RegexExtractor.refname");
         let source = reader.constant("RegexExtractor.regex");
         let template = reader.source("RegexExtractor.template");
@@ -140,7 +107,7 @@ impl Translator<'_> {
     /// A variable that is a text with several groups of one match.
     fn of_groups(
         &self,
-        looks: Looks,
+        looks: &Looks,
         wanted: &Wanted<'_>,
         (template, parts): (&str, Vec<Part>),
         of_group: &dyn Fn(u32) -> Extractor,
@@ -187,7 +154,7 @@ impl Translator<'_> {
     /// The groups of one match that something asks for, as `name_g1`, of those that the pattern has.
     fn groups_beside(
         &self,
-        looks: Looks,
+        looks: &Looks,
         wanted: &Wanted<'_>,
         groups: u32,
         of_group: &dyn Fn(u32) -> Extractor,
@@ -210,7 +177,7 @@ impl Translator<'_> {
         let reader = self.read(id);
         let which = reader.number("BoundaryExtractor.match_number", 0)?;
         let looks = self.looks(&reader, request, which);
-        self.looks_at_body(&reader, "BoundaryExtractor.useHeaders");
+        let looks = &self.looks_at_field(&reader, "BoundaryExtractor.useHeaders", looks);
         let name = reader.source("BoundaryExtractor.refname");
         let left = reader.constant("BoundaryExtractor.lboundary");
         let right = reader.constant("BoundaryExtractor.rboundary");
@@ -231,7 +198,7 @@ impl Translator<'_> {
     fn by_css(&self, id: ElementId, request: &Request) -> Option<Taken> {
         let reader = self.read(id);
         let which = reader.number("HtmlExtractor.match_number", 0)?;
-        let looks = self.looks(&reader, request, which);
+        let looks = &self.looks(&reader, request, which);
         let name = reader.source("HtmlExtractor.refname");
         let selector = reader.constant("HtmlExtractor.expr");
         let attr = reader.constant("HtmlExtractor.attribute");
@@ -254,7 +221,13 @@ impl Translator<'_> {
         let prefix = if is_second { "XPathExtractor2" } else { "XPathExtractor" };
         let property = |name: &str| format!("{prefix}.{name}");
         let which = reader.number(&property("matchNumber"), -1)?;
-        let looks = self.looks(&reader, request, which);
+        let mut looks = self.looks(&reader, request, which);
+        // What is not read by Tidy is read as XML.
+        if let Some(of) = looks.of.take() {
+            let is_xml = is_second || !reader.flag(&property("tolerant"), false);
+            looks.of = Some(if is_xml { self.as_xml(id, &of) } else { of });
+        }
+        let looks = &looks;
         let name = reader.source(&property("refname"));
         let path = reader.constant(&property("xpathQuery"));
         let default = reader.source(&property("default"));
@@ -308,7 +281,7 @@ impl Translator<'_> {
         reader.pass(&["JSONPostProcessor.compute_concat"]);
         let is_blank = numbers == [""];
         let is_one = numbers.iter().all(|number| matches!(*number, "0" | "1"));
-        let looks = self.looks(&reader, request, if is_one || is_blank { 1 } else { -1 });
+        let looks = &self.looks(&reader, request, if is_one || is_blank { 1 } else { -1 });
         reader.finish();
         if names.len() != paths.len()
             || names.len() != defaults.len()
@@ -355,7 +328,7 @@ impl Translator<'_> {
         let path = reader.constant("JMESExtractor.jmesPathExpr");
         let which = reader.number("JMESExtractor.matchNumber", 0)?;
         let default = reader.source("JMESExtractor.defaultValue");
-        let looks = self.looks(&reader, request, which);
+        let looks = &self.looks(&reader, request, which);
         reader.finish();
         let path = jmespath::json_path(&path?).map_err(|what| self.obstacle(id, what)).ok()?;
         let wanted = Wanted { name, which, default: Some(default), default_first: false };
@@ -389,7 +362,7 @@ impl Translator<'_> {
     }
 
     /// What sets a variable; without a default it stays as it is where nothing matches.
-    fn take(&self, looks: Looks, wanted: &Wanted<'_>, from: Extractor) -> Option<Taken> {
+    fn take(&self, looks: &Looks, wanted: &Wanted<'_>, from: Extractor) -> Option<Taken> {
         let id = looks.element;
         let variable = self.names.variable(wanted.name).filter(|_| !wanted.name.contains("${"));
         let Some(variable) = variable else {
@@ -432,7 +405,7 @@ impl Translator<'_> {
 
     fn one(
         &self,
-        looks: Looks,
+        looks: &Looks,
         variable: &str,
         which: Match,
         from: Extractor,
@@ -445,6 +418,7 @@ impl Translator<'_> {
             default: Some(default),
             redirects: looks.redirects,
             resources: looks.resources,
+            of: looks.of.clone(),
         }
     }
 }

@@ -71,13 +71,34 @@ impl Translator<'_> {
         before.into_iter().chain([group]).chain(after).collect()
     }
 
-    /// What looks at more than the text of a sample that has no head is an obstacle.
+    /// What looks at more than the text of a sample that has no head, and sent nothing, is an obstacle.
     pub(super) fn refuse_heads(&self, id: ElementId, held: &Scope) {
-        for assertion in &held.assertions {
-            let properties = &self.tree.element(*assertion).properties;
-            let field = properties.text("Assertion.test_field").unwrap_or_default();
-            if matches!(field, "Assertion.response_headers" | "Assertion.response_message") {
-                let name = &self.tree.element(*assertion).name;
+        for other in held.assertions.iter().chain(&held.post_processors) {
+            let properties = &self.tree.element(*other).properties;
+            let is_of_variable = ["Assertion.scope", "Sample.scope"]
+                .iter()
+                .any(|scope| properties.text(scope) == Some("variable"));
+            let fields = [
+                "Assertion.test_field",
+                "RegexExtractor.useHeaders",
+                "BoundaryExtractor.useHeaders",
+            ];
+            let has_none = |field: &&str| {
+                matches!(
+                    properties.text(field).unwrap_or_default(),
+                    "Assertion.response_headers"
+                        | "Assertion.response_message"
+                        | "Assertion.request_headers"
+                        | "Assertion.request_data"
+                        | "Assertion.sample_label"
+                        | "true"
+                        | "URL"
+                        | "message"
+                        | "request_headers"
+                )
+            };
+            if !is_of_variable && fields.iter().any(|field| has_none(field)) {
+                let name = &self.tree.element(*other).name;
                 self.obstacle(id, format!("`{name}`, which looks at it"));
             }
         }
@@ -86,11 +107,13 @@ impl Translator<'_> {
     /// Everything that looks at a sample: extracts and checks, and what is done after it.
     pub(super) fn judged(&self, held: &Scope, request: &mut Request) -> Vec<StepKind> {
         let mut after = self.without_settings(|| {
+            self.find_sessions(request);
             let after = self.extracts(held, request);
             self.checks(held, request);
             after
         });
         after.extend(self.scripts_after(held, request));
+        self.refuse_later_values(held, &after);
         after
     }
 }

@@ -11,10 +11,16 @@ use crate::text::Text;
 use crate::tree::{Element, Tree};
 
 /// Names that mean something else in expressions.
-const TAKEN: [&str; 19] = [
+const TAKEN: [&str; 25] = [
     "head",
     "head_bytes",
     "reason",
+    "raw_body",
+    "sent_method",
+    "sent_url",
+    "sent_headers",
+    "sent_cookies",
+    "sent_body",
     "status",
     "body",
     "body_bytes",
@@ -34,9 +40,9 @@ const TAKEN: [&str; 19] = [
 ];
 
 /// What hidden variables are for, which steps of squall's own need: see [`hidden`].
-const HIDDEN: [&str; 11] = [
+const HIDDEN: [&str; 12] = [
     "pass", "switch", "branch", "until", "turn", "value", "found", "constant", "kept", "reply",
-    "began",
+    "began", "session",
 ];
 
 /// The name of a hidden variable: no variable of a plan is ever called so.

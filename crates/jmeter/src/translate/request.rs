@@ -83,7 +83,7 @@ impl Translator<'_> {
         let mut request = Request {
             name: Some(self.template(id, &self.tree.element(id).name))
                 .filter(|name| !name.source().is_empty()),
-            timeout: self.timeouts(&options),
+            timeout: self.timeouts(&options, held),
             cookies: cookies.is_some().then_some(true),
             method,
             ..Request::default()
@@ -92,7 +92,7 @@ impl Translator<'_> {
         self.refused(&options);
         self.transfer(id, &options, held, gathered, &mut request);
         let client = self.client(id, &options);
-        let content_type = self.content(id, &options, &mut request);
+        let content_type = self.content(id, &options, held, &mut request);
         let content_type = client.content_type(content_type);
         let keep_alive = options.flag("HTTPSampler.use_keepalive");
         self.headers((id, held), (client, keep_alive), content_type.as_deref(), &mut request);
@@ -120,7 +120,7 @@ impl Translator<'_> {
         options.pass(&of_proxy.iter().map(String::as_str).collect::<Vec<_>>());
     }
 
-    fn timeouts(&self, options: &Options<'_>) -> Timeouts {
+    fn timeouts(&self, options: &Options<'_>, held: &Scope) -> Timeouts {
         let time = |name| {
             let milliseconds = u64::try_from(options.number(name)).unwrap_or(0);
             let time = std::time::Duration::from_millis(milliseconds);
@@ -129,6 +129,7 @@ impl Translator<'_> {
         Timeouts {
             connect: time("HTTPSampler.connect_timeout"),
             first_byte: time("HTTPSampler.response_timeout"),
+            all: self.sample_timeout(held).map(UserTime::Known),
             ..Timeouts::default()
         }
     }

@@ -186,6 +186,9 @@ record! {
         /// The whole request, redirects not included.
         #[key(default "60s")]
         pub total: Option<UserTime>,
+        /// The whole request with its redirects.
+        #[key(default "any")]
+        pub all: Option<UserTime>,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::keys::{
     Word, record, words,
 };
 use crate::span::Spanned;
+use crate::template::Template;
 use crate::yaml::{Node, Reader};
 
 record! {
@@ -27,6 +28,9 @@ record! {
         /// The value if nothing matches.
         #[key(default "none: the request then fails as `extract`")]
         pub default: Option<Json>,
+        /// A text that is looked at in the place of the body; what was extracted before is known in it.
+        #[key(default "the body")]
+        pub of: Option<Template>,
         /// Whether it is also looked for in the responses that redirect: where the last one has nothing, the first
         /// that has it counts.
         pub redirects: bool,
@@ -330,6 +334,9 @@ record! {
         pub name: Option<String>,
         /// Only counted, not an error of the request.
         pub warn: bool,
+        /// A text that is looked at in the place of the body, by `body`, `body_bytes`, `json()` and `xpath()`.
+        #[key(default "the body")]
+        pub of: Option<Template>,
         /// Whether the responses that redirect must pass it, too.
         pub redirects: bool,
         /// Whether what the page loads must pass it, too.
@@ -366,8 +373,8 @@ impl Short for Check {
         Check { expr, ..Check::default() }
     }
     fn short(&self) -> Option<Expr> {
-        let is_alone = self.name.is_none() && !self.warn && !self.redirects && !self.resources;
-        is_alone.then(|| self.expr.clone())
+        let alone = Check { expr: self.expr.clone(), ..Check::default() };
+        (*self == alone).then_some(alone.expr)
     }
 }
 

@@ -81,6 +81,7 @@ impl<'p> Compiler<'p> {
             query,
             body,
             auth,
+            reads_sent: noticed.sent,
             auth_follows: follows("Authorization"),
             limits,
             timeouts,
@@ -134,6 +135,7 @@ impl<'p> Compiler<'p> {
             connect: u64::MAX,
             first_byte: u64::MAX,
             total: u64::MAX,
+            all: u64::MAX,
             redirects: request.redirects.or(self.defaults.redirects).unwrap_or(0),
             max_body: max_body.unwrap_or(if keep == u64::MAX {
                 DEFAULT_KEPT_BODY

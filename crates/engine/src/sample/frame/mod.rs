@@ -11,6 +11,7 @@ use squall_plan::expr::Slot;
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use crate::long_body::FoundAhead;
+use crate::parts::sent::Sent;
 use crate::parts::trace_context::TraceId;
 use crate::post::{self, AssertionResult, Observation, OnTheWay, Placed};
 use crate::program::{self, CheckOp, PostOp, RequestOp};
@@ -82,6 +83,8 @@ pub(crate) struct Frame<'w> {
     is_branch: bool,
     /// From when on the deadlines of the present exchange count: squall cannot have begun it before.
     exchange_from: u64,
+    /// When all of its exchanges must be over.
+    until: u64,
     phases: Phases,
     bytes_in: u64,
     bytes_out: u64,
@@ -101,6 +104,8 @@ pub(crate) struct Frame<'w> {
     /// What extracts found in responses that led on; of a resource, in what it is.
     on_the_way: OnTheWay,
     copy: Option<Box<Copy>>,
+    /// What was sent last, where something looks at that.
+    pub sent: Option<Box<Sent>>,
     /// The bounds of a request whose user decides some of them.
     limits: Option<Box<program::Limits>>,
     /// What is looked for in the reply.
@@ -135,6 +140,7 @@ impl<'w> Frame<'w> {
             burst_start: now.ready,
             is_branch: strand.is_branch,
             exchange_from: now.seen,
+            until: u64::MAX,
             phases: Phases::default(),
             bytes_in: 0,
             bytes_out: 0,
@@ -148,6 +154,7 @@ impl<'w> Frame<'w> {
             result: AssertionResult::default(),
             on_the_way: OnTheWay::new(),
             copy: worker.copy(),
+            sent: None,
             limits: None,
             wanted: Wanted::default(),
             found: None,
@@ -164,6 +171,7 @@ impl<'w> Frame<'w> {
             let scope = UserScope::new(&self.worker.program, self.user);
             self.limits = Some(Box::new(timeouts.of(op.limits, &scope)?));
         }
+        self.until = self.exchange_from.saturating_add(self.limits(op).all);
         Ok(())
     }
 
@@ -219,7 +227,7 @@ impl<'w> Frame<'w> {
             return Ok(place);
         }
         let from = self.exchange_from;
-        self.worker.set_deadlines(self.in_flight, from.saturating_add(limit), u64::MAX);
+        self.worker.set_deadlines(self.in_flight, from.saturating_add(limit), self.until);
         let place = self.worker.place(self.user, origin, self.in_flight).await;
         let now = self.worker.clock.now();
         self.phases.add(POOL, now.saturating_sub(from));
@@ -230,13 +238,14 @@ impl<'w> Frame<'w> {
     /// Sets the deadlines of a phase that begins with the exchange.
     pub(in crate::sample) fn set_deadlines(&self, phase: u64, total: u64) {
         let from = self.exchange_from;
-        let (phase, total) = (from.saturating_add(phase), from.saturating_add(total));
+        let (phase, total) =
+            (from.saturating_add(phase), from.saturating_add(total).min(self.until));
         self.worker.set_deadlines(self.in_flight, phase, total);
     }
 
     /// Sets the deadlines of a phase that begins now, in an exchange that began before.
     pub(in crate::sample) fn set_deadlines_from(&self, now: u64, phase: u64, total: u64) {
-        let total = self.exchange_from.saturating_add(total);
+        let total = self.exchange_from.saturating_add(total).min(self.until);
         self.worker.set_deadlines(self.in_flight, now.saturating_add(phase), total);
     }
 
@@ -383,6 +392,7 @@ impl<'w> Frame<'w> {
         let kept = usize::try_from(kept).unwrap_or(usize::MAX).min(response.body.len());
         let body = Body::new(&response.body[..kept], content_type(response));
         let documents = Documents::of(&body, Limits::default());
+        let sent = self.sent.take();
         let reply = Reply {
             code: self.code,
             body_bytes: response.body_bytes,
@@ -390,9 +400,11 @@ impl<'w> Frame<'w> {
             captured,
             response: Some(response),
             documents: &documents,
+            sent: sent.as_deref(),
             head: OnceCell::new(),
         };
         look(self, &reply);
+        self.sent = sent;
     }
 
     /// The output of a program, which ended now with a code, is the reply of the sample.
@@ -409,6 +421,7 @@ impl<'w> Frame<'w> {
                 captured: "",
                 response: None,
                 documents: &documents,
+                sent: None,
                 head: OnceCell::new(),
             },
             post,
