@@ -1,7 +1,7 @@
 //! Samples that send nothing: a span of some steps, with a text that is looked at as a response.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Check, Look, Request, StepKind, Tags, ThinkTime};
+use squall_plan::model::{Check, Extractor, Look, Request, StepKind, Tags, ThinkTime};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -85,12 +85,17 @@ impl Translator<'_> {
 
     /// Everything that looks at a sample: extracts and checks, and what is done after it.
     pub(super) fn judged(&self, held: &Scope, request: &mut Request) -> Vec<StepKind> {
+        let is_within = self.is_judging.replace(true);
         let mut after = self.without_settings(|| {
             let after = self.extracts(held, request);
             self.checks(held, request);
             after
         });
         after.extend(self.scripts_after(held, request));
+        self.is_judging.set(is_within);
+        if self.names.looks_back() {
+            self.keep(super::found::PREVIOUS, &Extractor::Body, request);
+        }
         after
     }
 }

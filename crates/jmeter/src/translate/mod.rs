@@ -12,9 +12,12 @@ mod calls;
 mod condition;
 mod controller;
 mod data;
+mod dates;
 mod decimal;
 mod escapes;
 mod extractor;
+mod filled;
+mod found;
 mod group;
 mod headers;
 mod includes;
@@ -22,6 +25,7 @@ mod jmespath;
 mod made;
 mod modules;
 mod names;
+mod passes;
 mod pattern;
 mod reader;
 mod request;
@@ -114,6 +118,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         any_host: Cell::new(false),
         in_main_thread: Cell::new(false),
         is_defining: Cell::new(false),
+        is_judging: Cell::new(false),
         held: RefCell::default(),
         shared: RefCell::default(),
         settings: RefCell::default(),
@@ -167,6 +172,8 @@ struct Translator<'t> {
     in_main_thread: Cell<bool>,
     /// Whether it is user-defined variables that are read.
     is_defining: Cell<bool>,
+    /// Whether what is read is read behind a sample, whose response is then the last one.
+    is_judging: Cell<bool>,
     /// Hidden variables that are null until something is set.
     held: RefCell<BTreeSet<String>>,
     /// Hidden variables that all users have together, likewise.
