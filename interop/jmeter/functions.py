@@ -4,6 +4,7 @@ from plans import (
     FILES, csv_data, for_each, group, loop, plan, request, user_parameters, variables, while_,
 )
 
+FILES["differ.csv"] = "1,a\n2,b\n3,c\n\nnever,read\n"
 FILES["evals.csv"] = "text,path\na ${day} ${none} $ {,${day}\n"
 
 DAY = user_parameters(["day", "by", "none_of_it"], ["21/01/2018", "P2D", "x"])
@@ -59,6 +60,12 @@ PLANS = {
         user_parameters(["a", "b", "c"], ["${__setProperty(p1,x${__threadNum})}", "${__setProperty(p1,y,true)}", "${__setProperty(p2,z,true)}"])
         + request("said", "/said", "POST", raw="${a}|${b}|${c}|${__P(p1,none)}|${__property(p2)}|${__setProperty(p3,w)}|${__P(p3)}")
         + request("after", "/after/${__P(p3)}"))),
+    "functions: rows that differ (CSVRead)": plan(group(
+        request("row", "/row", "POST", raw="${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,1)}|${__CSVRead(differ.csv,7)}|${__CSVRead(differ.csv,x)}")
+        + request("same", "/same", "POST", raw="${__CSVRead(differ.csv,0)}")
+        + request("next", "/next", "POST", raw="a${__CSVRead(differ.csv,next)}b"), loops=4)),
+    "functions: rows that differ from thread to thread (CSVRead)": plan(group(
+        request("row", "/row", "POST", raw="${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,1)}"), loops=2, threads=3)),
     "functions: texts that go to a file (StringToFile)": plan(said(
         "${__StringToFile(/tmp/squall-string-to-file.txt,a${day}\\n,false)}", "${__StringToFile(/tmp/squall-string-to-file.txt,b)}")),
     "functions: texts in which variables are looked up again (eval, evalVar)": plan(group(

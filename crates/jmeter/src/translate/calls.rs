@@ -92,7 +92,7 @@ impl Translator<'_> {
         }
         let name = literal(&parameters[0]).ok_or_else(unknown)?;
         let property = self.names.property(name).ok_or_else(unknown)?;
-        let old = self.held("value", assign::OF_CALLS + self.held.borrow().len());
+        let old = self.held_by_call("value");
         // Java writes what is not there as this word.
         let value = format!("({property} == null ? \"null\" : {property})");
         self.add_setting(|_| self.set(root, &old, &value))?;
@@ -151,7 +151,9 @@ impl Translator<'_> {
             ("__char", [_, ..]) => {
                 parameters.iter().map(|code| character(code)).collect::<Option<_>>().and_then(text)
             }
-            ("__CSVRead", [file, column]) => self.field_of_row(file, column),
+            ("__CSVRead", [file, column]) => {
+                self.field_of_row(file, column).or_else(|| self.field_of_own_row(file, column))
+            }
             ("__isPropDefined", [name]) => text(self.constants.has_property(name).to_string()),
             ("__FileToString", [name] | [name, "UTF-8" | "utf-8"]) => {
                 // Relative to where the program was started, unlike the plan's data files.

@@ -292,7 +292,13 @@ fn shifted(format: &str, date: &[Piece], amount: &[Piece], locale: &str) -> Opti
         true => offset_behind(literal(date)?.trim(), &pattern)?,
         false => "UTC".to_owned(),
     };
-    let moment = pattern.moment(&text, &zone)?;
+    let mut moment = pattern.moment(&text, &zone)?;
+    if pattern.has("S") {
+        // JMeter takes milliseconds to be 0 beside what the text says: with others it is no date.
+        let own = "value_7";
+        moment =
+            format!("[{moment}].map({own}, {own} != null && {own} % 1000 != 0 ? null : {own})[0]");
+    }
     match condition::known(&moment).as_deref() {
         Some("null") => Some(Piece::Expr(pattern.shown(&now, "local"))),
         Some(_) => Some(Piece::Expr(pattern.shown(&later(&moment), &zone))),

@@ -110,7 +110,7 @@ impl Translator<'_> {
 
     /// A hidden variable that has all matches; how many they are becomes a variable, too, if there was a text at all.
     fn kept_matches(&self, name: &str, found: &str, is_empty: &str) -> Result<String, String> {
-        let all = self.held("found", super::assign::OF_CALLS + self.held.borrow().len());
+        let all = self.held_by_call("found");
         let mut steps: Vec<(String, String)> = vec![(all.clone(), found.to_owned())];
         if let Some(count) = self.names.variable(&format!("{name}_matchNr")) {
             let value = format!("({is_empty} ? {count} : string(size({all})))");

@@ -123,6 +123,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         shared: RefCell::default(),
         settings: RefCell::default(),
         made_sources: RefCell::default(),
+        row_files: RefCell::default(),
         obstacles: RefCell::default(),
     };
     translator.define();
@@ -182,6 +183,8 @@ struct Translator<'t> {
     settings: RefCell<Option<Vec<StepKind>>>,
     /// Data sources that functions go through.
     made_sources: RefCell<Vec<DataSource>>,
+    /// Files of whose rows each thread has one, with the data source that deals them out.
+    row_files: RefCell<BTreeMap<String, String>>,
     obstacles: RefCell<Vec<Obstacle>>,
 }
 
@@ -191,6 +194,12 @@ impl Translator<'_> {
         let name = names::hidden(purpose, number);
         self.hold(&name);
         name
+    }
+
+    /// A hidden variable of a function's call, which is null until it is set.
+    fn held_by_call(&self, purpose: &str) -> String {
+        let number = assign::OF_CALLS + self.held.borrow().len();
+        self.held(purpose, number)
     }
 
     /// A hidden variable is null until it is set.

@@ -455,14 +455,19 @@ fn rows_that_are_alike_are_known_and_main_threads_have_the_first() {
     assert!(text.contains(r#""body": "axbc""#), "{text}");
     let (text, lacks) = sends("a${__CSVRead(/never/there.csv,0)}b", "");
     assert!(lacks.is_empty() && text.contains(r#""body": "ab""#), "{lacks:?} {text}");
-    let (_, lacks) = sends(&format!("${{__CSVRead({name},0)}}"), "");
-    assert_eq!(lacks, ["r: the function `__CSVRead`, as it is used there"]);
+    let next = format!("${{__CSVRead({name},0)}}${{__CSVRead({name},next)}}");
+    let (text, lacks) = sends(&next, "");
+    assert_eq!(lacks, [""; 0]);
+    assert!(text.contains(r#""if": "kept_1000000 == null""#), "{text}");
+    assert!(text.contains("(turn_1000000.number - 1) % 2"), "{text}");
     let of_threads = r#"<stringProp name="ThreadGroup.num_threads">"#;
     let whole = plan(&request("r", TO_SHOP, ""));
     let whole =
         whole.replace(&format!("{of_threads}2"), &format!("{of_threads}${{__CSVRead({name},0)}}"));
     let (text, lacks) = translated(&whole);
     assert!(lacks.is_empty() && text.contains(r#""users": 2"#), "{lacks:?} {text}");
+    let (_, lacks) = translated(&whole.replace("/cart", &next));
+    assert_eq!(lacks, ["r: the function `__CSVRead`, as it is used there"]);
     let _ = std::fs::remove_file(&file);
 }
 

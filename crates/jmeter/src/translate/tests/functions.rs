@@ -30,7 +30,7 @@ fn what_functions_do_comes_before_the_step() {
         &text,
         &[
             r#""property_a": "${\"b\"}""#,
-            r#""file": "out.txt""#,
+            r#""write": "out.txt""#,
             r#""text": "x\n""#,
             r#""get": "/true/${(property_a == null"#,
         ],
@@ -79,7 +79,7 @@ fn loops_have_the_number_of_their_pass() {
         &text,
         &[
             r#""__jm__my_loop__idx": "${\"0\"}""#,
-            r#""repeat": 2"#,
+            r#""repeat": "2""#,
             r#""__jm__my_loop__idx": "${string(turn_"#,
             r#""get": "/${__jm__my_loop__idx}""#,
             r#""__jm__my_loop__idx": "${\"0\"}""#,
