@@ -20,9 +20,13 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jmeter"))
 
 from peers import SQUALL
+import functions
 from judged import JUDGED
 from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, transaction
 
+PLANS = {**PLANS, **functions.PLANS}
+# One in which clocks are changed: JMeter and squall look at it.
+os.environ.setdefault("TZ", "America/New_York")
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
 BODY = 'line\n{"id":7} ok'
 XML = '<?xml version="1.0"?><r><a>1</a><a>2</a><b k="x"/><b k="y"/></r>'

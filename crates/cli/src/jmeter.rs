@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 
 use squall_jmeter::{
@@ -155,7 +156,10 @@ pub fn translated(path: &Path, given: Given) -> Result<Translated<'_>, CommandEr
     // What is converted may be written to another folder: files are named from the root.
     let place = std::path::absolute(path).map_err(|error| bad(error.to_string()))?;
     let folder = place.parent().unwrap_or(Path::new("/")).to_owned();
-    let machine = machine(given.system);
+    let mut machine = machine(given.system);
+    if text.contains("__machine") {
+        (machine.name, machine.address) = own_name();
+    }
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let surroundings = Surroundings { properties: given.properties, machine, folder, file_name };
     let whole = translate(&tree, surroundings.clone());
@@ -189,7 +193,22 @@ fn machine(given: BTreeMap<String, String>) -> Machine {
     let environment = std::env::vars_os();
     let environment = environment
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Machine { properties: known.chain(given).collect(), environment: environment.collect() }
+    Machine {
+        properties: known.chain(given).collect(),
+        environment: environment.collect(),
+        ..Machine::default()
+    }
+}
+
+/// The machine's name and the address that it has, as far as they are known.
+fn own_name() -> (Option<String>, Option<String>) {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+    let found = name.as_deref().and_then(|name| (name, 0).to_socket_addrs().ok());
+    let found: Vec<_> = found.into_iter().flatten().map(|address| address.ip()).collect();
+    // As Java has it, one of version 4 goes first.
+    let address = found.iter().find(|ip| ip.is_ipv4()).or(found.first());
+    (name, address.map(ToString::to_string))
 }
 
 /// A text on one line.

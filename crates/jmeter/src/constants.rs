@@ -159,6 +159,11 @@ impl Constants {
         (call.name != "__javaScript" || !value.is_empty()).then_some(value)
     }
 
+    /// The machine that runs the plan.
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
     /// The folder in which the program was started, if that is known.
     pub(crate) fn started_in(&self) -> Option<&str> {
         self.machine.properties.get("user.dir").map(String::as_str)

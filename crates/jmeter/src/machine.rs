@@ -12,6 +12,10 @@ pub struct Machine {
     pub properties: BTreeMap<String, String>,
     /// Variables of the environment.
     pub environment: BTreeMap<String, String>,
+    /// Its name, if it is known.
+    pub name: Option<String>,
+    /// The address that its name has, if it has one.
+    pub address: Option<String>,
 }
 
 impl Machine {
@@ -106,6 +110,7 @@ mod tests {
         let machine = Machine {
             properties: of(&[("user.dir", "/work")]),
             environment: of(&[("webapp", "shop.test")]),
+            ..Machine::default()
         };
         for (script, expected) in [
             (r#"System.getProperty("user.dir")"#, Some("/work")),

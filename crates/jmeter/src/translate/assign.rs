@@ -11,7 +11,7 @@ use super::texts::{Piece, expression, quoted};
 use crate::text::Call;
 
 /// Where the numbers of data sources begin that functions go through: above those of all elements.
-const OF_CALLS: usize = 1_000_000;
+pub(super) const OF_CALLS: usize = 1_000_000;
 
 /// Which parameter of a call is the name of a variable that it sets, if it has one.
 pub(super) fn variable_of(call: &Call) -> Option<usize> {
@@ -24,6 +24,7 @@ pub(super) fn variable_of(call: &Call) -> Option<usize> {
         "__Random" | "__RandomString" | "__changeCase" | "__FileToString" => 2,
         "__dateTimeConvert" => 3,
         "__digest" | "__RandomDate" => 4,
+        "__regexFunction" => 5,
         "__timeShift" if count == 4 => 3,
         "__timeShift" => 4,
         // A last one that is no number.

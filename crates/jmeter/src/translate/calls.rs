@@ -5,7 +5,7 @@ use std::path::Path;
 use squall_plan::model::StepKind;
 
 use super::texts::{Piece, THREAD, expression, literal, merged, quoted, whole};
-use super::{Translator, assign, escapes};
+use super::{Translator, assign, dates, escapes};
 use crate::text::{Call, Part, Text};
 
 /// What JMeter's functions say of a file that is not there.
@@ -47,6 +47,10 @@ impl Translator<'_> {
             ("__counter", Some([flag, ..])) => {
                 return self.counted(flag.trim().eq_ignore_ascii_case("true"));
             }
+            ("__regexFunction", _) if parameters.len() > 1 => {
+                return self.found_by(call, parameters);
+            }
+            ("__setProperty" | "__StringToFile", _) => return self.done_before(call, parameters),
             ("__StringFromFile", Some([file])) | ("__StringFromFile", Some([file, ""])) => {
                 return self.next_line(file.trim());
             }
@@ -65,8 +69,35 @@ impl Translator<'_> {
             (name, Some(known)) => self.of_known(name, &known[..given]),
             (_, None) => None,
         };
+        let found = found.or_else(|| dates::of_call(call, parameters));
         let found = found.or_else(|| self.of_pieces(&call.name, &parameters[..given]));
         found.ok_or_else(|| format!("the function `{}`, as it is used there", call.name))
+    }
+
+    /// What a function gives that is called for what it does, which a step before the one at hand does.
+    fn done_before(&self, call: &Call, parameters: &[Vec<Piece>]) -> Result<Piece, String> {
+        let unknown = || format!("the function `{}`, as it is used there", call.name);
+        let root = *self.tree.roots.first().ok_or_else(unknown)?;
+        if self.in_main_thread.get() {
+            return Err(unknown());
+        }
+        let gives_old = call.name == "__setProperty"
+            && literal(parameters.get(2).map_or(&[] as &[Piece], Vec::as_slice))
+                .is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
+        if !gives_old {
+            let deed = self.done_by(root, &call.name, parameters).ok_or_else(unknown)?;
+            self.add_setting(|_| deed)?;
+            let given = if call.name == "__StringToFile" { "true" } else { "" };
+            return Ok(Piece::Text(given.to_owned()));
+        }
+        let name = literal(&parameters[0]).ok_or_else(unknown)?;
+        let property = self.names.property(name).ok_or_else(unknown)?;
+        let old = self.held_by_call("value");
+        // Java writes what is not there as this word.
+        let value = format!("({property} == null ? \"null\" : {property})");
+        self.add_setting(|_| self.set(root, &old, &value))?;
+        self.add_setting(|_| self.set(root, property, &expression(&parameters[1])))?;
+        Ok(Piece::Expr(old))
     }
 
     /// What a function gives that reads a property which gets its value while the plan runs.
@@ -96,7 +127,7 @@ impl Translator<'_> {
             ("__threadGroupName", []) => expr("scenario"),
             ("__time", []) => expr("now_ms()"),
             ("__time", ["/1000"]) => expr("now()"),
-            ("__time", [format]) => time(format).map(Piece::Expr),
+            ("__time", [format]) => dates::time(format).map(Piece::Expr),
             ("__RandomString", [length, characters]) => {
                 let length: u32 = length.trim().parse().ok()?;
                 Some(Piece::Expr(format!("random_string({length}, {})", quoted(characters.trim()))))
@@ -107,6 +138,8 @@ impl Translator<'_> {
                 let any: String = ('\u{4e00}'..='\u{4eff}').collect();
                 Some(Piece::Expr(format!("random_string({length}, {})", quoted(&any))))
             }
+            ("__machineName", []) => text(self.constants.machine().name.clone()?),
+            ("__machineIP", []) => text(self.constants.machine().address.clone()?),
             ("__TestPlanName", []) => {
                 text(self.file_name.clone()).filter(|_| !self.file_name.is_empty())
             }
@@ -118,7 +151,9 @@ impl Translator<'_> {
             ("__char", [_, ..]) => {
                 parameters.iter().map(|code| character(code)).collect::<Option<_>>().and_then(text)
             }
-            ("__CSVRead", [file, column]) => self.field_of_row(file, column),
+            ("__CSVRead", [file, column]) => {
+                self.field_of_row(file, column).or_else(|| self.field_of_own_row(file, column))
+            }
             ("__isPropDefined", [name]) => text(self.constants.has_property(name).to_string()),
             ("__FileToString", [name] | [name, "UTF-8" | "utf-8"]) => {
                 // Relative to where the program was started, unlike the plan's data files.
@@ -151,7 +186,10 @@ impl Translator<'_> {
                     parameters.iter().map(|term| whole(term)).collect();
                 expr(terms?.join(" + "))
             }
-            ("__eval", [text]) => self.evaluated(literal(text)?),
+            ("__eval", [text]) => match literal(text) {
+                Some(text) => self.evaluated(text),
+                None => self.filled(&expression(text)),
+            },
             ("__V", [name]) => self.value_named(name, None),
             ("__V", [name, without]) => self.value_named(name, Some(without)),
             ("__isVarDefined", [name]) => self.is_set(literal(name)?),
@@ -160,10 +198,10 @@ impl Translator<'_> {
             ("__P", [name, without]) if !self.constants.has_property(literal(name)?.trim()) => {
                 expr(expression(without))
             }
-            // What the run sets may have anything in it that would have to be read then.
-            ("__evalVar", [name]) if self.names.variable(literal(name)?).is_none() => {
-                self.evaluated(self.constants.known(literal(name)?)??)
-            }
+            ("__evalVar", [name]) => match self.names.variable(literal(name)?) {
+                Some(variable) => self.filled(variable),
+                None => self.evaluated(self.constants.known(literal(name)?)??),
+            },
             _ => escapes::of_text(function, parameters),
         }
     }
@@ -209,143 +247,12 @@ fn character(code: &str) -> Option<char> {
     char::from_u32(number.ok()?)
 }
 
-/// The present moment in a format of Java's: milliseconds since 1970 divided, or a pattern.
-fn time(format: &str) -> Option<String> {
-    let format = match format {
-        "YMD" => "yyyyMMdd",
-        "HMS" => "HHmmss",
-        "YMDHMS" => "yyyyMMdd-HHmmss",
-        other => other,
-    };
-    if let Some(divisor) = format.strip_prefix('/') {
-        let divisor: u32 = divisor.parse().ok().filter(|divisor| *divisor > 0)?;
-        return Some(format!("now_ms() / {divisor}"));
-    }
-    if has_too_many_letters(format) {
-        return Some(format!("fail({})", quoted(&format!("`{format}` is no format of dates"))));
-    }
-    let at = |pattern: &str| Some(format!("date(now_ms(), {})", quoted(&date_pattern(pattern)?)));
-    // A year of weeks, which begin on Sundays, is that of the week's Saturday.
-    let saturday = "now_ms() + (6 - int(date(now_ms(), \"%w\"))) * 86400000";
-    let parts: Option<Vec<String>> = by_week_years(format)
-        .iter()
-        .map(|part| match part.strip_prefix('Y') {
-            Some("Y") => Some(format!("date({saturday}, \"%y\")")),
-            Some(_) => Some(format!("date({saturday}, \"%Y\")")),
-            None => at(part),
-        })
-        .collect();
-    Some(parts?.join(" + "))
-}
-
-/// A pattern in parts: the letters `Y` for a year of weeks are parts of their own.
-fn by_week_years(pattern: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut is_text = false;
-    for c in pattern.chars() {
-        is_text ^= c == '\'';
-        let is_year = |part: &String| part.starts_with('Y');
-        let splits = match parts.last() {
-            Some(last) if last.is_empty() => false,
-            Some(last) => is_year(last) != (c == 'Y' && !is_text),
-            None => true,
-        };
-        if splits {
-            parts.push(String::new());
-        }
-        parts.last_mut().into_iter().for_each(|last| last.push(c));
-    }
-    parts
-}
-
-/// Whether Java refuses a pattern for a letter that stands too often in a row.
-fn has_too_many_letters(pattern: &str) -> bool {
-    let mut is_text = false;
-    let mut run = (' ', 0);
-    pattern.chars().any(|c| {
-        is_text ^= c == '\'';
-        run = if c == run.0 { (c, run.1 + 1) } else { (c, 1) };
-        !is_text && "dHhKkms".contains(c) && run.1 > 2
-    })
-}
-
-/// A pattern of Java's for dates as one of `date()`; `None` if it asks for something else.
-fn date_pattern(pattern: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut rest = pattern.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c == '\'' {
-            if rest.next_if_eq(&'\'').is_some() {
-                out.push('\'');
-                continue;
-            }
-            loop {
-                match rest.next()? {
-                    '\'' if rest.next_if_eq(&'\'').is_some() => out.push('\''),
-                    '\'' => break,
-                    '%' => out.push_str("%%"),
-                    other => out.push(other),
-                }
-            }
-            continue;
-        }
-        if !c.is_ascii_alphabetic() {
-            out.push(c);
-            if c == '%' {
-                out.push(c);
-            }
-            continue;
-        }
-        let mut count = 1;
-        while rest.next_if_eq(&c).is_some() {
-            count += 1;
-        }
-        out.push_str(match (c, count) {
-            ('y', 1 | 3 | 4) => "%Y",
-            ('y', 2) => "%y",
-            ('M', 2) => "%m",
-            ('M', 3) => "%b",
-            ('M', 4) => "%B",
-            ('d', 1) => "%e",
-            ('d', 2) => "%d",
-            ('D', 3) => "%j",
-            ('H', 2) => "%H",
-            ('h', 2) => "%I",
-            ('m', 2) => "%M",
-            ('s', 2) => "%S",
-            ('S', 3) => "%L",
-            ('E', 1..=3) => "%a",
-            ('E', 4) => "%A",
-            ('a', 1) => "%p",
-            ('Z', 1..=3) => "%z",
-            ('z', 1..=3) => "UTC",
-            ('X', 1) => "Z",
-            _ => return None,
-        });
-    }
-    Some(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn patterns_of_dates() {
-        for (pattern, expected) in [
-            ("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", Some("%Y-%m-%dT%H:%M:%S.%LZ")),
-            ("EEE, d MMM yy hh 'o''clock' a", Some("%a, %e %b %y %I o'clock %p")),
-            ("''%", Some("'%%")),
-            ("sss", None),
-            ("'open", None),
-        ] {
-            assert_eq!(date_pattern(pattern).as_deref(), expected, "{pattern}");
-        }
-        assert_eq!(time("/60").as_deref(), Some("now_ms() / 60"));
-        assert_eq!(by_week_years("YYYY-MM'Y'YY"), ["YYYY", "-MM'Y'", "YY"]);
-        assert!(time("HH:mm:sss").is_some_and(|source| source.starts_with("fail(")));
-        assert!(!has_too_many_letters("yyyy-MMM-dd 'sss' HH:mm:ss.SSS"));
-        assert_eq!(time("YMD").as_deref(), Some(r#"date(now_ms(), "%Y%m%d")"#));
+    fn characters_have_numbers() {
         assert_eq!(
             [character("65"), character("0x42"), character("x")],
             [Some('A'), Some('B'), None]

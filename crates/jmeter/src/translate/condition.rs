@@ -49,7 +49,7 @@ impl Binder for Nothing {
 }
 
 /// The text of an expression's value, if it is the same in every run.
-fn known(source: &str) -> Option<String> {
+pub(super) fn known(source: &str) -> Option<String> {
     let bound = Expr::parse(source, Span::default()).ok()?.bind(&mut Nothing).ok()?;
     match bound.constant()? {
         Value::Null => Some("null".to_owned()),

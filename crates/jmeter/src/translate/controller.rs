@@ -139,9 +139,15 @@ impl Translator<'_> {
                 reader.finish();
                 inner.into_iter().map(|step| step.kind).collect()
             }
-            "LoopController" => self.repeat(id, inner, &gathered.guards),
-            "WhileController" => self.while_controller(id, inner, &gathered.guards),
-            "ForeachController" => self.for_each(id, inner),
+            "LoopController" | "WhileController" | "ForeachController" => {
+                let inner = self.counted_pass(id, inner);
+                let steps = match class {
+                    "LoopController" => self.repeat(id, inner, &gathered.guards),
+                    "WhileController" => self.while_controller(id, inner, &gathered.guards),
+                    _ => self.for_each(id, inner),
+                };
+                self.counted_loop(id, steps)
+            }
             "TransactionController" => vec![self.transaction(id, inner)],
             "OnceOnlyController" => self.once(id, inner).into_iter().collect(),
             "ThroughputController" => self.throughput(id, inner).into_iter().collect(),
@@ -257,7 +263,7 @@ impl Translator<'_> {
             // Looked at behind each pass alone.
             "" => Ok(format!("({} || last_ok)", pass_of(id))),
             last if last.eq_ignore_ascii_case("LAST") => Ok("last_ok".to_owned()),
-            condition => self.goes_on(condition),
+            condition => self.goes_on(condition).map(|own| self.for_next_pass(id, own)),
         };
         let condition = goes_on.map(|own| {
             let all = guards.iter().cloned().chain([format!("({own})")]);

@@ -425,14 +425,14 @@ impl Translator<'_> {
 
 /// A part of an extractor's template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Text(String),
     /// `$1$`
     Group(u32),
 }
 
 /// The parts of a template.
-fn parts(template: &str) -> Vec<Part> {
+pub(super) fn parts(template: &str) -> Vec<Part> {
     let mut found = Vec::new();
     let mut text = String::new();
     let mut rest = template;

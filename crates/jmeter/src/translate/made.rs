@@ -1,7 +1,7 @@
 //! Samples that send nothing: a span of some steps, with a text that is looked at as a response.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Check, Look, Request, StepKind, Tags, ThinkTime};
+use squall_plan::model::{Check, Extractor, Look, Request, StepKind, Tags, ThinkTime};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -106,6 +106,7 @@ impl Translator<'_> {
 
     /// Everything that looks at a sample: extracts and checks, and what is done after it.
     pub(super) fn judged(&self, held: &Scope, request: &mut Request) -> Vec<StepKind> {
+        let is_within = self.is_judging.replace(true);
         let mut after = self.without_settings(|| {
             self.find_sessions(request);
             let after = self.extracts(held, request);
@@ -114,6 +115,10 @@ impl Translator<'_> {
         });
         after.extend(self.scripts_after(held, request));
         self.refuse_later_values(held, &after);
+        self.is_judging.set(is_within);
+        if self.names.looks_back() {
+            self.keep(super::found::PREVIOUS, &Extractor::Body, request);
+        }
         after
     }
 }

@@ -12,9 +12,12 @@ mod calls;
 mod condition;
 mod controller;
 mod data;
+mod dates;
 mod decimal;
 mod escapes;
 mod extractor;
+mod filled;
+mod found;
 mod group;
 mod headers;
 mod includes;
@@ -23,6 +26,7 @@ mod looks;
 mod made;
 mod modules;
 mod names;
+mod passes;
 mod pattern;
 mod reader;
 mod request;
@@ -117,10 +121,12 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         any_host: Cell::new(false),
         in_main_thread: Cell::new(false),
         is_defining: Cell::new(false),
+        is_judging: Cell::new(false),
         held: RefCell::default(),
         shared: RefCell::default(),
         settings: RefCell::default(),
         made_sources: RefCell::default(),
+        row_files: RefCell::default(),
         obstacles: RefCell::default(),
     };
     translator.define();
@@ -170,6 +176,8 @@ struct Translator<'t> {
     in_main_thread: Cell<bool>,
     /// Whether it is user-defined variables that are read.
     is_defining: Cell<bool>,
+    /// Whether what is read is read behind a sample, whose response is then the last one.
+    is_judging: Cell<bool>,
     /// Hidden variables that are null until something is set.
     held: RefCell<BTreeSet<String>>,
     /// Hidden variables that all users have together, likewise.
@@ -178,6 +186,8 @@ struct Translator<'t> {
     settings: RefCell<Option<Vec<StepKind>>>,
     /// Data sources that functions go through.
     made_sources: RefCell<Vec<DataSource>>,
+    /// Files of whose rows each thread has one, with the data source that deals them out.
+    row_files: RefCell<BTreeMap<String, String>>,
     obstacles: RefCell<Vec<Obstacle>>,
 }
 
@@ -187,6 +197,12 @@ impl Translator<'_> {
         let name = names::hidden(purpose, number);
         self.hold(&name);
         name
+    }
+
+    /// A hidden variable of a function's call, which is null until it is set.
+    fn held_by_call(&self, purpose: &str) -> String {
+        let number = assign::OF_CALLS + self.held.borrow().len();
+        self.held(purpose, number)
     }
 
     /// A hidden variable is null until it is set.

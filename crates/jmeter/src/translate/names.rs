@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::assign;
 use super::data::Columns;
+use super::found;
+use super::passes;
 use super::scripted;
 use crate::functions;
 use crate::properties::{Property, PropertyValue};
@@ -73,6 +75,10 @@ pub(super) struct Names {
     groups: Vec<(String, u32, String)>,
     /// Properties that get values while the plan runs, each with the variable that all users have for it.
     properties: BTreeMap<String, String>,
+    /// What patterns of functions set variables of, with their groups and how many they are.
+    patterns: BTreeSet<String>,
+    /// Whether a function looks at the response before.
+    looks_back: bool,
 }
 
 impl Names {
@@ -92,6 +98,7 @@ impl Names {
             names.add_set_by_text(&element.name);
             element.properties.iter().for_each(|own| names.add_set_by_calls(&own.value));
         }
+        names.add_asked(tree);
         names.add_matches(tree);
         names
     }
@@ -105,6 +112,7 @@ impl Names {
                 [("props", "put"), ("props", "setProperty"), ("JMeterUtils", "setProperty")];
             let names = calls.iter().flat_map(|(of, call)| scripted::names_in(script, of, call));
             set.extend(names.map(str::to_owned));
+            set_properties(&PropertyValue::Text(element.name.clone()), &mut set);
             element.properties.iter().for_each(|own| set_properties(&own.value, &mut set));
         }
         for name in set {
@@ -146,6 +154,10 @@ impl Names {
         let text = Text::parse(text, &functions::is_function).unwrap_or_default();
         for call in text.calls() {
             assign::set_by(call).into_iter().for_each(|name| self.add(name));
+            if call.name == "__regexFunction" {
+                self.patterns.extend(assign::set_by(call).map(str::to_owned));
+                self.looks_back |= found::looks_back(call);
+            }
             assign::split_into(call).into_iter().for_each(|prefix| self.add_split(prefix));
         }
     }
@@ -157,6 +169,31 @@ impl Names {
             self.matches.insert(prefix.to_owned(), hidden("found", self.matches.len()));
         }
         self.split.insert(prefix.to_owned());
+    }
+
+    /// What is set only because something asks for it: the numbers of loops' passes, and what patterns find beside their
+    /// matches.
+    fn add_asked(&mut self, tree: &Tree) {
+        let asked = asked(tree);
+        for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            let index = passes::index_of(element).filter(|index| asked.contains(index));
+            index.into_iter().for_each(|index| self.add(&index));
+        }
+        for name in std::mem::take(&mut self.patterns) {
+            let before = format!("{name}_");
+            let beside = asked.range(before.clone()..).map_while(|own| own.strip_prefix(&before));
+            let is_number = |rest: &str| {
+                let digits = rest.strip_prefix('g').unwrap_or_default();
+                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+            };
+            let beside = beside.filter(|rest| *rest == "matchNr" || is_number(rest));
+            beside.for_each(|rest| self.add(&format!("{name}_{rest}")));
+        }
+    }
+
+    /// Whether a function looks at the response before.
+    pub(super) fn looks_back(&self) -> bool {
+        self.looks_back
     }
 
     /// What extractors set beside their own variables, as far as something asks for it.

@@ -1,10 +1,20 @@
-//! Rows of files as the function `__CSVRead` has them, as far as they are known before the run. Files are read.
+//! Rows of files as the function `__CSVRead` has them. Files are read before the run.
 
-use super::Translator;
-use super::texts::Piece;
+use squall_plan::model::{Advance, DataFormat, DataSource, Numbers, Share, StepKind};
+use squall_plan::span::{Span, Spanned};
+
+use super::assign::OF_CALLS;
+use super::names::hidden;
+use super::texts::{Piece, quoted};
+use super::{Translator, step};
+use crate::elements::Role;
+use crate::properties::PropertyValue;
 
 /// The property that says what is between fields.
 const DELIMITER: &str = "csvread.delimiter";
+
+/// Most rows of a file of which each thread has another: they stand in the plan.
+const MOST_ROWS: usize = 1_000;
 
 impl Translator<'_> {
     /// The field of a column, from 0, in the row that a thread has: each takes the next one when it first asks, the
@@ -27,6 +37,73 @@ impl Translator<'_> {
         is_known.then_some(Piece::Text(first))
     }
 
+    /// The field of a column in the row that a thread has, where rows differ: it takes the next one of all threads when it has
+    /// none, and `next` takes it from it. `None`: the main thread may have taken some, or there are too many.
+    pub(super) fn field_of_own_row(&self, file: &str, column: &str) -> Option<Piece> {
+        if file.is_empty() || file.starts_with('*') || column.starts_with('*') {
+            return None;
+        }
+        let rows = self.rows(file).filter(|rows| rows.len() <= MOST_ROWS)?;
+        if self.in_main_thread.get() || self.has_rows_of_main_thread() {
+            return None;
+        }
+        let source = self.dealt_out(file);
+        // `turn_7` deals out what `kept_7` has.
+        let number = source.rsplit_once('_').and_then(|(_, number)| number.parse().ok())?;
+        let row = hidden("kept", number);
+        self.hold(&row);
+        if matches!(column, "next" | "next()") {
+            self.add_setting(|root| self.set(root, &row, "null")).ok()?;
+            return Some(Piece::Text(String::new()));
+        }
+        let fields = rows.iter().map(|row| {
+            let fields: Vec<String> = row.iter().map(|field| quoted(field)).collect();
+            format!("[{}]", fields.join(", "))
+        });
+        let fields: Vec<String> = fields.collect();
+        let taken = format!("[{}][({source}.number - 1) % {}]", fields.join(", "), rows.len());
+        let next = StepKind::NextRow(Spanned::new(source, Span::default()));
+        self.add_setting(|root| {
+            let then = vec![step(next), step(self.set(root, &row, &taken))];
+            let steps = self.only_if(root, &format!("{row} == null"), then);
+            // A condition that can be read is one step.
+            steps.into_iter().next().unwrap_or_else(|| self.set(root, &row, &row))
+        })
+        .ok()?;
+        // The row may be another before the text is made.
+        let own = self.held_by_call("value");
+        let column: usize = column.parse().ok()?;
+        let value = format!("size({row}) > {column} ? {row}[{column}] : \"\"");
+        self.add_setting(|root| self.set(root, &own, &value)).ok()?;
+        Some(Piece::Expr(own))
+    }
+
+    /// Whether numbers of a thread group are fields of rows, which the main thread then takes.
+    fn has_rows_of_main_thread(&self) -> bool {
+        let mut groups =
+            self.tree.iter().filter(|(id, _)| self.role(*id) == Some(Role::ThreadGroup));
+        groups.any(|(_, group)| group.properties.iter().any(|own| asks_for_rows(&own.value)))
+    }
+
+    /// The data source that deals out the numbers of a file's rows, over all threads.
+    fn dealt_out(&self, file: &str) -> String {
+        let mut files = self.row_files.borrow_mut();
+        if let Some(source) = files.get(file) {
+            return source.clone();
+        }
+        let mut made = self.made_sources.borrow_mut();
+        let name = hidden("turn", OF_CALLS + made.len());
+        made.push(DataSource {
+            name: Spanned::new(name.clone(), Span::default()),
+            format: DataFormat::Numbers(Numbers::default()),
+            share: Share::All,
+            advance: Advance::Step,
+            ..DataSource::default()
+        });
+        files.insert(file.to_owned(), name.clone());
+        name
+    }
+
     /// The rows of a file, up to the first empty line; none of one that is not there. As in JMeter its name is
     /// relative to where the program was started, or else to the plan.
     fn rows(&self, name: &str) -> Option<Vec<Vec<String>>> {
@@ -40,6 +117,18 @@ impl Translator<'_> {
         let text = squall_plan::files::text(&file).ok()?;
         let lines = text.lines().take_while(|line| !line.is_empty());
         Some(lines.map(|line| line.split(&*delimiter).map(str::to_owned).collect()).collect())
+    }
+}
+
+/// Whether a property asks for a row.
+fn asks_for_rows(value: &PropertyValue) -> bool {
+    match value {
+        PropertyValue::Text(text) => text.contains("__CSVRead"),
+        PropertyValue::Element { properties, .. } => {
+            properties.iter().any(|own| asks_for_rows(&own.value))
+        }
+        PropertyValue::List(items) => items.iter().any(|own| asks_for_rows(&own.value)),
+        PropertyValue::Fields(_) => false,
     }
 }
 

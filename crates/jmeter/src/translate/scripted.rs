@@ -5,7 +5,7 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use super::script::{self, Does, Effect, Kind, Language, Outcome, Place, Script, renamed};
-use super::texts::{Piece, expression, quoted};
+use super::texts::{Piece, expression, literal, quoted};
 use super::{Translator, step};
 use crate::functions;
 use crate::scope::Scope;
@@ -149,34 +149,44 @@ impl Translator<'_> {
     /// # Errors
     /// What of it has no equal.
     fn deed(&self, id: ElementId, call: &Call) -> Result<Option<StepKind>, String> {
+        if !matches!(call.name.as_str(), "__setProperty" | "__StringToFile") {
+            return Ok(None);
+        }
+        let parameters = call.parameters.iter().map(|own| self.parameter(own));
+        let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
         let unknown = || format!("the function `{}`, as it is used there", call.name);
-        let [first, second, rest @ ..] = call.parameters.as_slice() else { return Ok(None) };
-        let rest: Option<Vec<&str>> = rest.iter().map(|rest| rest.as_literal()).collect();
-        let rest: Option<Vec<String>> =
-            rest.map(|rest| rest.iter().map(|text| text.trim().to_ascii_lowercase()).collect());
-        let rest: Option<Vec<&str>> =
-            rest.as_ref().map(|rest| rest.iter().map(String::as_str).collect());
-        match (call.name.as_str(), rest.as_deref()) {
-            ("__setProperty", Some([] | ["" | "false"])) => {
-                let name = first.as_literal().ok_or_else(unknown)?.trim();
-                let value = expression(&self.parameter(second)?);
-                self.set_shared(id, name, &value).ok_or_else(unknown).map(Some)
+        self.done_by(id, &call.name, &parameters).ok_or_else(unknown).map(Some)
+    }
+
+    /// What a function does that is called for that alone; `None` if it has no equal.
+    pub(super) fn done_by(
+        &self,
+        id: ElementId,
+        function: &str,
+        parameters: &[Vec<Piece>],
+    ) -> Option<StepKind> {
+        let [first, second, rest @ ..] = parameters else { return None };
+        let rest: Option<Vec<&str>> = rest.iter().map(|rest| literal(rest)).collect();
+        let rest: Vec<String> =
+            rest?.into_iter().map(|text| text.trim().to_ascii_lowercase()).collect();
+        let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+        match (function, rest.as_slice()) {
+            // Only for `true` there is more to it.
+            ("__setProperty", [] | [_]) if rest.first() != Some(&"true") => {
+                self.set_shared(id, literal(first)?.trim(), &expression(second))
             }
-            ("__StringToFile", Some([] | [_] | [_, "" | "utf-8"])) => {
-                let file = self.parameter(first)?;
-                let file = super::texts::literal(&file).ok_or_else(unknown)?.trim();
+            ("__StringToFile", [] | [_] | [_, "" | "utf-8"]) => {
                 // A `\n` is the end of a line.
-                let text = self.parameter(second)?.into_iter().map(|piece| match piece {
+                let text = second.iter().cloned().map(|piece| match piece {
                     Piece::Text(text) => Piece::Text(text.replace("\\n", "\n")),
                     value => value,
                 });
-                let append = rest.iter().flatten().next().is_none_or(|flag| *flag != "false");
+                let append = rest.first().is_none_or(|flag| matches!(*flag, "" | "true"));
                 let text = self.template_of(id, &text.collect::<Vec<_>>());
-                let write = Write { file: Template::text(file), text, append };
-                Ok(Some(StepKind::Write(Box::new(write))))
+                let file = Template::text(literal(first)?.trim());
+                Some(StepKind::Write(Box::new(Write { file, text, append })))
             }
-            ("__setProperty" | "__StringToFile", _) => Err(unknown()),
-            _ => Ok(None),
+            _ => None,
         }
     }
 
@@ -234,7 +244,7 @@ impl Translator<'_> {
     }
 
     /// Keeps a fact about the response for the steps after the request.
-    fn keep(&self, variable: &str, from: &Extractor, request: &mut Request) {
+    pub(super) fn keep(&self, variable: &str, from: &Extractor, request: &mut Request) {
         self.hold(variable);
         if request.extract.iter().all(|own| own.variable.value != variable) {
             request.extract.push(Extract {

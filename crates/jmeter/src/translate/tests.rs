@@ -79,8 +79,8 @@ fn what_has_no_equal_is_an_obstacle() {
         (flag("novel"), "the property `HTTPSampler.novel`"),
         (string("HTTPSampler.method", "TRACE"), "the method `TRACE`"),
         (
-            string("HTTPSampler.path", "/${__setProperty(x,y)}"),
-            "the function `__setProperty`, as it is used there",
+            string("HTTPSampler.path", "/${__XPath(x,y)}"),
+            "the function `__XPath`, as it is used there",
         ),
         ("<novel/>".to_owned(), "the tag `novel`"),
     ] {
@@ -384,7 +384,7 @@ fn functions_become_expressions() {
     for (source, expected) in [
         ("${__urlencode(a b)}", r#"form_encode(\"a b\")"#),
         ("${__RandomString(4,ab)}", r#"random_string(4, \"ab\")"#),
-        ("${__time(yyyy)}", r#"date(now_ms(), \"%Y\")"#),
+        ("${__time(yyyy)}", r#"date(now_ms(), \"%Y\", \"local\")"#),
         ("${__changeCase(a,LOWER)}", r#"lower(\"a\")"#),
         ("${__intSum(1,2,3)}", "1 + 2 + 3"),
         ("${__char(65,0x42)}", "/AB"),
@@ -395,13 +395,14 @@ fn functions_become_expressions() {
         assert_eq!(obstacles, [""; 0], "{source}");
         assert!(text.contains(expected), "{expected}\n{text}");
     }
-    for source in ["${__digest(SHA-224,a)}", "${__time(QQQ)}", "${__setProperty(a,b)}"] {
+    for source in ["${__digest(SHA-224,a)}", "${__time(QQQ)}", "${__XPath(a,b)}"] {
         let path = string("HTTPSampler.path", &format!("/{source}"));
         assert_eq!(obstacles(&path, "").len(), 1, "{source}");
     }
 }
 
 mod controllers;
+mod functions;
 mod scripts;
 
 /// Arguments, as elements have them under a property.
@@ -454,14 +455,19 @@ fn rows_that_are_alike_are_known_and_main_threads_have_the_first() {
     assert!(text.contains(r#""body": "axbc""#), "{text}");
     let (text, lacks) = sends("a${__CSVRead(/never/there.csv,0)}b", "");
     assert!(lacks.is_empty() && text.contains(r#""body": "ab""#), "{lacks:?} {text}");
-    let (_, lacks) = sends(&format!("${{__CSVRead({name},0)}}"), "");
-    assert_eq!(lacks, ["r: the function `__CSVRead`, as it is used there"]);
+    let next = format!("${{__CSVRead({name},0)}}${{__CSVRead({name},next)}}");
+    let (text, lacks) = sends(&next, "");
+    assert_eq!(lacks, [""; 0]);
+    assert!(text.contains(r#""if": "kept_1000000 == null""#), "{text}");
+    assert!(text.contains("(turn_1000000.number - 1) % 2"), "{text}");
     let of_threads = r#"<stringProp name="ThreadGroup.num_threads">"#;
     let whole = plan(&request("r", TO_SHOP, ""));
     let whole =
         whole.replace(&format!("{of_threads}2"), &format!("{of_threads}${{__CSVRead({name},0)}}"));
     let (text, lacks) = translated(&whole);
     assert!(lacks.is_empty() && text.contains(r#""users": 2"#), "{lacks:?} {text}");
+    let (_, lacks) = translated(&whole.replace("/cart", &next));
+    assert_eq!(lacks, ["r: the function `__CSVRead`, as it is used there"]);
     let _ = std::fs::remove_file(&file);
 }
 

@@ -10,9 +10,10 @@ use super::digest::{self, Algorithm};
 use super::eval::{Budget, Evaluated, checked, too_large};
 use super::loose;
 use super::tree::Tree;
+use super::zone::Zone;
 use super::{EvalError, Pattern, Scope};
 use crate::secrets::percent_encode;
-use crate::value::{MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};
+use crate::value::{AsKey, KeyRef, MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};
 
 type Result<T> = std::result::Result<T, EvalError>;
 
@@ -60,6 +61,11 @@ functions! {
         let pattern = Pattern::compile(&text(&a[1])?).map_err(EvalError::new)?;
         Ok(Value::Bool(pattern.is_match(bytes(&a[0])?)))
     };
+    "find_all" 2..=2, true, "all matches of a regular expression, each a list of the whole match and its groups, null where one takes no part: find_all(\"a1 b2\", \"([a-z])([0-9])\")[1][2] is \"2\"", |a, _| {
+        let pattern = Pattern::compile(&text(&a[1])?).map_err(EvalError::new)?;
+        Ok(found(&pattern, bytes(&a[0])?))
+    };
+    "fill" 2..=2, true, "a text with the values of a map in place of their names, others stay: fill(\"$\" + \"{a}\", {\"a\": 1}) is \"1\"", |a, _| filled(&text(&a[0])?, &a[1]);
     "int" 1..=1, true, "a whole number from a text, number or bool: int(\"42\")", |a, _| int(&a[0]);
     "double" 1..=1, true, "a number with a fraction: double(\"4.5\")", |a, _| {
         Ok(Value::Float(match a[0].as_ref() {
@@ -205,8 +211,16 @@ functions! {
         Ok(Value::text(format!("{}-{}-{}-{}-{}", &h[..8], &h[8..12], &h[12..16], &h[16..20], &h[20..])))
     };
     "now" 0..=0, false, "seconds since 1970", |_, scope| Ok(Value::Int(scope.now_unix_ms() / 1_000));
-    "date" 2..=2, true, "milliseconds since 1970 as a date in UTC: date(now_ms(), \"%Y-%m-%dT%H:%M:%S.%LZ\"); also %y %e %j %I %p %a %A %w %b %B %z %s", |a, _| {
-        super::date::formatted(whole(&a[0])?, &text(&a[1])?).map(Value::text).map_err(EvalError::new)
+    "date" 2..=3, true, "milliseconds since 1970 as a date in UTC: date(now_ms(), \"%Y-%m-%dT%H:%M:%S.%LZ\"); also %y %j %I %p %a %A %w %b %B %s, without zeros %e %-m %-d %-j %-H %-I %-M %-S, fractions %1N to %9N, the zone %z %:z %Z; in another time zone: date(0, \"%H\", \"+02:00\"), or \"local\" for the machine's", |a, _| {
+        let zone = zone(a.get(2))?;
+        super::date::formatted(whole(&a[0])?, &text(&a[1])?, zone).map(Value::text).map_err(EvalError::new)
+    };
+    "date_ms" 2..=3, true, "milliseconds since 1970 of a text that has a date, null if it has none: date_ms(\"21/01/2018\", \"%d/%m/%Y\"); zones as for date()", |a, _| {
+        let moment = super::date::parsed(&text(&a[0])?, &text(&a[1])?, zone(a.get(2))?);
+        moment.map(|moment| moment.map_or(Value::Null, Value::Int)).map_err(EvalError::new)
+    };
+    "duration_ms" 1..=1, true, "milliseconds of a duration of ISO 8601, in days, hours, minutes and seconds, null if the text has none: duration_ms(\"P1DT2H\")", |a, _| {
+        Ok(super::date::duration(&text(&a[0])?).map_or(Value::Null, Value::Int))
     };
     "now_ms" 0..=0, false, "milliseconds since 1970", |_, scope| Ok(Value::Int(scope.now_unix_ms()));
 }
@@ -238,7 +252,11 @@ impl Call {
             budget.bytes(arg.as_ref().bytes().map_or(0, <[u8]>::len))?;
         }
         if let Some(pattern) = &self.pattern {
-            return Ok(Value::Bool(pattern.is_match(bytes(&args[0])?)));
+            let text = bytes(&args[0])?;
+            return match self.function.name {
+                "matches" => Ok(Value::Bool(pattern.is_match(text))),
+                _ => checked(found(pattern, text)),
+            };
         }
         let value = (self.function.run)(args, scope)?;
         if let Value::Text(text) = &value {
@@ -251,7 +269,11 @@ impl Call {
 /// The pattern that a call looks with, where it is constant.
 pub(super) fn constant_pattern<'t>(function: &Function, args: &'t [Tree]) -> Option<&'t str> {
     match args.get(1) {
-        Some(Tree::Constant(Value::Text(pattern))) if function.name == "matches" => Some(pattern),
+        Some(Tree::Constant(Value::Text(pattern)))
+            if matches!(function.name, "matches" | "find_all") =>
+        {
+            Some(pattern)
+        }
         _ => None,
     }
 }
@@ -266,6 +288,54 @@ fn form_decoded(text: &[u8]) -> Result<Value> {
     let decoded = form::decode(text)
         .ok_or_else(|| EvalError::new("expected two hexadecimal digits after `%`"))?;
     Ok(Value::text(String::from_utf8_lossy(&decoded)))
+}
+
+/// All matches of a pattern, each with its groups.
+fn found(pattern: &Pattern, text: &[u8]) -> Value {
+    let of_group = |group: Option<&[u8]>| {
+        group.map_or(Value::Null, |group| Value::text(String::from_utf8_lossy(group)))
+    };
+    // What is too much is refused when all of it is looked at.
+    let mut weight = 0;
+    let found = pattern.find_all(text).take_while(|groups| {
+        let is_fitting = weight <= MAX_WEIGHT;
+        let bytes = groups.iter().flatten().map(|group| group.len());
+        weight += NODE_WEIGHT * (1 + groups.len()) + bytes.sum::<usize>();
+        is_fitting
+    });
+    let found = found.map(|groups| {
+        let groups: Vec<Value> = groups.into_iter().map(of_group).collect();
+        Value::List(groups.into())
+    });
+    Value::List(found.collect::<Vec<_>>().into())
+}
+
+/// A text with values in place of `${name}`.
+fn filled(text: &str, values: &Evaluated<'_>) -> Result<Value> {
+    let ValueRef::Map(values) = values.as_ref() else {
+        return Err(EvalError::new("fill() expects a map"));
+    };
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("${") {
+        out.push_str(before);
+        let name = behind.split_once('}');
+        let key = |name| -> Option<&Value> { values.get(&KeyRef::Text(name) as &dyn AsKey) };
+        match name.and_then(|(name, rest)| Some((key(name)?, rest))) {
+            Some((Value::Null, _)) => return Err(EvalError::new("expected a value, found null")),
+            Some((value, left)) => {
+                out.push_str(&value.to_string());
+                rest = left;
+            }
+            None => {
+                out.push_str("${");
+                rest = behind;
+            }
+        }
+        fitting(out.len())?;
+    }
+    out.push_str(rest);
+    Ok(Value::text(out))
 }
 
 /// A length that a text may have.
@@ -347,6 +417,11 @@ fn rounded(
 
 fn no_number(value: &Evaluated<'_>) -> EvalError {
     EvalError::new(format!("`{}` is not a number", shown(value)))
+}
+
+/// The time zone of dates, UTC if none is named.
+fn zone(name: Option<&Evaluated<'_>>) -> Result<Zone> {
+    name.map_or(Ok(Zone::UTC), |name| Zone::of(&text(name)?).map_err(EvalError::new))
 }
 
 fn memmem(all: &[u8], part: &[u8]) -> Option<usize> {

@@ -17,6 +17,7 @@ mod operators;
 mod parse;
 mod pattern;
 mod tree;
+mod zone;
 
 use std::fmt;
 use std::sync::Arc;

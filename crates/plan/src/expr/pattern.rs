@@ -1,4 +1,4 @@
-//! Regular expressions of `matches()`: the syntax and the limits of the `regex` crate. Pure.
+//! Regular expressions of `matches()` and `find_all()`: the syntax and the limits of the `regex` crate. Pure.
 
 use regex_automata::meta;
 use regex_automata::util::syntax;
@@ -38,5 +38,15 @@ impl Pattern {
     /// Whether something in `bytes` matches.
     pub(super) fn is_match(&self, bytes: &[u8]) -> bool {
         self.0.is_match(bytes)
+    }
+
+    /// All that matches, each with its groups, the whole match first.
+    pub(super) fn find_all<'b>(
+        &self,
+        bytes: &'b [u8],
+    ) -> impl Iterator<Item = Vec<Option<&'b [u8]>>> {
+        self.0.captures_iter(bytes).map(move |found| {
+            found.iter().map(|group| group.and_then(|group| bytes.get(group.range()))).collect()
+        })
     }
 }

@@ -1,0 +1,48 @@
+//! The number of a loop's pass, which JMeter has in a variable of the loop's name (`__jm__NAME__idx`).
+
+use squall_plan::model::{Step, StepKind};
+
+use super::names::hidden;
+use super::script::renamed;
+use super::{Translator, step};
+use crate::tree::{Element, ElementId};
+
+/// The variable that has the number of an element's pass, if it is a loop.
+pub(super) fn index_of(element: &Element) -> Option<String> {
+    let class = element.class.as_str();
+    let is_loop = matches!(class, "LoopController" | "WhileController" | "ForeachController");
+    is_loop.then(|| format!("__jm__{}__idx", element.name))
+}
+
+impl Translator<'_> {
+    /// The variable here of a loop's pass, if something asks for it.
+    fn index(&self, id: ElementId) -> Option<&str> {
+        self.names.variable(&index_of(self.tree.element(id))?)
+    }
+
+    /// The steps of a loop, with what counts its passes before them.
+    pub(super) fn counted_pass(&self, id: ElementId, mut steps: Vec<Step>) -> Vec<Step> {
+        let Some(index) = self.index(id).filter(|_| !steps.is_empty()) else { return steps };
+        let next = hidden("turn", id.number());
+        let counts = [(index, format!("string({next})")), (next.as_str(), format!("{next} + 1"))];
+        let counts = counts.map(|(name, value)| step(self.set(id, name, &value)));
+        steps.splice(0..0, counts);
+        steps
+    }
+
+    /// A loop, with its number being 0 before its first pass, where it may be asked for already, and behind it.
+    pub(super) fn counted_loop(&self, id: ElementId, steps: Vec<StepKind>) -> Vec<StepKind> {
+        let Some(index) = self.index(id).filter(|_| !steps.is_empty()) else { return steps };
+        let next = self.held("turn", id.number());
+        let none = || self.set(id, index, "\"0\"");
+        let before = [none(), self.set(id, &next, "0")];
+        before.into_iter().chain(steps).chain([none()]).collect()
+    }
+
+    /// A condition on which a loop goes on: it is about the pass that would come.
+    pub(super) fn for_next_pass(&self, id: ElementId, condition: String) -> String {
+        let Some(index) = self.index(id) else { return condition };
+        let next = format!("string({})", hidden("turn", id.number()));
+        renamed(&condition, &|name| (name == index).then(|| next.clone()))
+    }
+}
