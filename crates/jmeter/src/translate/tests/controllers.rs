@@ -369,7 +369,7 @@ fn threads_wait_for_each_other() {
         ),
         (
             synchronizing("7", "1500") + &r,
-            r#"- "rendezvous": "users": 7 "timeout": "1.5s" "name": "timer_2" - "get""#,
+            r#"- "rendezvous": "users": 7 "timeout": "1s500ms" "name": "timer_2" - "get""#,
         ),
     ] {
         let (text, obstacles) = steps_of(&inner);
@@ -443,7 +443,7 @@ fn threads_arrive_by_a_free_form() {
     let (text, obstacles) = group(&(row(["0", "60", "1"]) + &row(["120", "120", "2"])));
     assert_eq!(obstacles, [""; 0]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let stages = r#""stages": - "rate": "0/s" "over": "0s" - "rate": "1/s" "over": "1m" - "rate": "2/s" "over": "0s" - "rate": "2/s" "over": "2m""#;
+    let stages = r#""stages": - "rate": "0/s" - "rate": "1/s" "over": "1m" - "rate": "2/s" - "rate": "2/s" "over": "2m""#;
     assert!(text.contains(stages), "{text}");
     assert!(text.contains(r#""max_users": 40"#), "{text}");
     assert_eq!(group("").1, ["users: a schedule without threads"]);
