@@ -204,6 +204,34 @@ def constant_throughput(rate, mode):
     return element("ConstantThroughputTimer", "rate", inner + f'<intProp name="calcMode">{mode}</intProp>', attributes='guiclass="TestBeanGUI"')
 
 
+def critical_section(lock, below):
+    return controller("CriticalSectionController", "section", below, "CriticalSectionControllerGui", lockName=lock)
+
+
+def synchronizing(size, timeout=0):
+    inner = f'<intProp name="groupSize">{size}</intProp><longProp name="timeoutInMs">{timeout}</longProp>'
+    return element("SyncTimer", "meet", inner, attributes='guiclass="TestBeanGUI"')
+
+
+def precise(samples, over, batch=1):
+    """So many samples in so many seconds."""
+    inner = f"<doubleProp><name>throughput</name><value>{samples}</value><savedValue>0.0</savedValue></doubleProp>"
+    inner += f'<intProp name="throughputPeriod">{over}</intProp><longProp name="duration">{over}</longProp>'
+    inner += f'<intProp name="batchSize">{batch}</intProp><intProp name="batchThreadDelay">0</intProp>'
+    inner += '<intProp name="exactLimit">10000</intProp><longProp name="randomSeed">0</longProp>'
+    return element("PreciseThroughputTimer", "exact", inner, attributes='guiclass="TestBeanGUI"')
+
+
+def free_form(name, below, *rows, unit="S", most=""):
+    rows = "".join(texts(str(number), [str(field) for field in row]) for number, row in enumerate(rows))
+    inner = f'<collectionProp name="Schedule">{rows}</collectionProp>' + text("Unit", unit) + text("ConcurrencyLimit", most)
+    inner += text("LogFilename", "") + text("Iterations", "") + text("ThreadGroup.on_sample_error", "continue")
+    inner += ('<elementProp name="ThreadGroup.main_controller" '
+              'elementType="com.blazemeter.jmeter.control.VirtualUserController"/>')
+    tag = "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup"
+    return element(tag, name, inner, below, f'guiclass="{tag}Gui"')
+
+
 def module(*names):
     inner = "".join(text(str(index), name) for index, name in enumerate(("Test Plan", *names)))
     inner = f'<collectionProp name="ModuleController.node_path">{inner}</collectionProp>'
@@ -631,6 +659,35 @@ PLANS = {
         group(constant_throughput(1200.0, 0) + request("a", "/a") + request("b", "/b"), "own", loops=3),
         group(constant_throughput(2400.0, 2) + request("c", "/c"), "of a group", threads=2, loops=3),
         group(constant_throughput(2400.0, 1) + request("d", "/d"), "of all", threads=2, loops=3)),
+    # In order: while one is between the two samples, nobody else begins.
+    "one at a time in a critical section, over groups": plan(
+        group(critical_section("one", request("in", "/in", below=timer(20)) + request("out", "/out", below=timer(20))),
+              "some", threads=3, loops=2),
+        group(critical_section("one", request("in", "/in") + request("out", "/out", below=timer(20))), "others", threads=2, loops=2)
+),
+    "critical sections that are left by an error, and one without a name (in threads)": plan(
+        group(critical_section("a", request("bad", "/status/500") + request("never", "/never")), "next", threads=2, loops=2,
+              on_error="startnextloop"),
+        group(critical_section("a", request("bad too", "/status/500") + request("never", "/never")), "stops", threads=2, loops=2,
+              on_error="stopthread"),
+        group(critical_section("", request("free", "/free")) + critical_section("a", loop(2, request("both", "/both") + action(5))
+              + critical_section("b", request("inner", "/inner"))), "inner", threads=2, loops=2)),
+    # Of a second each, in which arrivals stay clear of the ends.
+    "threads that arrive by a free form": plan(free_form("rows", request("a", "/a"), (3.7, 3.7, 1), (5.5, 5.5, 1))),
+    # As many as it says, within its time, and no more: the threads end then.
+    "an exact number of samples (in threads)": plan(
+        group(precise(6, 4) + request("a", "/a") + request("b", "/b"), "exact", threads=3, loops=-1,
+              more=flag("ThreadGroup.scheduler", True) + text("ThreadGroup.duration", 4)),
+        group(precise(8, 4, 4) + request("c", "/c"), "batches", threads=5, loops=-1,
+              more=flag("ThreadGroup.scheduler", True) + text("ThreadGroup.duration", 4))),
+    # In order: all come before any goes on.
+    "so many go on together (synchronizing timer)": plan(group(
+        request("before", "/before") + request("after", "/after", below=synchronizing(0)), threads=3, ramp=1)),
+    "those who are too few go on in time (synchronizing timer)": plan(group(
+        request("before", "/before") + request("after", "/after", below=synchronizing(5, 1500)), threads=2, ramp=1)),
+    "synchronized before each sampler of a scope, over groups (of 2 and 1 threads)": plan(
+        synchronizing(3), group(request("a", "/a") + request("b", "/b"), "two", threads=2, loops=2),
+        group(request("c", "/c") + request("d", "/d"), "one", loops=2)),
     "a random order has all each time, in two threads (30)": plan(group(
         element("RandomOrderController", "order", "", request("a", "/a") + simple(request("b", "/b") + request("c", "/c")),
                 'guiclass="RandomOrderControllerGui"'), threads=2, loops=3)),

@@ -68,7 +68,7 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         key: "time_accounting",
-        text: "how the virtual users of closed workloads spent their time: users × elapsed time is the sum of requests, think, pacing, not_started (ramp, start_after), finished (while others continued) and generator (a user could continue, but squall had not resumed it yet)",
+        text: "how the virtual users of closed workloads spent their time: users × elapsed time is the sum of requests, think, pacing, waiting (for other users), not_started (ramp, start_after), finished (while others continued) and generator (a user could continue, but squall had not resumed it yet)",
     },
     Definition {
         key: "measured",
@@ -76,7 +76,7 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         key: "littles_law",
-        text: "throughput by Little's law, N/(R+Z): users divided by the mean time of a request, with think time and pacing",
+        text: "throughput by Little's law, N/(R+Z): users divided by the mean time of a request, with think time, pacing and waits for other users",
     },
     Definition {
         key: "rate",

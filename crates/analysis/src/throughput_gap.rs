@@ -12,8 +12,8 @@ use squall_metrics::{TimeAccount, UserState};
 pub struct ThroughputGap {
     /// Measured: requests of closed workloads divided by the elapsed time, per second.
     pub measured: f64,
-    /// By Little's law, N / (R + Z): users divided by the mean time of a request, with think time and
-    /// pacing, per second.
+    /// By Little's law, N / (R + Z): users divided by the mean time of a request, with think time,
+    /// pacing and waits for other users, per second.
     pub littles_law: f64,
     /// |a - b| / max(a, b), from 0 to 1.
     pub gap: f64,
@@ -36,10 +36,11 @@ impl ThroughputGap {
     /// The gap of a run's time account; `None`: there was no closed workload, or none of its requests ended.
     pub fn of(account: &TimeAccount) -> Option<ThroughputGap> {
         let total = account.total() as f64;
-        let busy: f64 = [UserState::Request, UserState::Think, UserState::Pacing]
-            .map(|state| account.time(state) as f64)
-            .iter()
-            .sum();
+        let busy: f64 =
+            [UserState::Request, UserState::Think, UserState::Pacing, UserState::Waiting]
+                .map(|state| account.time(state) as f64)
+                .iter()
+                .sum();
         if account.requests == 0 || account.covered_ns == 0 || busy <= 0.0 || total <= 0.0 {
             return None;
         }

@@ -24,6 +24,7 @@ mod session;
 mod shared_values;
 mod together;
 mod trace;
+mod turns;
 mod user;
 mod worker;
 

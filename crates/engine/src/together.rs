@@ -1,9 +1,13 @@
 //! What users of all workers do together: rates that they keep in one line, passes that they count, and how many
-//! of them are active. Atomic numbers and nothing else: nobody waits for anybody here.
+//! of them are active. These are atomic numbers; where users wait for each other is in [`crate::turns`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::program::Program;
+use squall_base::random::Random;
+
+use crate::program::{ExactOp, Program};
+use crate::turns::{Places, Sections};
 
 /// Numbers that the workers of a run share.
 #[derive(Debug, Default)]
@@ -12,8 +16,14 @@ pub(crate) struct Together {
     active: Box<[AtomicU64]>,
     /// When the last place in each line is due, in nanoseconds of the run's clock; 0: nobody has had one.
     lines: Box<[AtomicU64]>,
+    /// The moments that are drawn for each line.
+    moments: Box<[Mutex<Moments>]>,
     /// How many passes were counted.
     counts: Box<[AtomicU64]>,
+    /// Critical sections that somebody is in.
+    pub sections: Arc<Sections>,
+    /// Where users meet.
+    pub places: Arc<Places>,
 }
 
 impl Together {
@@ -22,7 +32,12 @@ impl Together {
         Together {
             active: zeros(if program.counts_active { program.scenarios.len() } else { 0 }),
             lines: zeros(program.lines),
+            moments: (0..program.lines as u64)
+                .map(|line| Mutex::new(Moments::new(Random::of(program.seed, u64::MAX, line, 0))))
+                .collect(),
             counts: zeros(program.counts),
+            sections: Arc::default(),
+            places: Arc::new(Places::new(program.places)),
         }
     }
 
@@ -61,9 +76,61 @@ impl Together {
         taken.ok().map(|_| due)
     }
 
+    /// The next random moment of a line, `now` or later, of which there are `count`, rounded up, in each time.
+    pub(crate) fn moment(&self, line: usize, now: u64, count: f64, exact: ExactOp) -> u64 {
+        // A thread that panicked has left whole numbers behind.
+        let mut moments = self.moments[line].lock().unwrap_or_else(PoisonError::into_inner);
+        moments.next(now, count, exact).max(now)
+    }
+
     /// The number of a pass, from 0, over all users that count it together.
     pub(crate) fn pass(&self, count: usize) -> u64 {
         self.counts[count].fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// Random moments, of which there is an exact number in each time: those of a Poisson process whose number is known are
+/// spread evenly and independently, and drawn here in their order, one by one.
+#[derive(Debug)]
+struct Moments {
+    random: Random,
+    /// When the time at hand ends; `None`: none has begun.
+    ends: Option<u64>,
+    /// How many moments are left in it.
+    left: u64,
+    /// Which part of it is before the last one that was drawn.
+    passed: f64,
+    /// How many passes more are due at that one.
+    more: u32,
+    /// When it is.
+    due: u64,
+}
+
+impl Moments {
+    fn new(random: Random) -> Moments {
+        Moments { random, ends: None, left: 0, passed: 0.0, more: 0, due: 0 }
+    }
+
+    /// When the next pass is due. There are `count` moments in each time.
+    fn next(&mut self, now: u64, count: f64, exact: ExactOp) -> u64 {
+        if self.more > 0 {
+            self.more -= 1;
+            return self.due;
+        }
+        if self.left == 0 {
+            // At least one: there is a rate.
+            self.left = (count.ceil() as u64).max(1);
+            self.ends = Some(self.ends.unwrap_or(now).saturating_add(exact.over));
+            self.passed = 0.0;
+        }
+        // The first of as many as are left, of what is left of the time.
+        let rest = (1.0 - self.random.uniform()).powf(1.0 / self.left as f64);
+        self.passed = 1.0 - (1.0 - self.passed) * rest;
+        self.left -= 1;
+        self.more = exact.batch.saturating_sub(1);
+        let begins = self.ends.unwrap_or(now).saturating_sub(exact.over);
+        self.due = begins.saturating_add((self.passed * exact.over as f64) as u64);
+        self.due
     }
 }
 
@@ -103,6 +170,27 @@ mod tests {
         // One that is too far away stays free.
         assert_eq!(together.place(0, 205, 50, 10), None);
         assert_eq!(together.place(0, 205, 50, 55), Some(260));
+    }
+
+    #[test]
+    fn random_moments_are_in_order_and_as_many_as_they_should_be() {
+        let mut moments = Moments::new(Random::new(7));
+        let exact = ExactOp { over: 1_000_000, batch: 1 };
+        let due: Vec<u64> = (0..1_000).map(|_| moments.next(500, 99.5, exact)).collect();
+        assert!(due.is_sorted());
+        for (period, due) in due.chunks(100).enumerate() {
+            let begins = 500 + period as u64 * 1_000_000;
+            assert!(due.iter().all(|due| (begins..=begins + 1_000_000).contains(due)), "{period}");
+            // As many in one half as in the other, but for chance.
+            let half = due.iter().filter(|due| **due < begins + 500_000).count();
+            assert!((25..=75).contains(&half), "{half}");
+        }
+        let mut moments = Moments::new(Random::new(7));
+        let exact = ExactOp { over: 1_000_000, batch: 3 };
+        let due: Vec<u64> = (0..30).map(|_| moments.next(0, 10.0, exact)).collect();
+        assert!(due.chunks(3).all(|own| own.iter().all(|due| *due == own[0])), "{due:?}");
+        assert!(due[29] <= 1_000_000 && due[0] < due[29]);
+        assert!(moments.next(0, 10.0, exact) >= 1_000_000, "the next time has its own");
     }
 
     #[test]

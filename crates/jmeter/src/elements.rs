@@ -161,6 +161,7 @@ pub const ELEMENTS: &[Known] = &[
     known("kg.apc.jmeter.threads.SteppingThreadGroup", "Stepping Thread Group", ThreadGroup, Partly("threads that end by themselves")),
     known("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", "Concurrency Thread Group", ThreadGroup, Partly("a number of iterations, a log of its own")),
     known("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", "Arrivals Thread Group", ThreadGroup, Partly("a number of iterations, a log of its own")),
+    known("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", "Free-Form Arrivals Thread Group", ThreadGroup, Partly("a number of iterations, a log of its own, a schedule in a property of JMeter")),
 
     known("HTTPSamplerProxy", "HTTP Request", Sampler, Partly("redirects of DELETE within the HTTP client, and with that of Java of other methods than GET, HEAD and POST, multipart bodies of other methods than POST with the client of Java, source address, proxy, MD5, texts that are not ASCII in other encodings than UTF-8")),
     known("GraphQL HTTP Request", "GraphQL HTTP Request", Sampler, Missing),
@@ -206,7 +207,7 @@ pub const ELEMENTS: &[Known] = &[
     known("RunTime", "Runtime Controller", Controller, Full),
     known("ModuleController", "Module Controller", Controller, Full),
     known("IncludeController", "Include Controller", Controller, Full),
-    known("CriticalSectionController", "Critical Section Controller", Controller, Partly("more than one thread")),
+    known("CriticalSectionController", "Critical Section Controller", Controller, Partly("being in a Parallel Controller with others")),
     known("com.blazemeter.jmeter.controller.ParallelSampler", "Parallel Controller", Controller, Full),
 
     known("HTTP Request Defaults", "HTTP Request Defaults", Config, Partly("what an HTTP Request is without")),
@@ -236,8 +237,8 @@ pub const ELEMENTS: &[Known] = &[
     known("GaussianRandomTimer", "Gaussian Random Timer", Timer, Full),
     known("PoissonRandomTimer", "Poisson Random Timer", Timer, Full),
     known("ConstantThroughputTimer", "Constant Throughput Timer", Timer, Full),
-    known("PreciseThroughputTimer", "Precise Throughput Timer", Timer, Missing),
-    known("SyncTimer", "Synchronizing Timer", Timer, Missing),
+    known("PreciseThroughputTimer", "Precise Throughput Timer", Timer, Partly("numbers that change while the plan runs, several that differ in one group")),
+    known("SyncTimer", "Synchronizing Timer", Timer, Partly("all threads of a group whose number only the run knows")),
     known("kg.apc.jmeter.timers.VariableThroughputTimer", "Throughput Shaping Timer", Timer, Partly("the property `load_profile`")),
     known("JSR223Timer", "JSR223 Timer", Timer, Missing),
     known("BeanShellTimer", "BeanShell Timer", Timer, Missing),

@@ -25,10 +25,12 @@ pub enum UserState {
     Pacing,
     /// It has finished while others continue.
     Finished,
+    /// It waits for other users, as the plan says: for its turn in a critical section, or at a rendezvous.
+    Waiting,
 }
 
 /// Number of states.
-const STATES: usize = 6;
+const STATES: usize = 7;
 
 impl UserState {
     /// All states, in order.
@@ -39,6 +41,7 @@ impl UserState {
         UserState::Think,
         UserState::Pacing,
         UserState::Finished,
+        UserState::Waiting,
     ];
 
     /// Its name in results.
@@ -50,6 +53,7 @@ impl UserState {
             UserState::Think => "think",
             UserState::Pacing => "pacing",
             UserState::Finished => "finished",
+            UserState::Waiting => "waiting",
         }
     }
 }
@@ -260,7 +264,7 @@ mod tests {
         recorder.change(UserState::Think, UserState::Finished, 2_500);
         sum.add_later(&recorder.close(3_000));
         let times = UserState::ALL.map(|state| sum.time(state));
-        assert_eq!(times, [100 + 2_000, 50 + 10, 750 - 10, 600, 0, 500]);
+        assert_eq!(times, [100 + 2_000, 50 + 10, 750 - 10, 600, 0, 500, 0]);
         assert_eq!((sum.total(), sum.covered_ns, sum.users), (4_000, 2_000, 2));
         assert_eq!(sum.first_finished_ns, Some(1_500));
         sum.extend(2_500);

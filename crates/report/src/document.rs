@@ -396,6 +396,8 @@ document! {
         think: f64,
         /// In pacing.
         pacing: f64,
+        /// Waiting for other users: in line for a critical section, or at a rendezvous.
+        waiting: f64,
         /// Before they had started.
         not_started: f64,
         /// Waiting for squall itself.

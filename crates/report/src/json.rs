@@ -349,6 +349,7 @@ fn time_accounting(account: &TimeAccount) -> TimeAccounting {
         requests: of(UserState::Request),
         think: of(UserState::Think),
         pacing: of(UserState::Pacing),
+        waiting: of(UserState::Waiting),
         not_started: of(UserState::NotStarted),
         generator: of(UserState::Ready),
         finished: of(UserState::Finished),

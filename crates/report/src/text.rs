@@ -215,6 +215,7 @@ fn time_accounting(out: &mut String, run: &RunDocument, width: usize) {
         ("requests", account.requests),
         ("think", account.think),
         ("pacing", account.pacing),
+        ("waiting for users", account.waiting),
         ("not started", account.not_started),
         ("generator", account.generator),
         ("finished", account.finished),

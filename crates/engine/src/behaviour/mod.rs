@@ -6,6 +6,7 @@ mod choices;
 mod join;
 mod look;
 mod operations;
+mod others;
 mod parallel;
 mod resources;
 mod stretch;
@@ -17,6 +18,7 @@ use std::rc::Rc;
 use squall_metrics::UserState;
 use squall_plan::model::OnError;
 
+use self::others::Waiting;
 use self::stretch::Stretch;
 use crate::program::{ExecOp, ParallelOp, Pc, RequestOp, Scenario};
 use crate::sample::in_flight::Guard;
@@ -45,6 +47,8 @@ enum Task<'p> {
     Request(&'p RequestOp),
     Exec(&'p ExecOp),
     Parallel(&'p ParallelOp),
+    /// To wait for other users.
+    Wait(Waiting),
     /// To let others run.
     Yield,
 }
@@ -106,6 +110,7 @@ async fn perform(
             worker.note_end(core, strand, &sampled)
         }
         Task::Parallel(op) => parallel::run(worker, core, strand, op, now).await,
+        Task::Wait(waiting) => others::wait(worker, core, strand, in_flight, waiting, now).await,
         Task::Yield => {
             *budget = BUDGET;
             tokio::task::yield_now().await;

@@ -33,6 +33,11 @@ impl<'p> Stretch<'_, 'p> {
                 return Some(self.think(&think, now));
             }
             Op::Pace(pace) => return self.pace(pace, now),
+            Op::Rendezvous(meeting) => return self.meet(meeting, now),
+            Op::EnterSection(name) => return self.enter_section(name, now),
+            Op::LeaveSection => {
+                self.strand.sections.pop().into_iter().for_each(|turn| turn.leave(now));
+            }
             Op::Enter { name, without_thinks } => self.enter(name, *without_thinks, now),
             Op::Leave => self.leave_group(now),
             Op::Set { slot, value } => {

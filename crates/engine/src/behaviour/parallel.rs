@@ -179,7 +179,7 @@ impl<'a> Parallel<'a> {
         let wait = due.saturating_sub(now);
         let due = worker.roster.borrow().without_pauses(now).saturating_add(wait);
         let mut timer = None;
-        let ready = || {
+        let ready = |_: &_| {
             let now = worker.clock.now();
             let (surplus, paused, time) = {
                 let roster = worker.roster.borrow();

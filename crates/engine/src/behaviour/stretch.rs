@@ -74,8 +74,9 @@ impl<'p> Stretch<'_, 'p> {
         None
     }
 
-    /// All groups that it is in are over.
+    /// All groups and critical sections that it is in are over.
     fn end_groups(&mut self, now: u64) {
+        self.strand.sections.drain(..).for_each(|turn| turn.leave(now));
         while let Some(group) = self.strand.pop_group() {
             self.end_group(&group, now);
         }

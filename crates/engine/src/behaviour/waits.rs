@@ -35,12 +35,17 @@ impl<'p> Stretch<'_, 'p> {
     /// already, as by then the rate will be another one.
     fn place(&mut self, pace: &PaceOp, now: u64) -> Option<u64> {
         let rate = self.amount(&pace.rate);
-        let changes = pace.rate.constant().is_none();
+        // Passes of which the number is exact are planned ahead, and one that has its moment waits for it.
+        let changes = pace.rate.constant().is_none() && pace.exact.is_none();
         if rate.is_nan() || rate <= 0.0 {
             // One that is kept together and changes lets nobody go on before it is above 0.
             return (!changes || matches!(pace.clock, PaceClock::User(_))).then_some(0);
         }
         let together = &self.worker.together;
+        if let (PaceClock::Line(line), Some(exact)) = (pace.clock, pace.exact) {
+            let period = rate / f64::from(exact.batch) * exact.over as f64 / 1e9;
+            return Some(together.moment(line, now, period, exact) - now);
+        }
         let users = match pace.by {
             PacedBy::Scenario => together.active(Some(self.core.scenario())),
             PacedBy::Run => together.active(None),

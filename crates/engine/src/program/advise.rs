@@ -3,7 +3,7 @@
 
 use squall_metrics::{RowKey, RowKind, Selector};
 use squall_plan::diagnostic::Diagnostic;
-use squall_plan::model::Plan;
+use squall_plan::model::{Plan, Step, StepKind};
 use squall_plan::span::Span;
 
 use super::{Judged, Program};
@@ -29,7 +29,24 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<
     for Judged { selector, span, .. } in judged {
         found.extend(name(selector, plan, &rows, *span));
     }
+    let users: u64 = programs.iter().map(|program| program.users_of_loads()).max().unwrap_or(0);
+    let steps = plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
+    steps.for_each(|step| too_few(step, users, &mut found));
     found
+}
+
+/// Waits for more users than there are, without end.
+fn too_few(step: &Step, most: u64, found: &mut Vec<Diagnostic>) {
+    if let StepKind::Rendezvous(rendezvous) = &step.kind
+        && rendezvous.timeout.is_none()
+        && u64::from(rendezvous.users) > most
+    {
+        let wanted = rendezvous.users;
+        let message = format!("{wanted} users never meet here: the loads have at most {most}");
+        let help = "give it a `timeout`, or fewer `users`";
+        found.push(Diagnostic::warning(step.span, message).with_help(help));
+    }
+    step.inner().for_each(|step| too_few(step, most, found));
 }
 
 /// A name that things of several kinds have.

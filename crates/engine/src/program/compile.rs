@@ -7,7 +7,7 @@ use std::time::Duration;
 use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, Names, RowKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Slot};
-use squall_plan::model::{Defaults, OnError, Plan, ResponseBody};
+use squall_plan::model::{Defaults, OnError, Plan, Rendezvous, ResponseBody};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
@@ -113,6 +113,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) counts_active: bool,
     /// The lines that users stand in together: the scenario, if it has its own, and the clock.
     pub(super) lines: Vec<(Option<String>, String)>,
+    /// The places that users meet at: the name of each, and what its first step says of it.
+    pub(super) places: Vec<(String, &'p Rendezvous)>,
     /// How many passes users count together.
     pub(super) counts: usize,
     errors: Vec<Diagnostic>,
@@ -161,6 +163,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         http: http(plan),
         proxy: compiler.proxy,
         counts_active: compiler.counts_active,
+        places: compiler.places.len(),
         lines: compiler.lines.len(),
         counts: compiler.counts,
         used: compiler.used,
@@ -204,6 +207,7 @@ impl<'p> Compiler<'p> {
             left: MAX_VARIABLES,
             used_feeds: Vec::new(),
             counts_active: false,
+            places: Vec::new(),
             lines: Vec::new(),
             counts: 0,
             errors: Vec::new(),

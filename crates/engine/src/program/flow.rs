@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use squall_plan::model::{
-    Choice, CountedBy, Pace, PacedBy, Passes, Step, StepKind, StopScope, ThinkTime,
+    Choice, CountedBy, Pace, PacedBy, Passes, Rendezvous, Step, StepKind, StopScope, ThinkTime,
 };
 use squall_plan::span::Span;
 
-use super::compile::Compiler;
+use super::compile::{Compiler, Section};
 use super::{
-    Branch, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp, Pc, Register,
+    Branch, ExactOp, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp, Pc,
+    Register, RendezvousOp, nanos,
 };
 
 /// Lays one list of steps flat.
@@ -19,6 +20,8 @@ pub(super) struct Flow<'c, 'p> {
     registers: Register,
     /// Groups around the step at hand.
     groups: usize,
+    /// Critical sections around it.
+    sections: usize,
     /// Loops around it in the same flow, the innermost last.
     loops: Vec<Loop>,
     /// The clocks of this scenario's users.
@@ -31,6 +34,8 @@ struct Loop {
     head: Pc,
     /// Groups around it.
     groups: usize,
+    /// Critical sections around it.
+    sections: usize,
     /// Jumps to behind it.
     exits: Vec<usize>,
 }
@@ -38,7 +43,7 @@ struct Loop {
 impl<'c, 'p> Flow<'c, 'p> {
     pub fn new(compiler: &'c mut Compiler<'p>) -> Self {
         let (ops, loops) = (Vec::new(), Vec::new());
-        Flow { compiler, ops, registers: 0, groups: 0, loops, clocks: HashMap::new() }
+        Flow { compiler, ops, registers: 0, groups: 0, sections: 0, loops, clocks: HashMap::new() }
     }
 
     /// How many registers the operations use.
@@ -145,7 +150,16 @@ impl<'c, 'p> Flow<'c, 'p> {
             }
             StepKind::Passes(passes) => self.passes(passes),
             StepKind::Shuffle(branches) => self.shuffle(branches),
-            StepKind::Pace(pace) => self.pace(pace),
+            StepKind::CriticalSection { name, steps } => {
+                let Some(name) = self.compiler.template(name) else { return };
+                self.ops.push(Op::EnterSection(Box::new(name)));
+                self.sections += 1;
+                self.steps(steps);
+                self.sections -= 1;
+                self.ops.push(Op::LeaveSection);
+            }
+            StepKind::Pace(pace) => self.pace(pace, step.span),
+            StepKind::Rendezvous(rendezvous) => self.rendezvous(rendezvous, step.span),
             StepKind::Parallel { limit, steps } => self.parallel(*limit, steps),
             StepKind::Set(values) => {
                 for (name, value) in values {
@@ -199,13 +213,14 @@ impl<'c, 'p> Flow<'c, 'p> {
 
     /// The end of a pass, or of all passes, of the innermost loop.
     fn leave_loop(&mut self, scope: StopScope, span: Span) {
-        let Some(Loop { head, groups, .. }) = self.loops.last() else {
+        let Some(Loop { head, groups, sections, .. }) = self.loops.last() else {
             let help = "`stop: iteration` and `stop: user` end what is around all loops";
             self.compiler.error(span, "there is no loop around this step".to_owned(), help);
             return;
         };
-        let (head, left) = (*head, self.groups - groups);
+        let (head, left, free) = (*head, self.groups - groups, self.sections - sections);
         self.ops.extend((0..left).map(|_| Op::Leave));
+        self.ops.extend((0..free).map(|_| Op::LeaveSection));
         if scope == StopScope::Pass {
             self.ops.push(Op::Jump(head));
             return;
@@ -248,7 +263,31 @@ impl<'c, 'p> Flow<'c, 'p> {
         self.ops[head] = Op::Shuffled { order, turn, targets: targets.into(), end: self.here() };
     }
 
-    fn pace(&mut self, pace: &'p Pace) {
+    fn rendezvous(&mut self, rendezvous: &'p Rendezvous, span: Span) {
+        // A name that no plan can give: a place of its own.
+        let own = format!("{} step {}", self.compiler.scenario, self.compiler.step);
+        let name = rendezvous.name.clone().unwrap_or(own);
+        let places = &mut self.compiler.places;
+        let known = places.iter().position(|(known, _)| *known == name);
+        let place = known.unwrap_or(places.len());
+        match known.map(|place| places[place].1) {
+            None => places.push((name, rendezvous)),
+            Some(first) if first == rendezvous => {}
+            Some(_) => {
+                let message = format!("`{name}` waits for other users elsewhere in the plan");
+                let help = "steps with one name have the same `users` and `timeout`";
+                self.compiler.error(span, message, help);
+            }
+        }
+        let alone = self.compiler.options.section != Section::Load;
+        self.ops.push(Op::Rendezvous(Box::new(RendezvousOp {
+            place,
+            users: if alone { 1 } else { rendezvous.users },
+            timeout: rendezvous.timeout.map(nanos),
+        })));
+    }
+
+    fn pace(&mut self, pace: &'p Pace, span: Span) {
         let Some(rate) = self.compiler.formula(&pace.rate) else { return };
         let line_of = match pace.by {
             PacedBy::User => None,
@@ -259,6 +298,14 @@ impl<'c, 'p> Flow<'c, 'p> {
             PacedBy::ScenarioInLine => Some(Some(self.compiler.scenario.clone())),
             PacedBy::RunInLine => Some(None),
         };
+        let is_random = pace.exact_over.is_some_and(|over| !over.is_zero());
+        if (is_random && line_of.is_none()) || (pace.batch > 1 && !is_random) {
+            let message = "an exact number of passes is one of users in line".to_owned();
+            let help = "`exact_over` needs a time above 0 and `by: scenario_in_line` or `by: run_in_line`; `batch` needs it";
+            self.compiler.error(span, message, help);
+        }
+        let exact = pace.exact_over.filter(|_| is_random);
+        let exact = exact.map(|over| ExactOp { over: nanos(over), batch: pace.batch.max(1) });
         // A name that no plan can give: a clock of its own.
         let own = format!("step {}", self.compiler.step);
         let name = pace.clock.clone().unwrap_or(own);
@@ -280,13 +327,14 @@ impl<'c, 'p> Flow<'c, 'p> {
                 }
             },
         };
-        self.ops.push(Op::Pace(Box::new(PaceOp { rate, by: pace.by, clock })));
+        self.ops.push(Op::Pace(Box::new(PaceOp { rate, by: pace.by, clock, exact })));
     }
 
     fn parallel(&mut self, limit: u32, steps: &'p [Step]) {
         // A branch is a flow of its own: it cannot end a loop around all of them.
         let loops = std::mem::take(&mut self.loops);
         let groups = std::mem::take(&mut self.groups);
+        let sections = std::mem::take(&mut self.sections);
         let head = self.hole();
         let mut branches = Vec::new();
         for (index, step) in steps.iter().enumerate() {
@@ -295,7 +343,7 @@ impl<'c, 'p> Flow<'c, 'p> {
             let ops = from..self.here();
             branches.push(Branch { ops, registers: registers..self.registers });
         }
-        (self.loops, self.groups) = (loops, groups);
+        (self.loops, self.groups, self.sections) = (loops, groups, sections);
         self.ops[head] = Op::Parallel(Box::new(ParallelOp {
             limit: limit.max(1) as usize,
             branches: branches.into(),
@@ -322,7 +370,8 @@ impl<'c, 'p> Flow<'c, 'p> {
     /// A loop: `head` is given the place behind it, and decides on each pass.
     fn looped(&mut self, steps: &'p [Step], head: impl FnOnce(Pc) -> Op) {
         let start = self.hole();
-        self.loops.push(Loop { head: start as Pc, groups: self.groups, exits: Vec::new() });
+        let (groups, sections) = (self.groups, self.sections);
+        self.loops.push(Loop { head: start as Pc, groups, sections, exits: Vec::new() });
         self.steps(steps);
         self.ops.push(Op::Jump(start as Pc));
         self.ops[start] = head(self.here());

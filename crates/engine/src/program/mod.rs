@@ -104,6 +104,8 @@ pub struct Program {
     pub(crate) proxy: Option<Proxy>,
     /// Whether something asks how many users are active.
     pub(crate) counts_active: bool,
+    /// How many places users meet at.
+    pub(crate) places: usize,
     /// How many lines users stand in together, ...
     pub(crate) lines: usize,
     /// ... and how many passes they count together.
@@ -172,6 +174,11 @@ pub(crate) enum Op {
     ThinkOfUser(BoundTemplate),
     /// A wait for a rate.
     Pace(Box<PaceOp>),
+    /// A wait for other users.
+    Rendezvous(Box<RendezvousOp>),
+    /// A critical section begins; [`Op::LeaveSection`] ends the innermost one.
+    EnterSection(Box<BoundTemplate>),
+    LeaveSection,
     /// A group begins; [`Op::Leave`] ends the innermost one.
     Enter {
         name: GroupName,
@@ -261,6 +268,17 @@ pub(crate) struct PaceOp {
     pub rate: BoundExpr,
     pub by: PacedBy,
     pub clock: PaceClock,
+    /// Passes at random moments, of which the number is exact.
+    pub exact: Option<ExactOp>,
+}
+
+/// An exact number of passes in a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExactOp {
+    /// The time, in nanoseconds.
+    pub over: u64,
+    /// How many passes are due at each moment.
+    pub batch: u32,
 }
 
 /// Where it is kept when the last pass was due.
@@ -270,6 +288,17 @@ pub(crate) enum PaceClock {
     User(Register),
     /// In a line of all users.
     Line(usize),
+}
+
+/// A wait for other users.
+#[derive(Debug)]
+pub(crate) struct RendezvousOp {
+    /// The number of the place.
+    pub place: usize,
+    /// How many users have to be there.
+    pub users: u32,
+    /// How long the first of them waits at most, in nanoseconds.
+    pub timeout: Option<u64>,
 }
 
 /// In which passes steps are done.
@@ -407,6 +436,11 @@ impl Program {
     pub(crate) fn most_closed_users(&self, share: &Share) -> u64 {
         let closed = self.loads.iter().filter(|load| matches!(load.shape, Shape::Closed(_)));
         closed.map(|load| share.count_below(load.most_users())).sum()
+    }
+
+    /// Most users of all loads at a time.
+    pub(crate) fn users_of_loads(&self) -> u64 {
+        self.loads.iter().fold(0, |sum, load| sum.saturating_add(load.most_users()))
     }
 
     /// Most users of a load at a time; at least 1.

@@ -77,6 +77,14 @@ impl Display for Line<'_> {
             Op::Think(think) => write!(f, "think {think:?}"),
             Op::ThinkOfUser(_) => write!(f, "think, as the user's variables say"),
             Op::Pace(pace) => write!(f, "pace {} a second, {:?}", pace.rate.source(), pace.by),
+            Op::Rendezvous(meeting) => {
+                write!(f, "rendezvous {} of {} users", meeting.place, meeting.users)?;
+                meeting
+                    .timeout
+                    .map_or(Ok(()), |timeout| write!(f, ", {:.1} s at most", timeout as f64 / 1e9))
+            }
+            Op::EnterSection(_) => f.write_str("critical section"),
+            Op::LeaveSection => f.write_str("end of critical section"),
             Op::Enter { name: GroupName::Known(name), .. } => {
                 write!(f, "group {}", program.row_name(*name))
             }

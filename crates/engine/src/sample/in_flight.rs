@@ -247,13 +247,13 @@ pub(crate) struct Guard<'t> {
 }
 
 impl Guard<'_> {
-    /// Waits until `ready` says so. It is asked now, whenever the entry is woken, and when users may
-    /// have to go ([`InFlightTable::wake_waiting`]).
-    pub(crate) async fn wait<T>(&self, mut ready: impl FnMut() -> Option<T>) -> T {
+    /// Waits until `ready` says so. It is asked now, whenever the entry or the waker that it is given is woken, and
+    /// when users may have to go ([`InFlightTable::wake_waiting`]).
+    pub(crate) async fn wait<T>(&self, mut ready: impl FnMut(&Waker) -> Option<T>) -> T {
         let _waiting = Waiting::new(self);
         poll_fn(|cx| {
             self.watch(cx);
-            ready().map_or(Poll::Pending, Poll::Ready)
+            ready(cx.waker()).map_or(Poll::Pending, Poll::Ready)
         })
         .await
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::program::{Pc, Program, Register};
 use crate::trace::Tally;
+use crate::turns::Turn;
 
 /// A flow of steps.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub(crate) struct Strand {
     registers: Vec<u64>,
     /// Groups that it is in, the innermost last.
     pub groups: Vec<OpenGroup>,
+    /// Critical sections that it is in, the innermost last; dropped, they are another user's.
+    pub sections: Vec<Turn>,
     /// How long it has waited where the plan says so, in nanoseconds.
     pub thought: u64,
     /// Whether it is one of several of its user at the same time.
@@ -84,6 +87,7 @@ impl Strand {
             arrived: self.arrived,
             registers: self.registers.clone(),
             groups: Vec::new(),
+            sections: Vec::new(),
             thought: 0,
             is_branch: true,
             failed: false,

@@ -25,6 +25,39 @@ impl Translator<'_> {
         })
     }
 
+    /// A Free-Form Arrivals Thread Group: rows of a rate at first, a rate at the end and the time between, each a straight
+    /// line.
+    pub(super) fn free_form(&self, id: ElementId, reader: &Reader<'_>) -> Open {
+        let unit = if reader.constant("Unit").as_deref() == Some("S") { 1.0 } else { 60.0 };
+        let rows = reader.list("Schedule");
+        let most = reader.number("ConcurrencyLimit", 0).unwrap_or_default();
+        reader.given("Iterations", "threads that end by themselves");
+        reader.given("LogFilename", "a log of its threads");
+        // What it has of its relatives, and never looks at.
+        reader.pass(&["ThreadGroup.main_controller"]);
+        reader.pass(&["TargetLevel", "RampUp", "Steps", "Hold"]);
+        let mut stages = Vec::new();
+        for row in rows {
+            let fields: Option<Vec<f64>> = match &row.value {
+                crate::properties::PropertyValue::List(fields) => {
+                    fields.iter().map(|field| self.field(id, &field.value)).collect()
+                }
+                _ => None,
+            };
+            let Some([from, to, over]) = fields.as_deref() else {
+                self.obstacle(id, "a row of its schedule");
+                return Open::default();
+            };
+            stages.push(Stage { level: from / unit, over: Duration::ZERO });
+            stages.push(Stage { level: to / unit, over: Duration::from_secs_f64(over * unit) });
+        }
+        if stages.iter().all(|stage| stage.level == 0.0 || stage.over.is_zero()) {
+            self.obstacle(id, "a schedule without threads");
+        }
+        let max_users = u64::try_from(most).ok().filter(|most| *most > 0).unwrap_or(MOST_THREADS);
+        Open { stages, arrivals: Arrivals::Even, max_users, ..Open::default() }
+    }
+
     /// An Arrivals Thread Group: a rate that rises, evenly or in steps, and is held.
     pub(super) fn arrivals(&self, id: ElementId, reader: &Reader<'_>) -> Open {
         let unit = if reader.constant("Unit").as_deref() == Some("S") { 1.0 } else { 60.0 };

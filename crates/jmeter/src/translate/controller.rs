@@ -431,19 +431,25 @@ impl Translator<'_> {
         }
     }
 
-    /// One at a time over all threads: with one thread it holds nobody up.
+    /// One thread at a time over all groups: with one thread it holds nobody up.
     fn critical_section(&self, id: ElementId, steps: Vec<Step>) -> Vec<StepKind> {
         let reader = self.read(id);
-        let lock = reader.source("CriticalSectionController.lockName").to_owned();
+        let lock = reader.source("CriticalSectionController.lockName");
         reader.finish();
         let same = |(other, element): (ElementId, &crate::tree::Element)| {
             let lock_of = element.properties.text("CriticalSectionController.lockName");
-            other != id && lock_of == Some(lock.as_str()) && self.tree.takes_part(other)
+            other != id && lock_of == Some(lock) && self.tree.takes_part(other)
         };
-        if self.threads_of(id) != Some(1) || self.tree.iter().any(same) {
-            self.obstacle(id, "threads that wait for each other");
+        let is_alone = self.threads_of(id) == Some(1) && !self.tree.iter().any(same);
+        // Without a name JMeter locks nothing, and says so in its log.
+        if lock.is_empty() || steps.is_empty() || is_alone {
+            return steps.into_iter().map(|step| step.kind).collect();
         }
-        steps.into_iter().map(|step| step.kind).collect()
+        let parallel = "com.blazemeter.jmeter.controller.ParallelSampler";
+        if self.tree.around(id).any(|around| self.class(around) == parallel) {
+            self.obstacle(id, "flows of one thread that wait for each other");
+        }
+        vec![StepKind::CriticalSection { name: self.template(id, lock), steps }]
     }
 
     /// An element's name.

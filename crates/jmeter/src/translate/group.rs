@@ -99,6 +99,9 @@ impl Translator<'_> {
             "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup" => {
                 Load::Open(self.arrivals(id, &reader))
             }
+            "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup" => {
+                Load::Open(self.free_form(id, &reader))
+            }
             "OpenModelThreadGroup" => Load::Open(self.open_model(id, &reader)),
             _ => return None,
         };

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Pace, PacedBy, StepKind, Think, Thinking};
+use squall_plan::model::{Pace, PacedBy, Rendezvous, StepKind, Think, Thinking};
 use squall_plan::span::Span;
 
 use super::Translator;
 use super::reader::Reader;
 use super::texts::{Piece, literal};
+use crate::elements::Role;
 use crate::tree::ElementId;
 
 /// A delay in milliseconds.
@@ -34,13 +35,18 @@ const MODES: [&str; 5] = [
 ];
 
 impl Translator<'_> {
-    /// The waits before a sampler: rates first, which count from the moment at which it is reached, then the rest.
+    /// The waits before a sampler: for other threads first, then rates, which count from the moment at which it is reached,
+    /// then the rest.
     pub(super) fn waits_before(&self, timers: &[ElementId]) -> Vec<StepKind> {
-        let mut steps = Vec::new();
+        let synchronizing = timers.iter().filter(|timer| self.class(**timer) == "SyncTimer");
+        let mut steps: Vec<StepKind> =
+            synchronizing.filter_map(|timer| self.rendezvous(*timer)).collect();
         let mut delays = Vec::new();
         for timer in timers {
             match self.class(*timer) {
+                "SyncTimer" => {}
                 "ConstantThroughputTimer" => steps.extend(self.pace(*timer)),
+                "PreciseThroughputTimer" => steps.extend(self.precise(*timer)),
                 "kg.apc.jmeter.timers.VariableThroughputTimer" => {
                     steps.extend(self.shaped(*timer));
                 }
@@ -49,6 +55,42 @@ impl Translator<'_> {
         }
         steps.extend(self.think(timers.first().copied(), &delays));
         steps
+    }
+
+    /// A Synchronizing Timer: threads wait until so many of them are there.
+    fn rendezvous(&self, id: ElementId) -> Option<StepKind> {
+        let reader = self.read(id);
+        let (size, timeout) = (reader.number("groupSize", 0)?, reader.number("timeoutInMs", 0)?);
+        reader.finish();
+        let users = match u32::try_from(size) {
+            // All threads of the group.
+            Ok(0) => match self.threads_of(id).map(u32::try_from) {
+                Some(Ok(threads)) => threads.max(1),
+                _ => {
+                    self.obstacle(
+                        id,
+                        "waiting for all threads of a group whose number is not known",
+                    );
+                    return None;
+                }
+            },
+            Ok(size) => size,
+            Err(_) => {
+                self.obstacle(id, format!("{size} as groupSize"));
+                return None;
+            }
+        };
+        let timeout = match u64::try_from(timeout) {
+            Ok(0) => None,
+            Ok(timeout) => Some(Duration::from_millis(timeout)),
+            Err(_) => {
+                self.obstacle(id, format!("{timeout} as timeoutInMs"));
+                return None;
+            }
+        };
+        // It is one place, before whichever samplers it stands.
+        let name = Some(format!("timer_{}", id.number()));
+        Some(StepKind::Rendezvous(Box::new(Rendezvous { users, timeout, name })))
     }
 
     /// What a timer adds to the wait; nothing if it is not supported, which the inventory says.
@@ -162,7 +204,59 @@ impl Translator<'_> {
                 return None;
             }
         };
-        Some(StepKind::Pace(Box::new(Pace { rate, by, clock: Some(clock) })))
+        Some(StepKind::Pace(Box::new(Pace { rate, by, clock: Some(clock), ..Pace::default() })))
+    }
+
+    /// A Precise Throughput Timer: an exact number of samples in a time, at random moments. All of a thread group have one
+    /// line, which the first of them decides.
+    fn precise(&self, id: ElementId) -> Option<StepKind> {
+        let reader = self.read(id);
+        let positive = |name: &str, without: f64| {
+            let text = reader.constant(name)?;
+            let number =
+                if text.trim().is_empty() { Some(without) } else { text.trim().parse().ok() };
+            let number = number.filter(|number: &f64| (f64::MIN_POSITIVE..=1e9).contains(number));
+            if number.is_none() {
+                self.obstacle(id, format!("`{text}` as {name}"));
+            }
+            number
+        };
+        let (samples, period) =
+            (positive("throughput", 100.0)?, positive("throughputPeriod", 3_600.0)?);
+        let duration = positive("duration", 3_600.0)?;
+        let batch = reader.number("batchSize", 1)?.clamp(1, i64::from(u32::MAX)) as u32;
+        // JMeter itself looks at none of these any more; what is drawn follows from the run's seed.
+        reader.pass(&["batchThreadDelay", "exactLimit", "allowedThroughputSurplus", "randomSeed"]);
+        reader.finish();
+        if self.differs_from_another(id) {
+            self.obstacle(id, "another of its kind in the group, which differs");
+        }
+        let rate = self.expression(id, &(samples / period).to_string())?;
+        Some(StepKind::Pace(Box::new(Pace {
+            rate,
+            by: PacedBy::ScenarioInLine,
+            clock: Some("precise_timers".to_owned()),
+            exact_over: Some(Duration::from_secs_f64(duration)),
+            batch,
+        })))
+    }
+
+    /// Whether there is another Precise Throughput Timer in its group that says something else.
+    fn differs_from_another(&self, id: ElementId) -> bool {
+        let group_of =
+            |id| self.tree.around(id).find(|id| self.role(*id) == Some(Role::ThreadGroup));
+        let own = group_of(id);
+        let says = |id: ElementId| {
+            let properties = &self.tree.element(id).properties;
+            ["throughput", "throughputPeriod", "duration", "batchSize"]
+                .map(|name| properties.text(name).map(str::trim))
+        };
+        self.tree.iter().map(|(other, _)| other).any(|other| {
+            self.class(other) == "PreciseThroughputTimer"
+                && self.tree.takes_part(other)
+                && group_of(other).is_none_or(|group| own.is_none_or(|own| own == group))
+                && says(other) != says(id)
+        })
     }
 
     fn per_minute(&self, id: ElementId, reader: &Reader<'_>) -> Option<Expr> {
@@ -221,7 +315,12 @@ impl Translator<'_> {
             &format!("{began} == null"),
             vec![super::step(self.set(id, &began, "elapsed"))],
         );
-        let pace = StepKind::Pace(Box::new(Pace { rate, by: PacedBy::RunInLine, clock }));
+        let pace = StepKind::Pace(Box::new(Pace {
+            rate,
+            by: PacedBy::RunInLine,
+            clock,
+            ..Pace::default()
+        }));
         first.into_iter().chain([pace, ended]).collect()
     }
 
@@ -233,7 +332,11 @@ impl Translator<'_> {
     }
 
     /// A number in a list of lists.
-    fn field(&self, id: ElementId, value: &crate::properties::PropertyValue) -> Option<f64> {
+    pub(super) fn field(
+        &self,
+        id: ElementId,
+        value: &crate::properties::PropertyValue,
+    ) -> Option<f64> {
         let crate::properties::PropertyValue::Text(text) = value else { return None };
         let known = self.constant(text).map_err(|what| self.obstacle(id, what)).ok()?;
         known.trim().parse().ok().filter(|number: &f64| (0.0..=1e9).contains(number))

@@ -1,9 +1,12 @@
-//! Steps that hold a user back or leave it out by count: waits for a rate, and steps in some of the passes.
+//! Steps that hold a user back or leave it out by count: waits for a rate or for other users, and steps in some of the
+//! passes.
+
+use std::time::Duration;
 
 use super::Step;
 use super::step_list::StepList;
 use crate::expr::Expr;
-use crate::keys::{Identifier, Maybe, Rule, record, words};
+use crate::keys::{Identifier, Maybe, Rule, Small, record, words};
 
 record! {
     /// A wait for a rate. The first pass waits for nothing; who comes late goes on at once, and what was
@@ -19,6 +22,16 @@ record! {
         /// Steps of a scenario with the same clock keep one rate together.
         #[key([Maybe<Identifier>] default "one of its own")]
         pub clock: Option<String>,
+        /// Of users in line: in each such time exactly as many passes are due as the rate makes in it, rounded up, at
+        /// random moments. The time counts from the first pass, and what was missed is made up for.
+        #[key(default "the passes follow each other at even distances")]
+        pub exact_over: Option<Duration>,
+        /// So many passes are due at each of these moments.
+        #[key([Small<1, { u32::MAX }>])]
+        pub batch: u32,
+    }
+    first(this, _keys) {
+        this.batch = this.batch.max(1);
     }
 }
 
@@ -37,6 +50,23 @@ words! {
         ScenarioInLine = "scenario_in_line",
         /// All users, one after the other.
         RunInLine = "run_in_line",
+    }
+}
+
+record! {
+    /// A wait until so many users are there; then all of them go on at once.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Rendezvous as "a rendezvous" {
+        /// How many users, over all scenarios that come there. Where one user is alone (`squall try`, setup, teardown) it
+        /// waits for nobody.
+        #[key(required [Small<1, { u32::MAX }>])]
+        pub users: u32,
+        /// How long the first of them waits at most; then those who are there go on.
+        #[key(default "until the run ends")]
+        pub timeout: Option<Duration>,
+        /// Steps with the same name are the same place, in all scenarios.
+        #[key([Maybe<Identifier>] default "a place of its own")]
+        pub name: Option<String>,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::actions::{Cookie, Exec, Look, Metric, StopScope, Write};
-use super::paced::{Pace, Passes, ThinkTime};
+use super::paced::{Pace, Passes, Rendezvous, ThinkTime};
 use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
 use super::tags::{Tagged, Tags};
 use super::think::{Think, Thinking, Wait};
@@ -94,8 +94,17 @@ pub enum StepKind {
         /// The steps, each with all that is in it.
         steps: Vec<Step>,
     },
+    /// Steps in which only one user at a time is, over all scenarios.
+    CriticalSection {
+        /// Its name: those with the same one are the same.
+        name: Template,
+        /// Its steps.
+        steps: Vec<Step>,
+    },
     /// Wait for a rate.
     Pace(Box<Pace>),
+    /// Wait for other users.
+    Rendezvous(Box<Rendezvous>),
     /// Give variables values.
     Set(Vec<(Spanned<String>, Json)>),
     /// Go on to the next row of a data source that advances by steps.
@@ -142,7 +151,9 @@ impl Union for StepKind {
             StepKind::Passes(Box::default()),
             StepKind::Shuffle(Vec::new()),
             StepKind::Parallel { limit: DEFAULT_PARALLEL, steps: steps() },
+            StepKind::CriticalSection { name: Template::default(), steps: steps() },
             StepKind::Pace(Box::default()),
+            StepKind::Rendezvous(Box::default()),
             StepKind::Set(Vec::new()),
             StepKind::NextRow(Spanned::default()),
             StepKind::ClearCookies,
@@ -173,6 +184,11 @@ impl Union for StepKind {
             StepKind::Pace(pace) => {
                 keys.title("a pace step", "A wait for a rate.");
                 keys.key::<Of<Pace>>(pace, Key::required("pace", "The rate, and who keeps it."));
+            }
+            StepKind::Rendezvous(rendezvous) => {
+                keys.title("a rendezvous step", "A wait for other users.");
+                let about = "How many users, and how long they wait.";
+                keys.key::<Of<Rendezvous>>(rendezvous, Key::required("rendezvous", about));
             }
             StepKind::Set(values) => {
                 keys.title("a set step", "Gives variables values.");
@@ -309,6 +325,13 @@ impl StepKind {
                 let about = "In which passes, and the steps.";
                 keys.key::<Of<Passes>>(passes, Key::required("passes", about));
             }
+            StepKind::CriticalSection { name, steps } => {
+                let about = "Steps in which only one user at a time is, over all scenarios; the others wait in line.";
+                keys.title("a critical section", about);
+                let about = "Its name. Sections with the same name are one.";
+                keys.key::<Templated>(name, Key::required("critical_section", about));
+                keys.key::<Steps<1>>(steps, STEPS);
+            }
             StepKind::Shuffle(branches) => {
                 let about = "All of several lists of steps, in another order each time, at random.";
                 keys.title("a shuffle step", about);
@@ -355,6 +378,7 @@ impl Step {
             | StepKind::While { steps, .. }
             | StepKind::ForEach { steps, .. }
             | StepKind::Parallel { steps, .. }
+            | StepKind::CriticalSection { steps, .. }
             | StepKind::OncePerUser(steps) => vec![steps],
             StepKind::Passes(passes) => vec![&passes.steps],
             StepKind::If { then, otherwise, .. } => vec![then, otherwise],
@@ -377,6 +401,7 @@ impl Step {
             | StepKind::While { steps, .. }
             | StepKind::ForEach { steps, .. }
             | StepKind::Parallel { steps, .. }
+            | StepKind::CriticalSection { steps, .. }
             | StepKind::OncePerUser(steps) => vec![steps],
             StepKind::Passes(passes) => vec![&mut passes.steps],
             StepKind::If { then, otherwise, .. } => vec![then, otherwise],

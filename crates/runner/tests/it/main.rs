@@ -17,3 +17,4 @@ mod steady;
 mod steps;
 mod time_accounting;
 mod trace_context;
+mod waiting;

@@ -28,7 +28,7 @@ fn time(json: &Value, state: &str) -> f64 {
 
 /// Checks that the states add up to users × elapsed time, and the causes to the throughput gap.
 fn adds_up(json: &Value, users: u64) {
-    let states = ["requests", "think", "pacing", "not_started", "finished", "generator"];
+    let states = ["requests", "think", "pacing", "waiting", "not_started", "finished", "generator"];
     let sum: f64 = states.iter().map(|state| time(json, state)).sum();
     let whole = users as f64 * json["elapsed_s"].as_f64().expect("a length");
     assert_eq!(json["time_accounting"]["users"].as_u64(), Some(users));

@@ -118,7 +118,6 @@ fn what_controllers_cannot_say_is_an_obstacle() {
             ),
             "s: being left after each sample",
         ),
-        (element("CriticalSectionController", "c", "", &r), "c: threads that wait for each other"),
         (
             element(
                 "WhileController",
@@ -338,4 +337,114 @@ fn a_path_leads_through_any_element_of_its_names() {
     let (plan, obstacles) = translated(&text);
     assert_eq!(obstacles, [""; 0]);
     assert!(plan.contains(r#""name": "two""#) && !plan.contains(r#""name": "one""#), "{plan}");
+}
+
+/// A Synchronizing Timer of so many threads, which wait so long.
+fn synchronizing(size: &str, timeout: &str) -> String {
+    let number = |name: &str, value: &str| format!(r#"<intProp name="{name}">{value}</intProp>"#);
+    let properties = number("groupSize", size) + &number("timeoutInMs", timeout);
+    element("SyncTimer", "meet", &properties, "")
+}
+
+#[test]
+fn threads_wait_for_each_other() {
+    let r = request("r", TO_SHOP, "");
+    let section = |lock: &str| {
+        element(
+            "CriticalSectionController",
+            "c",
+            &string("CriticalSectionController.lockName", lock),
+            &r,
+        )
+    };
+    let first = element("ConstantTimer", "t", &string("ConstantTimer.delay", "5"), "");
+    for (inner, expected) in [
+        (section("orders"), r#"- "critical_section": "orders" "steps": - "get""#),
+        // Without a name there is no lock.
+        (section(""), r#"- "get""#),
+        // As many as the group has threads.
+        (
+            first + &synchronizing("0", "0") + &r,
+            r#"- "rendezvous": "users": 2 "name": "timer_3" - "think": "5ms" - "get""#,
+        ),
+        (
+            synchronizing("7", "1500") + &r,
+            r#"- "rendezvous": "users": 7 "timeout": "1s500ms" "name": "timer_2" - "get""#,
+        ),
+    ] {
+        let (text, obstacles) = steps_of(&inner);
+        assert_eq!(obstacles, [""; 0]);
+        assert!(text.starts_with(expected), "{expected}\n{text}");
+    }
+    // A thread that is alone is held up by nobody.
+    let alone = plan(&section("orders")).replace(">2<", ">1<");
+    assert!(!translated(&alone).0.contains("critical_section"));
+    let twice = plan(&(section("orders") + &section("orders"))).replace(">2<", ">1<");
+    assert!(translated(&twice).0.contains("critical_section"));
+}
+
+#[test]
+fn a_precise_timer_has_an_exact_number_of_samples() {
+    let timer = |samples: &str| {
+        let properties = format!(
+            "<doubleProp><name>throughput</name><value>{samples}</value></doubleProp>\
+             <intProp name=\"throughputPeriod\">60</intProp><longProp name=\"duration\">600</longProp>\
+             <intProp name=\"batchSize\">3</intProp><intProp name=\"exactLimit\">10000</intProp>"
+        );
+        element("PreciseThroughputTimer", "exact", &properties, "")
+    };
+    let r = request("r", TO_SHOP, "");
+    let (text, obstacles) = steps_of(&(timer("90.0") + &r));
+    assert_eq!(obstacles, [""; 0]);
+    let expected = r#"- "pace": "rate": "1.5" "by": "scenario_in_line" "clock": "precise_timers" "exact_over": "10m" "batch": 3 - "get""#;
+    assert!(text.starts_with(expected), "{text}");
+    assert_eq!(steps_of(&(timer("0") + &r)).1, ["exact: `0` as throughput"]);
+    let inner = request("s", TO_SHOP, &timer("30"));
+    let differs = "exact: another of its kind in the group, which differs";
+    assert_eq!(steps_of(&(timer("60") + &inner)).1, [differs, differs]);
+}
+
+#[test]
+fn what_of_such_waits_has_no_equal_is_an_obstacle() {
+    let r = request("r", TO_SHOP, "");
+    for (size, timeout, expected) in
+        [("-1", "0", "meet: -1 as groupSize"), ("2", "-5", "meet: -5 as timeoutInMs")]
+    {
+        assert_eq!(steps_of(&(synchronizing(size, timeout) + &r)).1, [expected]);
+    }
+    let many = plan(&(synchronizing("0", "0") + &r)).replace(">2<", ">${__time()}<");
+    let unknown = "meet: waiting for all threads of a group whose number is not known".to_owned();
+    assert!(translated(&many).1.contains(&unknown), "{:?}", translated(&many).1);
+    let lock = string("CriticalSectionController.lockName", "l");
+    let section = element("CriticalSectionController", "c", &lock, &r);
+    let parallel = element("com.blazemeter.jmeter.controller.ParallelSampler", "p", "", &section);
+    assert_eq!(steps_of(&parallel).1, ["c: flows of one thread that wait for each other"]);
+}
+
+#[test]
+fn threads_arrive_by_a_free_form() {
+    let row = |fields: [&str; 3]| {
+        let fields: String = fields.iter().map(|field| string("1", field)).collect();
+        format!(r#"<collectionProp name="1">{fields}</collectionProp>"#)
+    };
+    let group = |rows: &str| {
+        let class = "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
+        let own = format!(r#"<collectionProp name="Schedule">{rows}</collectionProp>"#)
+            + &string("Unit", "M")
+            + &string("ConcurrencyLimit", "40")
+            + &string("LogFilename", "");
+        let text = plan(&request("r", TO_SHOP, ""))
+            .replace("ThreadGroup testname", &format!("{class} testname"));
+        let text = text.replace("</ThreadGroup>", &format!("{own}</{class}>"));
+        translated(
+            &text.replace(r#"<stringProp name="ThreadGroup.num_threads">2</stringProp>"#, ""),
+        )
+    };
+    let (text, obstacles) = group(&(row(["0", "60", "1"]) + &row(["120", "120", "2"])));
+    assert_eq!(obstacles, [""; 0]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let stages = r#""stages": - "rate": "0/s" - "rate": "1/s" "over": "1m" - "rate": "2/s" - "rate": "2/s" "over": "2m""#;
+    assert!(text.contains(stages), "{text}");
+    assert!(text.contains(r#""max_users": 40"#), "{text}");
+    assert_eq!(group("").1, ["users: a schedule without threads"]);
 }

@@ -152,6 +152,7 @@ function accountingSection() {
     ['in requests', account.requests, 'c1', 'waiting for the target'],
     ['think time', account.think, 'c3', 'as the plan says'],
     ['pacing', account.pacing, 'c5', 'waiting for the next iteration, as the plan says'],
+    ['waiting for users', account.waiting ?? 0, 'c6', 'for a critical section or at a rendezvous, as the plan says'],
     ['not started', account.not_started, 'c7', 'before they had started: the ramp'],
     ['generator', account.generator, 'c2', 'waiting for squall itself'],
     ['finished', account.finished, 'c4', 'after their last iteration'],

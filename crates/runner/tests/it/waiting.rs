@@ -1,0 +1,191 @@
+//! Users that wait for each other, on two workers: critical sections and rendezvous, and how such waits end where
+//! something goes wrong.
+
+use serde_json::Value;
+use squall_runner::Options;
+
+use crate::common::{End, all_good, checked, counter, options, refused, result, target, workers};
+
+/// A folder with a plan of these lines, for a target of its own.
+fn folder(url: &str, plan: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!("target: {url}\n{plan}\n");
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    folder
+}
+
+fn run_with(plan: &str, options: &Options, end: End) -> Value {
+    let server = target();
+    result(folder(&server.url(), plan).path(), options, end)
+}
+
+/// Runs it on two workers.
+fn run(plan: &str, end: End) -> Value {
+    run_with(plan, &workers(2), end)
+}
+
+/// One scenario with this load and these steps.
+fn load(load: &str, steps: &str) -> Value {
+    run(&format!("scenarios: {{a: {{load: {load}, steps: [{steps}]}}}}"), End::Passed)
+}
+
+fn waiting(json: &Value) -> f64 {
+    json["time_accounting"]["waiting"].as_f64().expect("a time")
+}
+
+fn elapsed(json: &Value) -> f64 {
+    json["elapsed_s"].as_f64().expect("a length")
+}
+
+#[test]
+fn one_user_at_a_time_is_in_a_critical_section() {
+    let inside = "critical_section: one, steps: [{set: {n: '${n + 1}'}}, {get: /delay/3, check: n == 1}, {set: {n: '${n - 1}'}}]";
+    let json = run(
+        &format!(
+            "vars: {{n: {{value: 0, shared: true}}}}\nscenarios:\n  a: {{load: {{users: 4, iterations: 5}}, steps: [{{{inside}}}]}}\n  \
+             b: {{load: {{users: 2, iterations: 5}}, steps: [{{get: /}}, {{{inside}}}]}}"
+        ),
+        End::Passed,
+    );
+    assert_eq!(counter(&json, "checks_passed"), 30, "{json}");
+    all_good(&json, 40);
+    // Two sections are two.
+    let json = load(
+        "{users: 4, iterations: 1}",
+        "{critical_section: 'own ${user}', steps: [{think: 100ms}, {get: /}]}",
+    );
+    assert!(waiting(&json) < 0.001 && elapsed(&json) < 0.4, "{}", json["time_accounting"]);
+}
+
+#[test]
+fn waits_are_accounted_for_and_are_no_latency() {
+    let json = load(
+        "{users: 4, iterations: 1}",
+        "{group: all, think_time: excluded, steps: [{critical_section: one, steps: [{think: 50ms}, {get: /}]}]}",
+    );
+    // Nobody, and then for one, for two and for three others.
+    assert!((0.3..0.6).contains(&waiting(&json)), "{}", json["time_accounting"]);
+    let longest = json["groups"]["all"]["latency_us"]["max"].as_f64().expect("a time");
+    assert!(longest < 50_000.0, "the waits are left out: {longest}");
+    let slowest = json["requests"]["GET /"]["latency_us"]["max"].as_f64().expect("a time");
+    assert!(slowest < 50_000.0, "{slowest}");
+    // They come at 0, 100 and 200 ms.
+    let json = load("{users: 3, ramp: 300ms, iterations: 1}", "{rendezvous: {users: 3}}, {get: /}");
+    assert!((0.25..0.4).contains(&waiting(&json)), "{}", json["time_accounting"]);
+    all_good(&json, 3);
+}
+
+#[test]
+fn a_user_that_goes_leaves_its_section() {
+    let plan = |more: &str, steps: &str| {
+        format!(
+            "scenarios: {{a: {{load: {{users: 4, iterations: 3}}, {more} steps: [{steps}]}}}}\nthresholds: [error_rate <= 100%]"
+        )
+    };
+    let fails = "{critical_section: one, steps: [{get: /status/500}, {get: /never}]}";
+    for (on_error, count) in [("next_iteration", 12), ("stop_user", 4), ("stop_run", 1)] {
+        let end = if on_error == "stop_run" { End::Failed } else { End::Passed };
+        let json = run(&plan(&format!("on_error: {on_error},"), fails), end);
+        let requests = json["requests"].as_object().expect("rows");
+        assert_eq!(json["totals"]["count"].as_u64(), Some(count), "{on_error}: {requests:?}");
+    }
+    for (steps, count) in [
+        ("{critical_section: one, steps: [{get: /}, {stop: iteration}, {get: /never}]}", 12),
+        ("{critical_section: one, steps: [{get: /}, {stop: user}]}", 4),
+        (
+            "{repeat: 2, steps: [{critical_section: one, steps: [{group: g, steps: [{get: /}, {stop: pass}]}]}]}, {get: /}",
+            36,
+        ),
+        (
+            "{repeat: 2, steps: [{critical_section: one, steps: [{critical_section: two, steps: [{get: /}, {stop: loop}]}]}]}, {get: /}",
+            24,
+        ),
+        (
+            "{critical_section: one, steps: [{critical_section: one, steps: [{get: /}]}, {get: /}]}",
+            24,
+        ),
+        (
+            "{critical_section: one, steps: [{parallel: [{critical_section: one, steps: [{get: /}]}, {get: /}]}]}",
+            24,
+        ),
+        (
+            "{parallel: [{critical_section: one, steps: [{get: /}, {stop: iteration}]}, {critical_section: one, steps: [{think: 1h}]}]}",
+            12,
+        ),
+    ] {
+        let json = run(&plan("", steps), End::Passed);
+        all_good(&json, count);
+    }
+}
+
+#[test]
+fn users_that_wait_end_with_their_load() {
+    for steps in [
+        "{get: /}, {critical_section: one, steps: [{think: 1h}]}",
+        "{get: /}, {critical_section: one, steps: [{get: /delay/400}, {get: /never}]}",
+        "{get: /}, {rendezvous: {users: 50}}",
+        "{get: /}, {parallel: [{rendezvous: {users: 50, timeout: 1h}}, {critical_section: one, steps: [{think: 1h}]}]}",
+    ] {
+        for load in ["{users: 5, for: 200ms}", "{rate: 50/s, for: 200ms}"] {
+            let json = self::load(load, steps);
+            assert!((0.2..5.0).contains(&elapsed(&json)), "{steps}: {}", elapsed(&json));
+            assert!(json["totals"]["count"].as_u64() >= Some(5), "{steps}");
+        }
+    }
+    // Loads that end by number alone are stopped by another user, or by their own.
+    let json = run(
+        "scenarios:\n  a: {load: {users: 3, iterations: 1}, steps: [{rendezvous: {users: 9}}, {get: /never}]}\n  \
+         b: {load: {users: 1, iterations: 1}, steps: [{think: 200ms}, {get: /}, {stop: run}]}",
+        End::Failed,
+    );
+    all_good(&json, 1);
+    assert!((0.5..0.8).contains(&waiting(&json)), "{}", json["time_accounting"]);
+}
+
+#[test]
+fn users_go_on_together() {
+    // All four arrive before anyone goes on, each time.
+    let json = run(
+        "vars: {n: {value: 0, shared: true}}\nscenarios: {a: {load: {users: 4, iterations: 3}, steps: [
+        {think: 0ms..20ms}, {rendezvous: {users: 4, name: start}}, {critical_section: c, steps: [{set: {n: '${n + 1}'}}]},
+        {rendezvous: {users: 4}}, {get: /, check: n % 4 == 0}, {rendezvous: {users: 4, name: start}}]}}",
+        End::Passed,
+    );
+    assert_eq!(counter(&json, "checks_passed"), 12, "{json}");
+    // Users of two scenarios.
+    let json = run(
+        "scenarios:\n  a: {load: {users: 1, iterations: 2}, steps: [{rendezvous: {users: 2, name: both}}, {get: /}]}\n  \
+         b: {load: {users: 1, iterations: 2}, steps: [{think: 100ms}, {rendezvous: {users: 2, name: both}}, {get: /}]}",
+        End::Passed,
+    );
+    all_good(&json, 4);
+    assert!((0.19..0.3).contains(&waiting(&json)), "{}", json["time_accounting"]);
+}
+
+#[test]
+fn users_that_are_too_few_go_on_when_the_first_has_waited_long_enough() {
+    let steps = "{rendezvous: {users: 5, timeout: 200ms}}, {get: /}";
+    // The second comes after 100 ms, and waits for the rest of the first one's time.
+    let json = load("{users: 2, ramp: 200ms, iterations: 1}", steps);
+    all_good(&json, 2);
+    assert!((0.29..0.4).contains(&waiting(&json)), "{}", json["time_accounting"]);
+    assert!((0.2..0.35).contains(&elapsed(&json)), "{}", elapsed(&json));
+}
+
+#[test]
+fn what_cannot_be_meant_is_said() {
+    let server = target();
+    let plan = |more: &str| {
+        format!(
+            "scenarios:\n  a:\n    load: {{users: 2, iterations: 1}}\n    steps:\n      - rendezvous: {{users: 3, name: x}}\n{more}"
+        )
+    };
+    let folder = |more: &str| folder(&server.url(), &plan(more));
+    let error = refused(folder("      - rendezvous: {users: 2, name: x}").path(), &options());
+    assert!(error.contains("steps with one name have the same `users` and `timeout`"), "{error}");
+    let error = refused(folder("      - rendezvous: {users: 0}").path(), &options());
+    assert!(error.contains("users"), "{error}");
+    let warnings = checked(folder("").path());
+    let expected = "3 users never meet here: the loads have at most 2";
+    assert!(warnings.iter().any(|text| text.contains(expected)), "{warnings:?}");
+}
