@@ -97,7 +97,7 @@ impl Translator<'_> {
                         | "request_headers"
                 )
             };
-            if !is_of_variable && fields.iter().any(|field| has_none(field)) {
+            if !is_of_variable && fields.iter().any(has_none) {
                 let name = &self.tree.element(*other).name;
                 self.obstacle(id, format!("`{name}`, which looks at it"));
             }
