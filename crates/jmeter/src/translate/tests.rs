@@ -1,3 +1,5 @@
+mod looked_at;
+
 use squall_plan::model::StopScope;
 use squall_plan::yaml;
 
@@ -218,8 +220,8 @@ fn assertions_are_checks() {
         assert!(text.contains(expected), "{expected}\n{text}");
         assert_eq!(text.contains("status < 400"), field == "response_code", "{text}");
     }
-    let below = assertion("Assertion.request_data", "16", "OK");
-    assert_eq!(obstacles("", &below), ["a: the field `Assertion.request_data`"]);
+    let below = assertion("Assertion.response_data_as_document", "16", "OK");
+    assert_eq!(obstacles("", &below), ["a: the field `Assertion.response_data_as_document`"]);
 }
 
 /// The line of the request's URL.

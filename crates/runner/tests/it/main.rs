@@ -7,6 +7,7 @@ mod deadlines;
 mod http2;
 mod limit;
 mod loads;
+mod looks;
 mod parallel;
 mod plans;
 mod resources;
