@@ -22,7 +22,7 @@ PLANS = {
         "${__timeShift(,1000,PT1.5S,,)}", "${__timeShift(d/M/yy,1/2/21,-P1D,en_US,v)} ${v}", "${__timeShift(dd/MM,1/2,,w)} ${w}",
         "${__timeShift(yyyy,x,,,)}", "${__timeShift(HH:mm X,05:06 Z,PT1H,,)}", "${__timeShift(ddd,,P1D,,)}",
         "${__timeShift(yyyy-MM-dd'T'HH:mm:ssXXX,2021-03-04T05:06:07+03:00,PT25H,,)}",
-        "${__timeShift(yyyy-MM-dd'T'HH:mm:ss.SSSZ,2021-03-04T05:06:07.089-0130,,,)}",
+        "${__timeShift(yyyy-MM-dd'T'HH:mm:ss.SSSZ,2021-03-04T05:06:07.000-0130,,,)}",
         "${__timeShift(dd MMM yyyy,04 Mar 2021,nonsense,,)}", "${__timeShift(EEE dd,Mon 04,P1D,,)}", "${__timeShift(yyyyMMdd,,P1D,,)}",
         "${__timeShift(dd/MM/yyyy,${day},${by},,)}", "${__timeShift(yyyy,${none_of_it},${none_of_it},,)}",
         "${__timeShift(dd/MM/yyyy,31/02/2021, P1D ,fr_FR,)}", "${__timeShift(HH:mm,24:00,PT1M,,)}")),
@@ -63,7 +63,8 @@ PLANS = {
     "functions: rows that differ (CSVRead)": plan(group(
         request("row", "/row", "POST", raw="${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,1)}|${__CSVRead(differ.csv,7)}|${__CSVRead(differ.csv,x)}")
         + request("same", "/same", "POST", raw="${__CSVRead(differ.csv,0)}")
-        + request("next", "/next", "POST", raw="a${__CSVRead(differ.csv,next)}b"), loops=4)),
+        + request("next", "/next", "POST", raw="a${__CSVRead(differ.csv,next)}b")
+        + request("in a path", "/path/${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,next)}"), loops=4)),
     "functions: rows that differ from thread to thread (CSVRead)": plan(group(
         request("row", "/row", "POST", raw="${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,1)}"), loops=2, threads=3)),
     "functions: texts that go to a file (StringToFile)": plan(said(

@@ -453,6 +453,8 @@ mod tests {
         assert_eq!(moved("HH", "", "").as_deref(), Some(r#"date(now_ms(), "%H", "local")"#));
         assert_eq!(moved("yyyy", "x", ""), moved("yyyy", "", ""));
         assert_eq!(moved("ddd", "", "").as_deref(), Some(""));
+        let of_seconds = moved("ss.SSS", "07.089", "").expect("an expression");
+        assert!(of_seconds.contains("% 1000 != 0 ? null"), "{of_seconds}");
         let with_offset = Pattern::read("yyyy HH X").expect("a pattern");
         assert_eq!(offset_behind("2021 05 -0130", &with_offset).as_deref(), Some("-01:30"));
         assert_eq!(offset_behind("2021 05 +02", &with_offset).as_deref(), Some("+02:00"));

@@ -22,17 +22,22 @@ impl Translator<'_> {
         if names.len() > MOST_VARIABLES {
             return None;
         }
-        let entries = names.iter().map(|name| {
-            let value = match self.variable(name).ok()? {
-                Piece::Text(text) => quoted(&text),
-                Piece::Expr(value) => format!("string({value})"),
-            };
-            Some(format!("{}: {value}", quoted(name)))
-        });
-        let entries = entries.collect::<Option<Vec<_>>>()?.join(", ");
+        let (mut entries, mut unknown) = (Vec::new(), vec!["__".to_owned()]);
+        for name in names {
+            match self.variable(name) {
+                Ok(Piece::Text(text)) => {
+                    entries.push(format!("{}: {}", quoted(name), quoted(&text)))
+                }
+                Ok(Piece::Expr(value)) => {
+                    entries.push(format!("{}: string({value})", quoted(name)));
+                }
+                Err(_) => unknown.push(format!("{}\\}}", regex::escape(name))),
+            }
+        }
+        let entries = entries.join(", ");
         let beside = self.names.all_sets().map(|set| format!("{}_", regex::escape(set)));
         let others = OF_JMETER.iter().map(|name| regex::escape(name));
-        let unknown: Vec<String> = others.chain(beside).chain(["__".to_owned()]).collect();
+        unknown.extend(others.chain(beside));
         let refused = quoted(&format!(r"\$\{{({})|\\[$,\\]", unknown.join("|")));
         let why =
             quoted("a text with functions or escapes, which are not looked up while the plan runs");

@@ -25,7 +25,10 @@ impl<'t> Options<'t> {
     fn of(&self, name: &str) -> &Reader<'t> {
         // All are asked, so that all know that it was read.
         let sources: Vec<&str> = self.readers.iter().map(|reader| reader.source(name)).collect();
-        let is_given = |source: &&str| self.translator.constant(source).as_deref() != Ok("");
+        // What its functions do is done once, where it is read.
+        let constant =
+            |source: &str| self.translator.with_settings(|| self.translator.constant(source)).0;
+        let is_given = |source: &&str| constant(source).as_deref() != Ok("");
         let index = sources.iter().position(is_given).unwrap_or(0);
         // The position is that of a reader, and the sampler's own is always there.
         &self.readers[index]

@@ -35,6 +35,7 @@ fn what_functions_do_comes_before_the_step() {
             r#""get": "/true/${(property_a == null"#,
         ],
     );
+    assert_eq!(text.matches(r#""write":"#).count(), 1, "{text}");
     let (text, obstacles) = of(&path("/${__setProperty(a,b,true)}"));
     assert_eq!(obstacles, [""; 0]);
     in_order(&text, &["property_a == null ? \\\"null\\\"", r#""property_a": "${\"b\"}""#]);
