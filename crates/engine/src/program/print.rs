@@ -76,7 +76,11 @@ impl Display for Line<'_> {
             Op::Look(look) => write!(f, "look, {}", Counted(&look.post)),
             Op::Think(think) => write!(f, "think {think:?}"),
             Op::ThinkOfUser(_) => write!(f, "think, as the user's variables say"),
-            Op::Pace(pace) => write!(f, "pace {} a second, {:?}", pace.rate.source(), pace.by),
+            Op::Pace(pace) => {
+                write!(f, "pace {} a second, {:?}", pace.rate.source(), pace.by)?;
+                let exact = pace.exact.map_or(0.0, |exact| exact.over as f64 / 1e9);
+                if exact > 0.0 { write!(f, ", exact over {exact:.1} s") } else { Ok(()) }
+            }
             Op::Rendezvous(meeting) => {
                 write!(f, "rendezvous {} of {} users", meeting.place, meeting.users)?;
                 meeting

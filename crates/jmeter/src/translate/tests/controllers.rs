@@ -446,5 +446,4 @@ fn threads_arrive_by_a_free_form() {
     let stages = r#""stages": - "rate": "0/s" - "rate": "1/s" "over": "1m" - "rate": "2/s" - "rate": "2/s" "over": "2m""#;
     assert!(text.contains(stages), "{text}");
     assert!(text.contains(r#""max_users": 40"#), "{text}");
-    assert_eq!(group("").1, ["users: a schedule without threads"]);
 }
