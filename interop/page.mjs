@@ -92,11 +92,11 @@ async function use(browser, file) {
 }
 
 /** What is on paper that should not be, or is not what it should be: A4 with the page's own margins, printed from a dark screen. */
-async function print(browser, file, pdf) {
+async function print(browser, file, pdf, drawn) {
   // As wide as what is left between the margins.
   const page = await browser.newPage({ viewport: { width: Math.round((210 - 24) / 25.4 * 96), height: 1000 }, colorScheme: 'dark' });
   await page.goto(`file://${file}`);
-  await page.waitForSelector('html[data-ready]');
+  if (drawn) await page.waitForSelector('html[data-ready]');
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const seen = await page.evaluate(() => {
@@ -143,13 +143,13 @@ const all = {};
 for (const [name, file] of Object.entries(files)) {
   const forms = [];
   for (const form of Object.keys(FORMS)) forms.push(await look(browser, file, form, shots && `${shots}/${name}`, true));
-  const printed = await print(browser, file, pdfs && `${pdfs}/${name}.pdf`);
+  const printed = await print(browser, file, pdfs && `${pdfs}/${name}.pdf`, true);
   all[name] = { forms, use: await use(browser, file), printed, text: await without(browser, file) };
 }
 for (const [name, file] of Object.entries(still)) {
   const forms = [];
   for (const form of Object.keys(FORMS)) forms.push(await look(browser, file, form, shots && `${shots}/${name}`, false));
-  all[name] = { forms };
+  all[name] = { forms, printed: await print(browser, file, pdfs && `${pdfs}/${name}.pdf`, false) };
 }
 await browser.close();
 console.log(JSON.stringify(all));
