@@ -21,7 +21,7 @@ const PLAN: &str = "
 target: builtin
 scenarios:
   a:
-    load: {rate: 40/s, for: 2500ms, max_users: 20}
+    load: {rate: 40/s, for: 2500ms, max_users: 200}
     on_error: continue
     steps: [{get: /, name: good, tags: {team: x}}, {get: /status/500, name: bad}]
 ";
