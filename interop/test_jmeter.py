@@ -168,6 +168,10 @@ ROWS = plan(
     group(request("redirected", "/redirect/302", follow=True)
           + transaction("apart", request("in it", "/in") + request("bad", "/status/500"))
           + transaction("good", request("also", "/also")) + debug("shown")
+          + transaction("whole", request("leads", "/redirect/302", follow=True) + debug("of the whole")
+                        + transaction("part", request("wrong", "/status/404") + request("then", "/then"), parent=True) + request("last", "/l"), parent=True)
+          + transaction("around", request("before", "/b") + transaction("within", request("c", "/c") + request("d", "/status/500"), parent=True))
+          + transaction("nothing", "", parent=True)
           + request("asserted", "/a", below=asserts("a", 16, "nope")), "users", loops=2),
     group(timer(700) + request("other", "/o"), "other"), in_turn=True)
 COLUMNS = ["label", "responseCode", "responseMessage", "threadName", "success", "bytes", "grpThreads", "URL"]
@@ -179,7 +183,7 @@ class CommandLine(unittest.TestCase):
 
     maxDiff = None
 
-    def run_both(self, folder, server):
+    def run_both(self, folder, server, *more):
         plan_file = os.path.join(folder, "plan.jmx")
         with open(plan_file, "w") as file:
             file.write(ROWS)
@@ -187,7 +191,7 @@ class CommandLine(unittest.TestCase):
         for name, command in [("theirs", [JMETER]), ("ours", [SQUALL, "jmeter"])]:
             samples = os.path.join(folder, f"{name}.jtl")
             line = [*command, "-n", "-t", plan_file, "-l", samples, "-j", os.path.join(folder, f"{name}.log")]
-            line += [f"-Jport={server.server_address[1]}", "-Gunused=1", "-Dunused=2"]
+            line += [f"-Jport={server.server_address[1]}", "-Gunused=1", "-Dunused=2", *more]
             if name == "ours":
                 line += ["-e", "-o", os.path.join(folder, "report")]
             done = subprocess.run(line, check=True, capture_output=True, text=True, timeout=120)
@@ -208,14 +212,23 @@ class CommandLine(unittest.TestCase):
             # Without what differs from run to run: times and rates.
             summary = [[line for line in text.splitlines() if line.startswith("summary =")][-1] for text in (said, our_words)]
             counts = [[int(line.split()[2]), int(line.split("Err:")[1].split()[0])] for line in summary]
-            # The two samples of the Debug Sampler are counted there, and not here.
-            self.assertEqual([counts[0][0] - 2, counts[0][1]], counts[1])
+            # The two samples of the Debug Sampler are counted there, and not here; and here the six requests within parent
+            # samples, of which two fail, of each of two iterations.
+            self.assertEqual([counts[0][0] - 2 + 12, counts[0][1] + 4], counts[1])
             self.assertTrue(os.path.exists(os.path.join(folder, "report", "index.html")))
             made = os.path.join(folder, "dashboard")
             command = [JMETER, "-g", ours, "-o", made, "-j", os.path.join(folder, "log")]
             subprocess.run(command, check=True, capture_output=True, timeout=120)
             with open(os.path.join(made, "statistics.json")) as file:
                 self.assertEqual(json.load(file)["redirected-1"]["sampleCount"], 2)
+            # Without what is in them.
+            both = self.run_both(folder, server, "-f", "-Jjmeter.save.saveservice.subresults=false")
+            labels = []
+            for path, _ in both:
+                with open(path, newline="") as file:
+                    labels.append([row["label"] for row in csv.DictReader(file)])
+            self.assertEqual(*labels)
+            self.assertNotIn("leads", labels[0])
         server.shutdown()
         server.server_close()
 

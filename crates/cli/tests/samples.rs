@@ -87,3 +87,41 @@ fn a_file_that_cannot_be_is_refused() {
     refused("samples.bin", 2, ".csv, .jtl or .parquet");
     refused("no/such/folder.csv", 3, "no/such/folder.csv");
 }
+
+#[test]
+fn a_group_that_is_one_sample_comes_before_its_parts() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios:\n  shop:\n    load: {{users: 1, iterations: 1}}\n    steps:\n      \
+         - group: outer\n        samples: parts\n        steps:\n          - {{get: /echo, name: a}}\n          \
+         - {{group: apart, steps: [{{get: /echo, name: b}}]}}\n          \
+         - parallel: [{{group: inner, samples: parts, steps: [{{get: /status/404, name: c}}]}}]\n      \
+         - {{get: /echo, name: d}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &["run", "plan.yaml", "--samples", "all.jtl"], 1);
+    assert_eq!(json["totals"]["count"], 4);
+    let text = std::fs::read_to_string(folder.path().join("all.jtl")).expect("samples");
+    let labels: Vec<[&str; 2]> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            [cells[2], cells[3]]
+        })
+        .collect();
+    let expected = [
+        ["apart", "200"],
+        ["outer", "404"],
+        ["a", "200"],
+        ["b", "200"],
+        ["inner", "404"],
+        ["c", "404"],
+        ["d", "200"],
+    ];
+    assert_eq!(labels, expected);
+    let outer = text.lines().find(|line| line.contains(",outer,")).expect("a row");
+    // The two requests, and the group that is one sample.
+    assert!(outer.contains("in transaction : 3, number of failing samples : 1"), "{outer}");
+}

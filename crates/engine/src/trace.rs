@@ -2,6 +2,7 @@
 //! only of exchanges that the watcher has picked.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use squall_metrics::{ErrorKind, Phases};
 use squall_plan::secrets::Secrets;
@@ -33,6 +34,8 @@ pub struct Trace {
     log: Option<LogWatch>,
     /// Told of groups when they are over.
     group: Option<GroupWatch>,
+    /// How many groups have a number.
+    groups: Arc<AtomicU64>,
     /// Which it is told of.
     pub(crate) which: Which,
     /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.
@@ -53,7 +56,14 @@ impl Trace {
         bytes: usize,
         watch: impl Fn(Exchange) + Send + Sync + 'static,
     ) -> Self {
-        Trace { watch: Arc::new(watch), log: None, group: None, which, bytes }
+        Trace {
+            watch: Arc::new(watch),
+            log: None,
+            group: None,
+            groups: Arc::default(),
+            which,
+            bytes,
+        }
     }
 
     /// The same, told of the lines that the plan logs as well, with their secrets masked and control
@@ -71,6 +81,11 @@ impl Trace {
     /// Who is told of groups.
     pub(crate) fn group(&self) -> Option<&(dyn Fn(SeenGroup) + Send + Sync)> {
         self.group.as_deref()
+    }
+
+    /// A number for a group, if somebody is told of groups.
+    pub(crate) fn next_group(&self) -> Option<u64> {
+        self.group.is_some().then(|| self.groups.fetch_add(1, Relaxed))
     }
 
     /// Who is told of log lines.
@@ -103,6 +118,8 @@ pub struct Exchange {
     pub iteration: u64,
     /// The trace that it belongs to, if it carries a trace context.
     pub trace: Option<TraceId>,
+    /// The number of the group that is one sample and has it as a part; that group is told of later, if it comes to an end.
+    pub part_of: Option<u64>,
     /// Name under which it is counted.
     pub name: String,
     /// What no output may show of it, as far as it is known by then: who shows it has to mask those.
@@ -148,6 +165,10 @@ pub struct SeenGroup {
     pub failed: bool,
     /// What was sampled in it.
     pub tally: Tally,
+    /// Its number, if it is one sample: that of its parts.
+    pub one_sample: Option<u64>,
+    /// The number of the group around it that is one sample.
+    pub part_of: Option<u64>,
 }
 
 /// Samples, counted.
@@ -161,6 +182,8 @@ pub struct Tally {
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
+    /// Those of the samples that are parts of another.
+    pub parts: u64,
 }
 
 impl Tally {
@@ -170,6 +193,7 @@ impl Tally {
         self.failed += other.failed;
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
+        self.parts += other.parts;
     }
 
     /// What has come since there was so much.
@@ -179,6 +203,7 @@ impl Tally {
             failed: self.failed - before.failed,
             bytes_in: self.bytes_in - before.bytes_in,
             bytes_out: self.bytes_out - before.bytes_out,
+            parts: self.parts - before.parts,
         }
     }
 }

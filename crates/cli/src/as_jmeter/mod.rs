@@ -23,6 +23,10 @@ use crate::{labels, out, signals};
 const SUMMARY_S: u32 = 30;
 /// The property that says in which form samples are written.
 const FORM: &str = "jmeter.save.saveservice.output_format";
+/// The property that says whether parts of samples are written.
+const PARTS: &str = "jmeter.save.saveservice.subresults";
+/// The system property that names a file of client certificates.
+const KEY_STORE: &str = "javax.net.ssl.keyStore";
 /// The file of a report's folder that a browser opens.
 const REPORT: &str = "index.html";
 /// How JMeter's own properties begin. Those of a plan may have any name.
@@ -53,9 +57,13 @@ pub fn command(args: &Jmeter) -> CommandResult {
     let properties = properties(&asked, &shipped)?;
     let every = interval(&properties)?;
     let format = sample_format(&properties)?;
+    // As in JMeter, whatever is not `true` is false.
+    let with_parts =
+        properties.get(PARTS).is_none_or(|value| value.trim().eq_ignore_ascii_case("true"));
     look_at(&properties, &shipped);
     prepare(&asked)?;
     let system = system(&asked)?;
+    look_at_key_store(&system);
     let skips_unsupported = asked.skips_unsupported;
     let given = Given { properties, system, skips_unsupported };
     let loaded = jmeter::translated(&asked.plan, given)?.load()?;
@@ -68,16 +76,22 @@ pub fn command(args: &Jmeter) -> CommandResult {
     };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let outcome = squall_runner::run(&loaded, &options, sinks(&asked, every, format), &handle)?;
+    let outcome =
+        squall_runner::run(&loaded, &options, sinks(&asked, every, (format, with_parts)), &handle)?;
     conclude(&asked, &outcome)
 }
 
 /// Where the run goes while it is in progress.
-fn sinks(asked: &Asked, every: u32, format: SampleFormat) -> Vec<(String, Box<dyn Sink>)> {
+fn sinks(
+    asked: &Asked,
+    every: u32,
+    (format, with_parts): (SampleFormat, bool),
+) -> Vec<(String, Box<dyn Sink>)> {
     let summary = Summary::new(asked.plan.display().to_string(), every);
     let mut sinks: Vec<(String, Box<dyn Sink>)> = vec![("summary".to_owned(), Box::new(summary))];
     if let Some(path) = &asked.samples {
-        sinks.push((path.display().to_string(), Box::new(Samples::in_full(path, format))));
+        let samples = Samples::added_to(path, format, with_parts);
+        sinks.push((path.display().to_string(), Box::new(samples)));
     }
     if let Some(path) = &asked.log {
         sinks.push((path.display().to_string(), Box::new(Log::new(path.clone()))));
@@ -206,13 +220,23 @@ fn sample_format(properties: &BTreeMap<String, String>) -> Result<SampleFormat, 
     }
 }
 
+/// Says that client certificates of a Java key store are not sent: those of system properties are all that JMeter has.
+fn look_at_key_store(system: &BTreeMap<String, String>) {
+    if system.get(KEY_STORE).is_some_and(|file| !file.trim().is_empty()) {
+        out::message(&format!(
+            "squall: {KEY_STORE}: key stores of Java are not read, and no client certificate is sent; `squall convert` makes \
+             a plan that can name one in `connections: {{tls: {{cert, key}}}}`, as PEM\n"
+        ));
+    }
+}
+
 /// Says which of JMeter's own properties change nothing here, beside those that it was shipped with.
 fn look_at(properties: &BTreeMap<String, String>, shipped: &BTreeMap<String, String>) {
     let given = properties.iter().filter(|(name, value)| shipped.get(*name) != Some(*value));
     let of_jmeter = given.filter(|(name, _)| OF_JMETER.iter().any(|own| name.starts_with(own)));
     let names: Vec<&str> = of_jmeter
         .map(|(name, _)| name.as_str())
-        .filter(|name| !["summariser.interval", FORM].contains(name))
+        .filter(|name| !["summariser.interval", FORM, PARTS].contains(name))
         .collect();
     if !names.is_empty() {
         let names = names.join(", ");

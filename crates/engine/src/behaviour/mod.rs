@@ -144,6 +144,7 @@ impl Worker {
             failed: strand.failed,
             thought_before: None,
             tally_before: strand.tally,
+            one_sample: None,
         }
     }
 

@@ -38,7 +38,10 @@ impl<'p> Stretch<'_, 'p> {
             Op::LeaveSection => {
                 self.strand.sections.pop().into_iter().for_each(|turn| turn.leave(now));
             }
-            Op::Enter { name, without_thinks } => self.enter(name, *without_thinks, now),
+            Op::Enter { name, without_thinks, is_one_sample } => {
+                let one_sample = is_one_sample.then(|| self.worker.trace.as_ref()?.next_group());
+                self.enter(name, *without_thinks, one_sample.flatten(), now);
+            }
             Op::Leave => self.leave_group(now),
             Op::Set { slot, value } => {
                 let value = value.value(&self.scope());
@@ -107,7 +110,7 @@ impl<'p> Stretch<'_, 'p> {
         Some(Next::Go(Task::Request(request)))
     }
 
-    fn enter(&mut self, name: &GroupName, without_thinks: bool, now: u64) {
+    fn enter(&mut self, name: &GroupName, without_thinks: bool, one_sample: Option<u64>, now: u64) {
         let name = match name {
             GroupName::Known(name) => *name,
             GroupName::Made(template, place) => {
@@ -120,7 +123,9 @@ impl<'p> Stretch<'_, 'p> {
         };
         let thought_before = without_thinks.then_some(self.strand.thought);
         let tally_before = self.strand.tally;
-        let group = OpenGroup { name, since: now, failed: false, thought_before, tally_before };
+        let since = now;
+        let group =
+            OpenGroup { name, since, failed: false, thought_before, tally_before, one_sample };
         self.strand.groups.push(group);
     }
 

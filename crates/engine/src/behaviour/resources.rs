@@ -46,6 +46,7 @@ pub(super) async fn load_page(
         failed: false,
         thought_before: None,
         tally_before: strand.tally,
+        one_sample: None,
     });
     let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
     let (page, found) = (sampled.name, sampled.found.take());

@@ -87,8 +87,13 @@ impl<'p> Stretch<'_, 'p> {
         self.worker.recorder.group(group, now);
         let Some(told) = self.worker.trace.as_ref().and_then(Trace::group) else { return };
         let tally = self.strand.tally.since(group.tally_before);
-        if tally.samples == 0 {
-            let failed = u64::from(group.failed);
+        let failed = u64::from(group.failed);
+        if group.one_sample.is_some() {
+            // What is in it failed with it, and only once.
+            self.strand.tally.failed = group.tally_before.failed;
+            self.strand.tally.parts = group.tally_before.parts + tally.samples;
+        }
+        if tally.samples == 0 || group.one_sample.is_some() {
             self.strand.tally.add(Tally { samples: 1, failed, ..Tally::default() });
         }
         let recorder = &self.worker.recorder;
@@ -101,6 +106,8 @@ impl<'p> Stretch<'_, 'p> {
             duration_ns: now.saturating_sub(group.since),
             failed: group.failed,
             tally,
+            one_sample: group.one_sample,
+            part_of: self.strand.part_of(),
         });
     }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use squall_plan::model::{
-    Choice, CountedBy, Pace, PacedBy, Passes, Rendezvous, Step, StepKind, StopScope, ThinkTime,
+    Choice, CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, Step, StepKind, StopScope,
+    ThinkTime,
 };
 use squall_plan::span::Span;
 
@@ -91,11 +92,12 @@ impl<'c, 'p> Flow<'c, 'p> {
                 self.ops.extend(op.map(|op| Op::Write(Box::new(op))));
             }
             StepKind::Think(think) => self.ops.extend(self.compiler.think(think)),
-            StepKind::Group { name, tags, think_time, steps } => {
+            StepKind::Group { name, tags, think_time, samples, steps } => {
                 let around = self.compiler.put_on(tags);
                 let Some(row) = self.compiler.group_name(name) else { return };
                 let without_thinks = *think_time == ThinkTime::Excluded;
-                self.ops.push(Op::Enter { name: row, without_thinks });
+                let is_one_sample = *samples == GroupSamples::Parts;
+                self.ops.push(Op::Enter { name: row, without_thinks, is_one_sample });
                 self.compiler.groups.push(name.source().to_owned());
                 self.groups += 1;
                 self.steps(steps);

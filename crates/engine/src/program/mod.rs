@@ -184,6 +184,8 @@ pub(crate) enum Op {
         name: GroupName,
         /// Whether the waits within it are left out of its time.
         without_thinks: bool,
+        /// Whether what is in it are parts of one sample.
+        is_one_sample: bool,
     },
     Leave,
     Set {

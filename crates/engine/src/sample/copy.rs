@@ -94,9 +94,9 @@ impl Copy {
         }
     }
 
-    /// The trace that the sample belongs to.
-    pub(super) fn traced(&mut self, trace: Option<TraceId>) {
-        self.exchange.trace = trace;
+    /// The trace that the sample belongs to, and the group of which it is a part.
+    pub(super) fn traced(&mut self, trace: Option<TraceId>, part_of: Option<u64>) {
+        (self.exchange.trace, self.exchange.part_of) = (trace, part_of);
     }
 
     /// The output of a program.

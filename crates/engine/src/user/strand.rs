@@ -34,6 +34,8 @@ pub(crate) struct Strand {
     pub failed: bool,
     /// What was sampled in it, where somebody watches.
     pub tally: Tally,
+    /// The number of the group around a branch that is one sample.
+    sample_around: Option<u64>,
 }
 
 /// A group that has begun and is not over.
@@ -48,6 +50,8 @@ pub(crate) struct OpenGroup {
     pub thought_before: Option<u64>,
     /// What had been sampled before.
     pub tally_before: Tally,
+    /// Its number, if somebody watches and what is in it are parts of one sample.
+    pub one_sample: Option<u64>,
 }
 
 impl Strand {
@@ -68,6 +72,11 @@ impl Strand {
     pub(crate) fn fail_groups(&mut self) {
         self.failed = true;
         self.groups.iter_mut().for_each(|group| group.failed = true);
+    }
+
+    /// The number of the innermost group that is one sample, of which what is done now is a part.
+    pub(crate) fn part_of(&self) -> Option<u64> {
+        self.groups.iter().rev().find_map(|group| group.one_sample).or(self.sample_around)
     }
 
     /// Ends the innermost group. One that leaves its waits out begins later by them.
@@ -92,6 +101,7 @@ impl Strand {
             is_branch: true,
             failed: false,
             tally: Tally::default(),
+            sample_around: self.part_of(),
         }
     }
 

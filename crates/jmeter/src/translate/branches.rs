@@ -1,6 +1,8 @@
 //! Controllers of several branches: one of them in each pass, all in another order, or all at the same time.
 
-use squall_plan::model::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL, Step, StepKind, Tags, ThinkTime};
+use squall_plan::model::{
+    Choice, DEFAULT_PARALLEL, GroupSamples, MAX_PARALLEL, Step, StepKind, Tags, ThinkTime,
+};
 
 use super::controller::PLAIN;
 use super::group::Gathered;
@@ -216,7 +218,8 @@ impl Translator<'_> {
         }
         let (name, tags) = (self.name(id), Tags::new());
         let think_time = ThinkTime::Included;
-        vec![StepKind::Group { name, tags, think_time, steps: vec![step(parallel)] }]
+        let samples = GroupSamples::Apart;
+        vec![StepKind::Group { name, tags, think_time, samples, steps: vec![step(parallel)] }]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Controllers as steps that have others in them, and samplers with what goes before and after each.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{CountedBy, Passes, Step, StepKind, Tags, ThinkTime};
+use squall_plan::model::{CountedBy, GroupSamples, Passes, Step, StepKind, Tags, ThinkTime};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -356,7 +356,7 @@ impl Translator<'_> {
         (!steps.is_empty()).then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
     }
 
-    /// A transaction: a sample, even if there is nothing in it.
+    /// A transaction: a sample; if there is nothing in it, in the first pass of each user.
     fn transaction(&self, id: ElementId, mut steps: Vec<Step>) -> StepKind {
         let reader = self.read(id);
         let is_parent = reader.flag("TransactionController.parent", false);
@@ -368,10 +368,18 @@ impl Translator<'_> {
         let think_time = if with_timers { ThinkTime::Included } else { ThinkTime::Excluded };
         let name = self.name(id);
         let tags = Tags::new();
-        if steps.is_empty() {
+        // JMeter forgets a controller with nothing in it after its first pass.
+        let is_empty = steps.is_empty();
+        if is_empty {
             steps.push(super::no_time());
         }
-        StepKind::Group { name, tags, think_time, steps }
+        let is_one = is_parent || is_empty;
+        let samples = if is_one { GroupSamples::Parts } else { GroupSamples::Apart };
+        let group = StepKind::Group { name, tags, think_time, samples, steps };
+        if !is_empty {
+            return group;
+        }
+        first_passes(Expr::number(1, Span::default()), CountedBy::User, vec![step(group)])
     }
 
     /// Steps in the first pass of what is around them.

@@ -1,7 +1,9 @@
 //! Samples that send nothing: a span of some steps, with a text that is looked at as a response.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Check, Extractor, Look, Request, StepKind, Tags, ThinkTime};
+use squall_plan::model::{
+    Check, Extractor, GroupSamples, Look, Request, StepKind, Tags, ThinkTime,
+};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -67,7 +69,8 @@ impl Translator<'_> {
         steps.push(step(StepKind::Look(Box::new(look))));
         let name = name.map_or_else(|| self.name(id), Template::text);
         let tags = Tags::new();
-        let group = StepKind::Group { name, tags, think_time: ThinkTime::Included, steps };
+        let (think_time, samples) = (ThinkTime::Included, GroupSamples::Apart);
+        let group = StepKind::Group { name, tags, think_time, samples, steps };
         before.into_iter().chain([group]).chain(after).collect()
     }
 

@@ -26,7 +26,7 @@ pub use connections::{ConnectionReuse, Connections, HttpVersion, Tls};
 pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
 pub use defaults::{Auth, CacheUse, Defaults, ResourceHosts, Resources, Timeouts};
 pub use load::{Arrivals, Closed, End, Load, Open, Stage};
-pub use paced::{CountedBy, Pace, PacedBy, Passes, Rendezvous, ThinkTime};
+pub use paced::{CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, ThinkTime};
 pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use response::{Check, Extract, Extractor, Match, Within};

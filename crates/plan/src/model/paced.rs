@@ -103,6 +103,18 @@ words! {
 }
 
 words! {
+    /// What a group is in files of samples that have groups.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum GroupSamples {
+        /// A row behind those of what is in it.
+        #[default]
+        Apart = "apart",
+        /// One sample, of which what is in it are the parts.
+        Parts = "parts",
+    }
+}
+
+words! {
     /// Whether the waits within a group are part of its time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum ThinkTime {

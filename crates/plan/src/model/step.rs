@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::actions::{Cookie, Exec, Look, Metric, StopScope, Write};
-use super::paced::{Pace, Passes, Rendezvous, ThinkTime};
+use super::paced::{GroupSamples, Pace, Passes, Rendezvous, ThinkTime};
 use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
 use super::tags::{Tagged, Tags};
 use super::think::{Think, Thinking, Wait};
@@ -40,6 +40,8 @@ pub enum StepKind {
         tags: Tags,
         /// Whether the waits within it are part of its time.
         think_time: ThinkTime,
+        /// What it is in files of samples.
+        samples: GroupSamples,
         /// Its steps.
         steps: Vec<Step>,
     },
@@ -138,6 +140,7 @@ impl Union for StepKind {
                 name: Template::default(),
                 tags: Tags::new(),
                 think_time: ThinkTime::Included,
+                samples: GroupSamples::Apart,
                 steps: steps(),
             },
             StepKind::Think(Thinking::Known(Think::Fixed(Duration::ZERO))),
@@ -257,7 +260,7 @@ impl StepKind {
     fn block_keys(&mut self, keys: &mut Keys<'_>) {
         const STEPS: Key = Key::required("steps", "Its steps.");
         match self {
-            StepKind::Group { name, tags, think_time, steps } => {
+            StepKind::Group { name, tags, think_time, samples, steps } => {
                 keys.title("a group", "Steps that are timed as a whole.");
                 keys.key::<Templated>(
                     name,
@@ -267,6 +270,8 @@ impl StepKind {
                 keys.key::<Tagged>(tags, Key::new("tags", about));
                 let about = "Whether the waits within it are part of its time.";
                 keys.key::<Word<ThinkTime>>(think_time, Key::new("think_time", about));
+                let about = "What it is in files of samples that have groups (`.jtl`).";
+                keys.key::<Word<GroupSamples>>(samples, Key::new("samples", about));
                 keys.key::<Steps<1>>(steps, STEPS);
             }
             StepKind::Repeat { times, counter, steps } => {

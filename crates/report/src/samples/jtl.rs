@@ -6,25 +6,66 @@ use std::borrow::Cow;
 use http::StatusCode;
 use squall_metrics::PHASES;
 
-use super::{GroupSample, RequestSample, SamplePart};
+use super::{GroupPart, GroupSample, RequestSample, SamplePart};
 use crate::parquet::Cell;
+
+/// Where a row has the code of its response, and whether it succeeded.
+const CODE: usize = 3;
+const SUCCESS: usize = 7;
+const FAILED: Cell<'static> = Cell::Text(Cow::Borrowed("false"));
 
 /// A row.
 pub(super) type Cells<'s> = [Cell<'s>; 17];
 
+/// A sample: its row, and those of its parts, which are samples themselves.
+#[derive(Debug)]
+pub(super) struct Row<'s> {
+    pub(super) cells: Cells<'s>,
+    pub(super) parts: Vec<Row<'s>>,
+    /// How long it took to connect, in ns.
+    connect_ns: u64,
+}
+
+impl Row<'_> {
+    /// With its parts, or without them.
+    pub(super) fn limited(mut self, with_parts: bool) -> Self {
+        if !with_parts {
+            self.parts.clear();
+        }
+        self
+    }
+}
+
 /// The first line.
 pub(super) const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
+/// A sample, with the requests that it took.
+pub(super) fn request<'s>(sample: &'s RequestSample<'_>) -> Row<'s> {
+    let parts = sample.parts.iter().enumerate();
+    let row = |(number, part)| Row {
+        cells: self::part(sample, number, part),
+        parts: Vec::new(),
+        connect_ns: 0,
+    };
+    let connect_ns = phases(sample, &CONNECT);
+    Row { cells: cells(sample), parts: parts.map(row).collect(), connect_ns }
+}
+
+/// The phases of a connection that is made.
+const CONNECT: [&str; 3] = ["dns", "connect", "tls"];
+
+/// The time of some phases of a sample, in ns.
+fn phases(sample: &RequestSample<'_>, names: &[&str]) -> u64 {
+    let of = |name: &&str| PHASES.iter().position(|own| own == name);
+    names.iter().filter_map(of).filter_map(|at| sample.phases.0[at]).sum()
+}
+
 /// A sample in those columns.
-pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
+fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
     let own = |text: &'s str| Cell::Text(Cow::Borrowed(text));
     let ms = |ns: u64| Cell::Count((ns + 500_000) / 1_000_000);
-    let phases = |names: &[&str]| -> u64 {
-        let of = |name: &&str| PHASES.iter().position(|own| own == name);
-        names.iter().filter_map(of).filter_map(|at| sample.phases.0[at]).sum()
-    };
-    let connect = phases(&["dns", "connect", "tls"]);
-    let first_byte = phases(&["first_byte"]);
+    let connect = phases(sample, &CONNECT);
+    let first_byte = phases(sample, &["first_byte"]);
     let latency = if first_byte > 0 { connect + first_byte } else { 0 };
     let code = match (&sample.error, sample.status) {
         (Some((kind, _)), 0) => format!("Non HTTP response code: {kind}"),
@@ -60,11 +101,7 @@ pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
 }
 
 /// One of several requests of a sample, which is the one of a number, from 0.
-pub(super) fn part<'s>(
-    sample: &'s RequestSample<'_>,
-    number: usize,
-    part: &'s SamplePart,
-) -> Cells<'s> {
+fn part<'s>(sample: &'s RequestSample<'_>, number: usize, part: &'s SamplePart) -> Cells<'s> {
     let ms = |us: u64| Cell::Count((us + 500) / 1_000);
     let failed = part.status == 0 || part.status >= 400;
     let code = match part.status {
@@ -93,19 +130,31 @@ pub(super) fn part<'s>(
 }
 
 /// A group in those columns: a transaction, or, if nothing was sampled in it, a sample of its own that sent nothing.
-pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Cells<'s> {
+pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
+    let parts = group.parts.iter().flatten().map(|part| match part {
+        GroupPart::Request(sample) => request(sample),
+        GroupPart::Group(group) => self::group(group),
+    });
+    let parts: Vec<Row<'s>> = parts.collect();
+    let connect_ns = parts.iter().map(|part| part.connect_ns).sum();
+    let code = match parts.iter().find(|part| part.cells[SUCCESS] == FAILED) {
+        _ if !group.failed => Cell::Text("200".into()),
+        // That of the first part that failed.
+        Some(part) => part.cells[CODE].clone(),
+        None => Cell::Text("".into()),
+    };
     let message = match group.samples {
-        (0, _) => Cow::Borrowed("OK"),
+        (0, _) if group.parts.is_none() => Cow::Borrowed("OK"),
         (samples, failed) => format!(
             "Number of samples in transaction : {samples}, number of failing samples : {failed}"
         )
         .into(),
     };
-    [
+    let cells = [
         Cell::Count(group.unix_us / 1_000),
         Cell::Count((group.duration_ns + 500_000) / 1_000_000),
         Cell::Text(Cow::Borrowed(&group.name)),
-        Cell::Text(if group.failed { "" } else { "200" }.into()),
+        code,
         Cell::Text(message),
         thread(group.scenario, group.scenario_number, group.user),
         Cell::Text("".into()),
@@ -118,8 +167,9 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Cells<'s> {
         Cell::Text("null".into()),
         Cell::Count(0),
         Cell::Count(0),
-        Cell::Count(0),
-    ]
+        Cell::Count((connect_ns + 500_000) / 1_000_000),
+    ];
+    Row { cells, parts, connect_ns }
 }
 
 /// A thread: the name of its group, the number of that, and its own, both from 1.

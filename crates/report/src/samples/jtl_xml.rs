@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::jtl::Cells;
+use super::jtl::Row;
 use crate::junit::escaped;
 use crate::parquet::Cell;
 
@@ -36,16 +36,12 @@ const FAILURE: usize = 8;
 const URL: usize = 13;
 
 /// Writes a row, with those in it that are parts of it.
-pub(super) fn write(to: &mut impl Write, row: &Cells<'_>, parts: &[Cells<'_>]) -> io::Result<()> {
-    element(to, row, parts, "")
+pub(super) fn write(to: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
+    element(to, row, "")
 }
 
-fn element(
-    to: &mut impl Write,
-    row: &Cells<'_>,
-    parts: &[Cells<'_>],
-    indent: &str,
-) -> io::Result<()> {
+fn element(to: &mut impl Write, row: &Row<'_>, indent: &str) -> io::Result<()> {
+    let Row { cells: row, parts, .. } = row;
     let url = text(&row[URL]);
     // What went nowhere is a sample of another kind than HTTP.
     let tag = if url == "null" { "sample" } else { "httpSample" };
@@ -68,7 +64,7 @@ fn element(
         writeln!(to, "{indent}  </assertionResult>")?;
     }
     for part in parts {
-        element(to, part, &[], &format!("{indent}  "))?;
+        element(to, part, &format!("{indent}  "))?;
     }
     if url != "null" {
         writeln!(to, "{indent}  <java.net.URL>{url}</java.net.URL>")?;

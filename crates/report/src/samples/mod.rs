@@ -60,7 +60,7 @@ pub struct RequestSample<'s> {
     pub users: (u64, u64),
     /// The number of its scenario in the plan, from 0.
     pub scenario_number: usize,
-    /// The requests that it took, if they are wanted and redirects took several: only JTL has them.
+    /// The requests that it took, if redirects took several: only JTL has them.
     pub parts: Vec<SamplePart>,
 }
 
@@ -108,6 +108,17 @@ pub struct GroupSample<'s> {
     pub bytes_out: u64,
     /// Users that were active in the last whole second: of its scenario, and of all.
     pub users: (u64, u64),
+    /// What is in it, in order, if it is one sample.
+    pub parts: Option<Vec<GroupPart<'s>>>,
+}
+
+/// A part of a group that is one sample.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GroupPart<'s> {
+    /// A request or a program.
+    Request(Box<RequestSample<'s>>),
+    /// Another group.
+    Group(Box<GroupSample<'s>>),
 }
 
 /// A form of samples.
@@ -144,7 +155,11 @@ impl SampleFormat {
 }
 
 /// Writes samples.
-pub struct SampleWriter<W: Write + Send>(Form<W>);
+pub struct SampleWriter<W: Write + Send> {
+    form: Form<W>,
+    /// Whether the parts of a sample are written where the form has any.
+    with_parts: bool,
+}
 
 enum Form<W: Write + Send> {
     Csv(W),
@@ -179,7 +194,7 @@ impl<W: Write + Send> SampleWriter<W> {
     /// # Errors
     /// It cannot be written.
     pub fn going_on(format: SampleFormat, mut to: W) -> io::Result<SampleWriter<W>> {
-        Ok(SampleWriter(match format {
+        let form = match format {
             SampleFormat::Csv => {
                 let names = COLUMNS.map(|(name, _)| name);
                 writeln!(to, "{}", names.join(","))?;
@@ -188,7 +203,13 @@ impl<W: Write + Send> SampleWriter<W> {
             SampleFormat::Jtl => Form::Jtl(to),
             SampleFormat::JtlXml => Form::JtlXml(to),
             SampleFormat::Parquet => Form::Parquet(Box::new(Table::new(to, &COLUMNS)?)),
-        }))
+        };
+        Ok(SampleWriter { form, with_parts: true })
+    }
+
+    /// The same without the parts of samples: redirects, and what is in a group that is one sample.
+    pub fn without_parts(self) -> SampleWriter<W> {
+        SampleWriter { with_parts: false, ..self }
     }
 
     /// Writes a sample.
@@ -196,21 +217,10 @@ impl<W: Write + Send> SampleWriter<W> {
     /// # Errors
     /// It cannot be written.
     pub fn write(&mut self, sample: &RequestSample<'_>) -> io::Result<()> {
-        match &mut self.0 {
+        match &mut self.form {
             Form::Csv(to) => line(to, &cells(sample)),
-            Form::Jtl(to) => {
-                line(to, &jtl::cells(sample))?;
-                let parts = sample.parts.iter().enumerate();
-                parts
-                    .map(|(number, part)| jtl::part(sample, number, part))
-                    .try_for_each(|row| line(to, &row))
-            }
-            Form::JtlXml(to) => {
-                let parts = sample.parts.iter().enumerate();
-                let parts: Vec<_> =
-                    parts.map(|(number, part)| jtl::part(sample, number, part)).collect();
-                jtl_xml::write(to, &jtl::cells(sample), &parts)
-            }
+            Form::Jtl(to) => lines(to, &jtl::request(sample).limited(self.with_parts)),
+            Form::JtlXml(to) => jtl_xml::write(to, &jtl::request(sample).limited(self.with_parts)),
             Form::Parquet(table) => table.add(cells(sample)),
         }
     }
@@ -220,9 +230,9 @@ impl<W: Write + Send> SampleWriter<W> {
     /// # Errors
     /// It cannot be written.
     pub fn write_group(&mut self, group: &GroupSample<'_>) -> io::Result<()> {
-        match &mut self.0 {
-            Form::Jtl(to) => line(to, &jtl::group(group)),
-            Form::JtlXml(to) => jtl_xml::write(to, &jtl::group(group), &[]),
+        match &mut self.form {
+            Form::Jtl(to) => lines(to, &jtl::group(group).limited(self.with_parts)),
+            Form::JtlXml(to) => jtl_xml::write(to, &jtl::group(group).limited(self.with_parts)),
             Form::Csv(_) | Form::Parquet(_) => Ok(()),
         }
     }
@@ -232,7 +242,7 @@ impl<W: Write + Send> SampleWriter<W> {
     /// # Errors
     /// It cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
-        match &mut self.0 {
+        match &mut self.form {
             Form::Csv(to) | Form::Jtl(to) | Form::JtlXml(to) => to.flush(),
             Form::Parquet(_) => Ok(()),
         }
@@ -243,7 +253,7 @@ impl<W: Write + Send> SampleWriter<W> {
     /// # Errors
     /// It cannot be written.
     pub fn finish(self) -> io::Result<()> {
-        match self.0 {
+        match self.form {
             Form::Csv(mut to) | Form::Jtl(mut to) => to.flush(),
             Form::JtlXml(mut to) => {
                 to.write_all(jtl_xml::TAIL.as_bytes())?;
@@ -252,6 +262,12 @@ impl<W: Write + Send> SampleWriter<W> {
             Form::Parquet(table) => table.finish(),
         }
     }
+}
+
+/// Writes a row of JTL, and its parts behind it.
+fn lines(to: &mut impl Write, row: &jtl::Row<'_>) -> io::Result<()> {
+    line(to, &row.cells)?;
+    row.parts.iter().try_for_each(|part| lines(to, part))
 }
 
 /// Writes a line of CSV (RFC 4180). Control characters are escaped, so that a sample is one line, and no terminal obeys

@@ -153,6 +153,61 @@ fn jtl_has_the_requests_of_a_sample_and_groups() {
 }
 
 #[test]
+fn a_group_that_is_one_sample_has_its_parts_behind_it() {
+    let phases = |connect_ns| {
+        let mut phases = Phases::default();
+        let at = squall_metrics::PHASES.iter().position(|own| *own == "connect").expect("a phase");
+        phases.0[at] = Some(connect_ns);
+        phases
+    };
+    let request = |name: &'static str, status, connect_ns| {
+        let error = (status >= 400).then(|| ("status", "".into()));
+        let phases = phases(connect_ns);
+        GroupPart::Request(Box::new(RequestSample {
+            name: name.into(),
+            status,
+            error,
+            phases,
+            ..good()
+        }))
+    };
+    let group = |name: &'static str, samples, parts| GroupSample {
+        name: name.into(),
+        scenario: "buyer",
+        failed: true,
+        samples,
+        parts: Some(parts),
+        ..GroupSample::default()
+    };
+    let inner = group("inner", (2, 1), vec![request("a", 200, 2_000_000), request("b", 404, 0)]);
+    let all = vec![GroupPart::Group(Box::new(inner)), request("c", 500, 1_000_000)];
+    let outer = group("outer", (2, 2), all);
+    let written = |with_parts: bool| {
+        let mut out = Vec::new();
+        let writer = SampleWriter::going_on(SampleFormat::Jtl, &mut out).expect("memory");
+        let mut writer = if with_parts { writer } else { writer.without_parts() };
+        writer.write_group(&outer).expect("memory");
+        writer.finish().expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        let cells = text.lines().map(|line| line.split(',').map(str::to_owned).collect());
+        let rows: Vec<Vec<String>> = cells.collect();
+        // The message of a transaction has a comma of its own.
+        rows.iter().map(|row| [&row[2], &row[3], &row[row.len() - 1]].map(String::clone)).collect()
+    };
+    let rows: Vec<[String; 3]> = written(true);
+    // The code of the first that failed, and what all took to connect.
+    let expected = [
+        ["outer", "404", "3"],
+        ["inner", "404", "2"],
+        ["a", "200", "2"],
+        ["b", "404", "0"],
+        ["c", "500", "1"],
+    ];
+    assert_eq!(rows, expected.map(|row| row.map(str::to_owned)));
+    assert_eq!(written(false), rows[..1]);
+}
+
+#[test]
 fn parquet_has_the_columns_of_csv() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;

@@ -5,8 +5,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use squall_engine::{Exchange, Hop, SeenGroup, Which};
-use squall_report::{GroupSample, RequestSample, Run, SampleFormat, SamplePart, SampleWriter};
+use squall_report::{
+    GroupPart, GroupSample, RequestSample, Run, SampleFormat, SamplePart, SampleWriter,
+};
 
 use super::{
     Event, EventKind, LatestLoad, Second, SeenExchange, Sink, Start, Wanted, WantedExchanges,
@@ -28,20 +32,38 @@ pub struct Samples {
     users: LatestLoad,
     /// The plan's scenarios, in order.
     scenarios: Vec<String>,
-    /// Whether groups are written, and the requests that redirects took.
-    has_parts: bool,
+    /// Whether the file has the parts of samples, where its form has any.
+    with_parts: bool,
     /// Whether it goes on with what is in the file.
     goes_on: bool,
+    /// Parts of groups that are one sample and are not over, by phase and the number of the group.
+    open: BTreeMap<(Phase, u64), Vec<Seen>>,
+}
+
+/// What came to its end, and the users that were active then: of its scenario, and of all.
+#[derive(Debug)]
+struct Seen {
+    phase: Phase,
+    users: (u64, u64),
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Exchange(Arc<Exchange>),
+    /// A group, with its parts if it is one sample.
+    Group(Arc<SeenGroup>, Option<Vec<Seen>>),
 }
 
 impl Samples {
-    /// A form of JTL with rows for groups and for the requests that redirects took, behind the sample's own or within
-    /// it; what is in the file already stays there.
-    pub fn in_full(path: impl Into<PathBuf>, format: SampleFormat) -> Samples {
-        Samples { has_parts: true, goes_on: true, ..Samples::new(path, format) }
+    /// A form of JTL, to a file in which stays what is there already. Without parts a sample is written without what is
+    /// in it.
+    pub fn added_to(path: impl Into<PathBuf>, format: SampleFormat, with_parts: bool) -> Samples {
+        Samples { with_parts, goes_on: true, ..Samples::new(path, format) }
     }
 
-    /// To this file, which is overwritten.
+    /// To this file, which is overwritten. The forms of JTL have groups, and the parts of samples behind these or in
+    /// them.
     pub fn new(path: impl Into<PathBuf>, format: SampleFormat) -> Samples {
         Samples {
             path: path.into(),
@@ -51,9 +73,15 @@ impl Samples {
             phases_unix_s: BTreeMap::new(),
             users: LatestLoad::default(),
             scenarios: Vec::new(),
-            has_parts: false,
+            with_parts: true,
             goes_on: false,
+            open: BTreeMap::new(),
         }
+    }
+
+    /// Whether the form has groups and parts.
+    fn has_groups(&self) -> bool {
+        matches!(self.format, SampleFormat::Jtl | SampleFormat::JtlXml)
     }
 
     /// When a phase began, in µs since 1970.
@@ -61,12 +89,12 @@ impl Samples {
         (self.phases_unix_s.get(&phase).copied().unwrap_or(self.run_unix_s) * 1e6) as u64
     }
 
-    /// Users that are active: of a scenario, and of all. In full the one of the sample is among them, though the first
+    /// Users that are active: of a scenario, and of all. In JTL the one of the sample is among them, though the first
     /// second is not over.
     fn users_of(&self, scenario: &str) -> (u64, u64) {
         let load = self.users.load();
         let own = load.scenarios.get(scenario).map_or(0, |own| own.users);
-        let own = own.max(u64::from(self.has_parts));
+        let own = own.max(u64::from(self.has_groups()));
         (own, load.users().max(own))
     }
 
@@ -77,7 +105,7 @@ impl Samples {
 
     /// The requests of a sample, if there are several.
     fn parts(&self, exchange: &Exchange, began_us: u64) -> Vec<SamplePart> {
-        if !self.has_parts || exchange.hops.len() < 2 {
+        if !self.has_groups() || exchange.hops.len() < 2 {
             return Vec::new();
         }
         let part = |hop: &Hop| {
@@ -95,31 +123,84 @@ impl Samples {
         exchange.hops.iter().map(part).collect()
     }
 
-    fn write_group(&mut self, phase: Phase, group: &SeenGroup) -> io::Result<()> {
-        let sample = GroupSample {
-            unix_us: self.began_us(phase) + group.at_us,
+    /// Something is over. It is written, or waits for the group that it is a part of.
+    fn note(&mut self, phase: Phase, part_of: Option<u64>, what: What) -> io::Result<()> {
+        let users = match &what {
+            What::Exchange(exchange) => self.users_of(&exchange.scenario),
+            What::Group(group, _) => self.users_of(&group.scenario),
+        };
+        let seen = Seen { phase, users, what };
+        match part_of.filter(|_| self.has_groups()) {
+            Some(group) => self.open.entry((phase, group)).or_default().push(seen),
+            None => self.write(&seen)?,
+        }
+        Ok(())
+    }
+
+    /// A group is over. One that is not one sample is written at once, also within one that is: only its parts are parts
+    /// of that.
+    fn note_group(&mut self, phase: Phase, group: &Arc<SeenGroup>) -> io::Result<()> {
+        let number = group.one_sample;
+        let parts = number.map(|number| self.open.remove(&(phase, number)).unwrap_or_default());
+        let is_sample = parts.is_some() || group.tally.samples == 0;
+        let part_of = group.part_of.filter(|_| is_sample);
+        self.note(phase, part_of, What::Group(group.clone(), parts))
+    }
+
+    /// Writes what is left of groups that did not come to an end.
+    fn write_open(&mut self) -> io::Result<()> {
+        let left = std::mem::take(&mut self.open);
+        left.values().flatten().try_for_each(|seen| self.write(seen))
+    }
+
+    fn write(&mut self, seen: &Seen) -> io::Result<()> {
+        let Some(mut out) = self.out.take() else { return Ok(()) };
+        let written = match self.part(seen) {
+            GroupPart::Request(sample) => out.write(&sample),
+            GroupPart::Group(group) => out.write_group(&group),
+        };
+        self.out = Some(out);
+        written
+    }
+
+    /// As it is written.
+    fn part<'s>(&self, seen: &'s Seen) -> GroupPart<'s> {
+        match &seen.what {
+            What::Exchange(exchange) => GroupPart::Request(Box::new(self.request(seen, exchange))),
+            What::Group(group, parts) => {
+                let parts = parts.as_ref();
+                let parts = parts.map(|parts| parts.iter().map(|part| self.part(part)).collect());
+                GroupPart::Group(Box::new(GroupSample { parts, ..self.group(seen, group) }))
+            }
+        }
+    }
+
+    fn group<'s>(&self, seen: &Seen, group: &'s SeenGroup) -> GroupSample<'s> {
+        let parts = if group.one_sample.is_some() { group.tally.parts } else { 0 };
+        GroupSample {
+            unix_us: self.began_us(seen.phase) + group.at_us,
             duration_ns: group.duration_ns,
             scenario: &group.scenario,
             scenario_number: self.number_of(&group.scenario),
             user: group.user,
             name: group.secrets.mask(&group.name).into(),
             failed: group.failed,
-            samples: (group.tally.samples, group.tally.failed),
+            samples: (group.tally.samples - parts, group.tally.failed),
             bytes_in: group.tally.bytes_in,
             bytes_out: group.tally.bytes_out,
-            users: self.users_of(&group.scenario),
-        };
-        self.out.as_mut().map_or(Ok(()), |out| out.write_group(&sample))
+            users: seen.users,
+            parts: None,
+        }
     }
 
-    fn write(&mut self, SeenExchange { phase, exchange }: &SeenExchange) -> io::Result<()> {
+    fn request<'s>(&self, seen: &Seen, exchange: &'s Exchange) -> RequestSample<'s> {
         let secrets = &*exchange.secrets;
-        let began_us = self.began_us(*phase);
+        let began_us = self.began_us(seen.phase);
         let last = exchange.last();
         let error = exchange.error.as_ref();
-        let sample = RequestSample {
+        RequestSample {
             unix_us: began_us + exchange.at_us,
-            run_phase: phase.label(),
+            run_phase: seen.phase.label(),
             scenario: &exchange.scenario,
             step: &exchange.step,
             worker: exchange.worker,
@@ -136,11 +217,10 @@ impl Samples {
             bytes_in: exchange.bytes_in,
             bytes_out: exchange.bytes_out,
             reused: last.is_some_and(|hop| hop.reused),
-            users: self.users_of(&exchange.scenario),
+            users: seen.users,
             scenario_number: self.number_of(&exchange.scenario),
             parts: self.parts(exchange, began_us),
-        };
-        self.out.as_mut().map_or(Ok(()), |out| out.write(&sample))
+        }
     }
 }
 
@@ -167,14 +247,15 @@ impl Sink for Samples {
         };
         let is_new = file.metadata()?.len() == 0;
         let file = BufWriter::with_capacity(1 << 20, file);
-        self.out = Some(match is_new {
+        let out = match is_new {
             true => SampleWriter::new(self.format, file)?,
             false => SampleWriter::going_on(self.format, file)?,
-        });
+        };
+        self.out = Some(if self.with_parts { out } else { out.without_parts() });
         self.run_unix_s = start.meta.started_unix;
         self.scenarios = start.plan.scenarios.iter().map(|own| own.name.value.clone()).collect();
         let exchanges = Some(WantedExchanges { which: Which::All, bytes: 0 });
-        Ok(Wanted { exchanges, groups: self.has_parts, ..Wanted::default() })
+        Ok(Wanted { exchanges, groups: self.has_groups(), ..Wanted::default() })
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
@@ -184,9 +265,12 @@ impl Sink for Samples {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
-            EventKind::Exchange(seen) => self.write(seen),
-            EventKind::Group { phase, group } => self.write_group(*phase, group),
+            EventKind::Exchange(SeenExchange { phase, exchange }) => {
+                self.note(*phase, exchange.part_of, What::Exchange(exchange.clone()))
+            }
+            EventKind::Group { phase, group } => self.note_group(*phase, group),
             EventKind::PhaseBegan(phase) => {
+                self.write_open()?;
                 self.phases_unix_s.insert(*phase, self.run_unix_s + event.at_s);
                 Ok(())
             }
@@ -196,6 +280,7 @@ impl Sink for Samples {
     }
 
     fn finish(&mut self, _: &Run) -> io::Result<()> {
+        self.write_open()?;
         self.out.take().map_or(Ok(()), SampleWriter::finish)
     }
 }

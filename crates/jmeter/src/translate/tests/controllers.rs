@@ -76,7 +76,14 @@ fn controllers_are_steps_of_their_kind() {
             ),
             r#"- "group": "c" "think_time": "excluded" "steps""#,
         ),
-        (element("TransactionController", "c", "", ""), r#"- "group": "c" "steps": - "think""#),
+        (
+            element("TransactionController", "c", &flag("TransactionController.parent", true), &r),
+            r#"- "group": "c" "samples": "parts" "steps": - "get""#,
+        ),
+        (
+            element("TransactionController", "c", "", ""),
+            r#"- "passes": "first": "1" "steps": - "group": "c" "samples": "parts" "steps": - "think""#,
+        ),
         (
             element("com.blazemeter.jmeter.controller.ParallelSampler", "c", "", &(r.clone() + &r)),
             r#"- "parallel": "limit": 2 "steps""#,
