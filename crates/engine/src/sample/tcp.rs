@@ -163,14 +163,7 @@ impl TcpOp {
         if let Some(copy) = frame.copy() {
             copy.sent(url(), &[bytes], used);
         }
-        let expect = Expect {
-            keep: limits.keep.max(frame.copied_body()).max(frame.example_bytes()),
-            sink: None,
-            max_body: limits.max_body,
-            max_decompression_ratio: limits.max_decompression_ratio,
-            decompress: false,
-            throttle: throttled.as_ref().map(|throttled| throttled as &dyn squall_wire::Throttle),
-        };
+        let expect = Self::expect(limits, frame, throttled.as_ref());
         let out = BytesOut { bytes, end: self.end, ends_with_close: self.or_close };
         let progress = &in_flight.progress;
         progress.take_bytes();
@@ -206,6 +199,22 @@ impl TcpOp {
                 frame.came_to_nothing();
                 Err(Failure::cancelled(cancel, progress.phase()).into())
             }
+        }
+    }
+
+    /// What is done with what comes.
+    fn expect<'e>(
+        limits: &Limits,
+        frame: &Frame<'_>,
+        throttled: Option<&'e Throttled<'_>>,
+    ) -> Expect<'e> {
+        Expect {
+            keep: limits.keep.max(frame.copied_body()).max(frame.example_bytes()),
+            sink: None,
+            max_body: limits.max_body,
+            max_decompression_ratio: limits.max_decompression_ratio,
+            decompress: false,
+            throttle: throttled.map(|throttled| throttled as &dyn squall_wire::Throttle),
         }
     }
 
