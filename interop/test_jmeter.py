@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import shutil
+import socketserver
 import subprocess
 import sys
 import tempfile
@@ -21,10 +22,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jme
 
 from peers import SQUALL
 import functions
+import tcp
 from judged import JUDGED
 from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, transaction
 
-PLANS = {**PLANS, **functions.PLANS}
+PLANS = {**PLANS, **functions.PLANS, **tcp.PLANS}
 # One in which clocks are changed: JMeter and squall look at it.
 os.environ.setdefault("TZ", "America/New_York")
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
@@ -102,21 +104,61 @@ class Server(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
-def jmeter(folder, plan, port):
+class Lines(socketserver.StreamRequestHandler):
+    """Takes lines, notes them with the number of their connection, and does what each says."""
+
+    def handle(self):
+        with self.server.lock:
+            number = self.server.connections = self.server.connections + 1
+        while line := self.rfile.readline():
+            with self.server.lock:
+                self.server.seen.append((number, line))
+            word, _, rest = line.rstrip(b"\n").partition(b" ")
+            if word == b"drop":
+                self.wfile.write(rest)
+                return
+            if word == b"late":
+                time.sleep(0.5)
+            if word != b"never":
+                end = b"" if word == b"part" else b"\n"
+                self.wfile.write((rest + end) * (2 if word == b"two" else 1))
+
+
+class Prefixed(socketserver.StreamRequestHandler):
+    """Takes messages behind their length, of two bytes, and gives each back in reverse."""
+
+    def handle(self):
+        while length := self.rfile.read(2):
+            message = self.rfile.read(int.from_bytes(length, "big"))
+            with self.server.lock:
+                self.server.seen.append(message)
+            self.wfile.write(length + message[::-1])
+
+
+class TcpServer(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+
+    def __init__(self, handler, server):
+        super().__init__(("127.0.0.1", 0), handler)
+        self.seen, self.lock, self.connections = server.seen, server.lock, 0
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def jmeter(folder, plan, port, *more):
     """Samples by label and success."""
     result = os.path.join(folder, "result.jtl")
     command = [JMETER, "-n", "-t", plan, "-l", result, "-j", os.path.join(folder, "log"), f"-Jport={port}",
-               "-Jjmeter.save.saveservice.subresults=false"]
+               "-Jjmeter.save.saveservice.subresults=false", *more]
     environment = dict(os.environ, HEAP="-Xms128m -Xmx512m")
     subprocess.run(command, check=True, capture_output=True, timeout=120, env=environment)
     with open(result, newline="") as file:
         return collections.Counter((row["label"], row["success"] == "true") for row in csv.DictReader(file))
 
 
-def squall(folder, plan, port):
+def squall(folder, plan, port, *more):
     """The same of squall; groups are JMeter's transactions."""
     result = os.path.join(folder, "run.json")
-    command = [SQUALL, "run", plan, f"-Jport={port}", "--json", result, "-q", "-o", folder, "-w", "1", "--allow-exec"]
+    command = [SQUALL, "run", plan, f"-Jport={port}", "--json", result, "-q", "-o", folder, "-w", "1", "--allow-exec", *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode not in (0, 1):
         raise AssertionError(done.stderr)
@@ -149,10 +191,15 @@ class SamePlans(unittest.TestCase):
                 for name, content in {"plan.jmx": text, **FILES}.items():
                     with open(os.path.join(folder, name), "wb") as file:
                         file.write(content if isinstance(content, bytes) else content.encode())
-                servers = [Server(), Server()]
-                theirs, ours = [
-                    run(folder, plan, server.server_address[1]) for run, server in zip([jmeter, squall], servers)
-                ]
+                servers, found = [Server(), Server()], []
+                for run, server in zip([jmeter, squall], servers):
+                    of_bytes = {"tcp": TcpServer(Lines, server), "tcp_prefixed": TcpServer(Prefixed, server)}
+                    ports = [f"-J{name}={own.server_address[1]}" for name, own in of_bytes.items()]
+                    found.append(run(folder, plan, server.server_address[1], *ports))
+                    for own in of_bytes.values():
+                        own.shutdown()
+                        own.server_close()
+                theirs, ours = found
                 seen = [server.seen for server in servers]
                 if "threads" in rule or "thread" in rule or "cookies" in rule:
                     seen = [sorted(each) for each in seen]

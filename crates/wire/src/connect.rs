@@ -81,7 +81,8 @@ pub fn connect<'a>(
         let transport = reach(client, origin, progress, window, &mut times).await?;
         let http = client.shared.settings.http;
         if !origin.is_tls() {
-            let opened = open(client, Link::Plain(transport), http == Http::V2, window).await?;
+            let http2 = http == Http::V2 && origin.is_http();
+            let opened = open(client, Link::Plain(transport), http2, window).await?;
             return Ok((opened, times));
         }
         progress.set(Phase::Tls);
@@ -121,7 +122,8 @@ async fn reach(
     times: &mut ConnectTimes,
 ) -> Result<Transport, Error> {
     let settings = &client.shared.settings;
-    if let Some(path) = &settings.unix {
+    // What is no HTTP goes where it says, past what is for HTTP alone.
+    if let Some(path) = settings.unix.as_ref().filter(|_| origin.is_http()) {
         progress.set(Phase::Connect);
         let begin = client.clock().now();
         let _in_tokio = client.in_tokio();
@@ -132,7 +134,8 @@ async fn reach(
             .map(Transport::Unix)
             .map_err(|error| Error::connect(&error, &path.display().to_string()));
     }
-    let (host, port) = match &settings.proxy {
+    let proxy = settings.proxy.as_ref().filter(|_| origin.is_http());
+    let (host, port) = match proxy {
         Some(proxy) => (proxy.host.as_str(), proxy.port),
         None => (&*origin.host, origin.port),
     };
@@ -146,7 +149,7 @@ async fn reach(
     times.delay_ns = handshake.delay_ns;
     // Addresses that were tried before are a part of the connecting.
     let mut connect_ns = handshake.end_ns() - first_ns;
-    if let Some(proxy) = settings.proxy.as_ref().filter(|_| origin.is_tls()) {
+    if let Some(proxy) = proxy.filter(|_| origin.is_tls()) {
         let begin = client.clock().now();
         tunnel(&mut stream, proxy, origin).await?;
         connect_ns += client.clock().now() - begin;

@@ -110,6 +110,19 @@ impl Link {
         })
     }
 
+    /// Reads what is known to have arrived, without a system call if nothing has; `None`: nothing, or it is not known.
+    pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
+        match self {
+            Link::Plain(transport) => transport.try_read(buffer),
+            Link::Tls(_) => None,
+        }
+    }
+
+    /// Makes its close a reset.
+    pub(crate) fn reset_on_close(&self) {
+        self.transport().reset_on_close();
+    }
+
     /// Writes as much as it takes.
     pub(crate) fn poll_write(
         &mut self,

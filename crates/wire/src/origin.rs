@@ -9,6 +9,8 @@ pub enum Scheme {
     Http,
     /// Over TLS.
     Https,
+    /// No HTTP at all: bytes over TCP, directly and nowhere else.
+    Tcp,
 }
 
 impl Scheme {
@@ -17,6 +19,8 @@ impl Scheme {
         match self {
             Scheme::Http => 80,
             Scheme::Https => 443,
+            // There is none: it is always said.
+            Scheme::Tcp => 0,
         }
     }
 }
@@ -36,6 +40,11 @@ impl Origin {
     /// Whether it is reached over TLS.
     pub fn is_tls(&self) -> bool {
         self.scheme == Scheme::Https
+    }
+
+    /// Whether HTTP is spoken there.
+    pub fn is_http(&self) -> bool {
+        self.scheme != Scheme::Tcp
     }
 
     /// `host`, or `host:port` where the port is not the scheme's own: the Host header's value.
@@ -58,7 +67,11 @@ impl Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.is_tls() { "https" } else { "http" };
+        let scheme = match self.scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+            Scheme::Tcp => "tcp",
+        };
         write!(f, "{scheme}://{}", self.authority())
     }
 }

@@ -20,7 +20,7 @@ use squall_plan::model::OnError;
 
 use self::others::Waiting;
 use self::stretch::Stretch;
-use crate::program::{ExecOp, ParallelOp, Pc, RequestOp, Scenario};
+use crate::program::{ExecOp, ParallelOp, Pc, RequestOp, Scenario, TcpOp};
 use crate::sample::in_flight::Guard;
 use crate::sample::{self, Moment, Sampled};
 use crate::user::{Core, OpenGroup, Strand, User};
@@ -46,6 +46,7 @@ enum Next<'p> {
 enum Task<'p> {
     Request(&'p RequestOp),
     Exec(&'p ExecOp),
+    Tcp(&'p TcpOp),
     Parallel(&'p ParallelOp),
     /// To wait for other users.
     Wait(Waiting),
@@ -105,6 +106,12 @@ async fn perform(
             worker.note_end(core, strand, &sampled)
         }
         Task::Exec(op) => {
+            worker.note_begin(core, strand, now);
+            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
+            worker.note_end(core, strand, &sampled)
+        }
+        Task::Tcp(op) => {
+            *budget = budget.saturating_sub(REQUEST_COST);
             worker.note_begin(core, strand, now);
             let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
             worker.note_end(core, strand, &sampled)

@@ -23,6 +23,7 @@ impl<'p> Stretch<'_, 'p> {
         match op {
             Op::Request(request) => return self.request(request, now),
             Op::Exec(exec) => return Some(Next::Go(Task::Exec(exec))),
+            Op::Tcp(tcp) => return Some(self.may_send(now).unwrap_or(Next::Go(Task::Tcp(tcp)))),
             Op::Look(look) => self.look(look, now),
             Op::Write(write) => self.write(write),
             Op::Parallel(parallel) => return Some(Next::Go(Task::Parallel(parallel))),
@@ -93,6 +94,18 @@ impl<'p> Stretch<'_, 'p> {
     /// A request, unless there is nothing to send: the run pauses, the user is one too many, or its cache has what
     /// the response would be.
     fn request(&mut self, request: &'p RequestOp, now: u64) -> Option<Next<'p>> {
+        if let Some(next) = self.may_send(now) {
+            return Some(next);
+        }
+        if sample::is_fresh(self.worker, self.core, request) {
+            self.worker.recorder.count(|counters| counters.cache_hits += 1);
+            return None;
+        }
+        Some(Next::Go(Task::Request(request)))
+    }
+
+    /// What a user does that may send nothing now: the run pauses, or the user is one too many. `None`: it may.
+    fn may_send(&mut self, now: u64) -> Option<Next<'p>> {
         if self.worker.roster.borrow().is_paused() {
             // It is sent when the pause is over.
             self.strand.pc -= 1;
@@ -103,11 +116,7 @@ impl<'p> Stretch<'_, 'p> {
         if !arrived && self.worker.roster.borrow().is_surplus(self.core.seat) {
             return Some(self.leave());
         }
-        if sample::is_fresh(self.worker, self.core, request) {
-            self.worker.recorder.count(|counters| counters.cache_hits += 1);
-            return None;
-        }
-        Some(Next::Go(Task::Request(request)))
+        None
     }
 
     fn enter(&mut self, name: &GroupName, without_thinks: bool, one_sample: Option<u64>, now: u64) {

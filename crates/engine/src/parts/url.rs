@@ -81,6 +81,19 @@ pub(crate) fn parse(text: &str) -> Result<Location, UrlError> {
     Ok(location)
 }
 
+/// The place of `host:port`, for bytes over TCP.
+pub(crate) fn tcp(text: &str) -> Result<Origin, UrlError> {
+    let has_port = text.rsplit_once(':').is_some_and(|(host, port)| {
+        let is_whole = !host.contains(':') || host.ends_with(']');
+        is_whole && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    if !has_port || text.contains(['/', '\\', '?', '#', '@', ' ', '\t', '\n', '\r']) {
+        return Err(UrlError::fixed("it is written as host:port"));
+    }
+    let location = locate(&Url::parse(&format!("http://{text}"))?)?;
+    Ok(Origin { scheme: Scheme::Tcp, ..location.origin })
+}
+
 /// A host as URLs have it (small letters, punycode, addresses in their usual form), an IPv6 address without
 /// its brackets.
 pub(crate) fn host(text: &str) -> Result<String, UrlError> {

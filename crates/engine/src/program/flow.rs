@@ -83,6 +83,12 @@ impl<'c, 'p> Flow<'c, 'p> {
                     self.ops.push(Op::Exec(Box::new(op)));
                 }
             }
+            StepKind::Tcp(tcp) => {
+                let around = self.compiler.put_on(&tcp.tags);
+                let op = self.compiler.tcp(tcp);
+                self.ops.extend(op.map(|op| Op::Tcp(Box::new(op))));
+                self.compiler.tags = around;
+            }
             StepKind::Look(look) => {
                 let op = self.compiler.look(look);
                 self.ops.extend(op.map(|op| Op::Look(Box::new(op))));

@@ -53,7 +53,7 @@ pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp, FromOp,
     HeaderOp, JsonOp, Limits, LookOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp,
-    ResourcesOp, UrlOp, WriteOp,
+    ResourcesOp, TcpOp, TcpTo, UrlOp, WriteOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;
@@ -167,6 +167,7 @@ pub(crate) enum GroupName {
 pub(crate) enum Op {
     Request(Box<RequestOp>),
     Exec(Box<ExecOp>),
+    Tcp(Box<TcpOp>),
     Look(Box<LookOp>),
     Write(Box<WriteOp>),
     Think(Think),

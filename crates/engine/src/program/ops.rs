@@ -8,10 +8,10 @@ use std::time::Duration;
 use squall_extract::Extractor;
 use squall_metrics::{MetricKey, PlaceId};
 use squall_plan::expr::{BoundExpr, Slot};
-use squall_plan::model::{CacheUse, HashAlgorithm, Match};
+use squall_plan::model::{ByteForm, CacheUse, HashAlgorithm, KeepOpen, Match};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
-use squall_wire::Fields;
+use squall_wire::{BytesEnd, Fields};
 
 use super::scope::Intrinsic;
 use crate::parts::replace::Markers;
@@ -371,6 +371,43 @@ pub(crate) struct MetricOp {
     pub value: BoundExpr,
     /// All tags, where one of them depends on the user.
     pub tags: Vec<(Box<str>, BoundTemplate)>,
+}
+
+/// Bytes to send over TCP.
+#[derive(Debug)]
+pub(crate) struct TcpOp {
+    pub name: NameOp,
+    /// Where its row is.
+    pub place: PlaceId,
+    /// The number of its step.
+    pub step: Box<str>,
+    pub to: TcpTo,
+    /// What is sent.
+    pub send: BoundTemplate,
+    /// How texts stand for bytes.
+    pub form: ByteForm,
+    pub end: BytesEnd,
+    /// Whether what comes also ends where the server closes.
+    pub or_close: bool,
+    pub connection: KeepOpen,
+    /// Whether its close is a reset.
+    pub reset: bool,
+    pub limits: Limits,
+    /// Its limits of time, where the user's variables decide them.
+    pub timeouts: Option<Box<TimeoutsOp>>,
+    /// Whether it counts.
+    pub counted: bool,
+    /// What is done with what comes, in the plan's order.
+    pub post: Vec<PostOp>,
+}
+
+/// Where bytes go.
+#[derive(Debug)]
+pub(crate) enum TcpTo {
+    /// To this origin.
+    Known(u32),
+    /// To where the user's variables say, if that is allowed.
+    OfUser(BoundTemplate),
 }
 
 /// A program to run.

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{GroupName, NameOp, Op, PassPart, PostOp, Program, RequestOp, UrlOp};
+use super::{GroupName, NameOp, Op, PassPart, PostOp, Program, RequestOp, TcpTo, UrlOp};
 use crate::profile::{LoadProfile, Shape};
 
 impl Display for Program {
@@ -72,6 +72,10 @@ impl Display for Line<'_> {
         match op {
             Op::Request(request) => show_request(f, request, program),
             Op::Exec(exec) => write!(f, "exec {}", program.row_name(exec.name)),
+            Op::Tcp(tcp) => match &tcp.to {
+                TcpTo::Known(origin) => write!(f, "{}", program.origins[*origin as usize]),
+                TcpTo::OfUser(_) => f.write_str("tcp, where the user's variables say"),
+            },
             Op::Write(write) => write!(f, "write to {}", write.file.display()),
             Op::Look(look) => write!(f, "look, {}", Counted(&look.post)),
             Op::Think(think) => write!(f, "think {think:?}"),

@@ -227,6 +227,9 @@ fn written(step: &Step, names: &mut Vec<String>) {
         StepKind::Exec(exec) => {
             names.extend(exec.extract.iter().map(|extract| extract.variable.value.clone()));
         }
+        StepKind::Tcp(tcp) => {
+            names.extend(tcp.extract.iter().map(|extract| extract.variable.value.clone()));
+        }
         StepKind::Look(look) => {
             names.extend(look.extract.iter().map(|extract| extract.variable.value.clone()));
         }

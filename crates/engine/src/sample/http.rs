@@ -305,7 +305,8 @@ async fn begin<'p, 'w>(
         }
         Err(permit) => {
             let window = throttled.and_then(Throttled::window);
-            connect(frame, op, route, permit, window).await?
+            let limits = *frame.limits(op);
+            connect(frame, &limits, route.origin, permit, window).await?
         }
     };
     if borrowed.is_http2() == matches!(message.form, Form::Fields(..)) {
@@ -317,17 +318,17 @@ async fn begin<'p, 'w>(
 }
 
 /// A new connection, within its deadline; that of the first byte begins when it is there.
-async fn connect(
+pub(super) async fn connect(
     frame: &mut Frame<'_>,
-    op: &RequestOp,
-    route: &Route<'_, '_>,
+    limits: &Limits,
+    origin: u32,
     permit: Option<Permit>,
     window: Option<u32>,
 ) -> Result<Borrowed, Failure> {
     let (worker, in_flight) = (frame.worker, frame.in_flight);
-    let Limits { connect, first_byte, total, .. } = *frame.limits(op);
+    let Limits { connect, first_byte, total, .. } = *limits;
     frame.set_deadlines(connect, total);
-    let made = worker.new_connection(frame.user, route.origin, permit, in_flight, window).await;
+    let made = worker.new_connection(frame.user, origin, permit, in_flight, window).await;
     match made {
         Ok(Ok((borrowed, times))) => {
             let now = worker.clock.now();

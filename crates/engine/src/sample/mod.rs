@@ -1,6 +1,7 @@
 //! Samples: what is sent to a target, timed, judged and recorded. One [`frame`] goes around every
 //! sampler: it waits for a pool's connection, sets deadlines, processes the reply, records, and tells
-//! who watches. A [`Sampler`] only performs: HTTP requests ([`http`]), programs ([`exec`]).
+//! who watches. A [`Sampler`] only performs: HTTP requests ([`http`]), programs ([`exec`]), bytes over TCP
+//! ([`tcp`]).
 
 mod body;
 pub(crate) mod bursts;
@@ -14,6 +15,7 @@ mod http;
 pub(crate) mod in_flight;
 pub(crate) mod resources;
 mod route;
+mod tcp;
 pub(crate) mod throttle;
 
 use squall_metrics::PlaceId;

@@ -30,6 +30,7 @@ impl Origins {
 impl KnownOrigin {
     fn new(origin: Origin, http: Http) -> Rc<Self> {
         let http2 = match http {
+            _ if !origin.is_http() => false,
             Http::V1 => false,
             Http::V2 => true,
             Http::Auto => origin.is_tls(),

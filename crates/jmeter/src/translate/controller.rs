@@ -94,6 +94,7 @@ impl Translator<'_> {
                     "kg.apc.jmeter.samplers.DummySampler" => self.dummy(id, held),
                     "JavaSampler" => self.java(id, held),
                     "SystemSampler" => self.program(id, held),
+                    "TCPSampler" => self.tcp(id, held),
                     "JSR223Sampler" | "BeanShellSampler" => self.script_sample(id, held),
                     // The inventory says that it is not supported.
                     _ => return None,

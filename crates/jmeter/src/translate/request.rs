@@ -21,8 +21,20 @@ pub(super) struct Options<'t> {
 }
 
 impl<'t> Options<'t> {
+    /// Those of a sampler, and of the defaults of a class that hold for it.
+    pub(super) fn new(
+        translator: &'t Translator<'t>,
+        id: ElementId,
+        held: &Scope,
+        class: &str,
+    ) -> Options<'t> {
+        let defaults = held.configs.iter().filter(|id| translator.class(**id) == class);
+        let all = std::iter::once(&id).chain(defaults);
+        Options { translator, readers: all.map(|id| translator.read(*id)).collect() }
+    }
+
     /// The reader whose property counts.
-    fn of(&self, name: &str) -> &Reader<'t> {
+    pub(super) fn of(&self, name: &str) -> &Reader<'t> {
         // All are asked, so that all know that it was read.
         let sources: Vec<&str> = self.readers.iter().map(|reader| reader.source(name)).collect();
         // What its functions do is done once, where it is read.
@@ -39,10 +51,26 @@ impl<'t> Options<'t> {
     }
 
     pub(super) fn flag(&self, name: &str) -> bool {
-        self.of(name).flag(name, false)
+        self.flag_or(name, false)
     }
 
-    fn number(&self, name: &str) -> i64 {
+    /// The same; `without` if it is not given.
+    pub(super) fn flag_or(&self, name: &str, without: bool) -> bool {
+        self.of(name).flag(name, without)
+    }
+
+    /// The text of a property, in pieces.
+    pub(super) fn pieces(&self, name: &str) -> Vec<Piece> {
+        let reader = self.of(name);
+        self.translator.pieces(reader.element, reader.source(name))
+    }
+
+    /// All has been read that is known.
+    pub(super) fn finish(self) {
+        self.readers.into_iter().for_each(Reader::finish);
+    }
+
+    pub(super) fn number(&self, name: &str) -> i64 {
         self.of(name).number(name, 0).unwrap_or_default()
     }
 
@@ -54,7 +82,7 @@ impl<'t> Options<'t> {
         self.of(name).given(name, what);
     }
 
-    fn pass(&self, names: &[&str]) {
+    pub(super) fn pass(&self, names: &[&str]) {
         self.readers.iter().for_each(|reader| reader.pass(names));
     }
 
@@ -72,9 +100,7 @@ impl Translator<'_> {
         held: &Scope,
         gathered: &mut Gathered,
     ) -> (Request, Vec<StepKind>) {
-        let defaults = held.configs.iter().filter(|id| self.class(**id) == "HTTP Request Defaults");
-        let readers = std::iter::once(&id).chain(defaults).map(|id| self.read(*id)).collect();
-        let options = Options { translator: self, readers };
+        let options = Options::new(self, id, held, "HTTP Request Defaults");
         // The outermost manager is the one that JMeter takes.
         let cookies = held.configs.iter().rfind(|id| self.class(**id) == "CookieManager");
         let method = options.constant("HTTPSampler.method").filter(|method| !method.is_empty());
@@ -101,7 +127,7 @@ impl Translator<'_> {
         self.headers((id, held), (client, keep_alive), content_type.as_deref(), &mut request);
         self.credentials(id, held, &mut request);
         let after = self.judged(held, &mut request);
-        options.readers.into_iter().for_each(Reader::finish);
+        options.finish();
         (request, after)
     }
 
@@ -210,10 +236,7 @@ impl Translator<'_> {
 
     /// `http://host:port`.
     fn origin(&self, id: ElementId, options: &Options<'_>) -> Result<Vec<Piece>, String> {
-        let part = |name| {
-            let reader = options.of(name);
-            self.pieces(reader.element, reader.source(name))
-        };
+        let part = |name| options.pieces(name);
         let protocol = part("HTTPSampler.protocol");
         let mut host = part("HTTPSampler.domain");
         let port = part("HTTPSampler.port");

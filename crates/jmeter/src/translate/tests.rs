@@ -406,6 +406,7 @@ fn functions_become_expressions() {
 mod controllers;
 mod functions;
 mod scripts;
+mod tcp;
 
 /// Arguments, as elements have them under a property.
 /// A request that sends a text, with these elements beside it.

@@ -7,7 +7,7 @@ use super::paced::{GroupSamples, Pace, Passes, Rendezvous, ThinkTime};
 use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
 use super::tags::{Tagged, Tags};
 use super::think::{Think, Thinking, Wait};
-use super::{Json, Request, request};
+use super::{Json, Request, Tcp, request};
 use crate::expr::Expr;
 use crate::keys::{
     Any, At, Expression, Identifier, Key, Keys, Listed, Maybe, Names, Of, Record, ShortOr,
@@ -125,6 +125,8 @@ pub enum StepKind {
     Metric(Box<Metric>),
     /// Run a program; needs `--allow-exec`.
     Exec(Box<Exec>),
+    /// Send bytes over TCP, and read what comes back.
+    Tcp(Box<Tcp>),
     /// Look at a text as at a response.
     Look(Box<Look>),
     /// Write a text to a file.
@@ -166,6 +168,7 @@ impl Union for StepKind {
             StepKind::Stop(StopScope::Iteration),
             StepKind::Metric(Box::default()),
             StepKind::Exec(Box::default()),
+            StepKind::Tcp(Box::default()),
             StepKind::Look(Box::default()),
             StepKind::Write(Box::default()),
         ]
@@ -238,6 +241,10 @@ impl Union for StepKind {
                     "Runs a program, timed and judged like a request; needs `--allow-exec`.",
                 );
                 exec.keys(keys);
+            }
+            StepKind::Tcp(tcp) => {
+                keys.title(Tcp::TITLE, "Bytes sent over TCP, and those that come back.");
+                tcp.keys(keys);
             }
             StepKind::Look(look) => {
                 keys.title(

@@ -118,6 +118,20 @@ scenarios:
       - {get: /plain, resources: false}
       - parallel: [{get: /a}, {group: g, steps: [{get: /b}, {think: 1s}]}]
       - parallel: {limit: 2, steps: [{get: /a}, {parallel: [{get: /b}]}]}
+      - tcp: "${one}:7"
+        send: "0a${two}"
+        form: hex
+        until: {length_prefix: 2}
+        or_close: true
+        connection: close
+        reset: true
+        timeout: {connect: 1s}
+        max_body: 1KiB
+        name: bytes
+        tags: {a: b}
+        counted: false
+        extract: {thirteen: body}
+        check: size(body) > 1
       - exec: [echo, "${one}"]
         timeout: 5s
         check: body.contains("x")

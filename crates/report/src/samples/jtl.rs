@@ -67,7 +67,10 @@ fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
     let connect = phases(sample, &CONNECT);
     let first_byte = phases(sample, &["first_byte"]);
     let latency = if first_byte > 0 { connect + first_byte } else { 0 };
+    // JMeter's sampler of bytes over TCP has no URL, and one code for all that goes wrong.
+    let is_tcp = sample.url.starts_with("tcp://");
     let code = match (&sample.error, sample.status) {
+        (Some(_), 0) if is_tcp => "500".to_owned(),
         (Some((kind, _)), 0) => format!("Non HTTP response code: {kind}"),
         (_, status) => status.to_string(),
     };
@@ -78,7 +81,7 @@ fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
         Some((kind, detail)) => Cow::Owned(format!("{kind}: {detail}")),
         None => Cow::Borrowed(""),
     };
-    let url = if sample.url.is_empty() { "null" } else { &sample.url };
+    let url = if sample.url.is_empty() || is_tcp { "null" } else { &sample.url };
     [
         Cell::Count(sample.unix_us / 1_000),
         ms(sample.latency_ns),

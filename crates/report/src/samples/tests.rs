@@ -79,6 +79,21 @@ fn jtl_is_what_jmeter_writes() {
 }
 
 #[test]
+fn bytes_over_tcp_have_no_url_and_one_code_in_jtl() {
+    let mut out = Vec::new();
+    let mut writer = SampleWriter::new(SampleFormat::Jtl, &mut out).expect("memory");
+    for sample in [good(), lost()] {
+        let sample = RequestSample { url: "tcp://db.example:70".to_owned(), ..sample };
+        writer.write(&sample).expect("memory");
+    }
+    writer.finish().expect("memory");
+    let text = String::from_utf8(out).expect("text");
+    let rows: Vec<_> = text.lines().skip(1).collect();
+    assert!(rows[0].contains(",200,OK,") && rows[0].contains(",null,"), "{text}");
+    assert!(rows[1].contains(",GET /b,500,,") && rows[1].contains(",null,"), "{text}");
+}
+
+#[test]
 fn jtl_has_the_requests_of_a_sample_and_groups() {
     let first = SamplePart {
         unix_us: 1_700_000_000_123_456,

@@ -21,8 +21,8 @@ impl Peak {
         let inherited = scenario.defaults.resources.as_ref().or(plan.defaults.resources.as_ref());
         Peak {
             requests: requests(&scenario.steps),
-            at_once: at_once(&scenario.steps, &|own| connections(own, inherited)),
-            files: at_once(&scenario.steps, &files),
+            at_once: at_once(&scenario.steps, &|own| connections(own, inherited), 1),
+            files: at_once(&scenario.steps, &files, 0),
         }
     }
 
@@ -44,22 +44,28 @@ impl Peak {
 /// Most requests of an iteration, not counting repetitions by loops.
 pub fn requests<'s>(steps: impl IntoIterator<Item = &'s Step>) -> u64 {
     let in_one = |step: &Step| match &step.kind {
-        StepKind::Request(_) => 1,
+        StepKind::Request(_) | StepKind::Tcp(_) => 1,
         _ => requests(step.inner().collect::<Vec<_>>()),
     };
     steps.into_iter().map(in_one).sum()
 }
 
-/// The most that steps need at one moment, of something of which a request needs `of`.
-fn at_once<'s>(steps: impl IntoIterator<Item = &'s Step>, of: &dyn Fn(&Request) -> u64) -> u64 {
+/// The most that steps need at one moment, of something of which a request needs `of`, and bytes over TCP `of_tcp`.
+fn at_once<'s>(
+    steps: impl IntoIterator<Item = &'s Step>,
+    of: &dyn Fn(&Request) -> u64,
+    of_tcp: u64,
+) -> u64 {
     let in_one = |step: &Step| match &step.kind {
         StepKind::Parallel { limit, steps } => {
-            let mut branches: Vec<u64> = steps.iter().map(|step| at_once([step], of)).collect();
+            let mut branches: Vec<u64> =
+                steps.iter().map(|step| at_once([step], of, of_tcp)).collect();
             branches.sort_unstable_by(|a, b| b.cmp(a));
             branches.into_iter().take(*limit as usize).sum()
         }
         StepKind::Request(request) => of(request),
-        _ => at_once(step.inner().collect::<Vec<_>>(), of),
+        StepKind::Tcp(_) => of_tcp,
+        _ => at_once(step.inner().collect::<Vec<_>>(), of, of_tcp),
     };
     steps.into_iter().map(in_one).max().unwrap_or(0)
 }

@@ -16,6 +16,7 @@ mod running;
 mod sessions;
 mod steady;
 mod steps;
+mod tcp;
 mod time_accounting;
 mod trace_context;
 mod waiting;

@@ -46,6 +46,23 @@ impl Connection {
         all.saturating_sub(std::mem::replace(&mut self.retransmitted, all))
     }
 
+    /// Makes its close a reset, whenever that is.
+    pub fn reset_on_close(&self) {
+        self.stream.reset_on_close();
+    }
+
+    /// An exchange begins: until it has ended nothing else goes. Returns whether there was one before.
+    pub(super) fn begin(&mut self) -> bool {
+        self.reusable = false;
+        self.exchanges += 1;
+        self.exchanges > 1
+    }
+
+    /// An exchange has ended, and the connection can carry another one or not.
+    pub(super) fn end(&mut self, reusable: bool) {
+        self.reusable = reusable;
+    }
+
     /// Sends a request and reads its response, which `done` reads in place.
     ///
     /// Dropping the future leaves the connection unusable.
@@ -61,9 +78,7 @@ impl Connection {
         progress: &'x Progress,
         done: impl FnOnce(&Response<'_>, Times) -> R,
     ) -> Result<R, Error> {
-        self.reusable = false;
-        let used = self.used();
-        self.exchanges += 1;
+        let used = self.begin();
         let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
         self.stream.begin();
         let before = self.stream.written();
@@ -72,7 +87,7 @@ impl Connection {
         let result = poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await;
         match result {
             Ok((value, reusable)) => {
-                self.reusable = reusable;
+                self.end(reusable);
                 Ok(value)
             }
             Err(error) => Err(error

@@ -1,6 +1,7 @@
 //! One exchange: a request out, a response in. The path of every request, so it is kept short: one
 //! write, one read, the response read in place in the worker's buffer.
 
+mod bytes;
 mod connection;
 mod receive;
 mod send;
@@ -20,6 +21,7 @@ use crate::link::{Idle, Link};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
 
+pub use bytes::{BytesEnd, BytesOut};
 pub use connection::Connection;
 
 /// State of an exchange.

@@ -87,6 +87,6 @@ impl Exchange<'_> {
 }
 
 /// How many bytes may be written now.
-fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
+pub(super) fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
     throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_send_budget(cx))
 }

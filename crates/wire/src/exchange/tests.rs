@@ -55,7 +55,7 @@ pub(crate) fn with_each_backend_and<F: Future<Output = ()>>(
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// What a server does with a connection, in order.
-enum Act {
+pub(crate) enum Act {
     Read,
     Write(&'static [u8]),
     Close,
@@ -66,7 +66,7 @@ enum Act {
 }
 
 /// A server of one connection: where it is, and how to talk to it.
-fn server(acts: Vec<Act>) -> (Origin, Sender<()>, Receiver<()>) {
+pub(crate) fn server(acts: Vec<Act>) -> (Origin, Sender<()>, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let (go, awaited) = mpsc::channel();
@@ -92,7 +92,7 @@ fn server(acts: Vec<Act>) -> (Origin, Sender<()>, Receiver<()>) {
     (Origin { scheme: Scheme::Http, host: "127.0.0.1".into(), port }, go, told)
 }
 
-async fn open(client: &Client, origin: &Origin) -> Connection {
+pub(crate) async fn open(client: &Client, origin: &Origin) -> Connection {
     let progress = Progress::default();
     match crate::connect(client, origin, &progress, None).await.expect("a connection").0 {
         Opened::Exclusive(connection) => connection,

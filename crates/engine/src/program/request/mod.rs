@@ -4,10 +4,11 @@ mod body;
 mod file;
 mod headers;
 mod resources;
+mod tcp;
 mod url;
 
 use squall_metrics::RowKind;
-use squall_plan::model::{CacheUse, Request, ResponseBody};
+use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
 
 use self::headers::has_header;
 use super::compile::Compiler;
@@ -123,7 +124,6 @@ impl<'p> Compiler<'p> {
         request: &Request,
         reads_body: bool,
     ) -> Option<(Limits, Option<Box<TimeoutsOp>>)> {
-        let timeouts = self.timeouts(&request.timeout, &self.defaults.timeout)?;
         let max_body = request.max_body.or(self.defaults.max_body);
         let keep = match request.response_body {
             Some(ResponseBody::Keep(bytes)) => bytes,
@@ -149,6 +149,16 @@ impl<'p> Compiler<'p> {
             keep,
             compression: request.compression.or(self.defaults.compression).unwrap_or(false),
         };
+        self.timed(limits, &request.timeout)
+    }
+
+    /// Limits with those of time; `None` after an error was noted.
+    fn timed(
+        &mut self,
+        limits: Limits,
+        own: &Timeouts,
+    ) -> Option<(Limits, Option<Box<TimeoutsOp>>)> {
+        let timeouts = self.timeouts(own, &self.defaults.timeout)?;
         Some(match timeouts.known(limits) {
             Some(limits) => (limits, None),
             None => (limits, Some(Box::new(timeouts))),

@@ -171,8 +171,13 @@ impl<'w> Frame<'w> {
             let scope = UserScope::new(&self.worker.program, self.user);
             self.limits = Some(Box::new(timeouts.of(op.limits, &scope)?));
         }
-        self.until = self.exchange_from.saturating_add(self.limits(op).all);
+        self.bound(self.limits(op).all);
         Ok(())
+    }
+
+    /// All of it must be over within so many nanoseconds.
+    pub(in crate::sample) fn bound(&mut self, all: u64) {
+        self.until = self.exchange_from.saturating_add(all);
     }
 
     /// The bounds of a request.

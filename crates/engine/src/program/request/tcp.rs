@@ -1,0 +1,111 @@
+//! Bytes over TCP, compiled.
+
+use squall_base::hex::unhex;
+use squall_metrics::RowKind;
+use squall_plan::model::{ByteForm, Tcp, TcpEnd};
+use squall_plan::span::Span;
+use squall_plan::template::Template;
+use squall_wire::BytesEnd;
+
+use super::DEFAULT_KEPT_BODY;
+use crate::parts::{names, url};
+use crate::program::compile::Compiler;
+use crate::program::ops::{Limits, NameOp, PostOp, TcpOp, TcpTo};
+
+impl<'p> Compiler<'p> {
+    /// Compiles a step that sends bytes over TCP; `None` after an error was noted.
+    pub(in crate::program) fn tcp(&mut self, tcp: &'p Tcp) -> Option<TcpOp> {
+        let to = self.tcp_to(&tcp.to)?;
+        let name = self.tcp_name(tcp, &to)?;
+        let send = tcp.send.clone().unwrap_or(Template::text(""));
+        let send = self.template(&send)?;
+        if tcp.form == ByteForm::Hex
+            && send.constant().is_some_and(|text| unhex(text.as_bytes()).is_none())
+        {
+            let span = tcp.send.as_ref().map_or(Span::default(), Template::span);
+            let help = "write two digits for each byte, and nothing between them: 0d0a";
+            self.error(span, "what is sent is not hexadecimal".to_owned(), help);
+            return None;
+        }
+        self.noticed = Default::default();
+        let post = self.post(&tcp.extract, &tcp.check)?;
+        let noticed = std::mem::take(&mut self.noticed);
+        let reads_body = noticed.body || post.iter().any(PostOp::reads_body);
+        let unread = if reads_body { DEFAULT_KEPT_BODY } else { u64::MAX };
+        let limits = Limits {
+            pool: u64::MAX,
+            connect: u64::MAX,
+            first_byte: u64::MAX,
+            total: u64::MAX,
+            all: u64::MAX,
+            redirects: 0,
+            max_body: tcp.max_body.or(self.defaults.max_body).unwrap_or(unread),
+            max_decompression_ratio: 1,
+            keep: if reads_body { u64::MAX } else { 0 },
+            compression: false,
+        };
+        let (limits, timeouts) = self.timed(limits, &tcp.timeout)?;
+        Some(TcpOp {
+            name,
+            place: self.row_place(RowKind::Request),
+            step: self.step.as_str().into(),
+            to,
+            send,
+            form: tcp.form,
+            end: end(tcp.until),
+            or_close: tcp.or_close,
+            connection: tcp.connection,
+            reset: tcp.reset,
+            limits,
+            timeouts,
+            counted: tcp.counted.unwrap_or(true),
+            post,
+        })
+    }
+
+    /// Where it goes. A place that the plan itself names is allowed; one that only setup or the load finds has to be.
+    fn tcp_to(&mut self, to: &'p Template) -> Option<TcpTo> {
+        let template = self.template(to)?;
+        let Some(text) = template.constant() else { return Some(TcpTo::OfUser(template)) };
+        let origin = match url::tcp(&text) {
+            Ok(origin) => origin,
+            Err(error) => {
+                let message = format!("invalid place `{text}`: {error}");
+                self.error(to.span(), message, "such as db.example.com:7000");
+                return None;
+            }
+        };
+        let (_, is_named) = self.said_by_plan(to);
+        if !is_named && !self.hosts.allows(&origin.host, origin.port) {
+            return Some(TcpTo::OfUser(template));
+        }
+        Some(TcpTo::Known(self.origin(origin)))
+    }
+
+    fn tcp_name(&mut self, tcp: &'p Tcp, to: &TcpTo) -> Option<NameOp> {
+        if let Some(name) = &tcp.name {
+            let name = self.template(name)?;
+            return Some(match name.constant() {
+                Some(text) => NameOp::Static(self.name(RowKind::Request, &text)),
+                None => NameOp::Rendered(name),
+            });
+        }
+        let place = match to {
+            TcpTo::Known(origin) => self.origins[*origin as usize].authority(),
+            TcpTo::OfUser(_) => names::of_template("", tcp.to.parts()),
+        };
+        let name = self.secrets.mask_own(&format!("tcp {place}"));
+        Some(NameOp::Static(self.name(RowKind::Request, &name)))
+    }
+}
+
+/// An end as connections know it. The model bounds the numbers.
+fn end(until: TcpEnd) -> BytesEnd {
+    let small = |number: u64| u8::try_from(number).unwrap_or(u8::MAX);
+    match until {
+        TcpEnd::Close => BytesEnd::Close,
+        TcpEnd::Byte(byte) => BytesEnd::Byte(small(byte)),
+        TcpEnd::Length(length) => BytesEnd::Length(length),
+        TcpEnd::LengthPrefix(bytes) => BytesEnd::Prefixed(small(bytes).clamp(1, 8)),
+    }
+}

@@ -1,0 +1,261 @@
+//! Bytes over TCP: sent, and what comes back shown to the frame as a response's body.
+
+use squall_base::hex::{hex, unhex};
+use squall_metrics::{ErrorKind, PlaceId};
+use squall_plan::model::{ByteForm, KeepOpen};
+use squall_wire::{BytesEnd, BytesOut, Delivery, Expect, Response, Times};
+
+use super::connections::{Borrowed, Carrier};
+use super::http::connect;
+use super::route::rendered;
+use super::throttle::Throttled;
+use super::{Failure, Frame, Sampler};
+use crate::long_body::FoundAhead;
+use crate::parts::{names, url};
+use crate::program::{Limits, NameOp, TcpOp, TcpTo};
+use crate::scope::UserScope;
+use crate::worker::Worker;
+
+impl Sampler for TcpOp {
+    fn name(&self) -> Option<u32> {
+        match &self.name {
+            NameOp::Static(name) => Some(*name),
+            NameOp::Rendered(_) | NameOp::FromUrl => None,
+        }
+    }
+
+    fn step(&self) -> &str {
+        &self.step
+    }
+
+    fn kind(&self) -> &str {
+        "tcp"
+    }
+
+    fn place(&self) -> PlaceId {
+        self.place
+    }
+
+    fn is_counted(&self) -> bool {
+        self.counted
+    }
+
+    fn is_scheduled(&self) -> bool {
+        true
+    }
+
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
+        let worker = frame.worker;
+        let Prepared { origin, bytes, limits } = self.prepare(frame)?;
+        frame.bound(limits.all);
+        let mut result = self.attempt(frame, &limits, origin, &bytes, false).await;
+        if matches!(result, Err(Attempt::Stale)) {
+            worker.recorder.count(|counters| counters.stale_retries += 1);
+            frame.begin_again(false);
+            result = self.attempt(frame, &limits, origin, &bytes, true).await;
+        }
+        let result = result.map_err(|attempt| match attempt {
+            Attempt::Failed(failure) => failure,
+            Attempt::Stale => Failure::new(ErrorKind::ClosedEarly, "closed before it was used"),
+        });
+        frame.explain(&result, || worker.origin(origin).origin.to_string());
+        result
+    }
+}
+
+/// What is known of a step before anything is sent.
+struct Prepared {
+    /// The number of the place where it goes.
+    origin: u32,
+    bytes: Vec<u8>,
+    limits: Limits,
+}
+
+/// Why an attempt gave nothing.
+enum Attempt {
+    /// The server had closed the connection before it was used again, and nothing was sent.
+    Stale,
+    Failed(Failure),
+}
+
+impl From<Failure> for Attempt {
+    fn from(failure: Failure) -> Self {
+        Attempt::Failed(failure)
+    }
+}
+
+impl TcpOp {
+    /// Looks at what the user's variables say of it. They are free again behind it: extracts set them.
+    fn prepare(&self, frame: &mut Frame<'_>) -> Result<Prepared, Failure> {
+        let worker = frame.worker;
+        let scope = UserScope::new(&worker.program, frame.user);
+        if let NameOp::Rendered(template) = &self.name {
+            let text = rendered(worker, template, &scope)?;
+            let name = String::from_utf8_lossy(&text);
+            frame.name = Some(worker.recorder.name(self.place, &names::limited(&name)));
+        }
+        let limits = match &self.timeouts {
+            Some(timeouts) => timeouts.of(self.limits, &scope)?,
+            None => self.limits,
+        };
+        Ok(Prepared { origin: self.origin(worker, &scope)?, bytes: self.bytes(&scope)?, limits })
+    }
+
+    /// The number of the place where it goes.
+    fn origin(&self, worker: &Worker, scope: &UserScope<'_, '_>) -> Result<u32, Failure> {
+        let template = match &self.to {
+            TcpTo::Known(origin) => return Ok(*origin),
+            TcpTo::OfUser(template) => template,
+        };
+        let text = rendered(worker, template, scope)?;
+        let text = String::from_utf8_lossy(&text);
+        let origin = url::tcp(&text).map_err(|error| {
+            let shown = names::limited(&worker.recorder.secrets().mask(&text)).into_owned();
+            Failure::new(ErrorKind::Render, format!("`{shown}`: {error}"))
+        })?;
+        let hosts = &worker.program.hosts;
+        if !hosts.allows(&origin.host, origin.port) {
+            let reason = hosts.explain(&origin.host, origin.port);
+            return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
+        }
+        Ok(worker.origin_number(origin))
+    }
+
+    /// What is sent, for a user.
+    fn bytes(&self, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, Failure> {
+        let mut text = Vec::new();
+        self.send.render(scope, &mut text)?;
+        let bytes = match self.form {
+            ByteForm::Text => text,
+            ByteForm::Hex => unhex(&text).ok_or_else(|| {
+                Failure::new(ErrorKind::Render, "what is sent is not hexadecimal")
+            })?,
+        };
+        let BytesEnd::Prefixed(size) = self.end else { return Ok(bytes) };
+        let length = (bytes.len() as u64).to_be_bytes();
+        let (none, prefix) = length.split_at(length.len() - usize::from(size));
+        if none.iter().any(|byte| *byte != 0) {
+            let text = format!("{} bytes are too long for a prefix of {size}", bytes.len());
+            return Err(Failure::new(ErrorKind::Render, text));
+        }
+        Ok([prefix, &bytes].concat())
+    }
+
+    /// One exchange, on a connection that is open or new.
+    async fn attempt(
+        &self,
+        frame: &mut Frame<'_>,
+        limits: &Limits,
+        origin: u32,
+        bytes: &[u8],
+        fresh: bool,
+    ) -> Result<(), Attempt> {
+        let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
+        let throttled = Throttled::of(worker, user, in_flight);
+        let url = || worker.origin(origin).origin.to_string();
+        // Whoever watches is told where it goes even if no connection comes about.
+        if let Some(copy) = frame.copy() {
+            copy.sent(url(), &[], false);
+        }
+        let window = throttled.as_ref().and_then(Throttled::window);
+        let mut borrowed = self.borrow(frame, limits, origin, window, fresh).await?;
+        let used = borrowed.used();
+        if let Some(copy) = frame.copy() {
+            copy.sent(url(), &[bytes], used);
+        }
+        let expect = Self::expect(limits, frame, throttled.as_ref());
+        let out = BytesOut { bytes, end: self.end, ends_with_close: self.or_close };
+        let progress = &in_flight.progress;
+        progress.take_bytes();
+        let done =
+            |response: &Response<'_>, times: Times| self.received(frame, limits, response, &times);
+        let Carrier::Connection(connection) = &mut borrowed.carrier else {
+            return Err(Failure::new(ErrorKind::Io, "the connection speaks HTTP/2").into());
+        };
+        if self.reset {
+            connection.reset_on_close();
+        }
+        let exchange = connection.exchange_bytes(&worker.client, out, expect, progress, done);
+        let exchanged = in_flight.run(exchange).await;
+        if !matches!(exchanged, Ok(Ok(Ok(())))) || frame.was_slow() {
+            let again = borrowed.newly_retransmitted();
+            worker.recorder.count(|counters| counters.segments_retransmitted += u64::from(again));
+        }
+        match exchanged {
+            Ok(Ok(received)) => {
+                if self.connection == KeepOpen::Keep {
+                    borrowed.give_back(user);
+                }
+                Ok(received?)
+            }
+            Ok(Err(error)) => {
+                frame.came_to_nothing();
+                match error.is_stale() && error.delivery() == Delivery::NotSent && !fresh {
+                    true => Err(Attempt::Stale),
+                    false => Err(Failure::from(error).into()),
+                }
+            }
+            Err(cancel) => {
+                frame.came_to_nothing();
+                Err(Failure::cancelled(cancel, progress.phase()).into())
+            }
+        }
+    }
+
+    /// What is done with what comes.
+    fn expect<'e>(
+        limits: &Limits,
+        frame: &Frame<'_>,
+        throttled: Option<&'e Throttled<'_>>,
+    ) -> Expect<'e> {
+        Expect {
+            keep: limits.keep.max(frame.copied_body()).max(frame.example_bytes()),
+            sink: None,
+            max_body: limits.max_body,
+            max_decompression_ratio: limits.max_decompression_ratio,
+            decompress: false,
+            throttle: throttled.map(|throttled| throttled as &dyn squall_wire::Throttle),
+        }
+    }
+
+    /// A connection, open or new, within its deadline.
+    async fn borrow(
+        &self,
+        frame: &mut Frame<'_>,
+        limits: &Limits,
+        origin: u32,
+        window: Option<u32>,
+        fresh: bool,
+    ) -> Result<Borrowed, Failure> {
+        let place = frame.place(origin, limits.pool).await?;
+        frame.enter();
+        let fresh = fresh || self.connection == KeepOpen::Fresh;
+        match frame.worker.open_connection(frame.user, origin, place, fresh) {
+            Ok(open) => {
+                frame.set_deadlines(limits.first_byte, limits.total);
+                Ok(open)
+            }
+            Err(permit) => connect(frame, limits, origin, permit, window).await,
+        }
+    }
+
+    /// Looks at what came while it is there.
+    fn received(
+        &self,
+        frame: &mut Frame<'_>,
+        limits: &Limits,
+        response: &Response<'_>,
+        times: &Times,
+    ) -> Result<(), Failure> {
+        frame.received(response, times).map_err(Failure::timeout)?;
+        let digits = match self.form {
+            ByteForm::Text => None,
+            ByteForm::Hex => Some(hex(response.body)),
+        };
+        let body = digits.as_ref().map_or(response.body, |digits| digits.as_bytes());
+        let shown = Response { body, ..*response };
+        frame.reply(&shown, limits.keep, "", &self.post, FoundAhead::new());
+        frame.keep_excerpt(&shown);
+        Ok(())
+    }
+}

@@ -1,0 +1,277 @@
+//! An exchange without a protocol of its own: bytes out, and bytes in up to an end that the caller names.
+
+use std::future::poll_fn;
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use super::Connection;
+use super::receive::receive_budget;
+use super::send::send_budget;
+use crate::client::Client;
+use crate::error::{Delivery, Error};
+use crate::intake::Intake;
+use crate::link::{Link, Read};
+use crate::message::{Expect, Response, Times};
+use crate::progress::{Phase, Progress};
+
+/// Where what comes ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BytesEnd {
+    /// Where the other side closes the connection.
+    Close,
+    /// Where all that has come so far ends with this byte.
+    Byte(u8),
+    /// Behind so many bytes.
+    Length(u64),
+    /// Behind as many bytes as the first ones say, of which there are so many, from 1 to 8, the most significant one
+    /// first.
+    Prefixed(u8),
+}
+
+/// What is sent, and what comes back.
+#[derive(Debug, Clone, Copy)]
+pub struct BytesOut<'a> {
+    /// What is sent; maybe nothing.
+    pub bytes: &'a [u8],
+    /// Where what comes ends.
+    pub end: BytesEnd,
+    /// Whether what comes also ends where the other side closes; otherwise that is too early.
+    pub ends_with_close: bool,
+}
+
+/// State of such an exchange.
+struct Exchange<'a> {
+    client: &'a Client,
+    out: BytesOut<'a>,
+    intake: Intake<'a>,
+    progress: &'a Progress,
+    /// How many bytes have been sent.
+    written: usize,
+    /// How many have come.
+    received: u64,
+    /// The number before the body, as far as it has come: its bytes, and how many they are.
+    prefix: (u64, u8),
+    /// Whether bytes that came before are looked for, which only a connection that was used can have.
+    looks_back: bool,
+    /// Whether the other side has closed.
+    closed: bool,
+    is_last: bool,
+    reads: u32,
+    times: Times,
+}
+
+impl Connection {
+    /// Sends bytes, and reads what comes up to its end, which `done` sees as a response of status 200 without a head. What
+    /// had come before on the connection is the beginning of what is read.
+    ///
+    /// Dropping the future leaves the connection unusable.
+    ///
+    /// # Errors
+    /// The connection broke, the other side closed it too early, or more came than may come. [`Error::delivery`] tells whether
+    /// anything was sent.
+    pub async fn exchange_bytes<'x, R>(
+        &mut self,
+        client: &'x Client,
+        out: BytesOut<'x>,
+        expect: Expect<'x>,
+        progress: &'x Progress,
+        done: impl FnOnce(&Response<'_>, Times) -> R,
+    ) -> Result<R, Error> {
+        let used = self.begin();
+        let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
+        self.stream.begin();
+        progress.set(Phase::Send);
+        let times = Times { sent_ns: client.clock().now(), ..Times::default() };
+        let mut exchange = Exchange {
+            client,
+            out,
+            intake: Intake::new(expect),
+            progress,
+            written: 0,
+            received: 0,
+            prefix: (0, 0),
+            looks_back: used,
+            closed: false,
+            is_last: false,
+            reads: 0,
+            times,
+        };
+        let stream = &mut self.stream;
+        let result = poll_fn(|cx| exchange.poll(cx, stream)).await;
+        if let Err(error) = result {
+            let delivery = match exchange.written {
+                0 if exchange.received == 0 => Delivery::NotSent,
+                _ => Delivery::Acknowledged,
+            };
+            return Err(error.after(delivery, used));
+        }
+        self.end(!exchange.closed);
+        progress.set(Phase::Idle);
+        let response = Response {
+            status: 200,
+            head: b"",
+            body: exchange.intake.kept(),
+            body_bytes: exchange.intake.bytes(),
+            bytes_in: exchange.received,
+            bytes_out: exchange.written as u64,
+            sets_cookies: false,
+            unsolicited_bytes: 0,
+        };
+        Ok(done(&response, exchange.times))
+    }
+}
+
+impl Exchange<'_> {
+    fn poll(&mut self, cx: &mut Context<'_>, stream: &mut Link) -> Poll<Result<(), Error>> {
+        if std::mem::take(&mut self.looks_back) {
+            self.look_back(stream)?;
+        }
+        match self.poll_send(cx, stream) {
+            Poll::Ready(Ok(())) => {
+                if self.progress.phase() == Phase::Send {
+                    self.progress.set(Phase::FirstByte);
+                }
+            }
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io(&error))),
+            Poll::Pending => {}
+        }
+        loop {
+            if self.written == self.out.bytes.len() && self.has_ended() {
+                self.finish(stream);
+                return Poll::Ready(Ok(()));
+            }
+            if self.has_ended() {
+                return Poll::Pending; // until the rest is sent
+            }
+            let most = ready!(receive_budget(self.intake.expect.throttle, cx));
+            let client = self.client;
+            let mut buffer = client.buffer();
+            let room = self.room().min(most).min(buffer.len());
+            let read = ready!(stream.poll_read(cx, &mut buffer[..room]));
+            let read = read.map_err(|error| Error::io(&error))?;
+            self.take(read, &buffer[..read.bytes], stream)?;
+        }
+    }
+
+    /// Takes what has come since the last exchange on the connection.
+    fn look_back(&mut self, stream: &mut Link) -> Result<(), Error> {
+        let client = self.client;
+        let mut buffer = client.buffer();
+        let room = self.room().min(buffer.len());
+        if room == 0 {
+            return Ok(());
+        }
+        match stream.try_read(&mut buffer[..room]) {
+            None => Ok(()),
+            Some(Ok(0)) => Err(Error::closed_idle()),
+            Some(Ok(bytes)) => self.take(Read { bytes, ago_ns: None }, &buffer[..bytes], stream),
+            Some(Err(error)) => Err(Error::io(&error)),
+        }
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>, stream: &mut Link) -> Poll<io::Result<()>> {
+        while self.written < self.out.bytes.len() {
+            let most = ready!(send_budget(self.intake.expect.throttle, cx));
+            let rest = &self.out.bytes[self.written..];
+            let sent = ready!(stream.poll_write(cx, &rest[..rest.len().min(most)]))?;
+            if sent == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.written += sent;
+            self.progress.on_sent(sent);
+            if let Some(throttle) = self.intake.expect.throttle {
+                throttle.on_sent(sent);
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// How many bytes may be read without reading beyond the end.
+    fn room(&self) -> usize {
+        let left = match self.out.end {
+            BytesEnd::Close | BytesEnd::Byte(_) => return usize::MAX,
+            BytesEnd::Length(length) => length - self.intake.bytes(),
+            BytesEnd::Prefixed(size) => match size - self.prefix.1 {
+                0 => self.prefix.0 - self.intake.bytes(),
+                left => u64::from(left),
+            },
+        };
+        usize::try_from(left).unwrap_or(usize::MAX)
+    }
+
+    /// Whether the end has come.
+    fn has_ended(&self) -> bool {
+        self.closed
+            || match self.out.end {
+                BytesEnd::Close => false,
+                BytesEnd::Byte(_) => self.is_last,
+                BytesEnd::Length(_) | BytesEnd::Prefixed(_) => self.room() == 0,
+            }
+    }
+
+    /// Takes what was read, not beyond the end; nothing, if the other side has closed.
+    fn take(&mut self, read: Read, bytes: &[u8], stream: &Link) -> Result<(), Error> {
+        self.stamp(read, stream);
+        if bytes.is_empty() {
+            if self.out.end != BytesEnd::Close && !self.out.ends_with_close {
+                return Err(Error::closed(self.received, true));
+            }
+            self.closed = true;
+            return Ok(());
+        }
+        self.received += bytes.len() as u64;
+        self.progress.on_received(bytes.len());
+        self.progress.set(Phase::Body);
+        if let Some(throttle) = self.intake.expect.throttle {
+            throttle.on_received(bytes.len());
+        }
+        match self.out.end {
+            BytesEnd::Prefixed(size) if self.prefix.1 < size => {
+                for byte in bytes {
+                    self.prefix = (self.prefix.0 << 8 | u64::from(*byte), self.prefix.1 + 1);
+                }
+                if self.prefix.1 == size {
+                    self.intake.announce(self.prefix.0)?;
+                }
+                return Ok(());
+            }
+            BytesEnd::Byte(last) => self.is_last = bytes.last() == Some(&last),
+            _ => {}
+        }
+        self.intake.take(bytes)
+    }
+
+    /// Notes when what was read had arrived: by the kernel's stamp, unless that says that it was before what was sent or
+    /// before what had come already.
+    fn stamp(&mut self, read: Read, stream: &Link) {
+        self.reads += 1;
+        if self.reads == 1
+            && let Some(sent) = stream.sent()
+        {
+            self.times.sent_ns = sent.submitted_ns;
+        }
+        let now = self.client.clock().now();
+        let earliest = self.times.sent_ns.max(self.times.end_ns);
+        let is_stamped = self.intake.expect.throttle.is_none();
+        let ago = read.ago_ns.filter(|_| is_stamped);
+        let arrived = ago.and_then(|ago| now.checked_sub(ago)).filter(|at| *at >= earliest);
+        self.times.delay_ns = arrived.map(|at| now - at);
+        self.times.end_ns = arrived.unwrap_or(now);
+        if self.reads == 1 {
+            self.times.first_byte_ns = self.times.end_ns;
+            if let Some(sent) = stream.sent() {
+                self.times.sent_ns = sent.sent_ns.min(self.times.first_byte_ns);
+            }
+        }
+    }
+
+    /// All has been sent, and all has come. If there was nothing to come, it is over when it was sent.
+    fn finish(&mut self, stream: &Link) {
+        if self.reads == 0 {
+            self.stamp(Read { bytes: 0, ago_ns: None }, stream);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
