@@ -91,7 +91,7 @@ impl Translator<'_> {
             self.obstacle(id, "a schedule without threads");
         }
         let max_users = if most == 0 { MOST_THREADS } else { most };
-        Open { stages, arrivals: Arrivals::Poisson, max_users, ..Open::default() }
+        Open { stages, arrivals: Arrivals::Even, max_users, ..Open::default() }
     }
 }
 
