@@ -84,7 +84,8 @@ impl Translator<'_> {
         let parts = parts(template);
         let refused = |what| self.obstacle(id, what);
         let Some(known) = literal(&source) else {
-            let pattern = pattern::regex_of_pieces(&source, Subject::Lines).map_err(refused).ok()?;
+            let pattern =
+                pattern::regex_of_pieces(&source, Subject::Lines).map_err(refused).ok()?;
             let groups = pattern::groups_of_pieces(&source, Subject::Lines);
             return self.by_search(looks, within, &wanted, &Search { pattern, groups, parts });
         };
@@ -461,10 +462,6 @@ fn split(text: &str) -> Vec<&str> {
         parts.pop();
     }
     parts
-}
-
-fn empty() -> Json {
-    Json::Text(Template::default())
 }
 
 fn spanned(text: String) -> Spanned<String> {

@@ -99,18 +99,30 @@ impl Translator<'_> {
             taken.after.push(self.set(id, &found, &one));
         }
         let place = number.saturating_sub(1);
-        let is_there = format!("size({found}) > {place}");
         let one = format!("{found}[{place}]");
+        let is_there = format!("size({found}) > {place}");
         let value = format!("{is_there} ? {} : {without}", search.text_of(&one));
         taken.after.push(self.set(id, variable, &value));
-        let asked = self.names.groups_of(wanted.name).filter(|(group, _)| *group <= search.groups);
-        for (group, name) in asked {
-            let Some(variable) = self.names.variable(name) else { continue };
-            let unset = format!("${{{name}}}");
-            let text = group_of(&one, group, &unset);
-            let value = format!("{is_there} ? {text} : {}", quoted(&unset));
-            taken.after.push(self.set(id, variable, &value));
-        }
+        taken.after.extend(self.groups_found(looks, wanted, search, (&is_there, &one)));
         Some(taken)
+    }
+
+    /// What sets the groups of a match that something asks for. `one`: a condition for that there is one, and the match.
+    fn groups_found(
+        &self,
+        looks: &Looks,
+        wanted: &Wanted<'_>,
+        search: &Search,
+        (is_there, one): (&str, &str),
+    ) -> Vec<StepKind> {
+        let asked = self.names.groups_of(wanted.name).filter(|(group, _)| *group <= search.groups);
+        let set = asked.filter_map(|(group, name)| {
+            let variable = self.names.variable(name)?;
+            let unset = format!("${{{name}}}");
+            let text = group_of(one, group, &unset);
+            let value = format!("{is_there} ? {text} : {}", quoted(&unset));
+            Some(self.set(looks.element, variable, &value))
+        });
+        set.collect()
     }
 }

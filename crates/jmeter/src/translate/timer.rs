@@ -60,7 +60,8 @@ impl Translator<'_> {
     /// A Synchronizing Timer: threads wait until so many of them are there.
     fn rendezvous(&self, id: ElementId) -> Option<StepKind> {
         let reader = self.read(id);
-        let (size, timeout) = (reader.number_or_0("groupSize", 0)?, reader.number_or_0("timeoutInMs", 0)?);
+        let (size, timeout) =
+            (reader.number_or_0("groupSize", 0)?, reader.number_or_0("timeoutInMs", 0)?);
         reader.finish();
         let users = match u32::try_from(size) {
             // All threads of the group.

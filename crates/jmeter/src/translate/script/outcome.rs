@@ -91,9 +91,7 @@ impl Outcome {
             Does::Log(text) | Does::Wait(text) => [text, &effect.condition],
             Does::Stop(_) => [&effect.condition, &effect.condition],
         });
-        set.chain(&self.kept)
-            .chain(on)
-            .any(|source| has(source, fact))
+        set.chain(&self.kept).chain(on).any(|source| has(source, fact))
     }
 
     /// Whether what it says of the sample depends on a variable.
