@@ -22,11 +22,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jme
 
 from peers import SQUALL
 import functions
+import real
 import tcp
 from judged import JUDGED
 from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, transaction
 
-PLANS = {**PLANS, **functions.PLANS, **tcp.PLANS}
+PLANS = {**PLANS, **functions.PLANS, **real.PLANS, **tcp.PLANS}
 # One in which clocks are changed: JMeter and squall look at it.
 os.environ.setdefault("TZ", "America/New_York")
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")

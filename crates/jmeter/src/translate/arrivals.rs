@@ -58,7 +58,7 @@ impl Translator<'_> {
         Open { stages, arrivals: Arrivals::Even, max_users, ..Open::default() }
     }
 
-    /// An Arrivals Thread Group: a rate that rises, evenly or in steps, and is held.
+    /// An Arrivals Thread Group: a rate that rises in steps, and is held.
     pub(super) fn arrivals(&self, id: ElementId, reader: &Reader<'_>) -> Open {
         let unit = if reader.constant("Unit").as_deref() == Some("S") { 1.0 } else { 60.0 };
         let number = |name: &str| {
@@ -77,22 +77,28 @@ impl Translator<'_> {
         reader.given("Iterations", "threads that end by themselves");
         reader.given("LogFilename", "a log of its threads");
         reader.pass(&["ThreadGroup.main_controller"]);
-        let mut stages = Vec::new();
-        for step in 1..=steps {
-            let level = target * f64::from(step) / f64::from(steps);
-            stages.push(Stage { level, over: Duration::ZERO });
-            stages.push(Stage { level, over: rise / steps });
-        }
-        if steps == 0 {
-            stages.push(Stage { level: target, over: rise });
-        }
-        stages.push(Stage { level: target, over: hold });
-        if target == 0.0 || (rise + hold).is_zero() {
+        let stages = rising(target, rise, steps, hold);
+        if stages.iter().all(|stage| stage.level == 0.0 || stage.over.is_zero()) {
             self.obstacle(id, "a schedule without threads");
         }
         let max_users = if most == 0 { MOST_THREADS } else { most };
-        Open { stages, arrivals: Arrivals::Poisson, max_users, ..Open::default() }
+        Open { stages, arrivals: Arrivals::Even, max_users, ..Open::default() }
     }
+}
+
+/// A rate that rises in steps, and is held. Without steps nobody arrives before it is held, as in the plug-in.
+fn rising(target: f64, rise: Duration, steps: u32, hold: Duration) -> Vec<Stage> {
+    let level_of = |step: u32| target * f64::from(step) / f64::from(steps);
+    let mut stages = match steps {
+        0 => vec![Stage { level: 0.0, over: rise }, Stage { level: target, over: Duration::ZERO }],
+        _ => Vec::new(),
+    };
+    for level in (1..=steps).map(level_of) {
+        stages.push(Stage { level, over: Duration::ZERO });
+        stages.push(Stage { level, over: rise / steps });
+    }
+    stages.push(Stage { level: target, over: hold });
+    stages
 }
 
 /// The schedule of an Open Model Thread Group: `rate(10/min) random_arrivals(5 min) rate(20/min) pause(10 s)`. Between two
@@ -252,6 +258,17 @@ mod tests {
         ] {
             assert_eq!(stages(text), Ok(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn a_rate_rises_in_steps_or_all_at_once() {
+        let second = Duration::from_secs(1);
+        let of = |steps| {
+            let stages = rising(8.0, 2 * second, steps, second).into_iter();
+            stages.map(|stage| (stage.level, stage.over.as_secs())).collect::<Vec<_>>()
+        };
+        assert_eq!(of(2), [(4.0, 0), (4.0, 1), (8.0, 0), (8.0, 1), (8.0, 1)]);
+        assert_eq!(of(0), [(0.0, 2), (8.0, 0), (8.0, 1)]);
     }
 
     #[test]

@@ -290,8 +290,8 @@ impl Translator<'_> {
         );
         let separator = if reader.flag("ForeachController.useSeparator", true) { "_" } else { "" };
         let (from, to) = (
-            reader.number("ForeachController.startIndex", 0).unwrap_or(0).max(0),
-            reader.number("ForeachController.endIndex", i64::MAX).unwrap_or(0),
+            reader.number_or_0("ForeachController.startIndex", 0).unwrap_or(0).max(0),
+            reader.number_or_0("ForeachController.endIndex", i64::MAX).unwrap_or(0),
         );
         reader.finish();
         let found = self.names.matches(&input).filter(|_| separator == "_");

@@ -8,24 +8,25 @@ use super::Translator;
 use super::jmespath;
 use super::looks::Looks;
 use super::pattern::{self, Subject};
-use super::texts::{Piece, expression};
+use super::search::Search;
+use super::texts::{Piece, expression, literal, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
 /// What extractors do.
 #[derive(Default)]
-struct Taken {
-    extracts: Vec<Extract>,
+pub(super) struct Taken {
+    pub extracts: Vec<Extract>,
     /// What follows from it once the request is done.
-    after: Vec<StepKind>,
+    pub after: Vec<StepKind>,
 }
 
 /// The variable that an extractor sets.
-struct Wanted<'n> {
-    name: &'n str,
+pub(super) struct Wanted<'n> {
+    pub name: &'n str,
     /// Which match: 0 is any, below it all, as variables with numbers.
-    which: i64,
-    default: Option<&'n str>,
+    pub which: i64,
+    pub default: Option<&'n str>,
     /// Whether the default is the variable's value where there are several, too.
     default_first: bool,
 }
@@ -72,17 +73,23 @@ impl Translator<'_> {
         };
         let looks = &looks;
         let name = reader.source("RegexExtractor.refname");
-        let source = reader.constant("RegexExtractor.regex");
+        let source = self.pieces(id, reader.source("RegexExtractor.regex"));
         let template = reader.source("RegexExtractor.template");
         let default = reader.source("RegexExtractor.default");
         let default_is_empty = reader.flag("RegexExtractor.default_empty_value", false);
         reader.finish();
-        let pattern = pattern::regex(&source?, Subject::Lines)
-            .map_err(|what| self.obstacle(id, what))
-            .ok()?;
         let is_given = !default.is_empty() || default_is_empty;
         let default = is_given.then_some(default);
         let wanted = Wanted { name, which, default, default_first: true };
+        let parts = parts(template);
+        let refused = |what| self.obstacle(id, what);
+        let Some(known) = literal(&source) else {
+            let pattern =
+                pattern::regex_of_pieces(&source, Subject::Lines).map_err(refused).ok()?;
+            let groups = pattern::groups_of_pieces(&source, Subject::Lines);
+            return self.by_search(looks, within, &wanted, &Search { pattern, groups, parts });
+        };
+        let pattern = pattern::regex(known, Subject::Lines).map_err(refused).ok()?;
         let of_group = |group: u32| Extractor::Regex {
             pattern: spanned(pattern.clone()),
             within,
@@ -90,14 +97,20 @@ impl Translator<'_> {
         };
         let groups = pattern::groups(&pattern);
         // Of a group that there is not Java's text is this word.
-        let parts = parts(template).into_iter().map(|part| match part {
+        let parts = parts.into_iter().map(|part| match part {
             Part::Group(group) if group > groups => Part::Text("null".to_owned()),
             part => part,
         });
         let parts: Vec<Part> = parts.collect();
+        let asks_groups = which == 0 && self.names.groups_of(name).next().is_some();
+        // A match is chosen once for all of its groups.
+        if asks_groups || which <= 0 && !matches!(parts.as_slice(), [Part::Group(_)]) {
+            let search = Search { pattern: quoted(&pattern), groups, parts };
+            return self.by_search(looks, within, &wanted, &search);
+        }
         let mut taken = match parts.as_slice() {
             [Part::Group(group)] => self.take(looks, &wanted, of_group(*group))?,
-            _ => self.of_groups(looks, &wanted, (template, parts), &of_group)?,
+            _ => self.of_groups(looks, &wanted, parts, &of_group)?,
         };
         let beside = self.groups_beside(looks, &wanted, groups, &of_group);
         taken.extracts.extend(beside);
@@ -109,18 +122,12 @@ impl Translator<'_> {
         &self,
         looks: &Looks,
         wanted: &Wanted<'_>,
-        (template, parts): (&str, Vec<Part>),
+        parts: Vec<Part>,
         of_group: &dyn Fn(u32) -> Extractor,
     ) -> Option<Taken> {
         let id = looks.element;
-        // Without a group any match is as good as the first.
-        let is_text = parts.iter().all(|part| matches!(part, Part::Text(_)));
-        let which = if is_text && wanted.which == 0 { 1 } else { wanted.which };
-        let number = u32::try_from(which).ok().filter(|number| *number > 0);
-        let Some((number, variable)) = number.zip(self.names.variable(wanted.name)) else {
-            self.obstacle(id, format!("the template `{template}`, of any match or of all"));
-            return None;
-        };
+        let number = u32::try_from(wanted.which).ok()?;
+        let variable = self.names.variable(wanted.name)?;
         let mut taken = Taken::default();
         let mut pieces = Vec::new();
         for (index, part) in parts.into_iter().enumerate() {
@@ -130,14 +137,10 @@ impl Translator<'_> {
                 continue;
             };
             let value = self.held("value", 100 * id.number() + 1 + index);
-            // A group that takes no part is empty; that nothing matched is told by the whole match.
-            taken.extracts.push(self.one(
-                looks,
-                &value,
-                Match::Nth(number),
-                of_group(group),
-                empty(),
-            ));
+            // Of a group that takes no part Java's text is a word; that nothing matched is told by the whole match.
+            let from = of_group(group);
+            taken.extracts.push(self.one(looks, &value, Match::Nth(number), from, Json::Null));
+            let value = format!("({value} == null ? \"null\" : {value})");
             pieces.push(Piece::Expr(value));
         }
         let whole = self.held("value", 100 * id.number());
@@ -162,9 +165,6 @@ impl Translator<'_> {
         let asked = self.names.groups_of(wanted.name);
         let asked = asked.filter(|(group, _)| wanted.which >= 0 && *group <= groups);
         let extracts = asked.filter_map(|(group, name)| {
-            if wanted.which == 0 {
-                self.obstacle(looks.element, format!("`{name}`, a group of any match"));
-            }
             let variable = self.names.variable(name)?;
             let number = u32::try_from(wanted.which).unwrap_or(1).max(1);
             let unset = Json::Text(Template::text(&format!("${{{name}}}")));
@@ -403,7 +403,7 @@ impl Translator<'_> {
         Some(taken)
     }
 
-    fn one(
+    pub(super) fn one(
         &self,
         looks: &Looks,
         variable: &str,
@@ -462,10 +462,6 @@ fn split(text: &str) -> Vec<&str> {
         parts.pop();
     }
     parts
-}
-
-fn empty() -> Json {
-    Json::Text(Template::default())
 }
 
 fn spanned(text: String) -> Spanned<String> {

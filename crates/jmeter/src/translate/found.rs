@@ -11,7 +11,7 @@ use crate::text::Call;
 /// The hidden variable that has the body of the last response of all.
 pub(super) const PREVIOUS: &str = "reply_9";
 /// A match, in an expression over all of them.
-const ONE: &str = "value_4";
+pub(super) const ONE: &str = "value_4";
 
 /// Whether a call looks at the response before.
 pub(super) fn looks_back(call: &Call) -> bool {

@@ -36,6 +36,7 @@ mod sampler;
 mod schedule;
 mod script;
 mod scripted;
+mod search;
 mod tcp;
 mod texts;
 mod timer;

@@ -104,6 +104,15 @@ pub(super) fn groups(pattern: &str) -> u32 {
     u32::try_from(groups).unwrap_or(u32::MAX)
 }
 
+/// How many groups a pattern has of which the run gives parts: those of the rest.
+pub(super) fn groups_of_pieces(pieces: &[Piece], subject: Subject) -> u32 {
+    let part = |piece: &Piece| match piece {
+        Piece::Text(text) => written(text, subject).unwrap_or_default(),
+        Piece::Expr(_) => "0".to_owned(),
+    };
+    groups(&pieces.iter().map(part).collect::<String>())
+}
+
 /// What is behind a backslash.
 fn escape(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     match rest.next()? {

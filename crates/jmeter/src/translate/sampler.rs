@@ -23,8 +23,30 @@ impl Translator<'_> {
             "displaySystemProperties",
         ]);
         reader.finish();
-        self.refuse_looks(id, held, &["ResultAction"]);
-        self.made(id, None, Made::empty(), &Scope::default())
+        // Scripts that do not look at it run as after any other.
+        let (scripts, others) = self.without_scripts(held);
+        self.refuse_looks(id, &others, &["ResultAction"]);
+        self.made(id, None, Made::empty(), &scripts)
+    }
+
+    /// What comes after a sample: the scripts that do not look at it, nor judge it, and everything else.
+    fn without_scripts(&self, held: &Scope) -> (Scope, Scope) {
+        const OF_SAMPLE: [&str; 8] =
+            ["prev", "Response", "Sample", "data", "ctx", "sampler", "Failure", "Assertion"];
+        let is_apart = |id: &ElementId| {
+            let script = super::scripted::script_of(self.tree.element(*id));
+            script.is_some_and(|script| OF_SAMPLE.iter().all(|word| !script.contains(word)))
+        };
+        let split = |ids: &[ElementId]| ids.iter().copied().partition(is_apart);
+        let (post_processors, other_processors) = split(&held.post_processors);
+        let (assertions, other_assertions) = split(&held.assertions);
+        let scripts = Scope { post_processors, assertions, ..Scope::default() };
+        let others = Scope {
+            post_processors: other_processors,
+            assertions: other_assertions,
+            ..Scope::default()
+        };
+        (scripts, others)
     }
 
     /// What would look at a sample of which nothing is kept is an obstacle, but for elements of some classes.

@@ -1,5 +1,7 @@
 //! Elements with scripts: what these come to, as steps before and after a sample, as checks, and as samples.
 
+use std::collections::BTreeMap;
+
 use squall_plan::model::{Check, Extract, Extractor, Json, Request, StepKind, Thinking, Write};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -205,14 +207,15 @@ impl Translator<'_> {
                 if properties_of(self.class(*id)).is_none() {
                     continue;
                 }
-                self.refuse_later_extractors(*id, &elements[index + 1..]);
                 let Some(scripted) = self.scripted(*id, place) else { continue };
+                let earlier = self.earlier(*id, &elements[index + 1..], &scripted, request);
                 self.judge_by(*id, &scripted.outcome, request);
                 let used: Vec<&(&str, &str, Extractor)> =
                     FACTS.iter().filter(|(fact, ..)| scripted.outcome.acts_on(fact)).collect();
                 let other = |name: &str| {
                     let fact = FACTS.iter().find(|(fact, ..)| *fact == name);
-                    fact.map(|(_, variable, _)| (*variable).to_owned())
+                    let kept = fact.map(|(_, variable, _)| (*variable).to_owned());
+                    kept.or_else(|| earlier.get(name).cloned())
                 };
                 let done = self.script_steps(*id, &scripted, &other);
                 for (_, variable, from) in &used {
@@ -234,12 +237,44 @@ impl Translator<'_> {
         steps
     }
 
-    /// Extractors go first here: one that comes later must not set what a script looks at.
-    fn refuse_later_extractors(&self, id: ElementId, later: &[ElementId]) {
-        let script = script_of(self.tree.element(id)).unwrap_or_default();
+    /// Extractors go first here: what a script sees of a variable that a later one sets is kept before them, under a
+    /// name of its own. Those names, by the variables.
+    fn earlier(
+        &self,
+        id: ElementId,
+        later: &[ElementId],
+        scripted: &Scripted,
+        request: &mut Request,
+    ) -> BTreeMap<String, String> {
+        let outcome = &scripted.outcome;
         let names = later.iter().flat_map(|id| super::names::set_by(self.tree.element(*id)));
-        for name in names.filter(|name| !name.is_empty() && script.contains(name.as_str())) {
-            self.obstacle(id, format!("`{name}`, which an extractor after it sets"));
+        let mut kept = BTreeMap::new();
+        for name in names {
+            let groups = self.names.groups_of(&name).map(|(_, group)| self.names.variable(group));
+            let beside = groups.chain([self.names.matches(&name)]).flatten();
+            let is_beside = { beside }.any(|variable| outcome.acts_on(variable));
+            let Some(variable) = self.names.variable(&name) else { continue };
+            let is_set = outcome.variables.iter().any(|(own, _)| *own == name);
+            if is_set || is_beside || outcome.judges_by(variable) {
+                self.obstacle(id, format!("`{name}`, which an extractor after it sets"));
+            } else if outcome.acts_on(variable) {
+                let number = 100 * id.number() + kept.len();
+                let value = self.held("value", number);
+                request.extract.insert(0, self.as_it_is(id, variable, &value));
+                kept.insert(variable.to_owned(), value);
+            }
+        }
+        kept
+    }
+
+    /// An extract that keeps what a variable holds by then.
+    fn as_it_is(&self, id: ElementId, variable: &str, kept: &str) -> Extract {
+        Extract {
+            variable: Spanned::new(kept.to_owned(), Span::default()),
+            from: super::search::everything(),
+            default: Some(Json::Null),
+            of: Some(self.template_of(id, &[Piece::Expr(variable.to_owned())])),
+            ..Extract::default()
         }
     }
 

@@ -88,8 +88,13 @@ fn what_has_no_equal_is_an_obstacle() {
     ] {
         assert_eq!(obstacles(&properties, ""), [format!("r: {expected}")]);
     }
-    let below = "<ConstantTimer testname=\"t\"><stringProp name=\"ConstantTimer.delay\">x</stringProp></ConstantTimer><hashTree/>";
-    assert_eq!(obstacles("", below), ["t: `x` as a time"]);
+    let timer = |delay: &str| {
+        let delay = string("ConstantTimer.delay", delay);
+        format!("<ConstantTimer testname=\"t\">{delay}</ConstantTimer><hashTree/>")
+    };
+    assert_eq!(obstacles("", &timer("1e15")), ["t: `1e15` as a time"]);
+    // What is no number is 0.
+    assert_eq!(obstacles("", &timer("2*50")), [""; 0]);
 }
 
 #[test]
@@ -340,7 +345,7 @@ fn matches_become_lists_and_groups_texts() {
         r#"found_0[1] != null ? string(found_0[1]) : "${all_2}")"#,
         "string(size(found_0))",
         r#""one_g1":"#,
-        r#" + "-" + string(value_"#,
+        r#" == null ? "null" : value_"#,
         // A variable of the plan's own never has the name of a hidden one.
         "${_found_0}",
         r#""redirects": true"#,
@@ -348,7 +353,14 @@ fn matches_become_lists_and_groups_texts() {
         assert!(plain.contains(line), "{line}\n{text}");
     }
     let any = request("r", TO_SHOP, &regex("two", "0", "$1$-$2$", ""));
-    assert_eq!(translated(&plan(&any)).1, ["x: the template `$1$-$2$`, of any match or of all"]);
+    let (text, obstacles) = translated(&plan(&any));
+    assert_eq!(obstacles, [""; 0]);
+    assert!(text.contains("choice(value_") && text.contains("find_all(string("), "{text}");
+    // Of several responses none is kept as a whole.
+    let any = regex("two", "0", "$1$-$2$", &of_all);
+    let any = request("r", &(TO_SHOP.to_owned() + follows), &any);
+    let refused = "x: the scope `all`, of several groups or of a pattern with variables";
+    assert_eq!(translated(&plan(&any)).1, [refused]);
 }
 
 #[test]

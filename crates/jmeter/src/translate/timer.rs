@@ -60,7 +60,8 @@ impl Translator<'_> {
     /// A Synchronizing Timer: threads wait until so many of them are there.
     fn rendezvous(&self, id: ElementId) -> Option<StepKind> {
         let reader = self.read(id);
-        let (size, timeout) = (reader.number("groupSize", 0)?, reader.number("timeoutInMs", 0)?);
+        let (size, timeout) =
+            (reader.number_or_0("groupSize", 0)?, reader.number_or_0("timeoutInMs", 0)?);
         reader.finish();
         let users = match u32::try_from(size) {
             // All threads of the group.
@@ -170,14 +171,9 @@ impl Translator<'_> {
         let Some(text) = literal(&pieces) else {
             return Some(Delay::Each(format!("double({})", super::texts::expression(&pieces))));
         };
-        // A variable that nobody sets is no number, and JMeter takes 0 for it.
-        let is_unset = text.starts_with("${") && text.ends_with('}');
-        let number = match text.trim() {
-            "" => Some(0.0),
-            _ if is_unset => Some(0.0),
-            number => number.parse().ok(),
-        };
-        let number = number.filter(|number| (0.0..=YEAR).contains(number));
+        // JMeter takes 0 for what is no number: a variable that nobody sets, a sum that nobody adds up.
+        let number = text.trim().parse().unwrap_or(0.0);
+        let number = Some(number).filter(|number| (0.0..=YEAR).contains(number));
         if number.is_none() {
             self.obstacle(id, format!("`{text}` as a time"));
         }

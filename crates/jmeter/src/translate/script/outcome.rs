@@ -91,10 +91,18 @@ impl Outcome {
             Does::Log(text) | Does::Wait(text) => [text, &effect.condition],
             Does::Stop(_) => [&effect.condition, &effect.condition],
         });
-        set.chain(&self.kept)
-            .chain(on)
-            .any(|source| renamed(source, &|name| (name == fact).then(String::new)) != *source)
+        set.chain(&self.kept).chain(on).any(|source| has(source, fact))
     }
+
+    /// Whether what it says of the sample depends on a variable.
+    pub(in crate::translate) fn judges_by(&self, variable: &str) -> bool {
+        self.failed.iter().chain(&self.ok).any(|source| has(source, variable))
+    }
+}
+
+/// Whether an expression has a name in it.
+fn has(source: &str, name: &str) -> bool {
+    renamed(source, &|own| (own == name).then(String::new)) != source
 }
 
 impl State {

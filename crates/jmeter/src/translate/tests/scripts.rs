@@ -43,6 +43,27 @@ fn scripts_are_steps_around_a_request() {
 }
 
 #[test]
+fn scripts_see_what_was_there_before_later_extractors() {
+    let own = |name: &str, value: &str| string(&format!("RegexExtractor.{name}"), value);
+    let properties = own("refname", "id") + &own("regex", "(a)") + &own("template", "$1$");
+    let extractor = format!(
+        "<RegexExtractor testname=\"x\">{properties}{}</RegexExtractor><hashTree/>",
+        own("match_number", "1")
+    );
+    let with = |source: &str| {
+        let below = script("JSR223PostProcessor", source) + &extractor;
+        translated(&plan(&request("r", TO_SHOP, &below)))
+    };
+    let (text, obstacles) = with("vars.put('seen', 'was ' + vars.get('id'))");
+    assert_eq!(obstacles, [""; 0]);
+    assert!(text.contains("\"of\": \"${id}\"") && text.contains("value_"), "{text}");
+    // What it sets the extractor would have to set again.
+    let (_, obstacles) = with("vars.put('id', 'x')");
+    assert_eq!(obstacles.len(), 1, "{obstacles:?}");
+    assert!(obstacles[0].ends_with("`id`, which an extractor after it sets"), "{obstacles:?}");
+}
+
+#[test]
 fn scripts_judge_requests() {
     let below = script(
         "BeanShellAssertion",
