@@ -1,4 +1,4 @@
-"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py`, `jmeter/judged.py`) against a server that notes what it is sent. What
+"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py`, `judged.py`, `functions.py`, `real.py`) against a server that notes what it is sent. What
 it saw of both, in order where there is one thread, and the samples by label and success have to be the same.
 
 `JMETER` is JMeter's launcher; without one, or a `jmeter` in the path, the tests are skipped. `ONLY` leaves plans out whose rule
