@@ -144,6 +144,9 @@ class TcpServer(socketserver.ThreadingTCPServer):
         self.seen, self.lock, self.connections = server.seen, server.lock, 0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def handle_error(self, *_):
+        """A client may reset its connection: some plans say so."""
+
 
 def jmeter(folder, plan, port, *more):
     """Samples by label and success."""
