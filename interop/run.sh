@@ -56,7 +56,7 @@ influxdb=../target/interop/influxdb
 }
 
 peers="$PWD/../target/interop/peers"
-[ -x "$peers/bin/jmeter" ] || ../bench/peers/install.sh "$peers" jmeter >/dev/null
+ls "$peers"/jmeter/lib/ext/jmeter-plugins-casutg-*.jar >/dev/null 2>&1 || ../bench/peers/install.sh "$peers" jmeter plugins >/dev/null
 export JMETER="$peers/bin/jmeter"
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
