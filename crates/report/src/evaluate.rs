@@ -58,12 +58,7 @@ impl Run {
                 self.hold(totals);
                 self.evaluate(recording)
             }
-            None => {
-                let series = counts(recording)?.series();
-                let aside = Aside { rows: None, totals: Some(Totals::new()) };
-                let also = Also::begin(&series, aside)?;
-                self.evaluate_with(recording, series, also)
-            }
+            None => self.add_up(recording, |_, _, _| None),
         }
     }
 
@@ -82,13 +77,23 @@ impl Run {
                 self.evaluate_to_draw(recording)
             }
             None => {
-                let counted = counts(recording)?;
-                let series = counted.series();
-                let rows = Some(self.row_curves(&counted, &series));
-                let also = Also::begin(&series, Aside { rows, totals: Some(Totals::new()) })?;
-                self.evaluate_with(recording, series, also)
+                self.add_up(recording, |run, totals, series| Some(run.row_curves(totals, series)))
             }
         }
+    }
+
+    /// Evaluates it from everything recorded alone, and adds up its totals in the same pass; `curves` says what is drawn of
+    /// a run that counted so much, with this series.
+    fn add_up(
+        &mut self,
+        recording: &mut Recording,
+        curves: impl FnOnce(&Run, &Totals, &SeriesBuilder) -> Option<RowsBuilder>,
+    ) -> io::Result<()> {
+        let counted = counts(recording)?;
+        let series = counted.series();
+        let rows = curves(self, &counted, &series);
+        let also = Also::begin(&series, Aside { rows, totals: Some(Totals::new()) })?;
+        self.evaluate_with(recording, series, also)
     }
 
     /// What computes the curves of the rows of a run with these totals and this series.

@@ -150,6 +150,16 @@ pub(crate) enum NameOp {
     FromUrl,
 }
 
+impl NameOp {
+    /// The number of the name, if it is known before the run.
+    pub fn known(&self) -> Option<u32> {
+        match self {
+            NameOp::Static(name) => Some(*name),
+            NameOp::Rendered(_) | NameOp::FromUrl => None,
+        }
+    }
+}
+
 /// Where a request goes.
 #[derive(Debug)]
 pub(crate) enum UrlOp {
@@ -252,6 +262,22 @@ pub(crate) struct Limits {
     pub keep: u64,
     /// Whether compressed responses are asked for, and so may have to be decompressed.
     pub compression: bool,
+}
+
+impl Limits {
+    /// Everything as long and as large as it comes, of which nothing is kept.
+    pub const NONE: Limits = Limits {
+        pool: u64::MAX,
+        connect: u64::MAX,
+        first_byte: u64::MAX,
+        total: u64::MAX,
+        all: u64::MAX,
+        redirects: 0,
+        max_body: u64::MAX,
+        max_decompression_ratio: u64::MAX,
+        keep: 0,
+        compression: false,
+    };
 }
 
 /// A limit of time.

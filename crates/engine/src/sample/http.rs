@@ -16,16 +16,13 @@ use super::{Failure, Frame, Sampler};
 use crate::long_body::{self, FoundAhead};
 use crate::parts::auth::Challenge;
 use crate::parts::sent::Sent;
-use crate::program::{AuthOp, Limits, NameOp, RequestOp};
+use crate::program::{AuthOp, Limits, RequestOp};
 use crate::user::Core;
 use crate::worker::Worker;
 
 impl Sampler for RequestOp {
     fn name(&self) -> Option<u32> {
-        match &self.name {
-            NameOp::Static(name) => Some(*name),
-            NameOp::Rendered(_) | NameOp::FromUrl => None,
-        }
+        self.name.known()
     }
 
     fn step(&self) -> &str {

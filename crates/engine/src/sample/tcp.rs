@@ -18,10 +18,7 @@ use crate::worker::Worker;
 
 impl Sampler for TcpOp {
     fn name(&self) -> Option<u32> {
-        match &self.name {
-            NameOp::Static(name) => Some(*name),
-            NameOp::Rendered(_) | NameOp::FromUrl => None,
-        }
+        self.name.known()
     }
 
     fn step(&self) -> &str {

@@ -38,14 +38,7 @@ impl Translator<'_> {
         reader.pass(&["TargetLevel", "RampUp", "Steps", "Hold"]);
         let mut stages = Vec::new();
         for row in rows {
-            let fields: Option<Vec<f64>> = match &row.value {
-                crate::properties::PropertyValue::List(fields) => {
-                    fields.iter().map(|field| self.field(id, &field.value)).collect()
-                }
-                _ => None,
-            };
-            let Some([from, to, over]) = fields.as_deref() else {
-                self.obstacle(id, "a row of its schedule");
+            let Some([from, to, over]) = self.rates_of_row(id, &row.value) else {
                 return Open::default();
             };
             stages.push(Stage { level: from / unit, over: Duration::ZERO });

@@ -21,6 +21,29 @@ struct Life {
 const THREADS_LIMIT: u64 = 20_000;
 
 impl Translator<'_> {
+    /// A row of a schedule of rates: the one at its beginning, the one at its end, and the time between. `None` after an
+    /// obstacle was noted.
+    pub(super) fn rates_of_row(&self, id: ElementId, row: &PropertyValue) -> Option<[f64; 3]> {
+        let numbers: Option<Vec<f64>> = match row {
+            PropertyValue::List(fields) => {
+                fields.iter().map(|field| self.rate(id, &field.value)).collect()
+            }
+            _ => None,
+        };
+        let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
+        if numbers.is_none() {
+            self.obstacle(id, "a row of its schedule");
+        }
+        numbers
+    }
+
+    /// A number of such a row.
+    fn rate(&self, id: ElementId, value: &PropertyValue) -> Option<f64> {
+        let PropertyValue::Text(text) = value else { return None };
+        let known = self.constant(text).map_err(|what| self.obstacle(id, what)).ok()?;
+        known.trim().parse().ok().filter(|number: &f64| (0.0..=1e9).contains(number))
+    }
+
     /// An Ultimate Thread Group: rows of so many threads each, which start, stay and end.
     pub(super) fn ultimate(&self, id: ElementId, reader: &Reader<'_>) -> Closed {
         let iterations = self.loops(id, reader);

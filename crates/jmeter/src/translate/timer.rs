@@ -280,14 +280,7 @@ impl Translator<'_> {
         let elapsed = format!("(elapsed - {began})");
         let (mut source, mut begins) = (String::new(), 0.0);
         for row in rows {
-            let fields: Option<Vec<f64>> = match &row.value {
-                crate::properties::PropertyValue::List(fields) => {
-                    fields.iter().map(|field| self.field(id, &field.value)).collect()
-                }
-                _ => None,
-            };
-            let Some([from, to, over]) = fields.as_deref() else {
-                self.obstacle(id, "a row of its schedule");
+            let Some([from, to, over]) = self.rates_of_row(id, &row.value) else {
                 return Vec::new();
             };
             let ends = begins + over;
@@ -325,17 +318,6 @@ impl Translator<'_> {
         let name = super::names::hidden("began", id.number());
         self.shared.borrow_mut().insert(name.clone());
         name
-    }
-
-    /// A number in a list of lists.
-    pub(super) fn field(
-        &self,
-        id: ElementId,
-        value: &crate::properties::PropertyValue,
-    ) -> Option<f64> {
-        let crate::properties::PropertyValue::Text(text) = value else { return None };
-        let known = self.constant(text).map_err(|what| self.obstacle(id, what)).ok()?;
-        known.trim().parse().ok().filter(|number: &f64| (0.0..=1e9).contains(number))
     }
 
     /// An expression that was made here; an obstacle if it is none, such as one that is too long.

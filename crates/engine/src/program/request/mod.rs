@@ -131,11 +131,6 @@ impl<'p> Compiler<'p> {
             _ => 0,
         };
         let limits = Limits {
-            pool: u64::MAX,
-            connect: u64::MAX,
-            first_byte: u64::MAX,
-            total: u64::MAX,
-            all: u64::MAX,
             redirects: request.redirects.or(self.defaults.redirects).unwrap_or(0),
             max_body: max_body.unwrap_or(if keep == u64::MAX {
                 DEFAULT_KEPT_BODY
@@ -148,6 +143,7 @@ impl<'p> Compiler<'p> {
                 .unwrap_or(DEFAULT_DECOMPRESSION_RATIO),
             keep,
             compression: request.compression.or(self.defaults.compression).unwrap_or(false),
+            ..Limits::NONE
         };
         self.timed(limits, &request.timeout)
     }

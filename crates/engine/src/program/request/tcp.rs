@@ -33,16 +33,9 @@ impl<'p> Compiler<'p> {
         let reads_body = noticed.body || post.iter().any(PostOp::reads_body);
         let unread = if reads_body { DEFAULT_KEPT_BODY } else { u64::MAX };
         let limits = Limits {
-            pool: u64::MAX,
-            connect: u64::MAX,
-            first_byte: u64::MAX,
-            total: u64::MAX,
-            all: u64::MAX,
-            redirects: 0,
             max_body: tcp.max_body.or(self.defaults.max_body).unwrap_or(unread),
-            max_decompression_ratio: 1,
             keep: if reads_body { u64::MAX } else { 0 },
-            compression: false,
+            ..Limits::NONE
         };
         let (limits, timeouts) = self.timed(limits, &tcp.timeout)?;
         Some(TcpOp {
