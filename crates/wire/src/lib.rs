@@ -38,7 +38,7 @@ pub use connect::{ConnectTimes, Connected, Opened, connect};
 pub use decompress::{Bounds, Codings, Decompressor, Encoding, Undo};
 pub use error::{Delivery, Error, ErrorKind};
 pub use event_loop::{LoopOwner, run_loop};
-pub use exchange::{BytesEnd, BytesOut, Connection};
+pub use exchange::{BytesEnd, BytesOut, Connection, Framed, Framing};
 pub use h1::{Malformed, Parsed, ResponseParser};
 pub use http2::{Fields, Session, Stream};
 pub use message::{Expect, RequestBytes, RequestFields, Response, Times};

@@ -17,12 +17,14 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 20] = [
+pub const CASES: [Case; 22] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
+    Case { name: "framing", run: response::framing },
     Case { name: "plan", run: plan::plan },
     Case { name: "jmeter", run: jmeter },
+    Case { name: "jmeter_element", run: jmeter_element },
     Case { name: "template", run: plan::template },
     Case { name: "expression", run: plan::expression },
     Case { name: "env_file", run: plan::env_file },
@@ -93,6 +95,64 @@ fn jmeter(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(text) = Text::parse(text, &squall_jmeter::functions::is_function) {
         assert!(text.parts.iter().all(|part| *part != Part::Literal(String::new())));
+    }
+}
+
+/// Any text as the script, the path, the pattern or the text of elements of JMeter, by its first byte: it is refused,
+/// or becomes a part of a plan that reads as it was written.
+fn jmeter_element(bytes: &[u8]) {
+    let Some((kind, text)) = bytes.split_first() else { return };
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace(']', "&#93;");
+    let property = |name: &str| format!("<stringProp name=\"{name}\">{escaped}</stringProp>");
+    let below = |tag: &str, more: &str, name: &str| {
+        format!("<{tag} testname=\"e\">{more}{}</{tag}><hashTree/>", property(name))
+    };
+    let named = "<stringProp name=\"JSONPostProcessor.referenceNames\">x</stringProp>\
+                 <stringProp name=\"RegexExtractor.refname\">x</stringProp>\
+                 <stringProp name=\"RegexExtractor.template\">$1$</stringProp>\
+                 <stringProp name=\"scriptLanguage\">groovy</stringProp>";
+    let (own, below) = match kind % 5 {
+        0 => (String::new(), below("JSONPostProcessor", named, "JSONPostProcessor.jsonPathExprs")),
+        1 => (String::new(), below("RegexExtractor", named, "RegexExtractor.regex")),
+        2 => (String::new(), below("JSR223PostProcessor", named, "script")),
+        3 => (String::new(), below("JSONPathAssertion", "", "JSON_PATH")),
+        _ => (property("HTTPSampler.path"), String::new()),
+    };
+    let plan = format!(
+        "<jmeterTestPlan><hashTree><TestPlan testname=\"p\"/><hashTree><ThreadGroup testname=\"g\">\
+         <stringProp name=\"ThreadGroup.num_threads\">1</stringProp>\
+         <elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">\
+         <stringProp name=\"LoopController.loops\">1</stringProp></elementProp></ThreadGroup><hashTree>\
+         <HTTPSamplerProxy testname=\"r\"><stringProp name=\"HTTPSampler.domain\">a.test</stringProp>{own}\
+         </HTTPSamplerProxy><hashTree>{below}</hashTree></hashTree></hashTree></hashTree></jmeterTestPlan>"
+    );
+    // What XML does not allow is refused by its reader.
+    let Ok(tree) = squall_jmeter::Tree::read(plan.as_bytes()) else { return };
+    let translation = squall_jmeter::translate(&tree, Default::default());
+    if translation.obstacles.is_empty() {
+        translation.plan.scenarios.iter().flat_map(|own| &own.steps).for_each(paths_are_good);
+    }
+    let written = squall_plan::yaml::print(&translation.plan, false);
+    let folder = std::path::Path::new("");
+    let read = squall_plan::yaml::load_str("plan.yaml", &written, folder, &Default::default());
+    match read {
+        Ok(again) => assert_eq!(squall_plan::yaml::print(&again.plan, false), written),
+        Err(errors) => {
+            assert!(!translation.obstacles.is_empty(), "{:?}\n{written}", errors.diagnostics)
+        }
+    }
+}
+
+/// The JSON paths of a request's extracts are some, but for patterns in them that are too large.
+fn paths_are_good(step: &squall_plan::model::Step) {
+    use squall_plan::model::{Extractor, StepKind};
+    let StepKind::Request(request) = &step.kind else { return };
+    for extract in &request.extract {
+        let Extractor::Json(path) = &extract.from else { continue };
+        let compiled = squall_extract::Extractor::compile(&squall_extract::Spec::Json(&path.value));
+        let is_good = compiled.is_ok() || path.value.contains("match(");
+        assert!(is_good, "{}: {compiled:?}", path.value);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Responses of servers, in one piece and in others: the same meaning however they arrive.
 
-use squall_wire::{Bounds, Decompressor, Encoding, Parsed, ResponseParser};
+use squall_wire::{
+    Bounds, BytesEnd, Decompressor, Encoding, Framed, Framing, Parsed, ResponseParser,
+};
 
 /// Reads a response from pieces: whether it is whole, and its body; `None`: it is malformed.
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<(bool, Vec<u8>)> {
@@ -88,5 +90,45 @@ pub(crate) fn decompress(bytes: &[u8]) {
     let whole = decompressed(encoding, bytes, bytes.len().max(1));
     if whole.is_some() && bytes.len() < 4_096 {
         assert_eq!(decompressed(encoding, bytes, 1), whole, "byte by byte");
+    }
+}
+
+/// Any bytes without a protocol of their own: the first says where they end, the next three in what pieces they come.
+/// Nothing behind the end is taken, and what ends by its length is the same in one piece.
+pub(crate) fn framing(bytes: &[u8]) {
+    let Some((kind, rest)) = bytes.split_first() else { return };
+    let Some((lengths, stream)) = rest.split_at_checked(3) else { return };
+    let end = match kind % 4 {
+        0 => BytesEnd::Close,
+        1 => BytesEnd::Byte(kind / 4),
+        2 => BytesEnd::Length(u64::from(kind / 4)),
+        _ => BytesEnd::Prefixed(kind / 4 % 8 + 1),
+    };
+    let read = |pieces: &[u8]| {
+        let (mut framing, mut body, mut at) = (Framing::new(end), Vec::new(), 0);
+        let mut pieces = pieces.iter().cycle();
+        while !framing.has_ended() && at < stream.len() {
+            let most = pieces.next().map_or(stream.len(), |piece| usize::from(*piece) + 1);
+            let piece = &stream[at..][..most.min(framing.room()).min(stream.len() - at)];
+            assert!(!piece.is_empty(), "there is no end, and no room");
+            match framing.take(piece) {
+                Framed::Body => body.extend_from_slice(piece),
+                Framed::Prefix | Framed::Announced(_) => assert!(body.is_empty()),
+            }
+            at += piece.len();
+        }
+        (body, at, framing.has_ended())
+    };
+    let found = read(lengths);
+    if !matches!(end, BytesEnd::Byte(_)) {
+        assert_eq!(read(&[]), found, "in one piece");
+    }
+    let (body, at, has_ended) = found;
+    assert!(at <= stream.len() && stream[..at].ends_with(&body));
+    match end {
+        BytesEnd::Close => assert!(!has_ended && body == stream),
+        BytesEnd::Byte(last) => assert_eq!(has_ended, body.last() == Some(&last)),
+        BytesEnd::Length(length) => assert_eq!(has_ended, body.len() as u64 == length),
+        BytesEnd::Prefixed(size) => assert!(!has_ended || at == usize::from(size) + body.len()),
     }
 }

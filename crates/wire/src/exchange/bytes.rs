@@ -5,6 +5,7 @@ use std::io;
 use std::task::{Context, Poll, ready};
 
 use super::Connection;
+use super::framing::{BytesEnd, Framed, Framing};
 use super::receive::receive_budget;
 use super::send::send_budget;
 use crate::client::Client;
@@ -13,20 +14,6 @@ use crate::intake::Intake;
 use crate::link::{Link, Read};
 use crate::message::{Expect, Response, Times};
 use crate::progress::{Phase, Progress};
-
-/// Where what comes ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BytesEnd {
-    /// Where the other side closes the connection.
-    Close,
-    /// Where all that has come so far ends with this byte.
-    Byte(u8),
-    /// Behind so many bytes.
-    Length(u64),
-    /// Behind as many bytes as the first ones say, of which there are so many, from 1 to 8, the most significant one
-    /// first.
-    Prefixed(u8),
-}
 
 /// What is sent, and what comes back.
 #[derive(Debug, Clone, Copy)]
@@ -49,13 +36,9 @@ struct Exchange<'a> {
     written: usize,
     /// How many have come.
     received: u64,
-    /// The number before the body, as far as it has come: its bytes, and how many they are.
-    prefix: (u64, u8),
+    framing: Framing,
     /// Whether bytes that came before are looked for, which only a connection that was used can have.
     looks_back: bool,
-    /// Whether the other side has closed.
-    closed: bool,
-    is_last: bool,
     reads: u32,
     times: Times,
 }
@@ -89,10 +72,8 @@ impl Connection {
             progress,
             written: 0,
             received: 0,
-            prefix: (0, 0),
+            framing: Framing::new(out.end),
             looks_back: used,
-            closed: false,
-            is_last: false,
             reads: 0,
             times,
         };
@@ -105,7 +86,7 @@ impl Connection {
             };
             return Err(error.after(delivery, used));
         }
-        self.end(!exchange.closed);
+        self.end(!exchange.framing.is_closed());
         progress.set(Phase::Idle);
         let response = Response {
             status: 200,
@@ -136,17 +117,17 @@ impl Exchange<'_> {
             Poll::Pending => {}
         }
         loop {
-            if self.written == self.out.bytes.len() && self.has_ended() {
+            if self.written == self.out.bytes.len() && self.framing.has_ended() {
                 self.finish(stream);
                 return Poll::Ready(Ok(()));
             }
-            if self.has_ended() {
+            if self.framing.has_ended() {
                 return Poll::Pending; // until the rest is sent
             }
             let most = ready!(receive_budget(self.intake.expect.throttle, cx));
             let client = self.client;
             let mut buffer = client.buffer();
-            let room = self.room().min(most).min(buffer.len());
+            let room = self.framing.room().min(most).min(buffer.len());
             let read = ready!(stream.poll_read(cx, &mut buffer[..room]));
             let read = read.map_err(|error| Error::io(&error))?;
             self.take(read, &buffer[..read.bytes], stream)?;
@@ -157,7 +138,7 @@ impl Exchange<'_> {
     fn look_back(&mut self, stream: &mut Link) -> Result<(), Error> {
         let client = self.client;
         let mut buffer = client.buffer();
-        let room = self.room().min(buffer.len());
+        let room = self.framing.room().min(buffer.len());
         if room == 0 {
             return Ok(());
         }
@@ -186,29 +167,6 @@ impl Exchange<'_> {
         Poll::Ready(Ok(()))
     }
 
-    /// How many bytes may be read without reading beyond the end.
-    fn room(&self) -> usize {
-        let left = match self.out.end {
-            BytesEnd::Close | BytesEnd::Byte(_) => return usize::MAX,
-            BytesEnd::Length(length) => length - self.intake.bytes(),
-            BytesEnd::Prefixed(size) => match size - self.prefix.1 {
-                0 => self.prefix.0 - self.intake.bytes(),
-                left => u64::from(left),
-            },
-        };
-        usize::try_from(left).unwrap_or(usize::MAX)
-    }
-
-    /// Whether the end has come.
-    fn has_ended(&self) -> bool {
-        self.closed
-            || match self.out.end {
-                BytesEnd::Close => false,
-                BytesEnd::Byte(_) => self.is_last,
-                BytesEnd::Length(_) | BytesEnd::Prefixed(_) => self.room() == 0,
-            }
-    }
-
     /// Takes what was read, not beyond the end; nothing, if the other side has closed.
     fn take(&mut self, read: Read, bytes: &[u8], stream: &Link) -> Result<(), Error> {
         self.stamp(read, stream);
@@ -216,7 +174,7 @@ impl Exchange<'_> {
             if self.out.end != BytesEnd::Close && !self.out.ends_with_close {
                 return Err(Error::closed(self.received, true));
             }
-            self.closed = true;
+            self.framing.close();
             return Ok(());
         }
         self.received += bytes.len() as u64;
@@ -225,20 +183,11 @@ impl Exchange<'_> {
         if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_received(bytes.len());
         }
-        match self.out.end {
-            BytesEnd::Prefixed(size) if self.prefix.1 < size => {
-                for byte in bytes {
-                    self.prefix = (self.prefix.0 << 8 | u64::from(*byte), self.prefix.1 + 1);
-                }
-                if self.prefix.1 == size {
-                    self.intake.announce(self.prefix.0)?;
-                }
-                return Ok(());
-            }
-            BytesEnd::Byte(last) => self.is_last = bytes.last() == Some(&last),
-            _ => {}
+        match self.framing.take(bytes) {
+            Framed::Prefix => Ok(()),
+            Framed::Announced(length) => self.intake.announce(length),
+            Framed::Body => self.intake.take(bytes),
         }
-        self.intake.take(bytes)
     }
 
     /// Notes when what was read had arrived: by the kernel's stamp, unless that says that it was before what was sent or

@@ -3,6 +3,7 @@
 
 mod bytes;
 mod connection;
+mod framing;
 mod receive;
 mod send;
 #[cfg(test)]
@@ -21,8 +22,9 @@ use crate::link::{Idle, Link};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
 
-pub use bytes::{BytesEnd, BytesOut};
+pub use bytes::BytesOut;
 pub use connection::Connection;
+pub use framing::{BytesEnd, Framed, Framing};
 
 /// State of an exchange.
 struct Exchange<'a> {
