@@ -11,7 +11,7 @@ fn sampled(name: &str) -> (Value, Vec<Vec<String>>) {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!(
         "target: {}\nvars: {{password: hunter2}}\nsetup: [{{get: /echo}}]\nteardown: [{{get: /status/200}}]\nscenarios:\n  \
-         shop:\n    load: {{users: 3, for: 2500ms}}\n    steps:\n      - {{get: '/echo?password=${{password}}', name: good}}\n      \
+         shop:\n    title: store\n    load: {{users: 3, for: 2500ms}}\n    steps:\n      - {{get: '/echo?password=${{password}}', name: good}}\n      \
          - {{get: /status/500, name: bad}}\n      - think: 100ms\n",
         server.url()
     );
@@ -68,7 +68,7 @@ fn jmeters_columns() {
     assert_eq!(rows[0][..5], ["timeStamp", "elapsed", "label", "responseCode", "responseMessage"]);
     let failed = column(&rows, "success").into_iter().filter(|own| *own == "false").count();
     assert_eq!(Some(failed as u64), json["totals"]["errors"].as_u64());
-    assert!(column(&rows, "threadName").contains(&"shop 1-3"), "{rows:?}");
+    assert!(column(&rows, "threadName").contains(&"store 1-3"), "{rows:?}");
     assert!(column(&rows, "grpThreads").contains(&"3"), "{rows:?}");
     let bad = rows.iter().find(|row| row[2] == "bad").expect("a row");
     assert_eq!((bad[3].as_str(), bad[4].as_str()), ("500", "Internal Server Error"));

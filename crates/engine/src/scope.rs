@@ -237,7 +237,7 @@ impl UserScope<'_, '_> {
             (Intrinsic::User, _) => ValueRef::Int(self.user.seat.number as i64),
             (Intrinsic::Iteration, _) => ValueRef::Int(self.user.iteration.get() as i64),
             (Intrinsic::Scenario, _) => {
-                ValueRef::Text(&self.program.scenarios[self.user.scenario()].name)
+                ValueRef::Text(&self.program.scenarios[self.user.scenario()].title)
             }
             (Intrinsic::Elapsed, _) => ValueRef::Float(self.user.elapsed.get() as f64 / 1e9),
             (Intrinsic::LastOk, _) => ValueRef::Bool(self.user.last_ok.get()),

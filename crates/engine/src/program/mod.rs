@@ -138,6 +138,8 @@ impl Program {
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub name: String,
+    /// What its users see as its name.
+    pub title: String,
     /// The row of its iterations.
     pub iteration: u32,
     pub ops: Vec<Op>,

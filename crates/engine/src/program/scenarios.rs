@@ -44,6 +44,9 @@ impl<'p> Compiler<'p> {
             let replaced = self.enter(&scenario.vars);
             scenarios.push(self.scenario(name, &scenario.tags, steps, on_error, bandwidth));
             self.leave(replaced);
+            if let Some(title) = &scenario.title {
+                scenarios[index].title.clone_from(title);
+            }
             scenarios[index].fresh_connections = self.has_fresh_connections(scenario);
             if self.options.section == Section::Trial {
                 loads.push(LoadProfile::once(index));
@@ -174,6 +177,7 @@ impl<'p> Compiler<'p> {
         let bandwidth = bandwidth.filter(|bandwidth| *bandwidth != Bandwidth::default());
         Scenario {
             name: name.to_owned(),
+            title: name.to_owned(),
             iteration,
             ops,
             registers,

@@ -139,7 +139,10 @@ impl Translator<'_> {
             Load::Open(_) => false,
         };
         Some(Scenario {
-            name: Spanned::new(unique(&self.tree.element(id).name, before), Span::default()),
+        let title = &self.tree.element(id).name;
+        let name = unique(title, before);
+            title: (name != *title && !title.is_empty()).then(|| title.clone()),
+            name: Spanned::new(name, Span::default()),
             steps: if nobody { Vec::new() } else { steps },
             load: Some(Spanned::new(load, Span::default())),
             start_after,

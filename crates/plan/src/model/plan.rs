@@ -283,6 +283,9 @@ record! {
         /// Its name.
         #[key(no)]
         pub name: Spanned<String>,
+        /// What `scenario` is in expressions, and in files of samples; other scenarios may have the same.
+        #[key(default "its name")]
+        pub title: Option<String>,
         /// Variables of its users, in place of the plan's of the same name.
         #[key(no)]
         pub vars: Vec<Var>,

@@ -30,8 +30,8 @@ pub struct Samples {
     phases_unix_s: BTreeMap<Phase, f64>,
     /// Users that were active in the last whole second.
     users: LatestLoad,
-    /// The plan's scenarios, in order.
-    scenarios: Vec<String>,
+    /// The plan's scenarios, in order, each with its title.
+    scenarios: Vec<(String, String)>,
     /// Whether the file has the parts of samples, where its form has any.
     with_parts: bool,
     /// Whether it goes on with what is in the file.
@@ -100,7 +100,13 @@ impl Samples {
 
     /// The number of a scenario in the plan.
     fn number_of(&self, scenario: &str) -> usize {
-        self.scenarios.iter().position(|own| own == scenario).unwrap_or(0)
+        self.scenarios.iter().position(|(own, _)| own == scenario).unwrap_or(0)
+    }
+
+    /// What a scenario is called in the file.
+    fn title_of<'s>(&'s self, scenario: &'s str) -> &'s str {
+        let known = self.scenarios.iter().find(|(own, _)| own == scenario);
+        known.map_or(scenario, |(_, title)| title)
     }
 
     /// The requests of a sample, if there are several.
@@ -164,7 +170,7 @@ impl Samples {
     }
 
     /// As it is written.
-    fn part<'s>(&self, seen: &'s Seen) -> GroupPart<'s> {
+    fn part<'s>(&'s self, seen: &'s Seen) -> GroupPart<'s> {
         match &seen.what {
             What::Exchange(exchange) => GroupPart::Request(Box::new(self.request(seen, exchange))),
             What::Group(group, parts) => {
@@ -175,12 +181,12 @@ impl Samples {
         }
     }
 
-    fn group<'s>(&self, seen: &Seen, group: &'s SeenGroup) -> GroupSample<'s> {
+    fn group<'s>(&'s self, seen: &Seen, group: &'s SeenGroup) -> GroupSample<'s> {
         let parts = if group.one_sample.is_some() { group.tally.parts } else { 0 };
         GroupSample {
             unix_us: self.began_us(seen.phase) + group.at_us,
             duration_ns: group.duration_ns,
-            scenario: &group.scenario,
+            scenario: self.title_of(&group.scenario),
             scenario_number: self.number_of(&group.scenario),
             user: group.user,
             name: group.secrets.mask(&group.name).into(),
@@ -193,7 +199,7 @@ impl Samples {
         }
     }
 
-    fn request<'s>(&self, seen: &Seen, exchange: &'s Exchange) -> RequestSample<'s> {
+    fn request<'s>(&'s self, seen: &Seen, exchange: &'s Exchange) -> RequestSample<'s> {
         let secrets = &*exchange.secrets;
         let began_us = self.began_us(seen.phase);
         let last = exchange.last();
@@ -201,7 +207,7 @@ impl Samples {
         RequestSample {
             unix_us: began_us + exchange.at_us,
             run_phase: seen.phase.label(),
-            scenario: &exchange.scenario,
+            scenario: self.title_of(&exchange.scenario),
             step: &exchange.step,
             worker: exchange.worker,
             user: exchange.user,
@@ -253,7 +259,11 @@ impl Sink for Samples {
         };
         self.out = Some(if self.with_parts { out } else { out.without_parts() });
         self.run_unix_s = start.meta.started_unix;
-        self.scenarios = start.plan.scenarios.iter().map(|own| own.name.value.clone()).collect();
+        let named = start.plan.scenarios.iter().map(|own| {
+            let name = own.name.value.clone();
+            (name.clone(), own.title.clone().unwrap_or(name))
+        });
+        self.scenarios = named.collect();
         let exchanges = Some(WantedExchanges { which: Which::All, bytes: 0 });
         Ok(Wanted { exchanges, groups: self.has_groups(), ..Wanted::default() })
     }
