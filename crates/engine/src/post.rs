@@ -6,7 +6,7 @@
 
 use std::cell::OnceCell;
 
-use squall_extract::{Documents, ExtractError, Found, Item, Limits};
+use squall_extract::{Documents, ExtractError, Extractor, Found, Item, Limits, Spec};
 use squall_metrics::ErrorKind;
 use squall_plan::expr::{EvalError, Slot};
 use squall_plan::model::Match;
@@ -113,7 +113,7 @@ pub(crate) fn on_the_way<'p>(
                 let Err(free) = found.binary_search_by_key(&place, |(own, _)| *own) else {
                     continue;
                 };
-                if let Ok(Some(value)) = seek(user, reply, extract, ahead) {
+                if let Ok(Some(value)) = seek((program, user), reply, extract, ahead) {
                     found.insert(free, (place, value));
                 }
             }
@@ -244,10 +244,13 @@ fn take(
     (ahead, before): (Option<Result<Found<'static>, ExtractError>>, Option<Value>),
 ) -> Result<(Value, bool), String> {
     let found = match &extract.of {
-        None => seek(user, reply, extract, ahead).map_err(|error| error.to_string()),
-        Some(of) => in_place(program, user, reply, of, |reply| seek(user, reply, extract, None))
-            .map_err(|error| error.to_string())
-            .and_then(|found| found.map_err(|error| error.to_string())),
+        None => seek((program, user), reply, extract, ahead),
+        Some(of) => {
+            let look = |reply: &Reply<'_, '_>| seek((program, user), reply, extract, None);
+            in_place(program, user, reply, of, look)
+                .map_err(|error| error.to_string())
+                .and_then(|found| found)
+        }
     };
     let reason = match found {
         Ok(Some(value)) => return Ok((value, false)),
@@ -263,11 +266,11 @@ fn take(
 
 /// What an extract finds in a response, if anything.
 fn seek(
-    user: &Core,
+    (program, user): (&Program, &Core),
     reply: &Reply<'_, '_>,
     extract: &ExtractOp,
     ahead: Option<Result<Found<'static>, ExtractError>>,
-) -> Result<Option<Value>, ExtractError> {
+) -> Result<Option<Value>, String> {
     let found = match &extract.from {
         FromOp::Fact(which) => return Ok(Some(reply.fact(*which).to_value())),
         FromOp::Captured => return Ok(Some(Value::Text(reply.captured.into()))),
@@ -277,16 +280,25 @@ fn seek(
         }
         FromOp::Head(extractor) => {
             let head = Documents::new(reply.head().as_bytes(), Limits::default());
-            return extractor
-                .find_in(&head, which(extract.which), user.chance())
-                .map(|found| found_value(&found));
+            let found = extractor.find_in(&head, which(extract.which), user.chance());
+            return found.map(|found| found_value(&found)).map_err(|error| error.to_string());
+        }
+        FromOp::XPath(path) => {
+            let mut text = Vec::new();
+            let scope = UserScope::of_reply(program, user, reply);
+            path.render(&scope, &mut text).map_err(|error| error.to_string())?;
+            let path = String::from_utf8_lossy(&text);
+            let extractor =
+                Extractor::compile(&Spec::XPath(&path)).map_err(|error| error.message)?;
+            let found = extractor.find_in(reply.documents, which(extract.which), user.chance());
+            return found.map(|found| found_value(&found)).map_err(|error| error.to_string());
         }
         FromOp::Body(extractor) => {
             let which = which(extract.which);
             ahead.unwrap_or_else(|| extractor.find_in(reply.documents, which, user.chance()))
         }
     };
-    found.map(|found| found_value(&found))
+    found.map(|found| found_value(&found)).map_err(|error| error.to_string())
 }
 
 /// What was found as a value, if anything was.

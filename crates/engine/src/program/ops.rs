@@ -113,7 +113,10 @@ impl PostOp {
     pub(super) fn reads_body(&self) -> bool {
         let PostOp::Extract(extract) = self else { return false };
         extract.of.is_none()
-            && matches!(extract.from, FromOp::Body(_) | FromOp::Fact(Intrinsic::Body))
+            && matches!(
+                extract.from,
+                FromOp::Body(_) | FromOp::XPath(_) | FromOp::Fact(Intrinsic::Body)
+            )
     }
 }
 
@@ -331,6 +334,8 @@ pub(crate) enum FromOp {
     Body(Arc<Extractor>),
     /// In the head of the response.
     Head(Arc<Extractor>),
+    /// An XPath that variables decide.
+    XPath(BoundTemplate),
     Header(Box<str>),
     Cookie(Box<str>),
     /// What every response has.

@@ -48,7 +48,13 @@ impl<'p> Compiler<'p> {
                 Spec::Css { selector: &selector.value, attr: attr.as_deref() },
                 selector.span,
             )?,
-            From::XPath(path) => self.extractor(Spec::XPath(&path.value), path.span)?,
+            From::XPath(path) => {
+                let bound = self.template(path)?;
+                match bound.constant() {
+                    Some(known) => self.extractor(Spec::XPath(&known), path.span())?,
+                    None => FromOp::XPath(bound),
+                }
+            }
             From::Header(name) => FromOp::Header(name.clone().into()),
             From::Cookie(name) => FromOp::Cookie(name.clone().into()),
             From::Status => FromOp::Fact(Intrinsic::Status),
@@ -157,7 +163,7 @@ fn extract_source(from: &From) -> String {
         From::Json(path) => format!("json {}", path.value),
         From::Css { selector, attr: None } => format!("css {}", selector.value),
         From::Css { selector, attr: Some(attr) } => format!("css {}, attr {attr}", selector.value),
-        From::XPath(path) => format!("xpath {}", path.value),
+        From::XPath(path) => format!("xpath {}", path.source()),
         From::Header(name) => format!("header {name}"),
         From::Cookie(name) => format!("cookie {name}"),
         From::Status => "status".to_owned(),

@@ -130,8 +130,8 @@ pub enum Extractor {
         /// The attribute; `None`: the text.
         attr: Option<String>,
     },
-    /// XPath 1.0 over HTML or XML.
-    XPath(Spanned<String>),
+    /// XPath 1.0 over HTML or XML. One that the user's variables decide is read anew each time.
+    XPath(Template),
     /// A header of the response, by name.
     Header(String),
     /// A cookie set by the response, or in the user's jar, by name.
@@ -173,7 +173,7 @@ impl Union for Extractor {
             Extractor::Between { left: text(), right: text() },
             Extractor::Json(text()),
             Extractor::Css { selector: text(), attr: None },
-            Extractor::XPath(text()),
+            Extractor::XPath(Template::default()),
             Extractor::Header(String::new()),
             Extractor::Cookie(String::new()),
         ]
@@ -208,8 +208,9 @@ impl Union for Extractor {
                 keys.key::<Maybe<Text>>(attr, Key { default: Some("its text"), ..key });
             }
             Extractor::XPath(path) => {
-                let about = "XPath 1.0 over HTML or XML.";
-                keys.key::<At<Text>>(path, Key::required("xpath", about));
+                let about =
+                    "XPath 1.0 over HTML or XML; with variables it is read anew for each response.";
+                keys.key::<Templated>(path, Key::required("xpath", about));
             }
             Extractor::Header(name) => {
                 keys.key::<Text>(

@@ -73,7 +73,7 @@ scenarios:
         extract:
           one: {regex: 'x(\d+)', group: 1, match: 2, default: "none"}
           two: {between: ["<a>", "</a>"], match: all}
-          three: {xpath: //a/@href}
+          three: {xpath: "//a[@id='${one}']/@href"}
           four: {header: Location}
           five: {cookie: sid}
           six: status
