@@ -2,11 +2,13 @@
 //! the run and one with variables each time, and [`render_head`] alone says what a head consists of,
 //! whoever writes it.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use squall_base::form;
+use squall_extract::Charset;
 use squall_plan::expr::{EvalError, Scope};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
@@ -103,14 +105,14 @@ pub(crate) fn append_query(
     path: &mut Vec<u8>,
 ) -> Result<(), EvalError> {
     let separator = if path.contains(&b'?') { b'&' } else { b'?' };
-    append_pairs(&op.query, Some(separator), scope, path)
+    append_pairs(&op.query, Some(separator), (op.charset, scope), path)
 }
 
 /// Appends pairs with `&` between them, and something before the first. One without a name is left out.
 fn append_pairs(
     pairs: &[(BoundTemplate, BoundTemplate)],
     first: Option<u8>,
-    scope: &dyn Scope,
+    (charset, scope): (Option<Charset>, &dyn Scope),
     out: &mut Vec<u8>,
 ) -> Result<(), EvalError> {
     let (mut separator, mut text) = (first, Vec::new());
@@ -122,7 +124,7 @@ fn append_pairs(
         }
         out.extend(separator);
         separator = Some(b'&');
-        append_pair(&text, value, scope, out)?;
+        append_pair(&text, value, (charset, scope), out)?;
     }
     Ok(())
 }
@@ -130,15 +132,20 @@ fn append_pairs(
 fn append_pair(
     name: &[u8],
     value: &BoundTemplate,
-    scope: &dyn Scope,
+    (charset, scope): (Option<Charset>, &dyn Scope),
     out: &mut Vec<u8>,
 ) -> Result<(), EvalError> {
-    form::encode(name, out);
+    form::encode(&in_charset(charset, name), out);
     out.push(b'=');
     let mut text = Vec::new();
     value.render(scope, &mut text)?;
-    form::encode(&text, out);
+    form::encode(&in_charset(charset, &text), out);
     Ok(())
+}
+
+/// A text in the encoding that is asked for.
+pub(crate) fn in_charset(charset: Option<Charset>, text: &[u8]) -> Cow<'_, [u8]> {
+    charset.map_or(Cow::Borrowed(text), |charset| charset.encode(text))
 }
 
 /// Writes a head in the form of a protocol.
@@ -363,9 +370,16 @@ pub(crate) fn render_body(
 ) -> Result<(), EvalError> {
     match &op.body {
         BodyOp::None | BodyOp::File(_) | BodyOp::Replaced(..) | BodyOp::Multipart(_) => {}
-        BodyOp::Text(text) => text.render(scope, out)?,
+        BodyOp::Text(text) => match op.charset {
+            None => text.render(scope, out)?,
+            Some(charset) => {
+                let mut whole = Vec::new();
+                text.render(scope, &mut whole)?;
+                out.extend_from_slice(&charset.encode(&whole));
+            }
+        },
         BodyOp::Json(json) => json.write(scope, out)?,
-        BodyOp::Form(pairs) => append_pairs(pairs, None, scope, out)?,
+        BodyOp::Form(pairs) => append_pairs(pairs, None, (op.charset, scope), out)?,
     }
     Ok(())
 }

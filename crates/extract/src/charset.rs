@@ -34,6 +34,87 @@ pub fn decoded<'t>(bytes: &'t [u8], label: &str) -> Option<Cow<'t, str>> {
     Some(Encoding::for_label(label.as_bytes())?.decode(bytes).0)
 }
 
+/// An encoding in which texts are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charset(Form);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// One byte for each of the first characters of Unicode: ISO-8859-1 up to 0xFF, US-ASCII up to 0x7F.
+    FirstOf(u8),
+    Utf16 {
+        big_endian: bool,
+        /// Whether a byte order mark is in front.
+        marked: bool,
+    },
+    Other(&'static Encoding),
+}
+
+/// What stands for a character that an encoding does not have.
+const UNKNOWN: u8 = b'?';
+
+impl Charset {
+    /// The encoding of a label of the WHATWG Encoding Standard; but ISO-8859-1, US-ASCII and UTF-16 are what they are
+    /// called, where the standard has windows-1252 and none to send. `None`: there is no such label.
+    pub fn of(label: &str) -> Option<Charset> {
+        let utf16 = |big_endian, marked| Form::Utf16 { big_endian, marked };
+        Some(Charset(match label.trim().to_ascii_lowercase().as_str() {
+            "iso-8859-1" | "iso8859-1" | "iso_8859-1" | "latin1" | "l1" => Form::FirstOf(0xff),
+            "us-ascii" | "ascii" => Form::FirstOf(0x7f),
+            "utf-16" | "utf16" => utf16(true, true),
+            "utf-16be" => utf16(true, false),
+            "utf-16le" => utf16(false, false),
+            label => {
+                let encoding = Encoding::for_label(label.as_bytes())?;
+                // One that a standard for the web does not send is none.
+                (encoding.output_encoding() == encoding).then_some(Form::Other(encoding))?
+            }
+        }))
+    }
+
+    /// A text in UTF-8 in this encoding, with `?` for what that does not have. Bytes that are no text stay as they are.
+    pub fn encode<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        let Ok(text) = std::str::from_utf8(text) else { return Cow::Borrowed(text) };
+        if text.is_ascii() && !matches!(self.0, Form::Utf16 { .. } | Form::Other(_)) {
+            return Cow::Borrowed(text.as_bytes());
+        }
+        match self.0 {
+            Form::FirstOf(last) => {
+                let byte = |c: char| u8::try_from(c).ok().filter(|byte| *byte <= last);
+                text.chars().map(|c| byte(c).unwrap_or(UNKNOWN)).collect()
+            }
+            // Nothing needs no mark.
+            Form::Utf16 { .. } if text.is_empty() => Cow::Borrowed(&[]),
+            Form::Utf16 { big_endian, marked } => {
+                let mark = marked.then_some(0xfeff);
+                let units = mark.into_iter().chain(text.encode_utf16());
+                let bytes =
+                    |unit: u16| if big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() };
+                units.flat_map(bytes).collect()
+            }
+            Form::Other(encoding) => encoded(encoding, text),
+        }
+    }
+}
+
+/// A text in an encoding of the WHATWG Encoding Standard.
+fn encoded<'t>(encoding: &'static Encoding, text: &'t str) -> Cow<'t, [u8]> {
+    let (bytes, _, has_unknown) = encoding.encode(text);
+    if !has_unknown {
+        return bytes;
+    }
+    // The standard would write those as `&#8364;`.
+    let mut out = Vec::with_capacity(text.len());
+    let mut buffer = [0; 4];
+    for c in text.chars() {
+        match encoding.encode(c.encode_utf8(&mut buffer)) {
+            (_, _, true) => out.push(UNKNOWN),
+            (bytes, _, false) => out.extend_from_slice(&bytes),
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// A media type without and with its parameters.
 pub(crate) fn media_type(content_type: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr(b';', content_type).unwrap_or(content_type.len());
@@ -146,6 +227,32 @@ mod tests {
         assert_eq!(of(&marked, b"text/html; charset=latin1"), (UTF_8, 3));
         assert_eq!(of(b"\xFF\xFE<\0", b"text/html; charset=latin1"), (UTF_16LE, 2));
         assert_eq!(of(b"\xFE\xFF\0<", b""), (UTF_16BE, 2));
+    }
+
+    #[test]
+    fn texts_are_encoded() {
+        for (label, text, expected) in [
+            ("ISO-8859-1", "aé\u{80}€", &b"a\xe9\x80?"[..]),
+            ("us-ascii", "aé", b"a?"),
+            ("windows-1252", "é€Ж", b"\xe9\x80?"),
+            ("cp1251", "Ж", b"\xc6"),
+            ("gbk", "a中", b"a\xd6\xd0"),
+            ("Shift_JIS", "é", b"?"),
+            ("iso-2022-jp", "a", b"a"),
+            ("UTF-16", "aé", b"\xfe\xff\0a\0\xe9"),
+            ("utf-16", "", b""),
+            ("utf-16le", "a𝄞", b"a\0\x34\xd8\x1e\xdd"),
+            ("utf-8", "é", "é".as_bytes()),
+        ] {
+            let charset = Charset::of(label).expect(label);
+            assert_eq!(&*charset.encode(text.as_bytes()), expected, "{label} {text}");
+        }
+        // What is no text stays.
+        let charset = Charset::of("utf-16le").expect("a charset");
+        assert_eq!(&*charset.encode(b"\xff\xfe"), b"\xff\xfe");
+        for label in ["klingon", "", "replacement", "hz-gb-2312"] {
+            assert_eq!(Charset::of(label), None, "{label}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use body::Body;
-pub use charset::decoded;
+pub use charset::{Charset, decoded};
 pub use documents::Documents;
 pub use error::{CompileError, ExtractError};
 pub use found::{Found, Item, Which};

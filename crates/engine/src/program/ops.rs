@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use squall_extract::Extractor;
+use squall_extract::{Charset, Extractor};
 use squall_metrics::{MetricKey, PlaceId};
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{ByteForm, CacheUse, HashAlgorithm, KeepOpen, Match};
@@ -34,6 +34,8 @@ pub(crate) struct RequestOp {
     /// Query parameters, appended percent-encoded.
     pub query: Vec<(BoundTemplate, BoundTemplate)>,
     pub body: BodyOp,
+    /// The encoding of a text body, a form and the query; `None`: UTF-8.
+    pub charset: Option<Charset>,
     pub auth: AuthOp,
     /// Whether something looks at what was sent.
     pub reads_sent: bool,
@@ -332,10 +334,10 @@ pub(crate) struct ExtractOp {
 pub(crate) enum FromOp {
     /// Shared with the threads that search long bodies.
     Body(Arc<Extractor>),
-    /// In the head of the response.
-    Head(Arc<Extractor>),
     /// An XPath that variables decide.
     XPath(BoundTemplate),
+    /// In the head of the response.
+    Head(Arc<Extractor>),
     Header(Box<str>),
     Cookie(Box<str>),
     /// What every response has.

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use squall_extract::Charset;
 use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 use squall_wire::BodySource;
@@ -12,6 +13,7 @@ use crate::parts::confined_file;
 use crate::parts::multipart::{Content, OpenFile, Part, Pieces};
 use crate::parts::replace::Replaced;
 use crate::program::{BodyOp, FileOp, PartOp, RequestOp};
+use crate::render::in_charset;
 use crate::scope::UserScope;
 use crate::user::Core;
 
@@ -43,7 +45,7 @@ pub(super) fn stream(
             return Ok(Some(Streamed { source: Box::new(source), length, content_type: None }));
         }
         BodyOp::Multipart(parts) => {
-            let parts = parts.iter().map(|part| render_part(part, scope));
+            let parts = parts.iter().map(|part| render_part(part, op.charset, scope));
             let (pieces, kind) = Pieces::form(parts.collect::<Result<_, _>>()?, user.chance());
             (pieces, Some(kind))
         }
@@ -82,7 +84,11 @@ fn text_of(template: &BoundTemplate, scope: &UserScope<'_, '_>) -> Result<Vec<u8
     Ok(text)
 }
 
-fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure> {
+fn render_part(
+    part: &PartOp,
+    charset: Option<Charset>,
+    scope: &UserScope<'_, '_>,
+) -> Result<Part, Failure> {
     let text = |template| text_of(template, scope);
     let optional = |template: &Option<BoundTemplate>| {
         let text = template.as_ref().map(|template| text_of(template, scope)).transpose()?;
@@ -91,7 +97,7 @@ fn render_part(part: &PartOp, scope: &UserScope<'_, '_>) -> Result<Part, Failure
     Ok(match part {
         PartOp::Text { name, text: value, content_type, transfer_encoding } => Part {
             name: String::from_utf8_lossy(&text(name)?).into_owned(),
-            content: Content::Text(text(value)?),
+            content: Content::Text(in_charset(charset, &text(value)?).into_owned()),
             content_type: optional(content_type)?,
             transfer_encoding: transfer_encoding.clone(),
         },

@@ -38,6 +38,10 @@ record! {
         /// Body.
         #[key(no)]
         pub body: Body,
+        /// The encoding of a text body, the texts of a form and `query`, such as `windows-1251`, `utf-16le`, `gbk`: a label of the
+        /// WHATWG Encoding Standard. What it does not have is sent as `?`.
+        #[key(default "utf-8")]
+        pub charset: Option<Spanned<String>>,
         /// Credentials.
         #[key(default "those of `defaults`")]
         pub auth: Option<Auth>,

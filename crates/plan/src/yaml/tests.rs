@@ -87,6 +87,7 @@ scenarios:
         extract: {path: body_file}
         auth: {digest: {user: u, password: p}}
       - post: /form
+        charset: gbk
         multipart: {note: hello, f: {file: a.bin, filename: b.bin, content_type: text/plain, transfer_encoding: binary}}
       - think: {normal: {mean: 1s, sd: 200ms}}
       - think: {exponential: 1s}

@@ -7,6 +7,7 @@ mod resources;
 mod tcp;
 mod url;
 
+use squall_extract::Charset;
 use squall_metrics::RowKind;
 use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
 
@@ -34,6 +35,7 @@ impl<'p> Compiler<'p> {
         let mut headers = self.headers(request, &follows)?;
         let query = self.pairs(&request.query)?;
         let body = self.body(&request.body, &mut headers)?;
+        let charset = self.charset(request)?;
         let auth = self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?;
         self.noticed = Default::default();
         self.response_body = request.response_body.as_ref();
@@ -81,6 +83,7 @@ impl<'p> Compiler<'p> {
             headers,
             query,
             body,
+            charset,
             auth,
             reads_sent: noticed.sent,
             auth_follows: follows("Authorization"),
@@ -95,6 +98,18 @@ impl<'p> Compiler<'p> {
         };
         op.prepared = render::prepare(self, &op);
         Some(op)
+    }
+
+    /// The encoding of what is sent; `None` after an error was noted.
+    fn charset(&mut self, request: &Request) -> Option<Option<Charset>> {
+        let Some(label) = &request.charset else { return Some(None) };
+        let charset = Charset::of(&label.value);
+        if charset.is_none() {
+            let message = format!("`{}` is no encoding that is known", label.value);
+            let help = "labels are those of the WHATWG Encoding Standard, such as windows-1252, gbk, shift_jis";
+            self.error(label.span, message, help);
+        }
+        charset.map(Some)
     }
 
     /// Whether the user's cookies go along, and those of the response are kept.

@@ -95,6 +95,7 @@ impl<'p> Compiler<'p> {
             headers,
             query: Vec::new(),
             body: BodyOp::None,
+            charset: None,
             auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
             reads_sent: noticed.sent,
             auth_follows: false,
