@@ -1,4 +1,6 @@
-//! JSON paths as RFC 9535 defines them: the query, and the values it selects.
+//! JSON paths as RFC 9535 defines them: the query, and the values it selects. Beside its filters
+//! (`[?test]`) there are those of JsonPath for Java (`[??test]`), which test an object itself, and
+//! beside its functions `string()`.
 
 mod check;
 mod compare;
@@ -157,7 +159,18 @@ enum Selector {
         end: Option<i64>,
         step: i64,
     },
-    Filter(Test),
+    Filter(Test, Tested),
+}
+
+/// Which values a filter looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tested {
+    /// What is in an array or object: `[?test]`.
+    Children,
+    /// The elements of an array, or an object itself: `[??test]`.
+    Items,
+    /// An object itself, which is what `..[??test]` comes to, as it looks at each value once.
+    Objects,
 }
 
 /// What a filter asks of a value.
@@ -193,6 +206,8 @@ enum Operand {
     /// A singular query.
     Query(Query),
     Length(Box<Operand>),
+    /// A text, or that of a number or boolean.
+    Text(Box<Operand>),
     Count(Query),
     /// The value of a query that selects exactly one.
     Value(Query),

@@ -163,6 +163,8 @@ pub(crate) enum Function {
     Cookie,
     /// `json("$.path")`, `xpath("//path")`: the first match, or null.
     Found(Arc<Extractor>),
+    /// `json_all("$.path")`: all matches, as a list.
+    AllFound(Arc<Extractor>),
     /// `json()`: the whole body.
     JsonBody,
     /// `is_json()`: whether the body is JSON.
@@ -204,10 +206,16 @@ impl Binder for Compiler<'_> {
             ("json", []) => Function::JsonBody,
             ("is_json", []) => Function::IsJson,
             ("is_xml", []) => Function::IsXml,
-            ("json", [Some(Value::Text(path))]) => self.found(&Spec::Json(path))?,
-            ("xpath", [Some(Value::Text(path))]) => self.found(&Spec::XPath(path))?,
-            ("json", [_]) => {
-                return Err(BindError::new("json() takes a literal JSONPath, such as \"$.id\""));
+            ("json", [Some(Value::Text(path))]) => Function::Found(self.found(&Spec::Json(path))?),
+            ("json_all", [Some(Value::Text(path))]) => {
+                Function::AllFound(self.found(&Spec::Json(path))?)
+            }
+            ("xpath", [Some(Value::Text(path))]) => {
+                Function::Found(self.found(&Spec::XPath(path))?)
+            }
+            ("json" | "json_all", [_]) => {
+                let message = format!("{name}() takes a literal JSONPath, such as \"$.id\"");
+                return Err(BindError::new(message));
             }
             ("xpath", [_]) => {
                 return Err(BindError::new("xpath() takes a literal XPath, such as \"//a/@href\""));
@@ -215,7 +223,7 @@ impl Binder for Compiler<'_> {
             ("is_json" | "is_xml", _) => {
                 return Err(BindError::new(format!("{name}() takes no argument")));
             }
-            ("header" | "cookie" | "json" | "xpath", _) => {
+            ("header" | "cookie" | "json" | "json_all" | "xpath", _) => {
                 return Err(BindError::new(format!("{name}() takes one argument")));
             }
             _ => return Err(BindError::unknown_function(name)),
@@ -237,9 +245,9 @@ impl Binder for Compiler<'_> {
 
 impl Compiler<'_> {
     /// What looks for something in a body.
-    fn found(&mut self, spec: &Spec<'_>) -> Result<Function, BindError> {
+    fn found(&mut self, spec: &Spec<'_>) -> Result<Arc<Extractor>, BindError> {
         let extractor = self.patterns.extractor(spec);
-        extractor.map(Function::Found).map_err(|error| BindError::new(error.message))
+        extractor.map_err(|error| BindError::new(error.message))
     }
 
     /// The error for a name that stands for nothing, with the one that was most likely meant.

@@ -27,6 +27,7 @@ impl<'d> Search<'d> {
     {
         let node = match value {
             Operated::Number(number) => return Ok(Comparable::Number(number.into())),
+            Operated::Text(text) => return Ok(Comparable::Text(text)),
             Operated::Literal(Value::Number(number)) => {
                 return Ok(Comparable::Number(number.clone()));
             }

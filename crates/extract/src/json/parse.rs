@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    Comparison, JsonPath, Operand, Query, Segment, Selector, Test, TextPattern, text_pattern,
+    Comparison, JsonPath, Operand, Query, Segment, Selector, Test, Tested, TextPattern,
+    text_pattern,
 };
 use crate::CompileError;
 use crate::cursor::Cursor;
@@ -52,7 +53,7 @@ fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, CompileError> {
 fn segment(cursor: &mut Cursor<'_>) -> Result<Option<Segment>, CompileError> {
     let descendants = cursor.eat("..");
     if cursor.starts_with("[") {
-        let selectors = cursor.nested(bracketed)?;
+        let selectors = cursor.nested(|cursor| bracketed(cursor, descendants))?;
         return Ok(Some(Segment { descendants, selectors }));
     }
     if !descendants && !cursor.eat(".") {
@@ -74,12 +75,12 @@ fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
 }
 
-fn bracketed(cursor: &mut Cursor<'_>) -> Result<Vec<Selector>, CompileError> {
+fn bracketed(cursor: &mut Cursor<'_>, descendants: bool) -> Result<Vec<Selector>, CompileError> {
     cursor.expect("[")?;
     let mut selectors = Vec::new();
     loop {
         cursor.skip_space();
-        selectors.push(selector(cursor)?);
+        selectors.push(selector(cursor, descendants)?);
         cursor.skip_space();
         if cursor.eat("]") {
             return Ok(selectors);
@@ -90,7 +91,7 @@ fn bracketed(cursor: &mut Cursor<'_>) -> Result<Vec<Selector>, CompileError> {
     }
 }
 
-fn selector(cursor: &mut Cursor<'_>) -> Result<Selector, CompileError> {
+fn selector(cursor: &mut Cursor<'_>, descendants: bool) -> Result<Selector, CompileError> {
     match cursor.peek() {
         Some('"' | '\'') => Ok(Selector::Name(string(cursor)?)),
         Some('*') => {
@@ -99,8 +100,13 @@ fn selector(cursor: &mut Cursor<'_>) -> Result<Selector, CompileError> {
         }
         Some('?') => {
             cursor.next();
+            let tested = match cursor.eat("?") {
+                false => Tested::Children,
+                true if descendants => Tested::Objects,
+                true => Tested::Items,
+            };
             cursor.skip_space();
-            Ok(Selector::Filter(any(cursor)?))
+            Ok(Selector::Filter(any(cursor)?, tested))
         }
         Some('-' | '0'..='9' | ':') => index_or_slice(cursor),
         _ => Err(cursor
@@ -376,6 +382,7 @@ fn call(
     let place = cursor.clone();
     let operand = match name {
         "length" => Operand::Length(Box::new(expression(cursor)?.operand(&place)?)),
+        "string" => Operand::Text(Box::new(expression(cursor)?.operand(&place)?)),
         "count" => Operand::Count(expression(cursor)?.query(&place)?),
         "value" => Operand::Value(expression(cursor)?.query(&place)?),
         "match" | "search" => {
@@ -386,7 +393,7 @@ fn call(
         _ => {
             return Err(start
                 .error(format!("there is no function `{name}`"))
-                .help("the functions are length, count, value, match and search"));
+                .help("the functions are length, count, value, match, search and string"));
         }
     };
     end_of_call(cursor)?;

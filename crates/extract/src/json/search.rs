@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use serde_json::Value;
 
 use super::document::{Document, Kind, Node, is_named};
-use super::{Operand, Query, Segment, Selector, Test, TextPattern, text_pattern};
+use super::{Operand, Query, Segment, Selector, Test, Tested, TextPattern, text_pattern};
 use crate::ExtractError;
 use crate::fuel::Fuel;
 
@@ -45,6 +45,7 @@ pub(super) enum Operated<'o> {
     Node(Node),
     Literal(&'o Value),
     Number(usize),
+    Text(Cow<'o, str>),
 }
 
 impl<'d> Search<'d> {
@@ -172,15 +173,24 @@ impl<'d> Search<'d> {
             Selector::Index(index) => self.element(node, *index)?.map_or(Ok(()), visit),
             Selector::Wildcard => self.each_child(node, |_, child| visit(child)),
             Selector::Slice { start, end, step } => self.slice(node, *start, *end, *step, visit),
-            Selector::Filter(test) => {
-                self.each_child(
-                    node,
-                    |_, child| {
-                        if self.holds(test, child)? { visit(child) } else { Ok(()) }
-                    },
-                )
-            }
+            Selector::Filter(test, tested) => self.filter(test, *tested, node, visit),
         }
+    }
+
+    fn filter(
+        &self,
+        test: &Test,
+        tested: Tested,
+        node: Node,
+        visit: Visit<'_>,
+    ) -> Result<(), Stop> {
+        let itself = match (tested, self.document.kind(node)) {
+            (Tested::Children, _) | (Tested::Items, Kind::Array) => false,
+            (Tested::Items | Tested::Objects, Kind::Object) => true,
+            _ => return Ok(()),
+        };
+        let mut one = |node| if self.holds(test, node)? { visit(node) } else { Ok(()) };
+        if itself { one(node) } else { self.each_child(node, |_, child| one(child)) }
     }
 
     /// Visits the elements of a slice (RFC 9535, section 2.3.4.2.2).
@@ -302,13 +312,20 @@ impl<'d> Search<'d> {
         &self,
         operand: &'o Operand,
         current: Node,
-    ) -> Result<Option<Operated<'o>>, ExtractError> {
+    ) -> Result<Option<Operated<'o>>, ExtractError>
+    where
+        'd: 'o,
+    {
         Ok(match operand {
             Operand::Literal(value) => Some(Operated::Literal(value)),
             Operand::Query(query) => self.only(query, current)?.map(Operated::Node),
             Operand::Length(operand) => {
                 let Some(value) = self.value(operand, current)? else { return Ok(None) };
                 self.length(value)?.map(Operated::Number)
+            }
+            Operand::Text(operand) => {
+                let Some(value) = self.value(operand, current)? else { return Ok(None) };
+                self.text_of(value)?.map(Operated::Text)
             }
             Operand::Count(query) => {
                 let mut count = 0usize;
@@ -336,6 +353,27 @@ impl<'d> Search<'d> {
         Ok(self.text(value)?.map(|text| text.chars().count()))
     }
 
+    /// A text, or what is written of a number or boolean; `None` of other values.
+    fn text_of<'o>(&self, value: Operated<'o>) -> Result<Option<Cow<'o, str>>, ExtractError>
+    where
+        'd: 'o,
+    {
+        Ok(match value {
+            Operated::Node(node) => match self.document.kind(node) {
+                Kind::Number | Kind::Boolean(_) => {
+                    let raw = self.document.raw(node);
+                    self.fuel.burn_text(raw.len())?;
+                    Some(Cow::Borrowed(raw))
+                }
+                _ => self.string(node)?,
+            },
+            Operated::Literal(Value::Number(number)) => Some(Cow::Owned(number.to_string())),
+            Operated::Literal(Value::Bool(value)) => Some(Cow::Owned(value.to_string())),
+            Operated::Number(number) => Some(Cow::Owned(number.to_string())),
+            value => self.text(value)?,
+        })
+    }
+
     /// A value as a text, if it is one.
     fn text<'o>(&self, value: Operated<'o>) -> Result<Option<Cow<'o, str>>, ExtractError>
     where
@@ -345,6 +383,7 @@ impl<'d> Search<'d> {
             Operated::Node(node) => self.string(node),
             Operated::Literal(value) => Ok(value.as_str().map(Cow::Borrowed)),
             Operated::Number(_) => Ok(None),
+            Operated::Text(text) => Ok(Some(text)),
         }
     }
 

@@ -132,6 +132,33 @@ fn long_slices_backwards() {
 }
 
 #[test]
+fn filters_of_items_test_an_object_itself() {
+    let document = json!({
+        "b": "x", "k": {"b": "x", "v": 1},
+        "list": [{"b": "x", "v": 2, "in": {"b": "x", "v": 3}}, {"b": "y", "v": 4}, 5],
+    });
+    check(
+        &document,
+        &[
+            ("$.list[??@.b == 'x'].v", json!([2])),
+            ("$.list[?? @ > 4]", json!([5])),
+            ("$.k[??@.b == 'x'].v", json!([1])),
+            ("$.k[??@.b == 'y']", json!([])),
+            ("$[??(@.b == 'x')].k.v", json!([1])),
+            ("$.b[??@ == 'x']", json!([])),
+            ("$..[??@.b == 'x'].v", json!([1, 2, 3])),
+            ("$..list[??@.v > 2].b", json!(["y"])),
+            ("$.list[?match(string(@.v), '[24]')].b", json!(["x", "y"])),
+            ("$.list[?string(@) == '5']", json!([5])),
+            ("$[?string(@.in) == '5']", json!([])),
+            // That of the RFC tests what is in it.
+            ("$.k[?@ == 1]", json!([1])),
+            ("$.k[?@.b == 'x']", json!([])),
+        ],
+    );
+}
+
+#[test]
 fn descendants() {
     check(
         &json!({"o": {"j": 1, "k": 2}, "a": [5, 3, [{"j": 4}, {"k": 6}]]}),

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::Json;
 use crate::expr::Expr;
 use crate::keys::{
-    self, At, Expression, Form, Key, Keys, Maybe, Named, Plain, Shape, Short, Small, Text, Union,
-    Word, record, words,
+    self, At, Expression, Form, Key, Keys, Maybe, Named, Plain, Shape, Short, Small, Templated,
+    Text, Union, Word, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -198,7 +198,8 @@ impl Union for Extractor {
                 (*left, *right) = both;
             }
             Extractor::Json(path) => {
-                let about = "JSONPath (RFC 9535); the value keeps its type.";
+                let about = "JSONPath (RFC 9535); the value keeps its type. `[??test]` filters the elements of an array, or \
+                             an object itself.";
                 keys.key::<At<Text>>(path, Key::required("json", about));
             }
             Extractor::Css { selector, attr } => {
