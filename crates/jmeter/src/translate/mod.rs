@@ -11,6 +11,7 @@ mod branches;
 mod calls;
 mod condition;
 mod controller;
+mod counters;
 mod data;
 mod dates;
 mod decimal;

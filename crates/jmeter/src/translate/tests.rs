@@ -81,7 +81,7 @@ fn what_has_no_equal_is_an_obstacle() {
         (flag("novel"), "the property `HTTPSampler.novel`"),
         (string("HTTPSampler.method", "TRACE"), "the method `TRACE`"),
         (
-            string("HTTPSampler.path", "/${__XPath(x,y)}"),
+            string("HTTPSampler.path", "/${__XPath(x)}"),
             "the function `__XPath`, as it is used there",
         ),
         ("<novel/>".to_owned(), "the tag `novel`"),
@@ -259,62 +259,6 @@ fn urls_are_those_that_jmeter_sends() {
     }
 }
 
-/// A data file with these variables, of these properties.
-fn data_file(names: &str, more: &str) -> String {
-    format!(
-        r#"<CSVDataSet testname="data">{}{}{more}</CSVDataSet><hashTree/>"#,
-        string("filename", "users.csv"),
-        string("variableNames", names),
-    )
-}
-
-#[test]
-fn columns_are_variables_from_each_iteration_on() {
-    let to = string("HTTPSampler.domain", "${host}") + &string("HTTPSampler.path", "/${user id}");
-    let (text, obstacles) =
-        translated(&plan(&(data_file("user id,host", "") + &request("r", &to, ""))));
-    assert_eq!(obstacles, [""; 0]);
-    for line in [
-        r#""csv": "users.csv""#,
-        r#""skip_header": true"#,
-        r#""quotes": false"#,
-        r#""ragged": true"#,
-        r#""user_id": "${users.user_id}""#,
-        r#""host": "${has(users.host) ? users.host : host}""#,
-        r#""get": "http://${host}/${user_id}""#,
-    ] {
-        assert_eq!(text.contains(line), line != r#""skip_header": true"#, "{line}\n{text}");
-    }
-    assert!(text.contains(r#""*""#) && !text.contains("next_row"), "{text}");
-}
-
-#[test]
-fn data_goes_on_with_the_controller_around_it() {
-    let flag = |name: &str, is: bool| format!(r#"<boolProp name="{name}">{is}</boolProp>"#);
-    let looped = |below: &str| {
-        format!(
-            r#"<LoopController testname="l">{}</LoopController><hashTree>{below}</hashTree>"#,
-            string("LoopController.loops", "2")
-        )
-    };
-    let ends = flag("recycle", false) + &string("shareMode", "shareMode.thread");
-    let inner = looped(&(data_file("a", &ends) + &request("r", TO_SHOP, "")));
-    let (text, obstacles) = translated(&plan(&inner));
-    assert_eq!(obstacles, [""; 0]);
-    for line in [
-        r#""advance": "step""#,
-        r#""at_end": "eof""#,
-        r#""share": "user""#,
-        r#""next_row": "users""#,
-    ] {
-        assert!(text.contains(line), "{line}\n{text}");
-    }
-    // That a file is not there is said when the plan is compiled.
-    let (text, obstacles) = translated(&plan(&(data_file("", "") + &request("r", TO_SHOP, ""))));
-    assert_eq!(obstacles, [""; 0]);
-    assert!(text.contains(r#""csv": "users.csv""#), "{text}");
-}
-
 #[test]
 fn matches_become_lists_and_groups_texts() {
     let regex = |name: &str, number: &str, template: &str, more: &str| {
@@ -363,128 +307,12 @@ fn matches_become_lists_and_groups_texts() {
     assert_eq!(translated(&plan(&any)).1, [refused]);
 }
 
-#[test]
-fn counters_and_chance_are_variables() {
-    let counter = format!(
-        r#"<CounterConfig testname="c">{}{}{}{}{}</CounterConfig><hashTree/>"#,
-        string("CounterConfig.start", "5"),
-        string("CounterConfig.end", "6"),
-        string("CounterConfig.incr", "1"),
-        string("CounterConfig.name", "n"),
-        string("CounterConfig.format", "u000"),
-    );
-    let chance = format!(
-        r#"<RandomVariableConfig testname="x">{}{}{}</RandomVariableConfig><hashTree/>"#,
-        string("minimumValue", "1"),
-        string("maximumValue", "9"),
-        string("variableName", "x"),
-    );
-    let path = string("HTTPSampler.path", "/${n}/${x}");
-    let text = plan(&(counter + &chance + &request("r", &(TO_SHOP.to_owned() + &path), "")));
-    let (text, obstacles) = translated(&text);
-    assert_eq!(obstacles, [""; 0]);
-    for line in [
-        r#""from": 5"#,
-        r#""to": 6"#,
-        r#""n": "u${pad(string(counter.number), 3, \"0\")}""#,
-        r#""x": "${random(1, 9)}""#,
-    ] {
-        assert!(text.contains(line), "{line}\n{text}");
-    }
-}
-
-#[test]
-fn functions_become_expressions() {
-    for (source, expected) in [
-        ("${__urlencode(a b)}", r#"form_encode(\"a b\")"#),
-        ("${__RandomString(4,ab)}", r#"random_string(4, \"ab\")"#),
-        ("${__time(yyyy)}", r#"date(now_ms(), \"%Y\", \"local\")"#),
-        ("${__changeCase(a,LOWER)}", r#"lower(\"a\")"#),
-        ("${__intSum(1,2,3)}", "1 + 2 + 3"),
-        ("${__char(65,0x42)}", "/AB"),
-        ("${__eval(x)}${__threadNum}", "/x${user + 1}"),
-    ] {
-        let path = string("HTTPSampler.path", &format!("/{source}"));
-        let (text, obstacles) = translated(&plan(&request("r", &(TO_SHOP.to_owned() + &path), "")));
-        assert_eq!(obstacles, [""; 0], "{source}");
-        assert!(text.contains(expected), "{expected}\n{text}");
-    }
-    for source in ["${__digest(SHA-224,a)}", "${__time(QQQ)}", "${__XPath(a,b)}"] {
-        let path = string("HTTPSampler.path", &format!("/{source}"));
-        assert_eq!(obstacles(&path, "").len(), 1, "{source}");
-    }
-}
-
 mod controllers;
+mod data;
 mod functions;
+mod json;
 mod scripts;
 mod tcp;
-
-/// Arguments, as elements have them under a property.
-/// A request that sends a text, with these elements beside it.
-fn sends(text: &str, beside: &str) -> (String, Vec<String>) {
-    let body = format!(
-        r#"{TO_SHOP}<stringProp name="HTTPSampler.method">POST</stringProp><boolProp name="HTTPSampler.postBodyRaw">true</boolProp>
-        <elementProp name="HTTPsampler.Arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">
-        <elementProp name="" elementType="HTTPArgument"><stringProp name="Argument.value">{text}</stringProp></elementProp>
-        </collectionProp></elementProp>"#
-    );
-    translated(&plan(&(request("r", &body, "") + beside)))
-}
-
-#[test]
-fn functions_set_variables_before_the_step_that_calls_them() {
-    let (text, lacks) = sends("${__Random(1,9,x)} ${x} ${__time(/1000, t)}", "");
-    assert_eq!(lacks, [""; 0]);
-    let place = |line: &str| text.find(line).unwrap_or_else(|| panic!("{line}: {text}"));
-    let places = [
-        place(r#""x": "${string(random(1, 9))}""#),
-        place(r#""t": "${string(now())}""#),
-        place(r#""body": "${x} ${x} ${t}""#),
-    ];
-    assert!(places.is_sorted(), "{text}");
-    let (text, lacks) = sends("${__counter(TRUE)} ${__split(a;;b,p,;)} ${p_1} ${p_n} ${p_9}", "");
-    assert_eq!(lacks, [""; 0]);
-    for part in [
-        r#""advance": "step""#,
-        r#""next_row": "turn_1000000""#,
-        r#""p": "${string(\"a;;b\")}""#,
-        r#"split(p, \";\").map(value_0, value_0 == \"\" ? \"?\" : value_0)"#,
-        r#""body": "${turn_1000000.number} ${p} ${(found_0"#,
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
-    let late = r#"<RegexExtractor testname="id"><stringProp name="RegexExtractor.refname">id</stringProp>
-        <stringProp name="RegexExtractor.regex">(.)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
-        <stringProp name="RegexExtractor.default">${__Random(1,9,x)}</stringProp></RegexExtractor><hashTree/>"#;
-    assert_eq!(obstacles("", late), ["id: the variable `x`, which a function sets there"]);
-}
-
-#[test]
-fn rows_that_are_alike_are_known_and_main_threads_have_the_first() {
-    let file = std::env::temp_dir().join(format!("squall-rows-{}.csv", std::process::id()));
-    std::fs::write(&file, "2,1,x\n3,1,x\n\nnever,read\n").expect("a temporary file");
-    let name = file.display().to_string();
-    let (text, lacks) = sends(&format!("a${{__CSVRead({name},2)}}b${{__CSVRead({name},9)}}c"), "");
-    assert_eq!(lacks, [""; 0]);
-    assert!(text.contains(r#""body": "axbc""#), "{text}");
-    let (text, lacks) = sends("a${__CSVRead(/never/there.csv,0)}b", "");
-    assert!(lacks.is_empty() && text.contains(r#""body": "ab""#), "{lacks:?} {text}");
-    let next = format!("${{__CSVRead({name},0)}}${{__CSVRead({name},next)}}");
-    let (text, lacks) = sends(&next, "");
-    assert_eq!(lacks, [""; 0]);
-    assert!(text.contains(r#""if": "kept_1000000 == null""#), "{text}");
-    assert!(text.contains("(turn_1000000.number - 1) % 2"), "{text}");
-    let of_threads = r#"<stringProp name="ThreadGroup.num_threads">"#;
-    let whole = plan(&request("r", TO_SHOP, ""));
-    let whole =
-        whole.replace(&format!("{of_threads}2"), &format!("{of_threads}${{__CSVRead({name},0)}}"));
-    let (text, lacks) = translated(&whole);
-    assert!(lacks.is_empty() && text.contains(r#""users": 2"#), "{lacks:?} {text}");
-    let (_, lacks) = translated(&whole.replace("/cart", &next));
-    assert_eq!(lacks, ["r: the function `__CSVRead`, as it is used there"]);
-    let _ = std::fs::remove_file(&file);
-}
 
 #[test]
 fn what_jmeter_does_not_send_or_look_at_is_not_refused() {
@@ -525,29 +353,6 @@ fn what_jmeter_does_not_send_or_look_at_is_not_refused() {
     assert!(sent("", beyond).contains(r#"\"anull\""#) || sent("", beyond).contains("null"));
     let assertion = r#"<JSONPathAssertion testname="j"><stringProp name="JSON_PATH"></stringProp></JSONPathAssertion><hashTree/>"#;
     assert!(sent("", assertion).contains(r#""expr": "false""#));
-}
-
-#[test]
-fn variables_are_found_by_names_that_the_run_makes() {
-    let beside = r#"<CounterConfig testname="n"><stringProp name="CounterConfig.start">1</stringProp>
-        <stringProp name="CounterConfig.incr">1</stringProp><stringProp name="CounterConfig.name">n</stringProp></CounterConfig><hashTree/>
-        <Arguments testname="v"><collectionProp name="Arguments.arguments">
-        <elementProp name="d1" elementType="Argument"><stringProp name="Argument.name">d1</stringProp><stringProp name="Argument.value">5</stringProp></elementProp>
-        <elementProp name="d2" elementType="Argument"><stringProp name="Argument.name">d2</stringProp><stringProp name="Argument.value"></stringProp></elementProp>
-        </collectionProp></Arguments><hashTree/>"#;
-    let sent = |text: &str| {
-        let (plan, lacks) = sends(text, beside);
-        assert_eq!(lacks, [""; 0], "{text}");
-        let body = plan.lines().find(|line| line.contains(r#""body":"#)).expect("a body");
-        body.trim().trim_start_matches(r#""body": "#).trim_end_matches(',').to_owned()
-    };
-    let by_name = sent("${__V(d${n})}");
-    assert!(by_name.contains(r#"{\"d1\": \"5\", \"d2\": \"\"}"#), "{by_name}");
-    assert_eq!(sent("${__V(d1)} ${__V(d3)} ${__V(d3,x)}"), r#""5 d3 x""#);
-    assert_eq!(sent("${__isVarDefined(d2)} ${__isVarDefined(d3)}"), r#""true false""#);
-    assert!(sent("${__RandomFromMultipleVars(d1|d2)}").contains(r#"[[\"5\"]]"#));
-    assert_eq!(sent("a${__RandomFromMultipleVars(d2|d3)}"), r#""a""#);
-    assert_eq!(sent("${__P(none,${n})}"), r#""${string(n)}""#);
 }
 
 fn arguments(name: &str, pairs: &[(&str, &str)]) -> String {

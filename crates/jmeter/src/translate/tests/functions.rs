@@ -116,3 +116,137 @@ fn the_machine_is_known_before_the_run() {
     assert_eq!(obstacles, []);
     assert!(yaml::print(&plan, false).contains(r#""get": "/host/10.0.0.1""#));
 }
+
+#[test]
+fn functions_become_expressions() {
+    for (source, expected) in [
+        ("${__urlencode(a b)}", r#"form_encode(\"a b\")"#),
+        ("${__RandomString(4,ab)}", r#"random_string(4, \"ab\")"#),
+        ("${__time(yyyy)}", r#"date(now_ms(), \"%Y\", \"local\")"#),
+        ("${__changeCase(a,LOWER)}", r#"lower(\"a\")"#),
+        ("${__intSum(1,2,3)}", "1 + 2 + 3"),
+        ("${__char(65,0x42)}", "/AB"),
+        ("${__eval(x)}${__threadNum}", "/x${user + 1}"),
+    ] {
+        let path = string("HTTPSampler.path", &format!("/{source}"));
+        let (text, obstacles) = translated(&plan(&request("r", &(TO_SHOP.to_owned() + &path), "")));
+        assert_eq!(obstacles, [""; 0], "{source}");
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    for source in ["${__digest(SHA-224,a)}", "${__time(QQQ)}", "${__XPath(a,b)}"] {
+        let path = string("HTTPSampler.path", &format!("/{source}"));
+        assert_eq!(obstacles(&path, "").len(), 1, "{source}");
+    }
+}
+
+/// Arguments, as elements have them under a property.
+/// A request that sends a text, with these elements beside it.
+fn sends(text: &str, beside: &str) -> (String, Vec<String>) {
+    let body = format!(
+        r#"{TO_SHOP}<stringProp name="HTTPSampler.method">POST</stringProp><boolProp name="HTTPSampler.postBodyRaw">true</boolProp>
+        <elementProp name="HTTPsampler.Arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">
+        <elementProp name="" elementType="HTTPArgument"><stringProp name="Argument.value">{text}</stringProp></elementProp>
+        </collectionProp></elementProp>"#
+    );
+    translated(&plan(&(request("r", &body, "") + beside)))
+}
+
+#[test]
+fn functions_set_variables_before_the_step_that_calls_them() {
+    let (text, lacks) = sends("${__Random(1,9,x)} ${x} ${__time(/1000, t)}", "");
+    assert_eq!(lacks, [""; 0]);
+    let place = |line: &str| text.find(line).unwrap_or_else(|| panic!("{line}: {text}"));
+    let places = [
+        place(r#""x": "${string(random(1, 9))}""#),
+        place(r#""t": "${string(now())}""#),
+        place(r#""body": "${x} ${x} ${t}""#),
+    ];
+    assert!(places.is_sorted(), "{text}");
+    let (text, lacks) = sends("${__counter(TRUE)} ${__split(a;;b,p,;)} ${p_1} ${p_n} ${p_9}", "");
+    assert_eq!(lacks, [""; 0]);
+    for part in [
+        r#""advance": "step""#,
+        r#""next_row": "turn_1000000""#,
+        r#""p": "${string(\"a;;b\")}""#,
+        r#"split(p, \";\").map(value_0, value_0 == \"\" ? \"?\" : value_0)"#,
+        r#""body": "${turn_1000000.number} ${p} ${(found_0"#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let late = r#"<RegexExtractor testname="id"><stringProp name="RegexExtractor.refname">id</stringProp>
+        <stringProp name="RegexExtractor.regex">(.)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
+        <stringProp name="RegexExtractor.default">${__Random(1,9,x)}</stringProp></RegexExtractor><hashTree/>"#;
+    assert_eq!(obstacles("", late), ["id: the variable `x`, which a function sets there"]);
+}
+
+#[test]
+fn rows_that_are_alike_are_known_and_main_threads_have_the_first() {
+    let file = std::env::temp_dir().join(format!("squall-rows-{}.csv", std::process::id()));
+    std::fs::write(&file, "2,1,x\n3,1,x\n\nnever,read\n").expect("a temporary file");
+    let name = file.display().to_string();
+    let (text, lacks) = sends(&format!("a${{__CSVRead({name},2)}}b${{__CSVRead({name},9)}}c"), "");
+    assert_eq!(lacks, [""; 0]);
+    assert!(text.contains(r#""body": "axbc""#), "{text}");
+    let (text, lacks) = sends("a${__CSVRead(/never/there.csv,0)}b", "");
+    assert!(lacks.is_empty() && text.contains(r#""body": "ab""#), "{lacks:?} {text}");
+    let next = format!("${{__CSVRead({name},0)}}${{__CSVRead({name},next)}}");
+    let (text, lacks) = sends(&next, "");
+    assert_eq!(lacks, [""; 0]);
+    assert!(text.contains(r#""if": "kept_1000000 == null""#), "{text}");
+    assert!(text.contains("(turn_1000000.number - 1) % 2"), "{text}");
+    let of_threads = r#"<stringProp name="ThreadGroup.num_threads">"#;
+    let whole = plan(&request("r", TO_SHOP, ""));
+    let whole =
+        whole.replace(&format!("{of_threads}2"), &format!("{of_threads}${{__CSVRead({name},0)}}"));
+    let (text, lacks) = translated(&whole);
+    assert!(lacks.is_empty() && text.contains(r#""users": 2"#), "{lacks:?} {text}");
+    let (_, lacks) = translated(&whole.replace("/cart", &next));
+    assert_eq!(lacks, ["r: the function `__CSVRead`, as it is used there"]);
+    let _ = std::fs::remove_file(&file);
+}
+
+#[test]
+fn nodes_of_a_file_are_dealt_out() {
+    let file = std::env::temp_dir().join(format!("squall-nodes-{}.xml", std::process::id()));
+    std::fs::write(&file, "<r><a>1</a><a>2</a></r>").expect("a temporary file");
+    let name = file.display().to_string();
+    let (text, lacks) = sends(&format!("a${{__XPath({name},//a)}}b${{__XPath({name}, //a)}}"), "");
+    assert_eq!(lacks, [""; 0]);
+    for line in [
+        r#""if": "kept_1000000 == null""#,
+        r#""look": "<?xml version=\"1.0\"?><r><a>1</a><a>2</a></r>""#,
+        r#""xpath": "//a""#,
+        r#""next_row": "turn_1000000""#,
+        "(turn_1000000.number - 1) % size(kept_1000000)",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert_eq!(text.matches(r#""next_row""#).count(), 2, "{text}");
+    assert!(!text.contains("turn_1000001"), "{text}");
+    let _ = std::fs::remove_file(&file);
+    let (_, lacks) = sends("${__XPath(/never/there.xml,//a)}", "");
+    assert!(lacks.len() == 1 && lacks[0].contains("`__XPath` of /never/there.xml"), "{lacks:?}");
+}
+
+#[test]
+fn variables_are_found_by_names_that_the_run_makes() {
+    let beside = r#"<CounterConfig testname="n"><stringProp name="CounterConfig.start">1</stringProp>
+        <stringProp name="CounterConfig.incr">1</stringProp><stringProp name="CounterConfig.name">n</stringProp></CounterConfig><hashTree/>
+        <Arguments testname="v"><collectionProp name="Arguments.arguments">
+        <elementProp name="d1" elementType="Argument"><stringProp name="Argument.name">d1</stringProp><stringProp name="Argument.value">5</stringProp></elementProp>
+        <elementProp name="d2" elementType="Argument"><stringProp name="Argument.name">d2</stringProp><stringProp name="Argument.value"></stringProp></elementProp>
+        </collectionProp></Arguments><hashTree/>"#;
+    let sent = |text: &str| {
+        let (plan, lacks) = sends(text, beside);
+        assert_eq!(lacks, [""; 0], "{text}");
+        let body = plan.lines().find(|line| line.contains(r#""body":"#)).expect("a body");
+        body.trim().trim_start_matches(r#""body": "#).trim_end_matches(',').to_owned()
+    };
+    let by_name = sent("${__V(d${n})}");
+    assert!(by_name.contains(r#"{\"d1\": \"5\", \"d2\": \"\"}"#), "{by_name}");
+    assert_eq!(sent("${__V(d1)} ${__V(d3)} ${__V(d3,x)}"), r#""5 d3 x""#);
+    assert_eq!(sent("${__isVarDefined(d2)} ${__isVarDefined(d3)}"), r#""true false""#);
+    assert!(sent("${__RandomFromMultipleVars(d1|d2)}").contains(r#"[[\"5\"]]"#));
+    assert_eq!(sent("a${__RandomFromMultipleVars(d2|d3)}"), r#""a""#);
+    assert_eq!(sent("${__P(none,${n})}"), r#""${string(n)}""#);
+}
