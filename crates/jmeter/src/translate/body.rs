@@ -2,6 +2,7 @@
 
 use squall_base::form;
 use squall_plan::model::{Body, FormPart, FormPartContent, Request};
+use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use super::Translator;
@@ -33,9 +34,41 @@ struct Upload {
     content_type: Vec<Piece>,
 }
 
-/// Charsets that have ASCII as it is.
-const CHARSETS: [&str; 7] =
-    ["UTF8", "US-ASCII", "ISO-8859-1", "ISO-8859-15", "windows-1252", "GBK", "GB2312"];
+/// What texts are sent in where nothing is said.
+const UTF_8: &str = "UTF-8";
+
+/// Charsets by what Java calls them, which the WHATWG Encoding Standard has, too.
+const CHARSETS: [&str; 29] = [
+    "US-ASCII",
+    "ISO-8859-1",
+    "ISO-8859-2",
+    "ISO-8859-4",
+    "ISO-8859-5",
+    "ISO-8859-7",
+    "ISO-8859-13",
+    "ISO-8859-15",
+    "windows-1250",
+    "windows-1251",
+    "windows-1252",
+    "windows-1253",
+    "windows-1254",
+    "windows-1255",
+    "windows-1256",
+    "windows-1257",
+    "windows-1258",
+    "KOI8-R",
+    "KOI8-U",
+    "GBK",
+    "GB2312",
+    "GB18030",
+    "Big5",
+    "Shift_JIS",
+    "EUC-JP",
+    "EUC-KR",
+    "UTF-16",
+    "UTF-16BE",
+    "UTF-16LE",
+];
 
 impl Translator<'_> {
     /// Sets a request's URL and body; gives the type that JMeter says the body has.
@@ -53,6 +86,14 @@ impl Translator<'_> {
         let has_parts = !files.is_empty() || options.flag("HTTPSampler.DO_MULTIPART_POST");
         let arguments = self.session_in_arguments(held, arguments, !is_raw && !has_parts);
         let in_url = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
+        let charset = self.charset(id, options);
+        if charset != UTF_8 && (!arguments.is_empty() || has_parts) {
+            request.charset = Some(Spanned::new(charset.to_lowercase(), Span::default()));
+            // JMeter encodes the percent signs of a form, and what is between parts, too.
+            if charset.starts_with("UTF-16") && !is_raw {
+                self.obstacle(id, format!("the content encoding `{charset}` of no raw body"));
+            }
+        }
         let query =
             if in_url && !is_raw { self.query(id, &arguments, request) } else { Vec::new() };
         let path = self.session_in_path(held, self.path(options), in_url);
@@ -65,7 +106,7 @@ impl Translator<'_> {
         }
         let query = if is_whole(&path) { Vec::new() } else { query };
         request.url = self.template_of(id, &self.url(id, options, path, query));
-        self.body(id, options, (arguments, files, is_raw), request)
+        self.body(id, options, (arguments, files, is_raw), (charset, request))
     }
 
     /// Sets a request's body; gives its type.
@@ -74,11 +115,10 @@ impl Translator<'_> {
         id: ElementId,
         options: &Options<'_>,
         (arguments, files, is_raw): (Vec<Argument>, Vec<Upload>, bool),
-        request: &mut Request,
+        (charset, request): (String, &mut Request),
     ) -> Option<ContentType> {
         let is_multipart = options.flag("HTTPSampler.DO_MULTIPART_POST");
         let is_like_browsers = options.flag("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART");
-        let charset = options.constant("HTTPSampler.contentEncoding").unwrap_or_default();
         match request.method.as_str() {
             // JMeter sends no files with these.
             "GET" if !is_raw => return None,
@@ -102,10 +142,13 @@ impl Translator<'_> {
             if request.method != "POST" && client == Client::Java {
                 self.obstacle(id, format!("a multipart body of {}", request.method));
             }
-            request.body = self.multipart(id, &arguments, &files, (client, is_like_browsers));
+            if client == Client::Java && charset != UTF_8 {
+                self.obstacle(id, format!("the content encoding `{charset}` of a multipart body"));
+            }
+            let how = (client, is_like_browsers, charset.as_str());
+            request.body = self.multipart(id, &arguments, &files, how);
             return None;
         }
-        let charset = self.charset(id, &charset, &arguments);
         if is_raw {
             self.raw(id, &arguments, request);
             Some(ContentType::Text(charset))
@@ -116,27 +159,17 @@ impl Translator<'_> {
         }
     }
 
-    /// What a body's charset is called. What is no ASCII is sent in UTF-8 alone.
-    fn charset(&self, id: ElementId, charset: &str, arguments: &[Argument]) -> String {
-        if charset.is_empty() || ["utf-8", "utf8"].contains(&charset.to_ascii_lowercase().as_str())
-        {
-            return "UTF-8".to_owned();
+    /// What Java calls the charset of what is sent.
+    fn charset(&self, id: ElementId, options: &Options<'_>) -> String {
+        let given = options.constant("HTTPSampler.contentEncoding").unwrap_or_default();
+        if given.is_empty() || ["utf-8", "utf8"].contains(&given.to_ascii_lowercase().as_str()) {
+            return UTF_8.to_owned();
         }
-        let is_known = |name: &&&str| name.eq_ignore_ascii_case(charset);
-        // What variables hold is taken for ASCII, too.
-        let is_ascii = |pieces: &Vec<Piece>| {
-            let texts = pieces.iter().filter_map(|piece| match piece {
-                Piece::Text(text) => Some(text),
-                Piece::Expr(_) => None,
-            });
-            texts.into_iter().all(|text| text.is_ascii())
-        };
-        let all_ascii =
-            arguments.iter().all(|argument| is_ascii(&argument.name) && is_ascii(&argument.value));
-        if !all_ascii || !CHARSETS.iter().any(|name| is_known(&name)) {
-            self.obstacle(id, format!("the content encoding `{charset}`"));
+        let known = CHARSETS.iter().find(|name| name.eq_ignore_ascii_case(&given));
+        if known.is_none() {
+            self.obstacle(id, format!("the content encoding `{given}`"));
         }
-        charset.to_owned()
+        known.map_or(given, |name| (*name).to_owned())
     }
 
     /// Files that are sent.
@@ -190,7 +223,7 @@ impl Translator<'_> {
         id: ElementId,
         arguments: &[Argument],
         files: &[Upload],
-        (client, is_like_browsers): (Client, bool),
+        (client, is_like_browsers, charset): (Client, bool, &str),
     ) -> Body {
         let encoding = |name: &str| (!is_like_browsers).then(|| name.to_owned());
         let named = arguments.iter().filter(|argument| !argument.name.is_empty());
@@ -203,7 +236,7 @@ impl Translator<'_> {
             .map(|argument| FormPart {
                 name: self.template_of(id, &argument.name),
                 content: FormPartContent::Text(self.template_of(id, &argument.value)),
-                content_type: encoding(&format!("{}; charset=UTF-8", content_type(argument)))
+                content_type: encoding(&format!("{}; charset={charset}", content_type(argument)))
                     .map(|text| Template::text(&text)),
                 transfer_encoding: encoding("8bit"),
             })
@@ -289,7 +322,10 @@ impl Translator<'_> {
         let written = texts.iter().map(|argument| {
             let equals = [Piece::Text(argument.equals.to_owned())];
             let (name, value) = match argument.is_encoded_for {
-                true => (self.encoded(id, &argument.name), self.encoded(id, &argument.value)),
+                true => {
+                    let encoded = |pieces| self.encoded(id, pieces, request.charset.is_some());
+                    (encoded(&argument.name), encoded(&argument.value))
+                }
                 false => (argument.name.clone(), argument.value.clone()),
             };
             [name, equals.into(), value].concat()
@@ -298,9 +334,13 @@ impl Translator<'_> {
     }
 
     /// A text as forms have it, if it is known before the run.
-    fn encoded(&self, id: ElementId, pieces: &[Piece]) -> Vec<Piece> {
+    fn encoded(&self, id: ElementId, pieces: &[Piece], in_charset: bool) -> Vec<Piece> {
         match literal(pieces) {
-            Some(text) => vec![Piece::Text(form::encoded(text))],
+            Some(text) if !in_charset || text.is_ascii() => vec![Piece::Text(form::encoded(text))],
+            Some(_) => {
+                self.obstacle(id, "an encoded argument in another charset before one that is not");
+                Vec::new()
+            }
             None => {
                 self.obstacle(id, "an encoded argument before one that is not");
                 Vec::new()
@@ -318,12 +358,13 @@ impl Translator<'_> {
     }
 
     fn form(&self, id: ElementId, arguments: &[Argument], request: &mut Request) {
+        let charset = request.charset.as_ref().map_or("utf-8", |charset| &charset.value);
         let mut pairs = Vec::new();
         for argument in arguments.iter().filter(|argument| !argument.name.is_empty()) {
             // JMeter takes off the encoding that is there already, and then encodes.
             let pieces = |pieces: &[Piece]| match argument.is_encoded_for {
                 true => self.template_of(id, pieces),
-                false => self.template_of(id, &self.decoded(id, pieces)),
+                false => self.template_of(id, &self.decoded(id, pieces, charset)),
             };
             pairs.push((pieces(&argument.name), pieces(&argument.value)));
         }
@@ -331,9 +372,9 @@ impl Translator<'_> {
     }
 
     /// A text without the encoding of forms.
-    fn decoded(&self, id: ElementId, pieces: &[Piece]) -> Vec<Piece> {
+    fn decoded(&self, id: ElementId, pieces: &[Piece], charset: &str) -> Vec<Piece> {
         let decoded = pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => form_decoded(text).map(Piece::Text),
+            Piece::Text(text) => form_decoded(text, charset).map(Piece::Text),
             Piece::Expr(expression) => {
                 Some(Piece::Expr(format!("form_decode(string({expression}))")))
             }
@@ -356,9 +397,16 @@ fn joined(arguments: Vec<Vec<Piece>>, first: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The text that a form's name or value stands for, if it is one.
-fn form_decoded(text: &str) -> Option<String> {
-    String::from_utf8(form::decode(text.as_bytes())?).ok()
+/// The text that a form's name or value stands for, if it is one; of most charsets what is ASCII.
+fn form_decoded(text: &str, charset: &str) -> Option<String> {
+    let is_plain = !text.contains('%');
+    let decoded = form::decode(text.as_bytes())?;
+    match charset {
+        "utf-8" => String::from_utf8(decoded).ok(),
+        _ if is_plain || decoded.is_ascii() => String::from_utf8(decoded).ok(),
+        "iso-8859-1" if text.is_ascii() => Some(decoded.into_iter().map(char::from).collect()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -369,10 +417,18 @@ mod tests {
     fn forms_are_encoded_and_decoded() {
         let text = "a b+c&d=é~*-._";
         assert_eq!(form::encoded(text), "a+b%2Bc%26d%3D%C3%A9%7E*-._");
-        assert_eq!(form_decoded(&form::encoded(text)).as_deref(), Some(text));
+        assert_eq!(form_decoded(&form::encoded(text), "utf-8").as_deref(), Some(text));
         assert_eq!(
-            (form_decoded("%4"), form_decoded("%zz"), form_decoded("%ff")),
-            (None, None, None)
+            ["%4", "%zz", "%ff"].map(|text| form_decoded(text, "utf-8")),
+            [None, None, None]
         );
+        for (text, charset, expected) in [
+            ("%e9+%41", "iso-8859-1", Some("é A")),
+            ("%e9", "windows-1251", None),
+            ("й+%41", "windows-1251", None),
+            ("й+a", "windows-1251", Some("й a")),
+        ] {
+            assert_eq!(form_decoded(text, charset).as_deref(), expected, "{text} {charset}");
+        }
     }
 }
