@@ -67,6 +67,10 @@ PLANS = {
         + request("in a path", "/path/${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,next)}"), loops=4)),
     "functions: rows that differ from thread to thread (CSVRead)": plan(group(
         request("row", "/row", "POST", raw="${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,1)}"), loops=2, threads=3)),
+    "functions: the number of a group's iteration (__jm__NAME__idx)": plan(group(
+        request("n", "/n/${__jm__users__idx}") + loop(2, request("in", "/in/${__jm__users__idx}/${__jm__loop__idx}")), loops=3).replace(
+            'name="ThreadGroup.main_controller"', 'name="ThreadGroup.main_controller" testname="Loop Controller"')),
+    "functions: the number of an iteration of a group whose loop has no name (__jm____idx)": plan(group(request("n", "/n/${__jm____idx}"), loops=3)),
     "functions: texts that go to a file (StringToFile)": plan(said(
         "${__StringToFile(/tmp/squall-string-to-file.txt,a${day}\\n,false)}", "${__StringToFile(/tmp/squall-string-to-file.txt,b)}")),
     "functions: texts in which variables are looked up again (eval, evalVar)": plan(group(

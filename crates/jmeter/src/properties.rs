@@ -25,6 +25,8 @@ pub enum PropertyValue {
     Element {
         /// The class, without its package if it is JMeter's own.
         class: String,
+        /// Whether it was saved with a name, be that empty.
+        is_named: bool,
         /// Its properties.
         properties: Properties,
     },
@@ -131,7 +133,8 @@ fn property(document: &Document, id: NodeId) -> Result<Option<Property>, ReadErr
             let class = node.attribute("elementType").unwrap_or_default();
             let class = crate::elements::without_package(class).to_owned();
             let (properties, _) = Properties::read(document, id)?;
-            (name, PropertyValue::Element { class, properties })
+            let is_named = node.attribute("testname").is_some();
+            (name, PropertyValue::Element { class, is_named, properties })
         }
         "collectionProp" | "mapProp" => {
             (name, PropertyValue::List(Properties::read(document, id)?.0.0))

@@ -134,13 +134,14 @@ impl Translator<'_> {
         if self.clears_cache(id, &gathered, same_user) {
             steps.insert(0, step(StepKind::ClearCache));
         }
+        let steps = self.counted_iteration(id, steps);
         let nobody = match &load {
             Load::Closed(load) => load.users == Some(0) && load.stages.is_empty(),
             Load::Open(_) => false,
         };
-        Some(Scenario {
         let title = &self.tree.element(id).name;
         let name = unique(title, before);
+        Some(Scenario {
             title: (name != *title && !title.is_empty()).then(|| title.clone()),
             name: Spanned::new(name, Span::default()),
             steps: if nobody { Vec::new() } else { steps },

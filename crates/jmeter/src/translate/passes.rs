@@ -1,23 +1,43 @@
-//! The number of a loop's pass, which JMeter has in a variable of the loop's name (`__jm__NAME__idx`).
+//! The number of a loop's pass, which JMeter has in a variable of the loop's name (`__jm__NAME__idx`), and that of a
+//! thread group's iteration.
 
 use squall_plan::model::{Step, StepKind};
 
 use super::names::hidden;
 use super::script::renamed;
 use super::{Translator, step};
+use crate::properties::PropertyValue;
 use crate::tree::{Element, ElementId};
 
-/// The variable that has the number of an element's pass, if it is a loop.
+/// The variable that has the number of an element's pass, if it is a loop, or a thread group that has one.
 pub(super) fn index_of(element: &Element) -> Option<String> {
+    let named = |name: &str| format!("__jm__{name}__idx");
     let class = element.class.as_str();
-    let is_loop = matches!(class, "LoopController" | "WhileController" | "ForeachController");
-    is_loop.then(|| format!("__jm__{}__idx", element.name))
+    if matches!(class, "LoopController" | "WhileController" | "ForeachController") {
+        return Some(named(&element.name));
+    }
+    let own = element.properties.iter().find(|own| own.name == "ThreadGroup.main_controller")?;
+    match &own.value {
+        // The loop of a group that is saved without a name has none; with any, it is that of the group.
+        PropertyValue::Element { class, is_named, .. } if class == "LoopController" => {
+            Some(named(if *is_named { &element.name } else { "" }))
+        }
+        _ => None,
+    }
 }
 
 impl Translator<'_> {
     /// The variable here of a loop's pass, if something asks for it.
     fn index(&self, id: ElementId) -> Option<&str> {
         self.names.variable(&index_of(self.tree.element(id))?)
+    }
+
+    /// The steps of a thread group, with the number of the iteration before them.
+    pub(super) fn counted_iteration(&self, id: ElementId, mut steps: Vec<Step>) -> Vec<Step> {
+        if let Some(index) = self.index(id).filter(|_| !steps.is_empty()) {
+            steps.insert(0, step(self.set(id, index, "string(iteration)")));
+        }
+        steps
     }
 
     /// The steps of a loop, with what counts its passes before them.
