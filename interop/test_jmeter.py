@@ -1,4 +1,4 @@
-"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py`, `judged.py`, `functions.py`, `real.py`) against a server that notes what it is sent. What
+"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py` and the modules beside it) against a server that notes what it is sent. What
 it saw of both, in order where there is one thread, and the samples by label and success have to be the same.
 
 `JMETER` is JMeter's launcher; without one, or a `jmeter` in the path, the tests are skipped. `ONLY` leaves plans out whose rule
@@ -21,13 +21,15 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jmeter"))
 
 from peers import SQUALL
+import charsets
 import functions
+import paths
 import real
 import tcp
 from judged import JUDGED
 from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, transaction
 
-PLANS = {**PLANS, **functions.PLANS, **real.PLANS, **tcp.PLANS}
+PLANS = {**PLANS, **functions.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS}
 # One in which clocks are changed: JMeter and squall look at it.
 os.environ.setdefault("TZ", "America/New_York")
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
@@ -52,7 +54,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def answer(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        # Bodies in other charsets keep their bytes.
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode(errors="surrogateescape")
         kept, body = seen(self.headers.items(), body)
         with self.server.lock:
             self.server.seen.append((self.command, self.path, kept, body))
@@ -60,7 +63,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         status = int(path.rsplit("/", 1)[1]) if path.startswith(("/status/", "/redirect/")) else 200
         text = {"/json": JSON, "/empty": "", "/page": PAGE, "/xml": XML}.get(path, BODY).encode()
         if path == "/echo":
-            text = body.encode()
+            text = body.encode(errors="surrogateescape")
         if path.startswith("/slow/"):
             # Some milliseconds, and then it may lead on: `/slow/200/to/slow/400`.
             time.sleep(int(path.split("/")[2]) / 1000)
@@ -224,7 +227,8 @@ ROWS = plan(
           + transaction("around", request("before", "/b") + transaction("within", request("c", "/c") + request("d", "/status/500"), parent=True))
           + transaction("nothing", "", parent=True)
           + request("asserted", "/a", below=asserts("a", 16, "nope")), "users", loops=2),
-    group(timer(700) + request("other", "/o"), "other"), in_turn=True)
+    # Groups may have one name.
+    group(timer(700) + request("other", "/o"), "users"), in_turn=True)
 COLUMNS = ["label", "responseCode", "responseMessage", "threadName", "success", "bytes", "grpThreads", "URL"]
 
 

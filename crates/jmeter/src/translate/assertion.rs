@@ -5,9 +5,9 @@ use squall_plan::model::{Check, Request};
 use squall_plan::span::Span;
 
 use super::Translator;
+use super::json::JSON_PATH_ASSERTION;
 use super::pattern::{self, Subject};
 use super::texts::{expression, literal, quoted};
-use super::verdicts;
 use crate::properties::PropertyValue;
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -35,7 +35,9 @@ impl Translator<'_> {
             let expressions = match self.class(*id) {
                 "ResponseAssertion" => self.response(*id, request, &mut reads_status, &mut looks),
                 "DurationAssertion" => self.duration(*id, request, &mut looks),
-                "JSONPathAssertion" => self.json_path(*id, request, &mut looks),
+                "JSONPathAssertion" | JSON_PATH_ASSERTION => {
+                    self.json_path(*id, request, &mut looks)
+                }
                 "SizeAssertion" => self.size(*id, request, &mut looks),
                 "JMESPathAssertion" => self.jmes_path(*id),
                 "XMLAssertion" => self.xml(*id),
@@ -67,39 +69,6 @@ impl Translator<'_> {
             Ok(expr) => request.check.push(Check { expr, ..check }),
             Err(error) => self.obstacle(id, error.message),
         }
-    }
-
-    /// A value at a JSON path, or an element of the list that is there.
-    fn json_path(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<String> {
-        let reader = self.read(id);
-        *looks = self.asserts_of_one(&reader, request);
-        let source = reader.constant("JSON_PATH").unwrap_or_default();
-        let expected = self.expected(id, &reader);
-        let compares = reader.flag("JSONVALIDATION", false);
-        reader.refuse("EXPECT_NULL", "an expected null");
-        let is_negated = reader.flag("INVERT", false);
-        reader.finish();
-        if source.trim().is_empty() && !is_negated {
-            // JMeter says that it has none, whatever the response is.
-            return vec!["false".to_owned()];
-        }
-        if source.contains("..") || source.contains(['*', '?', ',', ':']) {
-            self.obstacle(id, "a path that may lead to several values");
-        }
-        let Ok(path) = pattern::json_path(source.trim()).map_err(|what| self.obstacle(id, what))
-        else {
-            return Vec::new();
-        };
-        let value = format!("json({})", quoted(&path));
-        let test = |text: &str| self.is_as_expected(id, text, &expected);
-        let test = match compares {
-            false => Some(format!("{value} != null")),
-            true => test(&format!("string({value})")).zip(test("string(one)")).map(|(whole, one)| {
-                format!("{value} != null && (list({value}).exists(one, one != null && {one}) || {whole})")
-            }),
-        };
-        let test = test.map(|test| if is_negated { verdicts::unless(&test) } else { test });
-        test.into_iter().collect()
     }
 
     /// That there is what a path leads to, or not; or that what it asserts holds.

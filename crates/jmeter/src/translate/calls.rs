@@ -54,6 +54,7 @@ impl Translator<'_> {
             ("__StringFromFile", Some([file])) | ("__StringFromFile", Some([file, ""])) => {
                 return self.next_line(file.trim());
             }
+            ("__XPath", Some([file, path])) => return self.next_node(file.trim(), path.trim()),
             _ => {}
         }
         if let ("__split", [text, _, more @ ..]) = (call.name.as_str(), parameters) {

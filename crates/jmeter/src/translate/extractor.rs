@@ -6,6 +6,7 @@ use squall_plan::template::Template;
 
 use super::Translator;
 use super::jmespath;
+use super::json::JSON_PATH_EXTRACTOR;
 use super::looks::Looks;
 use super::pattern::{self, Subject};
 use super::search::Search;
@@ -28,7 +29,7 @@ pub(super) struct Wanted<'n> {
     pub which: i64,
     pub default: Option<&'n str>,
     /// Whether the default is the variable's value where there are several, too.
-    default_first: bool,
+    pub default_first: bool,
 }
 
 impl Translator<'_> {
@@ -40,6 +41,7 @@ impl Translator<'_> {
                 "RegexExtractor" => self.by_regex(*id, request),
                 "BoundaryExtractor" => self.by_boundaries(*id, request),
                 "JSONPostProcessor" => self.by_json_paths(*id, request),
+                JSON_PATH_EXTRACTOR => self.by_plugin_path(*id),
                 "JMESPathExtractor" => self.by_jmespath(*id, request),
                 "HtmlExtractor" => self.by_css(*id, request),
                 "XPathExtractor" | "XPath2Extractor" => self.by_xpath(*id, request),
@@ -229,7 +231,7 @@ impl Translator<'_> {
         }
         let looks = &looks;
         let name = reader.source(&property("refname"));
-        let path = reader.constant(&property("xpathQuery"));
+        let path = self.template(id, reader.source(&property("xpathQuery")).trim());
         let default = reader.source(&property("default"));
         reader.refuse(&property("fragment"), "the markup of what is found");
         reader.given(&property("namespaces"), "namespaces of its own");
@@ -240,7 +242,7 @@ impl Translator<'_> {
         }
         reader.pass(&[&property("whitespace"), &property("download_dtds")]);
         reader.finish();
-        let from = Extractor::XPath(spanned(path?.trim().to_owned()));
+        let from = Extractor::XPath(path);
         // The variable itself is the first of several.
         let wanted = Wanted {
             name,
@@ -267,58 +269,6 @@ impl Translator<'_> {
             }
         }
         Some(taken)
-    }
-
-    fn by_json_paths(&self, id: ElementId, request: &Request) -> Option<Taken> {
-        let reader = self.read(id);
-        let names: Vec<&str> = split(reader.source("JSONPostProcessor.referenceNames"));
-        let paths = reader.constant("JSONPostProcessor.jsonPathExprs").unwrap_or_default();
-        let paths: Vec<&str> = split(&paths);
-        let defaults: Vec<&str> = split(reader.source("JSONPostProcessor.defaultValues"));
-        let numbers = reader.constant("JSONPostProcessor.match_numbers").unwrap_or_default();
-        let numbers: Vec<&str> = split(&numbers).into_iter().map(str::trim).collect();
-        // It makes another variable, which is refused where it is used.
-        reader.pass(&["JSONPostProcessor.compute_concat"]);
-        let is_blank = numbers == [""];
-        let is_one = numbers.iter().all(|number| matches!(*number, "0" | "1"));
-        let looks = &self.looks(&reader, request, if is_one || is_blank { 1 } else { -1 });
-        reader.finish();
-        if names.len() != paths.len()
-            || names.len() != defaults.len()
-            || !is_blank && names.len() != numbers.len()
-        {
-            self.obstacle(id, "lists of different lengths");
-            return None;
-        }
-        let mut all = Taken::default();
-        for (index, ((name, path), default)) in names.iter().zip(&paths).zip(&defaults).enumerate()
-        {
-            let number = if is_blank { "0" } else { numbers[index] };
-            let Ok(which) = number.parse::<i64>() else {
-                self.obstacle(id, format!("the match number `{number}`"));
-                continue;
-            };
-            let path = match pattern::json_path(path.trim()) {
-                Ok(path) => Extractor::Json(spanned(path)),
-                Err(what) => {
-                    self.obstacle(id, what);
-                    continue;
-                }
-            };
-            let name = name.trim();
-            let wanted = Wanted { name, which, default: Some(default), default_first: false };
-            let Some(taken) = self.take(looks, &wanted, path.clone()) else { continue };
-            all.extracts.extend(taken.extracts);
-            all.after.extend(taken.after);
-            // How many there are is known of one match, too.
-            if let Some(found) = self.names.matches(name).filter(|_| which >= 0) {
-                let none = Json::List(Vec::new());
-                all.extracts.push(self.one(looks, found, Match::All, path, none));
-                let counted = format!("{found}.map(one, null)");
-                all.after.push(self.set(id, found, &counted));
-            }
-        }
-        Some(all)
     }
 
     /// What a path leads to; of a list, one of its elements or all.
@@ -362,7 +312,12 @@ impl Translator<'_> {
     }
 
     /// What sets a variable; without a default it stays as it is where nothing matches.
-    fn take(&self, looks: &Looks, wanted: &Wanted<'_>, from: Extractor) -> Option<Taken> {
+    pub(super) fn take(
+        &self,
+        looks: &Looks,
+        wanted: &Wanted<'_>,
+        from: Extractor,
+    ) -> Option<Taken> {
         let id = looks.element;
         let variable = self.names.variable(wanted.name).filter(|_| !wanted.name.contains("${"));
         let Some(variable) = variable else {
@@ -455,16 +410,7 @@ pub(super) fn parts(template: &str) -> Vec<Part> {
     found
 }
 
-/// A list as JMeter 5.6.3 splits it: without what is empty at its end.
-fn split(text: &str) -> Vec<&str> {
-    let mut parts: Vec<&str> = text.split(';').collect();
-    while parts.len() > 1 && parts.last() == Some(&"") {
-        parts.pop();
-    }
-    parts
-}
-
-fn spanned(text: String) -> Spanned<String> {
+pub(super) fn spanned(text: String) -> Spanned<String> {
     Spanned::new(text, Span::default())
 }
 

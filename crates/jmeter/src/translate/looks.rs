@@ -110,7 +110,7 @@ impl Translator<'_> {
     }
 
     /// What a variable holds; nothing, if nobody has set it.
-    fn text_of_variable(&self, id: ElementId, name: &str) -> Option<Template> {
+    pub(super) fn text_of_variable(&self, id: ElementId, name: &str) -> Option<Template> {
         let value = self.value_named(&self.pieces(id, name), Some(&[]));
         if value.is_none() {
             self.obstacle(id, format!("the variable `{name}`, which it looks at"));

@@ -23,6 +23,8 @@ mod group;
 mod headers;
 mod includes;
 mod jmespath;
+mod json;
+mod json_path;
 mod looks;
 mod made;
 mod modules;

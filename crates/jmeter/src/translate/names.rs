@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assign;
 use super::data::Columns;
 use super::found;
+use super::json::JSON_PATH_EXTRACTOR;
 use super::passes;
 use super::scripted;
 use crate::functions;
@@ -201,7 +202,8 @@ impl Names {
         let asked = asked(tree);
         for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
             let all_are_there = match element.class.as_str() {
-                "JSONPostProcessor" | "XPathExtractor" | "XPath2Extractor" => true,
+                "JSONPostProcessor" | "XPathExtractor" | "XPath2Extractor"
+                | JSON_PATH_EXTRACTOR => true,
                 "RegexExtractor" | "BoundaryExtractor" | "HtmlExtractor" | "JMESPathExtractor" => {
                     false
                 }
@@ -339,6 +341,7 @@ pub(super) fn set_by(element: &Element) -> Vec<String> {
         "RegexExtractor" => "RegexExtractor.refname",
         "BoundaryExtractor" => "BoundaryExtractor.refname",
         "JSONPostProcessor" => "JSONPostProcessor.referenceNames",
+        JSON_PATH_EXTRACTOR => "VAR",
         "HtmlExtractor" => "HtmlExtractor.refname",
         "JMESPathExtractor" => "JMESExtractor.referenceName",
         "XPathExtractor" => "XPathExtractor.refname",

@@ -1,5 +1,5 @@
-//! JMeter's patterns, which are those of Perl 5, as ours, and its JSONPaths as those of RFC 9535: where both mean the same
-//! they are written as it has to be, and everything else is refused.
+//! JMeter's patterns, which are those of Perl 5, as ours: where both mean the same they are written as it has to be, and
+//! everything else is refused.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -165,64 +165,6 @@ fn is_count(rest: Peekable<Chars<'_>>) -> bool {
     !from.is_empty() && digits(from) && digits(to)
 }
 
-/// A path of names, numbers, `*` and `..`, as RFC 9535 has it.
-///
-/// # Errors
-/// What of it has no equal.
-pub(super) fn json_path(source: &str) -> Result<String, String> {
-    let refused = || format!("the JSONPath `{source}`");
-    let mut rest = match source.strip_prefix('$') {
-        Some(rest) => rest.to_owned(),
-        None => format!(".{source}"),
-    };
-    let mut out = String::from("$");
-    while !rest.is_empty() {
-        let (dots, after) = match rest.strip_prefix("..") {
-            Some(after) => ("..", after),
-            None => match rest.strip_prefix('.') {
-                Some(after) => (".", after),
-                None => ("", rest.as_str()),
-            },
-        };
-        let (step, left) = match after.strip_prefix('[') {
-            Some(_) if dots == "." => return Err(refused()),
-            Some(inner) => {
-                let (inner, left) = bracket(inner).ok_or_else(refused)?;
-                (inner, left)
-            }
-            None if dots.is_empty() => return Err(refused()),
-            None => {
-                let end = after.find(['.', '[']).unwrap_or(after.len());
-                let (name, left) = after.split_at(end);
-                let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '@' | ':');
-                let step = match name {
-                    "*" if dots == "." => "*".to_owned(),
-                    _ if name.is_empty() || !name.chars().all(is_name) => return Err(refused()),
-                    _ => format!("'{name}'"),
-                };
-                (step, left)
-            }
-        };
-        let deep = if dots == ".." { ".." } else { "" };
-        out.push_str(&format!("{deep}[{step}]"));
-        rest = left.to_owned();
-    }
-    Ok(out)
-}
-
-/// What stands in brackets, and what is behind them.
-fn bracket(text: &str) -> Option<(String, &str)> {
-    if let Some(quote) = text.chars().next().filter(|c| matches!(c, '\'' | '"')) {
-        let (name, left) = text[1..].split_once(quote)?;
-        let plain = !name.contains(['\'', '"', '\\']);
-        return Some((format!("'{name}'"), left.strip_prefix(']').filter(|_| plain)?));
-    }
-    let (inner, left) = text.split_once(']')?;
-    let inner = inner.trim();
-    let is_good = inner == "*" || inner.parse::<u32>().is_ok_and(|_| !inner.starts_with('+'));
-    is_good.then(|| (inner.to_owned(), left))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,23 +188,5 @@ mod tests {
         let of_pieces = regex_of_pieces(&pieces, Subject::Lines);
         assert_eq!(of_pieces.as_deref(), Ok(r#""id=<" + string(id)"#));
         assert!(matches_nothing("a*") && !matches_nothing("a+"));
-    }
-
-    #[test]
-    fn paths_are_written_as_the_rfc_has_them() {
-        for (source, expected) in [
-            ("$", "$"),
-            ("$.a.b-c[0]['d e'][*].*", "$['a']['b-c'][0]['d e'][*][*]"),
-            ("$..id", "$..['id']"),
-            ("$..[0].x", "$..[0]['x']"),
-            ("name", "$['name']"),
-        ] {
-            assert_eq!(json_path(source).as_deref(), Ok(expected), "{source}");
-        }
-        for source in
-            ["$.a[?(@.b==1)]", "$.a.length()", "$.", "$[-1]", "$[0:2]", "$.a['b", "$a", "$..*"]
-        {
-            assert!(json_path(source).is_err(), "{source}");
-        }
     }
 }

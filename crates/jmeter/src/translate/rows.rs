@@ -1,7 +1,11 @@
-//! Rows of files as the function `__CSVRead` has them. Files are read before the run.
+//! Rows of files as the function `__CSVRead` has them, and nodes as `__XPath` has them. Files are read before the run.
 
-use squall_plan::model::{Advance, DataFormat, DataSource, Numbers, Share, StepKind};
+use squall_plan::model::{
+    Advance, DataFormat, DataSource, Extract, Extractor, Json, Look, Match, Numbers, Share,
+    StepKind,
+};
 use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
 
 use super::assign::OF_CALLS;
 use super::names::hidden;
@@ -15,6 +19,9 @@ const DELIMITER: &str = "csvread.delimiter";
 
 /// Most rows of a file of which each thread has another: they stand in the plan.
 const MOST_ROWS: usize = 1_000;
+
+/// Most bytes of a file whose nodes are dealt out: it stands in the plan.
+const MOST_XML: usize = 256 << 10;
 
 impl Translator<'_> {
     /// The field of a column, from 0, in the row that a thread has: each takes the next one when it first asks, the
@@ -76,6 +83,48 @@ impl Translator<'_> {
         let value = format!("size({row}) > {column} ? {row}[{column}] : \"\"");
         self.add_setting(|root| self.set(root, &own, &value)).ok()?;
         Some(Piece::Expr(own))
+    }
+
+    /// The next node of an XML file, over all threads: after the last one the first comes again.
+    pub(super) fn next_node(&self, file: &str, path: &str) -> Result<Piece, String> {
+        let bad = |why: &str| format!("`__XPath` of {file}: {why}");
+        let text = squall_plan::files::text(std::path::Path::new(file)).map_err(|e| bad(&e))?;
+        if self.in_main_thread.get() {
+            return Err(bad("before the threads begin"));
+        }
+        if text.len() > MOST_XML {
+            return Err(bad("a file of more than 256 KiB"));
+        }
+        // What does not say that it is XML is read as HTML.
+        let is_plain = !text.trim_start().starts_with("<?xml");
+        let declared = if is_plain { format!("<?xml version=\"1.0\"?>{text}") } else { text };
+        let source = self.dealt_out(&format!("{file} {path}"));
+        // `turn_7` deals out what `kept_7` has.
+        let number = source.rsplit_once('_').and_then(|(_, number)| number.parse().ok());
+        let nodes = hidden("kept", number.ok_or_else(|| bad("many of them"))?);
+        self.hold(&nodes);
+        let spanned = |text: &str| Spanned::new(text.to_owned(), Span::default());
+        let extract = Extract {
+            variable: spanned(&nodes),
+            from: Extractor::XPath(Template::text(path)),
+            which: Match::All,
+            default: Some(Json::List(Vec::new())),
+            ..Extract::default()
+        };
+        self.add_setting(|root| {
+            let look = Look {
+                text: Template::text(declared.trim_start()),
+                status: self.expression(root, "200").unwrap_or_default(),
+                extract: vec![extract],
+                check: Vec::new(),
+            };
+            let then = vec![step(StepKind::Look(Box::new(look)))];
+            let steps = self.only_if(root, &format!("{nodes} == null"), then);
+            steps.into_iter().next().unwrap_or_else(|| self.set(root, &nodes, &nodes))
+        })?;
+        self.add_setting(|_| StepKind::NextRow(Spanned::new(source.clone(), Span::default())))?;
+        let one = format!("string({nodes}[({source}.number - 1) % size({nodes})])");
+        Ok(Piece::Expr(format!("({nodes} == [] ? \"\" : {one})")))
     }
 
     /// Whether numbers of a thread group are fields of rows, which the main thread then takes.

@@ -1,6 +1,6 @@
 //! What extracts and checks look at beside the response: texts in its place, and what was sent.
 
-use crate::common::{End, Steps, kinds, target};
+use crate::common::{End, Steps, kinds, options, refused, result, target};
 
 /// One user goes through these steps once.
 fn run(steps: &str, end: End) -> String {
@@ -84,4 +84,69 @@ fn a_time_limit_may_hold_for_all_redirects() {
     assert_eq!(run(late, End::Failed), r#"{"timeout_first_byte":1}"#);
     let in_time = "{get: /redirect/3, redirects: 5, timeout: {all: 20s}}";
     assert_eq!(run(in_time, End::Passed), "{}");
+}
+
+#[test]
+fn texts_are_sent_in_the_encoding_that_is_asked_for() {
+    let steps = r#"
+      - set: {word: "é€Ж"}
+      - post: /echo
+        charset: windows-1252
+        form: {"é": "a ${word}"}
+        check: 'json("$.body") == "%E9=a+%E9%80%3F"'
+      - get: /echo
+        charset: iso-8859-1
+        query: {q: "${word}"}
+        check: 'json("$.target") == "/echo?q=%E9%3F%3F"'
+      - {post: /echo, charset: utf-16le, body: "a${word}", check: 'json("$.body_bytes") == 8'}
+      - {post: /echo, charset: windows-1251, body: known Ж, check: 'json("$.body_bytes") == 7'}
+      - post: /echo
+        charset: gbk
+        multipart: {part: "中文"}
+        check: ['!json("$.body").contains("中")', 'json("$.body").contains("name=\"part\"")']
+"#;
+    assert_eq!(run(steps, End::Passed), "{}");
+    let unknown = Steps::one("http://127.0.0.1:1", "{post: /, charset: klingon, body: a}");
+    let text = refused(unknown.folder().path(), &options());
+    assert!(text.contains("`klingon` is no encoding that is known"), "{text}");
+}
+
+#[test]
+fn variables_may_decide_what_an_xpath_selects() {
+    let steps = r#"
+      - set: {n: 2, open: "'"}
+      - look: "<div><p id='1'>x</p><p id='2'>y</p><p id='2'>z</p></div>"
+        extract:
+          one: {xpath: "//p[@id='${n}']"}
+          all: {xpath: "//p[@id='${n}']", match: all}
+          by_it: {xpath: "//p[text()='${one}']/@id", match: last}
+          none: {xpath: "//p[@id='${n + 1}']", default: D}
+          bad: {xpath: "//p[${open}", default: D}
+        check: one == "y" && all == ["y", "z"] && by_it == "2" && none == "D" && bad == "D"
+"#;
+    assert_eq!(run(steps, End::Passed), "{}");
+}
+
+#[test]
+fn all_that_a_path_selects_is_a_list() {
+    let steps = r#"
+      - look: '{"a": [{"id": 7, "v": 1}, {"id": 8}], "b": {"id": 7, "v": null}}'
+        check:
+          - json_all("$.a[*].id") == [7, 8] && json_all("$.none") == []
+          - json_all("$..[??@.id == 7].v") == [1, null] && json_all("$.b[??@.id == 8]") == []
+"#;
+    assert_eq!(run(steps, End::Passed), "{}");
+}
+
+/// Two scenarios may be called the same by those who see them.
+#[test]
+fn a_scenario_is_called_by_its_title() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let step = "load: {users: 1, iterations: 1}, steps: [{get: /, check: scenario == 'shop'}]";
+    let plan = format!(
+        "target: {}\nscenarios: {{shop: {{{step}}}, 'shop (2)': {{title: shop, {step}}}}}\n",
+        target().url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    assert_eq!(kinds(&result(folder.path(), &options(), End::Passed)), "{}");
 }
