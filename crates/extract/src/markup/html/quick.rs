@@ -2,7 +2,7 @@
 //! because none of their nodes moves once it is there. It does what the standard says (WHATWG
 //! HTML, 13.2) and leaves to the full algorithm every page that it would have to do more for:
 //! formatting elements that go on behind the end of their parent, content that a table does not
-//! allow, templates, formulas, HTML in drawings, frames, tags that never end.
+//! allow, tables and forms across templates, formulas, HTML in drawings, frames, tags that never end.
 
 mod body;
 mod kinds;
@@ -71,6 +71,8 @@ enum Mode {
     InTableBody,
     InRow,
     InCell,
+    /// Where a template has no tag yet that says what it is a part of.
+    InTemplate,
     AfterBody,
     AfterAfterBody,
 }
@@ -107,6 +109,8 @@ struct Reader<'h> {
     counts: [u32; KINDS],
     /// The form that has begun and not ended, whether it is open or not.
     form: Option<NodeId>,
+    /// What was expected where the templates that are open began.
+    around_templates: Vec<Mode>,
     /// A line feed that comes next is no part of the text.
     skips_line_feed: bool,
     /// Comments behind the body, which come behind all that is still put into it, and those
@@ -131,6 +135,7 @@ impl<'h> Reader<'h> {
             stack: Vec::with_capacity(32),
             counts: [0; KINDS],
             form: None,
+            around_templates: Vec::new(),
             skips_line_feed: false,
             after_body: Vec::new(),
             after_html: Vec::new(),
@@ -145,7 +150,7 @@ impl<'h> Reader<'h> {
             self.builder.check().map_err(|_| Unusual)?;
         }
         self.begin_body()?;
-        if self.mode == Mode::InHeadNoscript {
+        if self.mode == Mode::InHeadNoscript || !self.around_templates.is_empty() {
             return Err(Unusual);
         }
         // The comments behind the body belong to <html>, which is open to the end.

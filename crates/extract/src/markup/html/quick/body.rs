@@ -40,6 +40,10 @@ impl<'h> Reader<'h> {
         }
     }
 
+    fn in_template(&self) -> bool {
+        !self.around_templates.is_empty()
+    }
+
     fn in_select(&mut self) -> Result<bool, Unusual> {
         Ok(self.find_kind(kinds::SCOPE, Kind::Select)?.is_some())
     }
@@ -93,6 +97,7 @@ impl<'h> Reader<'h> {
                 Ok(())
             }
             Kind::Svg => self.start_in_drawing(tag),
+            Kind::Template => self.open_template(tag),
             // They have come before, or come too late.
             _ => Err(Unusual),
         }
@@ -115,7 +120,7 @@ impl<'h> Reader<'h> {
 
     fn start_of_form(&mut self, tag: Tag<'h>) -> Result<(), Unusual> {
         match tag.kind {
-            Kind::Form if self.form.is_some() => Err(Unusual),
+            Kind::Form if self.form.is_some() || self.in_template() => Err(Unusual),
             Kind::Form => {
                 self.close_paragraph()?;
                 self.element(tag)?;
@@ -226,6 +231,9 @@ impl<'h> Reader<'h> {
     }
 
     fn end_form(&mut self) -> Result<(), Unusual> {
+        if self.in_template() {
+            return Err(Unusual);
+        }
         let Some(form) = self.form.take() else { return Ok(()) };
         self.find_kind(kinds::SCOPE, Kind::Form)?.ok_or(Unusual)?;
         self.close_implied(|_| false);

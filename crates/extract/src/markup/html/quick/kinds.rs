@@ -16,6 +16,7 @@ pub(super) enum Kind {
     Style,
     Noscript,
     Script,
+    Template,
     Paragraph,
     /// `div` and `address`: blocks that an open list item reaches through.
     Div,
@@ -87,6 +88,7 @@ impl Kind {
     fn properties(self) -> u8 {
         match self {
             Kind::Html | Kind::Table => SPECIAL | SCOPE | TABLE_SCOPE,
+            Kind::Template => SPECIAL | SCOPE | TABLE_SCOPE | MARKER,
             Kind::Select => SPECIAL | SCOPE,
             Kind::Caption | Kind::Cell => SPECIAL | SCOPE | MARKER,
             Kind::Button => SPECIAL | BUTTON_SCOPE,
@@ -123,6 +125,7 @@ impl Kind {
             "style" => Kind::Style,
             "noscript" => Kind::Noscript,
             "script" => Kind::Script,
+            "template" => Kind::Template,
             "p" => Kind::Paragraph,
             "div" | "address" => Kind::Div,
             "ol" | "ul" => Kind::List,
@@ -161,7 +164,7 @@ impl Kind {
             "option" => Kind::Option,
             "svg" => Kind::Svg,
             "applet" | "frame" | "frameset" | "image" | "marquee" | "math" | "object"
-            | "plaintext" | "rb" | "rp" | "rt" | "rtc" | "template" => Kind::Unusual,
+            | "plaintext" | "rb" | "rp" | "rt" | "rtc" => Kind::Unusual,
             _ => Kind::Ordinary,
         }
     }

@@ -20,6 +20,7 @@ impl<'h> Reader<'h> {
                     self.start_outside(tag)?
                 }
                 Mode::InHead | Mode::InHeadNoscript => self.start_in_head(tag)?,
+                Mode::InTemplate => self.start_in_template(tag)?,
                 Mode::InCell | Mode::InCaption => self.start_in_cell(tag)?,
                 Mode::InTable | Mode::InColumnGroup | Mode::InTableBody | Mode::InRow => {
                     self.start_in_table(tag)?
@@ -104,10 +105,42 @@ impl<'h> Reader<'h> {
             Kind::Script => self.raw_text(tag, false)?,
             Kind::Noscript if self.scripting => self.raw_text(tag, false)?,
             Kind::Noscript => return self.open_into(tag, Mode::InHeadNoscript),
+            Kind::Template => self.open_template(tag)?,
             Kind::Html | Kind::Head | Kind::Unusual => return Err(Unusual),
             _ => return self.advance(),
         }
         Ok(Taken::Done)
+    }
+
+    fn start_in_template(&mut self, tag: Tag<'h>) -> Result<Taken, Unusual> {
+        match tag.kind {
+            Kind::Template => self.open_template(tag)?,
+            kind if kind.belongs_to_head() => self.start_in_body(tag)?,
+            // It is a part of a table.
+            kind if kind.is_part_of_table() => return Err(Unusual),
+            _ => return Ok(self.enter(Mode::InBody)),
+        }
+        Ok(Taken::Done)
+    }
+
+    /// Opens a template, whose content does not depend on what is around it.
+    pub(super) fn open_template(&mut self, tag: Tag<'h>) -> Result<(), Unusual> {
+        self.element(tag)?;
+        self.around_templates.push(self.mode);
+        self.mode = Mode::InTemplate;
+        Ok(())
+    }
+
+    fn end_template(&mut self) -> Result<(), Unusual> {
+        let place = self.find_kind(0, Kind::Template)?.ok_or(Unusual)?;
+        let within = self.stack.get(place + 1..).unwrap_or_default();
+        // Of what is still open in a cell the formatting elements would go on.
+        if within.iter().any(|open| open.kind.has(kinds::MARKER)) {
+            return Err(Unusual);
+        }
+        self.close_all_from(place);
+        self.mode = self.around_templates.pop().ok_or(Unusual)?;
+        Ok(())
     }
 
     /// In a cell or a caption.
@@ -132,6 +165,10 @@ impl<'h> Reader<'h> {
 
     fn start_in_table(&mut self, tag: Tag<'h>) -> Result<Taken, Unusual> {
         match (self.mode, tag.kind) {
+            (_, Kind::Template) => {
+                self.open_template(tag)?;
+                Ok(Taken::Done)
+            }
             (Mode::InTable, Kind::Caption) => self.open_into(tag, Mode::InCaption),
             (Mode::InTable, Kind::ColumnGroup) => self.open_into(tag, Mode::InColumnGroup),
             (Mode::InTable, Kind::TableBody) => self.open_into(tag, Mode::InTableBody),
@@ -163,6 +200,7 @@ impl<'h> Reader<'h> {
     pub(super) fn end_tag(&mut self, tag: Tag<'h>) -> Result<(), Unusual> {
         loop {
             let taken = match (self.mode, tag.kind) {
+                (_, Kind::Template) => return self.end_template(),
                 (Mode::InBody, _) => return self.end_in_body(tag),
                 (Mode::InHead, Kind::Head) => {
                     self.leave(Mode::AfterHead);
@@ -251,9 +289,10 @@ impl<'h> Reader<'h> {
         let mode = |kind| match kind {
             Kind::Cell => Some(Mode::InCell),
             Kind::Caption => Some(Mode::InCaption),
+            Kind::Template => Some(Mode::InBody),
             _ => None,
         };
-        // Tables within tables are in cells or captions.
+        // Tables within tables are in cells, captions or templates.
         self.stack.iter().rev().find_map(|open| mode(open.kind)).unwrap_or(Mode::InBody)
     }
 
@@ -262,7 +301,9 @@ impl<'h> Reader<'h> {
         let behind = text.trim_start_matches(|c: char| c.is_ascii_whitespace());
         let space = &text[..text.len() - behind.len()];
         match self.mode {
-            Mode::InBody | Mode::InCell | Mode::InCaption => self.builder.text(text),
+            Mode::InBody | Mode::InCell | Mode::InCaption | Mode::InTemplate => {
+                self.builder.text(text);
+            }
             Mode::AfterBody | Mode::AfterAfterBody => {
                 if !behind.is_empty() {
                     self.mode = Mode::InBody;

@@ -40,6 +40,10 @@ fn usual_pages_are_read_quickly() {
         "<my-element data-x='1'><x:y>z</x:y></my-element><\u{E9}></p>",
         "<svg viewbox='0 0 1 1' XLINK:href=a xmlns=x><g><PATH d=M0 /></g><lineargradient/><title>a &amp; b</title><a>x</a></svg>x",
         "<p><svg/><svg a=b/></svg><table><tr><td><svg><style> a > b </style></svg></table>",
+        "<?xml version='1.0' encoding='utf-8'?>\n<!DOCTYPE html><![CDATA[x]]></#if></><!x>1<!>2<?>3</ >",
+        "<head><template><script>1</script></template></head><body>x<b><template>1<p>2<div><b>3</template>4</b>",
+        "<table><template><a></template><tr><td><template><table><td></table><template>1</template></template></table>",
+        "<template> <!--c--> <link><i>1</template><select><template></select></template></select>",
         "<body><section><article><h2>x</h2></article><nav><ol><li><a>1</a></ol></nav></section></body></html>",
     ] {
         assert!(agrees(html, false), "{html:?}");
@@ -68,8 +72,12 @@ fn unusual_pages_are_left_to_the_full_algorithm() {
         "<!-- x",
         "<!-->x-->",
         "<!-- a --!> b -->",
-        "<?xml version='1.0'?>",
-        "<![CDATA[x]]>",
+        "<?xml version='1.0'",
+        "<template>x",
+        "</template>",
+        "<template><tr></template>",
+        "<template><form></template>",
+        "<template></body>",
         "x<!doctype html>",
         "<title>x",
         "<script>x</script/>",
@@ -81,7 +89,6 @@ fn unusual_pages_are_left_to_the_full_algorithm() {
         "<svg><![CDATA[x]]></svg>",
         "<svg><g></svg>",
         "<math></math>",
-        "<template></template>",
         "<frameset>",
         "<plaintext>",
         "<object></object>",
@@ -131,7 +138,7 @@ const ELEMENTS: [&str; 82] = [
     "tr", "tr", "td", "td", "td", "th", "x-y", "P", "dIv", "main", "nav", "summary", "font", "u",
 ];
 
-const PIECES: [&str; 48] = [
+const PIECES: [&str; 54] = [
     "x",
     " ",
     "\n",
@@ -179,6 +186,12 @@ const PIECES: [&str; 48] = [
     "<td>",
     "<tr>",
     "<li>",
+    "<template>",
+    "</template>",
+    "<template><p>x</template>",
+    "<?x y?>",
+    "</#x>",
+    "</>",
     "é",
 ];
 
@@ -201,14 +214,16 @@ fn element(numbers: &mut Numbers, name: &str, depth: usize, html: &mut String) {
     let attributes =
         ["", "", " class=a", " id='x&amp;y' Title=\"<b>\"", " disabled", " data-a = 1"];
     html.push_str(&format!("<{name}{}>", numbers.one_of(&attributes)));
-    let blocks =
-        ["p", "div", "ul", "table", "form", "h2", "span", "b", "dl", "pre", "section", "select"];
+    let blocks = [
+        "p", "div", "ul", "table", "form", "h2", "span", "b", "dl", "pre", "section", "select",
+        "template",
+    ];
     let phrases =
         ["b", "i", "em", "a", "span", "img", "br", "input", "button", "textarea", "label", "x-y"];
     let inside: &[&str] = match name {
         "meta" | "link" | "img" | "br" | "input" | "hr" | "col" => return,
         "html" => &["body"],
-        "head" => &["meta", "link", "title", "script", "style"],
+        "head" => &["meta", "link", "title", "script", "style", "template"],
         "title" | "script" | "style" | "textarea" | "option" => &[],
         "ul" | "ol" => &["li"],
         "dl" => &["dt", "dd"],
@@ -218,7 +233,7 @@ fn element(numbers: &mut Numbers, name: &str, depth: usize, html: &mut String) {
         "tr" => &["td", "th"],
         "select" => &["option", "optgroup"],
         "optgroup" => &["option"],
-        "div" | "li" | "td" | "dd" | "body" | "section" | "form" => &blocks,
+        "div" | "li" | "td" | "dd" | "body" | "section" | "form" | "template" => &blocks,
         _ => &phrases,
     };
     let spaced =

@@ -1,5 +1,7 @@
 //! Cuts a page into tags, texts and comments (WHATWG HTML, 13.2.5).
 
+use std::ops::Range;
+
 use memchr::{memchr, memmem};
 
 use super::super::super::NameId;
@@ -8,6 +10,9 @@ use super::{Mode, Quirks, Reader, Unusual, references, svg};
 
 /// Attributes of one tag, each of which is compared with those before it.
 const USUAL_ATTRIBUTES: usize = 64;
+
+/// How a document type begins, in any case.
+const DOCUMENT_TYPE: &[u8] = b"<!doctype";
 
 /// A tag whose name has been read.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +27,7 @@ impl<'h> Reader<'h> {
     /// Reads what is next.
     pub(super) fn token(&mut self) -> Result<(), Unusual> {
         match self.html.as_bytes()[self.at..] {
+            [b'<', b'/', next, ..] if !next.is_ascii_alphabetic() => self.bogus_comment(2),
             [b'<', b'/', ..] => {
                 self.at += 2;
                 let tag = self.tag_name()?;
@@ -47,8 +53,11 @@ impl<'h> Reader<'h> {
                 }
             }
             [b'<', b'!', b'-', b'-', ..] => self.comment(),
-            [b'<', b'!', ..] => self.document_type(),
-            [b'<', b'?', ..] => Err(Unusual),
+            [b'<', b'!', ..] if self.begins_document_type() => self.document_type(),
+            // In a drawing this is how a text is written.
+            [b'<', b'!', b'[', ..] if self.in_drawing() => Err(Unusual),
+            [b'<', b'!', ..] => self.bogus_comment(2),
+            [b'<', b'?', ..] => self.bogus_comment(1),
             _ => self.text(),
         }
     }
@@ -197,24 +206,45 @@ impl<'h> Reader<'h> {
             return Err(Unusual);
         }
         self.at = start + length + "-->".len();
+        self.add_comment(start..start + length);
+        Ok(())
+    }
+
+    /// What is a comment because it is nothing else: from `marks` bytes on to the end of what would
+    /// be a tag.
+    fn bogus_comment(&mut self, marks: usize) -> Result<(), Unusual> {
+        let start = self.at + marks;
+        let length = memchr(b'>', &self.html.as_bytes()[start..]).ok_or(Unusual)?;
+        self.at = start + length + 1;
         self.skips_line_feed = false;
-        match self.mode {
-            Mode::AfterBody => self.after_body.push(start..start + length),
-            Mode::AfterAfterBody => self.after_html.push(start..start + length),
-            _ => self.builder.comment(comment),
+        // `</>` is nothing at all.
+        if length > 0 || !self.html[..start].ends_with("</") {
+            self.add_comment(start..start + length);
         }
         Ok(())
     }
 
+    fn add_comment(&mut self, place: Range<usize>) {
+        self.skips_line_feed = false;
+        match self.mode {
+            Mode::AfterBody => self.after_body.push(place),
+            Mode::AfterAfterBody => self.after_html.push(place),
+            _ => self.builder.comment(&self.html[place]),
+        }
+    }
+
+    fn begins_document_type(&self) -> bool {
+        let begin = self.html.as_bytes().get(self.at..self.at + DOCUMENT_TYPE.len());
+        begin.is_some_and(|own| own.eq_ignore_ascii_case(DOCUMENT_TYPE))
+    }
+
     fn document_type(&mut self) -> Result<(), Unusual> {
-        const BEGIN: &str = "<!doctype";
-        let rest = &self.html[self.at..];
-        let begins = rest.get(..BEGIN.len()).is_some_and(|own| own.eq_ignore_ascii_case(BEGIN));
-        if !begins || self.mode != Mode::Initial {
+        if self.mode != Mode::Initial {
             return Err(Unusual);
         }
+        let rest = &self.html[self.at..];
         let end = memchr(b'>', rest.as_bytes()).ok_or(Unusual)?;
-        let named = rest[BEGIN.len()..end].trim_ascii().eq_ignore_ascii_case("html");
+        let named = rest[DOCUMENT_TYPE.len()..end].trim_ascii().eq_ignore_ascii_case("html");
         self.quirks = if named { Quirks::No } else { Quirks::Unknown };
         self.at += end + 1;
         self.mode = Mode::BeforeHtml;
