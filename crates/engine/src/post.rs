@@ -166,9 +166,9 @@ fn in_place<T>(
     of: &BoundTemplate,
     look: impl FnOnce(&Reply<'_, '_>) -> T,
 ) -> Result<T, EvalError> {
-    let mut text = Vec::new();
-    of.render(&UserScope::of_reply(program, user, reply), &mut text)?;
-    let documents = Documents::new(&text, Limits::default());
+    let (scope, mut room) = (UserScope::of_reply(program, user, reply), Vec::new());
+    let text = of.text_in(&scope, &mut room)?;
+    let documents = Documents::new(text, Limits::default());
     Ok(look(&Reply {
         code: reply.code,
         body_bytes: text.len() as u64,

@@ -261,7 +261,10 @@ impl UserScope<'_, '_> {
 
 /// Bytes as a text, with what is not UTF-8 replaced.
 pub(crate) fn text_value(bytes: &[u8]) -> Value {
-    Value::Text(String::from_utf8_lossy(bytes).into())
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Value::Text(text.into()),
+        Err(_) => Value::Text(String::from_utf8_lossy(bytes).into()),
+    }
 }
 
 fn now_unix_ms() -> i64 {

@@ -2,16 +2,18 @@
 //! order, so that a subtree is a range and the text of an element is one slice: neither needs
 //! recursion, whatever the body looks like.
 
+mod builder;
 mod chunks;
 mod dialect;
 mod html;
 mod xml;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::ExtractError;
 use crate::fuel::Fuel;
+use builder::{Builder, RECENT_NAMES, append};
 use chunks::Chunks;
 pub(crate) use dialect::{Dialect, is_html, is_xml};
 
@@ -43,12 +45,10 @@ fn read(body: &[u8], dialect: Dialect, scripting: bool) -> Result<Tree, ExtractE
     if body.len() >= u32::MAX as usize / 4 {
         return Err(ExtractError::TooLarge { what: "bytes", limit: u32::MAX as usize / 4 });
     }
-    // Each byte that is replaced takes three.
-    let replaced = body.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
-    if replaced > 1000 + body.len() / 2 {
-        return Err(ExtractError::NotMarkup { reason: "most of it is not UTF-8".into() });
-    }
-    let text = String::from_utf8_lossy(body);
+    let text = match std::str::from_utf8(body) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => with_replacements(body)?,
+    };
     match dialect {
         Dialect::Html => html::parse(&text, scripting),
         // Many pages claim to be XHTML that are not: browsers read them as HTML, and so do we.
@@ -59,6 +59,15 @@ fn read(body: &[u8], dialect: Dialect, scripting: bool) -> Result<Tree, ExtractE
             error => Err(error),
         }),
     }
+}
+
+/// A body that is not UTF-8 everywhere. Each byte that is replaced takes three.
+fn with_replacements(body: &[u8]) -> Result<Cow<'_, str>, ExtractError> {
+    let replaced = body.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+    if replaced > 1000 + body.len() / 2 {
+        return Err(ExtractError::NotMarkup { reason: "most of it is not UTF-8".into() });
+    }
+    Ok(String::from_utf8_lossy(body))
 }
 
 /// A node: its number in document order. The document itself is node 0.
@@ -283,199 +292,8 @@ fn slice<'t>(text: &'t str, range: &Range<u32>) -> &'t str {
     &text[range.start as usize..range.end as usize]
 }
 
-/// Appends to a text that may become as long as the body, without taking twice its size.
-fn append(text: &mut String, more: &str) {
-    if text.capacity() - text.len() < more.len() {
-        text.reserve_exact(more.len().max(text.len() / 8).max(256));
-    }
-    text.push_str(more);
-}
-
 fn too_many(what: &'static str, limit: usize) -> ExtractError {
     ExtractError::TooLarge { what, limit }
-}
-
-/// Builds a tree from events in document order.
-#[derive(Debug)]
-struct Builder {
-    tree: Tree,
-    ids: HashMap<Box<str>, NameId>,
-    /// The open elements and their last child so far (themselves, if none), below them the
-    /// document.
-    open: Vec<(NodeId, NodeId)>,
-    /// Where the text of the next node begins.
-    text_end: u32,
-    nodes_limit: usize,
-}
-
-impl Builder {
-    /// A builder for a body of that many bytes.
-    fn new(dialect: Dialect, bytes: usize) -> Self {
-        let tree = Tree {
-            nodes: Chunks::new(),
-            attributes: Chunks::new(),
-            names: vec!["".into()],
-            text: String::new(),
-            asides: String::new(),
-            dialect,
-        };
-        Builder::with_parts(tree, bytes)
-    }
-
-    /// The same, with names, attributes and texts that have been read before. The first name is
-    /// empty.
-    fn with_parts(tree: Tree, bytes: usize) -> Self {
-        let mut builder = Builder {
-            tree,
-            ids: HashMap::new(),
-            open: Vec::new(),
-            text_end: 0,
-            nodes_limit: nodes_limit(bytes),
-        };
-        builder.push(Kind::Document, NO_NAME, 0, 0);
-        builder.open.push((DOCUMENT, DOCUMENT));
-        builder
-    }
-
-    /// How many elements are open.
-    fn depth(&self) -> usize {
-        self.open.len() - 1
-    }
-
-    fn open(&mut self, name: &str) {
-        let name = self.name(name);
-        self.open_with(name, self.tree.attributes.len() as u32, 0);
-    }
-
-    /// Opens an element whose attributes have been read before.
-    fn open_with(&mut self, name: NameId, attributes: u32, count: u16) {
-        let id = self.push(Kind::Element, name, attributes, count);
-        self.open.push((id, id));
-    }
-
-    /// Adds an attribute to the element opened last; must come before its content, and no more
-    /// than [`ATTRIBUTES_LIMIT`] times.
-    fn attribute(&mut self, name: &str, value: &str) {
-        let name = self.name(name);
-        let value = self.aside(value);
-        self.tree.attributes.push(Attribute { name, value });
-        if let Some((id, _)) = self.open.last() {
-            self.tree.nodes[*id as usize].attribute_count += 1;
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        append(&mut self.tree.text, text);
-        self.text_in_place(text.len());
-    }
-
-    /// Adds the next `bytes` bytes of the text, which is there already.
-    fn text_in_place(&mut self, bytes: usize) {
-        if self.last_child().is_none_or(|id| self.tree.kind(id) != Kind::Text) {
-            self.push(Kind::Text, NO_NAME, 0, 0);
-        }
-        self.text_end += bytes as u32;
-    }
-
-    fn comment(&mut self, text: &str) {
-        let aside = self.lone_aside(text);
-        self.push(Kind::Comment, NO_NAME, aside, 0);
-    }
-
-    fn instruction(&mut self, target: &str, data: &str) {
-        let (name, aside) = (self.name(target), self.lone_aside(data));
-        self.push(Kind::Instruction, name, aside, 0);
-    }
-
-    fn close(&mut self) {
-        // The document stays open until `finish`.
-        if self.depth() > 0
-            && let Some((id, _)) = self.open.pop()
-        {
-            self.tree.nodes[id as usize].end = self.tree.len();
-        }
-    }
-
-    /// An error if there is more of something than is read.
-    fn check(&self) -> Result<(), ExtractError> {
-        let (limit, tree) = (self.nodes_limit, &self.tree);
-        if tree.nodes.len() > limit {
-            return Err(too_many("nodes", limit));
-        }
-        if tree.attributes.len() > limit {
-            return Err(too_many("attributes", limit));
-        }
-        if tree.names.len() > NAMES_LIMIT {
-            return Err(too_many("different names", NAMES_LIMIT));
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<Tree, ExtractError> {
-        while self.depth() > 0 {
-            self.close();
-        }
-        self.check()?;
-        let tree = &mut self.tree;
-        tree.nodes[DOCUMENT as usize].end = tree.nodes.len() as NodeId;
-        // Text is replaced by what takes three times its bytes at most, and `parse` refuses
-        // bodies of a quarter of the numbers there are.
-        Ok(self.tree)
-    }
-
-    fn last_child(&self) -> Option<NodeId> {
-        self.open.last().and_then(|(id, last)| (id != last).then_some(*last))
-    }
-
-    fn push(&mut self, kind: Kind, name: NameId, attributes: u32, attribute_count: u16) -> NodeId {
-        let id = self.tree.len();
-        let previous = self.last_child().unwrap_or(id);
-        let parent = self.open.last_mut().map_or(DOCUMENT, |(parent, last)| {
-            *last = id;
-            *parent
-        });
-        let text = self.text_end;
-        self.tree.nodes.push(Node {
-            kind,
-            name,
-            parent,
-            previous,
-            end: id + 1,
-            attributes,
-            attribute_count,
-            text,
-        });
-        id
-    }
-
-    fn aside(&mut self, text: &str) -> Range<u32> {
-        let start = self.tree.asides.len() as u32;
-        append(&mut self.tree.asides, text);
-        start..self.tree.asides.len() as u32
-    }
-
-    /// Keeps what a comment or instruction says as the value of an attribute of no element.
-    fn lone_aside(&mut self, text: &str) -> u32 {
-        let value = self.aside(text);
-        self.tree.attributes.push(Attribute { name: NO_NAME, value });
-        self.tree.attributes.len() as u32 - 1
-    }
-
-    fn name(&mut self, name: &str) -> NameId {
-        if name.is_empty() {
-            return NO_NAME;
-        }
-        if let Some(id) = self.ids.get(name) {
-            return *id;
-        }
-        let id = self.tree.names.len() as NameId;
-        self.tree.names.push(name.into());
-        self.ids.insert(name.into(), id);
-        id
-    }
 }
 
 #[cfg(test)]

@@ -186,7 +186,7 @@ fn pages_that_make_the_parser_look_around() {
     let attributes = (0..4000).map(|number| format!("a{number} ")).collect::<String>();
     let formatting = (0..60).map(|number| format!("<b a={number}>")).collect::<String>();
     for body in [
-        format!("{}{}", "<div>".repeat(400), "</p>".repeat(200_000)),
+        format!("<object>{}{}", "<div>".repeat(400), "</p>".repeat(200_000)),
         format!("<b {attributes}>").repeat(100),
         format!("<p {attributes}>").repeat(100),
         format!("<p>{formatting}{}", "<p>x".repeat(100_000)),
@@ -195,9 +195,11 @@ fn pages_that_make_the_parser_look_around() {
         let error = find(css("x"), &body).expect_err(&body[..40]);
         assert!(matches!(error, ExtractError::TooLarge { .. }), "{:.40}: {error}", body);
     }
-    // What is long but not nested is read.
+    // What is long but needs no look around is read.
     for body in [
         "<p>x".repeat(100_000),
+        // Of what is not open at all the end is found at once.
+        format!("{}{}", "<div>".repeat(400), "</p>".repeat(200_000)),
         "&lt;&amp;&nbsp;&notit;&#65;".repeat(50_000),
         format!("<!--{}-->", "x ".repeat(1_000_000)),
         format!("<script>{}</script>", "a<b ".repeat(500_000)),

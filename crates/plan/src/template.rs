@@ -259,6 +259,27 @@ impl BoundTemplate {
         Ok(())
     }
 
+    /// The text, which is only looked at: of a single part it is borrowed from where it lies, all else is
+    /// made in `room`.
+    ///
+    /// # Errors
+    /// As [`BoundTemplate::render`].
+    pub fn text_in<'a>(
+        &'a self,
+        scope: &'a dyn Scope,
+        room: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], EvalError> {
+        match &*self.parts {
+            [BoundPart::Text(text)] => Ok(text.as_bytes()),
+            [BoundPart::Expr(program, _)] => program.text_in(scope, room),
+            _ => {
+                room.clear();
+                self.render(scope, room)?;
+                Ok(room)
+            }
+        }
+    }
+
     /// Appends the text for a person to read, with `null` for what has no value. Returns whether all has.
     ///
     /// # Errors

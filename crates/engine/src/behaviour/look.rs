@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use squall_extract::{Documents, Limits};
+use squall_plan::template::BoundPart;
 use squall_plan::value::Value;
 
 use super::stretch::Stretch;
@@ -15,9 +16,15 @@ use crate::scope::Reply;
 impl Stretch<'_, '_> {
     /// Extracts and checks look at a text. What it comes to is as what a request comes to.
     pub(super) fn look(&mut self, op: &LookOp, now: u64) {
-        let mut text = Vec::new();
-        let rendered = op.text.render(&self.scope(), &mut text);
-        self.or_log(rendered, "look", ());
+        let mut rendered = Vec::new();
+        let text = match op.text.parts() {
+            [BoundPart::Text(text)] => text.as_bytes(),
+            _ => {
+                let result = op.text.render(&self.scope(), &mut rendered);
+                self.or_log(result, "look", ());
+                &rendered
+            }
+        };
         let status = op.status.eval(&self.scope());
         let status = match self.or_log(status, op.status.source(), Value::Null) {
             Value::Int(status) => status,
@@ -25,7 +32,7 @@ impl Stretch<'_, '_> {
             _ => 0,
         };
         let since = self.strand.groups.last().map_or(now, |group| group.since);
-        let documents = Documents::new(&text, Limits::default());
+        let documents = Documents::new(text, Limits::default());
         let reply = Reply {
             code: status,
             body_bytes: text.len() as u64,

@@ -13,6 +13,7 @@ mod failure;
 mod frame;
 mod http;
 pub(crate) mod in_flight;
+mod received;
 pub(crate) mod resources;
 mod route;
 mod tcp;

@@ -1,9 +1,10 @@
-//! HTML into a tree, by html5ever: the algorithm that browsers follow, so that every text is a
-//! page. Two things html5ever does not bound are bounded here: nesting and attributes, in both of
-//! which it takes quadratic time.
+//! HTML into a tree, by the algorithm that browsers follow, so that every text is a page. Pages that
+//! need no repair are read by `quick`; all others by html5ever. Two things html5ever does not bound
+//! are bounded here: nesting and attributes, in both of which it takes quadratic time.
 
 mod flatten;
 mod page;
+mod quick;
 mod sink;
 
 use std::cell::Cell;
@@ -23,6 +24,11 @@ const PIECE: usize = 4096;
 
 /// Reads a page. Without scripting, what is in <noscript> is part of it.
 pub(super) fn parse(html: &str, scripting: bool) -> Result<Tree, ExtractError> {
+    quick::parse(html, scripting).map_or_else(|| parse_any(html, scripting), Ok)
+}
+
+/// Reads a page, whatever is in it.
+fn parse_any(html: &str, scripting: bool) -> Result<Tree, ExtractError> {
     let options = TreeBuilderOpts { scripting_enabled: scripting, ..Default::default() };
     let builder = TreeBuilder::new(Page::new(html.len()), options);
     let tokens = Counted { builder, count: Cell::new(0) };

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A tree as one line: elements in brackets, text in quotes.
-fn outline(tree: &Tree) -> String {
+pub(super) fn outline(tree: &Tree) -> String {
     fn node(tree: &Tree, id: NodeId, out: &mut String) {
         match tree.kind(id) {
             Kind::Text => out.push_str(&format!("{:?}", tree.text(id))),

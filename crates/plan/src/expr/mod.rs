@@ -325,6 +325,30 @@ impl BoundExpr {
         }
     }
 
+    /// Its value as it stands in a text, borrowed if it is a text that lies somewhere; if not, it is made in
+    /// `room`.
+    ///
+    /// # Errors
+    /// As [`BoundExpr::render`].
+    pub fn text_in<'a>(
+        &'a self,
+        scope: &'a dyn Scope,
+        room: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], EvalError> {
+        let value = match self.evaluated(scope, &Budget::new())? {
+            Evaluated::Unset(name) => return Err(EvalError::unset(name)),
+            Evaluated::Ref(ValueRef::Text(text)) => return Ok(text.as_bytes()),
+            Evaluated::Ref(ValueRef::Bytes(bytes)) => return Ok(bytes),
+            value => value,
+        };
+        room.clear();
+        match value.as_ref() {
+            ValueRef::Null => return Err(EvalError::null(&self.source)),
+            value => value.render(room),
+        }
+        Ok(room)
+    }
+
     /// Appends its value for a person to read: null, and what has no value, as `null`. Returns whether
     /// it has a value.
     ///

@@ -261,6 +261,34 @@ fn digests_have_formats_and_raw_ones_are_keys() {
 
 /// What was never given a value can be asked for, and used for nothing else; null is a value, but no text.
 #[test]
+fn a_text_that_is_only_looked_at_is_that_which_is_rendered() {
+    let world = World::default();
+    for source in [
+        "",
+        "a",
+        "${body}",
+        "${status}",
+        "${list}",
+        "${'x' + 'y'}",
+        "a${body}b",
+        "${nil}",
+        "${unset}",
+    ] {
+        let template = crate::template::Template::parse(source, Span::default()).expect(source);
+        let bound = template.bind(&mut World::default()).expect(source);
+        let (mut rendered, mut room) = (Vec::new(), b"old".to_vec());
+        let result = bound.render(&world, &mut rendered).map_err(|error| error.to_string());
+        let seen = bound.text_in(&world, &mut room).map_err(|error| error.to_string());
+        assert_eq!(seen, result.map(|()| rendered.as_slice()), "{source}");
+    }
+    let template = crate::template::Template::parse("${body}", Span::default()).expect("a text");
+    let bound = template.bind(&mut World::default()).expect("known names");
+    let mut room = Vec::new();
+    let seen = bound.text_in(&world, &mut room).expect("a text");
+    assert!(std::ptr::eq(seen, world.body.as_slice()), "it is copied");
+}
+
+#[test]
 fn a_variable_without_a_value_is_an_error_where_a_value_is_needed() {
     for (source, expected) in [
         ("has(unset) ? unset : 'none'", "none"),

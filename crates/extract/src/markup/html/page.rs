@@ -7,7 +7,9 @@ use html5ever::interface::NodeOrText;
 use html5ever::{Attribute, LocalName, Namespace, QualName};
 
 use super::super::chunks::Chunks;
-use super::super::{self as markup, DEPTH_LIMIT, Kind, NAMES_LIMIT, append, too_many};
+use super::super::{
+    self as markup, DEPTH_LIMIT, Kind, NAMES_LIMIT, RECENT_NAMES, append, too_many,
+};
 use crate::ExtractError;
 
 /// A node while the page is built, when nodes still move.
@@ -29,9 +31,6 @@ pub(super) struct Node {
     pub(super) next: u32,
     pub(super) first_child: u32,
 }
-
-/// How many names are looked for before the table of names is.
-const RECENT_NAMES: usize = 64;
 
 /// The number of no node.
 const NONE: u32 = u32::MAX;
