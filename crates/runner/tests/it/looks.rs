@@ -123,6 +123,7 @@ fn variables_may_decide_what_an_xpath_selects() {
           none: {xpath: "//p[@id='${n + 1}']", default: D}
           bad: {xpath: "//p[${open}", default: D}
         check: one == "y" && all == ["y", "z"] && by_it == "2" && none == "D" && bad == "D"
+      - get: /
 "#;
     assert_eq!(run(steps, End::Passed), "{}");
 }
@@ -134,6 +135,7 @@ fn all_that_a_path_selects_is_a_list() {
         check:
           - json_all("$.a[*].id") == [7, 8] && json_all("$.none") == []
           - json_all("$..[??@.id == 7].v") == [1, null] && json_all("$.b[??@.id == 8]") == []
+      - get: /
 "#;
     assert_eq!(run(steps, End::Passed), "{}");
 }
