@@ -9,14 +9,14 @@ def in_charset(name):
 
 def all_ways(charset, known, with_forms=True):
     """A text, a form, a query and parts, with what is known and what variables hold."""
-    more, pairs = in_charset(charset), argument("a", known) + argument("v", "${v}") + argument(known[:1] + "x", "1")
+    more, pairs = in_charset(charset), argument("a", known) + argument("v", "${v}")
     texts = (
         request("text", "/text", "POST", raw=f"{known} ${{v}} end", more=more) + request("put", "/put", "PUT", raw=known, more=more)
     )
     if not with_forms:
         return texts
     return (
-        texts + request("form", "/form", "POST", pairs + argument("plain", "x y", False), more=more)
+        texts + request("form", "/form", "POST", pairs + argument(known[:1] + "x", "1") + argument("plain", "x y", False), more=more)
         + request("query", "/query", "GET", pairs, more=more)
         + request("parts", "/parts", "POST", argument("a", known) + argument("v", "${v}"), more=more + flag("HTTPSampler.DO_MULTIPART_POST", True))
         + request("own type", "/own", "POST", raw=known, below=headers(("Content-Type", "text/xml")), more=more)

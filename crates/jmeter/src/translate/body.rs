@@ -315,6 +315,11 @@ impl Translator<'_> {
         let texts =
             named.len() - named.iter().rev().take_while(|argument| !is_text(argument)).count();
         let (texts, queries) = named.split_at(texts);
+        // JMeter has names in URLs in UTF-8 all the same.
+        let is_beyond = |name: &[Piece]| literal(name).is_some_and(|name| !name.is_ascii());
+        if request.charset.is_some() && queries.iter().any(|argument| is_beyond(&argument.name)) {
+            self.obstacle(id, "a name in a URL that is not ASCII, in another charset");
+        }
         for argument in queries {
             let pair = [&argument.name, &argument.value].map(|pieces| self.template_of(id, pieces));
             request.query.push(pair.into());

@@ -123,6 +123,7 @@ fn variables_may_decide_what_an_xpath_selects() {
           none: {xpath: "//p[@id='${n + 1}']", default: D}
           bad: {xpath: "//p[${open}", default: D}
         check: one == "y" && all == ["y", "z"] && by_it == "2" && none == "D" && bad == "D"
+      - get: /
 "#;
     assert_eq!(run(steps, End::Passed), "{}");
 }
@@ -134,6 +135,7 @@ fn all_that_a_path_selects_is_a_list() {
         check:
           - json_all("$.a[*].id") == [7, 8] && json_all("$.none") == []
           - json_all("$..[??@.id == 7].v") == [1, null] && json_all("$.b[??@.id == 8]") == []
+      - get: /
 "#;
     assert_eq!(run(steps, End::Passed), "{}");
 }
@@ -141,11 +143,11 @@ fn all_that_a_path_selects_is_a_list() {
 /// Two scenarios may be called the same by those who see them.
 #[test]
 fn a_scenario_is_called_by_its_title() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let step = "load: {users: 1, iterations: 1}, steps: [{get: /, check: scenario == 'shop'}]";
     let plan = format!(
         "target: {}\nscenarios: {{shop: {{{step}}}, 'shop (2)': {{title: shop, {step}}}}}\n",
-        target().url()
+        server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     assert_eq!(kinds(&result(folder.path(), &options(), End::Passed)), "{}");
