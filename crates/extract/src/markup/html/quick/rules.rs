@@ -202,6 +202,8 @@ impl<'h> Reader<'h> {
             let taken = match (self.mode, tag.kind) {
                 (_, Kind::Template) => return self.end_template(),
                 (Mode::InBody, _) => return self.end_in_body(tag),
+                // It ends nothing that is in the template.
+                (Mode::InTemplate, _) => Taken::Done,
                 (Mode::InHead, Kind::Head) => {
                     self.leave(Mode::AfterHead);
                     Taken::Done
