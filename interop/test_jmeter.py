@@ -1,4 +1,4 @@
-"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py`, `judged.py`, `functions.py`, `real.py`) against a server that notes what it is sent. What
+"""JMeter 5.6.3 and squall run the same small plans (`jmeter/plans.py`, `judged.py`, `functions.py`, `links.py`, `real.py`) against a server that notes what it is sent. What
 it saw of both, in order where there is one thread, and the samples by label and success have to be the same.
 
 `JMETER` is JMeter's launcher; without one, or a `jmeter` in the path, the tests are skipped. `ONLY` leaves plans out whose rule
@@ -22,12 +22,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jme
 
 from peers import SQUALL
 import functions
+import links
 import real
 import tcp
 from judged import JUDGED
 from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, transaction
 
-PLANS = {**PLANS, **functions.PLANS, **real.PLANS, **tcp.PLANS}
+PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS}
 # One in which clocks are changed: JMeter and squall look at it.
 os.environ.setdefault("TZ", "America/New_York")
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")

@@ -14,6 +14,7 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
 use crate::long_body::FoundAhead;
+use crate::parts::links;
 use crate::program::{CheckOp, ExtractOp, FromOp, PostOp, Program};
 use crate::scope::{Reply, UserScope, text_value};
 use crate::user::Core;
@@ -280,6 +281,13 @@ fn seek(
             return extractor
                 .find_in(&head, which(extract.which), user.chance())
                 .map(|found| found_value(&found));
+        }
+        FromOp::Links(extractor) => {
+            let found = ahead.unwrap_or_else(|| {
+                extractor.find_in(reply.documents, squall_extract::Which::All, 0)
+            });
+            let page = reply.sent.map_or("", |sent| &sent.url);
+            return Ok(Some(links::value(found.unwrap_or(Found::None), page)));
         }
         FromOp::Body(extractor) => {
             let which = which(extract.which);

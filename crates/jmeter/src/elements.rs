@@ -245,7 +245,7 @@ pub const ELEMENTS: &[Known] = &[
     known("BSFTimer", "BSF Timer", Timer, Missing),
 
     known("UserParameters", "User Parameters", PreProcessor, Full),
-    known("AnchorModifier", "HTML Link Parser", PreProcessor, Missing),
+    known("AnchorModifier", "HTML Link Parser", PreProcessor, Partly("requests whose body is a text or has parts, several for one request, a session put in beside it")),
     known("URLRewritingModifier", "HTTP URL Re-writing Modifier", PreProcessor, Partly("paths known only while the plan runs, or with a query, requests whose body is a text or has parts")),
     known("RegExUserParameters", "RegEx User Parameters", PreProcessor, Missing),
     known("SampleTimeout", "Sample Timeout", PreProcessor, Partly("pauses, and times known only while the plan runs")),

@@ -113,7 +113,10 @@ impl PostOp {
     pub(super) fn reads_body(&self) -> bool {
         let PostOp::Extract(extract) = self else { return false };
         extract.of.is_none()
-            && matches!(extract.from, FromOp::Body(_) | FromOp::Fact(Intrinsic::Body))
+            && matches!(
+                extract.from,
+                FromOp::Body(_) | FromOp::Links(_) | FromOp::Fact(Intrinsic::Body)
+            )
     }
 }
 
@@ -329,6 +332,8 @@ pub(crate) struct ExtractOp {
 pub(crate) enum FromOp {
     /// Shared with the threads that search long bodies.
     Body(Arc<Extractor>),
+    /// What a page leads to, in the same way.
+    Links(Arc<Extractor>),
     /// In the head of the response.
     Head(Arc<Extractor>),
     Header(Box<str>),

@@ -22,6 +22,7 @@ mod group;
 mod headers;
 mod includes;
 mod jmespath;
+mod links;
 mod looks;
 mod made;
 mod modules;

@@ -297,7 +297,7 @@ impl Translator<'_> {
     }
 
     /// `:port`, where it is not that of the protocol.
-    fn port(&self, id: ElementId, protocol: &[Piece], given: &[Piece]) -> Option<Piece> {
+    pub(super) fn port(&self, id: ElementId, protocol: &[Piece], given: &[Piece]) -> Option<Piece> {
         let Some(text) = literal(given) else {
             self.any_host.set(true);
             let text = expression(given);
@@ -400,7 +400,7 @@ fn split_origin(url: &str) -> Option<(&str, &str)> {
     (!origin.contains('$') && !path.starts_with("//")).then_some((origin, path))
 }
 
-fn each_request<'s>(
+pub(super) fn each_request<'s>(
     steps: impl IntoIterator<Item = &'s mut Step>,
     see: &mut dyn FnMut(&mut Request),
 ) {
