@@ -178,6 +178,7 @@ fn in_place<T>(
         response: reply.response,
         documents: &documents,
         sent: reply.sent,
+        jar: reply.jar,
         head: OnceCell::new(),
     }))
 }
@@ -274,7 +275,7 @@ fn seek(
         FromOp::Captured => return Ok(Some(Value::Text(reply.captured.into()))),
         FromOp::Header(name) => return Ok(reply.header(name).map(text_value)),
         FromOp::Cookie(name) => {
-            return Ok(user.jar.borrow().get(name).map(|value| Value::Text(value.into())));
+            return Ok(user.jar(reply.jar).get(name).map(|value| Value::Text(value.into())));
         }
         FromOp::Head(extractor) => {
             let head = Documents::new(reply.head().as_bytes(), Limits::default());

@@ -13,6 +13,7 @@ use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Origin, Proxy};
 
+use super::cookies::Stores;
 use super::patterns::Patterns;
 use super::scenarios::inherit;
 use super::scope::Function;
@@ -117,6 +118,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) places: Vec<(String, &'p Rendezvous)>,
     /// How many passes users count together.
     pub(super) counts: usize,
+    /// The jars and caches that have names.
+    pub(super) stores: Stores,
     errors: Vec<Diagnostic>,
 }
 
@@ -210,6 +213,7 @@ impl<'p> Compiler<'p> {
             places: Vec::new(),
             lines: Vec::new(),
             counts: 0,
+            stores: Stores::default(),
             errors: Vec::new(),
         }
     }

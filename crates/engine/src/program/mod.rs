@@ -256,8 +256,10 @@ pub(crate) enum Op {
     Parallel(Box<ParallelOp>),
     /// The next row of a feed.
     NextRow(u16),
-    ClearCookies,
-    ClearCache,
+    /// The cookies of a jar, or of all.
+    ClearCookies(Option<u16>),
+    /// A cache, or all.
+    ClearCache(Option<u16>),
     SetCookie(Box<CookieOp>),
     Log(BoundTemplate),
     Stop(StopScope),

@@ -45,10 +45,14 @@ pub(crate) struct RequestOp {
     pub other_cookie: Option<BoundTemplate>,
     /// Whether the user's cookies go along, and those of the response are kept.
     pub cookies: bool,
+    /// The number of the jar that they are in.
+    pub jar: u16,
     /// Whether responses that lead on set cookies too.
     pub redirect_cookies: bool,
     /// Whether the user has a cache for it, where it is a GET.
     pub cache: CacheUse,
+    /// The number of that cache.
+    pub cache_number: u16,
     /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.
     pub default_headers: bool,
     pub limits: Limits,
@@ -383,6 +387,8 @@ pub(crate) struct CookieOp {
     pub name: BoundTemplate,
     pub value: BoundTemplate,
     pub place: CookiePlace,
+    /// The number of the jar that it is put into.
+    pub jar: u16,
 }
 
 /// Where a cookie goes.

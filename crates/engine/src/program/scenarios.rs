@@ -213,6 +213,7 @@ pub(super) fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),
         default_headers: own.default_headers.or(plan.default_headers),
         cookies: own.cookies.or(plan.cookies),
+        cookie_jar: own.cookie_jar.clone().or_else(|| plan.cookie_jar.clone()),
         compression: own.compression.or(plan.compression),
         auth: own.auth.clone().or_else(|| plan.auth.clone()),
         max_body: own.max_body.or(plan.max_body),

@@ -81,6 +81,7 @@ pub(super) async fn follow<'p, 'w>(
     mut route: Route<'p, 'w>,
 ) -> Result<(), Failure> {
     frame.trace = route.trace;
+    frame.jar = op.jar;
     let result = match frame.take_limits(op) {
         Ok(()) => lead(frame, op, &mut route).await,
         Err(failure) => Err(failure),
@@ -490,7 +491,7 @@ impl LongReply {
 fn keep_cookies(frame: &Frame<'_>, op: &RequestOp, route: &Route<'_, '_>, response: &Response<'_>) {
     let origin = frame.worker.origin(route.origin);
     let site = route::site(&origin.origin, route.path(op));
-    let mut jar = frame.user.jar.borrow_mut();
+    let mut jar = frame.user.jar(op.jar);
     for (name, value) in response.headers() {
         if name.eq_ignore_ascii_case(b"set-cookie") {
             jar.set(value, site);

@@ -362,7 +362,7 @@ impl Worker {
     /// Whether a user has cookies of its own that go along: all but where the plan's own Cookie line does.
     fn sends_cookies(&self, user: &Core, op: &RequestOp, route: &Route<'_, '_>) -> bool {
         let plan_does = op.own_cookie && route.trusted;
-        op.cookies && !plan_does && !user.jar.borrow().is_empty()
+        op.cookies && !plan_does && !user.jar(op.jar).is_empty()
     }
 
     fn cookie_line(
@@ -377,7 +377,7 @@ impl Worker {
             let origin = self.origin(route.origin);
             let site = site(&origin.origin, route.path(op));
             out.field_if(b"Cookie: ", |value| {
-                has_own = user.jar.borrow().header(site, value);
+                has_own = user.jar(op.jar).header(site, value);
                 Ok(has_own)
             })?;
         }

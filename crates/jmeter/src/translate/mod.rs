@@ -38,6 +38,7 @@ mod schedule;
 mod script;
 mod scripted;
 mod search;
+mod stores;
 mod tcp;
 mod texts;
 mod timer;

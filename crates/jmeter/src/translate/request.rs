@@ -9,6 +9,7 @@ use squall_plan::template::Template;
 use super::Translator;
 use super::group::Gathered;
 use super::reader::Reader;
+use super::stores;
 use super::texts::{Piece, expression, literal, merged, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -118,6 +119,7 @@ impl Translator<'_> {
             ..Request::default()
         };
         gathered.cookie_managers.extend(cookies);
+        request.cookie_jar = cookies.map(|manager| stores::of(*manager));
         self.refused(&options);
         self.transfer(id, &options, held, gathered, &mut request);
         let client = self.client(id, &options);

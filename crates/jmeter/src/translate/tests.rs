@@ -1,4 +1,5 @@
 mod looked_at;
+mod managers;
 
 use squall_plan::model::StopScope;
 use squall_plan::yaml;

@@ -36,6 +36,9 @@ record! {
         /// Whether the cookies of responses are kept, and sent with later requests.
         #[key(default "true")]
         pub cookies: Option<bool>,
+        /// Name of the user's jar that they are in: each user has one of each name.
+        #[key(default "the jar without a name")]
+        pub cookie_jar: Option<String>,
         /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
         /// and extracts that read them.
         #[key(default "false")]

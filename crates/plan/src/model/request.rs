@@ -57,6 +57,9 @@ record! {
         /// Whether the user's cookies go along, and those of the response are kept.
         #[key(default "as `defaults` says, otherwise true")]
         pub cookies: Option<bool>,
+        /// Name of the user's jar that they are in: each user has one of each name.
+        #[key(default "as `defaults` says, otherwise the jar without a name")]
+        pub cookie_jar: Option<String>,
         /// The value of the header `Cookie` where the user has no cookie for the URL; no further than to the first
         /// URL's origin.
         #[key(default "none")]
@@ -66,6 +69,9 @@ record! {
         pub redirect_cookies: Option<bool>,
         /// Whether the user has a cache for it, where it is a GET.
         pub cache: CacheUse,
+        /// Name of that cache, which its resources share: each user has one of each name.
+        #[key(default "the cache without a name")]
+        pub cache_name: Option<String>,
         /// Ask for compressed responses.
         #[key(default "as `defaults` says, otherwise false")]
         pub compression: Option<bool>,

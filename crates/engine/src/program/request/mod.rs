@@ -75,8 +75,10 @@ impl<'p> Compiler<'p> {
             other_cookie,
             trace_context: self.has_trace_context(request, &headers),
             cookies: self.keeps_cookies(request),
+            jar: self.jar(request),
             redirect_cookies: request.redirect_cookies.unwrap_or(true),
             cache: if request.method == "GET" { request.cache } else { CacheUse::Off },
+            cache_number: self.stores.cache(request.cache_name.as_deref()),
             default_headers: self.has_default_headers(request),
             headers,
             query,
@@ -100,6 +102,12 @@ impl<'p> Compiler<'p> {
     /// Whether the user's cookies go along, and those of the response are kept.
     fn keeps_cookies(&self, request: &Request) -> bool {
         request.cookies.or(self.defaults.cookies).unwrap_or(true)
+    }
+
+    /// The number of the jar that they are in.
+    fn jar(&mut self, request: &Request) -> u16 {
+        let name = request.cookie_jar.as_ref().or(self.defaults.cookie_jar.as_ref());
+        self.stores.jar(name.map(String::as_str))
     }
 
     /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.
