@@ -625,8 +625,6 @@ PLANS = {
                    + simple(simple(request("e", "/e")) + interleave(request("f", "/f") + request("g", "/g"), 0) + loop(2, request("h", "/h/${o}") + counter("o"))), 0)
         + interleave(simple(request("i", "/i") + request("j", "/j") + loop(2, request("k", "/k") + request("l", "/l"))), 0, "RandomController"),
         loops=33)),
-    "interleave: transactions that are left (30)": plan(group(
-        interleave(transaction("t", request("a", "/a")) + request("b", "/b"), 0), loops=8)),
     "interleave: threads begin with another branch each (30)": plan(group(
         interleave(request("a", "/a") + request("b", "/b") + simple(request("c", "/c") + request("d", "/d")), 0)
         .replace("</InterleaveControl>", flag("InterleaveControl.accrossThreads", True) + "</InterleaveControl>", 1), threads=4, loops=2)),
