@@ -216,7 +216,7 @@ pub const ELEMENTS: &[Known] = &[
     known("CacheManager", "HTTP Cache Manager", Config, Full),
     known("AuthManager", "HTTP Authorization Manager", Config, Partly("domains, Kerberos")),
     known("DNSCacheManager", "DNS Cache Manager", Config, Partly("name servers and hosts of its own")),
-    known("KeystoreConfig", "Keystore Configuration", Config, Missing),
+    known("KeystoreConfig", "Keystore Configuration", Config, Partly("certificates that are taken in turn, or by their places in the file")),
     known("Arguments", "User Defined Variables", Config, Partly("functions that are not supported in values that are used")),
     known("CSVDataSet", "CSV Data Set Config", Config, Partly("encodings that are not ASCII where that goes, such as UTF-16, delimiters of several characters that are in the file")),
     known("CounterConfig", "Counter", Config, Partly("numbers below 0, formats with groups or fractions")),

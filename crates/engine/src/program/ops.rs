@@ -35,6 +35,8 @@ pub(crate) struct RequestOp {
     pub query: Vec<(BoundTemplate, BoundTemplate)>,
     pub body: BodyOp,
     pub auth: AuthOp,
+    /// The name of the client certificate that its connection is made with.
+    pub client_cert: Option<BoundTemplate>,
     /// Whether something looks at what was sent.
     pub reads_sent: bool,
     /// Whether the credentials of `auth` follow a redirect to another origin.

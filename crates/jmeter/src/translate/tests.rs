@@ -1,3 +1,4 @@
+mod key_store;
 mod looked_at;
 mod managers;
 

@@ -45,6 +45,9 @@ record! {
         pub compression: Option<bool>,
         /// Credentials.
         pub auth: Option<Auth>,
+        /// Name of the client certificate that connections over TLS are made with, of `tls` in `connections`.
+        #[key(default "`cert` of `tls`")]
+        pub client_cert: Option<Template>,
         /// Most bytes of a body that may arrive before the request fails as `body_too_large`.
         #[key([Maybe<Size>] default "any")]
         pub max_body: Option<u64>,

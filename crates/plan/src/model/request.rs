@@ -41,6 +41,10 @@ record! {
         /// Credentials.
         #[key(default "those of `defaults`")]
         pub auth: Option<Auth>,
+        /// Name of the client certificate that connections over TLS are made with, of `tls` in `connections`. Connections
+        /// are used again for the same one alone.
+        #[key(default "as `defaults` says, otherwise `cert` of `tls`")]
+        pub client_cert: Option<Template>,
         /// Limits of time: of the whole request, or of each of its phases.
         #[key([ShortOr<Timeouts>])]
         pub timeout: Timeouts,

@@ -8,7 +8,8 @@ mod tcp;
 mod url;
 
 use squall_metrics::RowKind;
-use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
+use squall_plan::model::{CacheUse, Defaults, Request, ResponseBody, Timeouts};
+use squall_plan::template::BoundTemplate;
 
 use self::headers::has_header;
 use super::compile::Compiler;
@@ -64,6 +65,7 @@ impl<'p> Compiler<'p> {
             Some(value) => Some(self.template(value)?),
             None => None,
         };
+        let client_cert = self.client_cert(request)?;
         let mut op = RequestOp {
             name,
             place: self.row_place(RowKind::Request),
@@ -84,6 +86,7 @@ impl<'p> Compiler<'p> {
             query,
             body,
             auth,
+            client_cert,
             reads_sent: noticed.sent,
             auth_follows: follows("Authorization"),
             limits,
@@ -102,6 +105,16 @@ impl<'p> Compiler<'p> {
     /// Whether the user's cookies go along, and those of the response are kept.
     fn keeps_cookies(&self, request: &Request) -> bool {
         request.cookies.or(self.defaults.cookies).unwrap_or(true)
+    }
+
+    /// The name of the client certificate that connections are made with.
+    fn client_cert(&mut self, request: &'p Request) -> Option<Option<BoundTemplate>> {
+        let defaults: &'p Defaults = self.defaults;
+        let Some(name) = request.client_cert.as_ref().or(defaults.client_cert.as_ref()) else {
+            return Some(None);
+        };
+        self.names_certificates = true;
+        self.template(name).map(Some)
     }
 
     /// The number of the jar that they are in.

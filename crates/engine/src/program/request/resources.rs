@@ -98,6 +98,7 @@ impl<'p> Compiler<'p> {
             query: Vec::new(),
             body: BodyOp::None,
             auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
+            client_cert: None,
             reads_sent: noticed.sent,
             auth_follows: false,
             limits,
