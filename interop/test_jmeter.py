@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import socketserver
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -23,13 +24,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jme
 from peers import SQUALL
 import charsets
 import functions
+import links
 import paths
 import real
 import tcp
 from judged import JUDGED
-from plans import FILES, PLANS, asserts, debug, group, plan, request, timer, transaction
+from plans import FILES, PLANS, asserts, csv_data, debug, element, flag, group, plan, request, text, timer, transaction
 
-PLANS = {**PLANS, **functions.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS}
+PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS}
 # One in which clocks are changed: JMeter and squall look at it.
 os.environ.setdefault("TZ", "America/New_York")
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
@@ -286,6 +288,76 @@ class CommandLine(unittest.TestCase):
             self.assertNotIn("leads", labels[0])
         server.shutdown()
         server.server_close()
+
+
+class Certified(http.server.BaseHTTPRequestHandler):
+    """Notes whose certificate came with each request."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        shown = self.connection.getpeercert() or {}
+        name = dict(pair for parts in shown.get("subject", ()) for pair in parts).get("commonName")
+        self.server.seen.append((self.path, name))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@unittest.skipUnless(JMETER and shutil.which("keytool"), "there is no JMeter, or no keytool")
+class ClientCertificates(unittest.TestCase):
+    """A key store of Java, of which each iteration takes another certificate."""
+
+    maxDiff = None
+
+    def server(self, folder):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Certified)
+        server.daemon_threads, server.seen = True, []
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(os.path.join(folder, "server.pem"), os.path.join(folder, "server.key"))
+        context.load_verify_locations(os.path.join(folder, "clients.pem"))
+        context.verify_mode = ssl.CERT_OPTIONAL
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
+
+    def keys(self, folder):
+        def run(*command):
+            return subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder, timeout=60).stdout
+
+        store = ["-keystore", "clients.p12", "-storepass", "secret-of-tests", "-storetype", "PKCS12"]
+        clients = ""
+        for name in ("alice", "bob"):
+            run("keytool", "-genkeypair", "-alias", name, "-keyalg", "EC", "-groupname", "secp256r1", "-dname", f"CN={name}", "-validity", "30", *store)
+            clients += run("keytool", "-exportcert", "-rfc", "-alias", name, *store)
+        with open(os.path.join(folder, "clients.pem"), "w") as file:
+            file.write(clients)
+        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=127.0.0.1",
+            "-days", "30", "-keyout", "server.key", "-out", "server.pem")
+
+    def test_both_show_the_same_certificates(self):
+        https = text("HTTPSampler.protocol", "https")
+        config = element("KeystoreConfig", "keys", text("clientCertAliasVarName", "who") + text("preload", "true") + text("startIndex", "0")
+                         + text("endIndex", ""), attributes='guiclass="TestBeanGUI"')
+        below = config + csv_data("who.csv", "who") + request("first", "/${who}/1", more=https) + request("second", "/${who}/2", more=https)
+        source = plan(group(below, loops=3, more=flag("ThreadGroup.same_user_on_next_iteration", False)))
+        with tempfile.TemporaryDirectory() as folder:
+            self.keys(folder)
+            for name, content in {"plan.jmx": source, "who.csv": "alice\nbob\nalice\n"}.items():
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(content)
+            for name, command in [("theirs", [JMETER]), ("ours", [SQUALL, "jmeter"])]:
+                server = self.server(folder)
+                line = [*command, "-n", "-t", "plan.jmx", "-l", f"{name}.jtl", "-j", f"{name}.log", f"-Jport={server.server_address[1]}",
+                        "-Jhttps.use.cached.ssl.context=false", "-Djavax.net.ssl.keyStore=clients.p12", "-Djavax.net.ssl.keyStorePassword=secret-of-tests"]
+                subprocess.run(line, check=True, capture_output=True, cwd=folder, timeout=120)
+                seen = [(f"/{who}/{number}", who) for who in ("alice", "bob", "alice") for number in (1, 2)]
+                self.assertEqual(server.seen, seen, name)
+                server.shutdown()
+                server.server_close()
 
 
 @unittest.skipUnless(JMETER, "there is no JMeter")

@@ -619,6 +619,15 @@ PLANS = {
     "interleave: the next in turn, blocks as a whole (30)": plan(group(
         interleave(request("a", "/a") + simple(request("b", "/b") + request("c", "/c")) + request("d", "/d"))
         + interleave(request("e", "/e") + request("f", "/f"), 0), loops=5)),
+    "interleave: controllers that are left after each sample (30)": plan(group(
+        interleave(simple(request("a", "/a/${n}") + request("b", "/b/${n}") + counter("n")) + request("c", "/c")
+                   + loop(2, request("d", "/d/${m}") + request("never", "/never") + counter("m"))
+                   + simple(simple(request("e", "/e")) + interleave(request("f", "/f") + request("g", "/g"), 0) + loop(2, request("h", "/h/${o}") + counter("o"))), 0)
+        + interleave(simple(request("i", "/i") + request("j", "/j") + loop(2, request("k", "/k") + request("l", "/l"))), 0, "RandomController"),
+        loops=33)),
+    "interleave: threads begin with another branch each (30)": plan(group(
+        interleave(request("a", "/a") + request("b", "/b") + simple(request("c", "/c") + request("d", "/d")), 0)
+        .replace("</InterleaveControl>", flag("InterleaveControl.accrossThreads", True) + "</InterleaveControl>", 1), threads=4, loops=2)),
     "switch: by number, by name, or the default (30)": plan(variables(**{"to": "named"}), group(
         "".join(switch(value, request("first", f"/{n}/0") + simple(request("named", f"/{n}/1")).replace('"simple"', '"named"')
                        + request("Default", f"/{n}/2")) for n, value in enumerate(["", "0", "1", "2", "7", "-1", "named", "${to}", "other", "first"]))
@@ -778,6 +787,10 @@ PLANS = {
         + request("found", "/found", "POST", raw=shown("id", "page", "nothing", "own")))),
     "a fragment of another file stands where it is included (7)": plan(variables(of="it"), group(
         simple(headers(("X-In", "scope")) + include("fragment.jmx")) + request("after", "/after"))),
+    "cookies: each manager has its own (42, 43)": plan(group(
+        simple(cookies() + request("set", "/cookie") + request("kept", "/a")) + simple(cookies(True) + request("none yet", "/b") + request("set too", "/cookie"))
+        + request("none", "/c") + simple(cache() + request("tagged", "/tagged") + request("tagged again", "/tagged"))
+        + simple(cache(clear=True) + request("new", "/tagged") + request("new again", "/tagged")), loops=3)),
     "cookies: the outermost manager is the one (5)": plan(group(
         cookies(True) + request("set", "/cookie") + simple(cookies() + request("within", "/a")) + request("again", "/b"), loops=2)),
     "data files in GBK (45)": plan(group(csv_data("chinese.csv", "a,b", fileEncoding="GB2312")

@@ -30,7 +30,7 @@ struct Search {
 pub(crate) fn is_long(post: &[PostOp], besides: Duration, body_bytes: usize) -> bool {
     let estimates = post.iter().filter_map(|op| match op {
         PostOp::Extract(extract) => match &extract.from {
-            FromOp::Body(extractor) if extract.of.is_none() => {
+            FromOp::Body(extractor) | FromOp::Links(extractor) if extract.of.is_none() => {
                 Some(extractor.cost_estimate(body_bytes))
             }
             _ => None,
@@ -70,7 +70,7 @@ pub(crate) async fn search<T: Send + 'static>(
 fn search_of(op: &PostOp, user: &Core) -> Option<Search> {
     // What is searched in the place of the body may be what another extract finds.
     let PostOp::Extract(extract @ ExtractOp { of: None, .. }) = op else { return None };
-    let FromOp::Body(extractor) = &extract.from else { return None };
+    let (FromOp::Body(extractor) | FromOp::Links(extractor)) = &extract.from else { return None };
     let (extractor, which) = (extractor.clone(), which(extract.which));
     Some(Search { extractor, which, chance: user.chance() })
 }

@@ -14,6 +14,7 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
 use crate::long_body::FoundAhead;
+use crate::parts::links;
 use crate::program::{CheckOp, ExtractOp, FromOp, PostOp, Program};
 use crate::scope::{Reply, UserScope, text_value};
 use crate::user::Core;
@@ -177,6 +178,7 @@ fn in_place<T>(
         response: reply.response,
         documents: &documents,
         sent: reply.sent,
+        jar: reply.jar,
         head: OnceCell::new(),
     }))
 }
@@ -276,7 +278,7 @@ fn seek(
         FromOp::Captured => return Ok(Some(Value::Text(reply.captured.into()))),
         FromOp::Header(name) => return Ok(reply.header(name).map(text_value)),
         FromOp::Cookie(name) => {
-            return Ok(user.jar.borrow().get(name).map(|value| Value::Text(value.into())));
+            return Ok(user.jar(reply.jar).get(name).map(|value| Value::Text(value.into())));
         }
         FromOp::Head(extractor) => {
             let head = Documents::new(reply.head().as_bytes(), Limits::default());
@@ -292,6 +294,13 @@ fn seek(
                 Extractor::compile(&Spec::XPath(&path)).map_err(|error| error.message)?;
             let found = extractor.find_in(reply.documents, which(extract.which), user.chance());
             return found.map(|found| found_value(&found)).map_err(|error| error.to_string());
+        }
+        FromOp::Links(extractor) => {
+            let found = ahead.unwrap_or_else(|| {
+                extractor.find_in(reply.documents, squall_extract::Which::All, 0)
+            });
+            let page = reply.sent.map_or("", |sent| &sent.url);
+            return Ok(Some(links::value(found.unwrap_or(Found::None), page)));
         }
         FromOp::Body(extractor) => {
             let which = which(extract.which);

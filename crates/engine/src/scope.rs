@@ -100,6 +100,8 @@ pub(crate) struct Reply<'a, 'b> {
     pub documents: &'a Documents<'b>,
     /// The request that it answers, where something looks at that.
     pub sent: Option<&'a Sent>,
+    /// The number of the jar that its request's cookies are in.
+    pub jar: u16,
     /// What [`Reply::head`] has made.
     pub head: OnceCell<String>,
 }
@@ -188,7 +190,7 @@ impl Scope for UserScope<'_, '_> {
         };
         Ok(match &self.program.functions[id as usize] {
             Function::Header => reply.header(text()?).map_or(Value::Null, text_value),
-            Function::Cookie => match self.user.jar.borrow().get(text()?) {
+            Function::Cookie => match self.user.jar(reply.jar).get(text()?) {
                 Some(value) => Value::Text(value.into()),
                 None => Value::Null,
             },

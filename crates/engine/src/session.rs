@@ -72,7 +72,7 @@ pub(crate) fn set_cookie(program: &Program, user: &Core, op: &CookieOp) -> Resul
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_secs() as i64);
     let site = Site { host: &host, path: &page, secure, now };
-    if user.jar.borrow_mut().set(line.as_bytes(), site) {
+    if user.jar(op.jar).set(line.as_bytes(), site) {
         return Ok(());
     }
     refused(

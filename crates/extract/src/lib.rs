@@ -19,6 +19,7 @@ mod found;
 mod fuel;
 mod json;
 mod limits;
+mod links;
 mod markup;
 mod regex;
 mod resources;
@@ -34,6 +35,7 @@ pub use documents::Documents;
 pub use error::{CompileError, ExtractError};
 pub use found::{Found, Item, Which};
 pub use limits::{JSON_VALUE_BYTES, Limits};
+pub use links::{LINKS_LIMIT, Link};
 pub use resources::{
     PageResources, RESOURCES_LIMIT, Resource, ResourceKind, page_cost_estimate, page_resources,
     style_cost_estimate, style_resources,
@@ -83,6 +85,9 @@ pub enum Spec<'a> {
     /// the number, boolean or text that it computes. `name` selects whatever its prefix, `p:name`
     /// what is written so; in HTML, case does not matter.
     XPath(&'a str),
+    /// The links, forms and frames of a page, with all references as they stand: each a JSON object as
+    /// [`Link`] has it. All of them are found, whatever is asked for.
+    Links,
 }
 
 /// From this length of a body on, in bytes, [`Extractor::cost_estimate`] may be more than some
@@ -130,6 +135,7 @@ enum Kind {
     Json(JsonPath),
     Css(Css),
     XPath(XPath),
+    Links,
 }
 
 impl Extractor {
@@ -146,6 +152,7 @@ impl Extractor {
             Spec::Json(path) => (Kind::Json(JsonPath::compile(path)?), path),
             Spec::Css { selector, attr } => (Kind::Css(Css::compile(selector, attr)?), selector),
             Spec::XPath(expression) => (Kind::XPath(XPath::compile(expression)?), expression),
+            Spec::Links => (Kind::Links, "links"),
         };
         Ok(Extractor { kind, source: source.into() })
     }
@@ -156,7 +163,7 @@ impl Extractor {
         match &self.kind {
             Kind::Regex(pattern) => pattern.memory(),
             Kind::Json(path) => path.memory(),
-            Kind::Between(_) | Kind::Css(_) | Kind::XPath(_) => 0,
+            Kind::Between(_) | Kind::Css(_) | Kind::XPath(_) | Kind::Links => 0,
         }
     }
 
@@ -169,7 +176,7 @@ impl Extractor {
             Kind::Between(_) => 100,
             Kind::Regex(_) => 2_000,
             Kind::Json(_) => 4_000,
-            Kind::Css(_) | Kind::XPath(_) => MARKUP_PICOSECONDS,
+            Kind::Css(_) | Kind::XPath(_) | Kind::Links => MARKUP_PICOSECONDS,
         };
         cost_of(body_bytes, picoseconds)
     }
@@ -216,6 +223,7 @@ impl Extractor {
             Kind::Json(path) => path.find(documents.json_document()?, &fuel, which, random),
             Kind::Css(css) => css.find(documents.markup()?, &fuel, which, random),
             Kind::XPath(xpath) => xpath.find(documents.markup()?, &fuel, which, random),
+            Kind::Links => links::find(documents.markup()?, &fuel),
         }
     }
 }
@@ -227,6 +235,7 @@ fn check_length(spec: &Spec) -> Result<(), CompileError> {
         Spec::Regex { pattern, .. } => pattern.len(),
         Spec::Css { selector, .. } => selector.len(),
         Spec::Json(pattern) | Spec::XPath(pattern) => pattern.len(),
+        Spec::Links => 0,
     };
     if length > PATTERN_LIMIT {
         let message = format!("the pattern is longer than {PATTERN_LIMIT} bytes");

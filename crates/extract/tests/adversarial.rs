@@ -27,7 +27,10 @@ fn check_bounded(specs: &[Spec], body: &str) {
         | Spec::XPath(pattern)
         | Spec::Regex { pattern, .. }
         | Spec::Between { left: pattern, .. }
-        | Spec::Css { selector: pattern, .. }) = *spec;
+        | Spec::Css { selector: pattern, .. }) = *spec
+        else {
+            panic!("it has no pattern")
+        };
         let error = find(*spec, body).expect_err(pattern);
         assert!(
             matches!(error, ExtractError::TooCostly { .. } | ExtractError::ScannedTooMuch { .. }),

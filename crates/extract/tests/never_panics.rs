@@ -26,11 +26,14 @@ fn run(spec: &Spec, documents: &Documents, wanted: &[Which], random: u64) {
     let extractor = match Extractor::compile(spec) {
         Ok(extractor) => extractor,
         Err(error) => {
-            let (Spec::Regex { pattern, .. }
-            | Spec::Between { left: pattern, .. }
-            | Spec::Json(pattern)
-            | Spec::Css { selector: pattern, .. }
-            | Spec::XPath(pattern)) = spec;
+            let pattern = match spec {
+                Spec::Regex { pattern, .. }
+                | Spec::Between { left: pattern, .. }
+                | Spec::Json(pattern)
+                | Spec::Css { selector: pattern, .. }
+                | Spec::XPath(pattern) => pattern,
+                Spec::Links => panic!("it needs no pattern: {error}"),
+            };
             assert!(error.offset.is_none_or(|at| pattern.is_char_boundary(at)), "{error}");
             assert!(!error.message.is_empty());
             return;

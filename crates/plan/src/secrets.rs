@@ -217,6 +217,10 @@ impl Plan {
         if let Some(proxy) = self.connections.proxy.as_ref().and_then(Template::literal) {
             credentials_in_urls(proxy).into_iter().for_each(|hit| secrets.add(&proxy[hit]));
         }
+        let store = self.connections.tls.key_store.as_ref();
+        if let Some(password) = store.and_then(|store| store.password.literal()) {
+            secrets.add(password);
+        }
         secrets
     }
 

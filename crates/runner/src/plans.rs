@@ -11,7 +11,7 @@ use squall_plan::model::{self, Load, Plan};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
-use squall_wire::{Io, Settings, Shared, TlsSettings};
+use squall_wire::{ClientCert, Io, Settings, Shared, TlsSettings};
 
 use crate::error::Error;
 use crate::host_sampler;
@@ -208,6 +208,8 @@ pub fn network(
         server_name: connections.tls.server_name.clone(),
         insecure: connections.tls.insecure,
         resume: connections.tls.resume.unwrap_or(true),
+        client_certs: connections.tls.client_certs.iter().map(client_cert).collect(),
+        key_store: programs.iter().find_map(|program| program.key_store().cloned()),
     };
     if !errors.is_empty() {
         return Err(Error::plan(render(&errors, sources)));
@@ -215,7 +217,21 @@ pub fn network(
     let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
     settings.http = programs.first().map(|program| program.http()).unwrap_or_default();
     settings.proxy = programs.iter().find_map(|program| program.proxy().cloned());
-    Shared::new(settings, &origins).map_err(Error::input)
+    let names_certificates = programs.iter().any(|program| program.names_certificates());
+    let shared = Shared::new(settings, &origins).map_err(Error::input)?;
+    let certificates: Vec<&str> = shared.certificates().take(5).collect();
+    if !names_certificates && !shared.has_certificate() && !certificates.is_empty() {
+        let known = certificates.join(", ");
+        let why = "there are client certificates, and no request says which one it takes";
+        let help = "add `client_cert: NAME` to requests or `defaults`";
+        return Err(Error::input(format!("{why} ({known}): {help}")));
+    }
+    Ok(shared)
+}
+
+fn client_cert(cert: &squall_plan::model::ClientCert) -> ClientCert {
+    let squall_plan::model::ClientCert { name, cert, key } = cert;
+    ClientCert { name: name.value.clone(), cert: cert.clone(), key: key.clone() }
 }
 
 /// Reads addresses; those that are none are noted as errors.

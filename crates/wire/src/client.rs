@@ -95,6 +95,17 @@ impl Client {
         self.in_tokio.get() > 0
     }
 
+    /// The number of a client certificate by its name.
+    pub fn certificate(&self, name: &str) -> Option<u16> {
+        let place = self.shared.certificates().position(|own| own == name)?;
+        u16::try_from(place).ok()
+    }
+
+    /// The names of the client certificates.
+    pub fn certificates(&self) -> impl Iterator<Item = &str> {
+        self.shared.certificates()
+    }
+
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }

@@ -62,6 +62,9 @@ const MAX_PROXY_RESPONSE: usize = 64 << 10;
 /// Where a name has several addresses they are used in turn, one a connection, and the next ones are
 /// tried if the first refuses. The future is boxed, so that the caller's future stays small.
 ///
+/// `certificate`: the number of the client certificate that it shows, see [`Client::certificate`]; without one it shows
+/// the one without a name, if there is one.
+///
 /// `window`: for a throttled user, the most unread bytes allowed in the
 /// kernel, so that the other side gets to feel it.
 ///
@@ -69,7 +72,7 @@ const MAX_PROXY_RESPONSE: usize = 64 << 10;
 /// The name has no address, nothing listens there, or the handshake fails.
 pub fn connect<'a>(
     client: &'a Client,
-    origin: &'a Origin,
+    (origin, certificate): (&'a Origin, Option<u16>),
     progress: &'a Progress,
     window: Option<u32>,
 ) -> Pin<Box<dyn Future<Output = Connected> + 'a>> {
@@ -88,7 +91,8 @@ pub fn connect<'a>(
         progress.set(Phase::Tls);
         let begin = client.clock().now();
         let name = tls::server_name(&client.shared.settings.tls, origin)?;
-        let stream = client.shared.tls.connect(name, TokioIo::from(transport)).await;
+        let stream =
+            client.shared.tls.of(certificate).connect(name, TokioIo::from(transport)).await;
         let stream = stream.map_err(|error| tls::failed(&error))?;
         times.tls_ns = Some(client.clock().now() - begin);
         let agreed = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);

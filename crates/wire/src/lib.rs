@@ -45,5 +45,7 @@ pub use message::{Expect, RequestBytes, RequestFields, Response, Times};
 pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
 pub use ring::LoopWaker;
-pub use settings::{Http, Io, Proxy, Settings, SetupError, Shared, TlsSettings};
+pub use settings::{
+    ClientCert, Http, Io, KeyStore, Proxy, Settings, SetupError, Shared, TlsSettings,
+};
 pub use throttle::Throttle;

@@ -10,11 +10,11 @@ use std::time::Instant;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use tokio_rustls::TlsConnector;
 
 use crate::origin::Origin;
 use crate::progress::Clock;
 use crate::ring::Ring;
+use crate::tls::Connectors;
 use crate::{resolve, tls};
 
 /// The I/O backend.
@@ -111,6 +111,36 @@ pub struct TlsSettings {
     pub insecure: bool,
     /// Whether sessions are resumed.
     pub resume: bool,
+    /// Further certificates of the client.
+    pub client_certs: Vec<ClientCert>,
+    /// A file of such certificates.
+    pub key_store: Option<KeyStore>,
+}
+
+/// A certificate of the client that has a name.
+#[derive(Debug, Clone)]
+pub struct ClientCert {
+    /// Its name.
+    pub name: String,
+    /// PEM file of its chain.
+    pub cert: PathBuf,
+    /// PEM file of its private key.
+    pub key: PathBuf,
+}
+
+/// A file of certificates with their private keys (PKCS #12).
+#[derive(Clone)]
+pub struct KeyStore {
+    /// The file.
+    pub file: PathBuf,
+    /// Its password.
+    pub password: String,
+}
+
+impl fmt::Debug for KeyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyStore").field("file", &self.file).finish_non_exhaustive()
+    }
 }
 
 impl Default for TlsSettings {
@@ -122,6 +152,8 @@ impl Default for TlsSettings {
             server_name: None,
             insecure: false,
             resume: true,
+            client_certs: Vec::new(),
+            key_store: None,
         }
     }
 }
@@ -141,7 +173,7 @@ impl std::error::Error for SetupError {}
 /// What all workers share, read-only while they run.
 pub struct Shared {
     pub(crate) settings: Settings,
-    pub(crate) tls: TlsConnector,
+    pub(crate) tls: Connectors,
     /// Addresses by `host:port`, of the names known before the run.
     pub(crate) addresses: HashMap<String, Vec<SocketAddr>>,
     io: Io,
@@ -171,7 +203,7 @@ impl Shared {
             }
         }
         let needed = origins.iter().any(Origin::is_tls);
-        let tls = tls::connector(&settings.tls, settings.http, needed)?;
+        let tls = tls::connectors(&settings.tls, settings.http, needed)?;
         let io = choose(settings.io)?;
         let mut shared = Shared { settings, tls, addresses: HashMap::new(), io };
         if shared.settings.unix.is_some() {
@@ -208,6 +240,16 @@ impl Shared {
                 .chain(self.settings.resolve.values().flatten())
                 .copied(),
         )
+    }
+
+    /// The names of the client certificates that requests may name.
+    pub fn certificates(&self) -> impl Iterator<Item = &str> {
+        self.tls.named.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Whether connections have a client certificate where none is named.
+    pub fn has_certificate(&self) -> bool {
+        self.tls.has_certificate
     }
 
     /// The I/O backend in use: never [`Io::Auto`].

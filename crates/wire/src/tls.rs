@@ -1,6 +1,8 @@
 //! TLS settings to a rustls configuration.
 
 mod certificate;
+mod elliptic;
+mod key_store;
 mod signatures;
 #[cfg(test)]
 mod tests;
@@ -18,10 +20,12 @@ use tokio_rustls::TlsConnector;
 use self::trust::Trust;
 use crate::error::{Error, ErrorKind};
 use crate::origin::Origin;
-use crate::settings::{Http, SetupError, TlsSettings};
+use crate::settings::{ClientCert, Http, SetupError, TlsSettings};
 
-/// Sessions kept for resumption.
+/// Sessions kept for resumption, ...
 const SESSIONS: usize = 1_024;
+/// ... and with a client certificate that has a name, of which there may be many.
+const SESSIONS_OF_ONE: usize = 16;
 
 /// Most bytes of a file of keys or certificates: some hundred times what all authorities of a machine take.
 const MAX_PEM: u64 = 16 << 20;
@@ -29,37 +33,88 @@ const MAX_PEM: u64 = 16 << 20;
 /// HTTP/2 as ALPN names it (RFC 9113, section 3.2).
 pub(crate) const HTTP2: &[u8] = b"h2";
 
+/// A chain of certificates, and the key of its first.
+type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// What shakes hands.
+pub(crate) struct Connectors {
+    /// Where no client certificate is named.
+    unnamed: TlsConnector,
+    /// With a client certificate each, in the order of their numbers.
+    pub(crate) named: Vec<(String, TlsConnector)>,
+    /// Whether there is one where none is named.
+    pub(crate) has_certificate: bool,
+}
+
+impl Connectors {
+    /// That of a certificate.
+    pub(crate) fn of(&self, certificate: Option<u16>) -> &TlsConnector {
+        let named = certificate.and_then(|number| self.named.get(usize::from(number)));
+        named.map_or(&self.unnamed, |(_, connector)| connector)
+    }
+}
+
 /// Makes what shakes hands. The system's roots are read only if they are `needed`.
-pub(crate) fn connector(
+pub(crate) fn connectors(
     settings: &TlsSettings,
     http: Http,
     needed: bool,
-) -> Result<TlsConnector, SetupError> {
+) -> Result<Connectors, SetupError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| SetupError(format!("TLS: {error}")))?;
-    let trust = if settings.insecure {
+    let trust = Arc::new(if settings.insecure {
         Trust::any(provider)
     } else {
         let (roots, named) = roots(settings, needed)?;
         Trust::new(roots, named, provider)
-    };
-    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(trust));
-    let mut config = match (&settings.cert, &settings.key) {
-        (Some(cert), Some(key)) => {
-            let chain = certificates(cert)?;
-            let key = PrivateKeyDer::from_pem_slice(&pem(key)?)
-                .map_err(|error| unreadable(key, &error))?;
-            builder
-                .with_client_auth_cert(chain, key)
-                .map_err(|error| SetupError(format!("the client's certificate: {error}")))?
+    });
+    let mut named = Vec::new();
+    for ClientCert { name, cert, key } in &settings.client_certs {
+        named.push((name.clone(), identity(cert, key)?));
+    }
+    let mut only = None;
+    if let Some(store) = &settings.key_store {
+        let found = key_store::identities(store)?;
+        if let [(_, one)] = found.as_slice() {
+            only = Some((one.0.clone(), one.1.clone_key()));
         }
-        (None, None) => builder.with_no_client_auth(),
+        named.extend(found);
+    }
+    let own = match (&settings.cert, &settings.key) {
+        (Some(cert), Some(key)) => Some(identity(cert, key)?),
+        (None, None) => only,
         _ => return Err(SetupError("a client certificate needs both `cert` and `key`".to_owned())),
     };
+    let connector = |identity, sessions| connector(settings, http, &trust, (identity, sessions));
+    let has_certificate = own.is_some();
+    let named = named.into_iter().map(|(name, identity)| {
+        let made = connector(Some(identity), SESSIONS_OF_ONE);
+        let made = made.map_err(|SetupError(why)| SetupError(format!("`{name}`: {why}")))?;
+        Ok((name, made))
+    });
+    let named = named.collect::<Result<Vec<_>, SetupError>>()?;
+    Ok(Connectors { unnamed: connector(own, SESSIONS)?, named, has_certificate })
+}
+
+/// Makes what shakes hands with one certificate of the client, or none, and keeps so many sessions.
+fn connector(
+    settings: &TlsSettings,
+    http: Http,
+    trust: &Arc<Trust>,
+    (identity, sessions): (Option<Identity>, usize),
+) -> Result<TlsConnector, SetupError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| SetupError(format!("TLS: {error}")))?;
+    let builder = builder.dangerous().with_custom_certificate_verifier(trust.clone());
+    let mut config = match identity {
+        Some((chain, key)) => builder
+            .with_client_auth_cert(chain, key)
+            .map_err(|error| SetupError(format!("the client's certificate: {error}")))?,
+        None => builder.with_no_client_auth(),
+    };
     config.resumption = if settings.resume {
-        rustls::client::Resumption::in_memory_sessions(SESSIONS)
+        rustls::client::Resumption::in_memory_sessions(sessions)
     } else {
         rustls::client::Resumption::disabled()
     };
@@ -70,6 +125,13 @@ pub(crate) fn connector(
     };
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     Ok(TlsConnector::from(Arc::new(config)))
+}
+
+/// A certificate of the client from its files.
+fn identity(cert: &Path, key: &Path) -> Result<Identity, SetupError> {
+    let chain = certificates(cert)?;
+    let key = PrivateKeyDer::from_pem_slice(&pem(key)?).map_err(|error| unreadable(key, &error))?;
+    Ok((chain, key))
 }
 
 /// The authorities that are trusted, and the certificates that `ca` names, which may be servers' own.

@@ -25,8 +25,6 @@ const SUMMARY_S: u32 = 30;
 const FORM: &str = "jmeter.save.saveservice.output_format";
 /// The property that says whether parts of samples are written.
 const PARTS: &str = "jmeter.save.saveservice.subresults";
-/// The system property that names a file of client certificates.
-const KEY_STORE: &str = "javax.net.ssl.keyStore";
 /// The file of a report's folder that a browser opens.
 const REPORT: &str = "index.html";
 /// How JMeter's own properties begin. Those of a plan may have any name.
@@ -63,7 +61,6 @@ pub fn command(args: &Jmeter) -> CommandResult {
     look_at(&properties, &shipped);
     prepare(&asked)?;
     let system = system(&asked)?;
-    look_at_key_store(&system);
     let skips_unsupported = asked.skips_unsupported;
     let given = Given { properties, system, skips_unsupported };
     let loaded = jmeter::translated(&asked.plan, given)?.load()?;
@@ -217,16 +214,6 @@ fn sample_format(properties: &BTreeMap<String, String>) -> Result<SampleFormat, 
         None | Some("csv") => Ok(SampleFormat::Jtl),
         Some("xml") => Ok(SampleFormat::JtlXml),
         Some(_) => Err(CommandError::bad_input(format!("{FORM}: expected csv or xml"))),
-    }
-}
-
-/// Says that client certificates of a Java key store are not sent: those of system properties are all that JMeter has.
-fn look_at_key_store(system: &BTreeMap<String, String>) {
-    if system.get(KEY_STORE).is_some_and(|file| !file.trim().is_empty()) {
-        out::message(&format!(
-            "squall: {KEY_STORE}: key stores of Java are not read, and no client certificate is sent; `squall convert` makes \
-             a plan that can name one in `connections: {{tls: {{cert, key}}}}`, as PEM\n"
-        ));
     }
 }
 

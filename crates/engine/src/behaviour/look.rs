@@ -41,6 +41,7 @@ impl Stretch<'_, '_> {
             response: None,
             documents: &documents,
             sent: None,
+            jar: 0,
             head: OnceCell::new(),
         };
         let mut result = AssertionResult::default();

@@ -78,8 +78,8 @@ impl<'p> Stretch<'_, 'p> {
                 self.next_shuffled(*order, *turn, targets, *end);
             }
             Op::NextRow(feed) => return self.next_row(*feed),
-            Op::ClearCookies => drop(self.core.jar.take()),
-            Op::ClearCache => drop(self.core.cache.take()),
+            Op::ClearCookies(jar) => self.core.clear_cookies(*jar),
+            Op::ClearCache(cache) => self.core.clear_cache(*cache),
             Op::SetCookie(cookie) => {
                 let set = session::set_cookie(self.program, self.core, cookie);
                 self.or_log(set, "set_cookie", ());

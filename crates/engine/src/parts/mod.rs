@@ -10,6 +10,7 @@ pub(crate) mod data;
 mod data_file;
 pub(crate) mod exec;
 pub(crate) mod hosts;
+pub(crate) mod links;
 pub(crate) mod multipart;
 pub(crate) mod names;
 pub(crate) mod replace;

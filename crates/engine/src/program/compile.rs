@@ -11,8 +11,9 @@ use squall_plan::model::{Defaults, OnError, Plan, Rendezvous, ResponseBody};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
-use squall_wire::{Origin, Proxy};
+use squall_wire::{KeyStore, Origin, Proxy};
 
+use super::cookies::Stores;
 use super::patterns::Patterns;
 use super::scenarios::inherit;
 use super::scope::Function;
@@ -98,6 +99,10 @@ pub(crate) struct Compiler<'p> {
     pub(super) hosts: Hosts,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
+    /// The file of client certificates.
+    pub(super) key_store: Option<KeyStore>,
+    /// Whether requests name client certificates.
+    pub(super) names_certificates: bool,
     /// The number of the step at hand.
     pub(super) step: String,
     pub(super) sees_response: bool,
@@ -117,6 +122,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) places: Vec<(String, &'p Rendezvous)>,
     /// How many passes users count together.
     pub(super) counts: usize,
+    /// The jars and caches that have names.
+    pub(super) stores: Stores,
     errors: Vec<Diagnostic>,
 }
 
@@ -133,6 +140,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     compiler.declare();
     compiler.find_target();
     compiler.find_proxy();
+    compiler.find_key_store();
     let (scenarios, loads) = match options.section {
         Section::Setup => compiler.once("setup", &plan.setup, OnError::StopRun),
         Section::Teardown => compiler.once("teardown", &plan.teardown, OnError::Continue),
@@ -162,6 +170,8 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         connections: plan.connections.reuse,
         http: http(plan),
         proxy: compiler.proxy,
+        key_store: compiler.key_store,
+        names_certificates: compiler.names_certificates,
         counts_active: compiler.counts_active,
         places: compiler.places.len(),
         lines: compiler.lines.len(),
@@ -198,6 +208,8 @@ impl<'p> Compiler<'p> {
             target: None,
             hosts: Hosts::default(),
             proxy: None,
+            key_store: None,
+            names_certificates: false,
             step: String::new(),
             sees_response: false,
             response_body: None,
@@ -210,6 +222,7 @@ impl<'p> Compiler<'p> {
             places: Vec::new(),
             lines: Vec::new(),
             counts: 0,
+            stores: Stores::default(),
             errors: Vec::new(),
         }
     }

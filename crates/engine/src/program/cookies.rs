@@ -6,6 +6,35 @@ use squall_plan::template::Template;
 use super::compile::Compiler;
 use super::ops::{CookieOp, CookiePlace};
 
+/// The names of jars and caches, whose numbers are their places from 1; 0 is the one without a name. Steps are fewer
+/// than numbers.
+#[derive(Debug, Default)]
+pub(super) struct Stores {
+    jars: Vec<String>,
+    caches: Vec<String>,
+}
+
+impl Stores {
+    /// The number of a jar.
+    pub(super) fn jar(&mut self, name: Option<&str>) -> u16 {
+        number(&mut self.jars, name)
+    }
+
+    /// The number of a cache.
+    pub(super) fn cache(&mut self, name: Option<&str>) -> u16 {
+        number(&mut self.caches, name)
+    }
+}
+
+fn number(names: &mut Vec<String>, name: Option<&str>) -> u16 {
+    let Some(name) = name else { return 0 };
+    let place = names.iter().position(|own| own == name).unwrap_or_else(|| {
+        names.push(name.to_owned());
+        names.len() - 1
+    });
+    u16::try_from(place + 1).unwrap_or(u16::MAX)
+}
+
 impl<'p> Compiler<'p> {
     /// Compiles a cookie to set; `None` after an error was noted.
     pub(super) fn cookie(&mut self, cookie: &'p Cookie) -> Option<CookieOp> {
@@ -28,6 +57,7 @@ impl<'p> Compiler<'p> {
             None => CookiePlace::Domain { domain, path },
         };
         let (name, value) = (self.template(&cookie.name)?, self.template(&cookie.value)?);
-        Some(CookieOp { name, value, place })
+        let jar = self.stores.jar(cookie.cookie_jar.as_deref());
+        Some(CookieOp { name, value, place, jar })
     }
 }

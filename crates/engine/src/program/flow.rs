@@ -180,8 +180,14 @@ impl<'c, 'p> Flow<'c, 'p> {
             StepKind::NextRow(source) => {
                 self.ops.extend(self.compiler.feed_of_step(source).map(Op::NextRow));
             }
-            StepKind::ClearCookies => self.ops.push(Op::ClearCookies),
-            StepKind::ClearCache => self.ops.push(Op::ClearCache),
+            StepKind::ClearCookies(jar) => {
+                let jar = jar.as_deref().map(|jar| self.compiler.stores.jar(Some(jar)));
+                self.ops.push(Op::ClearCookies(jar));
+            }
+            StepKind::ClearCache(cache) => {
+                let cache = cache.as_deref().map(|cache| self.compiler.stores.cache(Some(cache)));
+                self.ops.push(Op::ClearCache(cache));
+            }
             StepKind::SetCookie(cookie) => {
                 if let Some(op) = self.compiler.cookie(cookie) {
                     self.ops.push(Op::SetCookie(Box::new(op)));

@@ -38,7 +38,7 @@ use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, PacedBy, StopScope
 use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
-use squall_wire::{Http, Origin, Proxy};
+use squall_wire::{Http, KeyStore, Origin, Proxy};
 
 use crate::parts::hosts::Hosts;
 use crate::profile::{LoadProfile, Shape};
@@ -102,6 +102,10 @@ pub struct Program {
     pub(crate) http: Http,
     /// The proxy that all connections go through.
     pub(crate) proxy: Option<Proxy>,
+    /// The file of client certificates.
+    pub(crate) key_store: Option<KeyStore>,
+    /// Whether requests name client certificates.
+    pub(crate) names_certificates: bool,
     /// Whether something asks how many users are active.
     pub(crate) counts_active: bool,
     /// How many places users meet at.
@@ -258,8 +262,10 @@ pub(crate) enum Op {
     Parallel(Box<ParallelOp>),
     /// The next row of a feed.
     NextRow(u16),
-    ClearCookies,
-    ClearCache,
+    /// The cookies of a jar, or of all.
+    ClearCookies(Option<u16>),
+    /// A cache, or all.
+    ClearCache(Option<u16>),
     SetCookie(Box<CookieOp>),
     Log(BoundTemplate),
     Stop(StopScope),
@@ -387,6 +393,16 @@ impl Program {
     /// Where requests go, as far as it is known before the run.
     pub fn origins(&self) -> &[Origin] {
         &self.origins
+    }
+
+    /// The file of client certificates.
+    pub fn key_store(&self) -> Option<&KeyStore> {
+        self.key_store.as_ref()
+    }
+
+    /// Whether requests name client certificates.
+    pub fn names_certificates(&self) -> bool {
+        self.names_certificates
     }
 
     /// The proxy that all connections go through.

@@ -37,6 +37,8 @@ pub(crate) struct RequestOp {
     /// The encoding of a text body, a form and the query; `None`: UTF-8.
     pub charset: Option<Charset>,
     pub auth: AuthOp,
+    /// The name of the client certificate that its connection is made with.
+    pub client_cert: Option<BoundTemplate>,
     /// Whether something looks at what was sent.
     pub reads_sent: bool,
     /// Whether the credentials of `auth` follow a redirect to another origin.
@@ -47,10 +49,14 @@ pub(crate) struct RequestOp {
     pub other_cookie: Option<BoundTemplate>,
     /// Whether the user's cookies go along, and those of the response are kept.
     pub cookies: bool,
+    /// The number of the jar that they are in.
+    pub jar: u16,
     /// Whether responses that lead on set cookies too.
     pub redirect_cookies: bool,
     /// Whether the user has a cache for it, where it is a GET.
     pub cache: CacheUse,
+    /// The number of that cache.
+    pub cache_number: u16,
     /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.
     pub default_headers: bool,
     pub limits: Limits,
@@ -117,7 +123,10 @@ impl PostOp {
         extract.of.is_none()
             && matches!(
                 extract.from,
-                FromOp::Body(_) | FromOp::XPath(_) | FromOp::Fact(Intrinsic::Body)
+                FromOp::Body(_)
+                    | FromOp::Links(_)
+                    | FromOp::XPath(_)
+                    | FromOp::Fact(Intrinsic::Body)
             )
     }
 }
@@ -336,6 +345,8 @@ pub(crate) enum FromOp {
     Body(Arc<Extractor>),
     /// An XPath that variables decide.
     XPath(BoundTemplate),
+    /// What a page leads to, in the same way.
+    Links(Arc<Extractor>),
     /// In the head of the response.
     Head(Arc<Extractor>),
     Header(Box<str>),
@@ -385,6 +396,8 @@ pub(crate) struct CookieOp {
     pub name: BoundTemplate,
     pub value: BoundTemplate,
     pub place: CookiePlace,
+    /// The number of the jar that it is put into.
+    pub jar: u16,
 }
 
 /// Where a cookie goes.

@@ -64,6 +64,7 @@ impl<'p> Compiler<'p> {
             From::Duration => FromOp::Fact(Intrinsic::Duration),
             From::BodyHash => self.captured(Intrinsic::BodyHash, extract.variable.span)?,
             From::BodyFile => self.captured(Intrinsic::BodyFile, extract.variable.span)?,
+            From::Links => self.links(extract.variable.span)?,
         };
         let default = match &extract.default {
             Some(json) => Some(self.json(json)?),
@@ -113,6 +114,15 @@ impl<'p> Compiler<'p> {
                 self.error_at(error, span);
                 None
             }
+        }
+    }
+
+    /// What a page leads to, which follows from where the page is.
+    fn links(&mut self, span: Span) -> Option<FromOp> {
+        self.noticed.sent = true;
+        match self.extractor(Spec::Links, span)? {
+            FromOp::Body(extractor) => Some(FromOp::Links(extractor)),
+            other => Some(other),
         }
     }
 
@@ -173,5 +183,6 @@ fn extract_source(from: &From) -> String {
         From::Duration => "duration".to_owned(),
         From::BodyHash => "body_hash".to_owned(),
         From::BodyFile => "body_file".to_owned(),
+        From::Links => "links".to_owned(),
     }
 }

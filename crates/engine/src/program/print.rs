@@ -147,8 +147,10 @@ impl Display for Line<'_> {
             Op::NextRow(feed) => {
                 write!(f, "next row of {}", program.feeds[usize::from(*feed)].name)
             }
-            Op::ClearCookies => f.write_str("clear cookies"),
-            Op::ClearCache => f.write_str("clear the cache"),
+            Op::ClearCookies(None) => f.write_str("clear cookies"),
+            Op::ClearCookies(Some(jar)) => write!(f, "clear cookies of jar {jar}"),
+            Op::ClearCache(None) => f.write_str("clear the cache"),
+            Op::ClearCache(Some(cache)) => write!(f, "clear cache {cache}"),
             Op::SetCookie(_) => f.write_str("set a cookie"),
             Op::Log(_) => f.write_str("log"),
             Op::Stop(scope) => write!(f, "stop {scope:?}"),

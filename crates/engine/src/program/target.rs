@@ -3,7 +3,7 @@
 use squall_plan::model::{HttpVersion, Plan, Target};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
-use squall_wire::{Http, Origin};
+use squall_wire::{Http, KeyStore, Origin};
 
 use super::compile::Compiler;
 use crate::parts::url;
@@ -61,6 +61,15 @@ impl Compiler<'_> {
             Ok(proxy) => self.proxy = Some(proxy),
             Err(message) => self.error(template.span(), message, ""),
         }
+    }
+
+    /// Finds the file of client certificates.
+    pub(super) fn find_key_store(&mut self) {
+        let Some(store) = &self.plan.connections.tls.key_store else { return };
+        let Some(password) = self.known_text(&store.password, "password of the key store") else {
+            return;
+        };
+        self.key_store = Some(KeyStore { file: store.file.clone(), password });
     }
 
     /// The text of a template that may hold only what is known before the run.

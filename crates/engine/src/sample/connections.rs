@@ -364,7 +364,12 @@ impl Worker {
         window: Option<u32>,
     ) -> Result<Result<(Borrowed, ConnectTimes), Error>, Cancel> {
         let to = self.origin(origin);
-        let connect = squall_wire::connect(&self.client, &to.origin, &in_flight.progress, window);
+        let connect = squall_wire::connect(
+            &self.client,
+            (&to.origin, to.certificate),
+            &in_flight.progress,
+            window,
+        );
         let (opened, times) = match in_flight.run(connect).await? {
             Ok(made) => made,
             Err(error) => return Ok(Err(error)),

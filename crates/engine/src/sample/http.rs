@@ -79,6 +79,7 @@ pub(super) async fn follow<'p, 'w>(
     mut route: Route<'p, 'w>,
 ) -> Result<(), Failure> {
     frame.trace = route.trace;
+    frame.jar = op.jar;
     let result = match frame.take_limits(op) {
         Ok(()) => lead(frame, op, &mut route).await,
         Err(failure) => Err(failure),

@@ -191,7 +191,7 @@ impl LongReply {
 fn keep_cookies(frame: &Frame<'_>, op: &RequestOp, route: &Route<'_, '_>, response: &Response<'_>) {
     let origin = frame.worker.origin(route.origin);
     let site = route::site(&origin.origin, route.path(op));
-    let mut jar = frame.user.jar.borrow_mut();
+    let mut jar = frame.user.jar(op.jar);
     for (name, value) in response.headers() {
         if name.eq_ignore_ascii_case(b"set-cookie") {
             jar.set(value, site);

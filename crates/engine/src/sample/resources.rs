@@ -143,7 +143,7 @@ impl Found {
             let number = if location.origin == page.origin {
                 self.origin
             } else if worker.program.hosts.allows(&location.origin.host, location.origin.port) {
-                worker.origin_number(location.origin)
+                worker.origin_number(location.origin, page.certificate)
             } else {
                 return None;
             };
@@ -190,7 +190,7 @@ impl Frame<'_> {
                 let moments = Moments { requested, received: now() };
                 let fields = Fields::of(response.headers());
                 let header = |name: &str| header(self.worker, self.user, op, route, name);
-                let mut cache = self.user.cache.borrow_mut();
+                let mut cache = self.user.cache(op.cache_number);
                 if response.status == 304 {
                     cache.revalidate(&url, header, fields, moments).flatten()
                 } else {
@@ -232,7 +232,7 @@ pub(crate) fn look_up(
 ) -> Lookup<Option<Box<Found>>> {
     let route = route_of(worker, op, item, &[], true);
     let header = |name: &str| header(worker, user, op, &route, name);
-    match known(user, op.cache, &item.url, header) {
+    match known(user, op, &item.url, header) {
         Lookup::Absent => Lookup::Absent,
         Lookup::Stale(conditions) => Lookup::Stale(conditions),
         Lookup::Fresh(page) => Lookup::Fresh(page.map(|page| {
@@ -245,12 +245,12 @@ pub(crate) fn look_up(
 /// What the user's cache knows of a URL, as far as it is used.
 fn known(
     user: &Core,
-    cache_use: CacheUse,
+    op: &RequestOp,
     url: &str,
     header: impl Fn(&str) -> Box<[u8]>,
 ) -> Lookup<Option<Rc<PageResources>>> {
-    let mut cache = user.cache.borrow_mut();
-    match cache_use {
+    let mut cache = user.cache(op.cache_number);
+    match op.cache {
         CacheUse::Off => Lookup::Absent,
         CacheUse::Full => cache.look_up(url, header, now()),
         CacheUse::Revalidate => cache.look_up_stale(url, header),
@@ -268,7 +268,7 @@ pub(super) fn look_up_request(
         return Known::Absent;
     }
     let header = |name: &str| header(worker, user, op, route, name);
-    match known(user, op.cache, &worker.url(op, route), header) {
+    match known(user, op, &worker.url(op, route), header) {
         Lookup::Absent => Known::Absent,
         Lookup::Stale(conditions) => Known::Stale(conditions),
         Lookup::Fresh(_) => Known::Fresh,
@@ -318,7 +318,7 @@ fn header(
         let _ = header.value.render(&UserScope::new(&worker.program, user), &mut value);
     } else if name == "cookie" {
         let origin = worker.origin(route.origin);
-        user.jar.borrow().header(route::site(&origin.origin, route.path(op)), &mut value);
+        user.jar(op.jar).header(route::site(&origin.origin, route.path(op)), &mut value);
     }
     value.into()
 }

@@ -131,6 +131,12 @@ pub(super) fn first<'p, 'w>(
             (origin, Some(path))
         }
     };
+    let origin = match &op.client_cert {
+        Some(name) if worker.origin(origin).origin.is_tls() => {
+            certified(worker, origin, &rendered(worker, name, &scope)?)?
+        }
+        _ => origin,
+    };
     let path = match path {
         Some(mut path) => {
             render::append_query(op, &scope, &mut path)?;
@@ -165,6 +171,22 @@ pub(super) fn first<'p, 'w>(
         },
         name,
     ))
+}
+
+/// An origin with the client certificate of a name.
+fn certified(worker: &Worker, origin: u32, name: &[u8]) -> Result<u32, Failure> {
+    let name = String::from_utf8_lossy(name);
+    if let Some(certificate) = worker.client.certificate(&name) {
+        return Ok(worker.with_certificate(origin, certificate));
+    }
+    let shown = names::limited(&worker.recorder.secrets().mask(&name)).into_owned();
+    let known: Vec<&str> = worker.client.certificates().take(10).collect();
+    let known = match known.as_slice() {
+        [] => "`tls` of `connections` has none".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    };
+    let reason = format!("no client certificate is called `{shown}`: {known}");
+    Err(Failure::new(ErrorKind::Tls, reason))
 }
 
 /// The exchange that a redirect asks for (RFC 9110, section 15.4): 303 turns everything but HEAD
@@ -232,10 +254,11 @@ impl Worker {
         if is_of_plan && location.has_credentials {
             return Err(bad(url::CREDENTIALS));
         }
-        let number = match page {
-            Some((number, known, _)) if known.origin == location.origin => number,
+        let number = match &page {
+            Some((number, known, _)) if known.origin == location.origin => *number,
             _ if self.program.hosts.allows(&location.origin.host, location.origin.port) => {
-                self.origin_number(location.origin)
+                let certificate = page.as_ref().and_then(|(_, known, _)| known.certificate);
+                self.origin_number(location.origin, certificate)
             }
             _ => {
                 let reason =
@@ -362,7 +385,7 @@ impl Worker {
     /// Whether a user has cookies of its own that go along: all but where the plan's own Cookie line does.
     fn sends_cookies(&self, user: &Core, op: &RequestOp, route: &Route<'_, '_>) -> bool {
         let plan_does = op.own_cookie && route.trusted;
-        op.cookies && !plan_does && !user.jar.borrow().is_empty()
+        op.cookies && !plan_does && !user.jar(op.jar).is_empty()
     }
 
     fn cookie_line(
@@ -377,7 +400,7 @@ impl Worker {
             let origin = self.origin(route.origin);
             let site = site(&origin.origin, route.path(op));
             out.field_if(b"Cookie: ", |value| {
-                has_own = user.jar.borrow().header(site, value);
+                has_own = user.jar(op.jar).header(site, value);
                 Ok(has_own)
             })?;
         }

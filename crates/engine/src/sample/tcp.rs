@@ -115,7 +115,7 @@ impl TcpOp {
             let reason = hosts.explain(&origin.host, origin.port);
             return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
         }
-        Ok(worker.origin_number(origin))
+        Ok(worker.origin_number(origin, None))
     }
 
     /// What is sent, for a user.

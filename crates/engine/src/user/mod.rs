@@ -8,7 +8,7 @@
 mod concurrency;
 mod strand;
 
-use std::cell::{Cell, OnceCell, Ref, RefCell};
+use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -70,9 +70,12 @@ pub(crate) struct Core {
     pub shared: Arc<SharedValues>,
     /// What it has of each feed of the program; empty until an iteration gets a row.
     pub feeds: RefCell<Box<[UserFeed]>>,
-    pub jar: RefCell<Jar>,
-    /// What it knows of the resources that it has loaded.
-    pub cache: RefCell<Cache<Option<Rc<PageResources>>>>,
+    /// The jar without a name, see [`Core::jar`].
+    jar: RefCell<Jar>,
+    /// The cache without one, see [`Core::cache`].
+    cache: RefCell<KnownPages>,
+    /// Those with names. Until there is one it is one word: most users have none.
+    named: OnceCell<Box<Named>>,
     /// What servers want to see of its digest credentials.
     pub challenges: RefCell<Challenges>,
     /// Connections of its own that are idle, by origin.
@@ -81,6 +84,26 @@ pub(crate) struct Core {
     pub pools: Pools,
     /// How fast its bytes may come and go, from its first request on, if there is a limit.
     pub bandwidths: OnceCell<Rc<Bandwidths>>,
+}
+
+/// What a user knows of what it has asked for.
+type KnownPages = Cache<Option<Rc<PageResources>>>;
+
+/// The jars and caches that have names, by their numbers from 1.
+#[derive(Default)]
+struct Named {
+    jars: RefCell<Vec<Jar>>,
+    caches: RefCell<Vec<KnownPages>>,
+}
+
+/// One of some that have names, made when it is first looked at.
+fn named<T: Default>(all: &RefCell<Vec<T>>, index: usize) -> RefMut<'_, T> {
+    RefMut::map(all.borrow_mut(), |all| {
+        if all.len() <= index {
+            all.resize_with(index + 1, T::default);
+        }
+        &mut all[index]
+    })
 }
 
 /// What a user has of a feed.
@@ -119,6 +142,7 @@ impl User {
                 feeds: RefCell::default(),
                 jar: RefCell::default(),
                 cache: RefCell::default(),
+                named: OnceCell::new(),
                 challenges: RefCell::default(),
                 connections: RefCell::default(),
                 pools: Pools::default(),
@@ -191,12 +215,50 @@ impl Core {
         variables[index] = value;
     }
 
+    /// A jar by its number; 0 is the one without a name.
+    pub(crate) fn jar(&self, number: u16) -> RefMut<'_, Jar> {
+        match usize::from(number).checked_sub(1) {
+            None => self.jar.borrow_mut(),
+            Some(index) => named(&self.named.get_or_init(Box::default).jars, index),
+        }
+    }
+
+    /// A cache by its number; 0 is the one without a name.
+    pub(crate) fn cache(&self, number: u16) -> RefMut<'_, KnownPages> {
+        match usize::from(number).checked_sub(1) {
+            None => self.cache.borrow_mut(),
+            Some(index) => named(&self.named.get_or_init(Box::default).caches, index),
+        }
+    }
+
+    /// Forgets the cookies of a jar, or all of them.
+    pub(crate) fn clear_cookies(&self, number: Option<u16>) {
+        match number {
+            Some(number) => *self.jar(number) = Jar::default(),
+            None => {
+                self.jar.take();
+                self.named.get().into_iter().for_each(|named| drop(named.jars.take()));
+            }
+        }
+    }
+
+    /// Forgets what a cache knows, or what all of them know.
+    pub(crate) fn clear_cache(&self, number: Option<u16>) {
+        match number {
+            Some(number) => *self.cache(number) = KnownPages::default(),
+            None => {
+                self.cache.take();
+                self.named.get().into_iter().for_each(|named| drop(named.caches.take()));
+            }
+        }
+    }
+
     /// What it knows of the target is as at its beginning: no cookies, no credentials found out, no
     /// variables. Its connections are the plan's `connections.reuse` to decide.
     pub(crate) fn begin_session(&self) {
         self.variables.take();
-        self.jar.take();
-        self.cache.take();
+        self.clear_cookies(None);
+        self.clear_cache(None);
         self.challenges.take();
     }
 }

@@ -6,6 +6,7 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use super::Translator;
+use super::links::Followed;
 use super::reader::Reader;
 use super::request::{Options, is_whole};
 use super::texts::{self, Piece, literal};
@@ -84,6 +85,10 @@ impl Translator<'_> {
         let no_names = arguments.iter().all(|argument| argument.name.is_empty());
         let is_raw = options.flag("HTTPSampler.postBodyRaw") || !arguments.is_empty() && no_names;
         let has_parts = !files.is_empty() || options.flag("HTTPSampler.DO_MULTIPART_POST");
+        if let Some(link) = self.link(id, options, held, &arguments) {
+            let is_plain = !is_raw && !has_parts;
+            return self.content_of_link(id, options, (link, arguments, is_plain), request);
+        }
         let arguments = self.session_in_arguments(held, arguments, !is_raw && !has_parts);
         let in_url = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
         let charset = self.charset(id, options);
@@ -107,6 +112,35 @@ impl Translator<'_> {
         let query = if is_whole(&path) { Vec::new() } else { query };
         request.url = self.template_of(id, &self.url(id, options, path, query));
         self.body(id, options, (arguments, files, is_raw), (charset, request))
+    }
+
+    /// The same of a request that may follow a link of the page before.
+    fn content_of_link(
+        &self,
+        id: ElementId,
+        options: &Options<'_>,
+        (link, arguments, is_plain): (Followed, Vec<Argument>, bool),
+        request: &mut Request,
+    ) -> Option<ContentType> {
+        if !is_plain {
+            self.obstacle(id, "an HTML Link Parser, as its body is a text, or has parts");
+        }
+        let charset = self.charset(id, options);
+        if charset != UTF_8 {
+            self.obstacle(id, format!("an HTML Link Parser with the content encoding `{charset}`"));
+        }
+        let arguments = self.fields_of(id, &link, arguments);
+        let in_url = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
+        let in_query = in_url.then_some(arguments.as_slice());
+        let own = self.url(id, options, self.path(options), Vec::new());
+        request.url = self.url_of_link(id, options, &link, (&own, in_query));
+        let of_link = self.body_of_link(id, &link, &arguments);
+        let content_type =
+            self.body(id, options, (arguments, Vec::new(), false), (charset, &mut *request));
+        if matches!(request.body, Body::Form(_)) {
+            request.body = of_link;
+        }
+        content_type
     }
 
     /// Sets a request's body; gives its type.

@@ -12,6 +12,8 @@ use super::{Translator, of_one, step};
 use crate::elements::Role;
 use crate::tree::ElementId;
 
+/// Most samples of a controller that is left after each of them.
+const MOST_UNITS: usize = 1_000;
 /// The condition of what is done in each pass.
 const ALWAYS: &str = "true";
 
@@ -23,32 +25,51 @@ fn both(one: &str, other: &str) -> String {
 impl Translator<'_> {
     /// Branches of which one is done in each pass, or all in another order.
     pub(super) fn branches(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
-        let children = self.children(id, gathered);
         let class = self.class(id);
         if class == "SwitchController" {
+            let children = self.children(id, gathered);
             return self.switch(id, children);
         }
         let reader = self.read(id);
+        let is_random = class == "RandomController";
         let by_block = reader.number("InterleaveControl.style", 0).unwrap_or(0) == 1;
-        reader.refuse("InterleaveControl.accrossThreads", "turns that threads take together");
+        // Each thread begins with another branch.
+        let is_shifted = reader.flag("InterleaveControl.accrossThreads", false);
         reader.finish();
+        if is_random && is_shifted {
+            self.obstacle(id, "a first branch that its thread's number decides");
+        }
         let chooses = class != "RandomOrderController";
         let mut conditions = Vec::new();
-        for (child, _) in children.iter().filter(|_| chooses) {
-            match self.runs_if(*child) {
-                Some(condition) => conditions.push(condition),
-                None => self.obstacle(*child, "being one of several, and perhaps nothing"),
+        let mut branches: Vec<Vec<Step>> = Vec::new();
+        for child in self.tree.enabled_children(id) {
+            let is_left = chooses && !by_block && self.has_several(child);
+            let units = if is_left { self.units(id, child, gathered) } else { None };
+            if is_left && units.is_none() {
+                self.obstacle(child, "being left after each sample");
             }
-            if !by_block && self.samplers(*child) > 1 {
-                self.obstacle(*child, "being left after each sample");
+            let steps = match units {
+                Some(mut units) if units.len() == 1 => units.pop(),
+                Some(units) => Some(vec![step(StepKind::RoundRobin(units))]),
+                None => self.child(id, child, gathered),
+            };
+            let Some(steps) = steps else { continue };
+            branches.push(steps);
+            match self.runs_if(child) {
+                Some(condition) => conditions.push(condition),
+                None if chooses => {
+                    self.obstacle(child, "being one of several, and perhaps nothing");
+                }
+                None => {}
             }
         }
-        let mut branches: Vec<Vec<Step>> = children.into_iter().map(|(_, steps)| steps).collect();
+        let is_plain = conditions.iter().all(|own| own == ALWAYS);
         if chooses
             && conditions.len() == branches.len()
-            && conditions.iter().any(|own| own != ALWAYS)
+            && !branches.is_empty()
+            && (!is_plain || is_shifted && !is_random)
         {
-            return self.one_that_runs(id, &conditions, branches);
+            return self.one_that_runs(id, (&conditions, is_shifted), branches);
         }
         branches.retain(|steps| !steps.is_empty());
         if branches.is_empty() {
@@ -67,7 +88,7 @@ impl Translator<'_> {
     fn one_that_runs(
         &self,
         id: ElementId,
-        conditions: &[String],
+        (conditions, is_shifted): (&[String], bool),
         branches: Vec<Vec<Step>>,
     ) -> Vec<StepKind> {
         let (able, place) = (self.held("switch", id.number()), self.held("branch", id.number()));
@@ -88,6 +109,10 @@ impl Translator<'_> {
         } else {
             // Those from the one in turn on, then those before it.
             let turn = self.held("turn", 2 * id.number());
+            if is_shifted {
+                let first = format!("{turn} == null ? user % {} : {turn}", branches.len());
+                steps.push(self.set(id, &turn, &first));
+            }
             let next = all(&|number| format!(" && {turn} != null && {number} >= {turn}"));
             steps.push(self.set(id, &place, &format!("({next}) + {able} + [-1]")));
             steps.push(self.set(id, &place, &format!("{place}[0]")));
@@ -124,6 +149,84 @@ impl Translator<'_> {
             }
             _ => None,
         }
+    }
+
+    /// A controller that is left after each sample as what is done each time that it is come back to, which begins anew
+    /// behind its end; `None` where that depends on more than how often it was.
+    fn units(
+        &self,
+        around: ElementId,
+        id: ElementId,
+        gathered: &mut Gathered,
+    ) -> Option<Vec<Vec<Step>>> {
+        let properties = &self.tree.element(id).properties;
+        match self.class(id) {
+            _ if self.role(id) == Some(Role::Sampler) => {}
+            class if PLAIN.contains(&class) => return self.units_below(id, gathered),
+            "LoopController" if properties.flag("LoopController.continue_forever", true) => {
+                let reader = self.read(id);
+                reader.pass(&["LoopController.loops", "LoopController.continue_forever"]);
+                reader.finish();
+                if self.counts_passes(id) || self.index(id).is_some() {
+                    return None;
+                }
+                let mut units = self.units_below(id, gathered)?;
+                if self.chooses(around) {
+                    // Each pass of what is around it begins it anew.
+                    units.truncate(1);
+                    return Some(units);
+                }
+                let loops = self.split(properties.text("LoopController.loops")?).ok()?;
+                let loops = literal(&loops)?.trim().parse::<usize>().ok()?;
+                let count = units.len().checked_mul(loops).filter(|count| *count <= MOST_UNITS)?;
+                return Some(units.into_iter().cycle().take(count).collect());
+            }
+            // One sample each time.
+            _ if self.chooses(id)
+                && properties.text("InterleaveControl.style").unwrap_or("0") == "0" => {}
+            _ => return None,
+        }
+        Some(vec![self.child(around, id, gathered)?])
+    }
+
+    /// What is below a controller, likewise.
+    fn units_below(&self, id: ElementId, gathered: &mut Gathered) -> Option<Vec<Vec<Step>>> {
+        let mut units = Vec::new();
+        for child in self.tree.enabled_children(id) {
+            let is_fragment = self.class(id) == "ModuleController";
+            if !matches!(self.role(child), Some(Role::Sampler | Role::Controller)) && !is_fragment {
+                continue;
+            }
+            let runs_if = match self.class(child) {
+                _ if self.chooses(child) => self.something_runs_if(child),
+                _ => self.runs_if(child),
+            };
+            runs_if.filter(|condition| condition == ALWAYS)?;
+            units.extend(self.units(id, child, gathered)?);
+        }
+        let start: Vec<Step> = self.iteration_start(id).into_iter().map(step).collect();
+        if let Some(first) = units.first_mut() {
+            first.splice(0..0, start);
+        }
+        Some(units)
+    }
+
+    /// Whether a controller does one of its branches in each pass.
+    fn chooses(&self, id: ElementId) -> bool {
+        matches!(self.class(id), "RandomController" | "InterleaveControl")
+    }
+
+    /// Whether there may be more between a controller's beginning and its end than one sample.
+    fn has_several(&self, id: ElementId) -> bool {
+        let is_one = |id: ElementId| match self.class(id) {
+            "LoopController" => false,
+            "TransactionController" => {
+                !self.tree.element(id).properties.flag("TransactionController.parent", false)
+            }
+            _ => true,
+        };
+        let below = self.tree.enabled_children(id).any(|child| self.has_several(child));
+        self.samplers(id) > 1 || !is_one(id) || below
     }
 
     /// When something below a controller is sampled.

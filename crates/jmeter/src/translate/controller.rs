@@ -36,22 +36,29 @@ impl Translator<'_> {
         around: ElementId,
         gathered: &mut Gathered,
     ) -> Vec<(ElementId, Vec<Step>)> {
-        let mut found = Vec::new();
-        for child in self.tree.enabled_children(around) {
-            let kinds = match self.role(child) {
-                Some(Role::Sampler) => self.sampler(child, gathered),
-                Some(Role::Controller) => self.controller(child, gathered),
-                // A fragment does nothing where it stands, but in the place of a module.
-                _ if self.class(child) == "TestFragmentController"
-                    && self.class(around) == "ModuleController" =>
-                {
-                    self.controller(child, gathered)
-                }
-                _ => continue,
-            };
-            found.push((child, kinds.into_iter().map(step).collect()));
-        }
-        found
+        let of_child = |child| Some((child, self.child(around, child, gathered)?));
+        self.tree.enabled_children(around).filter_map(of_child).collect()
+    }
+
+    /// An element directly below another as steps, if it is a sampler or a controller.
+    pub(super) fn child(
+        &self,
+        around: ElementId,
+        child: ElementId,
+        gathered: &mut Gathered,
+    ) -> Option<Vec<Step>> {
+        let kinds = match self.role(child) {
+            Some(Role::Sampler) => self.sampler(child, gathered),
+            Some(Role::Controller) => self.controller(child, gathered),
+            // A fragment does nothing where it stands, but in the place of a module.
+            _ if self.class(child) == "TestFragmentController"
+                && self.class(around) == "ModuleController" =>
+            {
+                self.controller(child, gathered)
+            }
+            _ => return None,
+        };
+        Some(kinds.into_iter().map(step).collect())
     }
 
     /// A sampler with the waits before it; only if all conditions hold that are looked at before each.
@@ -247,7 +254,7 @@ impl Translator<'_> {
     }
 
     /// Whether something directly below a loop asks for the number of its pass.
-    fn counts_passes(&self, id: ElementId) -> bool {
+    pub(super) fn counts_passes(&self, id: ElementId) -> bool {
         self.tree.enabled_children(id).any(|child| self.class(child) == "OnceOnlyController")
     }
 

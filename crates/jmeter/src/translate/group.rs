@@ -123,17 +123,8 @@ impl Translator<'_> {
         let plans = connections.reuse == ConnectionReuse::PerIteration;
         let mut gathered = Gathered::default();
         let mut steps = self.steps(id, &mut gathered);
-        let mut cookies = self.given_cookies(&gathered);
-        if self.clears_cookies(id, &gathered, same_user) {
-            cookies.insert(0, step(StepKind::ClearCookies));
-        } else if !cookies.is_empty() {
-            let kind = StepKind::OncePerUser(std::mem::take(&mut cookies));
-            cookies.push(step(kind));
-        }
-        steps.splice(0..0, cookies);
-        if self.clears_cache(id, &gathered, same_user) {
-            steps.insert(0, step(StepKind::ClearCache));
-        }
+        let start = self.stores(&gathered, &mut steps, same_user);
+        steps.splice(0..0, start);
         let steps = self.counted_iteration(id, steps);
         let nobody = match &load {
             Load::Closed(load) => load.users == Some(0) && load.stages.is_empty(),
@@ -221,36 +212,6 @@ impl Translator<'_> {
                 OnError::Continue
             }
         })
-    }
-
-    /// Whether the cookies of a group's threads are forgotten with each iteration.
-    fn clears_cookies(&self, group: ElementId, gathered: &Gathered, same_user: bool) -> bool {
-        let mut managers = gathered.cookie_managers.clone();
-        managers.sort();
-        managers.dedup();
-        let [manager] = managers.as_slice() else {
-            if !managers.is_empty() {
-                self.obstacle(group, "several cookie managers, each with cookies of its own");
-            }
-            return false;
-        };
-        let reader = self.read(*manager);
-        let clears = reader.flag("CookieManager.clearEachIteration", false);
-        let by_group = reader.flag("CookieManager.controlledByThreadGroup", false);
-        reader.pass(&["CookieManager.cookies"]);
-        let policy = reader.constant("CookieManager.policy").unwrap_or_default();
-        if !matches!(
-            policy.as_str(),
-            "" | "standard" | "standard-strict" | "default" | "compatibility" | "rfc2109"
-        ) {
-            self.obstacle(*manager, format!("the cookie policy `{policy}`"));
-        }
-        let handler = reader.source("CookieManager.implementation");
-        if !matches!(handler.rsplit('.').next(), Some("" | "HC4CookieHandler")) {
-            self.obstacle(*manager, format!("the cookie handler `{handler}`"));
-        }
-        reader.finish();
-        if by_group { !same_user } else { clears }
     }
 }
 

@@ -122,6 +122,9 @@ impl Translator<'_> {
         if self.names.looks_back() {
             self.keep(super::found::PREVIOUS, &Extractor::Body, request);
         }
+        if self.follows_links() {
+            self.keep(super::links::LEADS_TO, &Extractor::Links, request);
+        }
         after
     }
 }

@@ -25,6 +25,8 @@ mod includes;
 mod jmespath;
 mod json;
 mod json_path;
+mod key_store;
+mod links;
 mod looks;
 mod made;
 mod modules;
@@ -40,6 +42,7 @@ mod schedule;
 mod script;
 mod scripted;
 mod search;
+mod stores;
 mod tcp;
 mod texts;
 mod timer;
@@ -113,6 +116,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
     let tree = &expanded.tree;
     let constants = Constants::of(tree, &given);
     let columns = data::columns(tree, &constants, &given.folder);
+    let store = key_store::of(&given);
     let mut translator = Translator {
         tree,
         names: Names::of(tree, &columns),
@@ -120,6 +124,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         columns,
         folder: given.folder,
         file_name: given.file_name,
+        store,
         sampler: Cell::new(None),
         made: Vec::new(),
         data: Data::default(),
@@ -169,6 +174,8 @@ struct Translator<'t> {
     folder: PathBuf,
     /// The name of the plan's own file.
     file_name: String,
+    /// The file of client certificates that system properties name, and its password.
+    store: Option<(PathBuf, String)>,
     /// The sampler whose texts are read.
     sampler: Cell<Option<ElementId>>,
     /// User-defined variables that functions give a value at the start of the run, in the order of the file.
@@ -238,6 +245,7 @@ impl Translator<'_> {
                 default_headers: Some(false),
                 cookies: Some(false),
                 headers: headers::defaults(),
+                client_cert: self.client_certificate(),
                 timeout: Timeouts {
                     connect: Some(UserTime::Known(NO_LIMIT)),
                     total: Some(UserTime::Known(NO_LIMIT)),
@@ -248,7 +256,7 @@ impl Translator<'_> {
             graceful_stop: Some(NO_LIMIT),
             // JMeter trusts whatever certificate it is shown.
             connections: Connections {
-                tls: Tls { insecure: true, ..Tls::default() },
+                tls: Tls { insecure: true, key_store: self.key_store(), ..Tls::default() },
                 ..Connections::default()
             },
             ..Plan::default()

@@ -43,9 +43,9 @@ const TAKEN: [&str; 25] = [
 ];
 
 /// What hidden variables are for, which steps of squall's own need: see [`hidden`].
-const HIDDEN: [&str; 12] = [
+const HIDDEN: [&str; 13] = [
     "pass", "switch", "branch", "until", "turn", "value", "found", "constant", "kept", "reply",
-    "began", "session",
+    "began", "session", "link",
 ];
 
 /// The name of a hidden variable: no variable of a plan is ever called so.

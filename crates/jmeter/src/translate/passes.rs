@@ -28,7 +28,7 @@ pub(super) fn index_of(element: &Element) -> Option<String> {
 
 impl Translator<'_> {
     /// The variable here of a loop's pass, if something asks for it.
-    fn index(&self, id: ElementId) -> Option<&str> {
+    pub(super) fn index(&self, id: ElementId) -> Option<&str> {
         self.names.variable(&index_of(self.tree.element(id))?)
     }
 

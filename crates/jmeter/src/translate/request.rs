@@ -9,6 +9,7 @@ use squall_plan::template::Template;
 use super::Translator;
 use super::group::Gathered;
 use super::reader::Reader;
+use super::stores;
 use super::texts::{Piece, expression, literal, merged, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -118,6 +119,7 @@ impl Translator<'_> {
             ..Request::default()
         };
         gathered.cookie_managers.extend(cookies);
+        request.cookie_jar = cookies.map(|manager| stores::of(*manager));
         self.refused(&options);
         self.transfer(id, &options, held, gathered, &mut request);
         let client = self.client(id, &options);
@@ -297,7 +299,7 @@ impl Translator<'_> {
     }
 
     /// `:port`, where it is not that of the protocol.
-    fn port(&self, id: ElementId, protocol: &[Piece], given: &[Piece]) -> Option<Piece> {
+    pub(super) fn port(&self, id: ElementId, protocol: &[Piece], given: &[Piece]) -> Option<Piece> {
         let Some(text) = literal(given) else {
             self.any_host.set(true);
             let text = expression(given);
@@ -400,7 +402,7 @@ fn split_origin(url: &str) -> Option<(&str, &str)> {
     (!origin.contains('$') && !path.starts_with("//")).then_some((origin, path))
 }
 
-fn each_request<'s>(
+pub(super) fn each_request<'s>(
     steps: impl IntoIterator<Item = &'s mut Step>,
     see: &mut dyn FnMut(&mut Request),
 ) {

@@ -6,6 +6,7 @@ use squall_plan::model::{Check, Extract, Extractor, Json, Request, StepKind, Thi
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
+use super::links::LEADS_TO;
 use super::script::{self, Does, Effect, Kind, Language, Outcome, Place, Script, renamed};
 use super::texts::{Piece, expression, literal, quoted};
 use super::{Translator, step};
@@ -293,7 +294,8 @@ impl Translator<'_> {
     /// What makes hidden variables that keep facts about a response those of the next one.
     pub(super) fn before_facts(request: &Request) -> Option<StepKind> {
         let own = request.extract.iter().map(|extract| extract.variable.value.as_str());
-        let facts = own.filter(|name| FACTS.iter().any(|(_, variable, _)| variable == name));
+        let is_fact = |name: &&str| FACTS.iter().any(|(_, variable, _)| variable == name);
+        let facts = own.filter(|name| is_fact(name) || *name == LEADS_TO);
         let null = |name: &str| (Spanned::new(name.to_owned(), Span::default()), Json::Null);
         let values: Vec<_> = facts.map(null).collect();
         (!values.is_empty()).then_some(StepKind::Set(values))

@@ -1,4 +1,6 @@
+mod key_store;
 mod looked_at;
+mod managers;
 
 use squall_plan::model::StopScope;
 use squall_plan::yaml;

@@ -11,6 +11,7 @@ use super::group::Gathered;
 use super::pattern;
 use super::reader::Reader;
 use super::request::Options;
+use super::stores;
 use crate::properties::{PropertyValue, elements};
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -83,7 +84,7 @@ impl Translator<'_> {
                 }
             }
         }
-        request.cache = self.cache(held, gathered);
+        request.cache = self.cache(held, gathered, &mut request.cache_name);
         request.resources = self.resources(id, options, request.cache);
         if request.method != "GET" {
             request.cache = CacheUse::Off;
@@ -106,10 +107,11 @@ impl Translator<'_> {
     }
 
     /// The cache of the outermost manager, which is the one that JMeter takes.
-    fn cache(&self, held: &Scope, gathered: &mut Gathered) -> CacheUse {
+    fn cache(&self, held: &Scope, gathered: &mut Gathered, name: &mut Option<String>) -> CacheUse {
         let managers = held.configs.iter().filter(|id| self.class(**id) == "CacheManager");
         let Some(manager) = managers.last() else { return CacheUse::Off };
         gathered.cache_managers.push(*manager);
+        *name = Some(stores::of(*manager));
         let reader = self.read(*manager);
         let is_full = reader.flag("useExpires", false);
         // How many responses are kept, and when they are forgotten: see the group.
@@ -118,10 +120,8 @@ impl Translator<'_> {
         if is_full { CacheUse::Full } else { CacheUse::Revalidate }
     }
 
-    /// The cookies that a group's threads begin with.
-    pub(super) fn given_cookies(&self, gathered: &Gathered) -> Vec<Step> {
-        // Of several the group says that they have no equal.
-        let Some(manager) = gathered.cookie_managers.first() else { return Vec::new() };
+    /// The cookies that a manager has at first, put into its jar.
+    pub(super) fn given_cookies(&self, manager: &ElementId, jar: Option<&String>) -> Vec<Step> {
         let reader = self.read(*manager);
         let cookies = reader.list("CookieManager.cookies").iter().filter_map(|item| {
             let PropertyValue::Element { properties, .. } = &item.value else { return None };
@@ -134,6 +134,7 @@ impl Translator<'_> {
                 url: None,
                 domain: Some(text("Cookie.domain")),
                 path: (!path.source().is_empty()).then_some(path),
+                cookie_jar: jar.cloned(),
             };
             let has_domain = !reader.source("Cookie.domain").trim().is_empty();
             if reader.flag("Cookie.secure", false) && has_domain {
@@ -151,29 +152,6 @@ impl Translator<'_> {
             })
         });
         cookies.collect()
-    }
-
-    /// Whether the cache of a group's threads is emptied with each iteration.
-    pub(super) fn clears_cache(
-        &self,
-        group: ElementId,
-        gathered: &Gathered,
-        same_user: bool,
-    ) -> bool {
-        let mut managers = gathered.cache_managers.clone();
-        managers.sort();
-        managers.dedup();
-        let [manager] = managers.as_slice() else {
-            if !managers.is_empty() {
-                self.obstacle(group, "several cache managers, each with a cache of its own");
-            }
-            return false;
-        };
-        let reader = self.read(*manager);
-        match reader.flag("CacheManager.controlledByThread", false) {
-            true => !same_user,
-            false => reader.flag("clearEachIteration", false),
-        }
     }
 
     /// What a page loads.

@@ -27,6 +27,9 @@ record! {
         /// The path that it goes to, with those below it.
         #[key(default "/")]
         pub path: Option<Template>,
+        /// Name of the user's jar that it is put into.
+        #[key(default "the jar without a name")]
+        pub cookie_jar: Option<String>,
     }
     rules(_this, keys) {
         let help = "a cookie has either `url`, or `domain` and `path`";

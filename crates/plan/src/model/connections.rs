@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::keys::{Form, Key, Keys, Listed, Maybe, Plain, Rule, Shape, Small, Word, record, words};
+use crate::keys::{
+    ByName, Form, Key, Keys, Listed, Maybe, Named, Of, Plain, Rule, Shape, Small, Word, record,
+    words,
+};
 use crate::span::Spanned;
 use crate::template::Template;
 use crate::yaml::{Node, Reader};
@@ -142,5 +145,48 @@ record! {
         /// Whether sessions are resumed.
         #[key(default "true")]
         pub resume: Option<bool>,
+        /// Certificates of the client that requests name (`client_cert`).
+        #[key([ByName<Of<ClientCert>>])]
+        pub client_certs: Vec<ClientCert>,
+        /// A file of such certificates, which requests name by their aliases; the only one of a file is the client's
+        /// where a request names none.
+        pub key_store: Option<KeyStore>,
+    }
+}
+
+record! {
+    /// A certificate of the client.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct ClientCert as "a client certificate" {
+        /// What requests call it.
+        #[key(no)]
+        pub name: Spanned<String>,
+        /// PEM file of its chain.
+        #[key(required)]
+        pub cert: PathBuf,
+        /// PEM file of its private key.
+        #[key(required)]
+        pub key: PathBuf,
+    }
+}
+
+impl Named for ClientCert {
+    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
+        self.name = name;
+    }
+    fn name(&self) -> &str {
+        &self.name.value
+    }
+}
+
+record! {
+    /// A file of certificates with their private keys.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct KeyStore as "a key store" {
+        /// The file, PKCS #12.
+        #[key(required)]
+        pub file: PathBuf,
+        /// Its password, known before the run.
+        pub password: Template,
     }
 }

@@ -36,12 +36,18 @@ record! {
         /// Whether the cookies of responses are kept, and sent with later requests.
         #[key(default "true")]
         pub cookies: Option<bool>,
+        /// Name of the user's jar that they are in: each user has one of each name.
+        #[key(default "the jar without a name")]
+        pub cookie_jar: Option<String>,
         /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
         /// and extracts that read them.
         #[key(default "false")]
         pub compression: Option<bool>,
         /// Credentials.
         pub auth: Option<Auth>,
+        /// Name of the client certificate that connections over TLS are made with, of `tls` in `connections`.
+        #[key(default "`cert` of `tls`")]
+        pub client_cert: Option<Template>,
         /// Most bytes of a body that may arrive before the request fails as `body_too_large`.
         #[key([Maybe<Size>] default "any")]
         pub max_body: Option<u64>,

@@ -45,6 +45,10 @@ record! {
         /// Credentials.
         #[key(default "those of `defaults`")]
         pub auth: Option<Auth>,
+        /// Name of the client certificate that connections over TLS are made with, of `tls` in `connections`. Connections
+        /// are used again for the same one alone.
+        #[key(default "as `defaults` says, otherwise `cert` of `tls`")]
+        pub client_cert: Option<Template>,
         /// Limits of time: of the whole request, or of each of its phases.
         #[key([ShortOr<Timeouts>])]
         pub timeout: Timeouts,
@@ -61,6 +65,9 @@ record! {
         /// Whether the user's cookies go along, and those of the response are kept.
         #[key(default "as `defaults` says, otherwise true")]
         pub cookies: Option<bool>,
+        /// Name of the user's jar that they are in: each user has one of each name.
+        #[key(default "as `defaults` says, otherwise the jar without a name")]
+        pub cookie_jar: Option<String>,
         /// The value of the header `Cookie` where the user has no cookie for the URL; no further than to the first
         /// URL's origin.
         #[key(default "none")]
@@ -70,6 +77,9 @@ record! {
         pub redirect_cookies: Option<bool>,
         /// Whether the user has a cache for it, where it is a GET.
         pub cache: CacheUse,
+        /// Name of that cache, which its resources share: each user has one of each name.
+        #[key(default "the cache without a name")]
+        pub cache_name: Option<String>,
         /// Ask for compressed responses.
         #[key(default "as `defaults` says, otherwise false")]
         pub compression: Option<bool>,

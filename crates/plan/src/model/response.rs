@@ -71,6 +71,8 @@ words! {
         BodyHash = "body_hash",
         /// The path of the file that the body was written to, with `response_body: {file: ...}`.
         BodyFile = "body_file",
+        /// What a page leads to, as a list of maps: see [a page's links](plan.md#the-links-of-a-page).
+        Links = "links",
     }
 }
 
@@ -85,6 +87,7 @@ impl Short for Extract {
             Fact::Duration => Extractor::Duration,
             Fact::BodyHash => Extractor::BodyHash,
             Fact::BodyFile => Extractor::BodyFile,
+            Fact::Links => Extractor::Links,
         };
         Extract { from, ..Extract::default() }
     }
@@ -97,6 +100,7 @@ impl Short for Extract {
             Extractor::Duration => Some(Fact::Duration),
             Extractor::BodyHash => Some(Fact::BodyHash),
             Extractor::BodyFile => Some(Fact::BodyFile),
+            Extractor::Links => Some(Fact::Links),
             _ => None,
         }
     }
@@ -151,6 +155,8 @@ pub enum Extractor {
     BodyHash,
     /// The path of the file that the body was written to, with [`super::ResponseBody::File`].
     BodyFile,
+    /// What a page leads to: its links, forms and frames, each a map. What is no page leads nowhere.
+    Links,
 }
 
 words! {
@@ -230,7 +236,8 @@ impl Union for Extractor {
             | Extractor::Reason
             | Extractor::Duration
             | Extractor::BodyHash
-            | Extractor::BodyFile => {}
+            | Extractor::BodyFile
+            | Extractor::Links => {}
         }
     }
 }

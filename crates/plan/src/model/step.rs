@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::actions::{Cookie, Exec, Look, Metric, StopScope, Write};
 use super::paced::{GroupSamples, Pace, Passes, Rendezvous, ThinkTime};
-use super::step_list::{BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps, True};
+use super::step_list::{
+    AllOrNamed, BranchSteps, Branches, Choice, DEFAULT_PARALLEL, ItemOf, Steps,
+};
 use super::tags::{Tagged, Tags};
 use super::think::{Think, Thinking, Wait};
 use super::{Json, Request, Tcp, request};
@@ -111,10 +113,10 @@ pub enum StepKind {
     Set(Vec<(Spanned<String>, Json)>),
     /// Go on to the next row of a data source that advances by steps.
     NextRow(Spanned<String>),
-    /// Forget all of the user's cookies.
-    ClearCookies,
-    /// Forget what the user's cache knows.
-    ClearCache,
+    /// Forget the user's cookies: those of the jar of a name, or else all.
+    ClearCookies(Option<String>),
+    /// Forget what the user's cache of a name knows, or else what all of them know.
+    ClearCache(Option<String>),
     /// Give the user a cookie, as a response might.
     SetCookie(Box<Cookie>),
     /// Write a line to the run's log.
@@ -161,8 +163,8 @@ impl Union for StepKind {
             StepKind::Rendezvous(Box::default()),
             StepKind::Set(Vec::new()),
             StepKind::NextRow(Spanned::default()),
-            StepKind::ClearCookies,
-            StepKind::ClearCache,
+            StepKind::ClearCookies(None),
+            StepKind::ClearCache(None),
             StepKind::SetCookie(Box::default()),
             StepKind::Log(Template::default()),
             StepKind::Stop(StopScope::Iteration),
@@ -208,13 +210,15 @@ impl Union for StepKind {
                 let about = "The data source, one with `advance: step`.";
                 keys.key::<At<Text>>(source, Key::required("next_row", about));
             }
-            StepKind::ClearCookies => {
-                keys.title("a clear_cookies step", "Forgets all of the user's cookies.");
-                keys.key::<True>(&mut (), Key::required("clear_cookies", "`true`."));
+            StepKind::ClearCookies(jar) => {
+                keys.title("a clear_cookies step", "Forgets the user's cookies.");
+                let about = "`true` for all, or the name of a jar.";
+                keys.key::<AllOrNamed>(jar, Key::required("clear_cookies", about));
             }
-            StepKind::ClearCache => {
+            StepKind::ClearCache(cache) => {
                 keys.title("a clear_cache step", "Forgets what the user's cache knows.");
-                keys.key::<True>(&mut (), Key::required("clear_cache", "`true`."));
+                let about = "`true` for all, or the name of a cache.";
+                keys.key::<AllOrNamed>(cache, Key::required("clear_cache", about));
             }
             StepKind::SetCookie(cookie) => {
                 keys.title("a set_cookie step", "Gives the user a cookie, as a response might.");

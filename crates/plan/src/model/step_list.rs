@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Step, StepKind};
 use crate::expr::Expr;
 use crate::keys::{
-    self, Bool, Expression, Form, Of, Record, Shape, Short, Small, Table, Union, record,
+    self, Bool, Expression, Form, Of, Record, Shape, Short, Small, Table, Text, Union, record,
 };
 use crate::span::Spanned;
 use crate::yaml::{Node, Reader};
@@ -241,21 +241,25 @@ impl Form for OnlyTrue {
     }
 }
 
-/// `true` and nothing else.
-pub(crate) struct True;
+/// `true` for all of some, or the name of one.
+pub(crate) struct AllOrNamed;
 
-impl Form for True {
-    type Value = ();
+impl Form for AllOrNamed {
+    type Value = Option<String>;
     fn shape() -> Shape {
-        Shape::Words(vec![("true", "")])
+        Shape::Either(vec![Shape::Words(vec![("true", "")]), Text::shape()])
     }
-    fn read(reader: &mut Reader, node: &Node) -> Option<()> {
-        if !Bool::read(reader, node)? {
-            reader.error(node.span, "this step takes `true`", "leave out the step");
+    fn read(reader: &mut Reader, node: &Node) -> Option<Option<String>> {
+        match node.core_bool() {
+            Some(true) => Some(None),
+            Some(false) => {
+                reader.error(node.span, "expected `true`, or a name", "leave out the step");
+                None
+            }
+            None => Text::read(reader, node).map(Some),
         }
-        Some(())
     }
-    fn print(_: &()) -> Value {
-        json!(true)
+    fn print(value: &Option<String>) -> Value {
+        value.as_ref().map_or(json!(true), Text::print)
     }
 }

@@ -100,7 +100,11 @@ scenarios:
       - for_each: {item: two}
         steps: [{get: "/${item}"}]
       - clear_cookies: true
+      - clear_cookies: admin
       - clear_cache: true
+      - clear_cache: pages
+      - set_cookie: {name: a, value: b, cookie_jar: admin}
+      - {get: /jar, cookie_jar: admin, cache: true, cache_name: pages}
       - next_row: n
       - {get: /kept, cache: true, redirect_cookies: false}
       - {get: /asked, cache: revalidate, resources: {cache: revalidate, headers: true}}
@@ -250,7 +254,7 @@ fn what_is_wrong_is_shown() {
             "6:40",
             "from 1 to",
         ),
-        (scenario("      - clear_cookies: false"), "5:24", "takes `true`"),
+        (scenario("      - clear_cookies: false"), "5:24", "expected `true`, or a name"),
         (scenario("      - set_cookie: {name: a}"), "5:21", "a cookie needs `value`"),
         (
             scenario("      - set_cookie: {name: a, value: b, url: /x, path: /}"),

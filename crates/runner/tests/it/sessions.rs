@@ -156,6 +156,28 @@ fn steps_set_and_clear_cookies() {
 }
 
 #[test]
+fn jars_have_names() {
+    let (json, seen) = cookies(
+        "
+      - set_cookie: {name: who, value: me}
+      - set_cookie: {name: who, value: admin, cookie_jar: admin}
+      - get: /
+      - {get: /a, cookie_jar: admin, check: 'cookie(\"who\") == \"admin\"', extract: {who: {cookie: who}}}
+      - {get: /b, cookie_jar: other, check: who == \"admin\"}
+      - clear_cookies: admin
+      - {get: /c, cookie_jar: admin}
+      - get: /d
+      - set_cookie: {name: who, value: admin, cookie_jar: admin}
+      - clear_cookies: true
+      - {get: /e, cookie_jar: admin}
+      - get: /f",
+        End::Passed,
+    );
+    all_good(&json, 7);
+    assert_eq!(seen, ["/ who=me", "/a who=admin", "/b -", "/c -", "/d who=me", "/e -", "/f -"]);
+}
+
+#[test]
 fn cookies_and_headers_that_are_not_the_plans_can_be_left_out() {
     let (peer, folder) = (shop(), tempfile::tempdir().expect("a folder"));
     let text = format!(

@@ -21,7 +21,7 @@ fn a_late_look_does_not_lengthen_the_connecting() {
     with_each_backend(|client| async move {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let (origin, progress) = (origin(&listener), Progress::default());
-        let mut connecting = std::pin::pin!(connect(&client, &origin, &progress, None));
+        let mut connecting = std::pin::pin!(connect(&client, (&origin, None), &progress, None));
         let first = std::future::poll_fn(|cx| std::task::Poll::Ready(connecting.as_mut().poll(cx)));
         assert!(first.await.is_pending());
         if let Some(ring) = client.ring() {
@@ -60,8 +60,9 @@ fn a_socket_that_meets_itself_is_a_refused_connection() {
         assert_eq!(itself.local_addr().ok(), itself.peer_addr().ok());
         itself.set_zero_linger().expect("an option of all sockets");
         drop(itself);
-        let error =
-            connect(&client, &origin, &Progress::default(), None).await.expect_err("nobody");
+        let error = connect(&client, (&origin, None), &Progress::default(), None)
+            .await
+            .expect_err("nobody");
         assert_eq!(error.kind(), ErrorKind::ConnectRefused, "{error}");
         assert!(error.to_string().contains("met itself"), "{error}");
         drop(TcpListener::bind(("127.0.0.1", port)).expect("the port is free again"));

@@ -150,7 +150,7 @@ fn connections_in_the_ring_and_in_tokio_work_side_by_side() {
             let client = client.clone();
             async move {
                 let progress = Progress::default();
-                let connected = crate::connect(&client, &origin, &progress, window).await;
+                let connected = crate::connect(&client, (&origin, None), &progress, window).await;
                 let (Opened::Exclusive(mut connection), _) = connected.expect("a connection")
                 else {
                     panic!("nobody asked for HTTP/2");

@@ -16,7 +16,7 @@ pub(super) struct About<'c> {
     pub public_key: &'c [u8],
 }
 
-const SEQUENCE: u8 = 0x30;
+pub(super) const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xa0;
 /// The content of the field of a certificate of version 3: the integer 2.
 const VERSION_3: &[u8] = &[0x02, 0x01, 0x02];
@@ -52,7 +52,7 @@ pub(super) fn read(der: &[u8]) -> Option<About<'_>> {
 }
 
 /// The first element of some bytes: its tag, its content, and what follows it.
-fn element(bytes: &[u8], wanted: Option<u8>) -> Option<(u8, &[u8], &[u8])> {
+pub(super) fn element(bytes: &[u8], wanted: Option<u8>) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     if wanted.is_some_and(|wanted| wanted != tag) {
         return None;

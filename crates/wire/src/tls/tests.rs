@@ -46,7 +46,8 @@ fn refused(
         .with_no_client_auth()
         .with_cert_resolver(Arc::new(own));
     let mut server = ServerConnection::new(Arc::new(server)).expect("a server");
-    let connector = connector(settings, Http::Auto, true).expect("settings");
+    let connectors = connectors(settings, Http::Auto, true).expect("settings");
+    let connector = connectors.of(None);
     let name = ServerName::try_from(host.to_owned()).expect("a name");
     let mut client = ClientConnection::new(connector.config().clone(), name).expect("a client");
     while client.is_handshaking() || server.is_handshaking() {
@@ -96,7 +97,7 @@ fn only_files_that_end_are_read() {
                 ..TlsSettings::default()
             },
         ] {
-            let SetupError(error) = connector(&settings, Http::V1, false).err().expect("no file");
+            let SetupError(error) = connectors(&settings, Http::V1, false).err().expect("no file");
             assert!(error.contains(file) && error.contains(why), "{error}");
         }
     }

@@ -9,7 +9,8 @@ mod url;
 
 use squall_extract::Charset;
 use squall_metrics::RowKind;
-use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
+use squall_plan::model::{CacheUse, Defaults, Request, ResponseBody, Timeouts};
+use squall_plan::template::BoundTemplate;
 
 use self::headers::has_header;
 use super::compile::Compiler;
@@ -66,6 +67,7 @@ impl<'p> Compiler<'p> {
             Some(value) => Some(self.template(value)?),
             None => None,
         };
+        let client_cert = self.client_cert(request)?;
         let mut op = RequestOp {
             name,
             place: self.row_place(RowKind::Request),
@@ -77,14 +79,17 @@ impl<'p> Compiler<'p> {
             other_cookie,
             trace_context: self.has_trace_context(request, &headers),
             cookies: self.keeps_cookies(request),
+            jar: self.jar(request),
             redirect_cookies: request.redirect_cookies.unwrap_or(true),
             cache: if request.method == "GET" { request.cache } else { CacheUse::Off },
+            cache_number: self.stores.cache(request.cache_name.as_deref()),
             default_headers: self.has_default_headers(request),
             headers,
             query,
             body,
             charset,
             auth,
+            client_cert,
             reads_sent: noticed.sent,
             auth_follows: follows("Authorization"),
             limits,
@@ -115,6 +120,22 @@ impl<'p> Compiler<'p> {
     /// Whether the user's cookies go along, and those of the response are kept.
     fn keeps_cookies(&self, request: &Request) -> bool {
         request.cookies.or(self.defaults.cookies).unwrap_or(true)
+    }
+
+    /// The name of the client certificate that connections are made with.
+    fn client_cert(&mut self, request: &'p Request) -> Option<Option<BoundTemplate>> {
+        let defaults: &'p Defaults = self.defaults;
+        let Some(name) = request.client_cert.as_ref().or(defaults.client_cert.as_ref()) else {
+            return Some(None);
+        };
+        self.names_certificates = true;
+        self.template(name).map(Some)
+    }
+
+    /// The number of the jar that they are in.
+    fn jar(&mut self, request: &Request) -> u16 {
+        let name = request.cookie_jar.as_ref().or(self.defaults.cookie_jar.as_ref());
+        self.stores.jar(name.map(String::as_str))
     }
 
     /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.

@@ -106,6 +106,8 @@ pub(crate) struct Frame<'w> {
     copy: Option<Box<Copy>>,
     /// What was sent last, where something looks at that.
     pub sent: Option<Box<Sent>>,
+    /// The number of the jar that its request's cookies are in.
+    pub jar: u16,
     /// The bounds of a request whose user decides some of them.
     limits: Option<Box<program::Limits>>,
     /// What is looked for in the reply.
@@ -155,6 +157,7 @@ impl<'w> Frame<'w> {
             on_the_way: OnTheWay::new(),
             copy: worker.copy(),
             sent: None,
+            jar: 0,
             limits: None,
             wanted: Wanted::default(),
             found: None,
@@ -406,6 +409,7 @@ impl<'w> Frame<'w> {
             response: Some(response),
             documents: &documents,
             sent: sent.as_deref(),
+            jar: self.jar,
             head: OnceCell::new(),
         };
         look(self, &reply);
@@ -427,6 +431,7 @@ impl<'w> Frame<'w> {
                 response: None,
                 documents: &documents,
                 sent: None,
+                jar: self.jar,
                 head: OnceCell::new(),
             },
             post,

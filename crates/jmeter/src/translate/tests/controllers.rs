@@ -121,7 +121,21 @@ fn what_controllers_cannot_say_is_an_obstacle() {
                 "InterleaveControl",
                 "c",
                 "",
-                &element("GenericController", "s", "", &(r.clone() + &r)),
+                &element("TransactionController", "s", "", &(r.clone() + &r)),
+            ),
+            "s: being left after each sample",
+        ),
+        (
+            element(
+                "InterleaveControl",
+                "c",
+                "",
+                &element(
+                    "IfController",
+                    "s",
+                    &string("IfController.condition", "true"),
+                    &(r.clone() + &r),
+                ),
             ),
             "s: being left after each sample",
         ),
@@ -453,4 +467,43 @@ fn threads_arrive_by_a_free_form() {
     let stages = r#""stages": - "rate": "0/s" - "rate": "1/s" "over": "1m" - "rate": "2/s" - "rate": "2/s" "over": "2m""#;
     assert!(text.contains(stages), "{text}");
     assert!(text.contains(r#""max_users": 40"#), "{text}");
+}
+
+#[test]
+fn a_controller_that_is_left_after_each_sample_goes_on_where_it_was() {
+    let named = |name: &str| request(name, TO_SHOP, "");
+    let repeat = |count: &str, inner: &str| {
+        element("LoopController", "l", &string("LoopController.loops", count), inner)
+    };
+    let simple = |inner: &str| element("GenericController", "s", "", inner);
+    let choice = |inner: &str| steps_of(&element("InterleaveControl", "o", "", inner));
+    let inner = element("InterleaveControl", "i", "", &(named("b") + &named("c")));
+    let (text, obstacles) =
+        choice(&(simple(&(named("a") + &inner + &repeat("2", &named("d")))) + &named("e")));
+    assert_eq!(obstacles, [""; 0]);
+    let names: Vec<&str> =
+        text.split("\"name\": \"").skip(1).filter_map(|rest| rest.get(..1)).collect();
+    assert_eq!(names, ["a", "b", "c", "d", "d", "e"], "{text}");
+    // That of all, that of the plain controller, and the one in it.
+    assert_eq!(text.matches("\"round_robin\"").count(), 3, "{text}");
+    // Each pass begins a loop anew.
+    let (text, obstacles) = choice(&(repeat("2", &(named("a") + &named("b"))) + &named("c")));
+    assert_eq!(obstacles, [""; 0]);
+    assert_eq!(text.matches("\"name\"").count(), 2, "{text}");
+    let without_end = repeat("-1", &named("b"));
+    assert_eq!(
+        choice(&simple(&(named("a") + &without_end))).1,
+        ["s: being left after each sample"]
+    );
+}
+
+#[test]
+fn threads_may_begin_with_another_branch_each() {
+    let both = request("a", TO_SHOP, "") + &request("b", TO_SHOP, "");
+    let shifted = flag("InterleaveControl.accrossThreads", true);
+    let (text, obstacles) = steps_of(&element("InterleaveControl", "i", &shifted, &both));
+    assert_eq!(obstacles, [""; 0]);
+    assert!(text.contains("== null ? user % 2 :"), "{text}");
+    let (_, obstacles) = steps_of(&element("RandomController", "i", &shifted, &both));
+    assert_eq!(obstacles, ["i: a first branch that its thread's number decides"]);
 }

@@ -140,3 +140,39 @@ fn a_session_goes_where_it_can() {
         ["u: an argument of a request whose body is a text, or has parts"]
     );
 }
+
+#[test]
+fn a_request_follows_a_link_of_the_page_before() {
+    let parser = element("AnchorModifier", "l", "");
+    let (text, none) = translated(&plan(&request("r", TO_SHOP, &parser)));
+    assert_eq!(none, [""; 0]);
+    for part in [
+        r#""reply_8": "links""#,
+        r#"link_0.scheme == \"http\""#,
+        r#"link_0.host == \"shop.test\""#,
+        "(?:/*/cart)",
+        r#"null ? \"http://shop.test/cart\""#,
+        r#""allow_hosts""#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (before, request_itself) = text.split_once("\"get\":").expect("a request");
+    assert!(before.contains("choice(link_2)") && request_itself.contains("\"reply_8\""), "{text}");
+    // Without one nothing is kept.
+    assert!(!translated(&plan(&request("r", TO_SHOP, ""))).0.contains("links"));
+    for (properties, below, expected) in [
+        (
+            flag("HTTPSampler.postBodyRaw", true) + &string("HTTPSampler.method", "POST"),
+            parser.clone(),
+            "r: an HTML Link Parser, as its body is a text, or has parts",
+        ),
+        (String::new(), parser.clone() + &parser, "l: several of them for one request"),
+        (
+            String::new(),
+            parser.clone() + &element("URLRewritingModifier", "u", &string("argument_name", "s")),
+            "l: an HTTP URL Re-writing Modifier beside it",
+        ),
+    ] {
+        assert_eq!(obstacles(&properties, &below), [expected]);
+    }
+}

@@ -45,7 +45,7 @@ fn run<F: Future<Output = ()>>(work: impl Fn(Rc<Client>) -> F) {
 
 async fn open(client: &Client, origin: &Origin) -> Session {
     let progress = Progress::default();
-    match crate::connect(client, origin, &progress, None).await.expect("a connection").0 {
+    match crate::connect(client, (origin, None), &progress, None).await.expect("a connection").0 {
         Opened::Multiplexed(session) => session,
         Opened::Exclusive(_) => panic!("it was to speak HTTP/2"),
     }

@@ -1,0 +1,57 @@
+//! The client's certificates: the key store of Java's system properties, of which a Keystore Configuration takes one by a
+//! variable.
+
+use std::path::PathBuf;
+
+use squall_plan::model::KeyStore;
+use squall_plan::template::Template;
+
+use super::{Surroundings, Translator};
+
+const CLASS: &str = "KeystoreConfig";
+
+/// The file that system properties name, or else properties of JMeter with these names, and its password.
+pub(super) fn of(given: &Surroundings) -> Option<(PathBuf, String)> {
+    let system = &given.machine.properties;
+    let property = |name: &str| {
+        let name = format!("javax.net.ssl.{name}");
+        system.get(&name).or_else(|| given.properties.get(&name))
+    };
+    let file = property("keyStore").map(|file| file.trim()).filter(|file| !file.is_empty())?;
+    // It is relative to where the program was started.
+    let folder = system.get("user.dir").map(PathBuf::from).unwrap_or_default();
+    Some((folder.join(file), property("keyStorePassword").cloned().unwrap_or_default()))
+}
+
+impl Translator<'_> {
+    /// The file of certificates.
+    pub(super) fn key_store(&self) -> Option<KeyStore> {
+        let (file, password) = self.store.clone()?;
+        Some(KeyStore { file, password: Template::text(&password) })
+    }
+
+    /// The name of the certificate that all requests are sent with, if a variable says it.
+    pub(super) fn client_certificate(&self) -> Option<Template> {
+        let mut found = self.tree.iter().map(|(id, _)| id);
+        let id = found.find(|id| self.class(*id) == CLASS && self.tree.takes_part(*id))?;
+        let reader = self.read(id);
+        // All of them are read before the run.
+        reader.pass(&["preload"]);
+        let name = reader.constant("clientCertAliasVarName").unwrap_or_default();
+        let (first, last) = (reader.number("startIndex", 0), reader.number("endIndex", -1));
+        reader.finish();
+        if self.store.is_none() {
+            self.obstacle(id, "no key store, which `-Djavax.net.ssl.keyStore` names");
+            return None;
+        }
+        if name.is_empty() {
+            self.obstacle(id, "certificates that are taken in turn, as no variable names one");
+            return None;
+        }
+        if (first, last) != (Some(0), Some(-1)) {
+            self.obstacle(id, "certificates by their places in the file");
+        }
+        let name = self.variable(&name).map_err(|what| self.obstacle(id, what)).ok()?;
+        Some(self.template_of(id, &[name]))
+    }
+}

@@ -1,0 +1,108 @@
+//! Cookie managers and cache managers: each is a jar, or a cache, of its own, which has a name if a group has several.
+
+use squall_plan::model::{Step, StepKind};
+
+use super::group::Gathered;
+use super::request::each_request;
+use super::{Translator, step};
+use crate::tree::ElementId;
+
+/// What a manager's jar or cache is called until it is known how many of them its group has.
+pub(super) fn of(manager: ElementId) -> String {
+    manager.number().to_string()
+}
+
+/// The managers of a group, each once, with the name that its jar or cache has in the end.
+type Stores = Vec<(ElementId, Option<String>)>;
+
+/// The name that one has in the end.
+fn name_of(stores: &Stores, name: Option<&String>) -> Option<String> {
+    let (_, last) = stores.iter().find(|(id, _)| name.is_some_and(|name| *name == of(*id)))?;
+    last.clone()
+}
+
+impl Translator<'_> {
+    /// Gives the jars and caches of a group's steps their names, and says how the iterations of its threads begin with
+    /// them.
+    pub(super) fn stores(
+        &self,
+        gathered: &Gathered,
+        steps: &mut [Step],
+        same_user: bool,
+    ) -> Vec<Step> {
+        let jars = self.named(&gathered.cookie_managers);
+        let caches = self.named(&gathered.cache_managers);
+        each_request(steps, &mut |request| {
+            request.cookie_jar = name_of(&jars, request.cookie_jar.as_ref());
+            request.cache_name = name_of(&caches, request.cache_name.as_ref());
+        });
+        let caches = caches.into_iter().filter(|(id, _)| self.clears_cache(*id, same_user));
+        let caches = caches.map(|(_, name)| step(StepKind::ClearCache(name)));
+        let cookies = jars.iter().flat_map(|(id, name)| {
+            let given = self.given_cookies(id, name.as_ref());
+            if self.clears_cookies(*id, same_user) {
+                let clear = step(StepKind::ClearCookies(name.clone()));
+                return std::iter::once(clear).chain(given).collect();
+            }
+            match given.is_empty() {
+                true => Vec::new(),
+                false => vec![step(StepKind::OncePerUser(given))],
+            }
+        });
+        caches.chain(cookies).collect()
+    }
+
+    /// Managers, each once; named after their elements if they are several.
+    fn named(&self, managers: &[ElementId]) -> Stores {
+        let mut managers = managers.to_vec();
+        managers.sort();
+        managers.dedup();
+        if let [one] = managers.as_slice() {
+            return vec![(*one, None)];
+        }
+        let mut stores: Stores = Vec::new();
+        for id in managers {
+            let name = &self.tree.element(id).name;
+            let is_taken = |name: &str| stores.iter().any(|own| own.1.as_deref() == Some(name));
+            let mut number = 1;
+            let mut unique = name.clone();
+            // `true` would mean all of them.
+            while unique.is_empty() || unique == "true" || unique == "false" || is_taken(&unique) {
+                number += 1;
+                unique = format!("{name} ({number})");
+            }
+            stores.push((id, Some(unique)));
+        }
+        stores
+    }
+
+    /// Whether a manager's cookies are forgotten with each iteration.
+    fn clears_cookies(&self, manager: ElementId, same_user: bool) -> bool {
+        let reader = self.read(manager);
+        let clears = reader.flag("CookieManager.clearEachIteration", false);
+        let by_group = reader.flag("CookieManager.controlledByThreadGroup", false);
+        reader.pass(&["CookieManager.cookies"]);
+        let policy = reader.constant("CookieManager.policy").unwrap_or_default();
+        if !matches!(
+            policy.as_str(),
+            "" | "standard" | "standard-strict" | "default" | "compatibility" | "rfc2109"
+        ) {
+            self.obstacle(manager, format!("the cookie policy `{policy}`"));
+        }
+        let handler = reader.source("CookieManager.implementation");
+        if !matches!(handler.rsplit('.').next(), Some("" | "HC4CookieHandler")) {
+            self.obstacle(manager, format!("the cookie handler `{handler}`"));
+        }
+        reader.finish();
+        if by_group { !same_user } else { clears }
+    }
+
+    /// Whether what a manager's cache knows is forgotten with each iteration.
+    fn clears_cache(&self, manager: ElementId, same_user: bool) -> bool {
+        let reader = self.read(manager);
+        match reader.flag("CacheManager.controlledByThread", false) {
+            true => !same_user,
+            false => reader.flag("clearEachIteration", false),
+        }
+    }
+}
