@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What looking at a run costs: CPU time a request, late sends and memory at 20,000 requests a second of 200 names, with
-everything on at once (the live view in a terminal, the page of the result, JSON lines, an endpoint that Prometheus would
+everything on at once (all of squall on one processor; the live view in a terminal, the page of the result, JSON lines, an endpoint that Prometheus would
 scrape each 5 s, InfluxDB's line protocol to a receiver that takes it) and with nothing on. Usage: sinks.py [RUNS] [SECONDS]"""
 
 import contextlib
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -51,6 +52,14 @@ def plan(url):
             f"    steps:\n{steps}\n")
 
 
+def scrape(port):
+    """Fetches the totals; whether there is somebody to give them."""
+    try:
+        return bool(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read())
+    except (urllib.error.URLError, ConnectionError):
+        return False
+
+
 def run(path, *flags, scraped=None):
     """A run with these flags; its CPU time a request, how late it sent, its memory, and points that were lost."""
     def meanwhile(_):
@@ -58,7 +67,10 @@ def run(path, *flags, scraped=None):
         while time.time() < until:
             time.sleep(min(5, max(0, until - time.time())))
             if scraped:
-                urllib.request.urlopen(f"http://127.0.0.1:{scraped}/metrics", timeout=5).read()
+                scrape(scraped)
+        # As Prometheus would at its next turn: the run waits a moment for whoever has the last totals to come.
+        while scraped and scrape(scraped):
+            time.sleep(1)
 
     result = path.with_name("result.json")
     command = [squall(), "run", str(path), "-w", "1", "--out", str(path.parent), "--out", f"json={result}", *flags]
