@@ -259,7 +259,6 @@ fn digests_have_formats_and_raw_ones_are_keys() {
     assert_eq!((out.len(), &out[..3], out[17]), (18, &b"a\xd4\x1d"[..], b'b'));
 }
 
-/// What was never given a value can be asked for, and used for nothing else; null is a value, but no text.
 #[test]
 fn a_text_that_is_only_looked_at_is_that_which_is_rendered() {
     let world = World::default();
@@ -288,6 +287,7 @@ fn a_text_that_is_only_looked_at_is_that_which_is_rendered() {
     assert!(std::ptr::eq(seen, world.body.as_slice()), "it is copied");
 }
 
+/// What was never given a value can be asked for, and used for nothing else; null is a value, but no text.
 #[test]
 fn a_variable_without_a_value_is_an_error_where_a_value_is_needed() {
     for (source, expected) in [

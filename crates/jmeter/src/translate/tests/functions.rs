@@ -139,7 +139,6 @@ fn functions_become_expressions() {
     }
 }
 
-/// Arguments, as elements have them under a property.
 /// A request that sends a text, with these elements beside it.
 fn sends(text: &str, beside: &str) -> (String, Vec<String>) {
     let body = format!(
