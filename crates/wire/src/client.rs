@@ -97,8 +97,7 @@ impl Client {
 
     /// The number of a client certificate by its name.
     pub fn certificate(&self, name: &str) -> Option<u16> {
-        let place = self.shared.certificates().position(|own| own == name)?;
-        u16::try_from(place).ok()
+        self.shared.tls.number(name)
     }
 
     /// The names of the client certificates.

@@ -8,6 +8,7 @@ mod signatures;
 mod tests;
 mod trust;
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub(crate) struct Connectors {
     unnamed: TlsConnector,
     /// With a client certificate each, in the order of their numbers.
     pub(crate) named: Vec<(String, TlsConnector)>,
+    /// The numbers by the certificates' names: a request names one, and there may be one for each user.
+    numbers: HashMap<String, u16>,
     /// Whether there is one where none is named.
     pub(crate) has_certificate: bool,
 }
@@ -51,6 +54,11 @@ impl Connectors {
     pub(crate) fn of(&self, certificate: Option<u16>) -> &TlsConnector {
         let named = certificate.and_then(|number| self.named.get(usize::from(number)));
         named.map_or(&self.unnamed, |(_, connector)| connector)
+    }
+
+    /// The number of a certificate by its name; of several with one name that of the first.
+    pub(crate) fn number(&self, name: &str) -> Option<u16> {
+        self.numbers.get(name).copied()
     }
 }
 
@@ -92,7 +100,11 @@ pub(crate) fn connectors(
         Ok((name, made))
     });
     let named = named.collect::<Result<Vec<_>, SetupError>>()?;
-    Ok(Connectors { unnamed: connector(own, SESSIONS)?, named, has_certificate })
+    let mut numbers = HashMap::new();
+    for (number, (name, _)) in (0..=u16::MAX).zip(&named) {
+        numbers.entry(name.clone()).or_insert(number);
+    }
+    Ok(Connectors { unnamed: connector(own, SESSIONS)?, named, numbers, has_certificate })
 }
 
 /// Makes what shakes hands with one certificate of the client, or none, and keeps so many sessions.

@@ -52,6 +52,7 @@ mod tests {
         SignatureScheme, client::danger::HandshakeSignatureValid,
     };
 
+    use super::super::tests::shake_hands;
     use super::super::{Connectors, connectors};
     use super::*;
     use crate::settings::{Http, TlsSettings};
@@ -145,16 +146,7 @@ mod tests {
         let name = ServerName::try_from("shop.test").expect("a name");
         let config = connectors.of(certificate).config().clone();
         let mut client = ClientConnection::new(config, name).expect("a client");
-        while client.is_handshaking() || server.is_handshaking() {
-            let mut wire = Vec::new();
-            client.write_tls(&mut wire).expect("memory");
-            server.read_tls(&mut wire.as_slice()).expect("memory");
-            server.process_new_packets().expect("a client");
-            let mut wire = Vec::new();
-            server.write_tls(&mut wire).expect("memory");
-            client.read_tls(&mut wire.as_slice()).expect("memory");
-            client.process_new_packets().expect("a server");
-        }
+        shake_hands(&mut client, &mut server).expect("a server");
         server.peer_certificates().and_then(|chain| chain.first().cloned())
     }
 
@@ -172,6 +164,7 @@ mod tests {
         assert!(!connectors.has_certificate && shown(&connectors, None).is_none());
         for (number, (alias, (chain, _))) in (0..).zip(&of_store) {
             assert_eq!(connectors.named[usize::from(number)].0, *alias);
+            assert_eq!(connectors.number(alias), Some(number));
             assert_eq!(shown(&connectors, Some(number)).as_ref(), chain.first(), "{alias}");
         }
     }

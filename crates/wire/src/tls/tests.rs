@@ -28,6 +28,27 @@ C/zFgMQ3s5rY8ZSIyDy38wpPX2ShRANCAASRDjGmlNBeaKQzZfMGfrUaTWxPQm/A
 -----END PRIVATE KEY-----
 ";
 
+/// Takes both to the end of a handshake.
+///
+/// # Errors
+/// Why the client breaks off.
+pub(super) fn shake_hands(
+    client: &mut ClientConnection,
+    server: &mut ServerConnection,
+) -> Result<(), rustls::Error> {
+    while client.is_handshaking() || server.is_handshaking() {
+        let mut wire = Vec::new();
+        client.write_tls(&mut wire).expect("memory");
+        server.read_tls(&mut wire.as_slice()).expect("memory");
+        server.process_new_packets().expect("a client that says what it wants");
+        let mut wire = Vec::new();
+        server.write_tls(&mut wire).expect("memory");
+        client.read_tls(&mut wire.as_slice()).expect("memory");
+        client.process_new_packets()?;
+    }
+    Ok(())
+}
+
 /// What a client with these settings has against a server with the certificate, or `None`: they shook hands.
 fn refused(
     settings: &TlsSettings,
@@ -50,17 +71,8 @@ fn refused(
     let connector = connectors.of(None);
     let name = ServerName::try_from(host.to_owned()).expect("a name");
     let mut client = ClientConnection::new(connector.config().clone(), name).expect("a client");
-    while client.is_handshaking() || server.is_handshaking() {
-        let mut wire = Vec::new();
-        client.write_tls(&mut wire).expect("memory");
-        server.read_tls(&mut wire.as_slice()).expect("memory");
-        server.process_new_packets().expect("a client that says what it wants");
-        let mut wire = Vec::new();
-        server.write_tls(&mut wire).expect("memory");
-        client.read_tls(&mut wire.as_slice()).expect("memory");
-        if let Err(error) = client.process_new_packets() {
-            return Some(error.to_string());
-        }
+    if let Err(error) = shake_hands(&mut client, &mut server) {
+        return Some(error.to_string());
     }
     client.writer().write_all(b"hello").expect("memory");
     let mut wire = Vec::new();
