@@ -85,13 +85,14 @@ impl Translator<'_> {
         let no_names = arguments.iter().all(|argument| argument.name.is_empty());
         let is_raw = options.flag("HTTPSampler.postBodyRaw") || !arguments.is_empty() && no_names;
         let has_parts = !files.is_empty() || options.flag("HTTPSampler.DO_MULTIPART_POST");
+        let charset = self.charset(id, options);
         if let Some(link) = self.link(id, options, held, &arguments) {
             let is_plain = !is_raw && !has_parts;
-            return self.content_of_link(id, options, (link, arguments, is_plain), request);
+            let of_link = (link, arguments, is_plain);
+            return self.content_of_link(id, options, of_link, (charset, request));
         }
         let arguments = self.session_in_arguments(held, arguments, !is_raw && !has_parts);
         let in_url = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
-        let charset = self.charset(id, options);
         if charset != UTF_8 && (!arguments.is_empty() || has_parts) {
             request.charset = Some(Spanned::new(charset.to_lowercase(), Span::default()));
             // JMeter encodes the percent signs of a form, and what is between parts, too.
@@ -120,12 +121,11 @@ impl Translator<'_> {
         id: ElementId,
         options: &Options<'_>,
         (link, arguments, is_plain): (Followed, Vec<Argument>, bool),
-        request: &mut Request,
+        (charset, request): (String, &mut Request),
     ) -> Option<ContentType> {
         if !is_plain {
             self.obstacle(id, "an HTML Link Parser, as its body is a text, or has parts");
         }
-        let charset = self.charset(id, options);
         if charset != UTF_8 {
             self.obstacle(id, format!("an HTML Link Parser with the content encoding `{charset}`"));
         }

@@ -9,7 +9,7 @@ use squall_plan::model::{
 use squall_plan::span::{Span, Spanned};
 
 use super::reader::Reader;
-use super::{Translator, step};
+use super::{Translator, names, step};
 use crate::elements::Role;
 use crate::tree::ElementId;
 
@@ -228,14 +228,6 @@ pub(super) fn of_nothing() -> Scenario {
 
 /// A scenario's name that no other has.
 fn unique(name: &str, before: &[Scenario]) -> String {
-    let is_taken = |name: &str| before.iter().any(|other| other.name.value == name);
     let name = if name.is_empty() { "Thread Group" } else { name };
-    if !is_taken(name) {
-        return name.to_owned();
-    }
-    let mut number = 2;
-    while is_taken(&format!("{name} ({number})")) {
-        number += 1;
-    }
-    format!("{name} ({number})")
+    names::numbered(name, |name| before.iter().any(|other| other.name.value == name))
 }

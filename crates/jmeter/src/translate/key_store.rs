@@ -10,8 +10,8 @@ use super::{Surroundings, Translator};
 
 const CLASS: &str = "KeystoreConfig";
 
-/// The file that system properties name, or else properties of JMeter with these names, and its password.
-pub(super) fn of(given: &Surroundings) -> Option<(PathBuf, String)> {
+/// The file that system properties name, or else properties of JMeter with these names.
+pub(super) fn of(given: &Surroundings) -> Option<KeyStore> {
     let system = &given.machine.properties;
     let property = |name: &str| {
         let name = format!("javax.net.ssl.{name}");
@@ -20,16 +20,11 @@ pub(super) fn of(given: &Surroundings) -> Option<(PathBuf, String)> {
     let file = property("keyStore").map(|file| file.trim()).filter(|file| !file.is_empty())?;
     // It is relative to where the program was started.
     let folder = system.get("user.dir").map(PathBuf::from).unwrap_or_default();
-    Some((folder.join(file), property("keyStorePassword").cloned().unwrap_or_default()))
+    let password = property("keyStorePassword").map(|password| Template::text(password));
+    Some(KeyStore { file: folder.join(file), password: password.unwrap_or_default() })
 }
 
 impl Translator<'_> {
-    /// The file of certificates.
-    pub(super) fn key_store(&self) -> Option<KeyStore> {
-        let (file, password) = self.store.clone()?;
-        Some(KeyStore { file, password: Template::text(&password) })
-    }
-
     /// The name of the certificate that all requests are sent with, if a variable says it.
     pub(super) fn client_certificate(&self) -> Option<Template> {
         let mut found = self.tree.iter().map(|(id, _)| id);
@@ -40,7 +35,7 @@ impl Translator<'_> {
         let name = reader.constant("clientCertAliasVarName").unwrap_or_default();
         let (first, last) = (reader.number("startIndex", 0), reader.number("endIndex", -1));
         reader.finish();
-        if self.store.is_none() {
+        if self.key_store.is_none() {
             self.obstacle(id, "no key store, which `-Djavax.net.ssl.keyStore` names");
             return None;
         }

@@ -13,7 +13,8 @@ use super::texts::{Piece, expression, literal, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
-const CLASS: &str = "AnchorModifier";
+/// The pre-processor that has a request follow a link.
+pub(super) const CLASS: &str = "AnchorModifier";
 /// The hidden variable that has where the last page leads to.
 pub(super) const LEADS_TO: &str = "reply_8";
 /// A link, a field and a text, in expressions over all of them.
@@ -52,11 +53,6 @@ impl Followed {
 }
 
 impl Translator<'_> {
-    /// Whether some request may follow a link, so that those of every page are kept.
-    pub(super) fn follows_links(&self) -> bool {
-        self.tree.iter().any(|(id, _)| self.class(id) == CLASS && self.tree.takes_part(id))
-    }
-
     /// Chooses the link that a request follows, before it.
     pub(super) fn link(
         &self,

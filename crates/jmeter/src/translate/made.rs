@@ -122,7 +122,7 @@ impl Translator<'_> {
         if self.names.looks_back() {
             self.keep(super::found::PREVIOUS, &Extractor::Body, request);
         }
-        if self.follows_links() {
+        if self.names.follows_links() {
             self.keep(super::links::LEADS_TO, &Extractor::Links, request);
         }
         after

@@ -56,8 +56,8 @@ use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{
-    Connections, DataSource, Defaults, Json, Plan, Step, StepKind, Target, Think, Thinking,
-    Timeouts, Tls, UserTime, Var,
+    Connections, DataSource, Defaults, Json, KeyStore, Plan, Step, StepKind, Target, Think,
+    Thinking, Timeouts, Tls, UserTime, Var,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -116,7 +116,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
     let tree = &expanded.tree;
     let constants = Constants::of(tree, &given);
     let columns = data::columns(tree, &constants, &given.folder);
-    let store = key_store::of(&given);
+    let key_store = key_store::of(&given);
     let mut translator = Translator {
         tree,
         names: Names::of(tree, &columns),
@@ -124,7 +124,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         columns,
         folder: given.folder,
         file_name: given.file_name,
-        store,
+        key_store,
         sampler: Cell::new(None),
         made: Vec::new(),
         data: Data::default(),
@@ -174,8 +174,8 @@ struct Translator<'t> {
     folder: PathBuf,
     /// The name of the plan's own file.
     file_name: String,
-    /// The file of client certificates that system properties name, and its password.
-    store: Option<(PathBuf, String)>,
+    /// The file of client certificates that system properties name.
+    key_store: Option<KeyStore>,
     /// The sampler whose texts are read.
     sampler: Cell<Option<ElementId>>,
     /// User-defined variables that functions give a value at the start of the run, in the order of the file.
@@ -198,8 +198,8 @@ struct Translator<'t> {
     settings: RefCell<Option<Vec<StepKind>>>,
     /// Data sources that functions go through.
     made_sources: RefCell<Vec<DataSource>>,
-    /// Files of whose rows each thread has one, with the data source that deals them out.
-    row_files: RefCell<BTreeMap<String, String>>,
+    /// Files of whose rows each thread has one, with the number of the data source that deals them out.
+    row_files: RefCell<BTreeMap<String, usize>>,
     obstacles: RefCell<Vec<Obstacle>>,
 }
 
@@ -256,7 +256,7 @@ impl Translator<'_> {
             graceful_stop: Some(NO_LIMIT),
             // JMeter trusts whatever certificate it is shown.
             connections: Connections {
-                tls: Tls { insecure: true, key_store: self.key_store(), ..Tls::default() },
+                tls: Tls { insecure: true, key_store: self.key_store.clone(), ..Tls::default() },
                 ..Connections::default()
             },
             ..Plan::default()

@@ -6,6 +6,7 @@ use super::assign;
 use super::data::Columns;
 use super::found;
 use super::json::JSON_PATH_EXTRACTOR;
+use super::links;
 use super::passes;
 use super::scripted;
 use crate::functions;
@@ -48,6 +49,17 @@ const HIDDEN: [&str; 13] = [
     "began", "session", "link",
 ];
 
+/// A name that is not taken: this one, or else with a number behind it, from 2 on.
+pub(super) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut own = name.to_owned();
+    let mut number = 1;
+    while is_taken(&own) {
+        number += 1;
+        own = format!("{name} ({number})");
+    }
+    own
+}
+
 /// The name of a hidden variable: no variable of a plan is ever called so.
 pub(super) fn hidden(purpose: &str, number: usize) -> String {
     debug_assert!(HIDDEN.contains(&purpose), "{purpose} is not kept free");
@@ -80,6 +92,8 @@ pub(super) struct Names {
     patterns: BTreeSet<String>,
     /// Whether a function looks at the response before.
     looks_back: bool,
+    /// Whether some request may follow a link, so that those of every page are kept.
+    follows_links: bool,
 }
 
 impl Names {
@@ -88,6 +102,7 @@ impl Names {
         let mut names = Names::default();
         for (id, element) in tree.iter() {
             if tree.takes_part(id) {
+                names.follows_links |= element.class == links::CLASS;
                 set_by(element).into_iter().for_each(|name| names.add(&name));
                 let script = scripted::script_of(element).unwrap_or_default();
                 scripted::names_in(script, "vars", "put").for_each(|name| names.add(name));
@@ -195,6 +210,11 @@ impl Names {
     /// Whether a function looks at the response before.
     pub(super) fn looks_back(&self) -> bool {
         self.looks_back
+    }
+
+    /// Whether some request may follow a link of the page before.
+    pub(super) fn follows_links(&self) -> bool {
+        self.follows_links
     }
 
     /// What extractors set beside their own variables, as far as something asks for it.

@@ -1,7 +1,7 @@
 //! Rows of files as the function `__CSVRead` has them, and nodes as `__XPath` has them. Files are read before the run.
 
 use squall_plan::model::{
-    Advance, DataFormat, DataSource, Extract, Extractor, Json, Look, Match, Numbers, Share,
+    Advance, DataFormat, DataSource, Extract, Extractor, Json, Look, Match, Numbers, Share, Step,
     StepKind,
 };
 use squall_plan::span::{Span, Spanned};
@@ -13,6 +13,7 @@ use super::texts::{Piece, quoted};
 use super::{Translator, step};
 use crate::elements::Role;
 use crate::properties::PropertyValue;
+use crate::tree::ElementId;
 
 /// The property that says what is between fields.
 const DELIMITER: &str = "csvread.delimiter";
@@ -54,11 +55,7 @@ impl Translator<'_> {
         if self.in_main_thread.get() || self.has_rows_of_main_thread() {
             return None;
         }
-        let source = self.dealt_out(file);
-        // `turn_7` deals out what `kept_7` has.
-        let number = source.rsplit_once('_').and_then(|(_, number)| number.parse().ok())?;
-        let row = hidden("kept", number);
-        self.hold(&row);
+        let (source, row) = self.dealt_out(file);
         if matches!(column, "next" | "next()") {
             self.add_setting(|root| self.set(root, &row, "null")).ok()?;
             return Some(Piece::Text(String::new()));
@@ -71,10 +68,7 @@ impl Translator<'_> {
         let taken = format!("[{}][({source}.number - 1) % {}]", fields.join(", "), rows.len());
         let next = StepKind::NextRow(Spanned::new(source, Span::default()));
         self.add_setting(|root| {
-            let then = vec![step(next), step(self.set(root, &row, &taken))];
-            let steps = self.only_if(root, &format!("{row} == null"), then);
-            // A condition that can be read is one step.
-            steps.into_iter().next().unwrap_or_else(|| self.set(root, &row, &row))
+            self.if_none(root, &row, vec![step(next), step(self.set(root, &row, &taken))])
         })
         .ok()?;
         // The row may be another before the text is made.
@@ -98,11 +92,7 @@ impl Translator<'_> {
         // What does not say that it is XML is read as HTML.
         let is_plain = !text.trim_start().starts_with("<?xml");
         let declared = if is_plain { format!("<?xml version=\"1.0\"?>{text}") } else { text };
-        let source = self.dealt_out(&format!("{file} {path}"));
-        // `turn_7` deals out what `kept_7` has.
-        let number = source.rsplit_once('_').and_then(|(_, number)| number.parse().ok());
-        let nodes = hidden("kept", number.ok_or_else(|| bad("many of them"))?);
-        self.hold(&nodes);
+        let (source, nodes) = self.dealt_out(&format!("{file} {path}"));
         let spanned = |text: &str| Spanned::new(text.to_owned(), Span::default());
         let extract = Extract {
             variable: spanned(&nodes),
@@ -118,9 +108,7 @@ impl Translator<'_> {
                 extract: vec![extract],
                 check: Vec::new(),
             };
-            let then = vec![step(StepKind::Look(Box::new(look)))];
-            let steps = self.only_if(root, &format!("{nodes} == null"), then);
-            steps.into_iter().next().unwrap_or_else(|| self.set(root, &nodes, &nodes))
+            self.if_none(root, &nodes, vec![step(StepKind::Look(Box::new(look)))])
         })?;
         self.add_setting(|_| StepKind::NextRow(Spanned::new(source.clone(), Span::default())))?;
         let one = format!("string({nodes}[({source}.number - 1) % size({nodes})])");
@@ -134,14 +122,25 @@ impl Translator<'_> {
         groups.any(|(_, group)| group.properties.iter().any(|own| asks_for_rows(&own.value)))
     }
 
-    /// The data source that deals out the numbers of a file's rows, over all threads.
-    fn dealt_out(&self, file: &str) -> String {
+    /// Steps for a thread that has nothing yet in a hidden variable.
+    fn if_none(&self, root: ElementId, variable: &str, then: Vec<Step>) -> StepKind {
+        let steps = self.only_if(root, &format!("{variable} == null"), then);
+        // A condition that can be read is one step.
+        steps.into_iter().next().unwrap_or_else(|| self.set(root, variable, variable))
+    }
+
+    /// The data source that deals out the numbers of a file's rows, over all threads, and the hidden variable for what a
+    /// thread has of them.
+    fn dealt_out(&self, file: &str) -> (String, String) {
         let mut files = self.row_files.borrow_mut();
-        if let Some(source) = files.get(file) {
-            return source.clone();
-        }
         let mut made = self.made_sources.borrow_mut();
-        let name = hidden("turn", OF_CALLS + made.len());
+        let known = files.get(file).copied();
+        let number = known.unwrap_or(OF_CALLS + made.len());
+        let (name, kept) = (hidden("turn", number), hidden("kept", number));
+        self.hold(&kept);
+        if known.is_some() {
+            return (name, kept);
+        }
         made.push(DataSource {
             name: Spanned::new(name.clone(), Span::default()),
             format: DataFormat::Numbers(Numbers::default()),
@@ -149,8 +148,8 @@ impl Translator<'_> {
             advance: Advance::Step,
             ..DataSource::default()
         });
-        files.insert(file.to_owned(), name.clone());
-        name
+        files.insert(file.to_owned(), number);
+        (name, kept)
     }
 
     /// The rows of a file, up to the first empty line; none of one that is not there. As in JMeter its name is

@@ -4,7 +4,7 @@ use squall_plan::model::{Step, StepKind};
 
 use super::group::Gathered;
 use super::request::each_request;
-use super::{Translator, step};
+use super::{Translator, names, step};
 use crate::tree::ElementId;
 
 /// What a manager's jar or cache is called until it is known how many of them its group has.
@@ -63,14 +63,12 @@ impl Translator<'_> {
         let mut stores: Stores = Vec::new();
         for id in managers {
             let name = &self.tree.element(id).name;
-            let is_taken = |name: &str| stores.iter().any(|own| own.1.as_deref() == Some(name));
-            let mut number = 1;
-            let mut unique = name.clone();
             // `true` would mean all of them.
-            while unique.is_empty() || unique == "true" || unique == "false" || is_taken(&unique) {
-                number += 1;
-                unique = format!("{name} ({number})");
-            }
+            let is_taken = |name: &str| {
+                matches!(name, "" | "true" | "false")
+                    || stores.iter().any(|own| own.1.as_deref() == Some(name))
+            };
+            let unique = names::numbered(name, is_taken);
             stores.push((id, Some(unique)));
         }
         stores
