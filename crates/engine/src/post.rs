@@ -282,8 +282,7 @@ fn seek(
         }
         FromOp::Head(extractor) => {
             let head = Documents::new(reply.head().as_bytes(), Limits::default());
-            let found = extractor.find_in(&head, which(extract.which), user.chance());
-            return found.map(|found| found_value(&found)).map_err(|error| error.to_string());
+            return value_of(extractor.find_in(&head, which(extract.which), user.chance()));
         }
         FromOp::XPath(path) => {
             let mut text = Vec::new();
@@ -292,8 +291,7 @@ fn seek(
             let path = String::from_utf8_lossy(&text);
             let extractor =
                 Extractor::compile(&Spec::XPath(&path)).map_err(|error| error.message)?;
-            let found = extractor.find_in(reply.documents, which(extract.which), user.chance());
-            return found.map(|found| found_value(&found)).map_err(|error| error.to_string());
+            extractor.find_in(reply.documents, which(extract.which), user.chance())
         }
         FromOp::Links(extractor) => {
             let found = ahead.unwrap_or_else(|| {
@@ -307,18 +305,16 @@ fn seek(
             ahead.unwrap_or_else(|| extractor.find_in(reply.documents, which, user.chance()))
         }
     };
-    found.map(|found| found_value(&found)).map_err(|error| error.to_string())
+    value_of(found)
 }
 
 /// What was found as a value, if anything was.
-fn found_value(found: &Found<'_>) -> Option<Value> {
-    match found {
+fn value_of(found: Result<Found<'_>, ExtractError>) -> Result<Option<Value>, String> {
+    Ok(match found.map_err(|error| error.to_string())? {
         Found::None => None,
-        Found::One(item) => Some(item_value(item)),
-        Found::Many(items) => {
-            Some(Value::List(items.iter().map(item_value).collect::<Vec<_>>().into()))
-        }
-    }
+        Found::One(item) => Some(item_value(&item)),
+        Found::Many(items) => Some(Value::List(items.iter().map(item_value).collect())),
+    })
 }
 
 fn default(

@@ -207,12 +207,7 @@ impl Scope for UserScope<'_, '_> {
                 let found = path
                     .find_in(reply.documents, Which::All, 0)
                     .map_err(|error| EvalError::new(error.to_string()))?;
-                let items: Vec<Value> = match &found {
-                    Found::Many(items) => items.iter().map(crate::post::item_value).collect(),
-                    Found::One(item) => vec![crate::post::item_value(item)],
-                    Found::None => Vec::new(),
-                };
-                Value::List(items.into())
+                Value::List(found.into_items().iter().map(crate::post::item_value).collect())
             }
             Function::IsJson => Value::Bool(reply.documents.is_json()),
             Function::IsXml => {

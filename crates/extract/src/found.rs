@@ -84,7 +84,16 @@ pub enum Found<'b> {
     Many(Vec<Item<'b>>),
 }
 
-impl Found<'_> {
+impl<'b> Found<'b> {
+    /// All that was found, in order.
+    pub fn into_items(self) -> Vec<Item<'b>> {
+        match self {
+            Found::None => Vec::new(),
+            Found::One(item) => vec![item],
+            Found::Many(items) => items,
+        }
+    }
+
     /// The same values, no longer borrowed from the body, to be handed to another thread.
     pub fn into_owned(self) -> Found<'static> {
         match self {

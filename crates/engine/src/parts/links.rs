@@ -9,12 +9,8 @@ use url::Url;
 /// The links that were found in a page, as a list of maps; those that lead to what requests cannot ask for are
 /// passed over.
 pub(crate) fn value(found: Found<'_>, page: &str) -> Value {
-    let items = match found {
-        Found::None => Vec::new(),
-        Found::One(item) => vec![item],
-        Found::Many(items) => items,
-    };
     let Ok(page) = Url::parse(page) else { return Value::List(Arc::new([])) };
+    let items = found.into_items();
     let links = items.iter().filter_map(Link::of);
     Value::List(links.filter_map(|link| of_link(&link, &page)).collect())
 }

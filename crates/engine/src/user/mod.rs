@@ -96,9 +96,14 @@ struct Named {
     caches: RefCell<Vec<KnownPages>>,
 }
 
-/// One of some that have names, made when it is first looked at.
-fn named<T: Default>(all: &RefCell<Vec<T>>, index: usize) -> RefMut<'_, T> {
-    RefMut::map(all.borrow_mut(), |all| {
+/// One by its number, made when it is first looked at; 0 is the one without a name.
+fn by_number<'c, T: Default>(
+    number: u16,
+    unnamed: &'c RefCell<T>,
+    named: impl FnOnce() -> &'c RefCell<Vec<T>>,
+) -> RefMut<'c, T> {
+    let Some(index) = usize::from(number).checked_sub(1) else { return unnamed.borrow_mut() };
+    RefMut::map(named().borrow_mut(), |all| {
         if all.len() <= index {
             all.resize_with(index + 1, T::default);
         }
@@ -217,18 +222,12 @@ impl Core {
 
     /// A jar by its number; 0 is the one without a name.
     pub(crate) fn jar(&self, number: u16) -> RefMut<'_, Jar> {
-        match usize::from(number).checked_sub(1) {
-            None => self.jar.borrow_mut(),
-            Some(index) => named(&self.named.get_or_init(Box::default).jars, index),
-        }
+        by_number(number, &self.jar, || &self.named.get_or_init(Box::default).jars)
     }
 
     /// A cache by its number; 0 is the one without a name.
     pub(crate) fn cache(&self, number: u16) -> RefMut<'_, KnownPages> {
-        match usize::from(number).checked_sub(1) {
-            None => self.cache.borrow_mut(),
-            Some(index) => named(&self.named.get_or_init(Box::default).caches, index),
-        }
+        by_number(number, &self.cache, || &self.named.get_or_init(Box::default).caches)
     }
 
     /// Forgets the cookies of a jar, or all of them.
