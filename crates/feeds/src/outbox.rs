@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use squall_runner::Delivery;
+use squall_runner::{Delivery, give_way};
 
 /// Most bytes that wait for a receiver: several minutes of a run with 200 names.
 const MOST_BYTES: usize = 16 << 20;
@@ -82,7 +82,12 @@ impl Outbox {
         let (shared, delivery) = (Arc::new(Shared::default()), delivery.clone());
         let outbox = Outbox { shared: shared.clone(), delivery: delivery.clone() };
         let thread = std::thread::Builder::new().name("feed".to_owned());
-        thread.spawn(move || work(receiver, &shared, &delivery)).map(|_| outbox)
+        thread
+            .spawn(move || {
+                give_way();
+                work(receiver, &shared, &delivery);
+            })
+            .map(|_| outbox)
     }
 
     /// Puts bytes in; if there is no room, their points are lost.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use squall_report::families::Tags;
-use squall_runner::Delivery;
+use squall_runner::{Delivery, give_way};
 
 use crate::exposition::Format;
 use crate::families::{Family, families};
@@ -195,6 +195,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         let answering = shared.clone();
         let thread = std::thread::Builder::new().name("scrape".to_owned());
         let spawned = thread.spawn(move || {
+            give_way();
             // Who has gone away fetches again, or does not.
             let _ = answering.answer(&mut stream);
             answering.state().busy -= 1;

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 
 use squall_base::escape_control;
 use squall_report::Run;
-use squall_runner::{Event, EventKind, Handle, Second, Sink, Start, Wanted};
+use squall_runner::{Event, EventKind, Handle, Second, Sink, Start, Wanted, give_way};
 
 pub use control::Command;
 pub use follow::{Follow, Shared};
@@ -58,6 +58,7 @@ impl<W: Write + Send> LiveView<W> {
         let (shared, handle, theme) = (self.shared.clone(), self.handle.clone(), self.theme);
         let thread = std::thread::Builder::new().name("live view".to_owned());
         let spawned = thread.spawn(move || {
+            give_way();
             screen::show(&shared, &handle, theme, typed);
             restore();
         });

@@ -88,6 +88,6 @@ pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
     Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Progress, ProgressStyle,
     RequestLog, Row, Samples, Second, SeenExchange, Sink, SinkReport, Start, Wanted,
-    WantedExchanges,
+    WantedExchanges, give_way,
 };
 pub use trial::{Tried, try_plan};

@@ -10,6 +10,7 @@ mod control;
 mod event_loop;
 mod open_files;
 mod origins;
+mod turn;
 
 use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, RandomState};
@@ -170,6 +171,7 @@ pub(crate) fn run(assignment: Assignment, event_loop: &EventLoop) -> io::Result<
     if assignment.own_files {
         open_files::own_table()?;
     }
+    turn::ask_for_short_ones();
     let worker = {
         let _within = runtime.enter();
         Rc::new(Worker::new(assignment, waker)?)

@@ -5,6 +5,7 @@
 mod delivery;
 mod event;
 mod folder;
+mod give_way;
 mod json;
 mod merged_load;
 mod progress;
@@ -24,6 +25,7 @@ use squall_report::{Meta, Run};
 pub use delivery::Delivery;
 pub use event::{Event, EventKind, SeenExchange};
 pub use folder::Folder;
+pub use give_way::give_way;
 pub use json::Json;
 pub use merged_load::{LatestLoad, MergedLoad};
 pub use progress::{Progress, ProgressStyle};

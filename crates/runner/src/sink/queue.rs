@@ -12,7 +12,9 @@ use std::time::Instant;
 use squall_engine::{Exchange, SeenGroup, Trace, Which};
 use squall_report::{FeedReport, Mark, Run};
 
-use super::{Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
+use super::{
+    Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges, give_way,
+};
 use crate::error::Error;
 use crate::handle::Phase;
 use crate::marks::Marks;
@@ -132,9 +134,16 @@ impl Sinks {
             let (sender, inbox) = channel();
             let queue = Arc::new(Queue::default());
             let own = queue.clone();
+            // What each exchange goes through must keep up with the workers; what is told once a second can wait for them.
+            let can_wait = wanted.exchanges.is_none() && !wanted.groups;
             let thread = std::thread::Builder::new()
                 .name("sink".to_owned())
-                .spawn(move || work(&mut *sink, &inbox, &own))
+                .spawn(move || {
+                    if can_wait {
+                        give_way();
+                    }
+                    work(&mut *sink, &inbox, &own);
+                })
                 .map_err(failed)?;
             all.feeds.push(Feed {
                 name,

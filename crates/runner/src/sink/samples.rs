@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use std::sync::Arc;
 
-use squall_engine::{Exchange, Hop, SeenGroup, Which};
+use squall_engine::{Answer, Exchange, Hop, SeenGroup, Which};
 use squall_report::{
     GroupPart, GroupSample, RequestSample, Run, SampleFormat, SamplePart, SampleWriter,
 };
@@ -195,6 +195,9 @@ impl Samples {
             bytes_in: group.tally.bytes_in,
             bytes_out: group.tally.bytes_out,
             users: seen.users,
+            answer: group.answer.as_ref().map(|Answer { status, reason }| {
+                (group.secrets.mask(status).into(), group.secrets.mask(reason).into())
+            }),
             parts: None,
         }
     }
@@ -217,6 +220,7 @@ impl Samples {
             url: last.map(|hop| mask::url(hop, secrets)).unwrap_or_default(),
             redirects: exchange.hops.len().saturating_sub(1) as u64,
             status: exchange.status,
+            reason: exchange.reason.as_ref().map(|reason| secrets.mask(reason).into()),
             error: error.map(|(kind, detail)| (kind.label(), secrets.mask(detail).into())),
             latency_ns: exchange.latency_ns,
             phases: exchange.phases,
