@@ -62,7 +62,7 @@ fn read(body: &[u8], dialect: Dialect, scripting: bool) -> Result<Tree, ExtractE
 }
 
 /// A body that is not UTF-8 everywhere. Each byte that is replaced takes three.
-fn with_replacements(body: &[u8]) -> Result<Cow<'_, str>, ExtractError> {
+pub(crate) fn with_replacements(body: &[u8]) -> Result<Cow<'_, str>, ExtractError> {
     let replaced = body.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
     if replaced > 1000 + body.len() / 2 {
         return Err(ExtractError::NotMarkup { reason: "most of it is not UTF-8".into() });

@@ -1,6 +1,6 @@
 //! Extractors over bodies: a pattern, a zero byte, a body. Both may be anything.
 
-use squall_extract::{Body, Documents, Extractor, Limits, Spec, Which};
+use squall_extract::{Body, Documents, Extractor, Limits, MarkupFormat, Spec, Which};
 
 const ANY: [Which; 6] =
     [Which::First, Which::Nth(2), Which::Last, Which::All, Which::Random, Which::All];
@@ -48,5 +48,18 @@ pub(crate) fn xpath(input: &[u8]) {
     let _ = Documents::new(body, Limits::default()).is_well_formed();
     for content_type in ["text/html", "text/xml"] {
         find(&Spec::XPath(pattern), body, content_type);
+    }
+}
+
+/// The faults of a page: they are the same whenever they are counted, and of XML there is none that no `>`, `<`, `&` or
+/// quote is there for.
+pub(crate) fn faults(page: &[u8]) {
+    for format in [MarkupFormat::Html, MarkupFormat::Xhtml, MarkupFormat::Xml] {
+        let faults = Documents::new(page, Limits::default()).faults(format);
+        assert_eq!(faults, Documents::new(page, Limits::default()).faults(format));
+        let is_plain = !page.iter().any(|byte| b"<>&\"'".contains(byte));
+        if let (true, MarkupFormat::Xml, Ok(faults)) = (is_plain, format, faults) {
+            assert_eq!((faults.errors, faults.warnings), (0, 0));
+        }
     }
 }

@@ -17,7 +17,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 22] = [
+pub const CASES: [Case; 23] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -40,6 +40,7 @@ pub const CASES: [Case; 22] = [
     Case { name: "extract_json", run: body::json },
     Case { name: "extract_css", run: body::css },
     Case { name: "extract_xpath", run: body::xpath },
+    Case { name: "faults", run: body::faults },
 ];
 
 /// Runs the case of a name.

@@ -109,10 +109,17 @@ record! {
         pub command: Vec<Template>,
         /// Name under which it is counted.
         #[key(default "the program's file name")]
-        pub name: Option<String>,
+        pub name: Option<Template>,
         /// Limit of time.
         #[key(default "60s")]
         pub timeout: Option<UserTime>,
+        /// What `status` is where it took too long: then that is no error by itself, and what was printed is nothing.
+        #[key(default "an error, and nothing looks at it")]
+        pub timeout_status: Option<u32>,
+        /// What `reason` is; `status` is known in it.
+        pub reason: Option<Template>,
+        /// What `sent_body` is, as if that had been sent.
+        pub sent: Option<Template>,
         /// Variables of its environment, besides those that squall has itself.
         #[key([Pairs])]
         pub env: Vec<(Template, Template)>,
@@ -146,9 +153,14 @@ record! {
         /// The text: to extracts and checks it is the `body`.
         #[key(required "look")]
         pub text: Template,
-        /// What `status` is: a number or an expression.
+        /// What `status` is: a number or an expression, of a text where no number says it.
         #[key(default "200")]
         pub status: Expr,
+        /// What `reason` is.
+        #[key(default "OK")]
+        pub reason: Option<Template>,
+        /// What `sent_body` is, as if that had been sent.
+        pub sent: Option<Template>,
         /// Values taken from the text, in order.
         #[key([Extracts])]
         pub extract: Vec<Extract>,
