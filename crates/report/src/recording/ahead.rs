@@ -1,5 +1,6 @@
 //! Decodes records on threads of its own while those before them are used, a few ahead; they come back in their order.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, Scope, available_parallelism};
@@ -13,6 +14,9 @@ use super::{MAX_RECORD, Record, ZSTD};
 const MAX_THREADS: usize = 3;
 /// Records that each thread has at a time: the one that it decodes, and the next.
 const RECORDS_OF_A_THREAD: usize = 2;
+/// Most bytes of records, as they are on disk, that are ahead, but for one record that may have more: a slice takes some fifty
+/// times as much memory, so that seconds of a thousand names are decoded one after the other.
+const MOST_BYTES: usize = 128 << 10;
 
 /// How the bytes of a record become a slice.
 pub(super) type DecodeSlice = fn(&mut &[u8]) -> Result<Slice, DecodeError>;
@@ -24,7 +28,8 @@ type Decoded = Result<Slice, String>;
 pub(super) struct Ahead {
     threads: Vec<(Sender<Record>, Receiver<Decoded>)>,
     given: usize,
-    taken: usize,
+    /// How many bytes each of those has that were given and not taken.
+    bytes: VecDeque<usize>,
 }
 
 impl Ahead {
@@ -41,17 +46,19 @@ impl Ahead {
             Ok((to, from))
         };
         let threads = (0..threads).map(thread).collect::<io::Result<Vec<_>>>()?;
-        Ok(Ahead { threads, given: 0, taken: 0 })
+        Ok(Ahead { threads, given: 0, bytes: VecDeque::new() })
     }
 
     /// Whether another record may be given.
     pub(super) fn has_room(&self) -> bool {
-        self.given - self.taken < self.threads.len() * RECORDS_OF_A_THREAD
+        self.bytes.len() < self.threads.len() * RECORDS_OF_A_THREAD
+            && self.bytes.iter().sum::<usize>() < MOST_BYTES
     }
 
     /// Gives a record.
     pub(super) fn give(&mut self, record: Record) {
         let (to, _) = &self.threads[self.given % self.threads.len()];
+        self.bytes.push_back(record.bytes.len());
         // A thread that is gone has panicked, which the end of its scope passes on.
         let _ = to.send(record);
         self.given += 1;
@@ -59,11 +66,9 @@ impl Ahead {
 
     /// Takes what became of the next record; `None`: all that were given were taken.
     pub(super) fn take(&mut self) -> Option<Decoded> {
-        if self.taken == self.given {
-            return None;
-        }
-        let (_, from) = &self.threads[self.taken % self.threads.len()];
-        self.taken += 1;
+        let next = self.given - self.bytes.len();
+        self.bytes.pop_front()?;
+        let (_, from) = &self.threads[next % self.threads.len()];
         from.recv().ok()
     }
 }

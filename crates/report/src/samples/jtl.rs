@@ -70,6 +70,8 @@ fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
     // JMeter's sampler of bytes over TCP has no URL, and one code for all that goes wrong.
     let is_tcp = sample.url.starts_with("tcp://");
     let code = match (&sample.error, sample.status) {
+        // A program that ended has a code, whatever that is.
+        (_, status) if sample.reason.is_some() => status.to_string(),
         (Some(_), 0) if is_tcp => "500".to_owned(),
         (Some((kind, _)), 0) => format!("Non HTTP response code: {kind}"),
         (_, status) => status.to_string(),
@@ -81,13 +83,14 @@ fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
         Some((kind, detail)) => Cow::Owned(format!("{kind}: {detail}")),
         None => Cow::Borrowed(""),
     };
+    let known = || reason(u16::try_from(sample.status).unwrap_or(0));
     let url = if sample.url.is_empty() || is_tcp { "null" } else { &sample.url };
     [
         Cell::Count(sample.unix_us / 1_000),
         ms(sample.latency_ns),
         own(&sample.name),
         Cell::Text(code.into()),
-        own(reason(u16::try_from(sample.status).unwrap_or(0))),
+        own(sample.reason.as_deref().unwrap_or_else(known)),
         thread(sample.scenario, sample.scenario_number, sample.user),
         own("text"),
         own(if sample.error.is_none() { "true" } else { "false" }),
@@ -140,6 +143,35 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
     });
     let parts: Vec<Row<'s>> = parts.collect();
     let connect_ns = parts.iter().map(|part| part.connect_ns).sum();
+    let answer = group.answer.as_ref().filter(|_| parts.is_empty());
+    let (code, message) = match answer {
+        Some((status, reason)) => (Cell::Text(status.as_ref().into()), reason.as_ref().into()),
+        None => of_parts(group, &parts),
+    };
+    let cells = [
+        Cell::Count(group.unix_us / 1_000),
+        Cell::Count((group.duration_ns + 500_000) / 1_000_000),
+        Cell::Text(Cow::Borrowed(&group.name)),
+        code,
+        Cell::Text(message),
+        thread(group.scenario, group.scenario_number, group.user),
+        Cell::Text(if answer.is_some() { "text" } else { "" }.into()),
+        Cell::Text(if group.failed { "false" } else { "true" }.into()),
+        Cell::Text("".into()),
+        Cell::Count(group.bytes_in),
+        Cell::Count(group.bytes_out),
+        Cell::Count(group.users.0),
+        Cell::Count(group.users.1),
+        Cell::Text("null".into()),
+        Cell::Count(0),
+        Cell::Count(0),
+        Cell::Count((connect_ns + 500_000) / 1_000_000),
+    ];
+    Row { cells, parts, connect_ns }
+}
+
+/// The code and the message of a group that says nothing of that itself.
+fn of_parts<'s>(group: &GroupSample<'_>, parts: &[Row<'s>]) -> (Cell<'s>, Cow<'s, str>) {
     let code = match parts.iter().find(|part| part.cells[SUCCESS] == FAILED) {
         _ if !group.failed => Cell::Text("200".into()),
         // That of the first part that failed.
@@ -153,26 +185,7 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
         )
         .into(),
     };
-    let cells = [
-        Cell::Count(group.unix_us / 1_000),
-        Cell::Count((group.duration_ns + 500_000) / 1_000_000),
-        Cell::Text(Cow::Borrowed(&group.name)),
-        code,
-        Cell::Text(message),
-        thread(group.scenario, group.scenario_number, group.user),
-        Cell::Text("".into()),
-        Cell::Text(if group.failed { "false" } else { "true" }.into()),
-        Cell::Text("".into()),
-        Cell::Count(group.bytes_in),
-        Cell::Count(group.bytes_out),
-        Cell::Count(group.users.0),
-        Cell::Count(group.users.1),
-        Cell::Text("null".into()),
-        Cell::Count(0),
-        Cell::Count(0),
-        Cell::Count((connect_ns + 500_000) / 1_000_000),
-    ];
-    Row { cells, parts, connect_ns }
+    (code, message)
 }
 
 /// A thread: the name of its group, the number of that, and its own, both from 1.

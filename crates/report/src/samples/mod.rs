@@ -44,6 +44,8 @@ pub struct RequestSample<'s> {
     pub redirects: u64,
     /// Status code, a program's exit code; 0: no response came.
     pub status: i64,
+    /// What the plan itself says beside that; only JTL has it.
+    pub reason: Option<Cow<'s, str>>,
     /// The kind of error, if it is one, and the detail.
     pub error: Option<(&'static str, Cow<'s, str>)>,
     /// From its start to the last byte, in ns.
@@ -108,6 +110,8 @@ pub struct GroupSample<'s> {
     pub bytes_out: u64,
     /// Users that were active in the last whole second: of its scenario, and of all.
     pub users: (u64, u64),
+    /// What the plan says that it came to, if it is a sample that sent nothing: status, and what is said beside it.
+    pub answer: Option<(Cow<'s, str>, Cow<'s, str>)>,
     /// What is in it, in order, if it is one sample.
     pub parts: Option<Vec<GroupPart<'s>>>,
 }
