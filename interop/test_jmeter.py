@@ -27,11 +27,12 @@ import functions
 import links
 import paths
 import real
+import samplers
 import tcp
 from judged import JUDGED
 from plans import FILES, PLANS, asserts, csv_data, debug, element, flag, group, plan, request, text, timer, transaction
 
-PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS}
+PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS, **samplers.PLANS}
 # One in which clocks are changed: JMeter and squall look at it.
 os.environ.setdefault("TZ", "America/New_York")
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")

@@ -125,3 +125,27 @@ fn a_group_that_is_one_sample_comes_before_its_parts() {
     // The two requests, and the group that is one sample.
     assert!(outer.contains("in transaction : 3, number of failing samples : 1"), "{outer}");
 }
+
+#[test]
+fn what_a_plan_says_of_a_sample_is_in_its_row() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "scenarios:\n  own:\n    load: {users: 1, iterations: 1}\n    steps:\n      \
+         - {group: said, steps: [{look: a, status: '\"x1\"', reason: not good, check: {expr: 'false'}}]}\n      \
+         - {group: plain, steps: [{look: a}]}\n      \
+         - {group: none, steps: [{set: {a: 1}}]}\n      \
+         - {group: around, steps: [{look: a, status: 201}, {exec: ['true'], name: 'p ${a}', reason: 'fine ${status}'}]}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let args = ["run", "plan.yaml", "--allow-exec", "--samples", "all.jtl"];
+    result(folder.path(), &args, 1);
+    let text = std::fs::read_to_string(folder.path().join("all.jtl")).expect("samples");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    let rows: Vec<[&str; 3]> = rows.iter().map(|row| [row[2], row[3], row[4]]).collect();
+    let expected = [
+        ["said", "x1", "not good"],
+        ["plain", "200", "OK"],
+        ["none", "200", "OK"],
+        ["p 1", "0", "fine 0"],
+        ["around", "200", "\"Number of samples in transaction : 1"],
+    ];
+    assert_eq!(rows, expected);
+}

@@ -179,6 +179,7 @@ fn in_place<T>(
         documents: &documents,
         sent: reply.sent,
         jar: reply.jar,
+        said: reply.said,
         head: OnceCell::new(),
     }))
 }

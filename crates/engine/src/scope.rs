@@ -5,7 +5,7 @@ use std::cell::{OnceCell, Ref, RefCell};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_base::random::Random;
-use squall_extract::{Documents, Found, Which};
+use squall_extract::{Documents, Faults, Found, MarkupFormat, Which};
 use squall_plan::expr::{EvalError, FunctionId, Scope, Slot};
 use squall_plan::value::{Value, ValueRef};
 use squall_wire::Response;
@@ -102,8 +102,20 @@ pub(crate) struct Reply<'a, 'b> {
     pub sent: Option<&'a Sent>,
     /// The number of the jar that its request's cookies are in.
     pub jar: u16,
+    /// What the plan itself says of it, where it does.
+    pub said: Option<&'a Said<'a>>,
     /// What [`Reply::head`] has made.
     pub head: OnceCell<String>,
+}
+
+/// What a plan says itself of a reply.
+pub(crate) struct Said<'a> {
+    /// In the place of the code.
+    pub status: &'a Value,
+    /// What it says beside the code.
+    pub reason: &'a str,
+    /// What was sent, as it were.
+    pub sent: &'a [u8],
 }
 
 impl<'b> Reply<'_, 'b> {
@@ -123,6 +135,9 @@ impl<'b> Reply<'_, 'b> {
 
     /// What the status line says beside the code.
     fn reason(&self) -> &str {
+        if let Some(said) = self.said {
+            return said.reason;
+        }
         let line = self.head().lines().next().unwrap_or_default();
         line.splitn(3, ' ').nth(2).unwrap_or_default()
     }
@@ -130,7 +145,9 @@ impl<'b> Reply<'_, 'b> {
     /// What every response has; null for what is no fact about one.
     pub(crate) fn fact(&self, which: Intrinsic) -> ValueRef<'_> {
         match which {
-            Intrinsic::Status => ValueRef::Int(self.code),
+            Intrinsic::Status => {
+                self.said.map_or(ValueRef::Int(self.code), |said| said.status.as_ref())
+            }
             Intrinsic::Body => ValueRef::Bytes(self.documents.text()),
             Intrinsic::BodyBytes => ValueRef::Int(self.body_bytes as i64),
             Intrinsic::Duration => ValueRef::Float(self.duration_ms),
@@ -143,7 +160,11 @@ impl<'b> Reply<'_, 'b> {
             Intrinsic::SentUrl => ValueRef::Text(self.sent.map_or("", |sent| &sent.url)),
             Intrinsic::SentHeaders => ValueRef::Text(self.sent.map_or("", |sent| &sent.headers)),
             Intrinsic::SentCookies => ValueRef::Text(self.sent.map_or("", |sent| &sent.cookies)),
-            Intrinsic::SentBody => ValueRef::Bytes(self.sent.map_or(&[], |sent| &sent.body)),
+            Intrinsic::SentBody => ValueRef::Bytes(match (self.said, self.sent) {
+                (Some(said), _) => said.sent,
+                (None, Some(sent)) => &sent.body,
+                (None, None) => &[],
+            }),
             Intrinsic::User
             | Intrinsic::Iteration
             | Intrinsic::Scenario
@@ -214,6 +235,10 @@ impl Scope for UserScope<'_, '_> {
                 let is_xml = reply.documents.is_well_formed();
                 Value::Bool(is_xml.map_err(|error| EvalError::new(error.to_string()))?)
             }
+            Function::HtmlErrors(format) => Value::Int(i64::from(faults(reply, *format)?.errors)),
+            Function::HtmlWarnings(format) => {
+                Value::Int(i64::from(faults(reply, *format)?.warnings))
+            }
             Function::JsonBody => {
                 let json =
                     reply.documents.json().map_err(|error| EvalError::new(error.to_string()))?;
@@ -229,6 +254,11 @@ impl Scope for UserScope<'_, '_> {
     fn now_unix_ms(&self) -> i64 {
         now_unix_ms()
     }
+}
+
+/// The faults of a response's body.
+fn faults(reply: &Reply<'_, '_>, format: MarkupFormat) -> Result<Faults, EvalError> {
+    reply.documents.faults(format).map_err(|error| EvalError::new(error.to_string()))
 }
 
 impl UserScope<'_, '_> {

@@ -129,6 +129,8 @@ pub struct Exchange {
     pub hops: Vec<Hop>,
     /// Status code, 0 where none came; a program's exit code.
     pub status: i64,
+    /// What the plan itself says beside that.
+    pub reason: Option<String>,
     /// All bytes read.
     pub bytes_in: u64,
     /// All bytes written.
@@ -144,6 +146,15 @@ pub struct Exchange {
     /// Checks, in order: the text, whether it is only a warning, and whether it held or why it
     /// could not be told.
     pub checks: Vec<(String, bool, Result<bool, String>)>,
+}
+
+/// What a plan itself says that a sample came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Its status: a number, or another text.
+    pub status: String,
+    /// What it says beside that.
+    pub reason: String,
 }
 
 /// A group that a user has gone through, as it was.
@@ -169,6 +180,8 @@ pub struct SeenGroup {
     pub one_sample: Option<u64>,
     /// The number of the group around it that is one sample.
     pub part_of: Option<u64>,
+    /// What the last text said of itself that was looked at in it, if nothing was sampled in it.
+    pub answer: Option<Answer>,
 }
 
 /// Samples, counted.

@@ -1,9 +1,10 @@
 //! A text that a user looks at as at a response: nothing is sent and nothing is waited for.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use squall_extract::{Documents, Limits};
-use squall_plan::template::BoundPart;
+use squall_plan::template::{BoundPart, BoundTemplate};
 use squall_plan::value::Value;
 
 use super::stretch::Stretch;
@@ -11,30 +12,31 @@ use crate::long_body::FoundAhead;
 use crate::post::{self, AssertionResult, OnTheWay};
 use crate::program::LookOp;
 use crate::sample;
-use crate::scope::Reply;
+use crate::scope::{Reply, Said};
+use crate::trace::{Answer, Trace};
 
 impl Stretch<'_, '_> {
     /// Extracts and checks look at a text. What it comes to is as what a request comes to.
     pub(super) fn look(&mut self, op: &LookOp, now: u64) {
-        let mut rendered = Vec::new();
-        let text = match op.text.parts() {
-            [BoundPart::Text(text)] => text.as_bytes(),
-            _ => {
-                let result = op.text.render(&self.scope(), &mut rendered);
-                self.or_log(result, "look", ());
-                &rendered
-            }
-        };
+        let mut rooms = [Vec::new(), Vec::new(), Vec::new()];
+        let [in_text, in_reason, in_sent] = &mut rooms;
+        let text = self.said(&op.text, in_text);
+        let reason = op.reason.as_ref().map_or(&b"OK"[..], |own| self.said(own, in_reason));
+        let reason = String::from_utf8_lossy(reason);
+        let sent = op.sent.as_ref().map_or(&[][..], |own| self.said(own, in_sent));
         let status = op.status.eval(&self.scope());
-        let status = match self.or_log(status, op.status.source(), Value::Null) {
-            Value::Int(status) => status,
-            Value::Float(status) => status as i64,
-            _ => 0,
+        let status = self.or_log(status, op.status.source(), Value::Null);
+        let status = match status {
+            Value::Text(text) => of_text(text),
+            Value::Int(_) => status,
+            Value::Float(status) => Value::Int(status as i64),
+            _ => Value::Int(0),
         };
+        let said = Said { status: &status, reason: &reason, sent };
         let since = self.strand.groups.last().map_or(now, |group| group.since);
         let documents = Documents::new(text, Limits::default());
         let reply = Reply {
-            code: status,
+            code: 0,
             body_bytes: text.len() as u64,
             duration_ms: now.saturating_sub(since) as f64 / 1e6,
             captured: "",
@@ -42,6 +44,7 @@ impl Stretch<'_, '_> {
             documents: &documents,
             sent: None,
             jar: 0,
+            said: Some(&said),
             head: OnceCell::new(),
         };
         let mut result = AssertionResult::default();
@@ -55,5 +58,27 @@ impl Stretch<'_, '_> {
             worker.recorder.log(format!("scenario {name}: look: {}", result.detail));
         }
         worker.judge(core, self.strand, result.error.is_some());
+        if worker.trace.as_ref().and_then(Trace::group).is_some() {
+            let (status, reason) = (said.status.to_string(), said.reason.to_owned());
+            self.strand.has_looked(Answer { status, reason });
+        }
+    }
+
+    /// What a template gives, as far as it got.
+    fn said<'t>(&self, template: &'t BoundTemplate, room: &'t mut Vec<u8>) -> &'t [u8] {
+        if let [BoundPart::Text(text)] = template.parts() {
+            return text.as_bytes();
+        }
+        let result = template.render(&self.scope(), room);
+        self.or_log(result, "look", ());
+        room
+    }
+}
+
+/// A status that a text says: the number, if it is written as numbers are.
+fn of_text(text: Arc<str>) -> Value {
+    match text.parse::<i64>() {
+        Ok(number) if *number.to_string() == *text => Value::Int(number),
+        _ => Value::Text(text),
     }
 }

@@ -150,7 +150,7 @@ impl Worker {
             since: core.began.get(),
             failed: strand.failed,
             thought_before: None,
-            tally_before: strand.tally,
+            tally_before: strand.tally(),
             one_sample: None,
         }
     }

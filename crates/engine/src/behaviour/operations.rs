@@ -37,7 +37,7 @@ impl<'p> Stretch<'_, 'p> {
             Op::Rendezvous(meeting) => return self.meet(meeting, now),
             Op::EnterSection(name) => return self.enter_section(name, now),
             Op::LeaveSection => {
-                self.strand.sections.pop().into_iter().for_each(|turn| turn.leave(now));
+                self.strand.leave_section().into_iter().for_each(|turn| turn.leave(now));
             }
             Op::Enter { name, without_thinks, is_one_sample } => {
                 let one_sample = is_one_sample.then(|| self.worker.trace.as_ref()?.next_group());
@@ -131,11 +131,12 @@ impl<'p> Stretch<'_, 'p> {
             }
         };
         let thought_before = without_thinks.then_some(self.strand.thought);
-        let tally_before = self.strand.tally;
+        let tally_before = self.strand.tally();
         let since = now;
         let group =
             OpenGroup { name, since, failed: false, thought_before, tally_before, one_sample };
         self.strand.groups.push(group);
+        self.strand.take_looked();
     }
 
     fn leave_group(&mut self, now: u64) {

@@ -41,7 +41,7 @@ impl<'p> Stretch<'_, 'p> {
         let name = String::from_utf8_lossy(&text).into_owned();
         let turn = self.worker.together.sections.enter(name, self.core.seat, now);
         if turn.pass().is_granted() {
-            self.strand.sections.push(turn);
+            self.strand.enter_section(turn);
             return None;
         }
         Some(Next::Go(Task::Wait(Waiting::Turn(turn))))
@@ -100,7 +100,7 @@ pub(super) async fn wait(
     strand.thought = strand.thought.saturating_add(at - now.ready);
     (strand.due, strand.waited) = (at, true);
     if let (Some(_), Waiting::Turn(turn)) = (since, waiting) {
-        strand.sections.push(turn);
+        strand.enter_section(turn);
     }
     Moment::at(seen.max(now.ready))
 }

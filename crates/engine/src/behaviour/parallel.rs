@@ -113,7 +113,7 @@ impl<'a> Parallel<'a> {
         while let Some((number, branch)) = self.begin() {
             let chance = Random::of(self.seed, number, 0, 0);
             let run = self.branch(&mut strand, branch, &in_flight, now);
-            now = with_chance(self.core, chance, run).await;
+            now = with_chance(self.core, chance, pin!(run)).await;
             self.strand.borrow_mut().join(&strand, branch.registers.clone());
             strand.failed = false;
         }
@@ -206,8 +206,11 @@ impl<'a> Parallel<'a> {
 }
 
 /// Runs a future with a chance of its own, which is its user's only while it is polled.
-async fn with_chance<F: Future>(core: &Core, mut chance: Random, future: F) -> F::Output {
-    let mut future = pin!(future);
+async fn with_chance<F: Future>(
+    core: &Core,
+    mut chance: Random,
+    mut future: Pin<&mut F>,
+) -> F::Output {
     poll_fn(|cx| {
         let others = core.swap_chance(chance);
         let polled = future.as_mut().poll(cx);

@@ -45,7 +45,7 @@ pub(super) async fn load_page(
         since: now.ready,
         failed: false,
         thought_before: None,
-        tally_before: strand.tally,
+        tally_before: strand.tally(),
         one_sample: None,
     });
     let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;

@@ -76,7 +76,9 @@ impl<'p> Stretch<'_, 'p> {
 
     /// All groups and critical sections that it is in are over.
     fn end_groups(&mut self, now: u64) {
-        self.strand.sections.drain(..).for_each(|turn| turn.leave(now));
+        while let Some(turn) = self.strand.leave_section() {
+            turn.leave(now);
+        }
         while let Some(group) = self.strand.pop_group() {
             self.end_group(&group, now);
         }
@@ -86,15 +88,16 @@ impl<'p> Stretch<'_, 'p> {
     pub(super) fn end_group(&mut self, group: &OpenGroup, now: u64) {
         self.worker.recorder.group(group, now);
         let Some(told) = self.worker.trace.as_ref().and_then(Trace::group) else { return };
-        let tally = self.strand.tally.since(group.tally_before);
+        let tally = self.strand.tally().since(group.tally_before);
         let failed = u64::from(group.failed);
+        let looked = self.strand.take_looked().filter(|_| tally.samples == 0);
         if group.one_sample.is_some() {
             // What is in it failed with it, and only once.
-            self.strand.tally.failed = group.tally_before.failed;
-            self.strand.tally.parts = group.tally_before.parts + tally.samples;
+            self.strand.tally_mut().failed = group.tally_before.failed;
+            self.strand.tally_mut().parts = group.tally_before.parts + tally.samples;
         }
         if tally.samples == 0 || group.one_sample.is_some() {
-            self.strand.tally.add(Tally { samples: 1, failed, ..Tally::default() });
+            self.strand.tally_mut().add(Tally { samples: 1, failed, ..Tally::default() });
         }
         let recorder = &self.worker.recorder;
         told(SeenGroup {
@@ -108,6 +111,7 @@ impl<'p> Stretch<'_, 'p> {
             tally,
             one_sample: group.one_sample,
             part_of: self.strand.part_of(),
+            answer: looked,
         });
     }
 

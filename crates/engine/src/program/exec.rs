@@ -5,10 +5,9 @@ use std::time::Duration;
 use squall_metrics::RowKind;
 use squall_plan::model::{Exec, Write};
 use squall_plan::span::Span;
-use squall_plan::template::Template;
 
 use super::compile::Compiler;
-use super::ops::{ExecOp, WriteOp};
+use super::ops::{ExecOp, NameOp, WriteOp};
 
 /// Limit of time of a program, where the plan gives none.
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
@@ -37,20 +36,25 @@ impl<'p> Compiler<'p> {
         }
         let program = exec.command.first().map_or("exec", |program| program.source());
         let file = program.rsplit('/').next().unwrap_or(program);
-        let name = self.name(RowKind::Program, exec.name.as_deref().unwrap_or(file));
+        let name = match &exec.name {
+            None => NameOp::Static(self.name(RowKind::Program, file)),
+            Some(name) => self.given_name(RowKind::Program, name)?,
+        };
         let command = exec.command.iter().map(|part| self.template(part)).collect::<Option<_>>()?;
         let env = exec
             .env
             .iter()
             .map(|(name, value)| Some((self.template(name)?, self.template(value)?)));
         let env = env.collect::<Option<_>>()?;
-        let mut path = |path: &'p Option<Template>| match path {
-            Some(path) => self.template(path).map(Some),
-            None => Some(None),
+        let mut own = |text| self.template_if_any(text);
+        let directory = own(&exec.directory)?;
+        let (stdin, stdout, stderr) = (own(&exec.stdin)?, own(&exec.stdout)?, own(&exec.stderr)?);
+        let sent = own(&exec.sent)?;
+        let reason = match &exec.reason {
+            Some(reason) => Some(self.text_in_place(reason, false)?),
+            None => None,
         };
-        let directory = path(&exec.directory)?;
-        let (stdin, stdout, stderr) =
-            (path(&exec.stdin)?, path(&exec.stdout)?, path(&exec.stderr)?);
+        let code = |status: u32| i32::try_from(status).unwrap_or(i32::MAX);
         Some(ExecOp {
             name,
             place: self.row_place(RowKind::Program),
@@ -62,6 +66,9 @@ impl<'p> Compiler<'p> {
             stdout,
             stderr,
             timeout: self.time(exec.timeout.as_ref(), DEFAULT_EXEC)?,
+            timeout_status: exec.timeout_status.map(code),
+            reason,
+            sent,
             counted: exec.counted.unwrap_or(true),
             post: self.post(&exec.extract, &exec.check)?,
         })

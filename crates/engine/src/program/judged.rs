@@ -143,10 +143,12 @@ fn without_phases(
 }
 
 impl Program {
-    /// Whether the names of all requests are known before the run.
+    /// Whether the names of all requests and programs are known before the run.
     fn names_are_known(&self) -> bool {
         let known = |op: &Op| match op {
             Op::Request(request) => matches!(request.name, NameOp::Static(_)),
+            Op::Tcp(tcp) => matches!(tcp.name, NameOp::Static(_)),
+            Op::Exec(exec) => matches!(exec.name, NameOp::Static(_)),
             _ => true,
         };
         self.scenarios.iter().flat_map(|scenario| &scenario.ops).all(known)

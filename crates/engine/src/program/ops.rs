@@ -155,7 +155,7 @@ impl Prepared {
     }
 }
 
-/// The name under which a request is counted.
+/// The name under which a request or a program is counted.
 #[derive(Debug)]
 pub(crate) enum NameOp {
     Static(u32),
@@ -377,6 +377,10 @@ pub(crate) struct CheckOp {
 pub(crate) struct LookOp {
     pub text: BoundTemplate,
     pub status: BoundExpr,
+    /// `None`: that it is OK.
+    pub reason: Option<BoundTemplate>,
+    /// What stands for what was sent.
+    pub sent: Option<BoundTemplate>,
     /// What is done with it, in the plan's order.
     pub post: Vec<PostOp>,
 }
@@ -459,7 +463,7 @@ pub(crate) enum TcpTo {
 /// A program to run.
 #[derive(Debug)]
 pub(crate) struct ExecOp {
-    pub name: u32,
+    pub name: NameOp,
     /// Where its row is.
     pub place: PlaceId,
     /// The number of its step.
@@ -473,6 +477,12 @@ pub(crate) struct ExecOp {
     pub stdout: Option<BoundTemplate>,
     pub stderr: Option<BoundTemplate>,
     pub timeout: TimeOp,
+    /// Its exit code, as it were, where it took too long.
+    pub timeout_status: Option<i32>,
+    /// What is said of its exit code.
+    pub reason: Option<BoundTemplate>,
+    /// What stands for what was sent.
+    pub sent: Option<BoundTemplate>,
     /// Whether it counts.
     pub counted: bool,
     /// What is done with its output, in the plan's order.

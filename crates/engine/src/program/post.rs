@@ -28,7 +28,10 @@ impl<'p> Compiler<'p> {
     /// Compiles a text that is looked at as a response is; `None` after an error was noted.
     pub(super) fn look(&mut self, look: &'p Look) -> Option<LookOp> {
         let post = self.post(&look.extract, &look.check)?;
-        Some(LookOp { text: self.template(&look.text)?, status: self.formula(&look.status)?, post })
+        let reason = self.template_if_any(&look.reason)?;
+        let sent = self.template_if_any(&look.sent)?;
+        let (text, status) = (self.template(&look.text)?, self.formula(&look.status)?);
+        Some(LookOp { text, status, reason, sent, post })
     }
 
     fn extract(&mut self, extract: &'p Extract) -> Option<ExtractOp> {
@@ -93,7 +96,11 @@ impl<'p> Compiler<'p> {
     }
 
     /// What is looked at in the place of the body: one text, whatever responses there are.
-    fn text_in_place(&mut self, text: &'p Template, of_others: bool) -> Option<BoundTemplate> {
+    pub(super) fn text_in_place(
+        &mut self,
+        text: &'p Template,
+        of_others: bool,
+    ) -> Option<BoundTemplate> {
         if of_others {
             let message = "`of` is one text, whatever other responses there are";
             self.error(text.span(), message.to_owned(), "leave out `redirects` and `resources`");

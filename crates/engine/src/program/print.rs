@@ -71,7 +71,10 @@ impl Display for Line<'_> {
         let Line(op, program) = self;
         match op {
             Op::Request(request) => show_request(f, request, program),
-            Op::Exec(exec) => write!(f, "exec {}", program.row_name(exec.name)),
+            Op::Exec(exec) => match exec.name.known() {
+                Some(name) => write!(f, "exec {}", program.row_name(name)),
+                None => f.write_str("exec, of a name that the user's variables say"),
+            },
             Op::Tcp(tcp) => match &tcp.to {
                 TcpTo::Known(origin) => write!(f, "{}", program.origins[*origin as usize]),
                 TcpTo::OfUser(_) => f.write_str("tcp, where the user's variables say"),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use squall_extract::{Extractor, Spec};
+use squall_extract::{Extractor, MarkupFormat, Spec};
 use squall_metrics::{Place as RowPlace, PlaceId, RowKind};
 use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Pattern, Slot};
 use squall_plan::model::ResponseBody;
@@ -171,6 +171,9 @@ pub(crate) enum Function {
     IsJson,
     /// `is_xml()`: whether the body is a well-formed XML document.
     IsXml,
+    /// `html_errors()`, `html_warnings()`: how many there are of these in the body.
+    HtmlErrors(MarkupFormat),
+    HtmlWarnings(MarkupFormat),
 }
 
 impl Binder for Compiler<'_> {
@@ -206,6 +209,8 @@ impl Binder for Compiler<'_> {
             ("json", []) => Function::JsonBody,
             ("is_json", []) => Function::IsJson,
             ("is_xml", []) => Function::IsXml,
+            ("html_errors", _) => Function::HtmlErrors(markup_format(name, args)?),
+            ("html_warnings", _) => Function::HtmlWarnings(markup_format(name, args)?),
             ("json", [Some(Value::Text(path))]) => Function::Found(self.found(&Spec::Json(path))?),
             ("json_all", [Some(Value::Text(path))]) => {
                 Function::AllFound(self.found(&Spec::Json(path))?)
@@ -241,6 +246,17 @@ impl Binder for Compiler<'_> {
     fn pattern(&mut self, source: &str) -> Result<Pattern, BindError> {
         self.patterns.expression(source)
     }
+}
+
+/// What the faults of a body are counted as.
+fn markup_format(name: &str, args: &[Option<Value>]) -> Result<MarkupFormat, BindError> {
+    let format = match args {
+        [] => Some(MarkupFormat::Html),
+        [Some(Value::Text(format))] => MarkupFormat::named(format),
+        _ => None,
+    };
+    let message = || format!("{name}() takes nothing, or one of \"html\", \"xhtml\" and \"xml\"");
+    format.ok_or_else(|| BindError::new(message()))
 }
 
 impl Compiler<'_> {

@@ -1,14 +1,35 @@
 //! What a plan writes as a text, an expression or a value, bound to slots.
 
+use squall_metrics::RowKind;
 use squall_plan::expr::{BoundExpr, Expr};
 use squall_plan::model::Json;
 use squall_plan::template::{BoundTemplate, Template};
 use squall_plan::value::Value;
 
 use super::compile::Compiler;
-use super::ops::JsonOp;
+use super::ops::{JsonOp, NameOp};
 
 impl<'p> Compiler<'p> {
+    /// Compiles a template that a plan may leave out; `None` after an error was noted.
+    pub(super) fn template_if_any(
+        &mut self,
+        template: &Option<Template>,
+    ) -> Option<Option<BoundTemplate>> {
+        match template {
+            Some(template) => self.template(template).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// A name that a plan gives: of the run, where it is known before that, else of each sample.
+    pub(super) fn given_name(&mut self, kind: RowKind, name: &Template) -> Option<NameOp> {
+        let name = self.template(name)?;
+        Some(match name.constant() {
+            Some(text) => NameOp::Static(self.name(kind, &text)),
+            None => NameOp::Rendered(name),
+        })
+    }
+
     pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {
         match template.bind(self) {
             Ok(bound) => Some(bound),

@@ -5,6 +5,7 @@
 //! requests have streams of it; a user's own is in a pool of one connection.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::pin::{Pin, pin};
 use std::rc::{Rc, Weak};
 
 use squall_plan::model::ConnectionReuse;
@@ -305,7 +306,7 @@ impl Worker {
             }
             let _waiting = Waiting::enter(&pool.waiting);
             loop {
-                in_flight.run(pool.room.notified()).await?;
+                in_flight.run(pin!(pool.room.notified())).await?;
                 if !known.http2.get() {
                     // It has turned out to speak HTTP/1.1: the others are told as well.
                     pool.room.notify_one();
@@ -319,7 +320,10 @@ impl Worker {
         if self.pool().is_none() {
             return Ok(Place::Connection(None));
         }
-        in_flight.run(Permit::acquire(pool)).await.map(|permit| Place::Connection(Some(permit)))
+        in_flight
+            .run(pin!(Permit::acquire(pool)))
+            .await
+            .map(|permit| Place::Connection(Some(permit)))
     }
 
     /// A connection to an origin that is open. `fresh`: none of HTTP/1.1 that was used before will do,
@@ -364,13 +368,13 @@ impl Worker {
         window: Option<u32>,
     ) -> Result<Result<(Borrowed, ConnectTimes), Error>, Cancel> {
         let to = self.origin(origin);
-        let connect = squall_wire::connect(
+        let mut connect = squall_wire::connect(
             &self.client,
             (&to.origin, to.certificate),
             &in_flight.progress,
             window,
         );
-        let (opened, times) = match in_flight.run(connect).await? {
+        let (opened, times) = match in_flight.run(Pin::new(&mut connect)).await? {
             Ok(made) => made,
             Err(error) => return Ok(Err(error)),
         };

@@ -111,6 +111,11 @@ impl Copy {
         });
     }
 
+    /// What the plan says of its exit code.
+    pub(super) fn said(&mut self, reason: &str) {
+        self.exchange.reason = Some(reason.to_owned());
+    }
+
     pub(super) fn observed(&mut self, observation: Observation<'_>) {
         let exchange = &mut self.exchange;
         match observation {

@@ -1,17 +1,21 @@
 //! A step that runs a program: timed and judged like a request.
 
+use std::io;
+use std::pin::pin;
+
 use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::template::BoundTemplate;
 
 use super::in_flight::Cancel;
+use super::route::rendered_name;
 use super::{Failure, Frame, Sampler};
 use crate::parts::exec;
-use crate::program::{ExecOp, PostOp};
+use crate::program::{ExecOp, NameOp, PostOp};
 use crate::scope::UserScope;
 
 impl Sampler for ExecOp {
     fn name(&self) -> Option<u32> {
-        Some(self.name)
+        self.name.known()
     }
 
     fn step(&self) -> &str {
@@ -36,16 +40,26 @@ impl Sampler for ExecOp {
 
     async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
         let (worker, in_flight) = (frame.worker, frame.in_flight);
+        if let NameOp::Rendered(template) = &self.name {
+            let scope = UserScope::new(&worker.program, frame.user);
+            frame.name = Some(rendered_name(worker, template, self.place, &scope)?);
+        }
         let told = self.told(&UserScope::new(&worker.program, frame.user))?;
         let command = &told.command;
         let timeout = self.timeout.value(&UserScope::new(&worker.program, frame.user))?;
         frame.enter();
         let ran = {
             let _in_tokio = worker.client.in_tokio();
-            in_flight.run(exec::run(&told, timeout)).await
+            in_flight.run(pin!(exec::run(&told, timeout))).await
         };
         let output = match ran {
             Ok(Ok(output)) => output,
+            Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => {
+                let Some(code) = self.timeout_status else {
+                    return Err(Failure::new(ErrorKind::Exec, error.to_string()));
+                };
+                exec::Output { code, stdout: Vec::new(), stderr: Vec::new() }
+            }
             Ok(Err(error)) => return Err(Failure::new(ErrorKind::Exec, error.to_string())),
             Err(Cancel::Stop) => return Err(Failure::interrupted()),
             Err(Cancel::Timeout) => return Err(Failure::new(ErrorKind::Exec, "it took too long")),
@@ -60,7 +74,7 @@ impl Sampler for ExecOp {
                 format!("exit code {}: {}", output.code, stderr.trim())
             });
         }
-        frame.output(output.code, &output.stdout, &self.post);
+        frame.output(self, &output)?;
         frame.explain(&Ok(()), || command.join(" "));
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! An HTTP request: sent, and followed where it leads. What becomes of responses is in `received`.
 
+use std::pin::pin;
+
 use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::model::CacheUse;
 use squall_wire::{
@@ -175,19 +177,20 @@ async fn attempt(
     if let Some(copy) = frame.copy() {
         copy.sent(worker.url(op, route), &[], false);
     }
-    let (mut borrowed, message) = begin(frame, op, route, throttled.as_ref(), fresh).await?;
-    let Message { form, mut stream } = message;
+    let (mut borrowed, mut message) = begin(frame, op, route, throttled.as_ref(), fresh).await?;
+    // Taken apart by reference: a task has room for each of its locals.
+    let Message { form, stream } = &mut message;
     let used = borrowed.used();
     if let Some(copy) = frame.copy() {
         let url = worker.url(op, route);
-        match &form {
+        match form {
             Form::Text(bytes) => copy.sent(url, &bytes.slices(), used),
             Form::Fields(fields, body) => copy.sent(url, &[&fields.text(), body.bytes()], used),
         }
-        stream = stream.map(|source| copy.streaming(source));
+        *stream = stream.take().map(|source| copy.streaming(source));
     }
     if op.reads_sent {
-        let bytes = match &form {
+        let bytes = match &*form {
             Form::Text(bytes) => bytes.slices().concat(),
             Form::Fields(fields, body) => [&fields.text(), body.bytes()].concat(),
         };
@@ -210,17 +213,17 @@ async fn attempt(
         received(frame, op, route, challenged, response, &times, capture.as_ref())
     };
     let client = &worker.client;
-    let exchanged = match (&mut borrowed.carrier, &form) {
+    let exchanged = match (&mut borrowed.carrier, &*form) {
         (Carrier::Connection(connection), Form::Text(bytes)) => {
             let slices = bytes.slices();
             let request = RequestBytes { is_head: route.method == "HEAD", slices, stream };
-            in_flight.run(connection.exchange(client, request, expect, progress, done)).await
+            in_flight.run(pin!(connection.exchange(client, request, expect, progress, done))).await
         }
         (Carrier::Stream(on), Form::Fields(fields, body)) => {
             let request = RequestFields { fields, body: body.bytes(), stream };
             // Boxed, so that tasks of HTTP/1.1 stay small.
-            let exchange = Box::pin(on.exchange(client, request, expect, progress, done));
-            in_flight.run(exchange).await
+            let mut exchange = Box::pin(on.exchange(client, request, expect, progress, done));
+            in_flight.run(exchange.as_mut()).await
         }
         _ => return Err(Failure::new(ErrorKind::Io, "the protocol has changed").into()),
     };

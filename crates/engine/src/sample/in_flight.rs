@@ -8,7 +8,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -174,9 +174,12 @@ impl InFlight {
         }
     }
 
-    /// Runs a future until it is done, or until it is cancelled and has nothing to show.
-    pub(crate) async fn run<F: Future>(&self, future: F) -> Result<F::Output, Cancel> {
-        let mut future = pin!(future);
+    /// Runs a future until it is done, or until it is cancelled and has nothing to show. It stays where it is: given by
+    /// value, its room would be taken twice in each task.
+    pub(crate) async fn run<F: Future>(
+        &self,
+        mut future: Pin<&mut F>,
+    ) -> Result<F::Output, Cancel> {
         poll_fn(|cx| {
             if let Poll::Ready(output) = future.as_mut().poll(cx) {
                 return Poll::Ready(Ok(output));
@@ -294,6 +297,8 @@ impl Drop for Guard<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use super::*;
 
     #[test]
@@ -327,16 +332,16 @@ mod tests {
         let entry = InFlight::new(0);
         entry.set_deadlines(NEVER, 1_000);
         entry.expire(5_000);
-        assert_eq!(entry.run(async { "arrived" }).await, Ok("arrived"));
+        assert_eq!(entry.run(pin!(async { "arrived" })).await, Ok("arrived"));
         assert_eq!(entry.missed(800, 900), None, "and it had met its deadline");
         entry.set_deadlines(NEVER, 7_000);
         let next = async { tokio::task::yield_now().await };
-        assert_eq!(entry.run(next).await, Ok(()), "what comes next has deadlines of its own");
+        assert_eq!(entry.run(pin!(next)).await, Ok(()), "what comes next has deadlines of its own");
         entry.set_deadlines(NEVER, 1_000);
         assert_eq!(entry.missed(1_001, 1_001), Some(Phase::FirstByte));
         assert_eq!(entry.missed(900, 1_001), Some(Phase::Body));
         entry.expire(5_000);
-        assert_eq!(entry.run(std::future::pending::<()>()).await, Err(Cancel::Timeout));
+        assert_eq!(entry.run(pin!(std::future::pending::<()>())).await, Err(Cancel::Timeout));
     }
 
     #[test]

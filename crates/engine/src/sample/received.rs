@@ -1,6 +1,8 @@
 //! What becomes of a response to an HTTP request: it leads on, asks for credentials, or is the reply, which is
 //! shown to the frame.
 
+use std::pin::pin;
+
 use squall_metrics::ErrorKind;
 use squall_wire::{Phase, Response, Times};
 
@@ -162,10 +164,13 @@ impl LongReply {
     ) -> Result<(), Failure> {
         frame.in_flight.lift_deadlines();
         let within = self.within;
-        let search =
-            long_body::search(&op.post, frame.user, self.body, self.content_type, move |body| {
-                within.read(body)
-            });
+        let search = pin!(long_body::search(
+            &op.post,
+            frame.user,
+            self.body,
+            self.content_type,
+            move |body| within.read(body)
+        ));
         let (body, ahead, resources) = match frame.in_flight.run(search).await {
             Ok(Some(found)) => found,
             Ok(None) => return Err(Failure::new(ErrorKind::Extract, "the search broke off")),

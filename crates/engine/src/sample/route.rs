@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use squall_metrics::ErrorKind;
+use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::template::BoundTemplate;
 use squall_wire::{Fields, Origin};
 
@@ -146,11 +146,7 @@ pub(super) fn first<'p, 'w>(
     };
     let name = match &op.name {
         NameOp::Static(name) => *name,
-        NameOp::Rendered(template) => {
-            let text = rendered(worker, template, &scope)?;
-            let text = String::from_utf8_lossy(&text);
-            worker.recorder.name(op.place, &names::limited(&text))
-        }
+        NameOp::Rendered(template) => rendered_name(worker, template, op.place, &scope)?,
         NameOp::FromUrl => {
             let path = path.as_ref().map_or(&[][..], |path| path);
             let path = worker.recorder.secrets().mask_own(&String::from_utf8_lossy(path));
@@ -469,4 +465,15 @@ pub(super) fn rendered<'w>(
     let mut text = worker.buffers.take();
     template.render(scope, &mut text)?;
     Ok(text)
+}
+
+/// The name that a template gives, of a row at a place.
+pub(super) fn rendered_name(
+    worker: &Worker,
+    template: &BoundTemplate,
+    place: PlaceId,
+    scope: &UserScope<'_, '_>,
+) -> Result<u32, Failure> {
+    let text = rendered(worker, template, scope)?;
+    Ok(worker.recorder.name(place, &names::limited(&String::from_utf8_lossy(&text))))
 }

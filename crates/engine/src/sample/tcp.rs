@@ -1,5 +1,7 @@
 //! Bytes over TCP: sent, and what comes back shown to the frame as a response's body.
 
+use std::pin::pin;
+
 use squall_base::hex::{hex, unhex};
 use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::model::{ByteForm, KeepOpen};
@@ -7,7 +9,7 @@ use squall_wire::{BytesEnd, BytesOut, Delivery, Expect, Response, Times};
 
 use super::connections::{Borrowed, Carrier};
 use super::http::connect;
-use super::route::rendered;
+use super::route::{rendered, rendered_name};
 use super::throttle::Throttled;
 use super::{Failure, Frame, Sampler};
 use crate::long_body::FoundAhead;
@@ -87,9 +89,7 @@ impl TcpOp {
         let worker = frame.worker;
         let scope = UserScope::new(&worker.program, frame.user);
         if let NameOp::Rendered(template) = &self.name {
-            let text = rendered(worker, template, &scope)?;
-            let name = String::from_utf8_lossy(&text);
-            frame.name = Some(worker.recorder.name(self.place, &names::limited(&name)));
+            frame.name = Some(rendered_name(worker, template, self.place, &scope)?);
         }
         let limits = match &self.timeouts {
             Some(timeouts) => timeouts.of(self.limits, &scope)?,
@@ -172,8 +172,9 @@ impl TcpOp {
         if self.reset {
             connection.reset_on_close();
         }
-        let exchange = connection.exchange_bytes(&worker.client, out, expect, progress, done);
-        let exchanged = in_flight.run(exchange).await;
+        let exchanged = in_flight
+            .run(pin!(connection.exchange_bytes(&worker.client, out, expect, progress, done)))
+            .await;
         if !matches!(exchanged, Ok(Ok(Ok(())))) || frame.was_slow() {
             let again = borrowed.newly_retransmitted();
             worker.recorder.count(|counters| counters.segments_retransmitted += u64::from(again));

@@ -261,3 +261,14 @@ impl Core {
         self.challenges.take();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There may be a million of them: what few users have is behind one word.
+    #[test]
+    fn a_user_is_small() {
+        assert!(size_of::<User>() <= 336, "{}", size_of::<User>());
+    }
+}

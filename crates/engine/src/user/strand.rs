@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::program::{Pc, Program, Register};
-use crate::trace::Tally;
+use crate::trace::{Answer, Tally};
 use crate::turns::Turn;
 
 /// A flow of steps.
@@ -24,16 +24,25 @@ pub(crate) struct Strand {
     registers: Vec<u64>,
     /// Groups that it is in, the innermost last.
     pub groups: Vec<OpenGroup>,
-    /// Critical sections that it is in, the innermost last; dropped, they are another user's.
-    pub sections: Vec<Turn>,
     /// How long it has waited where the plan says so, in nanoseconds.
     pub thought: u64,
     /// Whether it is one of several of its user at the same time.
     pub is_branch: bool,
     /// Whether something in it failed: what a branch tells the strand that it belongs to.
     pub failed: bool,
+    /// What few flows have. Until it is wanted it is one word: there may be a million users.
+    rare: Option<Box<Rare>>,
+}
+
+/// What a flow has that is in a critical section, or that somebody watches.
+#[derive(Debug, Default)]
+struct Rare {
+    /// Critical sections that it is in, the innermost last; dropped, they are another user's.
+    sections: Vec<Turn>,
     /// What was sampled in it, where somebody watches.
-    pub tally: Tally,
+    tally: Tally,
+    /// What the last text said of itself that was looked at since a group began, where somebody watches.
+    looked: Option<Answer>,
     /// The number of the group around a branch that is one sample.
     sample_around: Option<u64>,
 }
@@ -68,6 +77,40 @@ impl Strand {
         &mut self.registers[usize::from(index)]
     }
 
+    /// It is in a critical section from now on.
+    pub(crate) fn enter_section(&mut self, turn: Turn) {
+        self.rare().sections.push(turn);
+    }
+
+    /// The innermost critical section that it is in, which it is in no longer.
+    pub(crate) fn leave_section(&mut self) -> Option<Turn> {
+        self.rare.as_mut()?.sections.pop()
+    }
+
+    /// What was sampled in it, where somebody watches.
+    pub(crate) fn tally(&self) -> Tally {
+        self.rare.as_ref().map(|rare| rare.tally).unwrap_or_default()
+    }
+
+    /// The same, to add to it.
+    pub(crate) fn tally_mut(&mut self) -> &mut Tally {
+        &mut self.rare().tally
+    }
+
+    /// Keeps what a text said of itself that was looked at.
+    pub(crate) fn has_looked(&mut self, answer: Answer) {
+        self.rare().looked = Some(answer);
+    }
+
+    /// Takes what the last such text said since a group began.
+    pub(crate) fn take_looked(&mut self) -> Option<Answer> {
+        self.rare.as_mut()?.looked.take()
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
     /// Something in it failed, and with it the groups that it is in.
     pub(crate) fn fail_groups(&mut self) {
         self.failed = true;
@@ -76,7 +119,8 @@ impl Strand {
 
     /// The number of the innermost group that is one sample, of which what is done now is a part.
     pub(crate) fn part_of(&self) -> Option<u64> {
-        self.groups.iter().rev().find_map(|group| group.one_sample).or(self.sample_around)
+        let around = || self.rare.as_ref().and_then(|rare| rare.sample_around);
+        self.groups.iter().rev().find_map(|group| group.one_sample).or_else(around)
     }
 
     /// Ends the innermost group. One that leaves its waits out begins later by them.
@@ -89,6 +133,8 @@ impl Strand {
     /// The strand of a branch, which begins where this one stands: in no group of its own, with its
     /// own copy of the loops' numbers.
     pub(crate) fn branch(&self) -> Strand {
+        let around = self.part_of();
+        let rare = |around| Box::new(Rare { sample_around: Some(around), ..Rare::default() });
         Strand {
             pc: self.pc,
             due: self.due,
@@ -96,12 +142,10 @@ impl Strand {
             arrived: self.arrived,
             registers: self.registers.clone(),
             groups: Vec::new(),
-            sections: Vec::new(),
             thought: 0,
             is_branch: true,
             failed: false,
-            tally: Tally::default(),
-            sample_around: self.part_of(),
+            rare: around.map(rare),
         }
     }
 
@@ -114,7 +158,9 @@ impl Strand {
             self.registers.resize(branch.registers.len(), 0);
             self.registers[own].copy_from_slice(numbers);
         }
-        self.tally.add(branch.tally);
+        if let Some(rare) = &branch.rare {
+            self.tally_mut().add(rare.tally);
+        }
         if branch.failed {
             self.fail_groups();
         }

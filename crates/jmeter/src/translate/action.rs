@@ -6,7 +6,7 @@ use squall_plan::model::{Json, StepKind, StopScope, Think, Thinking};
 use squall_plan::span::{Span, Spanned};
 
 use super::Translator;
-use super::made::Made;
+use super::made::{HEADS, Made};
 use super::step;
 use super::texts::{Piece, literal};
 use crate::scope::Scope;
@@ -91,13 +91,14 @@ impl Translator<'_> {
         let ok = reader.flag("SUCCESFULL", true).to_string();
         let code = self.pieces(id, reader.source("RESPONSE_CODE"));
         let text = self.pieces(id, reader.source("RESPONSE_DATA"));
+        let message = self.pieces(id, reader.source("RESPONSE_MESSAGE"));
+        let sent = self.pieces(id, reader.source("REQUEST_DATA"));
         // What only those see who look at the sample.
-        reader.pass(&["RESPONSE_MESSAGE", "REQUEST_DATA"]);
         reader.pass(&["LATENCY", "CONNECT", "URL", "RESULT_CLASS"]);
         reader.finish();
         let steps = self.pause(id, time).into_iter().collect();
-        let status = super::texts::whole(&code).unwrap_or_else(|| "0".to_owned());
-        self.made(id, None, Made { steps, text, status, ok }, held)
+        let unknown = HEADS.to_vec();
+        self.made(id, Made { steps, code, message, sent, ok, unknown, ..Made::of(text) }, held)
     }
 
     fn pause(&self, id: ElementId, written: &str) -> Option<StepKind> {

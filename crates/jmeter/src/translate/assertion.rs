@@ -26,6 +26,8 @@ const REQUEST_DATA: &str = "(sent_method + \" \" + sent_url + \"\\n\" \
     : \"\\n\" + sent_method + \" data:\\n\" + string(sent_body) + \"\\n\") \
     + (sent_cookies == \"\" ? \"\\n[no cookies]\" : \"\\nCookie Data:\\n\" + sent_cookies) + \"\\n\")";
 
+const SENT_TEXT: &str = "string(sent_body)";
+
 impl Translator<'_> {
     /// Sets a request's checks.
     pub(super) fn checks(&self, held: &Scope, request: &mut Request) {
@@ -41,6 +43,7 @@ impl Translator<'_> {
                 "SizeAssertion" => self.size(*id, request, &mut looks),
                 "JMESPathAssertion" => self.jmes_path(*id),
                 "XMLAssertion" => self.xml(*id),
+                "HTMLAssertion" => self.html(*id),
                 "MD5HexAssertion" => self.md5_hex(*id),
                 "XPathAssertion" | "XPath2Assertion" => self.xpath(*id, request, &mut looks),
                 _ => Vec::new(),
@@ -180,6 +183,8 @@ impl Translator<'_> {
             "Assertion.response_message" => "reason",
             "Assertion.request_headers" => "sent_headers",
             "Assertion.sample_label" => "sent_url",
+            // What others than requests over HTTP sent is a text.
+            "Assertion.request_data" if request.url.source().is_empty() => SENT_TEXT,
             "Assertion.request_data" => {
                 self.refuse_files(id, request);
                 REQUEST_DATA
@@ -219,7 +224,9 @@ impl Translator<'_> {
             kind @ (MATCHES | CONTAINS) => {
                 let within = match (kind, subject) {
                     (MATCHES, _) => Subject::Whole,
-                    (_, "body" | "head" | "sent_headers" | REQUEST_DATA) => Subject::Lines,
+                    (_, "body" | "head" | "sent_headers" | REQUEST_DATA | SENT_TEXT) => {
+                        Subject::Lines
+                    }
                     _ => Subject::Line,
                 };
                 let Some(known) = known else {

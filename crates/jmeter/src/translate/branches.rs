@@ -28,7 +28,7 @@ impl Translator<'_> {
         let class = self.class(id);
         if class == "SwitchController" {
             let children = self.children(id, gathered);
-            return self.switch(id, children);
+            return self.switch(id, children, gathered.guards.is_empty());
         }
         let reader = self.read(id);
         let is_random = class == "RandomController";
@@ -249,10 +249,17 @@ impl Translator<'_> {
         below.sum::<usize>() + usize::from(self.role(id) == Some(Role::Sampler))
     }
 
-    /// The child that a text says: by its number, or by its name.
-    fn switch(&self, id: ElementId, children: Vec<(ElementId, Vec<Step>)>) -> Vec<StepKind> {
+    /// The child that a text says: by its number, or by its name. `may_set`: whether the text may set something.
+    fn switch(
+        &self,
+        id: ElementId,
+        children: Vec<(ElementId, Vec<Step>)>,
+        may_set: bool,
+    ) -> Vec<StepKind> {
         let reader = self.read(id);
-        let value = self.pieces(id, reader.source("SwitchController.value"));
+        let value = || self.pieces(id, reader.source("SwitchController.value"));
+        let (value, mut steps) =
+            if may_set { self.with_settings(value) } else { (value(), Vec::new()) };
         reader.pass(&["SwitchController.continue"]);
         reader.finish();
         let names: Vec<String> =
@@ -267,8 +274,9 @@ impl Translator<'_> {
                 Err(_) => names.iter().position(|name| name == text).or(default),
             };
             let chosen = chosen.filter(|chosen| *chosen < children.len());
-            let steps = chosen.map(|chosen| children.swap_remove(chosen)).unwrap_or_default();
-            return steps.into_iter().map(|step| step.kind).collect();
+            let chosen = chosen.map(|chosen| children.swap_remove(chosen)).unwrap_or_default();
+            steps.extend(chosen.into_iter().map(|step| step.kind));
+            return steps;
         }
         let (text, place) = (hidden("switch", id.number()), hidden("branch", id.number()));
         let mut choice = default.map_or("-1".to_owned(), |default| default.to_string());
@@ -279,8 +287,7 @@ impl Translator<'_> {
         let choice = format!(
             "{text}.matches(\"^[0-9]{{1,9}}$\") ? {of_number} : {text} == \"\" ? 0 : {choice}"
         );
-        let mut steps =
-            vec![self.set(id, &text, &expression(&value)), self.set(id, &place, &choice)];
+        steps.extend([self.set(id, &text, &expression(&value)), self.set(id, &place, &choice)]);
         steps.extend(self.chosen(id, &place, children));
         steps
     }

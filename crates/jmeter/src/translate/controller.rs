@@ -102,7 +102,9 @@ impl Translator<'_> {
                     "JavaSampler" => self.java(id, held),
                     "SystemSampler" => self.program(id, held),
                     "TCPSampler" => self.tcp(id, held),
-                    "JSR223Sampler" | "BeanShellSampler" => self.script_sample(id, held),
+                    "JSR223Sampler" | "BeanShellSampler" | "BSFSampler" => {
+                        self.script_sample(id, held)
+                    }
                     // The inventory says that it is not supported.
                     _ => return None,
                 };
@@ -171,7 +173,13 @@ impl Translator<'_> {
         let is_expression = reader.flag("IfController.useExpression", false);
         let for_all = reader.flag("IfController.evaluateAll", false);
         reader.finish();
-        let condition = match self.holds(condition, is_expression) {
+        let holds = || self.holds(condition, is_expression);
+        // What is evaluated before each sample stands where nothing can be set.
+        let (holds, mut before) = match for_all || !gathered.guards.is_empty() {
+            true => (holds(), Vec::new()),
+            false => self.with_settings(holds),
+        };
+        let condition = match holds {
             Ok(condition) => condition,
             Err(what) => {
                 self.obstacle(id, what);
@@ -181,7 +189,8 @@ impl Translator<'_> {
         };
         if !for_all {
             let inner = self.steps(id, gathered);
-            return self.only_if(id, &condition, inner);
+            before.extend(self.only_if(id, &condition, inner));
+            return before;
         }
         if let Some(looping) = self.below(id, &["WhileController", "RunTime"]) {
             self.obstacle(looping, "a loop in a condition that is evaluated for all children");

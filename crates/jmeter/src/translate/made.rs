@@ -5,77 +5,113 @@ use squall_plan::model::{
     Check, Extractor, GroupSamples, Look, Request, StepKind, Tags, ThinkTime,
 };
 use squall_plan::span::Span;
-use squall_plan::template::Template;
 
-use super::texts::Piece;
+use super::texts::{Piece, expression, literal};
 use super::{Translator, step};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
+/// What is asked for by what looks at the headers of a sample, or at where it went.
+pub(super) const HEADS: [&str; 6] = [
+    "Assertion.response_headers",
+    "Assertion.request_headers",
+    "Assertion.sample_label",
+    "true",
+    "URL",
+    "request_headers",
+];
+/// What is asked for by what looks at the message of a sample.
+pub(super) const MESSAGE: [&str; 3] =
+    ["Assertion.response_message", "SizeAssertion.response_message", "message"];
+/// What is asked for by what looks at the code of a sample.
+pub(super) const CODE: [&str; 3] =
+    ["Assertion.response_code", "SizeAssertion.response_code", "code"];
+/// What is asked for by what looks at the data that a sample sent.
+pub(super) const SENT: [&str; 1] = ["Assertion.request_data"];
+
 /// A sample of which the plan itself says what it comes to.
 pub(super) struct Made {
+    /// Its name, if it is not the element's.
+    pub name: Option<Vec<Piece>>,
     /// What it does.
     pub steps: Vec<StepKind>,
     /// What its response is.
     pub text: Vec<Piece>,
-    /// Its code, as an expression.
-    pub status: String,
+    /// Its code.
+    pub code: Vec<Piece>,
+    /// What it says beside the code.
+    pub message: Vec<Piece>,
+    /// What it sent, as it were.
+    pub sent: Vec<Piece>,
+    /// What of it is not known here: nothing may ask for that.
+    pub unknown: Vec<&'static str>,
     /// Whether it is no error by itself, as an expression.
     pub ok: String,
 }
 
 impl Made {
-    /// One that does nothing.
-    pub(super) fn empty() -> Made {
-        let (steps, text) = (Vec::new(), Vec::new());
-        Made { steps, text, status: "200".to_owned(), ok: "true".to_owned() }
+    /// One with this response that does nothing.
+    pub(super) fn of(text: Vec<Piece>) -> Made {
+        let said = |text: &str| vec![Piece::Text(text.to_owned())];
+        Made {
+            name: None,
+            steps: Vec::new(),
+            text,
+            code: said("200"),
+            message: said("OK"),
+            sent: Vec::new(),
+            unknown: Vec::new(),
+            ok: "true".to_owned(),
+        }
     }
 }
 
 impl Translator<'_> {
     /// Such a sample, with what looks at it, and what comes after it.
-    pub(super) fn made(
-        &self,
-        id: ElementId,
-        name: Option<&str>,
-        made: Made,
-        held: &Scope,
-    ) -> Vec<StepKind> {
-        let Made { steps, text, status, ok } = made;
+    pub(super) fn made(&self, id: ElementId, made: Made, held: &Scope) -> Vec<StepKind> {
         // Its code says nothing of whether it is an error.
         let mut seen = Request { status_errors: Some(false), ..Request::default() };
         let after = self.judged(held, &mut seen);
-        self.refuse_heads(id, held);
+        self.refuse_looks(id, held, &made.unknown);
         if seen.counted == Some(false) {
             self.obstacle(id, "a sample that is passed over");
         }
-        let assumes = |id: &ElementId| {
-            self.tree.element(*id).properties.flag("Assertion.assume_success", false)
-        };
-        if ok != "true" && !held.assertions.iter().any(assumes) {
+        if made.ok != "true" && !self.assumes_success(held) {
             let name = Some(self.tree.element(id).name.clone()).filter(|name| !name.is_empty());
-            let expr =
-                Expr::parse(&ok, Span::default()).map_err(|error| self.obstacle(id, error.message));
+            let expr = Expr::parse(&made.ok, Span::default())
+                .map_err(|error| self.obstacle(id, error.message));
             seen.check.splice(0..0, expr.ok().map(|expr| Check { expr, name, ..Check::default() }));
         }
         let before = Self::before_facts(&seen);
+        let sent = (!made.sent.is_empty()).then(|| self.template_of(id, &made.sent));
+        let is_ok = literal(&made.message) == Some("OK");
         let look = Look {
-            text: self.template_of(id, &text),
-            status: self.expression(id, &status).unwrap_or_default(),
+            text: self.template_of(id, &made.text),
+            status: self.expression(id, &code(&made.code)).unwrap_or_default(),
+            reason: (!is_ok).then(|| self.template_of(id, &made.message)),
+            sent,
             extract: seen.extract,
             check: seen.check,
         };
-        let mut steps: Vec<_> = steps.into_iter().map(step).collect();
+        let mut steps: Vec<_> = made.steps.into_iter().map(step).collect();
         steps.push(step(StepKind::Look(Box::new(look))));
-        let name = name.map_or_else(|| self.name(id), Template::text);
+        let name = made.name.map_or_else(|| self.name(id), |own| self.template_of(id, &own));
         let tags = Tags::new();
         let (think_time, samples) = (ThinkTime::Included, GroupSamples::Apart);
         let group = StepKind::Group { name, tags, think_time, samples, steps };
         before.into_iter().chain([group]).chain(after).collect()
     }
 
-    /// What looks at more than the text of a sample that has no head, and sent nothing, is an obstacle.
-    pub(super) fn refuse_heads(&self, id: ElementId, held: &Scope) {
+    /// Whether an assertion ignores what a sample says of itself.
+    pub(super) fn assumes_success(&self, held: &Scope) -> bool {
+        let assumes = |id: &ElementId| {
+            self.tree.element(*id).properties.flag("Assertion.assume_success", false)
+        };
+        held.assertions.iter().any(assumes)
+    }
+
+    /// What looks at that of a sample which is not known is an obstacle.
+    pub(super) fn refuse_looks(&self, id: ElementId, held: &Scope, unknown: &[&str]) {
         for other in held.assertions.iter().chain(&held.post_processors) {
             let properties = &self.tree.element(*other).properties;
             let is_of_variable = ["Assertion.scope", "Sample.scope"]
@@ -86,21 +122,9 @@ impl Translator<'_> {
                 "RegexExtractor.useHeaders",
                 "BoundaryExtractor.useHeaders",
             ];
-            let has_none = |field: &&str| {
-                matches!(
-                    properties.text(field).unwrap_or_default(),
-                    "Assertion.response_headers"
-                        | "Assertion.response_message"
-                        | "Assertion.request_headers"
-                        | "Assertion.request_data"
-                        | "Assertion.sample_label"
-                        | "true"
-                        | "URL"
-                        | "message"
-                        | "request_headers"
-                )
-            };
-            if !is_of_variable && fields.iter().any(has_none) {
+            let is_unknown =
+                |field: &&str| properties.text(field).is_some_and(|own| unknown.contains(&own));
+            if !is_of_variable && fields.iter().any(is_unknown) {
                 let name = &self.tree.element(*other).name;
                 self.obstacle(id, format!("`{name}`, which looks at it"));
             }
@@ -126,5 +150,14 @@ impl Translator<'_> {
             self.keep(super::links::LEADS_TO, &Extractor::Links, request);
         }
         after
+    }
+}
+
+/// A code as an expression: a number, or another text.
+fn code(pieces: &[Piece]) -> String {
+    let number = literal(pieces).and_then(|text| Some((text, text.parse::<u32>().ok()?)));
+    match number {
+        Some((text, number)) if number.to_string() == text => number.to_string(),
+        _ => expression(pieces),
     }
 }

@@ -106,7 +106,7 @@ impl Translator<'_> {
                 text: Template::text(declared.trim_start()),
                 status: self.expression(root, "200").unwrap_or_default(),
                 extract: vec![extract],
-                check: Vec::new(),
+                ..Look::default()
             };
             self.if_none(root, &nodes, vec![step(StepKind::Look(Box::new(look)))])
         })?;

@@ -1,122 +1,178 @@
 //! Samplers that send nothing: they show, wait, or run a program.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use squall_plan::model::{Check, Exec, Request, StepKind, Thinking, UserTime};
+use squall_plan::span::Span;
 use squall_plan::template::Template;
 
-use super::made::Made;
+use super::made::{CODE, HEADS, MESSAGE, Made, SENT};
 use super::reader::Reader;
-use super::texts::{expression, literal};
+use super::texts::{Piece, expression, literal, quoted};
 use super::{NO_LIMIT, Translator};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
+/// The arguments of a Java Request, by their names.
+type Arguments = BTreeMap<String, String>;
+
 impl Translator<'_> {
-    /// A Debug Sampler: a sample of which nothing but its name is counted. What it shows of variables and properties
-    /// only listeners would see.
+    /// A Debug Sampler: a sample of nothing, if it shows nothing. What it shows of variables and properties is not known.
     pub(super) fn debug_sample(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
         let reader = self.read(id);
-        reader.pass(&[
-            "displayJMeterProperties",
-            "displayJMeterVariables",
-            "displaySystemProperties",
-        ]);
+        // What is not said is not shown.
+        let shown = [
+            ("displayJMeterVariables", "JMeterVariables\n"),
+            ("displayJMeterProperties", "JMeterProperties\n"),
+            ("displaySystemProperties", "SystemProperties\n"),
+        ];
+        let shown = shown.iter().filter(|(name, _)| reader.flag(name, false));
+        let sent: String = shown.map(|(_, what)| *what).collect();
         reader.finish();
-        // Scripts that do not look at it run as after any other.
-        let (scripts, others) = self.without_scripts(held);
-        self.refuse_looks(id, &others, &["ResultAction"]);
-        self.made(id, None, Made::empty(), &scripts)
+        let mut made = Made::of(Vec::new());
+        if !sent.is_empty() {
+            // Scripts that do not look at it run as after any other.
+            self.refuse_looks_at_body(id, &self.without_scripts(held));
+            made.sent = vec![Piece::Text(sent)];
+        }
+        self.made(id, made, held)
     }
 
-    /// What comes after a sample: the scripts that do not look at it, nor judge it, and everything else.
-    fn without_scripts(&self, held: &Scope) -> (Scope, Scope) {
+    /// What comes after a sample, without the scripts that neither look at it nor judge it.
+    fn without_scripts(&self, held: &Scope) -> Vec<ElementId> {
         const OF_SAMPLE: [&str; 8] =
             ["prev", "Response", "Sample", "data", "ctx", "sampler", "Failure", "Assertion"];
         let is_apart = |id: &ElementId| {
             let script = super::scripted::script_of(self.tree.element(*id));
             script.is_some_and(|script| OF_SAMPLE.iter().all(|word| !script.contains(word)))
         };
-        let split = |ids: &[ElementId]| ids.iter().copied().partition(is_apart);
-        let (post_processors, other_processors) = split(&held.post_processors);
-        let (assertions, other_assertions) = split(&held.assertions);
-        let scripts = Scope { post_processors, assertions, ..Scope::default() };
-        let others = Scope {
-            post_processors: other_processors,
-            assertions: other_assertions,
-            ..Scope::default()
-        };
-        (scripts, others)
+        let all = held.post_processors.iter().chain(&held.assertions).copied();
+        all.filter(|id| !is_apart(id)).collect()
     }
 
-    /// What would look at a sample of which nothing is kept is an obstacle, but for elements of some classes.
-    fn refuse_looks(&self, id: ElementId, held: &Scope, but: &[&str]) {
-        for other in held.assertions.iter().chain(&held.post_processors) {
-            if self.tree.element(*other).known().is_some() && !but.contains(&self.class(*other)) {
-                let name = &self.tree.element(*other).name;
-                self.obstacle(id, format!("`{name}`, which looks at it"));
+    /// What would look at a response that is not known is an obstacle.
+    fn refuse_looks_at_body(&self, id: ElementId, others: &[ElementId]) {
+        const ELSEWHERE: [&[&str]; 4] = [&HEADS, &MESSAGE, &SENT, &CODE];
+        for other in others {
+            let element = self.tree.element(*other);
+            let asks = |name: &str, is: &dyn Fn(&str) -> bool| {
+                element.properties.text(name).is_some_and(is)
+            };
+            let is_elsewhere = |field: &str| ELSEWHERE.iter().any(|all| all.contains(&field));
+            let looks = !(matches!(self.class(*other), "ResultAction" | "DurationAssertion")
+                || asks("Assertion.scope", &|scope| scope == "variable")
+                || asks("Sample.scope", &|scope| scope == "variable")
+                || asks("Assertion.test_field", &is_elsewhere)
+                || asks("RegexExtractor.useHeaders", &is_elsewhere)
+                || asks("BoundaryExtractor.useHeaders", &is_elsewhere));
+            if looks && element.known().is_some() {
+                self.obstacle(id, format!("`{}`, which looks at it", element.name));
             }
         }
     }
 
     /// A Java Request, if it is one of the two that JMeter brings along: a sample that waits.
     pub(super) fn java(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
-        self.java_sample(id, held).unwrap_or_default()
-    }
-
-    fn java_sample(&self, id: ElementId, held: &Scope) -> Option<Vec<StepKind>> {
         let reader = self.read(id);
-        let class = reader.constant("classname")?;
-        let (time, mask, without) = match class.trim() {
-            "org.apache.jmeter.protocol.java.test.JavaTest" => {
-                ("Sleep_Time", "Sleep_Mask", ("100", "0xFF"))
-            }
-            "org.apache.jmeter.protocol.java.test.SleepTest" => {
-                ("SleepTime", "SleepMask", ("1000", "0x3FF"))
-            }
-            other => {
-                self.obstacle(id, format!("the Java class `{other}`"));
-                return None;
-            }
-        };
+        let class = reader.constant("classname");
         let given = self.tree.element(id).properties.arguments("arguments");
-        let mut values = std::collections::BTreeMap::new();
-        for argument in given {
-            let (name, value) = (argument.text("Argument.name"), argument.text("Argument.value"));
-            values.insert(name.unwrap_or_default(), value.unwrap_or_default());
-        }
+        let text = |argument: Option<&str>| argument.unwrap_or_default().to_owned();
+        let values = given.map(|argument| {
+            (text(argument.text("Argument.name")), text(argument.text("Argument.value")))
+        });
+        let values: Arguments = values.collect();
         reader.pass(&["arguments"]);
         reader.finish();
-        let text = |name: &str, without: &str| {
-            let source = values.get(name).copied().filter(|own| !own.is_empty()).unwrap_or(without);
-            self.constant(source)
-                .map_err(|what| self.obstacle(id, format!("{what} as {name}")))
-                .ok()
+        let made = match class.as_deref().map(str::trim) {
+            Some("org.apache.jmeter.protocol.java.test.JavaTest") => self.java_test(id, &values),
+            Some("org.apache.jmeter.protocol.java.test.SleepTest") => {
+                // It takes the name of its first sample for all.
+                self.known_name(id);
+                self.java_pause(id, &values, [("SleepTime", 1_000), ("SleepMask", 0x3FF)]).map(
+                    |pause| Made {
+                        steps: vec![pause],
+                        code: Vec::new(),
+                        message: Vec::new(),
+                        // It says how long it waited.
+                        unknown: SENT.to_vec(),
+                        ..Made::of(Vec::new())
+                    },
+                )
+            }
+            Some(other) => {
+                self.obstacle(id, format!("the Java class `{other}`"));
+                None
+            }
+            None => None,
         };
-        // What is no number is what it is without one.
-        let number = |name: &str, without: &str| {
-            Some(whole(&text(name, without)?).or_else(|| whole(without)).unwrap_or(0))
+        made.map(|made| self.made(id, made, held)).unwrap_or_default()
+    }
+
+    /// The sample whose arguments say all that it comes to.
+    fn java_test(&self, id: ElementId, values: &Arguments) -> Option<Made> {
+        let said = |name: &str| {
+            let source = values.get(name).map_or("", String::as_str);
+            self.pieces(id, source)
         };
-        let (time, mask) = (number(time, without.0)?, number(mask, without.1)?);
-        let label = text("Label", "")?;
-        let ok = text("Status", "OK")?.eq_ignore_ascii_case("OK").to_string();
-        let given = |name: &str| self.pieces(id, values.get(name).copied().unwrap_or_default());
-        let (code, data) = (given("ResponseCode"), given("ResultData"));
-        let pause = match mask > 0 {
+        let (label, sent) = (said("Label"), said("SamplerData"));
+        let name = match label.as_slice() {
+            [] => None,
+            // Without a label it has its own name.
+            [Piece::Expr(label)] => {
+                let own = expression(&self.pieces(id, &self.tree.element(id).name));
+                Some(vec![Piece::Expr(format!(
+                    "string({label}) == \"\" ? {own} : string({label})"
+                ))])
+            }
+            _ => Some(label),
+        };
+        let status = values.get("Status").map(|status| self.pieces(id, status));
+        let ok = match status.as_deref().map(|status| (literal(status), status)) {
+            None => "true".to_owned(),
+            Some((Some(known), _)) => known.eq_ignore_ascii_case("OK").to_string(),
+            Some((None, status)) => format!("lower({}) == \"ok\"", expression(status)),
+        };
+        let pause = self.java_pause(id, values, [("Sleep_Time", 100), ("Sleep_Mask", 0xFF)])?;
+        Some(Made {
+            name,
+            steps: vec![pause],
+            code: said("ResponseCode"),
+            message: said("ResponseMessage"),
+            sent,
+            ok,
+            ..Made::of(said("ResultData"))
+        })
+    }
+
+    /// The wait of a Java Request: a time, and a part of the clock's that a mask says. What is no number is what it is
+    /// without one.
+    fn java_pause(
+        &self,
+        id: ElementId,
+        values: &Arguments,
+        times: [(&str, i64); 2],
+    ) -> Option<StepKind> {
+        let number = |(name, without): (&str, i64)| {
+            let Some(source) = values.get(name) else { return Some(without) };
+            let known = self.constant(source);
+            let known =
+                known.map_err(|what| self.obstacle(id, format!("{what} as {name}"))).ok()?;
+            Some(whole(&known).unwrap_or(without))
+        };
+        let (time, mask) = (number(times[0])?, number(times[1])?);
+        let pause = match time > 0 && mask > 0 {
             true => format!("{time} + now_ms() % {mask}"),
-            false => time.to_string(),
+            false => time.max(0).to_string(),
         };
-        let pause = [super::texts::Piece::Expr(pause), super::texts::Piece::Text("ms".to_owned())];
-        let steps = vec![StepKind::Think(Thinking::OfUser(self.template_of(id, &pause)))];
-        let status = super::texts::whole(&code).unwrap_or_else(|| "0".to_owned());
-        let name = Some(label.as_str()).filter(|label| !label.is_empty());
-        Some(self.made(id, name, Made { steps, text: data, status, ok }, held))
+        let pause = [Piece::Expr(pause), Piece::Text("ms".to_owned())];
+        Some(StepKind::Think(Thinking::OfUser(self.template_of(id, &pause))))
     }
 
     /// An OS Process Sampler: a program that is run.
     pub(super) fn program(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
         let reader = self.read(id);
-        let mut exec = Exec { name: Some(self.known_name(id)), ..Exec::default() };
+        let mut exec = Exec { name: Some(self.name(id)), ..Exec::default() };
         let command = reader.source("SystemSampler.command");
         exec.command.push(self.template(id, command));
         exec.command.extend(
@@ -131,23 +187,22 @@ impl Translator<'_> {
         exec.stdin = path("SystemSampler.stdin");
         exec.stdout = path("SystemSampler.stdout");
         exec.stderr = path("SystemSampler.stderr");
-        let timeout = reader.number_or_0("SystemSampler.timeout", 0).unwrap_or(0);
-        let timeout = u64::try_from(timeout).ok().filter(|timeout| *timeout > 0);
-        exec.timeout = Some(UserTime::Known(timeout.map_or(NO_LIMIT, Duration::from_millis)));
-        let expected = self.pieces(id, reader.source("SystemSampler.expectedReturnCode"));
-        let condition = match reader.flag("SystemSampler.checkReturnCode", false) {
-            // Whatever it is.
-            false => "true".to_owned(),
-            true => match literal(&expected).map(str::trim) {
-                Some(text) => format!("status == {}", text.parse::<i64>().unwrap_or(0)),
-                None => format!("string(status) == {}", expression(&expected)),
-            },
-        };
+        let ok = self.program_result(&reader, &mut exec);
         reader.finish();
         let mut seen = Request { status_errors: Some(false), ..Request::default() };
         let after = self.judged(held, &mut seen);
-        self.refuse_heads(id, held);
-        let condition = self.expression(id, &condition);
+        let asks = |id: &ElementId| {
+            let field = self.tree.element(*id).properties.text("Assertion.test_field");
+            field.is_some_and(|field| SENT.contains(&field))
+        };
+        if held.assertions.iter().any(asks) {
+            exec.sent = self.program_told(id, &exec);
+        }
+        let unknown: &[&str] = if exec.sent.is_some() { &[] } else { &SENT };
+        self.refuse_looks(id, held, unknown);
+        // Without a check its code would be one.
+        let ok = if self.assumes_success(held) { "true" } else { &ok };
+        let condition = self.expression(id, ok);
         exec.check.extend(condition.map(|expr| Check { expr, ..Check::default() }));
         let before = Self::before_facts(&seen);
         exec.counted = seen.counted;
@@ -155,6 +210,65 @@ impl Translator<'_> {
         exec.check.extend(seen.check);
         let program = StepKind::Exec(Box::new(exec));
         before.into_iter().chain([program]).chain(after).collect()
+    }
+
+    /// What the code of a program means: when it is none of an error, as an expression, and what is said of it.
+    fn program_result(&self, reader: &Reader<'_>, exec: &mut Exec) -> String {
+        // No program ends with this code.
+        const TOO_LONG: u32 = 500;
+        let id = reader.element;
+        let timeout = reader.number_or_0("SystemSampler.timeout", 0).unwrap_or(0);
+        let timeout = u64::try_from(timeout).ok().filter(|timeout| *timeout > 0);
+        exec.timeout = Some(UserTime::Known(timeout.map_or(NO_LIMIT, Duration::from_millis)));
+        let expected = self.pieces(id, reader.source("SystemSampler.expectedReturnCode"));
+        let mut ok = "true".to_owned();
+        let mut message = quoted("OK");
+        if reader.flag("SystemSampler.checkReturnCode", false) {
+            let number = match literal(&expected).map(str::trim) {
+                Some(text) => quoted(&text.parse::<i64>().unwrap_or(0).to_string()),
+                None => expression(&expected),
+            };
+            ok = format!("string(status) == {number}");
+            message = format!(
+                "{ok} ? {message} : \"Unexpected return code.  Expected [\" + {number} + \"]. Actual [\" + string(status) + \"].\""
+            );
+        }
+        if let Some(timeout) = timeout {
+            let text = quoted(&format!("Process timeout reached after {timeout} milliseconds"));
+            message = format!("status == {TOO_LONG} ? {text} : ({message})");
+            ok = format!("status != {TOO_LONG} && {ok}");
+            exec.timeout_status = Some(TOO_LONG);
+        }
+        exec.reason = Some(match message.as_str() {
+            "\"OK\"" => Template::text("OK"),
+            _ => self.template_of(id, &[Piece::Expr(message)]),
+        });
+        ok
+    }
+
+    /// What JMeter calls the data of a program that it runs; `None` where it is not known here.
+    fn program_told(&self, id: ElementId, exec: &Exec) -> Option<Template> {
+        let written = self.tree.element(id).properties.text("SystemSampler.directory");
+        let folder = self.pieces(id, written.unwrap_or_default());
+        let base = std::path::Path::new(self.constants.started_in()?);
+        // Java takes nothing for the folder itself.
+        let folder = match literal(&folder)? {
+            "" => base.to_path_buf(),
+            own => base.join(own),
+        };
+        let folder = folder.display().to_string().replace("${", "$${");
+        let env = match exec.env.as_slice() {
+            [] => String::new(),
+            [(name, value)] => format!("{}={}", name.source(), value.source()),
+            // In an order of Java's own.
+            _ => return None,
+        };
+        let command: Vec<&str> = exec.command.iter().map(Template::source).collect();
+        let command = command.join(" ");
+        let source =
+            format!("Working Directory: {folder}\nEnvironment: {{{env}}}\nExecuting: {command}");
+        let told = Template::parse(&source, Span::default());
+        told.map_err(|error| self.obstacle(id, error.message)).ok()
     }
 
     /// The arguments under a property: their names and values.

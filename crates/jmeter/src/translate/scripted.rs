@@ -7,6 +7,7 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use super::links::LEADS_TO;
+use super::made::{Made, SENT};
 use super::script::{self, Does, Effect, Kind, Language, Outcome, Place, Script, renamed};
 use super::texts::{Piece, expression, literal, quoted};
 use super::{Translator, step};
@@ -21,6 +22,7 @@ fn properties_of(class: &str) -> Option<[&'static str; 4]> {
         "JSR223Sampler" | "JSR223PreProcessor" | "JSR223PostProcessor" | "JSR223Assertion" => {
             ["script", "filename", "parameters", "cacheKey"]
         }
+        "BSFSampler" => ["script", "filename", "parameters", "cacheKey"],
         "BeanShellPreProcessor" | "BeanShellPostProcessor" => {
             ["script", "filename", "parameters", "resetInterpreter"]
         }
@@ -84,7 +86,7 @@ impl Translator<'_> {
         let class = self.class(id);
         let [script, file, parameters, passed] = properties_of(class)?;
         let reader = self.read(id);
-        let language = match class.starts_with("JSR223") {
+        let language = match class.starts_with("JSR223") || class == "BSFSampler" {
             false => Ok(Language::BeanShell),
             true => match reader.source("scriptLanguage").to_ascii_lowercase().as_str() {
                 "" | "groovy" => Ok(Language::Groovy),
@@ -92,13 +94,15 @@ impl Translator<'_> {
                 "javascript" | "ecmascript" | "js" | "nashorn" | "rhino" => {
                     Ok(Language::JavaScript)
                 }
+                "jexl" | "jexl2" | "jexl3" => Ok(Language::Jexl),
                 other => Err(format!("the language `{other}`")),
             },
         };
         reader.given(file, "a script in a file");
         reader.given(parameters, "parameters of its script");
         let is_compiled_once = passed == "cacheKey"
-            && language == Ok(Language::Groovy)
+            && class != "BSFSampler"
+            && matches!(language, Ok(Language::Groovy | Language::Jexl))
             && reader.source(passed) != "false";
         reader.pass(&[passed]);
         let source = reader.source(script).to_owned();
@@ -425,12 +429,23 @@ impl Translator<'_> {
 
     /// A sampler that is a script.
     pub(super) fn script_sample(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
-        let Some(scripted) = self.scripted(id, Place::Sampler) else { return Vec::new() };
+        let Some(mut scripted) = self.scripted(id, Place::Sampler) else { return Vec::new() };
+        // A name is made of what its functions give, and before the script does anything.
+        let mut before = match scripted.outcome.label {
+            Some(_) => std::mem::take(&mut scripted.before),
+            None => Vec::new(),
+        };
         let steps = self.script_steps(id, &scripted, &|_| None);
         let outcome = &scripted.outcome;
+        let is_kept = |name: &str| name.starts_with("kept_").then(String::new);
+        let names_itself = |label: &Script| renamed(&label.source, &is_kept) != label.source;
+        if outcome.label.as_ref().is_some_and(names_itself) {
+            self.obstacle(id, "a name that is not the same each time");
+        }
         if outcome.is_ignored {
             // What would look at it does not.
-            return steps;
+            before.extend(steps);
+            return before;
         }
         let kept = |source: &str| {
             let other = |name: &str| {
@@ -443,13 +458,21 @@ impl Translator<'_> {
             None | Some(Script { kind: Kind::Null, .. }) => quoted(""),
             Some(data) => kept(&data.text()),
         };
-        let status = match &outcome.code {
-            None => "200".to_owned(),
-            Some(code) => format!("int({})", kept(&code.source)),
+        let said = |own: &Option<Script>| {
+            own.as_ref().map(|own| match super::condition::known(&own.source) {
+                Some(text) if own.kind != Kind::Null => vec![Piece::Text(text)],
+                _ => vec![Piece::Expr(kept(&own.text()))],
+            })
         };
-        let ok = outcome.ok.as_deref().map_or("true".to_owned(), kept);
-        let made = super::made::Made { steps, text: vec![Piece::Expr(text)], status, ok };
-        self.made(id, None, made, held)
+        let mut made = Made::of(vec![Piece::Expr(text)]);
+        (made.name, made.steps) = (said(&outcome.label), steps);
+        made.code = said(&outcome.code).unwrap_or(made.code);
+        made.message = said(&outcome.message).unwrap_or(made.message);
+        made.ok = outcome.ok.as_deref().map_or(made.ok, kept);
+        // It is the text of the script.
+        made.unknown = SENT.to_vec();
+        before.extend(self.made(id, made, held));
+        before
     }
 }
 

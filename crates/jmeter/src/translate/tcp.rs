@@ -5,6 +5,7 @@ use std::time::Duration;
 use squall_plan::model::{ByteForm, KeepOpen, Request, StepKind, Tcp, TcpEnd, Timeouts, UserTime};
 
 use super::Translator;
+use super::made::{HEADS, MESSAGE, SENT};
 use super::request::Options;
 use super::texts::{Piece, expression, literal, quoted};
 use crate::scope::Scope;
@@ -55,7 +56,7 @@ impl Translator<'_> {
         // A TCP Sampler has no status that could be an error.
         let mut seen = Request { status_errors: Some(false), ..Request::default() };
         let after = self.judged(held, &mut seen);
-        self.refuse_heads(id, held);
+        self.refuse_looks(id, held, &[&HEADS[..], &MESSAGE, &SENT].concat());
         let before = Self::before_facts(&seen);
         (tcp.counted, tcp.extract, tcp.check) = (seen.counted, seen.extract, seen.check);
         let step = StepKind::Tcp(Box::new(tcp));

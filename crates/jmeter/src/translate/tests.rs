@@ -313,6 +313,7 @@ mod controllers;
 mod data;
 mod functions;
 mod json;
+mod samplers;
 mod scripts;
 mod tcp;
 
@@ -355,63 +356,6 @@ fn what_jmeter_does_not_send_or_look_at_is_not_refused() {
     assert!(sent("", beyond).contains(r#"\"anull\""#) || sent("", beyond).contains("null"));
     let assertion = r#"<JSONPathAssertion testname="j"><stringProp name="JSON_PATH"></stringProp></JSONPathAssertion><hashTree/>"#;
     assert!(sent("", assertion).contains(r#""expr": "false""#));
-}
-
-fn arguments(name: &str, pairs: &[(&str, &str)]) -> String {
-    let of_pair = |(name, value): &(&str, &str)| {
-        let inner = string("Argument.name", name) + &string("Argument.value", value);
-        format!(r#"<elementProp name="" elementType="Argument">{inner}</elementProp>"#)
-    };
-    let inner: String = pairs.iter().map(of_pair).collect();
-    format!(
-        r#"<elementProp name="{name}" elementType="Arguments"><collectionProp name="Arguments.arguments">{inner}</collectionProp></elementProp>"#
-    )
-}
-
-#[test]
-fn a_program_says_where_it_runs_and_what_its_code_means() {
-    let sampler = |more: &str| {
-        let own = string("SystemSampler.command", "sh")
-            + &arguments("SystemSampler.arguments", &[("", "-c"), ("", "exit ${__threadNum}")])
-            + &arguments("SystemSampler.environment", &[("A", "b")])
-            + &string("SystemSampler.directory", "/tmp")
-            + &string("SystemSampler.stdout", "out")
-            + more;
-        plan(&format!(r#"<SystemSampler testname="sh">{own}</SystemSampler><hashTree/>"#))
-    };
-    let (text, obstacles) = translated(&sampler(""));
-    assert_eq!(obstacles, [""; 0]);
-    for part in [
-        r#""-c""#,
-        "exit ${user + 1}",
-        r#""A": "b""#,
-        r#""directory": "/tmp""#,
-        r#""stdout": "out""#,
-    ] {
-        assert!(text.contains(part), "{part}\n{text}");
-    }
-    assert!(text.contains(r#""true""#), "its code is not looked at: {text}");
-    let checked = r#"<boolProp name="SystemSampler.checkReturnCode">true</boolProp>
-        <stringProp name="SystemSampler.expectedReturnCode">3</stringProp>"#;
-    assert!(translated(&sampler(checked)).0.contains("status == 3"));
-}
-
-#[test]
-fn a_java_request_waits_or_is_refused() {
-    let sampler = |class: &str, pairs: &[(&str, &str)]| {
-        let class = format!("org.apache.jmeter.protocol.java.test.{class}");
-        let own = arguments("arguments", pairs) + &string("classname", &class);
-        translated(&plan(&format!(r#"<JavaSampler testname="j">{own}</JavaSampler><hashTree/>"#)))
-    };
-    let (text, obstacles) = sampler("JavaTest", &[("Sleep_Time", "7"), ("Label", "own")]);
-    assert_eq!(obstacles, [""; 0]);
-    assert!(text.contains("${7 + now_ms() % 255}ms") && text.contains(r#""own""#), "{text}");
-    assert!(sampler("SleepTest", &[("SleepMask", "0")]).0.contains("${1000}ms"));
-    let (text, obstacles) = sampler("JavaTest", &[("Status", "KO"), ("ResultData", "abc")]);
-    assert_eq!(obstacles, [""; 0]);
-    assert!(text.contains(r#""look": "abc""#) && text.contains(r#""expr": "false""#), "{text}");
-    let (_, obstacles) = sampler("Other", &[]);
-    assert!(obstacles.iter().any(|what| what.contains("the Java class")), "{obstacles:?}");
 }
 
 #[test]

@@ -22,6 +22,29 @@ impl Translator<'_> {
         vec![format!("body != \"\" && is_xml() && !body.matches({})", quoted(DOCTYPE))]
     }
 
+    /// That the response has no more faults than are allowed. JMeter asserts nothing of an empty one, which fails.
+    pub(super) fn html(&self, id: ElementId) -> Vec<String> {
+        let reader = self.read(id);
+        let format = match reader.number_or_0("html_assertion_format", 0) {
+            Some(1) => "xhtml",
+            Some(2) => "xml",
+            // Whatever else it is.
+            _ => "html",
+        };
+        let errors = reader.number_or_0("html_assertion_error_threshold", 0);
+        let warnings = reader.number_or_0("html_assertion_warning_threshold", 0);
+        let counts_warnings = !reader.flag("html_assertion_errorsonly", false);
+        // The type that the tidied page would get changes no count, and the report goes into a file that only people read.
+        reader.pass(&["html_assertion_doctype", "html_assertion_filename"]);
+        reader.finish();
+        let (Some(errors), Some(warnings)) = (errors, warnings) else { return Vec::new() };
+        let mut test = format!("body != \"\" && html_errors(\"{format}\") <= {errors}");
+        if counts_warnings {
+            test.push_str(&format!(" && html_warnings(\"{format}\") <= {warnings}"));
+        }
+        vec![test]
+    }
+
     /// That the response has a digest.
     pub(super) fn md5_hex(&self, id: ElementId) -> Vec<String> {
         let reader = self.read(id);

@@ -23,6 +23,8 @@ fn a_text_is_looked_at_in_the_place_of_the_body() {
           - {expr: 'json("$.id") == 7 && body_bytes == 8 && status == 200', of: "${part}"}
           - {expr: 'is_xml() && !is_json() && xpath("//a") == "1"', of: "${known}"}
           - is_json() && !is_xml()
+          - {expr: 'html_errors() == 1 && html_warnings() == 5 && html_errors("xml") == 0', of: "<title>t</title><nav>x</nav><div>y"}
+          - {expr: 'html_errors("xml") == 1 && html_warnings("xhtml") == 2', of: "<!DOCTYPE html><title>t</title><div><p>x</div></p>"}
 "#;
     assert_eq!(run(steps, End::Passed), "{}");
     let failing = "{get: /, check: {expr: 'body == \"b\"', of: a}}";
@@ -60,6 +62,36 @@ fn what_was_sent_is_known() {
         check: sent_url == "" && string(raw_body) == "a text"
 "#;
     assert_eq!(run(steps, End::Passed), "{}");
+}
+
+#[test]
+fn a_look_and_a_program_say_what_they_came_to() {
+    let steps = r#"
+      - set: {word: "Not good"}
+      - look: "a"
+        check: status == 200 && reason == "OK" && string(sent_body) == ""
+      - look: "a"
+        status: '"x1"'
+        reason: "${word}!"
+        sent: "what ${word}"
+        extract: {code: status, why: reason}
+        check: [status == "x1", reason == "Not good!", string(sent_body) == "what Not good"]
+      - look: "a"
+        status: '"404"'
+        check: code == "x1" && why == "Not good!" && status == 404
+      - exec: [sh, -c, "exit 3"]
+        name: "program ${word}"
+        reason: "it ended with ${status}"
+        sent: "sh"
+        check: reason == "it ended with 3" && string(sent_body) == "sh"
+      - exec: [sleep, "600"]
+        timeout: 50ms
+        timeout_status: 124
+        check: status == 124 && string(body) == "" && reason == ""
+"#;
+    assert_eq!(run(steps, End::Passed), "{}");
+    let late = "{exec: [sleep, '600'], timeout: 50ms, timeout_status: 124}";
+    assert_eq!(run(late, End::Failed), r#"{"exec":1}"#);
 }
 
 #[test]

@@ -77,11 +77,7 @@ impl<'p> Compiler<'p> {
 
     fn tcp_name(&mut self, tcp: &'p Tcp, to: &TcpTo) -> Option<NameOp> {
         if let Some(name) = &tcp.name {
-            let name = self.template(name)?;
-            return Some(match name.constant() {
-                Some(text) => NameOp::Static(self.name(RowKind::Request, &text)),
-                None => NameOp::Rendered(name),
-            });
+            return self.given_name(RowKind::Request, name);
         }
         let place = match to {
             TcpTo::Known(origin) => self.origins[*origin as usize].authority(),

@@ -118,11 +118,7 @@ impl<'p> Compiler<'p> {
 
     pub(super) fn request_name(&mut self, request: &'p Request, url: &UrlOp) -> Option<NameOp> {
         if let Some(name) = &request.name {
-            let name = self.template(name)?;
-            return Some(match name.constant() {
-                Some(text) => NameOp::Static(self.name(RowKind::Request, &text)),
-                None => NameOp::Rendered(name),
-            });
+            return self.given_name(RowKind::Request, name);
         }
         let parts = request.url.parts();
         // A whole URL in a variable is named after what it turns out to be.

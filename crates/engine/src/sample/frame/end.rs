@@ -93,7 +93,7 @@ impl Frame<'_> {
         if let Some(mut copy) = self.copy.filter(|_| sampler.is_counted()) {
             let what = (name, sampler.step(), self.start);
             copy.traced(self.trace, strand.part_of());
-            strand.tally.add(Tally {
+            strand.tally_mut().add(Tally {
                 samples: 1,
                 failed: u64::from(sample.error.is_some()),
                 bytes_in: sample.bytes_in,

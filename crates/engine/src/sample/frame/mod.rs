@@ -8,20 +8,22 @@ use std::cell::OnceCell;
 use squall_extract::{Body, Documents, Limits};
 use squall_metrics::{PHASES, Phases, Verdict};
 use squall_plan::expr::Slot;
+use squall_plan::value::Value;
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use crate::long_body::FoundAhead;
+use crate::parts::exec::Output;
 use crate::parts::sent::Sent;
 use crate::parts::trace_context::TraceId;
 use crate::post::{self, AssertionResult, Observation, OnTheWay, Placed};
-use crate::program::{self, CheckOp, PostOp, RequestOp};
+use crate::program::{self, CheckOp, ExecOp, PostOp, RequestOp};
 use crate::record::Outstanding;
 use crate::sample::connections::Place;
 use crate::sample::copy::Copy;
 use crate::sample::in_flight::InFlight;
 use crate::sample::resources::{Found, Wanted, content_type};
 use crate::sample::{Failure, Moment};
-use crate::scope::{Reply, UserScope};
+use crate::scope::{Reply, Said, UserScope};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
@@ -410,34 +412,52 @@ impl<'w> Frame<'w> {
             documents: &documents,
             sent: sent.as_deref(),
             jar: self.jar,
+            said: None,
             head: OnceCell::new(),
         };
         look(self, &reply);
         self.sent = sent;
     }
 
-    /// The output of a program, which ended now with a code, is the reply of the sample.
-    pub(in crate::sample) fn output(&mut self, code: i32, output: &[u8], post: &[PostOp]) {
-        self.code = i64::from(code);
-        self.body_bytes = output.len() as u64;
+    /// The output of a program, which ended now, is the reply of the sample.
+    ///
+    /// # Errors
+    /// What is said of it cannot be evaluated.
+    pub(in crate::sample) fn output(
+        &mut self,
+        op: &ExecOp,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        self.code = i64::from(output.code);
+        self.body_bytes = output.stdout.len() as u64;
         self.end = self.worker.clock.now();
-        let documents = Documents::new(output, Limits::default());
-        self.process(
-            &Reply {
-                code: self.code,
-                body_bytes: output.len() as u64,
-                duration_ms: self.duration_ms(),
-                captured: "",
-                response: None,
-                documents: &documents,
-                sent: None,
-                jar: self.jar,
-                head: OnceCell::new(),
-            },
-            post,
-            FoundAhead::new(),
-            OnTheWay::new(),
-        );
+        let documents = Documents::new(&output.stdout, Limits::default());
+        let reply = Reply {
+            code: self.code,
+            body_bytes: self.body_bytes,
+            duration_ms: self.duration_ms(),
+            captured: "",
+            response: None,
+            documents: &documents,
+            sent: None,
+            jar: self.jar,
+            said: None,
+            head: OnceCell::new(),
+        };
+        let (mut reason, mut sent) = (Vec::new(), Vec::new());
+        for (own, room) in [(&op.reason, &mut reason), (&op.sent, &mut sent)] {
+            if let Some(own) = own {
+                own.render(&UserScope::of_reply(&self.worker.program, self.user, &reply), room)?;
+            }
+        }
+        let reason = String::from_utf8_lossy(&reason);
+        if let Some(copy) = self.copy.as_mut().filter(|_| op.reason.is_some()) {
+            copy.said(&reason);
+        }
+        let said = Said { status: &Value::Int(self.code), reason: &reason, sent: &sent };
+        let reply = Reply { said: Some(&said), ..reply };
+        self.process(&reply, &op.post, FoundAhead::new(), OnTheWay::new());
+        Ok(())
     }
 
     /// Extracts and checks look at the reply.

@@ -176,6 +176,12 @@ impl Parser<'_> {
             ("setResponseData", [data] | [data, _]) if is_own && data.is_text() => {
                 self.state.data = Some(data.clone());
             }
+            ("setSampleLabel", [label]) if is_own && label.is_text() => {
+                self.state.label = Some(label.clone());
+            }
+            ("setResponseMessage", [message]) if is_own => {
+                self.state.message = Some(message.clone());
+            }
             // What only those see who look at the sample.
             ("setResponseMessage", [_]) => {}
             ("setSamplerData" | "setSentBytes" | "setDataType" | "setContentType", [_])

@@ -27,6 +27,8 @@ pub(super) struct State {
     /// What it has made of a sample of its own.
     pub code: Option<Script>,
     pub data: Option<Script>,
+    pub label: Option<Script>,
+    pub message: Option<Script>,
     /// Whether the sample is to be passed over.
     pub is_ignored: bool,
     /// What it does besides.
@@ -64,9 +66,11 @@ pub(in crate::translate) struct Outcome {
     pub failed: Option<String>,
     /// When the sample is good, if it says so.
     pub ok: Option<String>,
-    /// Of a sample of its own: code and data.
+    /// Of a sample of its own: code, data, name, and what it says beside the code.
     pub code: Option<Script>,
     pub data: Option<Script>,
+    pub label: Option<Script>,
+    pub message: Option<Script>,
     pub is_ignored: bool,
 }
 
@@ -75,7 +79,8 @@ impl Outcome {
     pub(in crate::translate) fn uses(&self, value: &str) -> bool {
         let set = self.variables.iter().chain(&self.properties).map(|(_, value)| &value.source);
         let said = self.failed.iter().chain(&self.ok).chain(&self.kept);
-        let made = self.code.iter().chain(&self.data).map(|made| &made.source);
+        let made = self.code.iter().chain(&self.data).chain(&self.label).chain(&self.message);
+        let made = made.map(|made| &made.source);
         let on = self.effects.iter().filter_map(|effect| match &effect.does {
             Does::Log(_) => None,
             Does::Wait(time) => Some(time),
@@ -123,6 +128,8 @@ impl State {
             ok: some(self.ok),
             code: self.code,
             data: self.data,
+            label: self.label,
+            message: self.message,
             is_ignored: self.is_ignored,
         }
     }
@@ -159,9 +166,18 @@ impl State {
         if then.is_ignored != otherwise.is_ignored
             || then.code != otherwise.code
             || then.data != otherwise.data
+            || then.label != otherwise.label
         {
             return Err("what a sample is, on a condition".to_owned());
         }
+        let message = match (then.message, otherwise.message) {
+            (None, None) => None,
+            (a, b) => {
+                let or_ok =
+                    |own: Option<Script>| own.unwrap_or_else(|| Script::new(Kind::Text, "\"OK\""));
+                Some(one_of(condition, or_ok(a), or_ok(b)))
+            }
+        };
         // What was made in one of them is known in it alone.
         let locals = then.locals.iter().filter_map(|(name, a)| {
             let b = otherwise.locals.get(name)?.clone();
@@ -173,6 +189,7 @@ impl State {
             properties: of(false, &then.properties, &otherwise.properties)?,
             failed: said(&then.failed, &otherwise.failed, "false"),
             ok: said(&then.ok, &otherwise.ok, GOOD),
+            message,
             ..otherwise
         })
     }

@@ -111,7 +111,9 @@ impl Parser<'_> {
         if self.skip("{") {
             return self.block(conditions);
         }
-        let Token::Name(first) = self.peek().clone() else { return Err(said(self.peek())) };
+        let Token::Name(first) = self.peek().clone() else {
+            return self.value_alone(conditions);
+        };
         match first.as_str() {
             "import" => self.import(),
             "if" => self.condition(conditions),
@@ -243,6 +245,20 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// A value that stands by itself: the response of a sampler, if it is the last thing in its script.
+    fn value_alone(&mut self, conditions: &[String]) -> Result<()> {
+        let is_value = matches!(self.peek(), Token::Number(_) | Token::Text(..));
+        if !is_value || self.place != Place::Sampler || !conditions.is_empty() {
+            return Err(said(self.peek()));
+        }
+        let value = self.expression()?;
+        self.end()?;
+        if self.peek() == &Token::End && self.state.data.is_none() {
+            self.state.data = Some(value);
+        }
+        Ok(())
+    }
+
     /// Variables behind their type.
     fn declaration(&mut self, conditions: &[String]) -> Result<()> {
         loop {
@@ -282,7 +298,7 @@ impl Parser<'_> {
             ("FailureMessage", Place::Assertion) => {}
             ("IsSuccess", Place::Sampler) => self.state.ok = value.truth(self.language)?.source,
             ("ResponseCode", Place::Sampler) => self.state.code = Some(value),
-            ("ResponseMessage", Place::Sampler) => {}
+            ("ResponseMessage", Place::Sampler) => self.state.message = Some(value),
             _ => {
                 let value = self.kept(value, conditions);
                 self.state.locals.insert(name, value);

@@ -249,3 +249,26 @@ fn variables_are_found_by_names_that_the_run_makes() {
     assert_eq!(sent("a${__RandomFromMultipleVars(d2|d3)}"), r#""a""#);
     assert_eq!(sent("${__P(none,${n})}"), r#""${string(n)}""#);
 }
+
+#[test]
+fn a_function_that_counts_is_called_before_a_condition_or_a_choice() {
+    let within = request("r", TO_SHOP, "");
+    let element = |class: &str, name: &str, own: &str| {
+        format!(r#"<{class} testname="{name}">{own}</{class}><hashTree>{within}</hashTree>"#)
+    };
+    let condition = |more: &str| {
+        let own = string("IfController.condition", "${__counter(TRUE,n)} == 2");
+        element("IfController", "c", &(own + more))
+    };
+    let choice = string("SwitchController.value", "${__counter(TRUE,n)}");
+    for below in [condition(""), element("SwitchController", "s", &choice)] {
+        let (text, obstacles) = translated(&plan(&below));
+        assert_eq!(obstacles, [""; 0]);
+        let next = text.find("next_row").expect("the next number");
+        assert!(next < text.find("\"if\"").expect("a condition"), "{text}");
+    }
+    // Before each sample there is nothing that could set it.
+    let all = r#"<boolProp name="IfController.evaluateAll">true</boolProp>"#;
+    let (_, obstacles) = translated(&plan(&condition(all)));
+    assert_eq!(obstacles, ["c: a function that sets or counts something there"]);
+}

@@ -106,7 +106,7 @@ fn scripts_are_samples() {
     for part in [
         r#""group": "BeanShellSampler""#,
         r#""look": "${"#,
-        r#""status": "int(\"500\")""#,
+        r#""status": "500""#,
         r#""expr": "false""#,
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -115,6 +115,33 @@ fn scripts_are_samples() {
         translated(&plan(&script("JSR223Sampler", "SampleResult.setIgnore()\nvars.put('a', 'b')")));
     assert_eq!(obstacles, [""; 0]);
     assert!(!text.contains("group") && text.contains(r#""a": "${\"b\"}""#), "{text}");
+}
+
+#[test]
+fn a_script_names_its_sample_and_says_what_came_of_it() {
+    let text = "SampleResult.setSampleLabel(\"n ${__threadNum}\");\nResponseMessage = \"fine\";";
+    let (text, obstacles) = translated(&plan(&script("BeanShellSampler", text)));
+    assert_eq!(obstacles, [""; 0]);
+    for part in [r#""group": "${"#, r#"\"n \" + string(user + 1)"#, r#""reason": "fine""#] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    // What is said on a condition is that or the other.
+    let text = "if (vars.get(\"x\") == \"1\") { SampleResult.setResponseMessage(\"one\") }";
+    let first = script("JSR223Sampler", "vars.put('x', '1')");
+    let both = format!("{first}{}", script("JSR223Sampler", text));
+    let (text, obstacles) = translated(&plan(&both));
+    assert_eq!(obstacles, [""; 0]);
+    assert!(text.contains(r#"? \"one\" : \"OK\""#), "{text}");
+    let language = string("scriptLanguage", "Jexl2");
+    for (class, language) in [("BSFSampler", ""), ("JSR223Sampler", &*language)] {
+        let own =
+            script(class, "11*11").replace("</stringProp>", &format!("</stringProp>{language}"));
+        let (text, obstacles) = translated(&plan(&own));
+        assert_eq!(obstacles, [""; 0], "{class}");
+        assert!(text.contains("11 * 11"), "{text}");
+    }
+    let within = script("JSR223Sampler", "if (true) { 1 }");
+    assert_eq!(translated(&plan(&within)).1, ["JSR223Sampler: line 1: `1`"]);
 }
 
 #[test]
