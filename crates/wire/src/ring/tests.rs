@@ -353,3 +353,27 @@ fn closed_sockets_give_their_descriptors_back_at_once_if_they_are_needed() {
     assert!(ring.release_closed());
     assert!(ring.slots.borrow().is_empty());
 }
+
+/// What has arrived is all there without a wait, be it more than the kernel brings at a time.
+#[test]
+fn all_that_has_arrived_is_brought_without_a_wait() {
+    let Some(ring) = ring() else { return };
+    let mut pairs: Vec<_> = (0..100).map(|_| pair(&ring)).collect();
+    let mut cx = Context::from_waker(Waker::noop());
+    for (socket, _) in &pairs {
+        assert!(socket.poll_read(&mut cx, &mut [0; 16]).is_pending());
+    }
+    wait(&ring, 1_000_000);
+    for (_, other) in &mut pairs {
+        other.write_all(b"arrived").expect("sent");
+    }
+    let now = ring.clock.now();
+    ring.enter(now, now);
+    ring.dispatch();
+    for (socket, _) in &pairs {
+        let mut bytes = [0; 16];
+        let read = socket.poll_read(&mut cx, &mut bytes);
+        assert!(matches!(read, Poll::Ready(Ok(Read { bytes: 7, .. }))), "{read:?}");
+    }
+    assert!(ring.ring.borrow_mut().submission().is_empty());
+}
