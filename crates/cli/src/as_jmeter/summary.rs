@@ -1,10 +1,12 @@
-//! What JMeter says of a run while it goes on: the lines of its summariser, and those around them. Requests are counted, and
-//! programs; groups, which JMeter calls transactions, are not, nor is what a page loads.
+//! What JMeter says of a run while it goes on: the lines of its summariser, and those around them. Requests are counted,
+//! programs, and groups with nothing in them, which are what samplers that send nothing become; other groups, which JMeter
+//! calls transactions, are not, nor is what a page loads.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use squall_metrics::{RequestStats, RowKind};
+use squall_metrics::{RequestStats, RowKey, RowKind};
 use squall_report::Run;
 use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
 
@@ -86,6 +88,8 @@ pub struct Summary {
     users: u64,
     /// Users that have started, and that have finished, as far as seconds show that.
     counters: (u64, u64),
+    /// Groups with something in them: their scenario and path.
+    filled: BTreeSet<(String, Vec<String>)>,
 }
 
 impl Summary {
@@ -99,7 +103,23 @@ impl Summary {
             has_said: false,
             users: 0,
             counters: (0, 0),
+            filled: BTreeSet::new(),
         }
+    }
+
+    /// Notes the group around a row. What is in a group ends before it does, so that it is known by then.
+    fn note_group(&mut self, key: &RowKey) {
+        if is_counted(key.place.kind) && !key.place.group.is_empty() {
+            self.filled.insert((key.place.scenario.clone(), key.place.group.clone()));
+        }
+    }
+
+    /// Whether what a row counts is a sample to JMeter's summariser.
+    fn is_sample(&self, key: &RowKey) -> bool {
+        let path = || key.place.group.iter().chain([&key.name]).cloned().collect();
+        is_counted(key.place.kind)
+            && (key.place.kind != RowKind::Group
+                || !self.filled.contains(&(key.place.scenario.clone(), path())))
     }
 
     /// The line of what has come since the last one, and from the second on that of the whole.
@@ -116,6 +136,11 @@ impl Summary {
         (self.has_said, self.since) = (true, Sum::default());
         Ok(())
     }
+}
+
+/// Whether rows of a kind may be samples.
+fn is_counted(kind: RowKind) -> bool {
+    matches!(kind, RowKind::Request | RowKind::Program | RowKind::Group)
 }
 
 /// A moment, as JMeter writes it, in UTC; and in milliseconds since 1970.
@@ -141,11 +166,12 @@ impl Sink for Summary {
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
-        let requests = second
-            .rows
-            .iter()
-            .filter(|row| matches!(row.key.place.kind, RowKind::Request | RowKind::Program));
-        requests.for_each(|row| self.since.add(&row.stats));
+        second.rows.iter().for_each(|row| self.note_group(&row.key));
+        for row in &second.rows {
+            if self.is_sample(&row.key) {
+                self.since.add(&row.stats);
+            }
+        }
         self.since.seconds += 1.0;
         let users = second.load.users();
         // Those that are there were started; those that were there and are not any more have finished.
@@ -202,6 +228,28 @@ mod tests {
         assert_eq!(sum.line('='), expected);
         let none = "summary +      0 in 00:00:00 = ******/s Avg:     0 Min:     0 Max:     0 Err:     0 (0.00%)";
         assert_eq!(Sum::default().line('+'), none);
+    }
+
+    #[test]
+    fn a_group_is_a_sample_where_nothing_is_in_it() {
+        let mut summary = Summary::new("plan.jmx".to_owned(), 30);
+        let key = |kind, group: &[&str], name| {
+            let mut key = RowKey::new(kind, "users", name);
+            key.place.group = group.iter().map(|name| (*name).to_owned()).collect();
+            key
+        };
+        let keys = [
+            key(RowKind::Request, &["all", "buy"], "pay"),
+            key(RowKind::Group, &["all"], "buy"),
+            key(RowKind::Group, &[], "all"),
+            key(RowKind::Group, &["all"], "a Java Request"),
+            key(RowKind::Group, &[], "buy"),
+            key(RowKind::Program, &[], "ls"),
+            key(RowKind::Iteration, &["alone"], "iteration"),
+        ];
+        keys.iter().for_each(|key| summary.note_group(key));
+        let samples = keys.map(|key| summary.is_sample(&key));
+        assert_eq!(samples, [true, false, false, true, true, true, false]);
     }
 
     #[test]
