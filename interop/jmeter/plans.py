@@ -504,6 +504,13 @@ PLANS = {
                   raw="${first} ${second} ${user.id} ${unfound} ${bound} ${unbound} ${deep} ${top} [${missing}] ${list}")
         + request("unchanged", "/empty", below=by_regex("first", '"id":(\\d+)') + by_json("top", "$.id", "1", "none"))
         + request("last", "/a", "POST", raw="${first} ${top}"), loops=2)),
+    "a variable of two extractors (46)": plan(group(
+        request("find", "/json", below=by_regex("id", "none(.)", default="D") + by_regex("id", '"id":(\\d+)', "2")
+                + by_regex("kept", '"id":(\\d+)') + by_regex("kept", "none(.)") + by_json("lost", "$.id", "1", "N") + by_regex("lost", "none(.)", default="E")
+                + by_boundaries("mixed", "<<", ">>") + by_json("mixed", "$.a-b.id", "1", "N"))
+        + request("show", "/a", "POST", raw=shown("id", "id_g1", "kept", "kept_g1", "lost", "mixed"))
+        + request("none", "/empty", below=by_regex("kept", "none(.)") + by_regex("kept", "none(.)", "2"))
+        + request("last", "/a", "POST", raw=shown("kept", "kept_g1")), loops=2)),
     "all matches are variables with numbers (46)": plan(group(
         request("before", "/a", "POST", raw=shown("all", "all_1", "all_matchNr"))
         + request("find", "/json", below=by_regex("all", '"id":((\\d)+)', "-1") + by_regex("none", "zzz(.)", "-1", "DEF")

@@ -35,7 +35,7 @@ pub(super) struct Wanted<'n> {
 impl Translator<'_> {
     /// Sets a request's extracts; gives what is done after it.
     pub(super) fn extracts(&self, held: &Scope, request: &mut Request) -> Vec<StepKind> {
-        let mut after = Vec::new();
+        let (mut after, mut read_after) = (Vec::new(), Vec::new());
         for id in &held.post_processors {
             let taken = match self.class(*id) {
                 "RegexExtractor" => self.by_regex(*id, request),
@@ -48,17 +48,24 @@ impl Translator<'_> {
                 _ => None,
             };
             let Some(taken) = taken else { continue };
+            // What is done afterwards would read what a later extractor has set.
+            let is_read_after = !taken.after.is_empty();
             after.extend(taken.after);
             for extract in taken.extracts {
-                let is_same = |own: &Extract| own.variable.value == extract.variable.value;
-                if request.extract.iter().any(is_same) {
+                let variable = &extract.variable.value;
+                let is_same = |own: &Extract| own.variable.value == *variable;
+                let is_set = request.extract.iter().any(is_same);
+                if is_set && (is_read_after || read_after.contains(variable)) {
                     self.obstacle(
                         *id,
-                        "a variable that another extractor of the same request sets",
+                        "a variable that another extractor of the same request sets, with all of its matches",
                     );
-                } else {
-                    request.extract.push(extract);
+                    continue;
                 }
+                if is_read_after {
+                    read_after.push(variable.clone());
+                }
+                request.extract.push(extract);
             }
         }
         after

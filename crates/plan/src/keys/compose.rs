@@ -287,6 +287,41 @@ where
     }
 }
 
+/// Values that stand under their names, or a list of such mappings: in a later one a name may come again.
+pub(crate) struct InTurn<F>(PhantomData<F>);
+
+impl<F: Form> Form for InTurn<F>
+where
+    F::Value: Named + Default,
+{
+    type Value = Vec<F::Value>;
+    fn shape() -> Shape {
+        Shape::List(Box::new(ByName::<F>::shape()), 0, usize::MAX)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Vec<F::Value>> {
+        let maps = node.items().into_iter().filter_map(|node| ByName::<F>::read(reader, node));
+        Some(maps.flatten().collect())
+    }
+    fn print(value: &Vec<F::Value>) -> Value {
+        let mut maps: Vec<Vec<F::Value>> = vec![Vec::new()];
+        for value in value {
+            match maps.last_mut() {
+                Some(map) if map.iter().all(|own| own.name() != value.name()) => {
+                    map.push(value.clone());
+                }
+                _ => maps.push(vec![value.clone()]),
+            }
+        }
+        match maps.as_slice() {
+            [map] => ByName::<F>::print(map),
+            maps => maps.iter().map(ByName::<F>::print).collect(),
+        }
+    }
+    fn is_given(value: &Vec<F::Value>) -> bool {
+        !value.is_empty()
+    }
+}
+
 /// A record that can be written short, as something that is no mapping.
 pub(crate) trait Short: Record {
     /// The form of the short way.

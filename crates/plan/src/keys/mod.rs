@@ -12,7 +12,8 @@ mod shape;
 mod texts;
 
 pub(crate) use compose::{
-    At, ByName, Choice, Chosen, Listed, Maybe, Named, Names, Of, Pairs, Short, ShortOr, repeat,
+    At, ByName, Choice, Chosen, InTurn, Listed, Maybe, Named, Names, Of, Pairs, Short, ShortOr,
+    repeat,
 };
 pub(crate) use forms::{
     Bandwidth, Bool, Int, IntFrom, Positive, Rate, Share, Size, Small, Time, Word, Words,

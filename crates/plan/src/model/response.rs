@@ -387,7 +387,7 @@ impl Short for Check {
     }
 }
 
-/// The form of extracts: under the names of their variables.
-pub(crate) type Extracts = keys::ByName<keys::ShortOr<Extract>>;
+/// The form of extracts: under the names of their variables, of which a later one may be the same.
+pub(crate) type Extracts = keys::InTurn<keys::ShortOr<Extract>>;
 /// The form of checks.
 pub(crate) type Checks = keys::Listed<keys::ShortOr<Check>>;

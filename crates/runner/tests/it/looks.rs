@@ -33,6 +33,20 @@ fn a_text_is_looked_at_in_the_place_of_the_body() {
     assert_eq!(run(unknown, End::Failed), r#"{"extract":1}"#);
 }
 
+/// In a list of mappings a name may come again: what is found later counts, and what is not may be what was found before.
+#[test]
+fn a_later_extract_of_the_same_variable_counts() {
+    let steps = r#"
+      - get: /echo?a=1&b=2
+        extract:
+          - {x: {json: $.query.a}, y: {json: $.query.c, default: none}, z: {json: $.query.a}}
+          - {x: {json: $.query.b}, y: {json: $.query.b}}
+          - {z: {json: $.query.c, default: "${z}"}}
+        check: x == "2" && y == "2" && z == "1"
+"#;
+    assert_eq!(run(steps, End::Passed), "{}");
+}
+
 /// A check that reads the status judges it; what is looked at in the place of the body does not.
 #[test]
 fn a_text_of_the_status_is_no_judgement_of_it() {
