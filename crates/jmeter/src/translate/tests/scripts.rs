@@ -63,28 +63,29 @@ fn scripts_see_what_was_there_before_later_extractors() {
     assert!(obstacles[0].ends_with("`id`, which an extractor after it sets"), "{obstacles:?}");
 }
 
-/// A later extractor sets a variable again; what has all matches is read when all extractors are done.
+/// A later extractor sets a variable again; a text with several groups is put together when all extractors are done.
 #[test]
 fn two_extractors_may_set_the_same_variable() {
-    let with = |numbers: [&str; 2]| {
+    let with = |templates: [&str; 2]| {
         let own = |name: &str, value: &str| string(&format!("RegexExtractor.{name}"), value);
-        let extractors = numbers.map(|number| {
-            let properties = own("refname", "id") + &own("regex", "(a)") + &own("template", "$1$");
-            let number = own("match_number", number);
-            format!(
-                "<RegexExtractor testname=\"x\">{properties}{number}</RegexExtractor><hashTree/>"
-            )
+        let extractors = templates.map(|template| {
+            let properties = own("refname", "id") + &own("regex", "(a)(b)");
+            let properties = properties + &own("template", template) + &own("match_number", "1");
+            format!("<RegexExtractor testname=\"x\">{properties}</RegexExtractor><hashTree/>")
         });
-        translated(&plan(&request("r", TO_SHOP, &extractors.concat())))
+        let used = request("${id_g1}", TO_SHOP, "");
+        translated(&plan(&(request("r", TO_SHOP, &extractors.concat()) + &used)))
     };
-    let (text, obstacles) = with(["1", "2"]);
+    let (text, obstacles) = with(["$1$", "$2$"]);
     assert_eq!(obstacles, [""; 0]);
-    assert_eq!(text.matches("\"id\":").count(), 3, "in vars and twice in a list: {text}");
-    for numbers in [["1", "-1"], ["-1", "1"]] {
-        let (_, obstacles) = with(numbers);
-        assert_eq!(obstacles.len(), 1, "{obstacles:?}");
-        assert!(obstacles[0].contains("another extractor of the same request"), "{obstacles:?}");
-    }
+    let first = text.find("\"group\": 1");
+    let later = ["\"group\": 2", "\"default\": \"${id}\""].map(|part| text.rfind(part));
+    let places = [first, later[0], later[1]];
+    assert!(places.iter().all(Option::is_some), "{text}");
+    assert!(places.is_sorted(), "{places:?} in {text}");
+    let (_, obstacles) = with(["$1$$2$", "$2$$1$"]);
+    assert_eq!(obstacles.len(), 1, "{obstacles:?}");
+    assert!(obstacles[0].contains("another extractor of the same request"), "{obstacles:?}");
 }
 
 #[test]
