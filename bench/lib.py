@@ -131,14 +131,18 @@ def target(cpu=SERVER_CPU, threads=1):
     return Server(pinned(cpu, command), port)
 
 
+# How much more memory than this process its copy has, at most, before it becomes another program.
+COPY_GROWS_KIB = 4096
+
+
 class Peak:
     """The peak resident memory of a child. The kernel's own figure (`wait4`) includes the memory that a process
-    had before it became another program: at first it is a copy of this one. So it is exact where it is above
-    this process's own peak; below, the memory itself is looked at, ten times a second."""
+    had before it became another program: at first it is a copy of this one, which grows a little. So it is exact where
+    it is well above this process's own peak; below, the peak of the program is looked at, ten times a second."""
 
     def __init__(self, pid):
         self.pid, self.seen, self.ended = pid, 0, threading.Event()
-        self.inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + COPY_GROWS_KIB
         self.thread = threading.Thread(target=self.look, daemon=True)
         self.thread.start()
 
