@@ -1,6 +1,6 @@
 //! What JMeter says of a run while it goes on: the lines of its summariser, and those around them. Requests are counted,
-//! programs, and groups with nothing in them, which are what samplers that send nothing become; other groups, which JMeter
-//! calls transactions, are not, nor is what a page loads.
+//! programs, and groups with nothing in them, which are what samplers that send nothing become (and transactions in which
+//! nothing was sampled); other groups, which JMeter calls transactions, are not, nor is what a page loads.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
