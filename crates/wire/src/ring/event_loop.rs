@@ -153,7 +153,7 @@ impl<O: LoopOwner> RingLoop<'_, O> {
             // Before the wakers are called: to them the loop is awake.
             self.waker.run();
         } else {
-            self.ring.enter(now, now);
+            self.ring.collect(now);
         }
         self.ring.dispatch();
         self.client.clock().now()

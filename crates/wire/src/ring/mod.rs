@@ -201,14 +201,11 @@ impl Ring {
     }
 
     /// Hands over what is pending, and sleeps until something has arrived, or until `until` on the
-    /// client's clock; it is `now`. What has arrived waits for [`Ring::dispatch`].
+    /// client's clock, which is later; it is `now`. What has arrived waits for [`Ring::dispatch`].
     pub(crate) fn enter(&self, now: u64, until: u64) {
         let left = until.saturating_sub(now);
         let sends = self.unsent_unwatched();
         self.stamp_sent(now, now);
-        if left == 0 {
-            return self.collect();
-        }
         let limit = Timespec::from(Duration::from_nanos(left));
         let mut args = SubmitArgs::new();
         let wanted = if left <= SOON_NS {
@@ -224,9 +221,10 @@ impl Ring {
         let _ = self.ring.borrow().submitter().submit_with_args(wanted, &args);
     }
 
-    /// Hands over what is pending, and brings what has arrived to the ring, without waiting: a wait for no time would have the
-    /// kernel set a timer, which takes a virtual machine 25 µs.
-    fn collect(&self) {
+    /// Hands over what is pending, and brings what has arrived to the ring, without waiting; it is `now`. A wait for no time
+    /// would have the kernel set a timer, which takes a virtual machine 25 µs.
+    pub(crate) fn collect(&self, now: u64) {
+        self.stamp_sent(now, now);
         for asked in 0..ASKED {
             let mut ring = self.ring.borrow_mut();
             let entries = ring.submission();
@@ -255,7 +253,7 @@ impl Ring {
     pub(crate) fn poll(&self, mut now: u64) -> u64 {
         self.flush();
         loop {
-            self.enter(now, now);
+            self.collect(now);
             if !self.dispatch() {
                 return now;
             }
