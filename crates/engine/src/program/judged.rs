@@ -5,7 +5,7 @@ use squall_metrics::{RowKey, RowKind, Selector};
 use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::span::Span;
 
-use super::{NameOp, Op, Program};
+use super::{Op, Program};
 
 /// What a threshold is about, and where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -146,9 +146,9 @@ impl Program {
     /// Whether the names of all requests and programs are known before the run.
     fn names_are_known(&self) -> bool {
         let known = |op: &Op| match op {
-            Op::Request(request) => matches!(request.name, NameOp::Static(_)),
-            Op::Tcp(tcp) => matches!(tcp.name, NameOp::Static(_)),
-            Op::Exec(exec) => matches!(exec.name, NameOp::Static(_)),
+            Op::Request(request) => request.name.known().is_some(),
+            Op::Tcp(tcp) => tcp.name.known().is_some(),
+            Op::Exec(exec) => exec.name.known().is_some(),
             _ => true,
         };
         self.scenarios.iter().flat_map(|scenario| &scenario.ops).all(known)
