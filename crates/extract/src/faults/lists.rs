@@ -30,11 +30,7 @@ impl Page<'_> {
             self.coerce_list(list);
             return self.close_empty(list);
         }
-        if self.append_misc(list, token) {
-            return Ok(());
-        }
-        if token.kind != Kind::Text && token.tag.is_none() {
-            self.discard();
+        if self.append_misc_or_discard(list, token) {
             return Ok(());
         }
         if token.kind == Kind::End {

@@ -238,6 +238,19 @@ impl<'t> Page<'t> {
         is_misc
     }
 
+    /// Adds what may stand anywhere, and leaves out what else is neither text nor an element that is known. Whether it was
+    /// one of these.
+    pub(super) fn append_misc_or_discard(&mut self, node: usize, token: &Token) -> bool {
+        if self.append_misc(node, token) {
+            return true;
+        }
+        let is_unknown = token.tag.is_none() && token.kind != Kind::Text;
+        if is_unknown {
+            self.discard();
+        }
+        is_unknown
+    }
+
     /// Puts a child in front of an element.
     pub(super) fn insert_before(&mut self, node: usize, child: Child) {
         let Node { id, parent, .. } = self.nodes[node];

@@ -40,11 +40,7 @@ impl Page<'_> {
             self.restore_base();
             return self.close_empty(table);
         }
-        if self.append_misc(table, &token) {
-            return Ok(());
-        }
-        if token.tag.is_none() && token.kind != Kind::Text {
-            self.discard();
+        if self.append_misc_or_discard(table, &token) {
             return Ok(());
         }
         if token.kind == Kind::End {
@@ -129,11 +125,7 @@ impl Page<'_> {
             self.give_back();
             return self.close_empty(group);
         }
-        if self.append_misc(group, &token) {
-            return Ok(());
-        }
-        if token.tag.is_none() && token.kind != Kind::Text {
-            self.discard();
+        if self.append_misc_or_discard(group, &token) {
             return Ok(());
         }
         if token.kind == Kind::End {
