@@ -58,7 +58,7 @@ impl Translator<'_> {
                 if is_set && (is_read_after || read_after.contains(variable)) {
                     self.obstacle(
                         *id,
-                        "a variable that another extractor of the same request sets, with all of its matches",
+                        "a variable that another extractor of the same request sets, with all matches or several groups",
                     );
                     continue;
                 }

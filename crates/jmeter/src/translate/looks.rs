@@ -144,11 +144,10 @@ impl Translator<'_> {
         set_in(after, &mut set);
         let elements = held.post_processors.iter().chain(&held.assertions);
         for id in elements {
-            let properties = &self.tree.element(*id).properties;
-            let is_variable = |name| properties.text(name) == Some("variable");
-            if !is_variable("Sample.scope") && !is_variable("Assertion.scope") {
+            if !self.is_of_variable(*id) {
                 continue;
             }
+            let properties = &self.tree.element(*id).properties;
             let name = properties.text("Scope.variable").unwrap_or_default();
             let of_matches = name.rsplit_once('_').and_then(|(set, _)| self.names.matches(set));
             let holds = [self.names.variable(name), of_matches];

@@ -110,21 +110,25 @@ impl Translator<'_> {
         held.assertions.iter().any(assumes)
     }
 
+    /// Whether an element looks at a variable in the place of a sample.
+    pub(super) fn is_of_variable(&self, other: ElementId) -> bool {
+        let properties = &self.tree.element(other).properties;
+        let scopes = ["Assertion.scope", "Sample.scope"];
+        scopes.iter().any(|scope| properties.text(scope) == Some("variable"))
+    }
+
+    /// Whether an element looks at one of these parts of a sample.
+    pub(super) fn asks_for(&self, other: ElementId, parts: &[&str]) -> bool {
+        let properties = &self.tree.element(other).properties;
+        let fields =
+            ["Assertion.test_field", "RegexExtractor.useHeaders", "BoundaryExtractor.useHeaders"];
+        fields.iter().any(|field| properties.text(field).is_some_and(|own| parts.contains(&own)))
+    }
+
     /// What looks at that of a sample which is not known is an obstacle.
     pub(super) fn refuse_looks(&self, id: ElementId, held: &Scope, unknown: &[&str]) {
         for other in held.assertions.iter().chain(&held.post_processors) {
-            let properties = &self.tree.element(*other).properties;
-            let is_of_variable = ["Assertion.scope", "Sample.scope"]
-                .iter()
-                .any(|scope| properties.text(scope) == Some("variable"));
-            let fields = [
-                "Assertion.test_field",
-                "RegexExtractor.useHeaders",
-                "BoundaryExtractor.useHeaders",
-            ];
-            let is_unknown =
-                |field: &&str| properties.text(field).is_some_and(|own| unknown.contains(&own));
-            if !is_of_variable && fields.iter().any(is_unknown) {
+            if !self.is_of_variable(*other) && self.asks_for(*other, unknown) {
                 let name = &self.tree.element(*other).name;
                 self.obstacle(id, format!("`{name}`, which looks at it"));
             }

@@ -56,16 +56,9 @@ impl Translator<'_> {
         const ELSEWHERE: [&[&str]; 4] = [&HEADS, &MESSAGE, &SENT, &CODE];
         for other in others {
             let element = self.tree.element(*other);
-            let asks = |name: &str, is: &dyn Fn(&str) -> bool| {
-                element.properties.text(name).is_some_and(is)
-            };
-            let is_elsewhere = |field: &str| ELSEWHERE.iter().any(|all| all.contains(&field));
             let looks = !(matches!(self.class(*other), "ResultAction" | "DurationAssertion")
-                || asks("Assertion.scope", &|scope| scope == "variable")
-                || asks("Sample.scope", &|scope| scope == "variable")
-                || asks("Assertion.test_field", &is_elsewhere)
-                || asks("RegexExtractor.useHeaders", &is_elsewhere)
-                || asks("BoundaryExtractor.useHeaders", &is_elsewhere));
+                || self.is_of_variable(*other)
+                || ELSEWHERE.iter().any(|parts| self.asks_for(*other, parts)));
             if looks && element.known().is_some() {
                 self.obstacle(id, format!("`{}`, which looks at it", element.name));
             }
@@ -191,11 +184,7 @@ impl Translator<'_> {
         reader.finish();
         let mut seen = Request { status_errors: Some(false), ..Request::default() };
         let after = self.judged(held, &mut seen);
-        let asks = |id: &ElementId| {
-            let field = self.tree.element(*id).properties.text("Assertion.test_field");
-            field.is_some_and(|field| SENT.contains(&field))
-        };
-        if held.assertions.iter().any(asks) {
+        if held.assertions.iter().any(|id| self.asks_for(*id, &SENT)) {
             exec.sent = self.program_told(id, &exec);
         }
         let unknown: &[&str] = if exec.sent.is_some() { &[] } else { &SENT };
