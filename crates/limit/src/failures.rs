@@ -3,7 +3,7 @@
 
 use squall_analysis::{Statistic, Threshold, Totals};
 use squall_base::units::{rate, time};
-use squall_metrics::{Histogram, RequestStats};
+use squall_metrics::{Histogram, RequestStats, rank};
 
 /// In a mean, a request that failed counts as so many times the limit, or as the slowest response if
 /// that was slower: a tenth of the requests, failing, use up any limit of a mean.
@@ -55,11 +55,11 @@ fn failed(row: &RequestStats) -> (u64, u64) {
 fn percentile_of(row: &RequestStats, latency: &Histogram, percentile: f64) -> f64 {
     let (without, with) = failed(row);
     let all = latency.count() + without;
-    let rank = (percentile / 100.0 * all as f64).ceil() as u64 + with;
-    if rank > latency.count() || latency.is_empty() {
+    let rank = rank(percentile, all) + with;
+    if rank > latency.count() {
         return f64::INFINITY;
     }
-    latency.percentile(100.0 * rank as f64 / latency.count() as f64) as f64
+    latency.at_rank(rank) as f64
 }
 
 fn mean_of(row: &RequestStats, latency: &Histogram, limit: f64) -> f64 {
@@ -115,6 +115,20 @@ mod tests {
         assert_eq!(ms("p90 < 40ms", &wrong), 95.0);
         assert!(ms("p99 < 40ms", &wrong).is_infinite());
         assert!(ms("p50 < 40ms", &totals(100, 0)).is_infinite(), "nothing was answered");
+    }
+
+    /// 999 of 1,000 is 99.9 %, whatever rounding makes of it.
+    #[test]
+    fn one_of_a_thousand_may_be_left_out() {
+        let mut slice = Slice::new(0, 0);
+        slice.announce(NameId(0), RowKey::new(RowKind::Request, "s", "a"));
+        (1..1_000).for_each(|_| slice.record(NameId(0), &Sample::ok(1_000)));
+        let lost = Sample { complete: false, error: Some(ErrorKind::Reset), ..Sample::ok(0) };
+        slice.record(NameId(0), &lost);
+        let mut totals = Totals::new();
+        totals.add(&slice);
+        assert_eq!(ms("p99.9 < 40ms", &totals), 1.0);
+        assert!(ms("p99.95 < 40ms", &totals).is_infinite());
     }
 
     #[test]
