@@ -131,6 +131,10 @@ fn forms(c: char) -> Vec<Box<str>> {
     let units = c.encode_utf16(&mut units);
     all.push(units.iter().map(|unit| format!("\\u{unit:04x}")).collect());
     all.push(units.iter().map(|unit| format!("\\u{unit:04X}")).collect());
+    // In Latin-1, encoded for a URL, and as a byte that is no UTF-8.
+    if let (Ok(byte), false) = (u8::try_from(c), c.is_ascii()) {
+        all.extend([format!("%{byte:02X}"), format!("%{byte:02x}"), "\u{fffd}".to_owned()]);
+    }
     let others: &[&str] = match c {
         ' ' => &["+"],
         '"' => &["\\\"", "&quot;", "&#34;"],

@@ -52,6 +52,14 @@ fn a_secret_is_masked_in_all_its_forms() {
 }
 
 #[test]
+fn a_secret_in_latin_1_is_masked() {
+    let secrets = secrets(&["p\u{e4}sswort"]);
+    assert_eq!(secrets.mask("q=p%E4sswort&r=p%e4sswort"), "q=***&r=***");
+    let sent = Excerpt { bytes: b"q=p\xe4sswort", is_cut: false };
+    assert_eq!(secrets.mask_request(sent), "q=***");
+}
+
+#[test]
 fn base64_hides_no_secret() {
     use base64::Engine as _;
     let secrets = secrets(&["hunter2-hunter2"]);

@@ -138,7 +138,10 @@ const HOMES: &[(&[&str], &str)] = &[
     ),
     (&["steps"], "a scenario, or a step such as `group`"),
     (&["scenarios", "thresholds", "vars", "data"], "the plan itself, not further in"),
-    (&["pool_size", "reuse", "source_addresses", "resolve"], "`connections`"),
+    (
+        &["pool_size", "reuse", "source_addresses", "resolve", "tls"],
+        "`connections`, as in `connections: {tls: {insecure: true}}`",
+    ),
     (&["think", "group", "repeat", "get", "post"], "a list of steps, as in `steps: [{get: /}]`"),
 ];
 
