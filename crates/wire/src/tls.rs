@@ -221,19 +221,20 @@ pub(crate) fn failed(error: &io::Error) -> Error {
 /// What a handshake failed of, and what helps.
 fn explain(error: &rustls::Error) -> String {
     use rustls::CertificateError as Certificate;
-    const INSECURE: &str = "`tls: {insecure: true}` (-k on the command line)";
+    const INSECURE: &str =
+        "`connections: {tls: {insecure: true}}` in the plan (`-k` of `squall URL`)";
     match error {
         rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
             "the other side does not speak TLS on this port: is it meant to be http://?".to_owned()
         }
         rustls::Error::InvalidCertificate(Certificate::Other(reason)) => format!(
-            "invalid peer certificate: {}; trust it with `tls: {{ca: FILE}}`, or every certificate with {INSECURE}",
+            "invalid peer certificate: {}; trust it with `connections: {{tls: {{ca: FILE}}}}`, or every certificate with {INSECURE}",
             in_words(reason.0.as_ref())
         ),
         rustls::Error::InvalidCertificate(Certificate::UnknownIssuer) => {
             format!(
                 "{error}: it is self-signed, or nobody vouches for it whom this machine knows; trust it, or \
-                 its authority, with `tls: {{ca: FILE}}`, or every certificate with {INSECURE}"
+                 its authority, with `connections: {{tls: {{ca: FILE}}}}`, or every certificate with {INSECURE}"
             )
         }
         rustls::Error::InvalidCertificate(
