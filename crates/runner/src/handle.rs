@@ -84,8 +84,8 @@ struct PlannedLoad {
     /// Whose; empty: of the scenarios that share it by weight.
     scenario: String,
     load: Load,
-    /// When it begins after the start, pauses left out.
-    from: Duration,
+    /// When it begins after the start, pauses left out; `None`: when others have ended.
+    from: Option<Duration>,
 }
 
 impl Handle {
@@ -194,7 +194,12 @@ impl Handle {
         let Some(at) = state.control.elapsed().map(|elapsed| elapsed + LEAD) else {
             return Err("the load has not begun".to_owned());
         };
-        let begins = own.from + state.stood_still;
+        let Some(from) = own.from else {
+            return Err(format!(
+                "the load of `{scenario}` begins when others have ended: it cannot be changed"
+            ));
+        };
+        let begins = from + state.stood_still;
         let left = (begins + length).checked_sub(at).filter(|left| !left.is_zero());
         let Some(left) = left.filter(|_| at >= begins) else {
             return Err(format!("the load of `{scenario}` has not begun, or has ended"));
@@ -291,13 +296,13 @@ fn planned(plan: &Plan) -> Vec<PlannedLoad> {
         Some(PlannedLoad {
             scenario: scenario.name.value.clone(),
             load,
-            from: scenario.start_after,
+            from: scenario.after.is_empty().then_some(scenario.start_after),
         })
     });
     let shared = plan.load.iter().map(|load| PlannedLoad {
         scenario: String::new(),
         load: load.value.clone(),
-        from: Duration::ZERO,
+        from: Some(Duration::ZERO),
     });
     own.chain(shared).collect()
 }

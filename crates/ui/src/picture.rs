@@ -146,7 +146,7 @@ fn load(load: &LoadState) -> Value {
         "from_s": load.from_s,
         "length_s": load.length_s,
         "iterations": load.iterations,
-        "can_change": load.iterations.is_none() && load.length_s.is_some(),
+        "can_change": load.can_change,
     })
 }
 

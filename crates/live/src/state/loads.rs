@@ -14,8 +14,10 @@ pub struct LoadState {
     pub scenario: String,
     /// The scenarios that it drives.
     pub members: Vec<String>,
-    /// When it begins after the load's start, in s, pauses left out.
-    pub from_s: f64,
+    /// When it begins after the load's start, in s, pauses left out; `None`: when others have ended, which is not yet.
+    pub from_s: Option<f64>,
+    /// Whether a person can change it: it ends by time, and when it begins is known beforehand.
+    pub can_change: bool,
     /// How long it lasts, in s; `None`: until its iterations are done.
     pub length_s: Option<f64>,
     /// Its end by iterations, of all users together.
@@ -43,12 +45,14 @@ impl LoadState {
         let own = plan.scenarios.iter().filter_map(|scenario| {
             let load = &scenario.load.as_ref()?.value;
             let name = scenario.name.value.clone();
-            LoadState::new(load, name.clone(), vec![name], scenario.start_after)
+            // It counts from the end of those that it comes after, where there are any.
+            let from = scenario.after.is_empty().then_some(scenario.start_after);
+            LoadState::new(load, name.clone(), vec![name], from)
         });
         let shared = plan.load.iter().filter_map(|load| {
             let members = plan.scenarios.iter().filter(|scenario| scenario.weight.is_some());
             let members = members.map(|scenario| scenario.name.value.clone()).collect();
-            LoadState::new(&load.value, String::new(), members, Duration::ZERO)
+            LoadState::new(&load.value, String::new(), members, Some(Duration::ZERO))
         });
         own.chain(shared).collect()
     }
@@ -58,7 +62,7 @@ impl LoadState {
         load: &Load,
         scenario: String,
         members: Vec<String>,
-        from: Duration,
+        from: Option<Duration>,
     ) -> Option<LoadState> {
         let (shape, stages, length, iterations) = match load {
             Load::Closed(closed) => {
@@ -85,7 +89,8 @@ impl LoadState {
         Some(LoadState {
             scenario,
             members,
-            from_s: from.as_secs_f64(),
+            from_s: from.map(|from| from.as_secs_f64()),
+            can_change: iterations.is_none() && length.is_some() && from.is_some(),
             length_s: length.map(|length| length.as_secs_f64()),
             iterations,
             done: 0,
@@ -115,7 +120,7 @@ impl LoadState {
 
     /// Users, or arrivals a second, that are planned at a time, in s after the load's start, pauses left out.
     pub fn planned(&self, at_s: f64) -> f64 {
-        let passed = at_s - self.from_s;
+        let Some(passed) = self.from_s.map(|from| at_s - from) else { return 0.0 };
         if passed < 0.0 || self.length_s.is_some_and(|length| passed >= length) {
             return 0.0;
         }
@@ -134,9 +139,22 @@ impl LoadState {
         self.scaled.push((at_s, level));
     }
 
+    /// Notes what was there in the second that began at a time: a load that comes after others has begun with its
+    /// first user.
+    pub fn note(&mut self, now: ScenarioLoad, at_s: f64) {
+        let has_begun = now.users > 0 || now.iterations_started > 0;
+        self.from_s = self.from_s.or_else(|| has_begun.then_some(at_s));
+        self.now = now;
+    }
+
+    /// How long it has lasted, in s.
+    fn passed_s(&self, at_s: f64) -> f64 {
+        self.from_s.map_or(0.0, |from| (at_s - from).max(0.0))
+    }
+
     /// What part of it is over, of 1; `None`: nobody knows.
     pub fn part_done(&self, at_s: f64) -> Option<f64> {
-        let passed = (at_s - self.from_s).max(0.0);
+        let passed = self.passed_s(at_s);
         let by_time = self.length_s.filter(|length| *length > 0.0).map(|length| passed / length);
         let of = self.iterations.filter(|of| *of > 0);
         let by_number = of.map(|of| self.done as f64 / of as f64);
@@ -149,8 +167,9 @@ impl LoadState {
 
     /// How long it will take yet, in s: by its end or, where that is by iterations, by their rate so far.
     pub fn left_s(&self, at_s: f64) -> Option<f64> {
-        let passed = (at_s - self.from_s).max(0.0);
-        let by_time = self.length_s.map(|length| (self.from_s + length - at_s).max(0.0));
+        let passed = self.passed_s(at_s);
+        let to_begin = self.from_s.map_or(0.0, |from| (from - at_s).max(0.0));
+        let by_time = self.length_s.map(|length| to_begin + (length - passed).max(0.0));
         let by_number = self
             .iterations
             .filter(|_| self.done > 0 && passed > 0.0)
@@ -194,6 +213,22 @@ mod tests {
         assert!(own[0].is_users() && !own[1].is_users());
         own[0].scale(30.0, 25.0);
         assert_eq!(planned(&own[0]), [0.0, 5.0, 10.0, 25.0, 0.0]);
+    }
+
+    #[test]
+    fn a_load_that_comes_after_others_begins_with_its_first_user() {
+        let mut own = loads(
+            "{a: {load: {users: 1, iterations: 9}, steps: [{get: /}]}, \
+              b: {after: [a], load: {users: 4, for: 10s}, steps: [{get: /}]}}",
+        );
+        let load = &mut own[1];
+        let seen = |load: &LoadState, at| (load.planned(at), load.part_done(at), load.left_s(at));
+        load.note(ScenarioLoad::default(), 6.0);
+        assert_eq!(seen(load, 7.0), (0.0, Some(0.0), Some(10.0)));
+        assert!(!load.can_change);
+        load.note(ScenarioLoad { users: 4, ..ScenarioLoad::default() }, 20.0);
+        load.note(ScenarioLoad { users: 4, ..ScenarioLoad::default() }, 21.0);
+        assert_eq!(seen(load, 25.0), (4.0, Some(0.5), Some(5.0)));
     }
 
     #[test]

@@ -175,10 +175,11 @@ impl State {
         self.rows.add(second, &self.totals);
         self.problems.add(second);
         self.latest.note(second);
+        let at_s = f64::from(second.second) - self.stood_still_s;
         for load in &mut self.loads {
             load.done_lately = load.ended_in(second);
             load.done += load.done_lately;
-            load.now = self.latest.load().of(&load.members);
+            load.note(self.latest.load().of(&load.members), at_s);
         }
         if second.second.is_multiple_of(EVALUATE_EVERY) {
             self.evaluate(f64::from(second.second + 1));

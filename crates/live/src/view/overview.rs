@@ -76,10 +76,11 @@ fn scenario(
         }
         None => x,
     };
-    let left = match (at_s < load.from_s, load.left_s(at_s)) {
-        (true, _) => format!("  in {}", clock(load.from_s - at_s)),
-        (false, Some(left)) => format!("  {} left", clock(left.ceil())),
-        (false, None) => String::new(),
+    let left = match (load.from_s, load.left_s(at_s)) {
+        (None, _) => "  after others".to_owned(),
+        (Some(from), _) if at_s < from => format!("  in {}", clock(from - at_s)),
+        (_, Some(left)) => format!("  {} left", clock(left.ceil())),
+        (_, None) => String::new(),
     };
     let planned = load.planned(at_s);
     let (users, in_flight) = (count(load.now.users), count(load.now.in_flight.most));

@@ -415,6 +415,7 @@ scenarios:
   few: {load: {users: 1, for: 3s}, steps: [{get: /}, {think: 20ms}]}
   slow: {load: {rate: 10/s, for: 3s, max_users: 50}, steps: [{get: /}]}
   counted: {load: {users: 1, iterations: 1}, steps: [{get: /}]}
+  later: {after: [counted], load: {users: 1, for: 1s}, steps: [{get: /}]}
 ";
     let (outcome, notes) = controlled(plan, "second 0", |handle| {
         handle.set_users("few", 7).expect("it is a number of users");
@@ -424,6 +425,7 @@ scenarios:
             handle.set_users("slow", 1),
             handle.set_users("nobody", 1),
             handle.set_users("counted", 3),
+            handle.set_users("later", 3),
         ] {
             assert!(wrong.is_err());
         }

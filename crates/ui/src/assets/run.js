@@ -91,7 +91,8 @@ function loadsPart() {
       const { bar, left, cells } = rows[at];
       const load = run.about.loads[at];
       now.part === null ? bar.removeAttribute('value') : bar.setAttribute('value', now.part);
-      const waits = run.now.load_s < load.from_s ? `in ${clock(Math.ceil(load.from_s - run.now.load_s), 600)}` : null;
+      const ahead = load.from_s === null ? null : load.from_s - run.now.load_s;
+      const waits = ahead === null ? 'after others' : ahead > 0 ? `in ${clock(Math.ceil(ahead), 600)}` : null;
       set(left, waits || (now.left_s === null || run.about.result ? '' : `${clock(Math.ceil(now.left_s), now.left_s)} left`));
       const actual = load.users ? plural(now.users, 'user') : `${rate(now.started)}`;
       const texts = [load.users ? plural(now.planned, 'user') : rate(now.planned), actual, count(now.users), count(now.in_flight), `${count(now.done)}, ${rate(now.done_lately)}`, load.users ? '–' : `${rate(now.dropped)}`];
