@@ -53,7 +53,6 @@ mod error;
 mod guards;
 mod handle;
 mod host_sampler;
-mod io_backend;
 mod limit;
 mod marks;
 mod mask;

@@ -7,12 +7,12 @@ use std::time::Duration;
 use squall_engine::{CompileOptions, DEFAULT_GRACEFUL_STOP, Program, RunOptions, Section};
 use squall_plan::model::Plan;
 use squall_plan::yaml::Loaded;
-use squall_wire::{Io, Shared};
+use squall_wire::Shared;
 
 use crate::builtin::Destination;
 use crate::error::Error;
 use crate::options::Options;
-use crate::{builtin, capacity, io_backend, plans};
+use crate::{builtin, capacity, plans};
 
 /// A plan that is ready to run.
 pub(crate) struct Prepared<'a> {
@@ -31,22 +31,18 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Compiles a plan and makes what its connections need. `choose` says which backend `auto` is.
+    /// Compiles a plan and makes what its connections need.
     ///
     /// # Errors
     /// The plan or an option is wrong, or the built-in target could not be started.
-    pub(crate) fn new(
-        loaded: &'a Loaded,
-        options: &'a Options,
-        choose: fn(Io, &Plan) -> Io,
-    ) -> Result<Prepared<'a>, Error> {
+    pub(crate) fn new(loaded: &'a Loaded, options: &'a Options) -> Result<Prepared<'a>, Error> {
         let (plan, sources) = (&loaded.plan, &loaded.sources);
         let seed = plans::seed(plan, options.seed);
         let destination = builtin::destination(plan, options, seed)?;
         let compile = options.compile(destination.url.clone(), seed);
         // Everything is compiled before anything is sent.
         let programs = plans::compile_all(loaded, &compile)?;
-        let shared = plans::network(plan, sources, &programs.all, choose(options.io, plan))?;
+        let shared = plans::network(plan, sources, &programs.all, options.io)?;
         Ok(Prepared {
             loaded,
             options,
@@ -57,17 +53,6 @@ impl<'a> Prepared<'a> {
             warnings: programs.warnings,
             _destination: destination,
         })
-    }
-
-    /// As for a run, where the backend is the cheaper one for the plan's load.
-    ///
-    /// # Errors
-    /// As [`Prepared::new`].
-    pub(crate) fn for_a_run(
-        loaded: &'a Loaded,
-        options: &'a Options,
-    ) -> Result<Prepared<'a>, Error> {
-        Prepared::new(loaded, options, io_backend::choose)
     }
 
     /// The plan.

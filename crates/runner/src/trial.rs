@@ -31,7 +31,7 @@ pub fn try_plan(
     bytes: usize,
     show: impl Fn(Tried<'_>) + Send + Sync + Clone + 'static,
 ) -> Result<(), Error> {
-    let mut prepared = Prepared::new(loaded, options, |io, _| io)?;
+    let mut prepared = Prepared::new(loaded, options)?;
     prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
     let mut is_set_up = true;
     for part in [Section::Setup, Section::Trial, Section::Teardown] {

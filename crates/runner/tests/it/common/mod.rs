@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use squall_report::RunDocument;
 use squall_runner::{ErrorKind, Folder, Handle, Options, Outcome, Sink, check, load, run};
+use squall_wire::Io;
 
 use parts::by_name;
 pub use parts::{Steps, all_good, counter, folder, kinds, logged, plan, target, target_at};
@@ -19,9 +20,14 @@ pub enum End {
     Failed,
 }
 
-/// A plan may run programs.
+/// A plan may run programs. Which backend reads and writes is said by `SQUALL_IO`, as on the command line.
 pub fn options() -> Options {
-    Options { allow_exec: true, ..Options::default() }
+    let io = match std::env::var("SQUALL_IO").as_deref() {
+        Ok("epoll") => Io::Epoll,
+        Ok("io_uring") => Io::Uring,
+        _ => Io::Auto,
+    };
+    Options { allow_exec: true, io, ..Options::default() }
 }
 
 /// With so many workers.
