@@ -1,4 +1,4 @@
-//! What the fuzzer runs: for each parser that reads what a user or a server sent, a function over any
+//! What the fuzzer runs: for the parsers of plans and responses, a function over any
 //! bytes that must neither panic nor break what it asserts.
 //!
 //! The targets of cargo-fuzz call them, and so does a test over the seeds in `fuzz/seeds`, without a

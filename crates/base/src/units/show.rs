@@ -1,5 +1,5 @@
-//! Numbers as people read them: the only formatter of squall. Reports, the command line and the reasons
-//! of [`crate::assess`] all print with it.
+//! Numbers as people read them: the only formatter of squall. Reports, the command line and the reasons of validity
+//! all print with it.
 
 /// A time in microseconds, at most 8 characters wide: `212 µs`, `3.74 ms`, `1.25 s`.
 pub fn time(us: f64) -> String {
