@@ -25,6 +25,8 @@ pub struct Evidence<'a> {
     pub thresholds: &'a [ThresholdResult],
     /// All requests, resources and programs together.
     pub all: &'a RequestStats,
+    /// Requests alone.
+    pub requests: &'a RequestStats,
     /// What each check came to, with its name.
     pub checks: &'a [(String, CheckCounts)],
     /// Expressions that could not be evaluated, for example because a variable had no value.
@@ -142,17 +144,16 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
     for text in evidence.incomplete {
         fail(FailureKind::Incomplete, None, None, text.clone());
     }
-    let (requests, errors) = (evidence.all.count, evidence.all.errors);
-    if requests == 0 && evidence.incomplete.is_empty() && !evidence.stopped_by_plan {
+    if evidence.all.count == 0 && evidence.incomplete.is_empty() && !evidence.stopped_by_plan {
         let text = "nothing was measured: no request was sent and no program run";
         fail(FailureKind::NothingMeasured, None, None, text.to_owned());
     }
-    if requests > 0 && errors >= requests {
-        let text = match requests {
+    if let Some(every) = all_failed(evidence) {
+        let text = match every {
             1 => "the only request failed".to_owned(),
-            _ => format!("every request failed, {} of them", count(requests)),
+            _ => format!("every request failed, {} of them", count(every)),
         };
-        fail(FailureKind::EveryRequest, None, Some(errors), text);
+        fail(FailureKind::EveryRequest, None, Some(every), text);
     }
     if let Some(abort) = evidence.aborted {
         fail(FailureKind::Aborted, Some(&abort.threshold), None, abort.text());
@@ -178,6 +179,12 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
     Outcome(failures)
 }
 
+/// How many requests there were, if each of them failed; a program that did its work is no request.
+fn all_failed(evidence: &Evidence<'_>) -> Option<u64> {
+    let all_failed = |own: &&RequestStats| own.count > 0 && own.errors >= own.count;
+    [evidence.requests, evidence.all].into_iter().find(all_failed).map(|own| own.count)
+}
+
 /// Failed checks and errors.
 fn judge_without_thresholds(
     evidence: &Evidence<'_>,
@@ -199,7 +206,7 @@ fn judge_without_thresholds(
     }
     let requests = evidence.all.count;
     let errors = evidence.all.errors - cut_off(evidence.all);
-    if errors > 0 && evidence.all.errors < requests {
+    if errors > 0 && all_failed(evidence).is_none() {
         let share = errors as f64 / requests as f64;
         let text = format!(
             "{} of {} requests were errors ({})",
@@ -230,6 +237,7 @@ mod tests {
         Evidence {
             thresholds: &[],
             all,
+            requests: all,
             checks,
             expressions_failed: 0,
             aborted: None,
@@ -349,6 +357,18 @@ mod tests {
                 FailureKind::StoppedByPlan
             ]
         );
+    }
+
+    #[test]
+    fn a_program_that_did_its_work_is_no_request() {
+        let (all, failed, passed) = (requests(10, 9), requests(9, 9), [threshold(true)]);
+        let with = Evidence { thresholds: &passed, requests: &failed, ..evidence(&all, &[]) };
+        assert_eq!(kinds(&with), [FailureKind::EveryRequest]);
+        assert_eq!(kinds(&Evidence { thresholds: &[], ..with }), [FailureKind::EveryRequest]);
+        // Programs that failed beside requests that did not are as many errors.
+        let fine = requests(1, 0);
+        let with = Evidence { requests: &fine, ..evidence(&all, &[]) };
+        assert_eq!(kinds(&with), [FailureKind::Errors]);
     }
 
     #[test]

@@ -73,8 +73,8 @@ fn line(step: &LoadStep, by: LevelKind, number: usize, of: usize) -> String {
 
 /// Prints the result and returns the exit code.
 fn conclude(args: &args::Limit, outcome: LimitOutcome) -> CommandResult {
-    let LimitOutcome { limit, mut failures, phases, folder } = outcome;
-    let json = format!("{:#}\n", squall_report::limit_json(&limit));
+    let LimitOutcome { meta, limit, mut failures, phases, folder } = outcome;
+    let json = format!("{:#}\n", squall_report::limit_json(&limit, &meta));
     match args.json.as_deref() {
         Some("-") => out::print(&json),
         Some(path) => {
@@ -84,7 +84,7 @@ fn conclude(args: &args::Limit, outcome: LimitOutcome) -> CommandResult {
         None => {}
     }
     if args.json.as_deref() != Some("-") {
-        out::print(&squall_report::limit_text(&limit));
+        out::print(&squall_report::limit_text(&limit, &meta));
         if let Some(folder) = folder {
             out::print(&format!(" folder         {}\n", folder.display()));
         }

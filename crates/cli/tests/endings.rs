@@ -226,9 +226,14 @@ fn a_killed_run_is_reported_up_to_its_last_second() {
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let count = json["totals"]["count"].as_u64().expect("a count");
     assert!(count > 0 && count <= server.stats().requests, "{count}");
-    assert!(json["warnings"].to_string().contains("was killed"), "{}", json["warnings"]);
+    assert_eq!(json["outcome"]["reasons"][0]["kind"], "incomplete", "{}", json["outcome"]);
     let text = squall(folder.path(), &["report", &path]);
-    assert!(String::from_utf8_lossy(&text.stdout).contains("GET /"));
+    let shown = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(shown.contains("GET /") && shown.contains("FAILED: the run has no end"), "{shown}");
+    assert_eq!(text.status.code(), Some(3));
+    // Its result as it was left says the same.
+    let left = squall(folder.path(), &["report", &run.join("run.json").display().to_string()]);
+    assert_eq!(left.status.code(), Some(3));
 }
 
 #[test]

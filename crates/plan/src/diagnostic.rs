@@ -84,6 +84,11 @@ impl Sources {
         self.secrets.extend(secrets);
     }
 
+    /// The name of the plan's own file, as it was asked for; those that it includes come after it.
+    pub fn plan_file(&self) -> Option<&str> {
+        self.files.first().map(|source| source.name.as_str())
+    }
+
     /// Whether a file of that name is there.
     pub fn contains(&self, name: &str) -> bool {
         self.files.iter().any(|source| source.name == name)

@@ -6,28 +6,39 @@ use squall_base::hex::hex;
 use squall_base::units::{count, percent, rate};
 
 use crate::document::RunDocument;
+use crate::run::INTERRUPTED;
 
 /// Something to say of a run.
 struct Annotation {
     is_error: bool,
     title: String,
     text: String,
+    /// What it is about, the same in each run in which it is found, whatever was measured.
+    finding: String,
 }
 
 /// Why the run failed, and what the numbers are worth.
 fn annotations(run: &RunDocument) -> Vec<Annotation> {
+    let interrupted = run.interrupted.then(|| Annotation {
+        is_error: true,
+        title: format!("{}: run interrupted", run.meta.plan),
+        text: INTERRUPTED.to_owned(),
+        finding: "interrupted".to_owned(),
+    });
     let reasons = run.outcome.reasons.iter().map(|own| Annotation {
         is_error: true,
         title: format!("{}: run failed", run.meta.plan),
         text: own.text.clone(),
+        finding: [own.kind.as_str(), own.name.as_deref().unwrap_or_default()].join(" "),
     });
     let doubts = run.validity_reasons.iter().filter(|own| own.validity != "valid");
     let doubts = doubts.map(|own| Annotation {
         is_error: own.validity == "invalid",
         title: format!("{}: numbers {}", run.meta.plan, own.validity),
         text: format!("{}: {}; hint: {}", own.rule, own.observed, own.advice),
+        finding: format!("{} {}", own.validity, own.rule),
     });
-    reasons.chain(doubts).collect()
+    interrupted.into_iter().chain(reasons).chain(doubts).collect()
 }
 
 /// Workflow commands: printed by a step, they show up on its run and on the pull request.
@@ -42,7 +53,11 @@ pub fn github(run: &RunDocument) -> String {
         ));
     }
     let all = &run.totals;
-    let word = if run.outcome.passed { "passed" } else { "failed" };
+    let word = match (run.interrupted, run.outcome.passed) {
+        (true, _) => "interrupted",
+        (false, true) => "passed",
+        (false, false) => "failed",
+    };
     let text = format!(
         "{} requests ({}), {} errors ({}), {}",
         count(all.count),
@@ -66,18 +81,17 @@ fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// A code quality report (`artifacts: reports: codequality`), which a merge request shows. Its places are the plan.
+/// A code quality report (`artifacts: reports: codequality`), which a merge request shows. Its places are the plan's file.
 pub fn gitlab(run: &RunDocument) -> String {
+    let file = run.meta.file.as_ref().unwrap_or(&run.meta.plan);
     let all = annotations(run).into_iter().map(|own| {
-        let text = format!("{}: {}", own.title, own.text);
-        // The same finding in two runs has the same fingerprint, whatever was measured.
-        let finding = text.split(" (").next().unwrap_or_default();
+        let finding = format!("{file} {}", own.finding);
         json!({
-            "description": text,
+            "description": format!("{}: {}", own.title, own.text),
             "check_name": "squall",
             "fingerprint": hex(&Sha256::digest(finding.as_bytes())),
             "severity": if own.is_error { "critical" } else { "minor" },
-            "location": {"path": run.meta.plan, "lines": {"begin": 1}},
+            "location": {"path": file.strip_prefix("./").unwrap_or(file), "lines": {"begin": 1}},
         })
     });
     let text = serde_json::to_string_pretty(&Value::Array(all.collect()));
@@ -88,6 +102,23 @@ pub fn gitlab(run: &RunDocument) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::ValidityReason;
+
+    #[test]
+    fn a_finding_is_the_same_in_each_run() {
+        let fingerprint = |observed: &str| {
+            let reason = ValidityReason {
+                rule: "arrivals_dropped".to_owned(),
+                validity: "questionable".to_owned(),
+                observed: observed.to_owned(),
+                ..ValidityReason::default()
+            };
+            let run = RunDocument { validity_reasons: vec![reason], ..RunDocument::default() };
+            let all: Value = serde_json::from_str(&gitlab(&run)).expect("JSON");
+            all[0]["fingerprint"].clone()
+        };
+        assert_eq!(fingerprint("15 of 315 arrivals"), fingerprint("2 of 315 arrivals"));
+    }
 
     #[test]
     fn a_text_is_no_command() {

@@ -2,11 +2,12 @@
 //! and count what was given up with the time that it had waited. Second by second there is `squall export`.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::document::{CheckRow, Row, RunDocument};
 
 /// The first line.
-const HEAD: &str = "kind,scenario,group,name,count,errors,error_rate,rate,bytes_in,bytes_out,mean_us,p50_us,p75_us,p90_us,p95_us,p99_us,p999_us,max_us,given_up,corrected_p50_us,corrected_p99_us";
+const HEAD: &str = "kind,scenario,group,name,tags,count,errors,error_rate,rate,bytes_in,bytes_out,mean_us,p50_us,p75_us,p90_us,p95_us,p99_us,p999_us,max_us,given_up,corrected_p50_us,corrected_p99_us";
 
 /// A line for each row.
 pub fn csv(run: &RunDocument) -> String {
@@ -26,6 +27,7 @@ fn row(own: &Row) -> Vec<String> {
         own.scenario.clone().unwrap_or_default(),
         own.group.join(" / "),
         own.name.clone(),
+        tags(&own.tags),
     ];
     cells.extend([own.count, own.errors].map(|number| number.to_string()));
     cells.extend([own.error_rate, own.rate].map(|number| number.to_string()));
@@ -50,11 +52,21 @@ fn row(own: &Row) -> Vec<String> {
 fn check(own: &CheckRow) -> Vec<String> {
     let count = own.passed + own.failed + own.warned;
     let share = if count > 0 { own.failed as f64 / count as f64 } else { 0.0 };
-    let mut cells =
-        vec!["check".to_owned(), own.scenario.clone(), own.group.join(" / "), own.name.clone()];
+    let mut cells = vec![
+        "check".to_owned(),
+        own.scenario.clone(),
+        own.group.join(" / "),
+        own.name.clone(),
+        tags(&own.tags),
+    ];
     cells.extend([count.to_string(), own.failed.to_string(), share.to_string()]);
     cells.resize(HEAD.split(',').count(), String::new());
     cells
+}
+
+/// Tags, as in `country=at team=a`.
+fn tags(tags: &BTreeMap<String, String>) -> String {
+    tags.iter().map(|(tag, own)| format!("{tag}={own}")).collect::<Vec<_>>().join(" ")
 }
 
 /// A cell, quoted where it must be. One that a spreadsheet would take for a formula begins with an apostrophe.

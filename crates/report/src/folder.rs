@@ -17,7 +17,7 @@ use crate::document::{AbortDocument, RunDocument, SCHEMA};
 use crate::html::{Details, html};
 use crate::json::{document, write_json};
 use crate::recording::Recording;
-use crate::run::{FeedReport, Generator, Meta, Run};
+use crate::run::{Generator, Meta, Run};
 use crate::totals_file;
 
 /// The folder of a run in progress.
@@ -235,7 +235,11 @@ fn read_folder(
     let known = load_json(&folder.join("run.json"))?;
     let incomplete = known.outcome.reasons.iter().filter(|own| own.kind == "incomplete");
     let mut run = Run {
-        incomplete: incomplete.map(|own| own.text.clone()).collect(),
+        // That it has no end is seen again, if it still has none.
+        incomplete: match known.finished {
+            true => incomplete.map(|own| own.text.clone()).collect(),
+            false => Vec::new(),
+        },
         meta: known.meta,
         elapsed_s: known.elapsed_s,
         phases: known.run_phases,
@@ -267,8 +271,10 @@ fn read_folder(
     let totals = totals_file::read(folder, recording.length());
     read(&mut run, &mut recording, totals).map_err(broken)?;
     run.warn();
-    let losses: Vec<String> = run.feeds.iter().filter_map(FeedReport::loss).collect();
-    run.warnings.extend(losses);
+    // What does not follow from what was recorded: a setup that was interrupted, what feeds lost.
+    let others = known.warnings.into_iter().filter(|text| !run.warnings.contains(text));
+    let others: Vec<String> = others.collect();
+    run.warnings.extend(others);
     Ok((run, recording))
 }
 
@@ -321,7 +327,13 @@ mod tests {
         let path = folder.path().to_owned();
         drop(folder);
         let (run, _) = load_folder(&path).expect("a run");
-        assert_eq!((run.finished, run.elapsed_s, run.passed()), (false, 2.0, true));
+        assert_eq!((run.finished, run.elapsed_s, run.passed()), (false, 2.0, false));
+        let outcome = run.outcome();
+        let kinds: Vec<_> = outcome.0.iter().map(|failure| failure.kind).collect();
+        assert_eq!(kinds, [squall_analysis::FailureKind::Incomplete], "its threshold passed");
+        // What the folder's own result says is the same.
+        let stored = load(&path.join("run.json")).expect("a run").outcome;
+        assert_eq!(stored, document(&run).outcome);
         assert_eq!(run.totals.all(), totals.all());
 
         // Cut anywhere within the last record, the run is what was there before it.

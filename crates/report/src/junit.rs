@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::document::RunDocument;
+use crate::run::INTERRUPTED;
 
 /// A test, why it failed, and what is to be said of one that did not.
 struct Test {
@@ -70,7 +71,12 @@ fn tests(run: &RunDocument) -> Vec<Test> {
         .reasons
         .iter()
         .filter(|own| !matches!(own.kind.as_str(), "threshold" | "check"));
-    let others: Vec<&str> = others.map(|own| own.text.as_str()).collect();
+    let others: Vec<&str> = run
+        .interrupted
+        .then_some(INTERRUPTED)
+        .into_iter()
+        .chain(others.map(|own| own.text.as_str()))
+        .collect();
     let failure = (!others.is_empty()).then(|| others.join("; "));
     tests.push(Test { class: "run", name: "the run".to_owned(), failure, note: None });
     tests

@@ -7,13 +7,14 @@ use squall_limit::{LevelKind, Limit, LoadStep, Recovery, SearchEnd, StepOutcome}
 
 use squall_base::units::{count, percent, rate, time};
 
+use crate::run::Meta;
 use crate::text::{paragraph, shorten};
 
 /// Version of the JSON form of a search.
 pub const LIMIT_SCHEMA: &str = "squall-limit/1";
 
 /// The search as JSON; its keys are described in `docs/limit.md`.
-pub fn limit_json(limit: &Limit) -> Value {
+pub fn limit_json(limit: &Limit, meta: &Meta) -> Value {
     let steps = limit.steps.iter().map(|step| {
         let requirements = step.requirements.iter().map(|result| {
             value!({"text": result.text, "met": result.met, "certain": result.certain,
@@ -31,7 +32,7 @@ pub fn limit_json(limit: &Limit) -> Value {
         value!({"from": one.from, "at": one.at, "seconds": one.seconds, "watched_s": one.watched_s})
     });
     value!({
-        "schema": LIMIT_SCHEMA, "plan": limit.plan, "by": limit.by.label(), "mode": limit.mode,
+        "schema": LIMIT_SCHEMA, "meta": meta, "plan": limit.plan, "by": limit.by.label(), "mode": limit.mode,
         "end": limit.end.label(),
         "sustained_maximum": limit.sustained_max.map(|maximum| value!({
             "level": maximum.level, "low": maximum.low, "high": maximum.high, "fitted": maximum.fitted,
@@ -47,10 +48,14 @@ pub fn limit_json(limit: &Limit) -> Value {
 }
 
 /// The search as a person reads it, at most 100 columns wide.
-pub fn limit_text(limit: &Limit) -> String {
+pub fn limit_text(limit: &Limit, meta: &Meta) -> String {
     let title = if limit.mode == "search" { "sustained maximum" } else { limit.mode };
     let plan = shorten(&limit.plan, 60);
-    let mut out = format!("\n{plan}: {title}, by {}\n\n", limit.by.label());
+    let mut out = format!("\n{plan}: {title}, by {}\n", limit.by.label());
+    let target = meta.target.as_deref().unwrap_or("the hosts that the plan names");
+    let about = format!("at {target}, seed {}, squall {}", meta.seed, meta.squall);
+    paragraph(&mut out, "", &about, 99);
+    out.push('\n');
     table(&mut out, limit);
     if limit.steps.len() > 1 && limit.mode != "soak" {
         let p99 = Curve { name: "p99", of: |step| step.p99_us, show: time, logarithmic: true };

@@ -1,12 +1,14 @@
 //! The result as Markdown, short enough for a comment of a pull request. Names are in code spans, and all other
 //! text is escaped: nothing that a server sent becomes markup.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use squall_base::units::{count, percent, rate, time};
 
 use crate::document::{Row, RunDocument};
 use crate::markup::{code, plain};
+use crate::text::{braced, path};
 
 /// Most rows of requests and groups, and of checks.
 const MAX_ROWS: usize = 25;
@@ -14,7 +16,12 @@ const MAX_ROWS: usize = 25;
 /// The result for a pull request.
 pub fn markdown(run: &RunDocument) -> String {
     let mut out = String::new();
-    let (mark, word) = if run.outcome.passed { ("✅", "passed") } else { ("❌", "failed") };
+    let (mark, word) = match (run.outcome.passed, run.interrupted) {
+        (true, false) => ("✅", "passed"),
+        (false, false) => ("❌", "failed"),
+        (true, true) => ("⚠️", "interrupted; up to then it passed"),
+        (false, true) => ("❌", "interrupted; up to then it failed"),
+    };
     let all = &run.totals;
     let _ = writeln!(out, "## {mark} {} {word}\n", code(&run.meta.plan));
     for reason in &run.outcome.reasons {
@@ -70,7 +77,7 @@ fn rows(out: &mut String, run: &RunDocument) {
         let _ = writeln!(
             out,
             "| {}{kind} | {} | {} | {} | {} | {} | {} |",
-            code(&row.name),
+            code(&label(run, row.scenario.as_deref(), &row.group, &row.name, &row.tags)),
             count(row.count),
             rate(row.rate),
             percent(row.error_rate),
@@ -90,9 +97,23 @@ fn checks(out: &mut String, run: &RunDocument) {
     out.push_str("| check | passed | failed | warned |\n| --- | ---: | ---: | ---: |\n");
     for own in failed.iter().take(MAX_ROWS) {
         let numbers = [own.passed, own.failed, own.warned].map(count).join(" | ");
-        let _ = writeln!(out, "| {} | {numbers} |", code(&own.name));
+        let name = label(run, Some(&own.scenario), &own.group, &own.name, &own.tags);
+        let _ = writeln!(out, "| {} | {numbers} |", code(&name));
     }
     more(out, failed.len(), "checks");
+}
+
+/// A name with what tells it from the same name elsewhere: the scenario, where there are several, groups and tags.
+fn label(
+    run: &RunDocument,
+    scenario: Option<&str>,
+    group: &[String],
+    name: &str,
+    tags: &BTreeMap<String, String>,
+) -> String {
+    let scenario = scenario.filter(|_| run.meta.scenarios.len() > 1);
+    let scenario = scenario.map_or(String::new(), |scenario| format!("{scenario}: "));
+    format!("{scenario}{}{}", path(group, name), braced(tags))
 }
 
 fn more(out: &mut String, all: usize, what: &str) {

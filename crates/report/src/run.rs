@@ -7,11 +7,16 @@ use squall_analysis::{
     Validity, Warmup,
 };
 use squall_base::units;
-use squall_metrics::{CheckCounts, HostMetrics, TimeAccount};
+use squall_metrics::{CheckCounts, HostMetrics, RequestStats, RowKind, TimeAccount};
 
 use crate::document::Row;
 use crate::html::RunCurves;
 use crate::schema::document;
+
+/// What is said of a run that the tester interrupted.
+pub(crate) const INTERRUPTED: &str = "the run was interrupted: these are the results up to then";
+/// Why a run failed that has no end.
+const NO_END: &str = "the run has no end: its generator was killed, or is still at work";
 
 document! {
     /// What is known about a run before it starts.
@@ -20,6 +25,8 @@ document! {
         squall: String,
         /// Name of the plan.
         plan: String,
+        /// Its file, as it was asked for; null: the command line was the plan.
+        file: Option<String>,
         /// Where requests with a relative URL go, as it was in this run; null: the plan has no target.
         target: Option<String>,
         /// The command line, with secrets masked.
@@ -179,7 +186,7 @@ pub struct Run {
     pub meta: Meta,
     /// Length, in seconds.
     pub elapsed_s: f64,
-    /// Whether it ended in an orderly way; otherwise the generator was killed.
+    /// Whether it ended in an orderly way; otherwise the generator was killed, or is still at work.
     pub finished: bool,
     /// Whether the tester interrupted it.
     pub interrupted: bool,
@@ -263,12 +270,6 @@ impl Run {
             self.totals.refused(),
             "{} slices of a worker and second that had been counted already were left out",
         );
-        if !self.finished {
-            self.warnings.push(
-                "the generator was killed: these are the results up to the last second on disk"
-                    .to_owned(),
-            );
-        }
     }
 
     /// Time accounting of its virtual users.
@@ -285,14 +286,19 @@ impl Run {
                 None => checks.push((key.name.clone(), counts)),
             }
         }
+        let mut requests = RequestStats::default();
+        self.totals.of_kind(RowKind::Request).for_each(|(_, own)| requests.merge(own));
+        let mut incomplete = self.incomplete.clone();
+        incomplete.extend((!self.finished).then(|| NO_END.to_owned()));
         squall_analysis::outcome(&Evidence {
             thresholds: &self.threshold_results,
             all: &self.totals.all(),
+            requests: &requests,
             checks: &checks,
             expressions_failed: self.totals.counters().expressions_failed,
             aborted: self.aborted.as_ref(),
             stopped_by_plan: self.stopped_by_plan,
-            incomplete: &self.incomplete,
+            incomplete: &incomplete,
         })
     }
 

@@ -12,8 +12,9 @@ use squall_metrics::{
     Verdict,
 };
 use squall_report::{
-    FileKind, Finished, Generator, Live, Mark, Meta, PlannedLoad, Recording, Row, Run, RunFolder,
-    RunPhase, ScenarioMeta, Show, document, file, live_line, load, run_schema, text, write_json,
+    FileKind, Finished, Generator, Live, Mark, Meta, OutcomeDocument, PlannedLoad, Recording, Row,
+    Run, RunDocument, RunFolder, RunPhase, ScenarioMeta, Show, document, file, live_line, load,
+    run_schema, text, write_json,
 };
 
 const HOME: NameId = NameId(0);
@@ -272,7 +273,7 @@ fn the_text() {
         let shown = text(&document(&failed_setup()), &Show { columns, ..PLAIN });
         golden(&format!("report-failed-setup-{columns}.txt"), &shown);
     }
-    let broken = squall_report::RunDocument { finished: true, interrupted: true, ..run };
+    let broken = RunDocument { finished: true, interrupted: true, ..run };
     golden("report-interrupted.txt", &text(&broken, &PLAIN));
 }
 
@@ -420,6 +421,25 @@ fn the_files() {
     }
 }
 
+/// What builds show of a run that was interrupted, or has no end, is not that of one that passed.
+#[test]
+fn a_run_that_broke_off_says_so_in_every_file() {
+    let interrupted = RunDocument {
+        interrupted: true,
+        outcome: OutcomeDocument { passed: true, ..OutcomeDocument::default() },
+        ..document(&run())
+    };
+    let killed = document(&Run { finished: false, ..run() });
+    let kinds = [FileKind::Markdown, FileKind::Junit, FileKind::Github, FileKind::Gitlab];
+    for (run, word) in [(interrupted, "interrupted"), (killed, "the run has no end")] {
+        let of = Finished { document: &run, run: None, folder: None };
+        for kind in kinds {
+            let text = String::from_utf8(file(kind, of).expect("a file")).expect("text");
+            assert!(text.contains(word), "{}: {text}", kind.label());
+        }
+    }
+}
+
 /// What the schema requires is what is written, at every depth.
 #[test]
 fn the_json_has_its_schema() {
@@ -477,7 +497,7 @@ fn the_live_line() {
     let line =
         |elapsed_s, length_s| live_line(&Live { elapsed_s, length_s, totals, recent }) + "\n";
     let lines = line(2.0, Some(20.0)) + &line(3.0, None) + &line(25.0, Some(20.0));
-    assert!(lines.lines().all(|line| line.chars().count() <= 99), "{lines}");
+    assert!(lines.lines().all(|line| line.chars().count() <= 79), "{lines}");
     golden("live.txt", &lines);
 }
 

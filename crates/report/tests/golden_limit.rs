@@ -6,7 +6,7 @@ use common::golden;
 use squall_limit::{
     LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd, SustainedMax,
 };
-use squall_report::{limit_json, limit_text};
+use squall_report::{Meta, limit_json, limit_text};
 
 /// A queue with a capacity of 100 a second, that takes 10 ms for one.
 fn step(level: f64) -> LoadStep {
@@ -48,9 +48,18 @@ fn limit() -> Limit {
     Limit { recoveries: vec![one(160.0, Some(7.0)), one(80.0, Some(0.0))], ..limit }
 }
 
+fn meta() -> Meta {
+    Meta {
+        squall: "0.0.0".to_owned(),
+        target: Some("http://shop.example:8080".to_owned()),
+        seed: 42,
+        ..Meta::default()
+    }
+}
+
 #[test]
 fn the_text() {
-    let text = limit_text(&limit());
+    let text = limit_text(&limit(), &meta());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     golden("limit.txt", &text);
     let ends = [
@@ -63,7 +72,7 @@ fn the_text() {
     let short = |end| {
         let limit =
             Limit::new("shop".to_owned(), LevelKind::Users, "search", vec![step(10.0)], end);
-        limit_text(&limit)
+        limit_text(&limit, &meta())
     };
     golden("limit-ends.txt", &ends.map(short).concat());
 }
@@ -73,7 +82,7 @@ fn a_level_that_was_met_by_chance_says_so() {
     let text = |low: f64| {
         let maximum = SustainedMax { level: low, low, high: 80.0, fitted: false };
         // In one line.
-        let text = limit_text(&Limit { sustained_max: Some(maximum), ..limit() });
+        let text = limit_text(&Limit { sustained_max: Some(maximum), ..limit() }, &meta());
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let certain = text(65.0);
@@ -85,7 +94,7 @@ fn a_level_that_was_met_by_chance_says_so() {
     );
     let steps = [160.0, 76.0, 76.0].map(step).to_vec();
     let limit = Limit::new("shop".to_owned(), LevelKind::Rate, "search", steps, SearchEnd::Found);
-    let text = limit_text(&limit).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = limit_text(&limit, &meta()).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains("76.0/s met the requirements once more at the end, by so little"),
         "{text}"
@@ -94,5 +103,5 @@ fn a_level_that_was_met_by_chance_says_so() {
 
 #[test]
 fn the_json() {
-    golden("limit.json", &(format!("{:#}", limit_json(&limit())) + "\n"));
+    golden("limit.json", &(format!("{:#}", limit_json(&limit(), &meta())) + "\n"));
 }

@@ -1,21 +1,69 @@
-//! What a run is, for its result: the plan's scenarios and loads in words, the machine, digests.
+//! What a run is, for its result: the plan, its scenarios and loads in words, the machine, digests.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 use squall_base::hex::hex;
 use squall_base::units;
 use squall_engine::Program;
-use squall_plan::model::{Closed, End, Load, Open, Plan, Target};
+use squall_plan::model::{Closed, End, Load, Open, Plan, Target, Warmup};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
-use squall_report::{PlannedLoad, ScenarioMeta};
+use squall_report::{Meta, PlannedLoad, ScenarioMeta};
+
+use crate::host_sampler::cores;
+use crate::prepared::Prepared;
+
+/// What is known before the run of a plan as it will run, by at most so many `workers`.
+pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
+    let (program, options) = (&prepared.load, prepared.options);
+    let mask = |text: &String| program.secrets.mask_own(text);
+    let target = prepared.compile.target.clone().or_else(|| plan_target(plan));
+    let text = squall_plan::yaml::print(plan, true);
+    let started = SystemTime::now().duration_since(UNIX_EPOCH);
+    let os = fs::read_to_string("/proc/version").unwrap_or_default();
+    Meta {
+        squall: env!("CARGO_PKG_VERSION").to_owned(),
+        file: prepared.loaded.sources.plan_file().map(str::to_owned),
+        target: target.as_ref().map(mask),
+        command: options.command.iter().map(mask).collect(),
+        host: host_name(),
+        cpu: cpu(),
+        memory_bytes: memory_bytes(),
+        scenarios: scenarios(plan, program),
+        digests: digests(plan, &text),
+        labels: options.labels.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
+        strict: options.strict,
+        plan: plan.name.clone(),
+        os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
+        cpus: cores(),
+        started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
+        workers: u64::from(workers),
+        io: prepared.shared.io().label().to_owned(),
+        seed: program.seed,
+        warmup: match plan.warmup {
+            Warmup::Auto => "auto".to_owned(),
+            Warmup::None => "none".to_owned(),
+            Warmup::Fixed(time) => time.as_secs_f64().to_string(),
+        },
+        constant_s: program.constant_s(),
+        thresholds: plan.thresholds.iter().map(|own| own.text.value.clone()).collect(),
+    }
+}
+
+/// The plan's own target, as it was written.
+fn plan_target(plan: &Plan) -> Option<String> {
+    match plan.target.as_ref()? {
+        Target::Builtin => Some("builtin".to_owned()),
+        Target::Url(url) => Some(url.source().to_owned()),
+    }
+}
 
 /// The scenarios of a plan with their loads.
-pub(crate) fn scenarios(plan: &Plan, program: &Program) -> Vec<ScenarioMeta> {
+fn scenarios(plan: &Plan, program: &Program) -> Vec<ScenarioMeta> {
     let shared = plan.load.as_ref().map(|load| describe_load(&load.value)).unwrap_or_default();
     let of = |scenario: &squall_plan::model::Scenario| ScenarioMeta {
         name: scenario.name.value.clone(),
@@ -55,7 +103,7 @@ pub(crate) fn as_run(plan: &Plan, target: Option<&str>) -> Plan {
 }
 
 /// SHA-256 of a plan's text, and of its data files by name; those that cannot be read are left out.
-pub(crate) fn digests(plan: &Plan, text: &str) -> BTreeMap<String, String> {
+fn digests(plan: &Plan, text: &str) -> BTreeMap<String, String> {
     let data = plan.data.iter().filter_map(|data| {
         let mut file = File::open(&data.file.value).ok()?;
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
@@ -71,20 +119,20 @@ pub(crate) fn digests(plan: &Plan, text: &str) -> BTreeMap<String, String> {
 }
 
 /// The name of the machine.
-pub(crate) fn host_name() -> String {
+fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
 }
 
 /// The processor, as the system names it.
-pub(crate) fn cpu() -> String {
+fn cpu() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     model.map_or(String::new(), |(_, model)| model.trim().to_owned())
 }
 
 /// Memory of the machine, in bytes.
-pub(crate) fn memory_bytes() -> u64 {
+fn memory_bytes() -> u64 {
     let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib = total.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<u64>().ok());

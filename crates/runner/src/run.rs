@@ -2,18 +2,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_engine::{Ended, RunOptions, Section};
-use squall_plan::model::{Plan, Target, Warmup};
 use squall_plan::yaml::Loaded;
-use squall_report::{FeedReport, Meta, Run};
+use squall_report::{FeedReport, Run};
 
 use crate::collect::Collector;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::{Handle, Phase};
-use crate::host_sampler::cores;
 use crate::options::Options;
 use crate::prepared::Prepared;
 use crate::sections::{self, PhaseEnd, PhaseReport, Ran};
@@ -63,14 +60,15 @@ pub fn run(
     handle: &Handle,
 ) -> Result<Outcome, Error> {
     let loaded = &*options.loads.applied(loaded)?;
-    let prepared = Prepared::for_a_run(loaded, options)?;
+    let prepared = Prepared::new(loaded, options)?;
     let workers = prepared.workers(&loaded.plan)?;
     if handle.is_stopped() {
         return Err(Error::interrupted("interrupted before anything was sent"));
     }
     let plan = describe::as_run(&loaded.plan, options.target.as_deref());
-    let start =
-        Start { meta: meta(&prepared, &plan, &workers), plan, program: prepared.load.clone() };
+    let most = workers.workers.min(prepared.load.most_workers());
+    let meta = describe::meta(&prepared, &plan, most);
+    let start = Start { meta, plan, program: prepared.load.clone() };
     let sinks = Arc::new(Sinks::start(sinks, &start)?);
     let collector = Collector::new(&start, &prepared, workers.workers, &sinks)?;
     let outcome =
@@ -183,49 +181,5 @@ impl Session<'_> {
         self.sinks.event(EventKind::PhaseEnded { phase: Phase::Load, failed });
         self.phases.push(report);
         ended.ok()
-    }
-}
-
-/// The plan's own target, as it was written.
-fn plan_target(plan: &Plan) -> Option<String> {
-    match plan.target.as_ref()? {
-        Target::Builtin => Some("builtin".to_owned()),
-        Target::Url(url) => Some(url.source().to_owned()),
-    }
-}
-
-/// What is known before the run of a plan as it will run.
-fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: &RunOptions) -> Meta {
-    let (program, options) = (&prepared.load, prepared.options);
-    let mask = |text: &String| program.secrets.mask_own(text);
-    let target = prepared.compile.target.clone().or_else(|| plan_target(plan));
-    let text = squall_plan::yaml::print(plan, true);
-    let started = SystemTime::now().duration_since(UNIX_EPOCH);
-    let os = std::fs::read_to_string("/proc/version").unwrap_or_default();
-    Meta {
-        squall: env!("CARGO_PKG_VERSION").to_owned(),
-        target: target.as_ref().map(mask),
-        command: options.command.iter().map(mask).collect(),
-        host: describe::host_name(),
-        cpu: describe::cpu(),
-        memory_bytes: describe::memory_bytes(),
-        scenarios: describe::scenarios(plan, program),
-        digests: describe::digests(plan, &text),
-        labels: options.labels.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
-        strict: options.strict,
-        plan: plan.name.clone(),
-        os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
-        cpus: cores(),
-        started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
-        workers: u64::from(workers.workers.min(program.most_workers())),
-        io: prepared.shared.io().label().to_owned(),
-        seed: program.seed,
-        warmup: match plan.warmup {
-            Warmup::Auto => "auto".to_owned(),
-            Warmup::None => "none".to_owned(),
-            Warmup::Fixed(time) => time.as_secs_f64().to_string(),
-        },
-        constant_s: program.constant_s(),
-        thresholds: plan.thresholds.iter().map(|own| own.text.value.clone()).collect(),
     }
 }

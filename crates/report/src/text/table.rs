@@ -1,5 +1,6 @@
 //! The tables of the text: requests, groups, iterations and checks, in columns that fit the terminal.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use squall_base::units::{count, percent, rate, time};
@@ -105,13 +106,16 @@ impl Layout {
 }
 
 /// A name with the groups around it.
-fn label(group: &[String], name: &str) -> String {
+pub(crate) fn path(group: &[String], name: &str) -> String {
     group.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" / ")
 }
 
-/// The tags of a row, as in `{team=a}`.
-fn tags(row: &Row) -> String {
-    let tags: Vec<String> = row.tags.iter().map(|(tag, own)| format!("{tag}={own}")).collect();
+/// Tags, as in `{team=a}`; nothing where there are none.
+pub(crate) fn braced(tags: &BTreeMap<String, String>) -> String {
+    if tags.is_empty() {
+        return String::new();
+    }
+    let tags: Vec<String> = tags.iter().map(|(tag, own)| format!("{tag}={own}")).collect();
     format!("{{{}}}", tags.join(","))
 }
 
@@ -182,10 +186,10 @@ fn rows(out: &mut String, layout: &Layout, list: &[&Row], indent: &str) {
         };
         // Tags that tell no rows apart would only take the room of names.
         let tags = match list.iter().filter(is_same).nth(1) {
-            Some(_) => tags(row),
+            Some(_) => braced(&row.tags),
             None => String::new(),
         };
-        layout.row(out, &format!("{indent}{}{tags}{kind}", label(&row.group, &row.name)), row);
+        layout.row(out, &format!("{indent}{}{tags}{kind}", path(&row.group, &row.name)), row);
     }
     let more = list.len().saturating_sub(MAX_ROWS);
     if more > 0 {

@@ -14,9 +14,12 @@ use squall_engine::Section;
 use squall_limit::{LevelKind, Limit, LoadStep};
 use squall_plan::model::Plan;
 use squall_plan::yaml::Loaded;
+use squall_report::Meta;
 
+use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
+use crate::host_sampler::cores;
 use crate::options::Options;
 use crate::plans;
 use crate::prepared::Prepared;
@@ -93,6 +96,8 @@ pub enum LimitNotice<'a> {
 /// A search that is over, or broke off.
 #[derive(Debug)]
 pub struct LimitOutcome {
+    /// What was tested, and where.
+    pub meta: Meta,
     /// What follows from the steps that were done.
     pub limit: Limit,
     /// Why it broke off other than by being stopped, or what is incomplete, a sentence each.
@@ -126,12 +131,15 @@ pub fn limit(
     if asked.mode != Mode::Search && asked.to.is_none() {
         return Err(Error::input("--mode stress, spike and soak need --to, the highest level"));
     }
-    let mut prepared = Prepared::new(loaded, options, |io, _| io)?;
+    let mut prepared = Prepared::new(loaded, options)?;
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
     if handle.is_stopped() {
         return Err(Error::interrupted("interrupted before anything was sent"));
     }
-    let folder = asked.folder.as_deref().map(|base| new_folder(base, plan)).transpose()?;
+    let as_run = describe::as_run(plan, options.target.as_deref());
+    let folder = asked.folder.as_deref().map(|base| new_folder(base, &as_run)).transpose()?;
+    let workers = options.workers.unwrap_or_else(|| u32::try_from(cores()).unwrap_or(u32::MAX));
+    let meta = describe::meta(&prepared, &as_run, workers);
     let sinks = Arc::new(Sinks::none());
     let mut phases = Vec::new();
     if let Some(setup) = sections::run(&prepared, Section::Setup, handle, &sinks) {
@@ -141,7 +149,7 @@ pub fn limit(
     let is_ready = phases.iter().all(|setup| setup.end == PhaseEnd::Done);
     let from = asked.from.unwrap_or(level::first(by));
     let mut steps =
-        Steps { prepared: &prepared, asked, by, from, requirements, handle, folder, tell };
+        Steps { prepared: &prepared, asked, meta, by, from, requirements, handle, folder, tell };
     let mut outcome = steps.run(is_ready);
     phases
         .extend(sections::run(&prepared, Section::Teardown, handle, &sinks).map(|ran| ran.report));

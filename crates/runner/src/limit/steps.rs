@@ -11,6 +11,7 @@ use squall_limit::{
     LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
 };
 use squall_metrics::{HostMetrics, Slice};
+use squall_report::{Meta, limit_json, limit_text};
 
 use super::windows::Windows;
 use super::{LimitNotice, LimitOptions, LimitOutcome, Mode, level};
@@ -31,6 +32,7 @@ const MAX_RECOVERY_STEPS: u32 = 2;
 pub(super) struct Steps<'a> {
     pub prepared: &'a Prepared<'a>,
     pub asked: &'a LimitOptions,
+    pub meta: Meta,
     pub by: LevelKind,
     pub from: f64,
     pub requirements: Vec<Threshold>,
@@ -242,12 +244,14 @@ impl Steps<'_> {
     /// Writes what is done so far. If that fails, so will the result, which says so.
     fn save_done(&self, done: &Done) {
         let limit = self.limit(done.clone(), SearchEnd::Interrupted);
-        let _ = self.save(&squall_report::limit_text(&limit), &json_text(&limit));
+        let _ = self.save(&limit);
     }
 
     /// Writes a result into the folder.
-    fn save(&self, text: &str, json: &str) -> Result<(), String> {
+    fn save(&self, limit: &Limit) -> Result<(), String> {
         let Some(folder) = &self.folder else { return Ok(()) };
+        let text = limit_text(limit, &self.meta);
+        let json = format!("{:#}\n", limit_json(limit, &self.meta));
         for (name, content) in [("limit.txt", text), ("limit.json", json)] {
             let path = folder.join(name);
             squall_report::replace_file(&path, |mut file| file.write_all(content.as_bytes()))
@@ -263,9 +267,10 @@ impl Steps<'_> {
             Err(failure) => (SearchEnd::Interrupted, Some(failure.text)),
         };
         let limit = self.limit(done, end);
-        let saved = self.save(&squall_report::limit_text(&limit), &json_text(&limit));
+        let saved = self.save(&limit);
         let failures = broken.into_iter().chain(saved.err()).collect();
-        LimitOutcome { limit, failures, folder: self.folder.clone(), phases: Vec::new() }
+        let (meta, folder) = (self.meta.clone(), self.folder.clone());
+        LimitOutcome { meta, limit, failures, folder, phases: Vec::new() }
     }
 }
 
@@ -279,11 +284,6 @@ fn until_recovered(detector: Arc<Mutex<RecoveryDetector>>, control: Control) -> 
             control.stop(Duration::ZERO);
         }
     })
-}
-
-/// The result as JSON.
-fn json_text(limit: &Limit) -> String {
-    format!("{:#}\n", squall_report::limit_json(limit))
 }
 
 /// The levels of a stress test.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use squall_limit::{LevelKind, Limit, SearchEnd, StepOutcome};
+use squall_report::{Meta, limit_json, limit_text};
 use squall_runner::{
     Handle, LimitOptions, LimitOutcome, Mode, PhaseEnd, limit as search, load_str,
 };
@@ -85,7 +86,13 @@ fn the_highest_number_of_users_is_found() {
     let kept = folders.last().expect("one");
     let text = std::fs::read_to_string(kept.join("limit.txt")).expect("a text");
     assert!(text.contains("result         ") && text.contains("└──"), "{text}");
-    assert_eq!(read(&kept.join("limit.json")), as_read(&squall_report::limit_json(&limit)));
+    let result = read(&kept.join("limit.json"));
+    let meta: Meta = serde_json::from_value(result["meta"].clone()).expect("what was tested");
+    assert_eq!(result, as_read(&limit_json(&limit, &meta)));
+    let plan = std::fs::read_to_string(kept.join("plan.yaml")).expect("a plan");
+    let target = meta.target.as_ref().expect("a target");
+    assert!(plan.contains(target) && text.contains(&format!("at {target}, seed {}", meta.seed)));
+    assert!(meta.scenarios.len() == 1 && meta.digests.contains_key("plan"), "{meta:?}");
 }
 
 /// The target leaks from the first time that more than 20 users are there at once.
@@ -138,7 +145,7 @@ fn a_plan_with_users_and_arrivals_is_multiplied_as_a_whole() {
     let rates: Vec<f64> = limit.steps.iter().map(|step| step.requests).collect();
     assert!((28.0..48.0).contains(&rates[0]), "20/s of users, and 20/s that arrive: {rates:?}");
     assert!((90.0..140.0).contains(&rates[1]), "three times as much: {rates:?}");
-    let text = squall_report::limit_text(&limit);
+    let text = limit_text(&limit, &Meta::default());
     assert!(text.contains("by factor") && text.contains("3.00x"), "{text}");
 }
 
@@ -156,7 +163,7 @@ fn a_search_that_breaks_off_keeps_its_steps() {
     let outcome = limit(&one_load("users: 1"), &asked);
     assert!(outcome.failures[0].contains("is not a number of users"), "{:?}", outcome.failures);
     assert_eq!((outcome.limit.end, outcome.limit.steps.len()), (SearchEnd::Interrupted, 1));
-    let text = squall_report::limit_text(&outcome.limit);
+    let text = limit_text(&outcome.limit, &outcome.meta);
     assert!(text.contains("so far the requirements were met at 1"), "{text}");
     let kept = read(&outcome.folder.expect("a folder").join("limit.json"));
     assert_eq!(kept["steps"].as_array().map(Vec::len), Some(1), "{kept}");

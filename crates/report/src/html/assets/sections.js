@@ -15,8 +15,8 @@ function outcomeSection() {
     verdict(passed ? 'passed' : 'failed', passed ? '✔' : '✘', passed ? 'good' : 'bad', why),
     verdict(run.validity, mark, { valid: 'good', invalid: 'bad' }[run.validity] || 'doubt', [meaning]))];
   own.push(tiles());
-  const broken = [run.interrupted ? 'The run was interrupted: these are the results up to then.' : null, run.finished ? null : 'The generator was killed: these are the results up to the last second on disk.'];
-  own.push(...[...broken, ...run.warnings].filter(Boolean).map((text) => el('p.warning', null, `▲ ${text}`)));
+  const interrupted = run.interrupted ? ['The run was interrupted: these are the results up to then.'] : [];
+  own.push(...[...interrupted, ...run.warnings].map((text) => el('p.warning', null, `▲ ${text}`)));
   if (run.thresholds.length > 0) own.push(el('h3', null, 'Thresholds'), thresholdTable());
   return section('outcome', 'Outcome', 'Outcome', ...own);
 }
