@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs every measuring script, one after the other, with the arguments that docs/benchmarks.md names, and writes what each
 prints into docs/benchmarks/NAME.md, with the version, the machine and the time it took, and its tables into docs/benchmarks.md
-between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for `<!-- NAME: link -->`): so that all figures are of one
-version. Prints a line for each. Wants a machine that does nothing else, for some four hours; exit code 1 if a script
+and docs/measurement.md, between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for `<!-- NAME: link -->`): so that
+all figures are of one version. Prints a line for each. Wants a machine that does nothing else, for some four hours; exit code 1 if a script
 missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these), all.py --list (the names), all.py --page
-(puts what is kept into the page again)"""
+(puts what is kept into the pages again)"""
 
 import datetime
 import os
@@ -16,7 +16,7 @@ import time
 
 from lib import ROOT, machine, squall
 
-PAGE = ROOT / "docs/benchmarks.md"
+PAGES = [ROOT / "docs/benchmarks.md", ROOT / "docs/measurement.md"]
 RAW = ROOT / "docs/benchmarks"
 # Arguments of each script, and how many minutes it may take. What is short, and most read, comes first.
 SCRIPTS = {
@@ -77,18 +77,19 @@ def raw(name):
     return RAW / f"{name.replace('/', '-')}.md"
 
 
-def put_into_page(name):
-    """Puts what is kept of a script in the place that the page has for it, if it has one."""
+def put_into_pages(name):
+    """Puts what is kept of a script in the places that the pages have for it."""
     head, _, text = raw(name).read_text().partition("\n\n")
-    measured = re.match(r"(`.*?`, .*?, commit [0-9a-f]+( with changes)?)", head)
-    link = f"Measured with [{measured[1]}](benchmarks/{raw(name).name})."
+    # All but how it ended: the command, when, which version, on which machine.
+    link = f"Measured with [{head.partition(';')[0]}](benchmarks/{raw(name).name})."
     tables = re.sub(r"^Measured on .*\n\n?", "", text, flags=re.MULTILINE).strip()
 
     def block(place):
         return "\n\n".join([place[1], link, *([] if place[2] else [tables]), "<!-- end -->"])
 
     place = re.compile(rf"(<!-- {re.escape(name)}(: link)? -->).*?<!-- end -->", re.DOTALL)
-    PAGE.write_text(place.sub(block, PAGE.read_text()))
+    for page in PAGES:
+        page.write_text(place.sub(block, page.read_text()))
 
 
 def run(command, minutes):
@@ -120,7 +121,7 @@ def main(names):
         how = f"ended with {code}" if code is not None else f"was stopped after {minutes} minutes"
         head = f"`{shown}`, {now:%Y-%m-%d %H:%M} UTC, commit {version()}, {machine()}; {how} after {seconds:.0f} s."
         raw(name).write_text(f"{head}\n\n{text.strip()}\n")
-        put_into_page(name)
+        put_into_pages(name)
         print(f"| {name} | {seconds:.0f} | {'none' if code is None else code} |", flush=True)
         good &= code == 0
     return 0 if good else 1
@@ -131,6 +132,6 @@ if __name__ == "__main__":
         print("\n".join(SCRIPTS))
     elif sys.argv[1:] == ["--page"]:
         for name in filter(lambda name: raw(name).exists(), SCRIPTS):
-            put_into_page(name)
+            put_into_pages(name)
     else:
         sys.exit(main(sys.argv[1:]))
