@@ -30,8 +30,10 @@ async function look(browser, file, form, shots, drawn) {
   const opened = await page.evaluate(() => performance.now());
   // What opens is looked at too.
   await page.evaluate(() => document.querySelectorAll('details').forEach((own) => (own.open = true)));
-  const name = page.locator('button.name').first();
-  if (await name.count()) await name.click();
+  for (const id of ['#rows', '#checks']) {
+    const name = page.locator(`${id} button.name`).first();
+    if (await name.count()) await name.click();
+  }
   await page.waitForTimeout(200);
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run());
@@ -67,27 +69,36 @@ async function use(browser, file) {
   await page.mouse.up();
   seen.dragged = await length() < whole;
   await plot.dblclick();
-  const names = () => page.locator('#rows button.name').allTextContents();
-  const first = (await names())[0];
-  await page.locator('#rows thead button').first().click();
-  const sorted = await names();
-  seen.sorted = sorted.every((name, at) => at === 0 || sorted[at - 1].toLowerCase() <= name.toLowerCase());
-  await page.locator('#rows input[type=search]').fill(first);
-  const left = await names();
-  seen.filtered = left.includes(first) && left.length < sorted.length;
-  const button = page.locator('#rows button.name', { hasText: first }).first();
-  await button.focus();
-  await page.keyboard.press('Enter');
-  seen.opened = await page.locator('#rows .under:not([hidden]) figure').count();
-  await page.locator('#rows .under:not([hidden]) summary').first().click();
-  const table = page.locator('#rows .under:not([hidden]) details[open] tbody tr');
-  // It is filled when it opens; one that stays empty is counted as such.
-  await table.first().waitFor({ timeout: 5000 }).catch(() => {});
-  seen.table = await table.count();
-  await page.locator('#rows input[type=search]').fill('');
+  seen.rows = await browse(page, '#rows');
+  if (await page.locator('#checks').count()) seen.checks = await browse(page, '#checks');
   seen.names = await page.evaluate(() => JSON.parse(document.getElementById('run').textContent).requests.map((row) => row.name));
   seen.shown = await page.evaluate(() => document.body.innerText);
   await page.close();
+  return seen;
+}
+
+/** What keys and pointer make of a table whose rows open. */
+async function browse(page, id) {
+  const seen = {};
+  const names = () => page.locator(`${id} button.name`).allTextContents();
+  const first = (await names())[0];
+  await page.locator(`${id} thead button`).first().click();
+  const sorted = await names();
+  seen.sorted = sorted.every((name, at) => at === 0 || sorted[at - 1].toLowerCase() <= name.toLowerCase());
+  await page.locator(`${id} input[type=search]`).fill(first);
+  const left = await names();
+  seen.filtered = left.includes(first) && left.length < sorted.length;
+  const button = page.locator(`${id} button.name`, { hasText: first }).first();
+  await button.focus();
+  await page.keyboard.press('Enter');
+  const under = `${id} .under:not([hidden])`;
+  seen.opened = await page.locator(`${under} figure`).count();
+  await page.locator(`${under} summary`).first().click();
+  const table = page.locator(`${under} details[open] tbody tr`);
+  // It is filled when it opens; one that stays empty is counted as such.
+  await table.first().waitFor({ timeout: 5000 }).catch(() => {});
+  seen.table = await table.count();
+  await page.locator(`${id} input[type=search]`).fill('');
   return seen;
 }
 
