@@ -71,6 +71,10 @@ async function use(browser, file) {
   await plot.dblclick();
   seen.rows = await browse(page, '#rows');
   if (await page.locator('#checks').count()) seen.checks = await browse(page, '#checks');
+  const latency = page.locator('#time figure', { has: page.getByRole('heading', { name: 'Latency', exact: true }) });
+  await latency.locator('summary').click();
+  await latency.locator('tbody tr').first().waitFor({ timeout: 5000 });
+  seen.latency = await latency.locator('tr').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
   seen.names = await page.evaluate(() => JSON.parse(document.getElementById('run').textContent).requests.map((row) => row.name));
   seen.shown = await page.evaluate(() => document.body.innerText);
   await page.close();

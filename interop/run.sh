@@ -16,6 +16,7 @@ need python3
 need node nodejs
 need npm
 need chromium
+need pdftotext poppler-utils
 need java default-jre-headless
 need mvn maven
 python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)

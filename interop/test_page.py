@@ -76,6 +76,12 @@ def look(files, shots=None, still=None, pdfs=None):
     return json.loads(ran.stdout)
 
 
+def milliseconds(text):
+    """A time as the page writes it; 0: there was none."""
+    number, _, unit = text.partition(" ")
+    return float(number) * {"µs": 1e-3, "ms": 1, "s": 1e3}[unit] if unit else 0
+
+
 class Pages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -139,7 +145,6 @@ class Pages(unittest.TestCase):
                 self.assertEqual((paper["scheme"], paper["back"]), ("light", 255), "dark on white, whatever the screen is")
                 self.assertGreater(paper["bytes"], 20_000)
 
-    @unittest.skipUnless(shutil.which("pdftotext"), "pdftotext (poppler-utils) is not installed")
     def test_no_page_ends_with_what_leads_to_the_next(self):
         for name, seen in self.seen.items():
             paper = seen["printed"]
@@ -158,6 +163,13 @@ class Pages(unittest.TestCase):
         self.assertIn("timeout first byte", said["errors"])
         self.assertIn("status 503", said["errors"])
         self.assertRegex(said["limited"], "questionable|invalid")
+
+    def test_a_stall_is_seen_when_it_was(self):
+        """The target stands still from second 2 to 3: the curve of the largest latencies says so, and before it nothing."""
+        head, *rows = self.reports["stall"]["use"]["latency"]
+        largest = {float(row[0].removesuffix(" s")): milliseconds(row[head.index("max")]) for row in rows}
+        self.assertLess(max(ms for second, ms in largest.items() if second < 2), 500)
+        self.assertGreater(max(ms for second, ms in largest.items() if 2 <= second <= 4), 800)
 
     def test_names_are_shown_as_they_are_and_secrets_are_not(self):
         self.assertIn(HOSTILE, self.seen["errors"]["use"]["names"])
