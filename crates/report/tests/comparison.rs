@@ -147,9 +147,17 @@ fn a_gate_has_no_interval_where_none_is_known() {
 #[test]
 fn a_pull_request_and_a_page_show_the_same() {
     let document = document();
-    golden("compare.md", &compare_markdown(&document));
+    let comment = compare_markdown(&document);
+    golden("compare.md", &comment);
     let page = compare_html(&document);
     golden("compare.html", &page);
+    for text in [&comment, &page] {
+        let at = |words: &str| text.find(words).expect(words);
+        assert!(
+            at("load differs: 200/s") < at("login: slower"),
+            "what keeps them from being compared"
+        );
+    }
     assert!(!page.contains("<b>|") && page.contains("POST /pay|&lt;b&gt;"), "names are no markup");
     assert!(
         !page.contains("http://") && !page.contains("https://"),

@@ -1,5 +1,5 @@
-//! A comparison as one HTML page without anything from elsewhere: what is found, the numbers, and for each row that
-//! changed its shift function, both distributions and both means over time, drawn as SVG.
+//! A comparison as one HTML page without anything from elsewhere: what keeps the runs from being compared, what is found,
+//! the numbers, and for each row that changed its shift function, both distributions and both means over time, drawn as SVG.
 
 use std::fmt::Write as _;
 
@@ -26,6 +26,7 @@ pub fn compare_html(document: &ComparisonDocument) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style></head><body><main>\n<h1>{title}</h1>\n"
     );
+    cautions(&mut out, document);
     for pair in &document.pairs {
         conclusion(&mut out, document, pair);
     }
@@ -33,10 +34,6 @@ pub fn compare_html(document: &ComparisonDocument) -> String {
     for run in &document.runs {
         let _ =
             writeln!(out, "<li><b>{}</b>: {}</li>", escaped(&run.name), escaped(&run.described()));
-    }
-    for (matters, text) in document.cautions() {
-        let class = if matters { " class=\"careful\"" } else { "" };
-        let _ = writeln!(out, "<li{class}>{}</li>", escaped(&text));
     }
     out.push_str("</ul>\n");
     for pair in &document.pairs {
@@ -51,6 +48,19 @@ const ABOUT: &str = "<h2>How to read it</h2>\n<p>A change counts if it is more t
     at together: of two equal runs 5% at most show any. Intervals are those of 95% confidence, from how much the \
     seconds of each run differ and how much neighbours have in common. The bands of a shift function hold all \
     together. Latencies are those of complete responses.</p>\n";
+
+fn cautions(out: &mut String, document: &ComparisonDocument) {
+    let all = document.cautions();
+    if all.is_empty() {
+        return;
+    }
+    out.push_str("<ul>\n");
+    for (matters, text) in all {
+        let class = if matters { " class=\"careful\"" } else { "" };
+        let _ = writeln!(out, "<li{class}>{}</li>", escaped(&text));
+    }
+    out.push_str("</ul>\n");
+}
 
 fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
     let name = match document.pairs.len() {

@@ -1,4 +1,5 @@
-//! A comparison as Markdown, for a pull request: what is found first, the numbers of what changed, the rest folded.
+//! A comparison as Markdown, for a pull request: what keeps the runs from being compared and what is found, the numbers
+//! of what changed, the rest folded.
 
 use std::fmt::Write as _;
 
@@ -15,6 +16,13 @@ pub fn compare_markdown(document: &ComparisonDocument) -> String {
         Some((first, others)) => format!("### {} against {first}\n\n", others.join(", ")),
         None => String::new(),
     };
+    let cautions = document.cautions();
+    for (matters, text) in &cautions {
+        let _ = writeln!(out, "- {}{}", if *matters { "⚠️ " } else { "" }, plain(text));
+    }
+    if !cautions.is_empty() {
+        out.push('\n');
+    }
     for pair in &document.pairs {
         let name = match document.pairs.len() {
             1 => String::new(),
@@ -22,9 +30,6 @@ pub fn compare_markdown(document: &ComparisonDocument) -> String {
         };
         let _ = writeln!(out, "**{name}{}**\n", plain(&pair.summary()));
         gates(&mut out, &pair.gates);
-    }
-    for (matters, text) in document.cautions() {
-        let _ = writeln!(out, "- {}{}", if matters { "⚠️ " } else { "" }, plain(&text));
     }
     for run in &document.runs {
         let _ = writeln!(out, "- {}: {}", plain(&run.name), plain(&run.described()));
