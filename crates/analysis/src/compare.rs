@@ -11,7 +11,7 @@ mod trend;
 
 pub use difference::{Comparison, Difference, RowComparison, Verdict, compare};
 pub use estimate::{Estimate, Measured, RowValues};
-pub use gate::{Gate, GateResult, judge};
+pub use gate::{Gate, GateResult, GatedRow, judge};
 pub use measure::{GRID, MEASURES, Measure, MeasureOf, Scale};
 pub use sketch::{Block, Counting, RowSketch, Sketch, SketchBuilder, quantile_ranks};
 pub use trend::{TrendStep, steps};

@@ -171,6 +171,9 @@ fn the_json_has_what_its_schema_says() {
     assert!(!document.passed, "p95(login) rose by 20%, and nothing counts under `nothing`");
     let passed: Vec<bool> = document.pairs[0].gates.iter().map(|gate| gate.passed).collect();
     assert_eq!(passed, [false, true, false, false]);
+    let rows = document.pairs[0].gates.iter().map(|gate| gate.row.as_deref());
+    let wanted = [Some("login"), Some("GET /"), Some("all requests"), None];
+    assert_eq!(rows.collect::<Vec<_>>(), wanted);
     let json = serde_json::to_value(&document).expect("JSON");
     let schema = comparison_schema();
     let names = |value: &serde_json::Value| -> Vec<String> {

@@ -4,7 +4,7 @@ use squall_metrics::RowKey;
 
 use super::difference::{Difference, Verdict, decide, difference};
 use super::estimate::Measured;
-use super::measure::{Measure, MeasureOf, Scale, error};
+use super::measure::{Measure, MeasureOf, error};
 use crate::threshold::SyntaxError;
 
 /// A change that fails a build: one that is larger, and more than chance.
@@ -26,14 +26,25 @@ pub struct GateResult {
     pub text: String,
     /// What it may change by, as in [`Gate`].
     pub limit: f64,
-    /// The row; `None`: all requests together, or none that both runs have.
-    pub key: Option<RowKey>,
+    /// The row.
+    pub row: GatedRow,
     /// How it changed; `None`: not both runs have it.
     pub difference: Option<Difference>,
     /// Whether it passed.
     pub passed: bool,
     /// Why, in words.
     pub why: &'static str,
+}
+
+/// What a gate is held to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GatedRow {
+    /// All requests together.
+    All,
+    /// A row of the first run.
+    Of(RowKey),
+    /// The first run has no row that is meant.
+    Missing,
 }
 
 impl Gate {
@@ -72,7 +83,7 @@ impl Gate {
         if self.limit.is_sign_positive() { change > self.limit } else { change < self.limit }
     }
 
-    fn result(&self, key: Option<RowKey>, own: Option<Difference>) -> GateResult {
+    fn result(&self, row: GatedRow, own: Option<Difference>) -> GateResult {
         let beyond = own.and_then(|own| own.change).is_some_and(|change| self.is_beyond(change));
         let (passed, why) = match own {
             Some(Difference { change: Some(_), verdict, .. }) => match (beyond, verdict) {
@@ -85,9 +96,10 @@ impl Gate {
                     (true, "beyond the limit, but it may be chance: longer runs would tell")
                 }
             },
+            _ if row == GatedRow::Missing => (false, "the first run has no such row"),
             _ => (false, "not both runs have such a value"),
         };
-        GateResult { text: self.text.clone(), limit: self.limit, key, difference: own, passed, why }
+        GateResult { text: self.text.clone(), limit: self.limit, row, difference: own, passed, why }
     }
 }
 
@@ -95,11 +107,11 @@ impl Gate {
 /// among these alone, as they were chosen before.
 pub fn judge(gates: &[Gate], before: &Measured, after: &Measured) -> Vec<GateResult> {
     let (first, second) = (before.keys(), after.keys());
-    let mut found: Vec<(&Gate, Option<RowKey>, Option<Difference>)> = Vec::new();
+    let mut found: Vec<(&Gate, GatedRow, Option<Difference>)> = Vec::new();
     for gate in gates {
         let rows = gate.of.rows(&first);
         if rows.is_empty() {
-            found.push((gate, None, None));
+            found.push((gate, GatedRow::Missing, None));
         }
         for at in rows {
             let of = |measure: Measure| {
@@ -111,18 +123,12 @@ pub fn judge(gates: &[Gate], before: &Measured, after: &Measured) -> Vec<GateRes
                 );
                 Some(own).filter(|own| own.before.is_some() && own.after.is_some())
             };
-            found.push((gate, first[at].clone(), of(gate.of.measure)));
+            let row = first[at].clone().map_or(GatedRow::All, GatedRow::Of);
+            found.push((gate, row, of(gate.of.measure)));
         }
     }
     decide(&mut found.iter_mut().filter_map(|(.., own)| own.as_mut()).collect::<Vec<_>>());
-    found.into_iter().map(|(gate, key, own)| gate.result(key, own)).collect()
-}
-
-impl GateResult {
-    /// Whether its change is in percentage points.
-    pub fn is_in_points(&self) -> bool {
-        self.difference.is_some_and(|own| own.measure.scale() == Scale::Points)
-    }
+    found.into_iter().map(|(gate, row, own)| gate.result(row, own)).collect()
 }
 
 #[cfg(test)]

@@ -182,13 +182,15 @@ fn gates_need_a_change_that_is_larger_and_real() {
     let a = run(2, 30, 1, |_, _, random| lognormal(8_000.0, random));
     let b =
         run(2, 30, 2, |row, _, random| lognormal(if row == 1 { 9_600.0 } else { 8_000.0 }, random));
-    let passed = |text: &str| {
-        let results = judge(&[Gate::parse(text).expect(text)], &a, &b);
-        results.iter().all(|own| own.passed)
-    };
+    let judged = |text: &str| judge(&[Gate::parse(text).expect(text)], &a, &b);
+    let passed = |text: &str| judged(text).iter().all(|own| own.passed);
     assert!(!passed("p50(r1) +10%"));
     assert!(passed("p50(r1) +30%") && passed("p50(r0) +10%") && passed("rate -5%"));
     assert!(!passed("p50(nothing) +10%"), "what was not counted passes nothing");
+    let row = |text: &str| judged(text)[0].row.clone();
+    assert_eq!(row("p50(nothing) +10%"), GatedRow::Missing);
+    assert_eq!(row("p50 +10%"), GatedRow::All);
+    assert!(matches!(row("p50(r1) +10%"), GatedRow::Of(key) if key.name == "r1"));
     // A thousandth of chance is beyond any limit of 0, and no reason to fail.
     assert!(passed("rate +0%") && passed("rate -0%"));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use squall_analysis::{Difference, Gate, RowComparison, Scale, Verdict, compare, judge};
+use squall_analysis::{Difference, Gate, GatedRow, RowComparison, Scale, Verdict, compare, judge};
 use squall_metrics::RowKey;
 
 use super::differs::differing;
@@ -119,8 +119,8 @@ document! {
         text: String,
         /// By how much the value may change.
         limit: f64,
-        /// The row.
-        row: String,
+        /// The row; null: the first run has none that is meant.
+        row: Option<String>,
         /// How it changed; null: not both runs have it.
         value: Option<ComparedValue>,
         /// Whether it passed.
@@ -161,7 +161,11 @@ fn pair(first: &Side, (at, second): (usize, &Side), gates: &[Gate]) -> Pair {
     let gates = judged.into_iter().map(|own| GateRow {
         text: own.text,
         limit: own.limit,
-        row: label(own.key.as_ref()),
+        row: match own.row {
+            GatedRow::All => Some(label(None)),
+            GatedRow::Of(key) => Some(label(Some(&key))),
+            GatedRow::Missing => None,
+        },
         value: own.difference.as_ref().map(value),
         passed: own.passed,
         why: own.why.to_owned(),

@@ -74,15 +74,11 @@ fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
     out.push_str("<ul>\n");
     for gate in &pair.gates {
         let (class, word) = if gate.passed { ("better", "passed") } else { ("worse", "failed") };
-        let found = gate.value.as_ref().map_or(String::new(), |own| {
-            format!("{}: {}, ", gate.row, own.its_change_and_interval())
-        });
         let _ = writeln!(
             out,
-            "<li><b class=\"{class}\">{word}</b> {}: {}{}</li>",
+            "<li><b class=\"{class}\">{word}</b> {}: {}</li>",
             escaped(&gate.text),
-            escaped(&found),
-            gate.why
+            escaped(&gate.found())
         );
     }
     out.push_str("</ul>\n");

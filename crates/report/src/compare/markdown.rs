@@ -51,7 +51,7 @@ fn gates(out: &mut String, gates: &[GateRow]) {
             .value
             .as_ref()
             .map_or(Default::default(), |own| (own.its_change(), own.interval()));
-        let (text, row) = (plain(&gate.text), plain(&gate.row));
+        let (text, row) = (plain(&gate.text), plain(gate.row.as_deref().unwrap_or_default()));
         let _ = writeln!(out, "| {text} | {row} | {change} | {interval} | {word}: {} |", gate.why);
     }
     out.push('\n');

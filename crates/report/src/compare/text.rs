@@ -220,12 +220,9 @@ fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair, show
     for gate in &pair.gates {
         let word =
             if gate.passed { show.word("passed", "32") } else { show.word("FAILED", "31;1") };
-        let found = gate.value.as_ref().map_or(String::new(), |own| {
-            format!("{}: {}, ", gate.row, own.its_change_and_interval())
-        });
         // Colours are no columns.
         let extra = word.chars().count() - "passed".len();
-        let text = format!("{word} {}: {found}{}", gate.text, gate.why);
+        let text = format!("{word} {}: {}", gate.text, gate.found());
         paragraph(out, " gate     ", &text, show.width() + extra);
     }
     let after = match document.pairs.len() {

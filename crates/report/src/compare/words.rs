@@ -2,7 +2,7 @@
 
 use squall_base::units::{percent, rate, time};
 
-use super::document::{ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Pair};
+use super::document::{ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, GateRow, Pair};
 
 /// Most rows that a summary names.
 const MAX_NAMED: usize = 4;
@@ -139,6 +139,19 @@ impl ComparedRow {
             parts.push(format!("{word} ({})", own.its_change()));
         }
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+impl GateRow {
+    /// What was found, and why it passed or failed: `login: +16.1% (+9.4% to +24.2%), beyond the limit, ...`.
+    pub(super) fn found(&self) -> String {
+        match (&self.row, &self.value) {
+            (Some(row), Some(own)) => {
+                format!("{row}: {}, {}", own.its_change_and_interval(), self.why)
+            }
+            (Some(row), None) => format!("{row}: {}", self.why),
+            (None, _) => self.why.clone(),
+        }
     }
 }
 
