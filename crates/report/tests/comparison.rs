@@ -134,6 +134,32 @@ fn runs_that_have_no_row_in_common_are_said_to_be_others() {
 }
 
 #[test]
+fn rows_that_differ_by_their_tags_alone_are_told_apart() {
+    let tagged = |name: &str, seed| {
+        let mut side = side(name, 2, 30, seed, same, 0.0);
+        let Measured::Blocks(sketch) = &mut side.measured else { panic!("blocks") };
+        let keys = sketch.rows.iter_mut().filter_map(|row| row.key.as_mut());
+        for (key, team) in keys.zip(["a", "b"]) {
+            key.name = "login".to_owned();
+            key.place.tags = vec![("team".to_owned(), team.to_owned())];
+        }
+        side
+    };
+    let gate = Gate::parse("p50(login) +50%").expect("a gate");
+    let document = compare_runs(&[tagged("main", 1), tagged("other", 2)], &[gate]);
+    let outputs = [
+        compare_text(&document, &show(200)),
+        compare_markdown(&document).replace('\\', ""),
+        compare_html(&document),
+    ];
+    for text in outputs {
+        for row in ["login{team=a}", "login{team=b}"] {
+            assert!(text.matches(row).count() >= 2, "in the table and of the gate: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_gate_has_no_interval_where_none_is_known() {
     let gates = [Gate::parse("p99 +10%").expect("a gate")];
     let (before, after) = (side("a", 1, 5, 1, same, 0.0), side("b", 1, 5, 2, |_| 2.0, 0.0));

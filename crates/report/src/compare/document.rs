@@ -78,6 +78,8 @@ document! {
         tags: BTreeMap<String, String>,
         /// The name; empty: all requests together.
         name: String,
+        /// What it is called among the rows of its scenario: `checkout / login{team=a} (group)`.
+        label: String,
         /// Rate, errors, mean and percentiles.
         values: Vec<ComparedValue>,
         /// How each percentile of the distribution moved; the bands hold all together with 95% confidence.
@@ -182,14 +184,15 @@ fn pair(first: &Side, (at, second): (usize, &Side), gates: &[Gate]) -> Pair {
     }
 }
 
-/// What a row is called.
-pub(super) fn label(key: Option<&RowKey>) -> String {
+/// What a row is called among those of its scenario.
+fn label(key: Option<&RowKey>) -> String {
     let Some(key) = key else { return "all requests".to_owned() };
     let name = key.label();
     let path = key.place.group.iter().chain([&name]);
     let path = path.map(String::as_str).collect::<Vec<_>>().join(" / ");
     match key.place.kind.label() {
         "request" => path,
+        "iteration" if key.place.scenario.is_empty() => "all scenarios (iterations)".to_owned(),
         "iteration" => format!("{} (iterations)", key.place.scenario),
         kind => format!("{path} ({kind})"),
     }
@@ -204,6 +207,7 @@ fn row(own: RowComparison) -> ComparedRow {
         group: place.map_or(Vec::new(), |place| place.group.clone()),
         tags: place.map_or(BTreeMap::new(), |place| place.tags.iter().cloned().collect()),
         name: own.key.as_ref().map_or(String::new(), |key| key.name.clone()),
+        label: label(own.key.as_ref()),
         values: own.differences.iter().map(value).collect(),
         shift: own.shift.iter().map(value).collect(),
         curves: (before, after),

@@ -90,18 +90,11 @@ impl ComparedRow {
 
     /// What it is called; with its scenario, where there are several.
     pub(super) fn label(&self, with_scenario: bool) -> String {
-        if self.is_all() {
-            return "all requests".to_owned();
+        // Iterations are called by their scenario as it is.
+        if !with_scenario || self.is_all() || self.kind == "iteration" {
+            return self.label.clone();
         }
-        let path = self.group.iter().chain([&self.name]);
-        let path = path.map(String::as_str).collect::<Vec<_>>().join(" / ");
-        let scenario = self.scenario.as_deref().unwrap_or("all scenarios");
-        let own = match self.kind.as_str() {
-            "request" => path,
-            "iteration" => return format!("{scenario} (iterations)"),
-            kind => format!("{path} ({kind})"),
-        };
-        if with_scenario { format!("{scenario}: {own}") } else { own }
+        format!("{}: {}", self.scenario.as_deref().unwrap_or("all scenarios"), self.label)
     }
 
     /// Its values that changed by more than chance.
