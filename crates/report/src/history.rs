@@ -174,26 +174,28 @@ pub fn history_run(
     }
 }
 
-/// The run that a text means: a path, or among the runs of a folder the last with such a label (`NAME=VALUE`, or the
+/// Whether a path may be that of a run: of a folder that has one, or of a file, as results and baselines are.
+fn may_be_run(path: &Path) -> bool {
+    path.join("run.json").is_file() || path.exists() && !path.is_dir()
+}
+
+/// The run that a text means: its path, or among the runs of a folder the last with such a label (`NAME=VALUE`, or the
 /// value of any), or whose commit begins so.
 ///
 /// # Errors
 /// There is none.
 pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
-    if Path::new(text).exists() {
-        return Ok(PathBuf::from(text));
+    let paths = [PathBuf::from(text), base.join(text)];
+    if let Some(path) = paths.iter().find(|path| may_be_run(path)) {
+        return Ok(path.clone());
     }
-    let none = |reason: &str| LoadError(format!("{text}: {reason}"));
-    let in_base = base.join(text);
-    if in_base.is_dir() {
-        return Ok(in_base);
-    }
+    let none = |and: &str| {
+        let own = if paths[0].is_dir() { "this is not the folder of a run" } else { "no such run" };
+        LoadError(format!("{text}: {own}, and {and}"))
+    };
     if !base.is_dir() {
-        let reason = format!(
-            "no such run, and no folder {} whose labels could be looked through",
-            base.display()
-        );
-        return Err(none(&reason));
+        let base = base.display();
+        return Err(none(&format!("no folder {base} whose labels could be looked through")));
     }
     let is_meant = |run: &&HistoryRun| {
         let labels = &run.meta.labels;
@@ -206,9 +208,7 @@ pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
     };
     let runs = history(base, &Filter::default(), Extent::Totals)?.runs;
     let found = runs.iter().rfind(is_meant).map(|run| PathBuf::from(&run.folder));
-    found.ok_or_else(|| {
-        none(&format!("no such run, and no run in {} has such a label", base.display()))
-    })
+    found.ok_or_else(|| none(&format!("no run in {} has such a label", base.display())))
 }
 
 /// The fewest characters of a commit that mean it.

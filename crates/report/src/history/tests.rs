@@ -126,3 +126,30 @@ fn runs_are_told_apart_where_there_is_little_room() {
     assert_eq!(numbers, ["-", "-", "-", "-", "-", "broken"], "nothing is known of them");
     assert!(lines.iter().all(|line| line.chars().count() <= 79), "{text}");
 }
+
+/// A folder that has no run of its own is no reason not to look for a label of its name.
+#[test]
+fn runs_are_found_by_label_beside_folders_of_that_name() {
+    let base = tempfile::tempdir().expect("a folder");
+    let write = |folder: &str, branch: &str| {
+        let labels = [("branch".to_owned(), branch.to_owned())].into_iter().collect();
+        let meta = Meta { labels, ..Meta::default() };
+        let run = RunDocument { schema: SCHEMA, meta, ..RunDocument::default() };
+        let folder = base.path().join(folder);
+        fs::create_dir(&folder).expect("a folder");
+        fs::write(folder.join("run.json"), serde_json::to_string(&run).expect("JSON"))
+            .expect("a file");
+    };
+    // Tests run in the folder of the crate, where there is one of this name.
+    write("one", "src");
+    write("two", "main");
+    fs::create_dir(base.path().join("main")).expect("a folder");
+    let found = |text: &str| find_run(base.path(), text).map_err(|error| error.to_string());
+    assert_eq!(found("src"), Ok(base.path().join("one")));
+    assert_eq!(found("main"), Ok(base.path().join("two")));
+    assert_eq!(found("branch=main"), Ok(base.path().join("two")));
+    assert_eq!(found("one"), Ok(base.path().join("one")));
+    assert_eq!(found("Cargo.toml"), Ok(PathBuf::from("Cargo.toml")), "a file is what it is");
+    let error = found("tests").expect_err("no run");
+    assert!(error.starts_with("tests: this is not the folder of a run, and no run in"), "{error}");
+}
