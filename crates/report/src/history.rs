@@ -16,7 +16,7 @@ use crate::document::{OutcomeDocument, Row, SCHEMA};
 use crate::folder::{LoadError, stamp};
 use crate::run::Meta;
 use crate::schema::document;
-use crate::text::{Show, shorten};
+use crate::text::{Show, paragraph, shorten};
 
 document! {
     /// The runs of a folder, the oldest first.
@@ -63,6 +63,9 @@ document! {
         runs: Vec<TrendRun>,
         /// How many runs do not have it.
         without: u64,
+        /// What keeps the runs from being compared with each other, in words: other plans or processors, and runs that
+        /// are not valid.
+        cautions: Vec<String>,
     }
 
     /// A run of a trend.
@@ -211,6 +214,8 @@ pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
     found.ok_or_else(|| none(&format!("no run in {} has such a label", base.display())))
 }
 
+/// Most plans or processors that a trend names.
+const MAX_NAMED: usize = 4;
 /// The fewest characters of a commit that mean it.
 const LEAST_COMMIT: usize = 7;
 
@@ -324,7 +329,39 @@ pub fn trend(history: &HistoryDocument, of: &MeasureOf) -> TrendDocument {
         unit: unit.to_owned(),
         runs: each.collect(),
         without: (history.runs.len() - runs.len()) as u64,
+        cautions: cautions(&runs),
     }
+}
+
+/// What keeps runs from being compared with each other, in words.
+fn cautions(runs: &[&HistoryRun]) -> Vec<String> {
+    let among = |of: fn(&HistoryRun) -> &str| {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        runs.iter().for_each(|run| *counts.entry(of(run)).or_default() += 1);
+        counts
+    };
+    let plans = among(|run| &run.meta.plan);
+    let processors = among(|run| &run.meta.cpu);
+    let mut doubted = among(|run| &run.validity);
+    doubted.retain(|validity, _| !matches!(*validity, "" | "valid"));
+    let differing = [("plan differs", plans), ("processor differs", processors)];
+    let mut all: Vec<_> = differing.into_iter().filter(|(_, counts)| counts.len() > 1).collect();
+    all.extend(Some(("not all are valid", doubted)).filter(|(_, counts)| !counts.is_empty()));
+    all.into_iter().map(|(what, counts)| format!("{what}: {}", in_runs(counts))).collect()
+}
+
+/// How many runs have which value, the most frequent first: `shop in 12 runs, pay in 1 run`.
+fn in_runs(counts: BTreeMap<&str, u64>) -> String {
+    let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let more = counts.len().saturating_sub(MAX_NAMED);
+    let named = counts.iter().take(MAX_NAMED).map(|(value, number)| {
+        let value = if value.is_empty() { "none" } else { value };
+        format!("{value} in {number} run{}", if *number == 1 { "" } else { "s" })
+    });
+    let mut parts: Vec<String> = named.collect();
+    parts.extend((more > 0).then(|| format!("and {more} more")));
+    parts.join(", ")
 }
 
 /// A measure of a run; `None`: it has no such row, or several.
@@ -386,6 +423,9 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
         _ => format!("stepped by {}", found.join(", by ")),
     };
     let _ = writeln!(out, "\n result   {result}");
+    for text in &trend.cautions {
+        paragraph(&mut out, " careful  ", text, width);
+    }
     if trend.without > 0 {
         let (verb, number) =
             if trend.without == 1 { (" does", 1) } else { ("s do", trend.without) };

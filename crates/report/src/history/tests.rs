@@ -78,6 +78,34 @@ fn a_step_is_shown_with_its_commit() {
 }
 
 #[test]
+fn a_trend_says_what_keeps_its_runs_from_being_compared() {
+    let of = MeasureOf::parse("p95").expect("a measure");
+    let mut history = HistoryDocument::default();
+    history.runs = (0..9).map(|number| run(number, 1_000.0)).collect();
+    for own in &mut history.runs {
+        own.meta.plan = "shop".to_owned();
+        own.meta.cpu = "Xeon".to_owned();
+        own.validity = "valid".to_owned();
+    }
+    assert_eq!(trend(&history, &of).cautions, [""; 0], "they are alike");
+    history.runs[4].meta.plan = "pay".to_owned();
+    for own in &mut history.runs[6..] {
+        own.meta.cpu = "EPYC".to_owned();
+        own.validity = "questionable".to_owned();
+    }
+    history.runs[8].validity = "invalid".to_owned();
+    let found = trend(&history, &of);
+    let wanted = [
+        "plan differs: shop in 8 runs, pay in 1 run",
+        "processor differs: Xeon in 6 runs, EPYC in 3 runs",
+        "not all are valid: questionable in 2 runs, invalid in 1 run",
+    ];
+    assert_eq!(found.cautions, wanted);
+    let shown = trend_text(&found, &Show { columns: 80, color: false, explain: false });
+    assert!(wanted.iter().all(|own| shown.contains(&format!(" careful  {own}\n"))), "{shown}");
+}
+
+#[test]
 fn runs_are_filtered_by_all_that_is_given() {
     let own = run(3, 1.0);
     let filter = |commit: &str, label: (&str, &str)| Filter {
