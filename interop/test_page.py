@@ -41,6 +41,14 @@ scenarios:
       - {get: /status/503, name: broken}
       - think: 20ms
   guest: {load: {rate: 20/s, for: 5s, max_users: 30}, steps: [{get: /hostile/never-answers, timeout: 300ms}]}
+  stranger:
+    load: {users: 1, for: 5s}
+    steps:
+      - {get: /hostile/close-in-body, name: cut}
+      - {get: /hostile/bad-status-line, name: nonsense}
+      - {get: /hostile/redirect-away, name: away, redirects: 5}
+      - {get: /hostile/redirect-loop, name: around, redirects: 5}
+      - think: 100ms
 """ % (SECRET, json.dumps(HOSTILE), json.dumps(HOSTILE))
 STALL = """
 target: builtin
@@ -162,6 +170,7 @@ class Pages(unittest.TestCase):
         self.assertIn("checkout", said["healthy"])
         self.assertIn("timeout first byte", said["errors"])
         self.assertIn("status 503", said["errors"])
+        self.assertRegex(said["errors"], r"other \(\d kinds?\)", "there are more kinds of errors than colours")
         self.assertRegex(said["limited"], "questionable|invalid")
 
     def test_a_stall_is_seen_when_it_was(self):

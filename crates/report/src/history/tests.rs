@@ -80,8 +80,8 @@ fn a_step_is_shown_with_its_commit() {
 #[test]
 fn a_trend_says_what_keeps_its_runs_from_being_compared() {
     let of = MeasureOf::parse("p95").expect("a measure");
-    let mut history = HistoryDocument::default();
-    history.runs = (0..9).map(|number| run(number, 1_000.0)).collect();
+    let runs = (0..9).map(|number| run(number, 1_000.0)).collect();
+    let mut history = HistoryDocument { runs, unread: Vec::new() };
     for own in &mut history.runs {
         own.meta.plan = "shop".to_owned();
         own.meta.cpu = "Xeon".to_owned();

@@ -116,8 +116,7 @@ function errorsSection() {
       return [spoken(kind), words.errors[kind] || '', names.join(', ') + (rows.length > 3 ? ` and ${rows.length - 3} more` : ''), count(number), percent(number / run.totals.count)];
     });
     own.push(table('Errors by kind', ['kind', 'what it means', 'where', 'number', 'of all requests'], rows, 3, 'table.prose'));
-    const colors = [['c2', null], ['c6', '5 2'], ['c4', '10 3 2 3'], ['c5', '8 3'], ['c1', '1 4'], ['c7', '3 6']];
-    const series = curves ? kinds.slice(0, 6).map(([kind], at) => ({ name: spoken(kind), values: pad(curves.all.error_kinds[kind] || [], curves.all.count.length), seconds: curves.seconds, per: true, color: colors[at][0], dash: colors[at][1] })) : [];
+    const series = curves ? errorLines(kinds.map(([kind]) => kind)) : [];
     if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Errors a second, by kind', unit: 'rate', series, height: 150 }).figure);
   }
   if (logged.length > 0) {
@@ -126,6 +125,19 @@ function errorsSection() {
     if (all.length > 20) own.push(lazy(plural(all.length - 20, 'more line'), () => el('ul.examples', null, all.slice(20).map(example))));
   }
   return section('errors', 'Errors', 'Errors', ...own);
+}
+
+/** Errors of each kind over time; where there are more kinds than colours, the rarest together. */
+function errorLines(kinds) {
+  const forms = [['c2', null], ['c6', '5 2'], ['c4', '10 3 2 3'], ['c5', '8 3'], ['c1', '1 4'], ['c7', '3 6']];
+  const line = (name, of, [color, dash]) => {
+    const all = of.map((kind) => pad(curves.all.error_kinds[kind] || [], curves.all.count.length));
+    const values = all[0].map((_, at) => all.reduce((sum, own) => sum + own[at], 0));
+    return { name, values, seconds: curves.seconds, per: true, color, dash };
+  };
+  const others = kinds.slice(forms.length);
+  return [...kinds.slice(0, forms.length).map((kind, at) => line(spoken(kind), [kind], forms[at])),
+    ...(others.length > 0 ? [line(`other (${plural(others.length, 'kind')})`, others, ['c3', '2 2'])] : [])];
 }
 
 /** Lines that are the same, together, in the order of the first. */
