@@ -3,6 +3,7 @@
 mod decode;
 mod receivers;
 mod tls;
+mod tokens;
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};

@@ -140,6 +140,12 @@ impl Http {
         Http::start("/write?db=x", take_lines_of_influxdb, sums_of_influxdb, fault, times)
     }
 
+    /// The same of InfluxDB 2.
+    pub fn influxdb2(fault: Fault, times: usize) -> Http {
+        let path = "/api/v2/write?org=o&bucket=b";
+        Http::start(path, take_lines_of_influxdb, sums_of_influxdb, fault, times)
+    }
+
     /// One of Prometheus remote write.
     pub fn remote_write(fault: Fault, times: usize) -> Http {
         Http::start("/api/v1/write", take_remote_write, Held::totals, fault, times)
@@ -166,6 +172,10 @@ impl Http {
 
     pub fn url(&self) -> String {
         format!("http://me:secret-word@{}{}", self.address, self.path)
+    }
+
+    pub fn url_without_user(&self) -> String {
+        format!("http://{}{}", self.address, self.path)
     }
 
     pub fn sums(&self) -> Sums {
@@ -323,6 +333,10 @@ impl Grpc {
 
     pub fn url(&self) -> String {
         format!("http://me:secret-word@{}", self.address)
+    }
+
+    pub fn url_without_user(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     /// By the name of a host, over TLS.
