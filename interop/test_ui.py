@@ -12,7 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
-from peers import SQUALL
+from peers import SQUALL, wait_for
+from ports import free_port
 from test_page import HOSTILE, modules
 
 HERE = Path(__file__).resolve().parent
@@ -97,6 +98,19 @@ class Page(unittest.TestCase):
         self.assertEqual(seen["outcome"], "The run failed")
         self.assertIn("Over time", seen["report"])
         self.assertEqual(seen["lost"], "")
+
+    def test_a_run_without_a_folder_has_its_report_too(self):
+        target = free_port()
+        self.processes.append(subprocess.Popen([SQUALL, "target", "-l", f"127.0.0.1:{target}"], stdout=subprocess.PIPE))
+        wait_for(target)
+        command = [SQUALL, f"http://127.0.0.1:{target}/", "-c", "2", "-d", "14s", "--quiet", "--ui"]
+        process = subprocess.Popen(command, cwd=self.folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        seen = self.look("end", process.stderr.readline().split()[-1])
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertIn("--out DIR", seen["kept"])
+        self.assertIn("Over time", seen["report"])
+        self.assertEqual(seen["said"], [])
 
     def test_it_controls_the_run(self):
         process, url = self.run_plan("60s")

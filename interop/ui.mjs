@@ -69,11 +69,23 @@ async function watch(browser, { url, shot }, seen) {
   seen.errors = await tile(light, 'errors');
   seen.outcome = await light.locator('.conclusion .word').innerText();
   if (shot) await light.screenshot({ path: `${shot}-over.png`, fullPage: true });
-  // squall may have ended by now: the report is the page's own.
-  const [report] = await Promise.all([light.context().waitForEvent('page', SOON), light.locator('.kept a').first().click()]);
+  await openReport(light, seen);
+  seen.lost = await light.locator('#lost').innerText();
+}
+
+/** Waits for the end of a run, and opens its report. */
+async function end(browser, { url }, seen) {
+  const page = await open(browser, url, 'light', seen);
+  await page.waitForSelector('html[data-over]', SOON);
+  seen.kept = await page.locator('.kept').innerText();
+  await openReport(page, seen);
+}
+
+/** squall may have ended by now: the report is the page's own. */
+async function openReport(page, seen) {
+  const [report] = await Promise.all([page.context().waitForEvent('page', SOON), page.locator('.kept a').first().click()]);
   await report.waitForSelector('html[data-ready]', SOON);
   seen.report = await report.locator('main').innerText();
-  seen.lost = await light.locator('#lost').innerText();
 }
 
 /** Changes a run by the page's controls, and stops it. */
@@ -148,6 +160,6 @@ async function runs(browser, { url, shot }, seen) {
 const asked = JSON.parse(readFileSync(0, 'utf8'));
 const browser = await chromium.launch({ executablePath: asked.browser, args: ['--no-sandbox'] });
 const seen = { said: [], asked: new Set() };
-await { watch, control, lose, runs }[asked.what](browser, asked, seen);
+await { watch, end, control, lose, runs }[asked.what](browser, asked, seen);
 await browser.close();
 console.log(JSON.stringify({ ...seen, asked: [...seen.asked] }));

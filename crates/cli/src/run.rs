@@ -62,7 +62,7 @@ pub fn run(
     let mut outcome = outcome?;
     let concluded = conclude(output, &mut outcome, &files);
     if let Some(page) = page {
-        ui::finish(&page, outcome.folder.as_deref());
+        ui::finish(&page, &outcome);
     }
     concluded
 }

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use squall_live::Follow;
-use squall_runner::Handle;
-use squall_ui::{Address, Content, Runs, Server};
+use squall_report::{Details, document, html};
+use squall_runner::{Handle, Outcome};
+use squall_ui::{Address, Content, Report, Runs, Server};
 
 use crate::args;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -52,7 +53,14 @@ fn start(address: &Address, content: Content) -> Result<Server, CommandError> {
     Ok(server)
 }
 
-/// Tells pages that are open that the run is over.
-pub fn finish(server: &Server, folder: Option<&Path>) {
-    server.finish(folder.and_then(Path::file_name).and_then(|name| name.to_str()));
+/// Tells pages that are open that the run is over, and where its report is.
+pub fn finish(server: &Server, outcome: &Outcome) {
+    let name = outcome.folder.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
+    server.finish(match name {
+        Some(name) => Report::InFolder(name.to_owned()),
+        None => {
+            let details = Details::of(&outcome.run, None);
+            Report::Held(html(&document(&outcome.run), &details).into_bytes())
+        }
+    });
 }

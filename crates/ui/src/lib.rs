@@ -22,7 +22,7 @@ use squall_runner::Handle;
 
 pub use address::Address;
 pub use runs::Runs;
-pub use server::Server;
+pub use server::{Report, Server};
 
 /// What is served.
 #[derive(Debug, Clone, Default)]

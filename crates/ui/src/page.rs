@@ -39,7 +39,7 @@ pub fn page(has_run: bool, has_folder: bool) -> Answer {
     Answer { status: 200, media, policy, body: fill(FRAME, &parts).into_bytes() }
 }
 
-/// What a report of the folder may do: its own script, and nothing else. It may have been written by anybody, so it gets an
+/// What a report may do: its own script, and nothing else. It may have been written by anybody, so it gets an
 /// origin of its own, from which this server takes nothing.
 pub const REPORT_POLICY: &str = "sandbox allow-scripts allow-downloads allow-modals; default-src 'none'; \
      script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; \

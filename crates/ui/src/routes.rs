@@ -11,6 +11,8 @@ use crate::Content;
 use crate::answer::Answer;
 use crate::page::{REPORT_POLICY, page};
 use crate::request::Request;
+use crate::runs::REPORT;
+use crate::server::Ending;
 
 /// Largest report that is served, in bytes.
 const MAX_REPORT: u64 = 64 << 20;
@@ -25,13 +27,14 @@ pub enum Reply {
 }
 
 /// Answers what is asked for at a path below the token.
-pub fn answer(content: &Content, path: &str, request: &Request) -> Reply {
+pub fn answer(content: &Content, ending: &Ending, path: &str, request: &Request) -> Reply {
     let run = content.run.as_ref();
     let reply = match (request.method.as_str(), path, run) {
         ("GET", "", _) => page(run.is_some(), content.runs.is_some()),
         ("GET", "events", Some((shared, _))) => return Reply::Events(shared.clone()),
         ("POST", "control", Some((shared, handle))) => control(shared, handle, request),
         ("GET", "runs.json", _) => list(content),
+        ("GET", REPORT, _) => ending.held().map_or_else(|| Answer::status(404), a_report),
         ("GET", path, _) => match path.strip_prefix("runs/") {
             Some(path) => report(content, path),
             None => Answer::status(404),
@@ -62,12 +65,14 @@ fn report(content: &Content, path: &str) -> Answer {
     };
     let found = content.runs.as_ref().and_then(|runs| runs.report(path).ok());
     match found.map(read) {
-        Some(Ok(body)) => {
-            let (media, policy) = ("text/html; charset=utf-8", REPORT_POLICY.to_owned());
-            Answer { status: 200, media, policy, body }
-        }
+        Some(Ok(body)) => a_report(body),
         _ => Answer::status(404),
     }
+}
+
+fn a_report(body: Vec<u8>) -> Answer {
+    let (media, policy) = ("text/html; charset=utf-8", REPORT_POLICY.to_owned());
+    Answer { status: 200, media, policy, body }
 }
 
 /// Does what a page asks of the run; the answer says what came of it.

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::access::Access;
@@ -11,6 +11,7 @@ use crate::address::Address;
 use crate::answer::{Answer, close};
 use crate::request::{Unread, read};
 use crate::routes::{Reply, answer};
+use crate::runs::REPORT;
 use crate::{Content, stream};
 
 /// Most connections at a time; most of them that listen to events.
@@ -43,13 +44,37 @@ struct Inner {
 pub struct Ending {
     /// Nothing is served any more.
     pub is_closed: AtomicBool,
-    over: Mutex<Option<Option<String>>>,
+    report: Mutex<Option<Report>>,
+}
+
+/// The report of a run that is over.
+#[derive(Debug, Clone)]
+pub enum Report {
+    /// In the run's folder, which has this name in the folder of runs.
+    InFolder(String),
+    /// The page itself, of a run without a folder.
+    Held(Vec<u8>),
 }
 
 impl Ending {
-    /// If the run is over: where its report is, if there is one.
-    pub fn report(&self) -> Option<Option<String>> {
-        self.over.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// If the run is over: where its report is, below the address.
+    pub fn place(&self) -> Option<String> {
+        Some(match self.known().as_ref()? {
+            Report::InFolder(name) => format!("runs/{}/{REPORT}", encoded(name)),
+            Report::Held(_) => REPORT.to_owned(),
+        })
+    }
+
+    /// The report that is in no folder.
+    pub fn held(&self) -> Option<Vec<u8>> {
+        match self.known().as_ref()? {
+            Report::InFolder(_) => None,
+            Report::Held(page) => Some(page.clone()),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Option<Report>> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -80,11 +105,9 @@ impl Server {
         self.inner.access.url()
     }
 
-    /// The run is over, and its report is in this folder of the runs' folder, if there is one. Pages that are open are told,
-    /// and have a few seconds to fetch it.
-    pub fn finish(&self, run: Option<&str>) {
-        let report = run.map(|name| format!("runs/{}/{}", encoded(name), crate::runs::REPORT));
-        *self.inner.ending.over.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    /// The run is over. Pages that are open are told, and have a few seconds to fetch its report.
+    pub fn finish(&self, report: Report) {
+        *self.inner.ending.known() = Some(report);
         if let Some((shared, _)) = &self.inner.content.run {
             shared.wake();
         }
@@ -164,7 +187,7 @@ fn serve(mut stream: TcpStream, counted: Counted) {
         Err(Unread::Gone) => return,
         Err(Unread::Refused(status)) => Reply::Answer(Answer::status(status)),
         Ok(request) => match inner.access.path(&request) {
-            Some(path) => answer(&inner.content, path, &request),
+            Some(path) => answer(&inner.content, &inner.ending, path, &request),
             None => Reply::Answer(Answer::text(403, "Not from here, or not with this address.")),
         },
     };

@@ -29,7 +29,7 @@ pub fn send(stream: &mut TcpStream, shared: &Shared, ending: &Ending) -> io::Res
     loop {
         let began = Instant::now();
         // Looked at first, so that the last picture is sent when everything is known.
-        let over = ending.report();
+        let over = ending.place();
         // What is known is not held while it is sent: the client may take its time.
         let pictured = shared.state().map(|state| (picture(&state, &mut known), state.changes));
         let changes = pictured.as_ref().map_or(0, |(_, changes)| *changes);

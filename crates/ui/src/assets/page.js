@@ -71,12 +71,12 @@ async function keep(report) {
   const place = el('p.kept');
   main.prepend(place);
   try {
-    if (!report) throw new Error('the run has no folder');
     const response = await fetch(report);
     if (!response.ok) throw new Error(response.statusText);
     const href = URL.createObjectURL(await response.blob());
     place.append(el('a', { href, target: '_blank' }, 'Open the report'), ' · ', el('a', { href, download: 'report.html' }, 'Save the report'),
-      ' · squall has ended; `squall ui` shows the reports of all runs.');
+      report.startsWith('runs/') ? ' · squall has ended; `squall ui` shows the reports of all runs.'
+        : ' · squall has ended, and the run has no folder: save the report to keep it (with `--out DIR` squall keeps it).');
   } catch (error) {
     place.append(`squall has ended, and its report could not be had: ${error.message}.`);
   }
