@@ -75,7 +75,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, text = 304, b""
         self.send_response(status)
         if path.startswith("/redirect/"):
-            self.send_header("Location", "/landed?x=1")
+            # By another name this is another host.
+            origin = f"http://localhost:{self.server.server_address[1]}" if "/away/" in path else ""
+            self.send_header("Location", origin + "/landed?x=1")
         if "/to/" in path:
             self.send_header("Location", path.split("/to")[1])
         for name, value in {

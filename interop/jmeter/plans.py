@@ -484,6 +484,10 @@ PLANS = {
                              ("POST", 301), ("POST", 302), ("POST", 303)])
         + request("not followed", "/redirect/302") + request("headers go along", "/redirect/302", follow=True,
                                                               below=headers(("Authorization", "x"), ("X-Key", "y"))))),
+    "redirects lead to other hosts (36)": plan(group(
+        request("followed", "/redirect/away/302", follow=True, below=headers(("Authorization", "x"), ("X-Key", "y")))
+        + request("within the client", "/redirect/away/301", more=http(auto_redirects=True))
+        + request("with cookies", "/redirect/away/302", follow=True, below=cookies()))),
     "cookies: none without a manager (42)": plan(
         group(request("set", "/cookie") + request("none", "/a"), "without", loops=2),
         group(cookies() + request("set", "/cookie") + request("kept", "/b"), "kept", loops=2),

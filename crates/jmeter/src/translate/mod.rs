@@ -181,7 +181,7 @@ struct Translator<'t> {
     /// User-defined variables that functions give a value at the start of the run, in the order of the file.
     made: Vec<(String, Vec<Piece>)>,
     data: Data,
-    /// Whether a request goes to a host that is known only while the plan runs.
+    /// Whether a request may go to a host that is known only while the plan runs.
     any_host: Cell<bool>,
     /// Whether what is read is read by the main thread, as user-defined variables and the numbers of groups are: before
     /// there is a thread that could have others.

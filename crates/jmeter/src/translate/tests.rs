@@ -313,6 +313,7 @@ mod controllers;
 mod data;
 mod functions;
 mod json;
+mod requests;
 mod samplers;
 mod scripts;
 mod tcp;

@@ -84,6 +84,10 @@ impl Translator<'_> {
                 }
             }
         }
+        // JMeter follows them to whatever host they lead.
+        if request.redirects.is_some() {
+            self.any_host.set(true);
+        }
         request.cache = self.cache(held, gathered, &mut request.cache_name);
         request.resources = self.resources(id, options, request.cache);
         if request.method != "GET" {
