@@ -59,7 +59,7 @@ PLANS = {
     "functions: properties that texts set (setProperty)": plan(group(
         user_parameters(["a", "b", "c"], ["${__setProperty(p1,x${__threadNum})}", "${__setProperty(p1,y,true)}", "${__setProperty(p2,z,true)}"])
         + request("said", "/said", "POST", raw="${a}|${b}|${c}|${__P(p1,none)}|${__property(p2)}|${__setProperty(p3,w)}|${__P(p3)}")
-        + request("after", "/after/${__P(p3)}"))),
+        + request("after", "/after/${__P(p3)}/${__isPropDefined(p3)}/${__isPropDefined(p4)}"))),
     "functions: rows that differ (CSVRead)": plan(group(
         request("row", "/row", "POST", raw="${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,1)}|${__CSVRead(differ.csv,7)}|${__CSVRead(differ.csv,x)}")
         + request("same", "/same", "POST", raw="${__CSVRead(differ.csv,0)}")

@@ -103,17 +103,16 @@ impl Translator<'_> {
 
     /// What a function gives that reads a property which gets its value while the plan runs.
     fn property_set_in_run(&self, function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
-        let place = match function {
-            "__P" => 1,
-            "__property" if parameters.get(1).is_none_or(Vec::is_empty) => 2,
-            _ => return None,
-        };
         let name = literal(parameters.first()?)?;
         let variable = self.names.property(name).filter(|_| !self.is_defining.get())?;
-        let without = match (parameters.get(place), function) {
-            (Some(without), _) => expression(without),
-            (None, "__P") => quoted("1"),
-            (None, _) => quoted(name),
+        let given = |place: usize| parameters.get(place).map(|own| expression(own));
+        let without = match function {
+            "__isPropDefined" => return Some(Piece::Expr(format!("{variable} != null"))),
+            "__P" => given(1).unwrap_or_else(|| quoted("1")),
+            "__property" if parameters.get(1).is_none_or(Vec::is_empty) => {
+                given(2).unwrap_or_else(|| quoted(name))
+            }
+            _ => return None,
         };
         Some(Piece::Expr(format!("({variable} == null ? {without} : {variable})")))
     }

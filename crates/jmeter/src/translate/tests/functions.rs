@@ -45,6 +45,14 @@ fn what_functions_do_comes_before_the_step() {
 }
 
 #[test]
+fn a_property_is_defined_once_the_run_has_set_it() {
+    let texts = "/${__setProperty(a,b)}/${__isPropDefined(a)}/${__isPropDefined(c)}";
+    let (text, obstacles) = of(&path(texts));
+    assert_eq!(obstacles, [""; 0]);
+    assert!(text.contains(r#""get": "/${property_a != null}/false""#), "{text}");
+}
+
+#[test]
 fn the_response_before_is_kept_if_something_looks_at_it() {
     let (text, obstacles) = of(&path("/${__regexFunction(id=(.),$1$,,,none,id)}/${id_matchNr}"));
     assert_eq!(obstacles, [""; 0]);
