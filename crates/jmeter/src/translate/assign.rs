@@ -6,12 +6,11 @@ use squall_plan::span::{Span, Spanned};
 use super::Translator;
 use super::calls::MISSING;
 use super::data::NO_DELIMITER;
-use super::names::hidden;
 use super::texts::{Piece, expression, quoted};
 use crate::text::Call;
 
-/// Where the numbers of data sources begin that functions go through: above those of all elements.
-pub(super) const OF_CALLS: usize = 1_000_000;
+/// A part of a text that is split, in an expression.
+const PART: &str = "each_0";
 
 /// Which parameter of a call is the name of a variable that it sets, if it has one.
 pub(super) fn variable_of(call: &Call) -> Option<usize> {
@@ -84,8 +83,7 @@ impl Translator<'_> {
         let text = separators.fold(variable.clone(), |text, other| {
             format!("replace({text}, {}, {first})", quoted(&other.to_string()))
         });
-        let part = hidden("value", 0);
-        let parts = format!("split({text}, {first}).map({part}, {part} == \"\" ? \"?\" : {part})");
+        let parts = format!("split({text}, {first}).map({PART}, {PART} == \"\" ? \"?\" : {PART})");
         self.add_setting(|root| {
             self.set(root, found, &format!("{variable} == \"\" ? [] : {parts}"))
         })?;
@@ -130,11 +128,10 @@ impl Translator<'_> {
 
     /// A column of a data source that goes on each time the step at hand is come to.
     fn next_of(&self, source: DataSource, column: &str) -> Result<Piece, String> {
-        let mut made = self.made_sources.borrow_mut();
-        let name = Spanned::new(hidden("turn", OF_CALLS + made.len()), Span::default());
+        let name = Spanned::new(self.names.hidden("turn"), Span::default());
         self.add_setting(|_| StepKind::NextRow(name.clone()))?;
         let cell = format!("{}.{column}", name.value);
-        made.push(DataSource { name, advance: Advance::Step, ..source });
+        self.made_sources.borrow_mut().push(DataSource { name, advance: Advance::Step, ..source });
         Ok(Piece::Expr(cell))
     }
 

@@ -6,7 +6,6 @@ use squall_plan::model::{
 
 use super::controller::PLAIN;
 use super::group::Gathered;
-use super::names::hidden;
 use super::texts::{expression, literal};
 use super::{Translator, of_one, step};
 use crate::elements::Role;
@@ -91,7 +90,7 @@ impl Translator<'_> {
         (conditions, is_shifted): (&[String], bool),
         branches: Vec<Vec<Step>>,
     ) -> Vec<StepKind> {
-        let (able, place) = (self.held("switch", id.number()), self.held("branch", id.number()));
+        let (able, place) = (self.held("switch", id, 0), self.held("branch", id, 0));
         let all = |more: &dyn Fn(usize) -> String| {
             let one = |(number, own): (usize, &String)| {
                 format!("({own}{} ? [{number}] : [])", more(number))
@@ -108,7 +107,7 @@ impl Translator<'_> {
             steps.push(self.set(id, &place, &format!("{place} in {able} ? {place} : {again}")));
         } else {
             // Those from the one in turn on, then those before it.
-            let turn = self.held("turn", 2 * id.number());
+            let turn = self.held("turn", id, 0);
             if is_shifted {
                 let first = format!("{turn} == null ? user % {} : {turn}", branches.len());
                 steps.push(self.set(id, &turn, &first));
@@ -278,7 +277,8 @@ impl Translator<'_> {
             steps.extend(chosen.into_iter().map(|step| step.kind));
             return steps;
         }
-        let (text, place) = (hidden("switch", id.number()), hidden("branch", id.number()));
+        let hidden = |purpose| self.names.hidden_of(purpose, id, 0);
+        let (text, place) = (hidden("switch"), hidden("branch"));
         let mut choice = default.map_or("-1".to_owned(), |default| default.to_string());
         for (number, name) in names.iter().enumerate().rev() {
             choice = format!("{text} == {} ? {number} : {choice}", super::texts::quoted(name));

@@ -7,7 +7,6 @@ use squall_plan::template::Template;
 
 use super::Translator;
 use super::group::Gathered;
-use super::names::hidden;
 use super::step;
 use crate::elements::Role;
 use crate::scope::{self, Scope};
@@ -215,7 +214,7 @@ impl Translator<'_> {
         let seconds = self.pieces(id, reader.source("RunTime.seconds"));
         reader.finish();
         let seconds = super::texts::expression(&seconds);
-        let until = hidden("until", id.number());
+        let until = self.names.hidden_of("until", id, 0);
         let goes_on = format!("now_ms() < {until}");
         gathered.guards.push(goes_on.clone());
         let steps = self.steps(id, gathered);
@@ -239,7 +238,7 @@ impl Translator<'_> {
             // What is no number is 0.
             Some(Err(_)) | Some(Ok(0)) => return Vec::new(),
             Some(Ok(loops)) if loops > 0 => {
-                let counter = self.counts_passes(id).then(|| pass_of(id));
+                let counter = self.counts_passes(id).then(|| self.pass_of(id));
                 let times = Expr::number(loops, Span::default());
                 StepKind::Repeat { times, counter, steps }
             }
@@ -252,7 +251,7 @@ impl Translator<'_> {
             None => {
                 let times = format!("int({})", super::texts::expression(&loops));
                 let Some(times) = self.expression(id, &times) else { return Vec::new() };
-                let counter = self.counts_passes(id).then(|| pass_of(id));
+                let counter = self.counts_passes(id).then(|| self.pass_of(id));
                 StepKind::Repeat { times, counter, steps }
             }
         };
@@ -278,7 +277,7 @@ impl Translator<'_> {
         reader.finish();
         let goes_on = match written {
             // Looked at behind each pass alone.
-            "" => Ok(format!("({} || last_ok)", pass_of(id))),
+            "" => Ok(format!("({} || last_ok)", self.pass_of(id))),
             last if last.eq_ignore_ascii_case("LAST") => Ok("last_ok".to_owned()),
             condition => self.goes_on(condition).map(|own| self.for_next_pass(id, own)),
         };
@@ -292,9 +291,9 @@ impl Translator<'_> {
         if !written.is_empty() {
             return vec![StepKind::While { condition, steps }];
         }
-        let mut within = vec![step(self.set(id, &pass_of(id), "false"))];
+        let mut within = vec![step(self.set(id, &self.pass_of(id), "false"))];
         within.extend(steps);
-        vec![self.set(id, &pass_of(id), "true"), StepKind::While { condition, steps: within }]
+        vec![self.set(id, &self.pass_of(id), "true"), StepKind::While { condition, steps: within }]
     }
 
     /// The values of variables with numbers, up to the first that is not set.
@@ -405,7 +404,7 @@ impl Translator<'_> {
         let around = self.tree.around(id).next().filter(|_| !steps.is_empty())?;
         match self.class(around) {
             "LoopController" => {
-                let condition = self.expression(id, &format!("{} == 0", pass_of(around)))?;
+                let condition = self.expression(id, &format!("{} == 0", self.pass_of(around)))?;
                 Some(StepKind::If { condition, then: steps, otherwise: Vec::new() })
             }
             _ if self.role(around) == Some(Role::ThreadGroup) => Some(StepKind::OncePerUser(steps)),
@@ -482,6 +481,11 @@ impl Translator<'_> {
         self.template(id, &self.tree.element(id).name)
     }
 
+    /// The variable that holds the number of a loop's pass, or whether it is the first.
+    fn pass_of(&self, id: ElementId) -> String {
+        self.names.hidden_of("pass", id, 0)
+    }
+
     /// An element's name where it has to be known before the run.
     pub(super) fn known_name(&self, id: ElementId) -> String {
         let written = &self.tree.element(id).name;
@@ -490,11 +494,6 @@ impl Translator<'_> {
             written.clone()
         })
     }
-}
-
-/// The variable that holds the number of a loop's pass, or whether it is the first.
-fn pass_of(id: ElementId) -> String {
-    hidden("pass", id.number())
 }
 
 fn first_passes(first: Expr, of: CountedBy, steps: Vec<Step>) -> StepKind {

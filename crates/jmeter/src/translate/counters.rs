@@ -55,8 +55,7 @@ impl Translator<'_> {
         reader.pass(&["CounterConfig.per_user", "CounterConfig.reset_on_tg_iteration"]);
         reader.finish();
         let (Some(from), Some(to), Some(step)) = (from, to, step) else { return Vec::new() };
-        let seen = self.held("turn", 2 * id.number());
-        let number = self.held("turn", 2 * id.number() + 1);
+        let (seen, number) = (self.held("turn", id, 0), self.held("turn", id, 1));
         // It goes on from what it was, unless that was in another iteration, or is above its end.
         let limit = to.saturating_sub(step);
         let next =

@@ -81,7 +81,7 @@ impl Pattern {
 
     /// A moment in this pattern, as an expression.
     fn shown(&self, moment: &str, zone: &str) -> String {
-        const AT: &str = "value_1";
+        const AT: &str = "each_1";
         let zone = if zone == "UTC" { String::new() } else { format!(", {}", quoted(zone)) };
         let date = |at: &str, pattern: &str| format!("date({at}, {}{zone})", quoted(pattern));
         let of = |part: &Part, at: &str| match part {
@@ -245,7 +245,7 @@ pub(super) fn of_call(call: &Call, parameters: &[Vec<Piece>]) -> Option<Piece> {
 
 /// A value that may be null, or another in its place.
 fn or_else(value: &str, otherwise: &str, then: impl Fn(&str) -> String) -> String {
-    const FOUND: &str = "value_2";
+    const FOUND: &str = "each_2";
     format!("[{value}].map({FOUND}, {FOUND} == null ? {otherwise} : {})[0]", then(FOUND))
 }
 
@@ -295,7 +295,7 @@ fn shifted(format: &str, date: &[Piece], amount: &[Piece], locale: &str) -> Opti
     let mut moment = pattern.moment(&text, &zone)?;
     if pattern.has("S") {
         // JMeter takes milliseconds to be 0 beside what the text says: with others it is no date.
-        let own = "value_7";
+        let own = "each_7";
         moment =
             format!("[{moment}].map({own}, {own} != null && {own} % 1000 != 0 ? null : {own})[0]");
     }
@@ -328,7 +328,7 @@ fn offset_behind(text: &str, pattern: &Pattern) -> Option<String> {
 
 /// A day from a first up to a last one, that left out (`__RandomDate`).
 fn random(format: &str, first: &[Piece], last: &[Piece], locale: &str) -> Option<Piece> {
-    const DAYS: &str = "value_3";
+    const DAYS: &str = "each_3";
     const DAY: u32 = 86_400_000;
     let format = if format.is_empty() { "yyyy-MM-dd" } else { format };
     let pattern = Pattern::read(format).filter(|pattern| pattern.speaks(locale))?;

@@ -145,14 +145,14 @@ impl Translator<'_> {
                 pieces.push(Piece::Text(text));
                 continue;
             };
-            let value = self.held("value", 100 * id.number() + 1 + index);
+            let value = self.held("value", id, 1 + index);
             // Of a group that takes no part Java's text is a word; that nothing matched is told by the whole match.
             let from = of_group(group);
             taken.extracts.push(self.one(looks, &value, Match::Nth(number), from, Json::Null));
             let value = format!("({value} == null ? \"null\" : {value})");
             pieces.push(Piece::Expr(value));
         }
-        let whole = self.held("value", 100 * id.number());
+        let whole = self.held("value", id, 0);
         taken.extracts.push(self.one(looks, &whole, Match::Nth(number), of_group(0), Json::Null));
         let without = match wanted.default {
             Some(default) => expression(&self.pieces(id, default)),
@@ -267,7 +267,7 @@ impl Translator<'_> {
                 Ok(0) => self.obstacle(id, format!("`{name}_1`, which is any match")),
                 // That match alone is one of the variables with numbers.
                 Ok(number) => {
-                    let one = self.held("value", 100 * id.number());
+                    let one = self.held("value", id, 0);
                     let which = Match::Nth(number);
                     taken.extracts.push(self.one(looks, &one, which, from, Json::Null));
                     let list = format!("{one} == null ? [] : [{one}]");
@@ -295,7 +295,7 @@ impl Translator<'_> {
         }
         // It may be a list, of whose elements one or all are meant.
         let variable = self.names.variable(name)?;
-        let whole = self.held("value", 100 * id.number());
+        let whole = self.held("value", id, 0);
         let mut taken = Taken::default();
         taken.extracts.push(self.one(looks, &whole, Match::First, from, Json::Null));
         let all = format!("({whole} == null ? [] : list({whole}))");

@@ -10,7 +10,7 @@ impl Translator<'_> {
     /// A text with the values of variables in it, as an expression. Functions in it, escapes, and variables that extractors
     /// make beside their own are not looked up: with one of them it fails, and says so. `None` if it cannot be said.
     pub(super) fn filled(&self, text: &str) -> Option<Piece> {
-        const TEXT: &str = "value_6";
+        const TEXT: &str = "each_6";
         if self.in_main_thread.get() {
             return None;
         }

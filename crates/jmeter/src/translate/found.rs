@@ -11,7 +11,7 @@ use crate::text::Call;
 /// The hidden variable that has the body of the last response of all.
 pub(super) const PREVIOUS: &str = "reply_9";
 /// A match, in an expression over all of them.
-pub(super) const ONE: &str = "value_4";
+pub(super) const ONE: &str = "each_4";
 
 /// Whether a call looks at the response before.
 pub(super) fn looks_back(call: &Call) -> bool {
@@ -80,7 +80,7 @@ impl Translator<'_> {
             let terms: Vec<String> = terms.collect();
             if terms.is_empty() { quoted("") } else { terms.join(" + ") }
         };
-        let inner = "value_5";
+        let inner = "each_5";
         Ok(Piece::Expr(match place {
             0 => format!(
                 "[{chosen}].map({ONE}, size({ONE}) == 0 ? {without} : join({ONE}.map({inner}, {}), {between}))[0]",

@@ -18,8 +18,8 @@ pub(super) const JSON_PATH_ASSERTION: &str =
     "com.atlantbh.jmeter.plugins.jsonutils.jsonpathassertion.JSONPathAssertion";
 
 /// A value, and one of a list, in expressions.
-const WHOLE: &str = "value_4";
-const ONE: &str = "value_5";
+const WHOLE: &str = "each_4";
+const ONE: &str = "each_5";
 
 impl Translator<'_> {
     pub(super) fn by_json_paths(&self, id: ElementId, request: &Request) -> Option<Taken> {
@@ -108,7 +108,7 @@ impl Translator<'_> {
             self.obstacle(id, format!("`{name}` as the name of a variable"));
             return None;
         };
-        let found = self.held("value", 100 * id.number());
+        let found = self.held("value", id, 0);
         let from = Extractor::Json(spanned(path.path.clone()));
         let mut taken = Taken::default();
         let none = Json::List(Vec::new());

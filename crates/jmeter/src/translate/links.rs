@@ -18,9 +18,9 @@ pub(super) const CLASS: &str = "AnchorModifier";
 /// The hidden variable that has where the last page leads to.
 pub(super) const LEADS_TO: &str = "reply_8";
 /// A link, a field and a text, in expressions over all of them.
-const LINK: &str = "link_0";
-const FIELD: &str = "link_1";
-const TEXT: &str = "link_2";
+const LINK: &str = "each_8";
+const FIELD: &str = "each_9";
+const TEXT: &str = "each_10";
 /// The parts of a query that have a name.
 const NAMED: &str = "^[^=]";
 /// The name and the value of such a part.

@@ -21,6 +21,7 @@ mod filled;
 mod found;
 mod group;
 mod headers;
+mod hidden;
 mod includes;
 mod jmespath;
 mod json;
@@ -198,23 +199,24 @@ struct Translator<'t> {
     settings: RefCell<Option<Vec<StepKind>>>,
     /// Data sources that functions go through.
     made_sources: RefCell<Vec<DataSource>>,
-    /// Files of whose rows each thread has one, with the number of the data source that deals them out.
-    row_files: RefCell<BTreeMap<String, usize>>,
+    /// Files of whose rows each thread has one: with the data source that deals them out, and the hidden variable for it.
+    row_files: RefCell<BTreeMap<String, (String, String)>>,
     obstacles: RefCell<Vec<Obstacle>>,
 }
 
 impl Translator<'_> {
-    /// A hidden variable that is null until it is set.
-    fn held(&self, purpose: &str, number: usize) -> String {
-        let name = names::hidden(purpose, number);
+    /// A hidden variable of an element, which is null until it is set; `part`: which of those that it has for one purpose.
+    fn held(&self, purpose: &'static str, element: ElementId, part: usize) -> String {
+        let name = self.names.hidden_of(purpose, element, part);
         self.hold(&name);
         name
     }
 
-    /// A hidden variable of a function's call, which is null until it is set.
-    fn held_by_call(&self, purpose: &str) -> String {
-        let number = assign::OF_CALLS + self.held.borrow().len();
-        self.held(purpose, number)
+    /// A hidden variable of a function's call, likewise.
+    fn held_by_call(&self, purpose: &'static str) -> String {
+        let name = self.names.hidden(purpose);
+        self.hold(&name);
+        name
     }
 
     /// A hidden variable is null until it is set.
@@ -361,10 +363,10 @@ impl Translator<'_> {
         });
         let mut vars: Vec<Var> = vars.chain(hidden).chain(properties).chain(shared).collect();
         // Constants stand in requests as text: for these alone the plan says what is masked wherever it shows.
-        for (index, (name, value)) in self.constants.secrets().enumerate() {
+        for (name, value) in self.constants.secrets() {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
             let name = name.chars().map(plain).collect::<String>();
-            let name = format!("{}_{name}", names::hidden("constant", index));
+            let name = format!("{}_{name}", self.names.hidden("constant"));
             vars.push(Var {
                 name: Spanned::new(name, Span::default()),
                 value: Json::Text(Template::text(value)),

@@ -1,10 +1,12 @@
 //! The variables that get values while a plan runs, and what they are called here: JMeter takes any text for a name.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assign;
 use super::data::Columns;
 use super::found;
+use super::hidden::{Hidden, is_hidden};
 use super::json::JSON_PATH_EXTRACTOR;
 use super::links;
 use super::passes;
@@ -12,7 +14,7 @@ use super::scripted;
 use crate::functions;
 use crate::properties::{Property, PropertyValue};
 use crate::text::Text;
-use crate::tree::{Element, Tree};
+use crate::tree::{Element, ElementId, Tree};
 
 /// Names that mean something else in expressions.
 const TAKEN: [&str; 25] = [
@@ -43,12 +45,6 @@ const TAKEN: [&str; 25] = [
     "has",
 ];
 
-/// What hidden variables are for, which steps of squall's own need: see [`hidden`].
-const HIDDEN: [&str; 13] = [
-    "pass", "switch", "branch", "until", "turn", "value", "found", "constant", "kept", "reply",
-    "began", "session", "link",
-];
-
 /// A name that is not taken: this one, or else with a number behind it, from 2 on.
 pub(super) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let mut own = name.to_owned();
@@ -58,20 +54,6 @@ pub(super) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
         own = format!("{name} ({number})");
     }
     own
-}
-
-/// The name of a hidden variable: no variable of a plan is ever called so.
-pub(super) fn hidden(purpose: &str, number: usize) -> String {
-    debug_assert!(HIDDEN.contains(&purpose), "{purpose} is not kept free");
-    format!("{purpose}_{number}")
-}
-
-/// Whether a name may be one of a hidden variable.
-fn is_hidden(name: &str) -> bool {
-    let purpose = name.split_once('_');
-    purpose.is_some_and(|(purpose, rest)| {
-        HIDDEN.contains(&purpose) && rest.starts_with(|c: char| c.is_ascii_digit())
-    })
 }
 
 /// JMeter's names, each with the variable that it is here.
@@ -94,6 +76,8 @@ pub(super) struct Names {
     looks_back: bool,
     /// Whether some request may follow a link, so that those of every page are kept.
     follows_links: bool,
+    /// The names of hidden variables.
+    hidden: RefCell<Hidden>,
 }
 
 impl Names {
@@ -117,6 +101,21 @@ impl Names {
         names.add_asked(tree);
         names.add_matches(tree);
         names
+    }
+
+    /// The name of a hidden variable that nothing else has.
+    pub(super) fn hidden(&self, purpose: &'static str) -> String {
+        self.hidden.borrow_mut().another(purpose)
+    }
+
+    /// That of a hidden variable of an element, the same each time; `part`: which of those that it has for one purpose.
+    pub(super) fn hidden_of(
+        &self,
+        purpose: &'static str,
+        element: ElementId,
+        part: usize,
+    ) -> String {
+        self.hidden.borrow_mut().of(purpose, element, part)
     }
 
     /// The properties that scripts and functions set.
@@ -182,7 +181,8 @@ impl Names {
     fn add_split(&mut self, prefix: &str) {
         self.add(prefix);
         if !self.matches.contains_key(prefix) {
-            self.matches.insert(prefix.to_owned(), hidden("found", self.matches.len()));
+            let found = self.hidden("found");
+            self.matches.insert(prefix.to_owned(), found);
         }
         self.split.insert(prefix.to_owned());
     }
@@ -241,7 +241,8 @@ impl Names {
                 let is_asked = others.iter().any(|rest| *rest == "matchNr" || is_number(rest));
                 let is_new = !self.matches.contains_key(name);
                 if is_new && (takes_all || all_are_there && is_asked) {
-                    self.matches.insert(name.clone(), hidden("found", self.matches.len()));
+                    let found = self.hidden("found");
+                    self.matches.insert(name.clone(), found);
                 }
                 if element.class == "RegexExtractor" && !takes_all {
                     groups.into_iter().for_each(|rest| self.add_group(name, rest));

@@ -3,7 +3,6 @@
 
 use squall_plan::model::{Step, StepKind};
 
-use super::names::hidden;
 use super::script::renamed;
 use super::{Translator, step};
 use crate::properties::PropertyValue;
@@ -32,6 +31,11 @@ impl Translator<'_> {
         self.names.variable(&index_of(self.tree.element(id))?)
     }
 
+    /// The hidden variable of the number that a loop's next pass has.
+    fn next_pass(&self, id: ElementId) -> String {
+        self.names.hidden_of("turn", id, 0)
+    }
+
     /// The steps of a thread group, with the number of the iteration before them.
     pub(super) fn counted_iteration(&self, id: ElementId, mut steps: Vec<Step>) -> Vec<Step> {
         if let Some(index) = self.index(id).filter(|_| !steps.is_empty()) {
@@ -43,7 +47,7 @@ impl Translator<'_> {
     /// The steps of a loop, with what counts its passes before them.
     pub(super) fn counted_pass(&self, id: ElementId, mut steps: Vec<Step>) -> Vec<Step> {
         let Some(index) = self.index(id).filter(|_| !steps.is_empty()) else { return steps };
-        let next = hidden("turn", id.number());
+        let next = self.next_pass(id);
         let counts = [(index, format!("string({next})")), (next.as_str(), format!("{next} + 1"))];
         let counts = counts.map(|(name, value)| step(self.set(id, name, &value)));
         steps.splice(0..0, counts);
@@ -53,7 +57,8 @@ impl Translator<'_> {
     /// A loop, with its number being 0 before its first pass, where it may be asked for already, and behind it.
     pub(super) fn counted_loop(&self, id: ElementId, steps: Vec<StepKind>) -> Vec<StepKind> {
         let Some(index) = self.index(id).filter(|_| !steps.is_empty()) else { return steps };
-        let next = self.held("turn", id.number());
+        let next = self.next_pass(id);
+        self.hold(&next);
         let none = || self.set(id, index, "\"0\"");
         let before = [none(), self.set(id, &next, "0")];
         before.into_iter().chain(steps).chain([none()]).collect()
@@ -62,7 +67,7 @@ impl Translator<'_> {
     /// A condition on which a loop goes on: it is about the pass that would come.
     pub(super) fn for_next_pass(&self, id: ElementId, condition: String) -> String {
         let Some(index) = self.index(id) else { return condition };
-        let next = format!("string({})", hidden("turn", id.number()));
+        let next = format!("string({})", self.next_pass(id));
         renamed(&condition, &|name| (name == index).then(|| next.clone()))
     }
 }

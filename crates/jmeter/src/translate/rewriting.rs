@@ -7,7 +7,6 @@ use squall_plan::template::Template;
 
 use super::Translator;
 use super::body::Argument;
-use super::names::hidden;
 use super::texts::{Piece, literal, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -18,6 +17,10 @@ const CLASS: &str = "URLRewritingModifier";
 struct Rewriting {
     id: ElementId,
     name: String,
+    /// The hidden variables that hold what was found in the last response; null before the first.
+    found: Vec<String>,
+    /// That of the session that is sent.
+    sent: String,
     /// Whether the session is behind the path, and not an argument.
     in_path: bool,
     /// Between its name and its value in the path.
@@ -29,17 +32,6 @@ struct Rewriting {
 }
 
 impl Rewriting {
-    /// The hidden variables that hold what was found in the last response; null before the first.
-    fn found(&self) -> Vec<String> {
-        let count = if self.in_path { 1 } else { 3 };
-        (0..count).map(|group| hidden("session", 10 * self.id.number() + group)).collect()
-    }
-
-    /// The variable of the session that is sent.
-    fn sent(&self) -> String {
-        hidden("session", 10 * self.id.number() + 9)
-    }
-
     fn pattern(&self) -> String {
         match self.in_path {
             true => in_path(&self.name, self.equals, self.ends_at_query),
@@ -70,9 +62,13 @@ impl Translator<'_> {
         let name = reader.constant("argument_name");
         let flag = |name: &str| reader.flag(name, false);
         let in_path = flag("path_extension");
+        let hidden = |part| self.names.hidden_of("session", id, part);
+        let groups = if in_path { 1 } else { 3 };
         let rewriting = Rewriting {
             id,
             name: name?,
+            found: (1..=groups).map(hidden).collect(),
+            sent: hidden(0),
             in_path,
             equals: if flag("path_extension_no_equals") { "" } else { "=" },
             ends_at_query: flag("path_extension_no_questionmark"),
@@ -92,10 +88,10 @@ impl Translator<'_> {
     pub(super) fn find_sessions(&self, request: &mut Request) {
         let all = self.tree.iter().map(|(id, _)| id).filter(|id| self.tree.takes_part(*id));
         for rewriting in self.rewritings(&all.collect::<Vec<_>>()) {
-            for (group, variable) in (1..).zip(rewriting.found()) {
-                self.hold(&variable);
+            for (group, variable) in (1..).zip(&rewriting.found) {
+                self.hold(variable);
                 request.extract.push(Extract {
-                    variable: Spanned::new(variable, Span::default()),
+                    variable: Spanned::new(variable.clone(), Span::default()),
                     from: Extractor::Regex {
                         pattern: Spanned::new(rewriting.pattern(), Span::default()),
                         within: Within::Body,
@@ -112,15 +108,15 @@ impl Translator<'_> {
     /// What the session of the next request is.
     pub(super) fn session(&self, id: ElementId) -> Vec<StepKind> {
         let Some(rewriting) = self.rewriting(id) else { return Vec::new() };
-        let (found, sent) = (rewriting.found(), rewriting.sent());
-        self.hold(&sent);
+        let Rewriting { found, sent, .. } = &rewriting;
+        self.hold(sent);
         let value = found.join(" + ");
         let value = match rewriting.is_kept {
             true => format!("({value} == \"\" ? ({sent} == null ? \"\" : {sent}) : {value})"),
             false => value,
         };
         // Before the first response there is none, and the request stays as it is.
-        vec![self.set(id, &sent, &format!("{} == null ? {sent} : {value}", found[0]))]
+        vec![self.set(id, sent, &format!("{} == null ? {sent} : {value}", found[0]))]
     }
 
     /// Puts the session into the path of a request.
@@ -131,7 +127,7 @@ impl Translator<'_> {
         in_url: bool,
     ) -> Vec<Piece> {
         for rewriting in self.rewritings(&held.pre_processors).iter().filter(|own| own.in_path) {
-            let sent = rewriting.sent();
+            let sent = &rewriting.sent;
             let behind = format!(";{}{}", rewriting.name, rewriting.equals);
             let mark = format!(";{}", rewriting.name);
             match literal(&path).map(str::to_owned) {
@@ -174,7 +170,7 @@ impl Translator<'_> {
                     "an argument of a request whose body is a text, or has parts",
                 );
             }
-            let sent = rewriting.sent();
+            let sent = &rewriting.sent;
             let name = quoted(&rewriting.name);
             for argument in &mut arguments {
                 if literal(&argument.name) == Some(&rewriting.name) {

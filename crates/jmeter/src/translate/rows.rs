@@ -7,8 +7,6 @@ use squall_plan::model::{
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
-use super::assign::OF_CALLS;
-use super::names::hidden;
 use super::texts::{Piece, quoted};
 use super::{Translator, step};
 use crate::elements::Role;
@@ -132,24 +130,19 @@ impl Translator<'_> {
     /// The data source that deals out the numbers of a file's rows, over all threads, and the hidden variable for what a
     /// thread has of them.
     fn dealt_out(&self, file: &str) -> (String, String) {
-        let mut files = self.row_files.borrow_mut();
-        let mut made = self.made_sources.borrow_mut();
-        let known = files.get(file).copied();
-        let number = known.unwrap_or(OF_CALLS + made.len());
-        let (name, kept) = (hidden("turn", number), hidden("kept", number));
-        self.hold(&kept);
-        if known.is_some() {
-            return (name, kept);
+        if let Some(known) = self.row_files.borrow().get(file) {
+            return known.clone();
         }
-        made.push(DataSource {
-            name: Spanned::new(name.clone(), Span::default()),
+        let both = (self.names.hidden("turn"), self.held_by_call("row"));
+        self.made_sources.borrow_mut().push(DataSource {
+            name: Spanned::new(both.0.clone(), Span::default()),
             format: DataFormat::Numbers(Numbers::default()),
             share: Share::All,
             advance: Advance::Step,
             ..DataSource::default()
         });
-        files.insert(file.to_owned(), number);
-        (name, kept)
+        self.row_files.borrow_mut().insert(file.to_owned(), both.clone());
+        both
     }
 
     /// The rows of a file, up to the first empty line; none of one that is not there. As in JMeter its name is

@@ -263,8 +263,7 @@ impl Translator<'_> {
             if is_set || is_beside || outcome.judges_by(variable) {
                 self.obstacle(id, format!("`{name}`, which an extractor after it sets"));
             } else if outcome.acts_on(variable) {
-                let number = 100 * id.number() + kept.len();
-                let value = self.held("value", number);
+                let value = self.held("value", id, kept.len());
                 request.extract.insert(0, self.as_it_is(id, variable, &value));
                 kept.insert(variable.to_owned(), value);
             }
@@ -339,7 +338,7 @@ impl Translator<'_> {
         other: &dyn Fn(&str) -> Option<String>,
     ) -> Vec<StepKind> {
         let Scripted { before, outcome } = scripted;
-        let kept = |at: usize| super::names::hidden("kept", 100 * id.number() + at);
+        let kept = |at: usize| self.kept_by(id, at);
         let other = |name: &str| match name.strip_prefix("kept_").map(str::parse) {
             Some(Ok(at)) => Some(kept(at)),
             _ => other(name),
@@ -359,7 +358,7 @@ impl Translator<'_> {
             Some((variable.to_owned(), or_unset(name, &value)))
         });
         let values = values.collect();
-        steps.extend(self.set_at_once(id, values, kept(50)));
+        steps.extend(self.set_at_once(id, values, outcome.kept.len()));
         for (name, value) in &outcome.properties {
             steps.extend(self.set_shared(id, name, &own(&value.source)));
         }
@@ -372,12 +371,18 @@ impl Translator<'_> {
         Some(self.set(id, self.names.property(name)?, source))
     }
 
-    /// Gives variables their values, none of which sees another's new one.
+    /// The hidden variable of a value that a script keeps, by its place.
+    fn kept_by(&self, id: ElementId, at: usize) -> String {
+        self.names.hidden_of("script", id, at)
+    }
+
+    /// Gives variables their values, none of which sees another's new one; `behind`: how many values the script keeps
+    /// besides.
     fn set_at_once(
         &self,
         id: ElementId,
         values: Vec<(String, String)>,
-        between: String,
+        behind: usize,
     ) -> Vec<StepKind> {
         let changed = values.iter().filter(|(variable, source)| variable != source);
         let changed: Vec<&(String, String)> = changed.collect();
@@ -389,8 +394,7 @@ impl Translator<'_> {
         for (index, (variable, source)) in changed.iter().enumerate() {
             let is_seen = changed[index + 1..].iter().any(|(_, later)| sees(later, variable));
             if is_seen {
-                let kept = format!("{between}{index}");
-                self.hold(&kept);
+                let kept = self.held("script", id, behind + index);
                 steps.push(self.set(id, &kept, source));
                 last.push(self.set(id, variable, &kept));
             } else {
@@ -448,10 +452,8 @@ impl Translator<'_> {
             return before;
         }
         let kept = |source: &str| {
-            let other = |name: &str| {
-                let at = name.strip_prefix("kept_")?.parse::<usize>().ok()?;
-                Some(super::names::hidden("kept", 100 * id.number() + at))
-            };
+            let other =
+                |name: &str| Some(self.kept_by(id, name.strip_prefix("kept_")?.parse().ok()?));
             renamed(source, &other)
         };
         let text = match &outcome.data {

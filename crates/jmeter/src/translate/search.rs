@@ -66,8 +66,7 @@ impl Translator<'_> {
             self.obstacle(id, format!("`{}` as the name of a variable", wanted.name));
             return None;
         };
-        let held = |index| self.held("value", 100 * id.number() + index);
-        let (text, found) = (held(0), held(1));
+        let (text, found) = (self.held("value", id, 0), self.held("value", id, 1));
         let from = match (&looks.of, within) {
             (None, Within::Body) => Extractor::Body,
             (None, Within::Head) => Extractor::Head,

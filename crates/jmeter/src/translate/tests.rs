@@ -273,13 +273,13 @@ fn matches_become_lists_and_groups_texts() {
             of("match_number", number)
         )
     };
-    let path = string("HTTPSampler.path", "/${all_2}/${all_matchNr}/${two}/${one_g1}/${found_0}");
+    let path = string("HTTPSampler.path", "/${all_2}/${all_matchNr}/${two}/${one_g1}/${found_1}");
     let shown = request("s", &(TO_SHOP.to_owned() + &path), "");
     let of_all = string("Sample.scope", "all");
     let found = regex("all", "-1", "$1$", "")
         + &regex("two", "1", "$1$-$2$", "")
         + &regex("one", "2", "$0$", "")
-        + &regex("found_0", "1", "$1$", &of_all);
+        + &regex("found_1", "1", "$1$", &of_all);
     let follows = r#"<boolProp name="HTTPSampler.follow_redirects">true</boolProp>"#;
     let (text, obstacles) =
         translated(&plan(&(request("r", &(TO_SHOP.to_owned() + follows), &found) + &shown)));
@@ -287,13 +287,13 @@ fn matches_become_lists_and_groups_texts() {
     let plain = text.replace("\\\"", "\"");
     for line in [
         r#""match": "all""#,
-        "\"found_0\":\n    \"value\": null",
-        r#"found_0[1] != null ? string(found_0[1]) : "${all_2}")"#,
-        "string(size(found_0))",
+        "\"found_1\":\n    \"value\": null",
+        r#"found_1[1] != null ? string(found_1[1]) : "${all_2}")"#,
+        "string(size(found_1))",
         r#""one_g1":"#,
         r#" == null ? "null" : value_"#,
         // A variable of the plan's own never has the name of a hidden one.
-        "${_found_0}",
+        "${_found_1}",
         r#""redirects": true"#,
     ] {
         assert!(plain.contains(line), "{line}\n{text}");

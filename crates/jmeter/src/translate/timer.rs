@@ -315,7 +315,7 @@ impl Translator<'_> {
 
     /// The variable that all users have for when the first of them came to an element, in seconds of the run.
     fn began(&self, id: ElementId) -> String {
-        let name = super::names::hidden("began", id.number());
+        let name = self.names.hidden_of("began", id, 0);
         self.shared.borrow_mut().insert(name.clone());
         name
     }

@@ -1,9 +1,10 @@
 //! Functions that look for variables by a name: one that is written, or one that only the run makes. Pure.
 
 use super::Translator;
-use super::names::hidden;
 use super::texts::{OF_JMETER, Piece, expression, literal, quoted};
 
+/// All that is looked through, in an expression.
+const ALL: &str = "each_0";
 /// Most variables among which one is looked for by a name that only the run makes.
 const MOST_CANDIDATES: usize = 200;
 
@@ -63,10 +64,9 @@ impl Translator<'_> {
         if entries.is_empty() {
             return Some(Piece::Expr(without));
         }
-        let all = hidden("value", 0);
         let entries = entries.join(", ");
         Some(Piece::Expr(format!(
-            "[{{{entries}}}].map({all}, ({key}) in {all} ? {all}[{key}] : ({without}))[0]"
+            "[{{{entries}}}].map({ALL}, ({key}) in {ALL} ? {ALL}[{key}] : ({without}))[0]"
         )))
     }
 
@@ -120,9 +120,9 @@ impl Translator<'_> {
         if values.is_empty() {
             return Some(Piece::Text(String::new()));
         }
-        let (values, all) = (values.join(" + "), hidden("value", 0));
+        let values = values.join(" + ");
         Some(Piece::Expr(format!(
-            "[{values}].map({all}, size({all}) == 0 ? {none} : choice({all}))[0]"
+            "[{values}].map({ALL}, size({ALL}) == 0 ? {none} : choice({ALL}))[0]"
         )))
     }
 }

@@ -35,7 +35,7 @@ fn controllers_are_steps_of_their_kind() {
         ),
         (
             element("WhileController", "c", &string("WhileController.condition", ""), &r),
-            r#""while": "((pass_2 || last_ok))" "steps": - "set": "pass_2": "${false}""#,
+            r#""while": "((pass_1 || last_ok))" "steps": - "set": "pass_1": "${false}""#,
         ),
         (
             element("LoopController", "c", &string("LoopController.loops", "-1"), &r),
@@ -48,7 +48,7 @@ fn controllers_are_steps_of_their_kind() {
                 &string("LoopController.loops", "2"),
                 &element("OnceOnlyController", "o", "", &r),
             ),
-            r#"- "repeat": "2" "counter": "pass_2" "steps": - "if": "pass_2 == 0""#,
+            r#"- "repeat": "2" "counter": "pass_1" "steps": - "if": "pass_1 == 0""#,
         ),
         (
             element(
@@ -90,7 +90,7 @@ fn controllers_are_steps_of_their_kind() {
         ),
         (
             element("RunTime", "c", &string("RunTime.seconds", "3"), &r),
-            r#""while": "now_ms() < until_2" "steps": - "if": "now_ms() < until_2""#,
+            r#""while": "now_ms() < until_1" "steps": - "if": "now_ms() < until_1""#,
         ),
     ] {
         let (text, obstacles) = steps_of(&controller);
@@ -183,7 +183,7 @@ fn a_switch_takes_a_number_or_a_name() {
         &string("SwitchController.value", "${__Random(0,2)}"),
         &inner,
     ));
-    assert!(text.contains(r#""switch_2": "${string(random(0, 2))}""#), "{text}");
+    assert!(text.contains(r#""switch_1": "${string(random(0, 2))}""#), "{text}");
     assert_eq!(text.matches(r#""get""#).count(), 3, "{text}");
 }
 

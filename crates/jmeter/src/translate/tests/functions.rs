@@ -99,6 +99,28 @@ fn loops_have_the_number_of_their_pass() {
 }
 
 #[test]
+fn what_counts_passes_is_nothing_elses() {
+    let flag = |name: &str| format!(r#"<boolProp name="CounterConfig.{name}">true</boolProp>"#);
+    let counter = format!(
+        r#"<CounterConfig testname="c">{}{}{}</CounterConfig><hashTree/>"#,
+        string("CounterConfig.name", "n"),
+        flag("per_user"),
+        flag("reset_on_tg_iteration"),
+    );
+    let looped = format!(
+        r#"<LoopController testname="l">{}</LoopController><hashTree>{}</hashTree>"#,
+        string("LoopController.loops", "2"),
+        path("/${__jm__l__idx}/${n}"),
+    );
+    let (text, obstacles) = of(&(counter + &path("/a") + &looped));
+    assert_eq!(obstacles, [""; 0]);
+    // That of the loop, and two of the counter.
+    let hidden = ["turn_1", "turn_2", "turn_3"];
+    let is_there = |name: &&str| text.contains(&format!("\"{name}\":\n    \"value\": null"));
+    assert_eq!(hidden.iter().filter(|name| is_there(name)).count(), 3, "{text}");
+}
+
+#[test]
 fn texts_of_the_run_are_looked_up_again() {
     let counter = format!(
         r#"<CounterConfig testname="c">{}</CounterConfig><hashTree/>"#,
@@ -106,7 +128,7 @@ fn texts_of_the_run_are_looked_up_again() {
     );
     let (text, obstacles) = of(&(counter + &path("/${__eval(${n})}${__evalVar(n)}")));
     assert_eq!(obstacles, [""; 0]);
-    assert!(text.contains("fill(value_6") && text.contains("fail("), "{text}");
+    assert!(text.contains("fill(each_6") && text.contains("fail("), "{text}");
 }
 
 #[test]
@@ -173,10 +195,10 @@ fn functions_set_variables_before_the_step_that_calls_them() {
     assert_eq!(lacks, [""; 0]);
     for part in [
         r#""advance": "step""#,
-        r#""next_row": "turn_1000000""#,
+        r#""next_row": "turn_1""#,
         r#""p": "${string(\"a;;b\")}""#,
-        r#"split(p, \";\").map(value_0, value_0 == \"\" ? \"?\" : value_0)"#,
-        r#""body": "${turn_1000000.number} ${p} ${(found_0"#,
+        r#"split(p, \";\").map(each_0, each_0 == \"\" ? \"?\" : each_0)"#,
+        r#""body": "${turn_1.number} ${p} ${(found_1"#,
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -199,8 +221,8 @@ fn rows_that_are_alike_are_known_and_main_threads_have_the_first() {
     let next = format!("${{__CSVRead({name},0)}}${{__CSVRead({name},next)}}");
     let (text, lacks) = sends(&next, "");
     assert_eq!(lacks, [""; 0]);
-    assert!(text.contains(r#""if": "kept_1000000 == null""#), "{text}");
-    assert!(text.contains("(turn_1000000.number - 1) % 2"), "{text}");
+    assert!(text.contains(r#""if": "row_1 == null""#), "{text}");
+    assert!(text.contains("(turn_1.number - 1) % 2"), "{text}");
     let of_threads = r#"<stringProp name="ThreadGroup.num_threads">"#;
     let whole = plan(&request("r", TO_SHOP, ""));
     let whole =
@@ -220,16 +242,16 @@ fn nodes_of_a_file_are_dealt_out() {
     let (text, lacks) = sends(&format!("a${{__XPath({name},//a)}}b${{__XPath({name}, //a)}}"), "");
     assert_eq!(lacks, [""; 0]);
     for line in [
-        r#""if": "kept_1000000 == null""#,
+        r#""if": "row_1 == null""#,
         r#""look": "<?xml version=\"1.0\"?><r><a>1</a><a>2</a></r>""#,
         r#""xpath": "//a""#,
-        r#""next_row": "turn_1000000""#,
-        "(turn_1000000.number - 1) % size(kept_1000000)",
+        r#""next_row": "turn_1""#,
+        "(turn_1.number - 1) % size(row_1)",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     assert_eq!(text.matches(r#""next_row""#).count(), 2, "{text}");
-    assert!(!text.contains("turn_1000001"), "{text}");
+    assert!(!text.contains("turn_2"), "{text}");
     let _ = std::fs::remove_file(&file);
     let (_, lacks) = sends("${__XPath(/never/there.xml,//a)}", "");
     assert!(lacks.len() == 1 && lacks[0].contains("`__XPath` of /never/there.xml"), "{lacks:?}");

@@ -51,7 +51,7 @@ fn the_plug_in_has_a_list_and_each_of_its_elements() {
     };
     let (text, lacks) = take("$.a[*].b", &[]);
     assert_eq!(lacks, [""; 0]);
-    for part in [r#""json": "$['a'][*]['b']""#, r#""match": "all""#, r#""D" : (value_"#, "found_0"]
+    for part in [r#""json": "$['a'][*]['b']""#, r#""match": "all""#, r#""D" : (value_"#, "found_1"]
     {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -69,20 +69,20 @@ fn assertions_look_at_all_that_a_path_leads_to() {
     let compares = [("JSONVALIDATION", "true"), ("EXPECTED_VALUE", "8"), ("ISREGEX", "false")];
     let text = check("JSONPathAssertion", "$.a[*].id", &compares);
     assert!(
-        text.contains(r#"[json_all("$['a'][*]['id']")].exists(value_4, list(value_4)"#),
+        text.contains(r#"[json_all("$['a'][*]['id']")].exists(each_4, list(each_4)"#),
         "{text}"
     );
     let text = check("JSONPathAssertion", "$.id", &compares);
-    assert!(text.contains(r#"json_all("$['id']").exists(value_4, list(value_4)"#), "{text}");
+    assert!(text.contains(r#"json_all("$['id']").exists(each_4, list(each_4)"#), "{text}");
     let null = [&compares[..], &[("EXPECT_NULL", "true")]].concat();
     let text = check("JSONPathAssertion", "$.id", &null);
-    assert!(text.contains("value_5 == null || "), "{text}");
+    assert!(text.contains("each_5 == null || "), "{text}");
     let text = check("JSONPathAssertion", "$.a[*]", &[]);
     assert!(text.contains(r#"json_all("$['a'][*]") != []"#), "{text}");
     assert!(check(JSON_PATH_ASSERTION, "$.a[*]", &[]).contains(r#""expr": "is_json()""#));
     let text = check("JSONPathAssertion", "$.a.length()", &compares);
     assert!(
-        text.contains(r#"json_all("$['a']").map(value_5, size(json_all("$['a'][*]"))).exists("#),
+        text.contains(r#"json_all("$['a']").map(each_5, size(json_all("$['a'][*]"))).exists("#),
         "{text}"
     );
     let (_, lacks) = of(&element("JSONPathAssertion", &[("JSON_PATH", "$.a.median()")]));

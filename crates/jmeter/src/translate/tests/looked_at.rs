@@ -169,8 +169,8 @@ fn a_request_follows_a_link_of_the_page_before() {
     assert_eq!(none, [""; 0]);
     for part in [
         r#""reply_8": "links""#,
-        r#"link_0.scheme == \"http\""#,
-        r#"link_0.host == \"shop.test\""#,
+        r#"each_8.scheme == \"http\""#,
+        r#"each_8.host == \"shop.test\""#,
         "(?:/*/cart)",
         r#"null ? \"http://shop.test/cart\""#,
         r#""allow_hosts""#,
@@ -178,7 +178,7 @@ fn a_request_follows_a_link_of_the_page_before() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let (before, request_itself) = text.split_once("\"get\":").expect("a request");
-    assert!(before.contains("choice(link_2)") && request_itself.contains("\"reply_8\""), "{text}");
+    assert!(before.contains("choice(each_10)") && request_itself.contains("\"reply_8\""), "{text}");
     // Without one nothing is kept.
     assert!(!translated(&plan(&request("r", TO_SHOP, ""))).0.contains("links"));
     for (properties, below, expected) in [
