@@ -150,7 +150,7 @@ const fn known(class: &'static str, title: &'static str, role: Role, support: Su
 /// All elements that are known, by role.
 #[rustfmt::skip]
 pub const ELEMENTS: &[Known] = &[
-    known("TestPlan", "Test Plan", Plan, Partly("classes of its own")),
+    known("TestPlan", "Test Plan", Plan, Full),
     known("TestFragmentController", "Test Fragment", Plan, Full),
 
     known("ThreadGroup", "Thread Group", ThreadGroup, Partly("numbers known only while the plan runs")),

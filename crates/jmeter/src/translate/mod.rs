@@ -292,7 +292,8 @@ impl Translator<'_> {
         reader.pass(&["TestPlan.user_defined_variables", "TestPlan.functional_mode"]);
         // It is about groups that there are not.
         reader.pass(&["TestPlan.tearDown_on_shutdown", "TestPlan.thread_groups"]);
-        reader.given("TestPlan.user_define_classpath", "Java classes of its own");
+        // What would need its classes is refused by itself.
+        reader.pass(&["TestPlan.user_define_classpath"]);
         for child in self.tree.enabled_children(id) {
             if matches!(self.role(child), Some(Role::Sampler | Role::Controller)) {
                 self.obstacle(child, "being outside of a thread group");

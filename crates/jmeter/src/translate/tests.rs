@@ -112,6 +112,18 @@ fn what_is_not_known_stops_the_plan_in_the_inventory() {
 }
 
 #[test]
+fn a_class_path_alone_refuses_nothing() {
+    let own = string("TestPlan.user_define_classpath", "lib/own.jar");
+    let own = format!(r#"<TestPlan testname="shop">{own}</TestPlan>"#);
+    let with_class_path =
+        |below: &str| translated(&plan(below).replace(r#"<TestPlan testname="shop"/>"#, &own)).1;
+    assert_eq!(with_class_path(&request("r", TO_SHOP, "")), [""; 0]);
+    let class = string("classname", "com.example.Own");
+    let java = format!(r#"<JavaSampler testname="j">{class}</JavaSampler><hashTree/>"#);
+    assert_eq!(with_class_path(&java), ["j: the Java class `com.example.Own`"]);
+}
+
+#[test]
 fn defaults_headers_and_timers_are_those_of_the_scope() {
     let header = |name: &str, value: &str| {
         format!(
