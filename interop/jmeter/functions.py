@@ -60,6 +60,8 @@ PLANS = {
         user_parameters(["a", "b", "c"], ["${__setProperty(p1,x${__threadNum})}", "${__setProperty(p1,y,true)}", "${__setProperty(p2,z,true)}"])
         + request("said", "/said", "POST", raw="${a}|${b}|${c}|${__P(p1,none)}|${__property(p2)}|${__setProperty(p3,w)}|${__P(p3)}")
         + request("after", "/after/${__P(p3)}/${__isPropDefined(p3)}/${__isPropDefined(p4)}"))),
+    "functions: the day on which the run starts (START.YMD, 17)": plan(variables(u="on ${START.YMD}"), said(
+        "${START.YMD}", "${u}", "${__P(START.YMD)}", "${__V(START.YMD)}", "${__isVarDefined(START.MS)}", "${__isPropDefined(TESTSTART.MS)}")),
     "functions: rows that differ (CSVRead)": plan(group(
         request("row", "/row", "POST", raw="${__CSVRead(differ.csv,0)}${__CSVRead(differ.csv,1)}|${__CSVRead(differ.csv,7)}|${__CSVRead(differ.csv,x)}")
         + request("same", "/same", "POST", raw="${__CSVRead(differ.csv,0)}")

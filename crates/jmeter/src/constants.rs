@@ -30,6 +30,19 @@ pub struct Constants {
     made: Vec<Vec<(String, String)>>,
 }
 
+/// Variables and properties that JMeter sets itself when it starts, each with what it is at the start of the run here.
+pub(crate) const OF_START: [(&str, &str); 4] = [
+    ("START.MS", "${__time}"),
+    ("START.YMD", "${__time(yyyyMMdd)}"),
+    ("START.HMS", "${__time(HHmmss)}"),
+    ("TESTSTART.MS", "${__time}"),
+];
+
+/// Whether a name is one of these.
+pub(crate) fn is_of_start(name: &str) -> bool {
+    OF_START.iter().any(|(own, _)| *own == name)
+}
+
 /// What a variable is that nobody has defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unset {
@@ -50,9 +63,9 @@ impl Constants {
         let of_class = |class: &'static str| {
             tree.iter().filter(move |(id, element)| element.class == class && tree.takes_part(*id))
         };
-        for (_, element) in of_class("TestPlan").chain(of_class("Arguments")) {
-            constants.define(element);
-        }
+        of_class("TestPlan").for_each(|(_, element)| constants.define(element));
+        constants.define_start(tree);
+        of_class("Arguments").for_each(|(_, element)| constants.define(element));
         // The last value counts.
         let mut made = std::mem::take(&mut constants.made);
         let is_made = |name: &str| constants.variables.get(name) == Some(&None);
@@ -64,6 +77,21 @@ impl Constants {
     /// Variables that functions give a value at the start of the run, with their texts, element by element.
     pub(crate) fn made(&self) -> &[Vec<(String, String)>] {
         &self.made
+    }
+
+    /// The variables that JMeter sets when it starts, as far as something asks for them. The test plan's own variables do
+    /// not see them, and go before them.
+    fn define_start(&mut self, tree: &Tree) {
+        let is_asked = |name: &str| {
+            let mut all = tree.iter().filter(|(id, _)| tree.takes_part(*id));
+            all.any(|(_, own)| own.name.contains(name) || own.properties.mention(name))
+        };
+        let asked = OF_START.iter().filter(|(name, _)| is_asked(name));
+        let asked = asked.filter(|(name, _)| !self.variables.contains_key(*name));
+        let made: Vec<(String, String)> =
+            asked.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        self.variables.extend(made.iter().map(|(name, _)| (name.clone(), None)));
+        self.made.push(made);
     }
 
     /// The variables that an element defines.
@@ -174,6 +202,11 @@ impl Constants {
         self.properties.contains_key(name)
     }
 
+    /// Whether a property is one that JMeter sets when it starts, and nobody has given.
+    pub(crate) fn is_start_alone(&self, name: &str) -> bool {
+        is_of_start(name.trim()) && !self.has_property(name.trim())
+    }
+
     /// The value of a property that is given.
     pub(crate) fn property_value(&self, name: &str) -> Option<&str> {
         self.properties.get(name.trim()).map(String::as_str)
@@ -183,6 +216,10 @@ impl Constants {
     /// there is without it; `None` for others, and for one that does more.
     pub(crate) fn property(&self, function: &str, parameters: &[&str]) -> Option<String> {
         let parameter = |index: usize| parameters.get(index).copied();
+        // What JMeter sets itself is a variable, too.
+        if parameter(0).is_some_and(|name| self.is_start_alone(name)) {
+            return None;
+        }
         let property = |name: &str| self.properties.get(name.trim()).cloned();
         let found = match function {
             // `__P(name,default)`: without a default it is 1.

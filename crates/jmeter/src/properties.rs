@@ -36,7 +36,24 @@ pub enum PropertyValue {
     Fields(Vec<(String, String)>),
 }
 
+impl PropertyValue {
+    /// Whether a text stands in it anywhere.
+    pub(crate) fn mentions(&self, text: &str) -> bool {
+        match self {
+            PropertyValue::Text(own) => own.contains(text),
+            PropertyValue::Element { properties, .. } => properties.mention(text),
+            PropertyValue::List(items) => items.iter().any(|own| own.value.mentions(text)),
+            PropertyValue::Fields(_) => false,
+        }
+    }
+}
+
 impl Properties {
+    /// Whether a text stands in one of them.
+    pub(crate) fn mention(&self, text: &str) -> bool {
+        self.0.iter().any(|own| own.value.mentions(text))
+    }
+
     /// The properties in an XML element, and the tags in it that are none: no version of JMeter that is known
     /// writes them.
     ///

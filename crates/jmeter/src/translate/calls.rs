@@ -40,7 +40,8 @@ impl Translator<'_> {
         let given =
             parameters.len() - parameters.iter().rev().take_while(|own| own.is_empty()).count();
         let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
-        if let Some(piece) = self.property_set_in_run(&call.name, parameters) {
+        let of_run = self.property_of_start(&call.name, parameters);
+        if let Some(piece) = of_run.or_else(|| self.property_set_in_run(&call.name, parameters)) {
             return Ok(piece);
         }
         match (call.name.as_str(), known.as_deref()) {
@@ -99,6 +100,19 @@ impl Translator<'_> {
         self.add_setting(|_| self.set(root, &old, &value))?;
         self.add_setting(|_| self.set(root, property, &expression(&parameters[1])))?;
         Ok(Piece::Expr(old))
+    }
+
+    /// What a function gives that reads a property which JMeter sets when it starts: the variable of that name.
+    fn property_of_start(&self, function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
+        let name = literal(parameters.first()?)?.trim();
+        let name = Some(name).filter(|name| self.constants.is_start_alone(name))?;
+        match function {
+            "__P" | "__property" => {
+                self.names.variable(name).map(|own| Piece::Expr(own.to_owned()))
+            }
+            "__isPropDefined" => Some(Piece::Text("true".to_owned())),
+            _ => None,
+        }
     }
 
     /// What a function gives that reads a property which gets its value while the plan runs.

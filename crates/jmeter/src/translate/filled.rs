@@ -1,7 +1,8 @@
 //! Texts that only the run knows, in which variables are looked up once more (`__eval`, `__evalVar`).
 
 use super::Translator;
-use super::texts::{OF_JMETER, Piece, quoted};
+use super::texts::{Piece, quoted};
+use crate::constants::OF_START;
 
 /// Most variables that may be looked up.
 const MOST_VARIABLES: usize = 200;
@@ -36,7 +37,8 @@ impl Translator<'_> {
         }
         let entries = entries.join(", ");
         let beside = self.names.all_sets().map(|set| format!("{}_", regex::escape(set)));
-        let others = OF_JMETER.iter().map(|name| regex::escape(name));
+        let unset = OF_START.iter().filter(|(name, _)| self.names.variable(name).is_none());
+        let others = unset.map(|(name, _)| regex::escape(name));
         unknown.extend(others.chain(beside));
         let refused = quoted(&format!(r"\$\{{({})|\\[$,\\]", unknown.join("|")));
         let why =

@@ -10,7 +10,6 @@ use squall_plan::template::Template;
 use super::texts::{Piece, quoted};
 use super::{Translator, step};
 use crate::elements::Role;
-use crate::properties::PropertyValue;
 use crate::tree::ElementId;
 
 /// The property that says what is between fields.
@@ -117,7 +116,7 @@ impl Translator<'_> {
     fn has_rows_of_main_thread(&self) -> bool {
         let mut groups =
             self.tree.iter().filter(|(id, _)| self.role(*id) == Some(Role::ThreadGroup));
-        groups.any(|(_, group)| group.properties.iter().any(|own| asks_for_rows(&own.value)))
+        groups.any(|(_, group)| group.properties.mention("__CSVRead"))
     }
 
     /// Steps for a thread that has nothing yet in a hidden variable.
@@ -158,18 +157,6 @@ impl Translator<'_> {
         let text = squall_plan::files::text(&file).ok()?;
         let lines = text.lines().take_while(|line| !line.is_empty());
         Some(lines.map(|line| line.split(&*delimiter).map(str::to_owned).collect()).collect())
-    }
-}
-
-/// Whether a property asks for a row.
-fn asks_for_rows(value: &PropertyValue) -> bool {
-    match value {
-        PropertyValue::Text(text) => text.contains("__CSVRead"),
-        PropertyValue::Element { properties, .. } => {
-            properties.iter().any(|own| asks_for_rows(&own.value))
-        }
-        PropertyValue::List(items) => items.iter().any(|own| asks_for_rows(&own.value)),
-        PropertyValue::Fields(_) => false,
     }
 }
 

@@ -5,12 +5,10 @@ use squall_plan::span::Span;
 use squall_plan::template::Template;
 
 use super::Translator;
+use crate::constants::is_of_start;
 use crate::functions;
 use crate::text::{Part, Text};
 use crate::tree::ElementId;
-
-/// Variables that JMeter sets itself.
-pub(super) const OF_JMETER: [&str; 4] = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
 
 /// The number of a thread within its group, from 1.
 pub(super) const THREAD: &str = "user + 1";
@@ -80,7 +78,7 @@ impl Translator<'_> {
         if name == "JMeterThread.last_sample_ok" {
             return Ok(Piece::Expr("last_ok".to_owned()));
         }
-        let is_of_jmeter = OF_JMETER.contains(&name) || name.starts_with("__jm__");
+        let is_of_jmeter = is_of_start(name) || name.starts_with("__jm__");
         if is_of_jmeter || self.names.is_made_beside(name) {
             return Err(format!("the variable `{name}`"));
         }

@@ -1,7 +1,8 @@
 //! Functions that look for variables by a name: one that is written, or one that only the run makes. Pure.
 
 use super::Translator;
-use super::texts::{OF_JMETER, Piece, expression, literal, quoted};
+use super::texts::{Piece, expression, literal, quoted};
+use crate::constants::OF_START;
 
 /// All that is looked through, in an expression.
 const ALL: &str = "each_0";
@@ -42,7 +43,8 @@ impl Translator<'_> {
             let longest = begin.len() + end.len();
             name.len() >= longest && name.starts_with(begin) && name.ends_with(end)
         };
-        if OF_JMETER.iter().any(fits) {
+        let mut unset = OF_START.iter().filter(|(name, _)| self.names.variable(name).is_none());
+        if unset.any(|(name, _)| fits(name)) {
             return None;
         }
         let mut candidates: Vec<&str> = self.names.iter().map(|(name, _)| name).collect();

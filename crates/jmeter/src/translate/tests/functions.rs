@@ -121,6 +121,26 @@ fn what_counts_passes_is_nothing_elses() {
 }
 
 #[test]
+fn the_start_of_the_run_is_known_by_jmeters_names() {
+    let defines = r#"<Arguments testname="v"><collectionProp name="Arguments.arguments">
+        <elementProp name="u" elementType="Argument"><stringProp name="Argument.name">u</stringProp>
+        <stringProp name="Argument.value">at ${START.MS}</stringProp></elementProp></collectionProp></Arguments><hashTree/>"#;
+    let texts = "/${START.MS}/${START.YMD}-${__P(START.HMS)}/${__isPropDefined(TESTSTART.MS)}/${u}";
+    let (text, obstacles) = of(&(defines.to_owned() + &path(texts)));
+    assert_eq!(obstacles, [""; 0]);
+    for part in [
+        r#""/${START_MS}/${START_YMD}-${START_HMS}/true/${u}""#,
+        r#""${now_ms()}""#,
+        "%Y%m%d",
+        "%H%M%S",
+        r#""at ${START_MS}""#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!of(&path("/a")).0.contains("START"));
+}
+
+#[test]
 fn texts_of_the_run_are_looked_up_again() {
     let counter = format!(
         r#"<CounterConfig testname="c">{}</CounterConfig><hashTree/>"#,
