@@ -98,7 +98,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             # The client did not wait for it.
             self.close_connection = True
 
-    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = answer
+    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = do_TRACE = answer
+    do_PROPFIND = do_MKCOL = do_MOVE = do_LOCK = do_REPORT = do_SEARCH = answer
 
     def log_message(self, *_):
         pass

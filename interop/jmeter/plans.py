@@ -464,6 +464,12 @@ PLANS = {
         + request("as written", "/b", arguments=argument("c", "a+%20", False) + argument("d", "e f"))
         + request("options", "/c", "OPTIONS", TWO) + request("head", "/d", "HEAD", TWO)
         + request("delete", "/e", "DELETE", TWO) + request("nothing to delete", "/f", "DELETE"))),
+    "methods of WebDAV, and TRACE (33, 34)": plan(group("".join(
+        request(f"{method} {name}", f"/{name}", method, *body)
+        for method in ["TRACE", "PROPFIND", "MKCOL", "MOVE", "LOCK", "REPORT", "SEARCH"]
+        for name, *body in [("nothing",), ("form", TWO), ("raw", "", "<x/>")])
+        + request("within the client", "/redirect/302", "LOCK", more=http(auto_redirects=True))
+        + request("not with Java's client", "/never", "COPY", more=http(implementation="Java")))),
     "bodies and their types (34)": plan(group(
         request("raw", "/a", "POST", raw='{"a":1}\nx') + request("empty", "/b", "POST", raw="")
         + request("form", "/c", "POST", FORM) + request("nothing", "/d", "POST")

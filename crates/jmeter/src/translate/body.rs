@@ -9,7 +9,7 @@ use super::Translator;
 use super::links::Followed;
 use super::reader::Reader;
 use super::request::{Options, is_whole};
-use super::texts::{self, Piece, literal};
+use super::texts::{Piece, literal};
 use super::transfer::{Client, ContentType};
 use crate::properties::elements;
 use crate::scope::Scope;
@@ -156,7 +156,7 @@ impl Translator<'_> {
         match request.method.as_str() {
             // JMeter sends no files with these.
             "GET" if !is_raw => return None,
-            "HEAD" | "OPTIONS" => return None,
+            "HEAD" | "OPTIONS" | "TRACE" => return None,
             _ => {}
         }
         if let [file] = files.as_slice()
@@ -170,8 +170,7 @@ impl Translator<'_> {
             let client = self.client(id, options);
             if client == Client::Apache && files.iter().any(|file| file.content_type.is_empty()) {
                 // JMeter does not send it.
-                let why = texts::quoted("a file without a type");
-                request.url = self.template_of(id, &[Piece::Expr(format!("fail({why})"))]);
+                request.url = self.not_sent(id, "a file without a type");
             }
             if request.method != "POST" && client == Client::Java {
                 self.obstacle(id, format!("a multipart body of {}", request.method));

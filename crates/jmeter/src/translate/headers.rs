@@ -73,7 +73,7 @@ impl Translator<'_> {
         };
         if is_empty
             && client == Client::Apache
-            && matches!(request.method.as_str(), "GET" | "DELETE")
+            && !matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
         {
             headers.push(header("Content-Length", "0"));
         }

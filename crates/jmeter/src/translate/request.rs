@@ -11,8 +11,26 @@ use super::group::Gathered;
 use super::reader::Reader;
 use super::stores;
 use super::texts::{Piece, expression, literal, merged, quoted};
+use super::transfer::Client;
 use crate::scope::Scope;
 use crate::tree::ElementId;
+
+/// The methods that JMeter sends with either client.
+const OF_JAVA: [&str; 7] = ["GET", "POST", "HEAD", "PUT", "OPTIONS", "TRACE", "DELETE"];
+/// Those that it sends with Apache's alone.
+const OF_APACHE: [&str; 11] = [
+    "PATCH",
+    "PROPFIND",
+    "PROPPATCH",
+    "MKCOL",
+    "COPY",
+    "MOVE",
+    "LOCK",
+    "UNLOCK",
+    "REPORT",
+    "MKCALENDAR",
+    "SEARCH",
+];
 
 /// The properties of a request, each the sampler's own or else that of the nearest defaults.
 pub(super) struct Options<'t> {
@@ -106,8 +124,7 @@ impl Translator<'_> {
         let cookies = held.configs.iter().rfind(|id| self.class(**id) == "CookieManager");
         let method = options.constant("HTTPSampler.method").filter(|method| !method.is_empty());
         let method = method.unwrap_or_else(|| "GET".to_owned());
-        if !["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].contains(&method.as_str())
-        {
+        if !OF_JAVA.iter().chain(&OF_APACHE).any(|known| *known == method) {
             self.obstacle(id, format!("the method `{method}`"));
         }
         let mut request = Request {
@@ -125,6 +142,10 @@ impl Translator<'_> {
         let client = self.client(id, &options);
         let content_type = self.content(id, &options, held, &mut request);
         let content_type = client.content_type(content_type);
+        if client == Client::Java && OF_APACHE.contains(&request.method.as_str()) {
+            let why = format!("the method {} with the client of Java", request.method);
+            request.url = self.not_sent(id, &why);
+        }
         let keep_alive = options.flag("HTTPSampler.use_keepalive");
         self.headers((id, held), (client, keep_alive), content_type.as_deref(), &mut request);
         self.credentials(id, held, &mut request);
@@ -189,6 +210,11 @@ impl Translator<'_> {
             }
             Err(what) => vec![Piece::Expr(format!("fail({})", quoted(&what)))],
         }
+    }
+
+    /// The URL of a request that JMeter does not send: its sample fails.
+    pub(super) fn not_sent(&self, id: ElementId, why: &str) -> Template {
+        self.template_of(id, &[Piece::Expr(format!("fail({})", quoted(why)))])
     }
 
     /// The path as it is sent, or a whole URL.

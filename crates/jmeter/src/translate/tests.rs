@@ -81,7 +81,7 @@ fn what_has_no_equal_is_an_obstacle() {
     for (properties, expected) in [
         (flag("md5"), "MD5 sums in the place of responses"),
         (flag("novel"), "the property `HTTPSampler.novel`"),
-        (string("HTTPSampler.method", "TRACE"), "the method `TRACE`"),
+        (string("HTTPSampler.method", "BREW"), "the method `BREW`"),
         (
             string("HTTPSampler.path", "/${__XPath(x)}"),
             "the function `__XPath`, as it is used there",

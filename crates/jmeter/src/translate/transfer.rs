@@ -75,13 +75,11 @@ impl Translator<'_> {
             request.redirect_cookies = has_cookies.then_some(false);
             match (request.method.as_str(), self.client(id, options)) {
                 ("GET" | "HEAD" | "POST", _) => {}
-                // Apache's client does not follow these.
-                ("PUT" | "PATCH" | "OPTIONS", Client::Apache) => {
-                    (request.redirects, request.redirect_cookies) = (None, None);
-                }
-                (method, _) => {
+                (method @ "DELETE", _) | (method, Client::Java) => {
                     self.obstacle(id, format!("redirects of {method} within the HTTP client"));
                 }
+                // Apache's client does not follow those of others.
+                _ => (request.redirects, request.redirect_cookies) = (None, None),
             }
         }
         // JMeter follows them to whatever host they lead.
