@@ -29,7 +29,7 @@ pub(crate) fn set_cookie(program: &Program, user: &Core, op: &CookieOp) -> Resul
     }
     let target = program.target.as_ref();
     let target = target.map(|(origin, prefix)| (&program.origins[*origin as usize], prefix));
-    let mut line = format!("{name}={value}");
+    let mut line = format!("{name}={value}{}", if op.secure { "; Secure" } else { "" });
     let (host, page, secure) = match &op.place {
         CookiePlace::Url(template) => {
             let reference = text(template)?;
@@ -76,7 +76,7 @@ pub(crate) fn set_cookie(program: &Program, user: &Core, op: &CookieOp) -> Resul
         return Ok(());
     }
     refused(
-        "no server could set it: it is longer than 4096 bytes, holds control characters, or its domain \
-         or the prefix of its name does not allow it",
+        "no server could set it: it is longer than 4096 bytes, holds control characters, or its domain, \
+         the prefix of its name or that it is secure does not allow it",
     )
 }

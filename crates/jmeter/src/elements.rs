@@ -212,7 +212,7 @@ pub const ELEMENTS: &[Known] = &[
 
     known("HTTP Request Defaults", "HTTP Request Defaults", Config, Partly("what an HTTP Request is without")),
     known("HeaderManager", "HTTP Header Manager", Config, Partly("Expect, Transfer-Encoding; names known before the run")),
-    known("CookieManager", "HTTP Cookie Manager", Config, Partly("cookies of its own that expire or are for secure connections alone, the policies `netscape`, `best-match`, `ignoreCookies`")),
+    known("CookieManager", "HTTP Cookie Manager", Config, Partly("cookies of its own that expire, the policies `netscape`, `best-match`, `ignoreCookies`")),
     known("CacheManager", "HTTP Cache Manager", Config, Full),
     known("AuthManager", "HTTP Authorization Manager", Config, Partly("domains, Kerberos")),
     known("DNSCacheManager", "DNS Cache Manager", Config, Partly("name servers and hosts of its own")),

@@ -58,6 +58,6 @@ impl<'p> Compiler<'p> {
         };
         let (name, value) = (self.template(&cookie.name)?, self.template(&cookie.value)?);
         let jar = self.stores.jar(cookie.cookie_jar.as_deref());
-        Some(CookieOp { name, value, place, jar })
+        Some(CookieOp { name, value, place, secure: cookie.secure, jar })
     }
 }

@@ -400,6 +400,8 @@ pub(crate) struct CookieOp {
     pub name: BoundTemplate,
     pub value: BoundTemplate,
     pub place: CookiePlace,
+    /// Whether it goes over TLS alone.
+    pub secure: bool,
     /// The number of the jar that it is put into.
     pub jar: u16,
 }

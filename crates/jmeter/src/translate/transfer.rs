@@ -136,12 +136,10 @@ impl Translator<'_> {
                 url: None,
                 domain: Some(text("Cookie.domain")),
                 path: (!path.source().is_empty()).then_some(path),
+                secure: reader.flag("Cookie.secure", false),
                 cookie_jar: jar.cloned(),
             };
             let has_domain = !reader.source("Cookie.domain").trim().is_empty();
-            if reader.flag("Cookie.secure", false) && has_domain {
-                self.obstacle(*manager, "a cookie for secure connections alone");
-            }
             if !matches!(reader.source("Cookie.expires"), "" | "0") {
                 self.obstacle(*manager, "a cookie that expires");
             }

@@ -27,6 +27,8 @@ record! {
         /// The path that it goes to, with those below it.
         #[key(default "/")]
         pub path: Option<Template>,
+        /// Whether it goes over TLS alone.
+        pub secure: bool,
         /// Name of the user's jar that it is put into.
         #[key(default "the jar without a name")]
         pub cookie_jar: Option<String>,

@@ -108,7 +108,7 @@ scenarios:
       - next_row: n
       - {get: /kept, cache: true, redirect_cookies: false}
       - {get: /asked, cache: revalidate, resources: {cache: revalidate, headers: true}}
-      - set_cookie: {name: a, value: "${one}", domain: example.com, path: /x}
+      - set_cookie: {name: a, value: "${one}", domain: example.com, path: /x, secure: true}
       - set_cookie: {name: b, value: "", url: "https://example.com/y"}
       - round_robin: [{steps: [{get: /a}]}, {steps: [{get: /b}]}]
       - shuffle: [{steps: [{get: /a}, {think: 1s}]}, {steps: [{get: /b}]}]

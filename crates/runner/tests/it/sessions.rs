@@ -128,6 +128,7 @@ fn steps_set_and_clear_cookies() {
         "
       - set_cookie: {name: own, value: '${lang}'}
       - set_cookie: {name: below, value: b, domain: shop.test}
+      - set_cookie: {name: tls, value: t, domain: shop.test, secure: true}
       - set_cookie: {name: path, value: c, path: /cart}
       - set_cookie: {name: page, value: d, url: 'http://www.shop.test/cart/items?x=1'}
       - get: /
@@ -219,6 +220,7 @@ fn a_cookie_of_a_step_obeys_what_those_of_servers_obey() {
         ("{name: a, value: '${random_string(5000)}'}", "4096"),
         ("{name: a, value: x, path: cart}", "begins with `/`"),
         ("{name: __Host-a, value: x}", "prefix"),
+        ("{name: a, value: x, secure: true}", "secure"),
         ("{name: a, value: x, url: 'ftp://a/'}", "its scheme is `ftp`"),
         ("{name: a, value: '${never}'}", "variable `never` has no value"),
     ] {

@@ -30,3 +30,37 @@ fn several_managers_have_jars_and_caches_with_names() {
     let (text, _) = translated(&plan(&branch(&cookies)));
     assert!(text.contains(r#""clear_cookies": true"#) && !text.contains("cookie_jar"), "{text}");
 }
+
+#[test]
+fn a_manager_begins_with_its_own_cookies() {
+    let cookie = |own: &str| {
+        let name = r#"<stringProp name="Cookie.value">v</stringProp>"#;
+        format!(r#"<elementProp name="c" elementType="Cookie">{name}{own}</elementProp>"#)
+    };
+    let of = |own: &str| {
+        let list = format!(
+            r#"<collectionProp name="CookieManager.cookies">{}</collectionProp>"#,
+            cookie(own)
+        );
+        let manager = format!(r#"<CookieManager testname="m">{list}</CookieManager><hashTree/>"#);
+        translated(&plan(&(manager + &request("r", TO_SHOP, ""))))
+    };
+    let domain = string("Cookie.domain", "shop.test");
+    let secure = r#"<boolProp name="Cookie.secure">true</boolProp>"#;
+    let (text, obstacles) = of(&(domain.clone() + &string("Cookie.path", "/a") + secure));
+    assert_eq!(obstacles, [""; 0]);
+    for part in [
+        r#""set_cookie":"#,
+        r#""name": "c""#,
+        r#""value": "v""#,
+        r#""domain": "shop.test""#,
+        r#""path": "/a""#,
+        r#""secure": true"#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // One for no domain goes nowhere.
+    assert!(!of("").0.contains("set_cookie"));
+    let expires = domain + &string("Cookie.expires", "1893456000");
+    assert_eq!(of(&expires).1, ["m: a cookie that expires"]);
+}
