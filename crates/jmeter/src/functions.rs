@@ -1,17 +1,9 @@
-//! The functions that JMeter 5.6.3 ships, and what each is in an expression of squall.
+//! The names of the functions that JMeter 5.6.3 ships. What each gives is said where texts are translated
+//! (`translate/calls.rs`).
 
-/// A function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Function {
-    /// Its name, as `__Random`.
-    pub name: &'static str,
-    /// Whether it runs a script, in a language that JMeter brings along.
-    pub is_script: bool,
-}
-
-/// A function of a name.
-pub fn find(name: &str) -> Option<&'static Function> {
-    FUNCTIONS.iter().find(|function| function.name == name)
+/// The function of a name.
+pub fn find(name: &str) -> Option<&'static str> {
+    FUNCTIONS.iter().find(|known| **known == name).copied()
 }
 
 /// Whether a name is a function's.
@@ -19,66 +11,58 @@ pub fn is_function(name: &str) -> bool {
     find(name).is_some()
 }
 
-const fn plain(name: &'static str) -> Function {
-    Function { name, is_script: false }
-}
-
-const fn script(name: &'static str) -> Function {
-    Function { name, is_script: true }
-}
-
 /// All of them, by name. Those of plug-ins are not among them: to JMeter without the plug-in, and here, they are
 /// variables that nobody sets, and stay as written.
-pub const FUNCTIONS: &[Function] = &[
-    script("__BeanShell"),
-    plain("__CSVRead"),
-    plain("__FileToString"),
-    plain("__P"),
-    plain("__Random"),
-    plain("__RandomDate"),
-    plain("__RandomFromMultipleVars"),
-    plain("__RandomString"),
-    plain("__StringFromFile"),
-    plain("__StringToFile"),
-    plain("__TestPlanName"),
-    plain("__UUID"),
-    plain("__V"),
-    plain("__XPath"),
-    plain("__changeCase"),
-    plain("__char"),
-    plain("__counter"),
-    plain("__dateTimeConvert"),
-    plain("__digest"),
-    plain("__escapeHtml"),
-    plain("__escapeOroRegexpChars"),
-    plain("__escapeXml"),
-    plain("__eval"),
-    plain("__evalVar"),
-    script("__groovy"),
-    plain("__intSum"),
-    plain("__isPropDefined"),
-    plain("__isVarDefined"),
-    script("__javaScript"),
-    script("__jexl2"),
-    script("__jexl3"),
-    plain("__log"),
-    plain("__logn"),
-    plain("__longSum"),
-    plain("__machineIP"),
-    plain("__machineName"),
-    plain("__property"),
-    plain("__regexFunction"),
-    plain("__samplerName"),
-    plain("__setProperty"),
-    plain("__split"),
-    plain("__threadGroupName"),
-    plain("__threadNum"),
-    plain("__time"),
-    plain("__timeShift"),
-    plain("__unescape"),
-    plain("__unescapeHtml"),
-    plain("__urldecode"),
-    plain("__urlencode"),
+pub const FUNCTIONS: &[&str] = &[
+    "__BeanShell",
+    "__CSVRead",
+    "__FileToString",
+    "__P",
+    "__Random",
+    "__RandomDate",
+    "__RandomFromMultipleVars",
+    "__RandomString",
+    "__StringFromFile",
+    "__StringToFile",
+    "__TestPlanName",
+    "__UUID",
+    "__V",
+    "__XPath",
+    "__changeCase",
+    "__char",
+    "__counter",
+    "__dateTimeConvert",
+    "__digest",
+    "__escapeHtml",
+    "__escapeOroRegexpChars",
+    "__escapeXml",
+    "__eval",
+    "__evalVar",
+    "__groovy",
+    "__intSum",
+    "__isPropDefined",
+    "__isVarDefined",
+    "__javaScript",
+    "__jexl2",
+    "__jexl3",
+    "__log",
+    "__logn",
+    "__longSum",
+    "__machineIP",
+    "__machineName",
+    "__property",
+    "__regexFunction",
+    "__samplerName",
+    "__setProperty",
+    "__split",
+    "__threadGroupName",
+    "__threadNum",
+    "__time",
+    "__timeShift",
+    "__unescape",
+    "__unescapeHtml",
+    "__urldecode",
+    "__urlencode",
 ];
 
 #[cfg(test)]
@@ -88,8 +72,7 @@ mod tests {
     #[test]
     fn there_are_as_many_as_jmeter_ships_each_once() {
         assert_eq!(FUNCTIONS.len(), 49);
-        assert!(FUNCTIONS.is_sorted_by(|a, b| a.name < b.name));
-        assert!(find("__groovy").is_some_and(|function| function.is_script));
+        assert!(FUNCTIONS.is_sorted_by(|a, b| a < b));
         assert!(is_function("__P") && !is_function("__p") && !is_function("__base64Encode"));
     }
 }

@@ -114,8 +114,7 @@ fn of_value(value: &PropertyValue, found: &mut BTreeSet<&'static str>) {
         // In what cannot be split nothing is replaced, and nothing is called.
         PropertyValue::Text(text) => {
             let text = Text::parse(text, &functions::is_function).unwrap_or_default();
-            let known = text.calls().into_iter().filter_map(|call| functions::find(&call.name));
-            found.extend(known.map(|function| function.name));
+            found.extend(text.calls().into_iter().filter_map(|call| functions::find(&call.name)));
         }
         PropertyValue::Element { properties, .. } => found.append(&mut called(properties)),
         PropertyValue::List(items) => {
