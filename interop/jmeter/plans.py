@@ -825,7 +825,7 @@ PLANS = {
         request("counts", "/counts", "POST", raw="${__counter(TRUE)} ${__counter(FALSE,own)} ${own}")
         + request("splits", "/splits", "POST", raw="${__split(${parts},p,|)} ${p} ${p_1} ${p_2} ${p_3} ${p_4} ${p_n} ${__split(a;b,o,)} ${o_n}")
         + for_each("p", "part", request("${part}", "/part/${part}"))
-        + request("digests", "/digests", "POST", raw="${__digest(MD5,abc,salt,,)} ${__digest(SHA-1,a,,true,d)} ${d}")
+        + request("digests", "/digests", "POST", raw="${__digest(MD5,abc,salt,,)} ${__digest(SHA-1,a,,true,d)} ${d} ${__digest(SHA-224,a)} ${__digest(SHA-384,a)}")
         + request("named", "/named", "POST", raw="${__samplerName()} ${__TestPlanName} ${__changeCase(ab c,CAPITALIZE,)} ${__changeCase(aB,other,)}")
         + request("escapes", "/escapes", "POST", raw="${__escapeXml(<a 'b'>)} ${__escapeHtml(<a \"b\">)} ${__unescape(x\\\\u0041)} ${__escapeOroRegexpChars(a.b,)}")
         + request("reads", "/reads", "POST", raw="${__StringFromFile(upload.txt)} ${__FileToString(missing.txt)} ${__StringFromFile(/etc/hostname)}"), loops=2)),

@@ -35,7 +35,9 @@ pub(super) fn of_text(function: &str, parameters: &[Vec<Piece>]) -> Option<Piece
             let function = match literal(algorithm)?.to_ascii_uppercase().as_str() {
                 "MD5" => "md5",
                 "SHA-1" | "SHA" | "SHA1" => "sha1",
+                "SHA-224" => "sha224",
                 "SHA-256" => "sha256",
+                "SHA-384" => "sha384",
                 "SHA-512" => "sha512",
                 _ => return None,
             };

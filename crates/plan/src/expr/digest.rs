@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use md5::Md5;
 use sha1::Sha1;
-use sha2::{Digest, Sha256, Sha384, Sha512};
+use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use squall_base::hex::hex;
 
 use super::EvalError;
@@ -19,6 +19,7 @@ type Result<T> = std::result::Result<T, EvalError>;
 pub(super) enum Algorithm {
     Md5,
     Sha1,
+    Sha224,
     Sha256,
     Sha384,
     Sha512,
@@ -29,11 +30,12 @@ impl Algorithm {
         Ok(match name {
             "md5" => Algorithm::Md5,
             "sha1" => Algorithm::Sha1,
+            "sha224" => Algorithm::Sha224,
             "sha256" => Algorithm::Sha256,
             "sha384" => Algorithm::Sha384,
             "sha512" => Algorithm::Sha512,
             _ => {
-                let known = "md5, sha1, sha256, sha384 or sha512";
+                let known = "md5, sha1, sha224, sha256, sha384 or sha512";
                 return Err(EvalError::new(format!(
                     "unknown algorithm `{name}`: expected {known}"
                 )));
@@ -51,6 +53,7 @@ impl Algorithm {
         match self {
             Algorithm::Md5 => over::<Md5>(pieces),
             Algorithm::Sha1 => over::<Sha1>(pieces),
+            Algorithm::Sha224 => over::<Sha224>(pieces),
             Algorithm::Sha256 => over::<Sha256>(pieces),
             Algorithm::Sha384 => over::<Sha384>(pieces),
             Algorithm::Sha512 => over::<Sha512>(pieces),
@@ -60,7 +63,7 @@ impl Algorithm {
     /// Bytes that it takes at a time.
     fn block(self) -> usize {
         match self {
-            Algorithm::Md5 | Algorithm::Sha1 | Algorithm::Sha256 => 64,
+            Algorithm::Md5 | Algorithm::Sha1 | Algorithm::Sha224 | Algorithm::Sha256 => 64,
             Algorithm::Sha384 | Algorithm::Sha512 => 128,
         }
     }
@@ -124,6 +127,12 @@ mod tests {
                 "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79",
             ),
             ("sha1", vec![0xaa; 80], long, "aa4ae5e15272d00e95705637ce8a3b55ed402112"),
+            (
+                "sha224",
+                vec![0xaa; 131],
+                long,
+                "95e9a0db962095adaebe9b2d6f0dbce2d499f112f2d2b7273fa6870e",
+            ),
             (
                 "sha256",
                 b"Jefe".to_vec(),

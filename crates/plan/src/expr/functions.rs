@@ -148,7 +148,9 @@ functions! {
     };
     "md5" 1..=2, true, "MD5 of a text; `md5(x, \"base64\")` likewise for the formats hex (the default), base64, base64url, raw", |a, _| digest::of(Algorithm::Md5, a);
     "sha1" 1..=2, true, "SHA-1 of a text, as md5()", |a, _| digest::of(Algorithm::Sha1, a);
+    "sha224" 1..=2, true, "SHA-224 of a text, as md5()", |a, _| digest::of(Algorithm::Sha224, a);
     "sha256" 1..=2, true, "SHA-256 of a text, as md5()", |a, _| digest::of(Algorithm::Sha256, a);
+    "sha384" 1..=2, true, "SHA-384 of a text, as md5()", |a, _| digest::of(Algorithm::Sha384, a);
     "sha512" 1..=2, true, "SHA-512 of a text, as md5()", |a, _| digest::of(Algorithm::Sha512, a);
     "hmac" 3..=4, true, "keyed digest of a text: hmac(\"sha256\", key, text), or hmac(\"sha256\", key, text, \"base64\"); the formats are those of md5()", |a, _| {
         let algorithm = Algorithm::of(&text(&a[0])?)?;
