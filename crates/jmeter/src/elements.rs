@@ -163,7 +163,7 @@ pub const ELEMENTS: &[Known] = &[
     known("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", "Arrivals Thread Group", ThreadGroup, Partly("a number of iterations, a log of its own")),
     known("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", "Free-Form Arrivals Thread Group", ThreadGroup, Partly("a number of iterations, a log of its own, a schedule in a property of JMeter")),
 
-    known("HTTPSamplerProxy", "HTTP Request", Sampler, Partly("redirects of DELETE within the HTTP client, and with that of Java of other methods than GET, HEAD and POST, multipart bodies of other methods than POST with the client of Java, source address, proxy, MD5, texts that are not ASCII in other encodings than UTF-8")),
+    known("HTTPSamplerProxy", "HTTP Request", Sampler, Partly("a source address, a proxy of its own, MD5 sums in the place of responses, other protocols than HTTP, addresses of IPv6 as its host, redirects of DELETE within the HTTP client, encodings that browsers do not have, UTF-16 but for raw bodies, names in a URL that are not ASCII in other encodings than UTF-8, encoded arguments known only while the plan runs before one that is not encoded, encoded raw bodies, arguments of the defaults behind a raw body; with the client of Java without redirects within it of other methods than GET, HEAD and POST, and multipart bodies of other methods than POST or in other encodings than UTF-8")),
     known("GraphQL HTTP Request", "GraphQL HTTP Request", Sampler, Missing),
     known("AjpSampler", "AJP/1.3 Sampler", Sampler, Missing),
     known("DebugSampler", "Debug Sampler", Sampler, Partly("what looks at the variables and properties that it shows")),
@@ -211,10 +211,10 @@ pub const ELEMENTS: &[Known] = &[
     known("com.blazemeter.jmeter.controller.ParallelSampler", "Parallel Controller", Controller, Full),
 
     known("HTTP Request Defaults", "HTTP Request Defaults", Config, Partly("what an HTTP Request is without")),
-    known("HeaderManager", "HTTP Header Manager", Config, Partly("Expect, Transfer-Encoding; names known before the run")),
+    known("HeaderManager", "HTTP Header Manager", Config, Partly("Expect, Transfer-Encoding, a Connection other than `close` and `keep-alive`, names known only while the plan runs, `Host` beside a port known only then, `Cookie` for what a page loads beside a cookie manager")),
     known("CookieManager", "HTTP Cookie Manager", Config, Partly("cookies of its own that expire, the policies `netscape`, `best-match`, `ignoreCookies`")),
     known("CacheManager", "HTTP Cache Manager", Config, Full),
-    known("AuthManager", "HTTP Authorization Manager", Config, Partly("domains, Kerberos")),
+    known("AuthManager", "HTTP Authorization Manager", Config, Partly("domains, Kerberos, credentials for a URL known only while the plan runs")),
     known("DNSCacheManager", "DNS Cache Manager", Config, Partly("name servers and hosts of its own")),
     known("KeystoreConfig", "Keystore Configuration", Config, Partly("certificates that are taken in turn, or by their places in the file")),
     known("Arguments", "User Defined Variables", Config, Partly("functions that are not supported in values that are used")),
