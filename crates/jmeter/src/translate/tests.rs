@@ -324,6 +324,7 @@ fn matches_become_lists_and_groups_texts() {
 mod controllers;
 mod data;
 mod functions;
+mod groups;
 mod json;
 mod requests;
 mod samplers;

@@ -197,3 +197,28 @@ fn a_request_follows_a_link_of_the_page_before() {
         assert_eq!(obstacles(&properties, &below), [expected]);
     }
 }
+
+#[test]
+fn a_duration_is_one_of_whole_milliseconds_and_0_is_no_limit() {
+    let asserted = |limit: &str| {
+        let own = string("DurationAssertion.duration", limit);
+        let below = element("DurationAssertion", "d", &own);
+        let (text, obstacles) = translated(&plan(&request("r", TO_SHOP, &below)));
+        assert_eq!(obstacles, [""; 0]);
+        text
+    };
+    assert!(asserted("500").contains(r#""expr": "duration < 501""#));
+    assert!(!asserted("0").contains("duration <"));
+}
+
+#[test]
+fn an_xpath_of_the_second_kind_is_asserted() {
+    let below =
+        |more: &str| element("XPath2Assertion", "x", &(string("XPath.xpath", "//a") + more));
+    let (text, none) =
+        translated(&plan(&request("r", TO_SHOP, &below(&flag("XPath.negate", true)))));
+    assert_eq!(none, [""; 0]);
+    assert!(text.contains(r#"xpath(\"boolean(//a)\") == false"#), "{text}");
+    let own = string("XPath.namespaces", "a=http://a.test");
+    assert_eq!(obstacles("", &below(&own)), ["x: namespaces of its own"]);
+}

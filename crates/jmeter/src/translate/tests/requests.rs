@@ -47,3 +47,93 @@ fn methods_are_those_that_jmeter_has() {
         assert_eq!(!text.contains("fail("), is_sent, "{method}: {text}");
     }
 }
+
+#[test]
+fn times_limit_how_long_a_request_takes() {
+    let times = string("HTTPSampler.connect_timeout", "100")
+        + &string("HTTPSampler.response_timeout", "2000");
+    let (text, obstacles) = translated(&plan(&request("r", &(TO_SHOP.to_owned() + &times), "")));
+    assert_eq!(obstacles, [""; 0]);
+    let of_request = text.split_once("\"get\":").expect("a request").1;
+    for line in [r#""connect": "100ms""#, r#""first_byte": "2s""#] {
+        assert!(of_request.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_page_loads_what_it_names() {
+    let page = |more: &str| {
+        let own = format!("{TO_SHOP}{}{more}", flag("image_parser"));
+        let (text, obstacles) = translated(&plan(&request("r", &own, "")));
+        assert_eq!(obstacles, [""; 0]);
+        text.replace("\\\\", "\\")
+    };
+    let text = page(
+        &(flag("concurrentDwn")
+            + &string("HTTPSampler.concurrentPool", "3")
+            + &string("HTTPSampler.embedded_url_re", r"http://shop\.test/.*")
+            + &string("HTTPSampler.embedded_url_exclude_re", r".*\.gif")),
+    );
+    for part in [
+        r#""limit": 3"#,
+        r#""include": "\A(?:http://shop\.test/.*)\z""#,
+        r#""exclude": "\A(?:.*\.gif)\z""#,
+        r#""hosts": "all""#,
+        "allow_hosts",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // One after the other, whatever the number says; without one there are six.
+    assert!(page(&string("HTTPSampler.concurrentPool", "3")).contains(r#""limit": 1"#));
+    let text = page(&flag("concurrentDwn"));
+    assert!(!text.contains(r#""limit": 1"#) && !text.contains(r#""include""#), "{text}");
+}
+
+#[test]
+fn old_names_of_the_sampler_are_requests() {
+    for tag in ["HTTPSampler", "HTTPSampler2"] {
+        let own = format!(r#"<{tag} testname="old">{TO_SHOP}</{tag}><hashTree/>"#);
+        let (text, obstacles) = translated(&plan(&own));
+        assert_eq!(obstacles, [""; 0]);
+        assert!(text.contains(r#""get": "/cart""#) && text.contains(r#""name": "old""#), "{text}");
+    }
+}
+
+#[test]
+fn credentials_are_those_of_the_url_and_its_mechanism() {
+    let manager = |url: &str, mechanism: &str| {
+        let own = string("Authorization.url", url)
+            + &string("Authorization.username", "me")
+            + &string("Authorization.password", "word")
+            + &string("Authorization.mechanism", mechanism);
+        let own =
+            format!(r#"<elementProp name="" elementType="Authorization">{own}</elementProp>"#);
+        format!(
+            r#"<AuthManager testname="a"><collectionProp name="AuthManager.auth_list">{own}</collectionProp></AuthManager><hashTree/>"#
+        )
+    };
+    let of = |url: &str, mechanism: &str| {
+        translated(&plan(&request("r", TO_SHOP, &manager(url, mechanism))))
+    };
+    let (text, obstacles) = of("http://shop.test:80/ca", "DIGEST");
+    assert_eq!(obstacles, [""; 0]);
+    for part in [r#""digest":"#, r#""user": "me""#, r#""password": "word""#] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(of("http://shop.test/", "BASIC_DIGEST").0.contains(r#""basic":"#));
+    assert!(!of("http://shop.test/other", "DIGEST").0.contains("digest"));
+    assert_eq!(of("http://shop.test/", "KERBEROS").1, ["a: the mechanism `KERBEROS`"]);
+}
+
+#[test]
+fn names_are_looked_up_as_ever_unless_a_manager_has_its_own() {
+    let manager = |own: &str| {
+        let own = format!(
+            r#"<DNSCacheManager testname="d"><boolProp name="DNSCacheManager.isCustomResolver">{own}</boolProp>
+            <boolProp name="DNSCacheManager.clearEachIteration">true</boolProp></DNSCacheManager><hashTree/>"#
+        );
+        obstacles("", &own)
+    };
+    assert_eq!(manager("false"), [""; 0]);
+    assert_eq!(manager("true"), ["d: name servers or hosts of its own"]);
+}

@@ -159,3 +159,41 @@ fn a_program_that_takes_too_long_has_a_code() {
     let (_, obstacles) = translated(&plan(&with_counter("SystemSampler", &own, &told)));
     assert_eq!(obstacles, ["s ${n}: `a`, which looks at it"]);
 }
+
+#[test]
+fn a_dummy_sampler_is_what_it_says() {
+    let dummy = |waits: bool, below: &str| {
+        let own = format!(r#"<boolProp name="WAITING">{waits}</boolProp>"#)
+            + r#"<boolProp name="SUCCESFULL">false</boolProp>"#
+            + &string("RESPONSE_TIME", "50")
+            + &string("RESPONSE_CODE", "418")
+            + &string("RESPONSE_MESSAGE", "teapot")
+            + &string("RESPONSE_DATA", "id=7");
+        let tag = "kg.apc.jmeter.samplers.DummySampler";
+        let own = format!(r#"<{tag} testname="dummy">{own}</{tag}><hashTree>{below}</hashTree>"#);
+        translated(&plan(&own))
+    };
+    let (text, obstacles) = dummy(true, &asserts("response_data", "7"));
+    assert_eq!(obstacles, [""; 0]);
+    for part in [
+        r#""group": "dummy""#,
+        r#""think": "50ms""#,
+        r#""look": "id=7""#,
+        r#""status": "418""#,
+        r#""reason": "teapot""#,
+        r#""false""#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(dummy(false, "").1, ["dummy: a time that is not waited for"]);
+    let looks = asserts("response_headers", "x");
+    assert_eq!(dummy(true, &looks).1, ["dummy: `a`, which looks at it"]);
+}
+
+#[test]
+fn a_debug_post_processor_changes_nothing() {
+    let below = r#"<DebugPostProcessor testname="d"><boolProp name="displayJMeterVariables">true</boolProp></DebugPostProcessor><hashTree/>"#;
+    let (with, obstacles) = translated(&plan(&request("r", TO_SHOP, below)));
+    assert_eq!(obstacles, [""; 0]);
+    assert_eq!(with, translated(&plan(&request("r", TO_SHOP, ""))).0);
+}
