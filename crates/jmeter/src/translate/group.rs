@@ -26,25 +26,34 @@ pub(super) struct Gathered {
 
 impl Translator<'_> {
     /// All thread groups as scenarios. Those of a set-up come before all others, those of a tear-down after them; within
-    /// each of the three, one after the other if the plan says so.
+    /// each of the three, one after the other if the plan says so. Each of the three is numbered from 1, with the groups
+    /// that have nothing to do.
     pub(super) fn groups(&self, groups: &[ElementId], plan: &mut Plan) {
         let in_turn = self.are_in_turn();
         let mut phases: [Vec<String>; 3] = Default::default();
+        let mut numbers = [0; 3];
         for group in groups {
             let phase = match self.class(*group) {
                 "SetupThreadGroup" => 0,
                 "PostThreadGroup" => 2,
                 _ => 1,
             };
-            let Some(scenario) = self.group(*group, &plan.scenarios, &mut plan.connections) else {
+            let Some(mut scenario) = self.group(*group, &plan.scenarios, &mut plan.connections)
+            else {
                 continue;
             };
+            numbers[phase] += 1;
+            scenario.number = Some(numbers[phase]);
             if !scenario.steps.is_empty() {
                 phases[phase].push(scenario.name.value.clone());
             }
             plan.scenarios.push(scenario);
         }
         plan.scenarios.retain(|scenario| !scenario.steps.is_empty());
+        // That of their place in the plan is theirs without being said.
+        for (scenario, place) in plan.scenarios.iter_mut().zip(1..) {
+            scenario.number.take_if(|number| *number == place);
+        }
         for phase in 0..phases.len() {
             for (index, name) in phases[phase].iter().enumerate() {
                 let before = match index.checked_sub(1).filter(|_| in_turn) {

@@ -327,6 +327,7 @@ mod functions;
 mod groups;
 mod json;
 mod requests;
+mod results;
 mod samplers;
 mod scripts;
 mod tcp;

@@ -9,7 +9,8 @@ use super::step_list::Steps;
 use super::tags::{Tagged, Tags};
 use super::{Connections, DataSource, Defaults, Json, Load, Step, Threshold, threshold};
 use crate::keys::{
-    self, Any, ByName, Form, IntFrom, Named, Of, Plain, Shape, Short, ShortOr, Time, record, words,
+    self, Any, ByName, Form, IntFrom, Named, Of, Plain, Positive, Shape, Short, ShortOr, Time,
+    record, words,
 };
 use crate::secrets::sounds_secret;
 use crate::span::{Span, Spanned};
@@ -286,6 +287,9 @@ record! {
         /// What `scenario` is in expressions, and in files of samples; other scenarios may have the same.
         #[key(default "its name")]
         pub title: Option<String>,
+        /// Its number, from 1, in the names of its users' threads in files of samples (`.jtl`).
+        #[key([keys::Maybe<Positive>] default "that of its place in the plan")]
+        pub number: Option<u64>,
         /// Variables of its users, in place of the plan's of the same name.
         #[key(no)]
         pub vars: Vec<Var>,

@@ -60,6 +60,7 @@ scenarios:
   a:
     weight: 3
     title: b
+    number: 7
     start_after: 1s
     defaults: {default_headers: false, cookies: false, compression: true, redirects: 2, redirect_headers: Authorization, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, trace_context: true, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
     steps:

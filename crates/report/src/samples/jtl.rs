@@ -189,8 +189,8 @@ fn of_parts<'s>(group: &GroupSample<'_>, parts: &[Row<'s>]) -> (Cell<'s>, Cow<'s
 }
 
 /// A thread: the name of its group, the number of that, and its own, both from 1.
-fn thread(scenario: &str, number: usize, user: u64) -> Cell<'static> {
-    Cell::Text(format!("{scenario} {}-{}", number + 1, user + 1).into())
+fn thread(scenario: &str, number: u64, user: u64) -> Cell<'static> {
+    Cell::Text(format!("{scenario} {number}-{}", user + 1).into())
 }
 
 /// What a status code is called.

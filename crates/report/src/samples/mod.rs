@@ -60,8 +60,8 @@ pub struct RequestSample<'s> {
     pub reused: bool,
     /// Users that were active in the last whole second: of its scenario, and of all.
     pub users: (u64, u64),
-    /// The number of its scenario in the plan, from 0.
-    pub scenario_number: usize,
+    /// The number of its scenario, from 1.
+    pub scenario_number: u64,
     /// The requests that it took, if redirects took several: only JTL has them.
     pub parts: Vec<SamplePart>,
 }
@@ -94,8 +94,8 @@ pub struct GroupSample<'s> {
     pub duration_ns: u64,
     /// Its scenario.
     pub scenario: &'s str,
-    /// The number of that in the plan, from 0.
-    pub scenario_number: usize,
+    /// The number of that, from 1.
+    pub scenario_number: u64,
     /// Its user's number, from 0.
     pub user: u64,
     /// Its name.

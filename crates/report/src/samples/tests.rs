@@ -29,6 +29,7 @@ fn good() -> RequestSample<'static> {
         bytes_out: 35,
         reused: false,
         users: (3, 5),
+        scenario_number: 1,
         ..RequestSample::default()
     }
 }
@@ -105,11 +106,12 @@ fn jtl_has_the_requests_of_a_sample_and_groups() {
         bytes_out: 20,
     };
     let last = SamplePart { unix_us: 1_700_000_000_130_000, url: String::new(), ..first.clone() };
-    let sample = RequestSample { scenario_number: 1, parts: vec![first, last], ..good() };
+    let sample = RequestSample { scenario_number: 2, parts: vec![first, last], ..good() };
     let group = GroupSample {
         unix_us: 1_700_000_000_123_456,
         duration_ns: 20_000_000,
         scenario: "buyer",
+        scenario_number: 1,
         user: 4,
         name: "buy".into(),
         failed: true,

@@ -30,14 +30,22 @@ pub struct Samples {
     phases_unix_s: BTreeMap<Phase, f64>,
     /// Users that were active in the last whole second.
     users: LatestLoad,
-    /// The plan's scenarios, in order, each with its title.
-    scenarios: Vec<(String, String)>,
+    /// The plan's scenarios, by name.
+    scenarios: BTreeMap<String, Scenario>,
     /// Whether the file has the parts of samples, where its form has any.
     with_parts: bool,
     /// Whether it goes on with what is in the file.
     goes_on: bool,
     /// Parts of groups that are one sample and are not over, by phase and the number of the group.
     open: BTreeMap<(Phase, u64), Vec<Seen>>,
+}
+
+/// What a scenario is called in the file.
+#[derive(Debug)]
+struct Scenario {
+    title: String,
+    /// Its number, from 1.
+    number: u64,
 }
 
 /// What came to its end, and the users that were active then: of its scenario, and of all.
@@ -72,7 +80,7 @@ impl Samples {
             run_unix_s: 0.0,
             phases_unix_s: BTreeMap::new(),
             users: LatestLoad::default(),
-            scenarios: Vec::new(),
+            scenarios: BTreeMap::new(),
             with_parts: true,
             goes_on: false,
             open: BTreeMap::new(),
@@ -98,15 +106,14 @@ impl Samples {
         (own, load.users().max(own))
     }
 
-    /// The number of a scenario in the plan.
-    fn number_of(&self, scenario: &str) -> usize {
-        self.scenarios.iter().position(|(own, _)| own == scenario).unwrap_or(0)
+    /// The number of a scenario.
+    fn number_of(&self, scenario: &str) -> u64 {
+        self.scenarios.get(scenario).map_or(1, |known| known.number)
     }
 
     /// What a scenario is called in the file.
     fn title_of<'s>(&'s self, scenario: &'s str) -> &'s str {
-        let known = self.scenarios.iter().find(|(own, _)| own == scenario);
-        known.map_or(scenario, |(_, title)| title)
+        self.scenarios.get(scenario).map_or(scenario, |known| &known.title)
     }
 
     /// The requests of a sample, if there are several.
@@ -263,11 +270,12 @@ impl Sink for Samples {
         };
         self.out = Some(if self.with_parts { out } else { out.without_parts() });
         self.run_unix_s = start.meta.started_unix;
-        let named = start.plan.scenarios.iter().map(|own| {
+        let known = start.plan.scenarios.iter().zip(1..).map(|(own, place)| {
             let name = own.name.value.clone();
-            (name.clone(), own.title.clone().unwrap_or(name))
+            let title = own.title.clone().unwrap_or_else(|| name.clone());
+            (name, Scenario { title, number: own.number.unwrap_or(place) })
         });
-        self.scenarios = named.collect();
+        self.scenarios = known.collect();
         let exchanges = Some(WantedExchanges { which: Which::All, bytes: 0 });
         Ok(Wanted { exchanges, groups: self.has_groups(), ..Wanted::default() })
     }

@@ -1,0 +1,92 @@
+//! What `squall jmeter` writes of a plan: files of samples, and what is said of them.
+
+mod common;
+
+use common::peer::{Peer, response};
+use common::squall;
+
+/// A thread group of one thread and one loop, with this in it.
+fn group(class: &str, name: &str, inside: &str) -> String {
+    format!(
+        r#"<{class} testname="{name}"><stringProp name="ThreadGroup.num_threads">1</stringProp>
+        <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+          <stringProp name="LoopController.loops">1</stringProp>
+          <boolProp name="LoopController.continue_forever">false</boolProp>
+        </elementProp></{class}><hashTree>{inside}</hashTree>"#
+    )
+}
+
+/// A request for a path, with these properties and this below it.
+fn request(name: &str, path: &str, more: &str, below: &str) -> String {
+    format!(
+        r#"<HTTPSamplerProxy testname="{name}">
+        <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>
+        <stringProp name="HTTPSampler.port">${{__P(port)}}</stringProp>
+        <stringProp name="HTTPSampler.path">{path}</stringProp>{more}</HTTPSamplerProxy><hashTree>{below}</hashTree>"#
+    )
+}
+
+/// A folder with these elements of a test plan as `plan.jmx`.
+fn folder(elements: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!(
+        r#"<jmeterTestPlan><hashTree><TestPlan testname="p"/><hashTree>{elements}</hashTree></hashTree></jmeterTestPlan>"#
+    );
+    std::fs::write(folder.path().join("plan.jmx"), plan).expect("writable");
+    folder
+}
+
+/// Runs the plan in a folder with samples in `out.jtl`; its standard output and standard error.
+fn run(folder: &tempfile::TempDir, port: u16, more: &[&str]) -> (String, String) {
+    let port = format!("-Jport={port}");
+    let line = ["jmeter", "-n", "-t", "plan.jmx", "-l", "out.jtl", &port];
+    let done = squall(folder.path(), &[&line[..], more].concat());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, errors) = (text(&done.stdout), text(&done.stderr));
+    assert_eq!(done.status.code(), Some(0), "{out}\n{errors}");
+    (out, errors)
+}
+
+/// The rows of a file of samples, without its head; fields have no commas here, but in quotes.
+fn rows(folder: &tempfile::TempDir, file: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(folder.path().join(file)).expect("samples");
+    let fields = |line: &str| {
+        let mut is_quoted = false;
+        let split = line.split(|c| {
+            is_quoted ^= c == '"';
+            c == ',' && !is_quoted
+        });
+        split.map(|field| field.trim_matches('"').to_owned()).collect()
+    };
+    text.lines().skip(1).map(fields).collect()
+}
+
+/// These columns of rows.
+fn columns<const N: usize>(rows: &[Vec<String>], columns: [usize; N]) -> Vec<[&str; N]> {
+    rows.iter().map(|row| columns.map(|at| row[at].as_str())).collect()
+}
+
+const LABEL: usize = 2;
+const THREAD: usize = 5;
+
+/// A server that answers all requests with 200.
+fn kind_server() -> Peer {
+    Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "ok"));
+        }
+    })
+}
+
+#[test]
+fn threads_are_numbered_within_set_up_and_load() {
+    let peer = kind_server();
+    let elements = group("SetupThreadGroup", "setup", &request("a", "/a", "", ""))
+        + &group("ThreadGroup", "users", &request("b", "/b", "", ""))
+        + &group("PostThreadGroup", "end", &request("c", "/c", "", ""));
+    let folder = folder(&elements);
+    run(&folder, peer.address.port(), &[]);
+    let rows = rows(&folder, "out.jtl");
+    let expected = [["a", "setup 1-1"], ["b", "users 1-1"], ["c", "end 1-1"]];
+    assert_eq!(columns(&rows, [LABEL, THREAD]), expected);
+}
