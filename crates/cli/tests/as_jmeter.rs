@@ -90,3 +90,58 @@ fn threads_are_numbered_within_set_up_and_load() {
     let expected = [["a", "setup 1-1"], ["b", "users 1-1"], ["c", "end 1-1"]];
     assert_eq!(columns(&rows, [LABEL, THREAD]), expected);
 }
+
+/// The page and what it loads are one sample, which fails with any of it.
+#[test]
+fn a_page_with_what_it_loads_is_one_sample() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.request() {
+            let page = |images: &str| {
+                let length = images.len();
+                format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{images}")
+            };
+            client.send(match head.split(' ').nth(1) {
+                Some("/good") => page("<img src=a.png>"),
+                Some("/bad") => page("<img src=a.png><img src=missing.png>"),
+                Some("/none") => page("<p>"),
+                Some("/a.png") => response("200 OK", "a"),
+                _ => response("404 Not Found", ""),
+            });
+        }
+    });
+    let loads = r#"<boolProp name="HTTPSampler.image_parser">true</boolProp>"#;
+    let requests = ["good", "bad", "none"].map(|name| {
+        request(name, &format!("/{name}"), loads, "")
+    });
+    let control = r#"<TransactionController testname="all"><boolProp name="TransactionController.parent">false</boolProp>
+        <boolProp name="TransactionController.includeTimers">false</boolProp></TransactionController>"#;
+    let inside = format!("{control}<hashTree>{}</hashTree>", requests.concat());
+    let folder = folder(&group("ThreadGroup", "users", &inside));
+    let port = peer.address.port();
+    let (out, _) = run(&folder, port, &[]);
+    assert!(out.contains("summary =      3 in ") && out.contains("Err:     1 (33.33%)"), "{out}");
+    let all = rows(&folder, "out.jtl");
+    let lost = format!("Embedded resource download error:http://127.0.0.1:{port}/missing.png code:404 message:Not Found, ");
+    let expected = [
+        ["good", "200", "OK", "true"],
+        ["good-0", "200", "OK", "true"],
+        ["good-1", "200", "OK", "true"],
+        ["bad", "200", &lost, "false"],
+        ["bad-0", "200", "OK", "true"],
+        ["bad-1", "200", "OK", "true"],
+        ["bad-2", "404", "Not Found", "false"],
+        ["none", "200", "OK", "true"],
+        ["all", "", "Number of samples in transaction : 3, number of failing samples : 1", "false"],
+    ];
+    assert_eq!(columns(&all, [LABEL, 3, 4, 7]), expected);
+    let bytes = |label: &str| -> u64 {
+        let own = all.iter().filter(|row| row[LABEL] == label);
+        own.map(|row| row[9].parse::<u64>().expect("a number")).sum()
+    };
+    assert_eq!(bytes("good"), bytes("good-0") + bytes("good-1"));
+    assert_eq!(bytes("all"), bytes("good") + bytes("bad") + bytes("none"));
+    let apart = "-Jjmeter.save.saveservice.subresults=false";
+    run(&folder, port, &["-f", apart]);
+    let labels = columns(&rows(&folder, "out.jtl"), [LABEL]).concat().join(" ");
+    assert_eq!(labels, "good bad none all");
+}

@@ -73,7 +73,7 @@ impl Trace {
     }
 
     /// The same, told of the plan's groups as well, when they are over: after the exchanges in them. What is in groups
-    /// is counted as far as `which` picks it. The group of a page with its resources is not among them.
+    /// is counted as far as `which` picks it. A page with what it loads is such a group, too.
     pub fn with_groups(self, group: impl Fn(SeenGroup) + Send + Sync + 'static) -> Self {
         Trace { group: Some(Arc::new(group)), ..self }
     }
@@ -178,6 +178,8 @@ pub struct SeenGroup {
     pub tally: Tally,
     /// Its number, if it is one sample: that of its parts.
     pub one_sample: Option<u64>,
+    /// Whether it is a page with what it loads: one sample, of which the first part is the page itself.
+    pub is_page: bool,
     /// The number of the group around it that is one sample.
     pub part_of: Option<u64>,
     /// What the last text said of itself that was looked at in it, if nothing was sampled in it.

@@ -52,7 +52,9 @@ pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use recording::Recording;
 pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
-pub use samples::{GroupPart, GroupSample, RequestSample, SampleFormat, SamplePart, SampleWriter};
+pub use samples::{
+    GroupPart, GroupSample, LoadedPage, RequestSample, SampleFormat, SamplePart, SampleWriter,
+};
 pub use series::{
     CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument, SeriesPhase, SeriesScenario,
     SeriesTimes,

@@ -1,6 +1,7 @@
 //! `squall jmeter`: JMeter's own command line, so that a build that runs JMeter can run squall in its place.
 
 mod log;
+mod pages;
 mod summary;
 mod words;
 

@@ -1,6 +1,7 @@
 //! What JMeter says of a run while it goes on: the lines of its summariser, and those around them. Requests are counted,
 //! programs, and groups with nothing in them, which are what samplers that send nothing become (and transactions in which
-//! nothing was sampled); other groups, which JMeter calls transactions, are not, nor is what a page loads.
+//! nothing was sampled); other groups, which JMeter calls transactions, are not. A page that loads what it names is one sample with
+//! all of that.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -10,6 +11,7 @@ use squall_metrics::{RequestStats, RowKey, RowKind};
 use squall_report::Run;
 use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
 
+use super::pages::{Pages, Place, place_of};
 use crate::out;
 
 /// Requests, added up.
@@ -90,6 +92,9 @@ pub struct Summary {
     counters: (u64, u64),
     /// Groups with something in them: their scenario and path.
     filled: BTreeSet<(String, Vec<String>)>,
+    pages: Pages,
+    /// Requests in a plan that has pages.
+    requests: BTreeSet<Place>,
 }
 
 impl Summary {
@@ -104,22 +109,35 @@ impl Summary {
             users: 0,
             counters: (0, 0),
             filled: BTreeSet::new(),
+            pages: Pages::default(),
+            requests: BTreeSet::new(),
         }
     }
 
-    /// Notes the group around a row. What is in a group ends before it does, so that it is known by then.
-    fn note_group(&mut self, key: &RowKey) {
+    /// Notes a row, and the group around it. What is in a group ends before it does, and a page before all that it loads, so
+    /// that both are known by then.
+    fn note(&mut self, key: &RowKey) {
         if is_counted(key.place.kind) && !key.place.group.is_empty() {
             self.filled.insert((key.place.scenario.clone(), key.place.group.clone()));
         }
+        if self.pages.are_there() && key.place.kind == RowKind::Request {
+            self.requests.insert(place_of(key));
+        }
     }
 
-    /// Whether what a row counts is a sample to JMeter's summariser.
+    /// Whether what a row counts is a sample to JMeter's summariser. Of a page that is its group, or its request where only
+    /// the run knows its name.
     fn is_sample(&self, key: &RowKey) -> bool {
         let path = || key.place.group.iter().chain([&key.name]).cloned().collect();
-        is_counted(key.place.kind)
-            && (key.place.kind != RowKind::Group
-                || !self.filled.contains(&(key.place.scenario.clone(), path())))
+        match key.place.kind {
+            RowKind::Request => !self.pages.has(&place_of(key)),
+            RowKind::Group if self.pages.has(&place_of(key)) => true,
+            RowKind::Group => {
+                !self.requests.contains(&place_of(key))
+                    && !self.filled.contains(&(key.place.scenario.clone(), path()))
+            }
+            kind => is_counted(kind),
+        }
     }
 
     /// The line of what has come since the last one, and from the second on that of the whole.
@@ -157,7 +175,8 @@ fn moment() -> String {
 }
 
 impl Sink for Summary {
-    fn start(&mut self, _: &Start) -> io::Result<Wanted> {
+    fn start(&mut self, start: &Start) -> io::Result<Wanted> {
+        self.pages = Pages::of(&start.plan);
         let mut out = out::Printed;
         writeln!(out, "Creating summariser <summary>")?;
         writeln!(out, "Created the tree successfully using {}", self.plan)?;
@@ -166,7 +185,7 @@ impl Sink for Summary {
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
-        second.rows.iter().for_each(|row| self.note_group(&row.key));
+        second.rows.iter().for_each(|row| self.note(&row.key));
         for row in &second.rows {
             if self.is_sample(&row.key) {
                 self.since.add(&row.stats);
@@ -247,9 +266,30 @@ mod tests {
             key(RowKind::Program, &[], "ls"),
             key(RowKind::Iteration, &["alone"], "iteration"),
         ];
-        keys.iter().for_each(|key| summary.note_group(key));
+        keys.iter().for_each(|key| summary.note(key));
         let samples = keys.map(|key| summary.is_sample(&key));
         assert_eq!(samples, [true, false, false, true, true, true, false]);
+    }
+
+    #[test]
+    fn a_page_with_what_it_loads_is_one_sample() {
+        let text = "scenarios: {users: {load: {users: 1, for: 1s}, steps: [{get: /, name: home, resources: true}, \
+            {get: /, name: 'user ${user}', resources: true}, {get: /, name: plain}]}}";
+        let loaded = squall_runner::load_str("plan.yaml", text).expect("a plan");
+        let mut summary = Summary::new("plan.jmx".to_owned(), 30);
+        summary.pages = Pages::of(&loaded.plan);
+        let keys = [
+            RowKey::new(RowKind::Request, "users", "home"),
+            RowKey::new(RowKind::Resource, "users", "home (image)"),
+            RowKey::new(RowKind::Group, "users", "home"),
+            RowKey::new(RowKind::Request, "users", "user 1"),
+            RowKey::new(RowKind::Group, "users", "user 1"),
+            RowKey::new(RowKind::Request, "users", "plain"),
+            RowKey::new(RowKind::Group, "users", "a Java Request"),
+        ];
+        keys.iter().for_each(|key| summary.note(key));
+        let samples = keys.map(|key| summary.is_sample(&key));
+        assert_eq!(samples, [false, false, true, true, false, true, true]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! to that.
 
 mod choices;
+mod groups;
 mod join;
 mod look;
 mod operations;

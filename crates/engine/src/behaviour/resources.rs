@@ -21,6 +21,7 @@ use crate::program::{PostOp, RequestOp, ResourcesOp};
 use crate::sample::in_flight::Guard;
 use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
 use crate::sample::{self, Moment, Sampled};
+use crate::trace::{Tally, Trace};
 use crate::user::{Core, OpenGroup, Strand};
 use crate::worker::Worker;
 
@@ -39,6 +40,7 @@ pub(super) async fn load_page(
     now: Moment,
 ) -> Moment {
     worker.note_begin(core, strand, now);
+    let one_sample = worker.trace.as_ref().and_then(Trace::next_group);
     // What fails in it fails it; its name is known when the page has one.
     strand.groups.push(OpenGroup {
         name: 0,
@@ -46,7 +48,7 @@ pub(super) async fn load_page(
         failed: false,
         thought_before: None,
         tally_before: strand.tally(),
-        one_sample: None,
+        one_sample,
     });
     let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
     let (page, found) = (sampled.name, sampled.found.take());
@@ -64,7 +66,7 @@ pub(super) async fn load_page(
         let group = OpenGroup { name, ..group };
         match core.stopped.get() || worker.is_stopping() {
             true => worker.recorder.cut_off_group(&group, end.ready),
-            false => worker.recorder.group(&group, end.ready),
+            false => worker.end_page(core, strand, &group, end.ready),
         }
     }
     end
@@ -99,15 +101,19 @@ fn load<'a>(
             busy: Cell::new(0),
             more: Notify::new(),
             failed: Cell::new(false),
+            tally: Cell::default(),
             end: Cell::new(now.ready),
         };
         loading.add(found, Depth::default());
         let run = |strand| loading.lane(strand, now);
         parallel::join(core, strands.into_iter().map(run)).await;
         loading.hand_over();
-        let (failed, end) = (loading.failed.get(), loading.end.get());
+        let (failed, tally, end) = (loading.failed.get(), loading.tally.get(), loading.end.get());
         if failed {
             strand.fail_groups();
+        }
+        if tally != Tally::default() {
+            strand.tally_mut().add(tally);
         }
         strand.due = end;
         parallel::close(worker, core, strand, end)
@@ -156,6 +162,8 @@ struct Loading<'a> {
     /// Told when a lane has nothing more in flight.
     more: Notify,
     failed: Cell<bool>,
+    /// What was sampled, where somebody watches.
+    tally: Cell<Tally>,
     end: Cell<u64>,
 }
 
@@ -204,6 +212,9 @@ impl Loading<'_> {
         }
         self.more.notify_waiters();
         self.failed.set(self.failed.get() || strand.failed);
+        let mut tally = self.tally.get();
+        tally.add(strand.tally());
+        self.tally.set(tally);
     }
 
     /// Whether nothing more may be begun.

@@ -6,7 +6,6 @@ use squall_metrics::UserState;
 use super::{Next, Task};
 use crate::program::{Pc, Program};
 use crate::roster::{After, Begin};
-use crate::trace::{SeenGroup, Tally, Trace};
 use crate::user::{Core, OpenGroup, Strand};
 use crate::worker::Worker;
 
@@ -84,35 +83,9 @@ impl<'p> Stretch<'_, 'p> {
         }
     }
 
-    /// A group is over: it is recorded, and told to who watches.
+    /// A group is over.
     pub(super) fn end_group(&mut self, group: &OpenGroup, now: u64) {
-        self.worker.recorder.group(group, now);
-        let Some(told) = self.worker.trace.as_ref().and_then(Trace::group) else { return };
-        let tally = self.strand.tally().since(group.tally_before);
-        let failed = u64::from(group.failed);
-        let looked = self.strand.take_looked().filter(|_| tally.samples == 0);
-        if group.one_sample.is_some() {
-            // What is in it failed with it, and only once.
-            self.strand.tally_mut().failed = group.tally_before.failed;
-            self.strand.tally_mut().parts = group.tally_before.parts + tally.samples;
-        }
-        if tally.samples == 0 || group.one_sample.is_some() {
-            self.strand.tally_mut().add(Tally { samples: 1, failed, ..Tally::default() });
-        }
-        let recorder = &self.worker.recorder;
-        told(SeenGroup {
-            at_us: group.since.saturating_sub(recorder.start()) / 1_000,
-            scenario: self.program.scenarios[self.core.scenario()].name.clone(),
-            user: self.core.seat.number,
-            name: recorder.name_text(group.name),
-            secrets: recorder.secrets(),
-            duration_ns: now.saturating_sub(group.since),
-            failed: group.failed,
-            tally,
-            one_sample: group.one_sample,
-            part_of: self.strand.part_of(),
-            answer: looked,
-        });
+        self.worker.end_group(self.core, self.strand, group, now);
     }
 
     /// Begins an iteration, if there is one for the user.

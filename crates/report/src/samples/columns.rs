@@ -47,7 +47,7 @@ pub(super) fn cells<'s>(sample: &'s RequestSample<'_>) -> [Cell<'s>; COLUMNS.len
     };
     let phase = |at: usize| sample.phases.0[at].map_or(Cell::Empty, |ns| Cell::Number(us(ns)));
     let (error, detail) = match &sample.error {
-        Some((kind, detail)) => (text(kind), text(detail)),
+        Some((kind, detail)) => (text(kind.label()), text(detail)),
         None => (Cell::Empty, Cell::Empty),
     };
     // The order of phases is that of the columns.

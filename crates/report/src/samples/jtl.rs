@@ -4,14 +4,21 @@
 use std::borrow::Cow;
 
 use http::StatusCode;
-use squall_metrics::PHASES;
+use squall_metrics::{ErrorKind, PHASES};
 
-use super::{GroupPart, GroupSample, RequestSample, SamplePart};
+use super::{GroupPart, GroupSample, LoadedPage, RequestSample, SamplePart};
 use crate::parquet::Cell;
 
-/// Where a row has the code of its response, and whether it succeeded.
+/// Where a row has what.
+const ELAPSED: usize = 1;
+const LABEL: usize = 2;
 const CODE: usize = 3;
+const MESSAGE: usize = 4;
 const SUCCESS: usize = 7;
+pub(super) const FAILURE: usize = 8;
+const BYTES: usize = 9;
+const SENT_BYTES: usize = 10;
+pub(super) const URL: usize = 13;
 const FAILED: Cell<'static> = Cell::Text(Cow::Borrowed("false"));
 
 /// A row.
@@ -34,21 +41,91 @@ impl Row<'_> {
         }
         self
     }
+
+    /// Under another name; its parts are named after it.
+    fn named(mut self, label: String) -> Self {
+        let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
+        self.parts = parts.map(|(number, part)| part.named(format!("{label}-{number}"))).collect();
+        self.cells[LABEL] = Cell::Text(label.into());
+        self
+    }
 }
 
 /// The first line.
 pub(super) const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// A sample, with the requests that it took.
+/// A sample, with the requests that it took, and what it loaded if it is a page.
 pub(super) fn request<'s>(sample: &'s RequestSample<'_>) -> Row<'s> {
-    let parts = sample.parts.iter().enumerate();
+    let (cells, parts) = match &sample.page {
+        Some(page) => of_page(sample, page),
+        None => (cells(sample), requests(sample)),
+    };
+    Row { cells, parts, connect_ns: phases(sample, &CONNECT) }
+}
+
+/// The requests that a sample took, if there are several.
+fn requests<'s>(sample: &'s RequestSample<'_>) -> Vec<Row<'s>> {
     let row = |(number, part)| Row {
         cells: self::part(sample, number, part),
         parts: Vec::new(),
         connect_ns: 0,
     };
-    let connect_ns = phases(sample, &CONNECT);
-    Row { cells: cells(sample), parts: parts.map(row).collect(), connect_ns }
+    sample.parts.iter().enumerate().map(row).collect()
+}
+
+/// A page that has loaded something: one sample, whose parts are the page itself and what it has loaded. What fails of
+/// that fails it, though its code stays.
+fn of_page<'s>(
+    sample: &'s RequestSample<'_>,
+    page: &'s LoadedPage<'_>,
+) -> (Cells<'s>, Vec<Row<'s>>) {
+    let mut whole = cells(sample);
+    let mut parts = requests(sample);
+    if parts.is_empty() {
+        let mut own = cells(sample);
+        // It came, or there would be nothing to load; what is asserted of it, is asserted of the whole.
+        own[SUCCESS] = Cell::Text("true".into());
+        own[FAILURE] = Cell::Text("".into());
+        parts.push(Row { cells: own, parts: Vec::new(), connect_ns: 0 });
+    }
+    let loaded: Vec<Row<'s>> = page.resources.iter().map(request).collect();
+    let mut lost = String::new();
+    for (row, resource) in loaded.iter().zip(&page.resources) {
+        if resource.is_lost() {
+            let text = |column: usize| text(&row.cells[column]);
+            let [url, code, message] = [URL, CODE, MESSAGE].map(text);
+            lost.push_str(&format!("{url} code:{code} message:{message}, "));
+        }
+    }
+    if loaded.iter().any(|row| row.cells[SUCCESS] == FAILED) {
+        whole[SUCCESS] = FAILED;
+    }
+    if !lost.is_empty() {
+        whole[MESSAGE] = Cell::Text(format!("Embedded resource download error:{lost}").into());
+    }
+    let all = |own: u64, of: fn(&RequestSample<'_>) -> u64| {
+        Cell::Count(own + page.resources.iter().map(of).sum::<u64>())
+    };
+    whole[ELAPSED] = ms(page.duration_ns);
+    whole[BYTES] = all(sample.bytes_in, |resource| resource.bytes_in);
+    whole[SENT_BYTES] = all(sample.bytes_out, |resource| resource.bytes_out);
+    parts.extend(loaded);
+    let parts = parts.into_iter().enumerate();
+    let named = |(number, row): (usize, Row<'s>)| row.named(format!("{}-{number}", sample.name));
+    (whole, parts.map(named).collect())
+}
+
+/// A time in whole milliseconds.
+fn ms(ns: u64) -> Cell<'static> {
+    Cell::Count((ns + 500_000) / 1_000_000)
+}
+
+/// A cell that has a text.
+fn text<'c>(cell: &'c Cell<'_>) -> &'c str {
+    match cell {
+        Cell::Text(text) => text,
+        Cell::Empty | Cell::Count(_) | Cell::Number(_) => "",
+    }
 }
 
 /// The phases of a connection that is made.
@@ -63,7 +140,6 @@ fn phases(sample: &RequestSample<'_>, names: &[&str]) -> u64 {
 /// A sample in those columns.
 fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
     let own = |text: &'s str| Cell::Text(Cow::Borrowed(text));
-    let ms = |ns: u64| Cell::Count((ns + 500_000) / 1_000_000);
     let connect = phases(sample, &CONNECT);
     let first_byte = phases(sample, &["first_byte"]);
     let latency = if first_byte > 0 { connect + first_byte } else { 0 };
@@ -73,15 +149,14 @@ fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
         // A program that ended has a code, whatever that is.
         (_, status) if sample.reason.is_some() => status.to_string(),
         (Some(_), 0) if is_tcp => "500".to_owned(),
-        (Some((kind, _)), 0) => format!("Non HTTP response code: {kind}"),
+        (Some((kind, _)), 0) => format!("Non HTTP response code: {}", kind.label()),
         (_, status) => status.to_string(),
     };
     let failure = match &sample.error {
         // The code says it.
-        Some(("status", _)) => Cow::Borrowed(""),
-        Some((kind, detail)) if detail.is_empty() => Cow::Borrowed(*kind),
-        Some((kind, detail)) => Cow::Owned(format!("{kind}: {detail}")),
-        None => Cow::Borrowed(""),
+        None | Some((ErrorKind::Status, _)) => Cow::Borrowed(""),
+        Some((kind, detail)) if detail.is_empty() => Cow::Borrowed(kind.label()),
+        Some((kind, detail)) => Cow::Owned(format!("{}: {detail}", kind.label())),
     };
     let known = || reason(u16::try_from(sample.status).unwrap_or(0));
     let url = if sample.url.is_empty() || is_tcp { "null" } else { &sample.url };
@@ -150,7 +225,7 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
     };
     let cells = [
         Cell::Count(group.unix_us / 1_000),
-        Cell::Count((group.duration_ns + 500_000) / 1_000_000),
+        ms(group.duration_ns),
         Cell::Text(Cow::Borrowed(&group.name)),
         code,
         Cell::Text(message),
@@ -165,7 +240,7 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
         Cell::Text("null".into()),
         Cell::Count(0),
         Cell::Count(0),
-        Cell::Count((connect_ns + 500_000) / 1_000_000),
+        ms(connect_ns),
     ];
     Row { cells, parts, connect_ns }
 }

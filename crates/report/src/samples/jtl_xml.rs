@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::jtl::Row;
+use super::jtl::{FAILURE, Row, URL};
 use crate::junit::escaped;
 use crate::parquet::Cell;
 
@@ -32,8 +32,6 @@ const ATTRIBUTES: [(&str, usize); 15] = [
     ("ng", 11),
     ("na", 12),
 ];
-const FAILURE: usize = 8;
-const URL: usize = 13;
 
 /// Writes a row, with those in it that are parts of it.
 pub(super) fn write(to: &mut impl Write, row: &Row<'_>) -> io::Result<()> {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-use squall_metrics::Phases;
+use squall_metrics::{ErrorKind, Phases};
 
 use self::columns::{COLUMNS, cells};
 use crate::csv::in_quotes;
@@ -47,7 +47,7 @@ pub struct RequestSample<'s> {
     /// What the plan itself says beside that; only JTL has it.
     pub reason: Option<Cow<'s, str>>,
     /// The kind of error, if it is one, and the detail.
-    pub error: Option<(&'static str, Cow<'s, str>)>,
+    pub error: Option<(ErrorKind, Cow<'s, str>)>,
     /// From its start to the last byte, in ns.
     pub latency_ns: u64,
     /// Where that time went, and its wait for the plan's own pool before.
@@ -64,6 +64,26 @@ pub struct RequestSample<'s> {
     pub scenario_number: u64,
     /// The requests that it took, if redirects took several: only JTL has them.
     pub parts: Vec<SamplePart>,
+    /// What it loaded besides, if it is a page that names something: only JTL has that.
+    pub page: Option<LoadedPage<'s>>,
+}
+
+impl RequestSample<'_> {
+    /// Whether nothing came, or what says that it is not there. What came and is not as it should be, is not lost.
+    fn is_lost(&self) -> bool {
+        let is_judged =
+            |(kind, _): &(ErrorKind, _)| matches!(kind, ErrorKind::Check | ErrorKind::Extract);
+        self.error.as_ref().is_some_and(|error| !is_judged(error)) || self.status >= 400
+    }
+}
+
+/// What a page loaded besides itself.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LoadedPage<'s> {
+    /// From the start of the page to the end of the last, in ns.
+    pub duration_ns: u64,
+    /// What was loaded, in order.
+    pub resources: Vec<RequestSample<'s>>,
 }
 
 /// One of the requests of a sample.

@@ -1,4 +1,4 @@
-use squall_metrics::Phases;
+use squall_metrics::{ErrorKind, Phases};
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn lost() -> RequestSample<'static> {
     RequestSample {
         name: "GET /b".into(),
         status: 0,
-        error: Some(("timeout", "after 1 s\n\u{1b}[2J".into())),
+        error: Some((ErrorKind::TimeoutFirstByte, "after 1 s\n\u{1b}[2J".into())),
         latency_ns: 1_000_000_000,
         phases: Phases::default(),
         ..good()
@@ -64,7 +64,7 @@ fn csv_has_a_line_for_each_sample() {
     let expected = [
         "at_unix_us,run_phase,scenario,step,worker,user,iteration,trace_id,name,url,redirects,status,error,detail,latency_us,pool_us,dns_us,connect_us,tls_us,first_byte_us,body_us,bytes_in,bytes_out,reused,users_active",
         "1700000000123456,load,buyer,3.1,1,4,7,0af7,\"GET /a, \"\"b\"\"\",http://shop.example/a,0,200,,,12345.678,,,1000,2000,9000,345.678,70,35,0,5",
-        "1700000000123456,load,buyer,3.1,1,4,7,0af7,GET /b,http://shop.example/a,0,0,timeout,after 1 s\\n\\x1b[2J,1000000,,,,,,,70,35,0,5",
+        "1700000000123456,load,buyer,3.1,1,4,7,0af7,GET /b,http://shop.example/a,0,0,timeout_first_byte,after 1 s\\n\\x1b[2J,1000000,,,,,,,70,35,0,5",
     ];
     assert_eq!(lines(SampleFormat::Csv), expected);
 }
@@ -74,7 +74,7 @@ fn jtl_is_what_jmeter_writes() {
     let expected = [
         jtl::HEAD,
         "1700000000123,12,\"GET /a, \"\"b\"\"\",200,OK,buyer 1-5,text,true,,70,35,3,5,http://shop.example/a,12,0,3",
-        "1700000000123,1000,GET /b,Non HTTP response code: timeout,,buyer 1-5,text,false,timeout: after 1 s\\n\\x1b[2J,70,35,3,5,http://shop.example/a,0,0,0",
+        "1700000000123,1000,GET /b,Non HTTP response code: timeout_first_byte,,buyer 1-5,text,false,timeout_first_byte: after 1 s\\n\\x1b[2J,70,35,3,5,http://shop.example/a,0,0,0",
     ];
     assert_eq!(lines(SampleFormat::Jtl), expected);
 }
@@ -152,12 +152,12 @@ fn jtl_has_the_requests_of_a_sample_and_groups() {
   </httpSample>
   <java.net.URL>http://shop.example/a</java.net.URL>
 </httpSample>
-<httpSample t="1000" it="0" lt="0" ct="0" ts="1700000000123" s="false" lb="GET /b" rc="Non HTTP response code: timeout" rm="" tn="buyer 1-5" dt="text" by="70" sby="35" ng="3" na="5">
+<httpSample t="1000" it="0" lt="0" ct="0" ts="1700000000123" s="false" lb="GET /b" rc="Non HTTP response code: timeout_first_byte" rm="" tn="buyer 1-5" dt="text" by="70" sby="35" ng="3" na="5">
   <assertionResult>
-    <name>timeout</name>
+    <name>timeout_first_byte</name>
     <failure>true</failure>
     <error>false</error>
-    <failureMessage>timeout: after 1 s&#10;�[2J</failureMessage>
+    <failureMessage>timeout_first_byte: after 1 s&#10;�[2J</failureMessage>
   </assertionResult>
   <java.net.URL>http://shop.example/a</java.net.URL>
 </httpSample>
@@ -170,6 +170,69 @@ fn jtl_has_the_requests_of_a_sample_and_groups() {
 }
 
 #[test]
+fn a_page_fails_with_what_it_loads_and_has_that_behind_it() {
+    let resource = |url: &str, status: i64| RequestSample {
+        name: "page (image)".into(),
+        url: url.to_owned(),
+        status,
+        error: (status >= 400).then(|| (ErrorKind::Status, "".into())),
+        ..good()
+    };
+    let slow = RequestSample {
+        parts: vec![SamplePart { status: 302, ..SamplePart::default() }; 2],
+        ..resource("http://shop.example/b", 200)
+    };
+    let page = |resources| RequestSample {
+        name: "page".into(),
+        page: Some(LoadedPage { duration_ns: 50_000_000, resources }),
+        ..good()
+    };
+    let written = |sample: &RequestSample<'_>| {
+        let mut out = Vec::new();
+        let mut writer = SampleWriter::going_on(SampleFormat::Jtl, &mut out).expect("memory");
+        writer.write(sample).expect("memory");
+        writer.finish().expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let rest = "buyer 1-5,text";
+    let expected = [
+        format!(
+            "1700000000123,50,page,200,\"Embedded resource download error:http://shop.example/a code:404 message:Not Found, \",{rest},false,,210,105,3,5,http://shop.example/a,12,0,3"
+        ),
+        format!(
+            "1700000000123,12,page-0,200,OK,{rest},true,,70,35,3,5,http://shop.example/a,12,0,3"
+        ),
+        format!(
+            "1700000000123,12,page-1,404,Not Found,{rest},false,,70,35,3,5,http://shop.example/a,12,0,3"
+        ),
+        format!(
+            "1700000000123,12,page-2,200,OK,{rest},true,,70,35,3,5,http://shop.example/b,12,0,3"
+        ),
+        format!("0,0,page-2-0,302,Found,{rest},true,,0,0,3,5,,0,0,0"),
+        format!("0,0,page-2-1,302,Found,{rest},true,,0,0,3,5,,0,0,0"),
+    ];
+    assert_eq!(
+        written(&page(vec![resource("http://shop.example/a", 404), slow.clone()])),
+        expected
+    );
+    // What is asserted of the page fails the whole, and what is asserted of a resource fails both.
+    let asserted = |sample: RequestSample<'static>| RequestSample {
+        error: Some((ErrorKind::Check, "never".into())),
+        ..sample
+    };
+    let verdicts = |sample: &RequestSample<'_>| {
+        let rows = written(sample);
+        rows.iter().map(|row| row.contains(",true,")).collect::<Vec<_>>()
+    };
+    let fine = resource("http://shop.example/a", 200);
+    assert_eq!(verdicts(&page(vec![fine.clone()])), [true; 3]);
+    assert_eq!(verdicts(&asserted(page(vec![fine.clone()]))), [false, true, true]);
+    let rows = written(&page(vec![asserted(fine)]));
+    assert!(rows[0].contains(",200,OK,buyer 1-5,text,false,"), "{rows:?}");
+}
+
+#[test]
 fn a_group_that_is_one_sample_has_its_parts_behind_it() {
     let phases = |connect_ns| {
         let mut phases = Phases::default();
@@ -178,7 +241,7 @@ fn a_group_that_is_one_sample_has_its_parts_behind_it() {
         phases
     };
     let request = |name: &'static str, status, connect_ns| {
-        let error = (status >= 400).then(|| ("status", "".into()));
+        let error = (status >= 400).then(|| (ErrorKind::Status, "".into()));
         let phases = phases(connect_ns);
         GroupPart::Request(Box::new(RequestSample {
             name: name.into(),

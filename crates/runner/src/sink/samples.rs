@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use squall_engine::{Answer, Exchange, Hop, SeenGroup, Which};
 use squall_report::{
-    GroupPart, GroupSample, RequestSample, Run, SampleFormat, SamplePart, SampleWriter,
+    GroupPart, GroupSample, LoadedPage, RequestSample, Run, SampleFormat, SamplePart, SampleWriter,
 };
 
 use super::{
@@ -59,6 +59,8 @@ struct Seen {
 #[derive(Debug)]
 enum What {
     Exchange(Arc<Exchange>),
+    /// A page, how long it took with what it loaded, in ns, and that, in order.
+    Page(Arc<Exchange>, u64, Vec<Seen>),
     /// A group, with its parts if it is one sample.
     Group(Arc<SeenGroup>, Option<Vec<Seen>>),
 }
@@ -139,7 +141,9 @@ impl Samples {
     /// Something is over. It is written, or waits for the group that it is a part of.
     fn note(&mut self, phase: Phase, part_of: Option<u64>, what: What) -> io::Result<()> {
         let users = match &what {
-            What::Exchange(exchange) => self.users_of(&exchange.scenario),
+            What::Exchange(exchange) | What::Page(exchange, ..) => {
+                self.users_of(&exchange.scenario)
+            }
             What::Group(group, _) => self.users_of(&group.scenario),
         };
         let seen = Seen { phase, users, what };
@@ -155,9 +159,30 @@ impl Samples {
     fn note_group(&mut self, phase: Phase, group: &Arc<SeenGroup>) -> io::Result<()> {
         let number = group.one_sample;
         let parts = number.map(|number| self.open.remove(&(phase, number)).unwrap_or_default());
+        if group.is_page {
+            return self.note_page(phase, group, parts.unwrap_or_default());
+        }
         let is_sample = parts.is_some() || group.tally.samples == 0;
         let part_of = group.part_of.filter(|_| is_sample);
         self.note(phase, part_of, What::Group(group.clone(), parts))
+    }
+
+    /// A page is there with what it loaded, or alone if it names nothing.
+    fn note_page(&mut self, phase: Phase, group: &SeenGroup, parts: Vec<Seen>) -> io::Result<()> {
+        let mut parts = parts.into_iter();
+        // It was there before what it names.
+        let Some(Seen { what: What::Exchange(page), .. }) = parts.next() else { return Ok(()) };
+        let mut loaded: Vec<Seen> = parts.collect();
+        // What was found first was asked for first.
+        loaded.sort_by_key(|seen| match &seen.what {
+            What::Exchange(exchange) | What::Page(exchange, ..) => exchange.at_us,
+            What::Group(group, _) => group.at_us,
+        });
+        let what = match loaded.is_empty() {
+            true => What::Exchange(page),
+            false => What::Page(page, group.duration_ns, loaded),
+        };
+        self.note(phase, group.part_of, what)
     }
 
     /// Writes what is left of groups that did not come to an end.
@@ -180,6 +205,16 @@ impl Samples {
     fn part<'s>(&'s self, seen: &'s Seen) -> GroupPart<'s> {
         match &seen.what {
             What::Exchange(exchange) => GroupPart::Request(Box::new(self.request(seen, exchange))),
+            What::Page(page, duration_ns, loaded) => {
+                let resources = loaded.iter().filter_map(|seen| match &seen.what {
+                    What::Exchange(exchange) => Some(self.request(seen, exchange)),
+                    What::Page(..) | What::Group(..) => None,
+                });
+                let page_of =
+                    LoadedPage { duration_ns: *duration_ns, resources: resources.collect() };
+                let page = self.request(seen, page);
+                GroupPart::Request(Box::new(RequestSample { page: Some(page_of), ..page }))
+            }
             What::Group(group, parts) => {
                 let parts = parts.as_ref();
                 let parts = parts.map(|parts| parts.iter().map(|part| self.part(part)).collect());
@@ -228,7 +263,7 @@ impl Samples {
             redirects: exchange.hops.len().saturating_sub(1) as u64,
             status: exchange.status,
             reason: exchange.reason.as_ref().map(|reason| secrets.mask(reason).into()),
-            error: error.map(|(kind, detail)| (kind.label(), secrets.mask(detail).into())),
+            error: error.map(|(kind, detail)| (*kind, secrets.mask(detail).into())),
             latency_ns: exchange.latency_ns,
             phases: exchange.phases,
             bytes_in: exchange.bytes_in,
@@ -237,6 +272,7 @@ impl Samples {
             users: seen.users,
             scenario_number: self.number_of(&exchange.scenario),
             parts: self.parts(exchange, began_us),
+            page: None,
         }
     }
 }
