@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use http::StatusCode;
 use squall_metrics::{ErrorKind, PHASES};
 
+use super::java_errors::exception;
 use super::{GroupPart, GroupSample, LoadedPage, RequestSample, SamplePart};
 use crate::parquet::Cell;
 
@@ -143,33 +144,26 @@ fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
     let connect = phases(sample, &CONNECT);
     let first_byte = phases(sample, &["first_byte"]);
     let latency = if first_byte > 0 { connect + first_byte } else { 0 };
-    // JMeter's sampler of bytes over TCP has no URL, and one code for all that goes wrong.
-    let is_tcp = sample.url.starts_with("tcp://");
-    let code = match (&sample.error, sample.status) {
-        // A program that ended has a code, whatever that is.
-        (_, status) if sample.reason.is_some() => status.to_string(),
-        (Some(_), 0) if is_tcp => "500".to_owned(),
-        (Some((kind, _)), 0) => format!("Non HTTP response code: {}", kind.label()),
-        (_, status) => status.to_string(),
-    };
+    let (code, message) = outcome(sample);
     let failure = match &sample.error {
-        // The code says it.
-        None | Some((ErrorKind::Status, _)) => Cow::Borrowed(""),
-        Some((kind, detail)) if detail.is_empty() => Cow::Borrowed(kind.label()),
-        Some((kind, detail)) => Cow::Owned(format!("{}: {detail}", kind.label())),
+        Some((kind @ (ErrorKind::Check | ErrorKind::Extract), detail)) => match detail.is_empty() {
+            true => kind.label(),
+            false => detail,
+        },
+        // Code and message say it.
+        Some(_) | None => "",
     };
-    let known = || reason(u16::try_from(sample.status).unwrap_or(0));
-    let url = if sample.url.is_empty() || is_tcp { "null" } else { &sample.url };
+    let url = if sample.url.is_empty() || is_tcp(sample) { "null" } else { &sample.url };
     [
         Cell::Count(sample.unix_us / 1_000),
         ms(sample.latency_ns),
         own(&sample.name),
-        Cell::Text(code.into()),
-        own(sample.reason.as_deref().unwrap_or_else(known)),
+        Cell::Text(code),
+        Cell::Text(message),
         thread(sample.scenario, sample.scenario_number, sample.user),
         own("text"),
         own(if sample.error.is_none() { "true" } else { "false" }),
-        Cell::Text(failure),
+        own(failure),
         Cell::Count(sample.bytes_in),
         Cell::Count(sample.bytes_out),
         Cell::Count(sample.users.0),
@@ -181,20 +175,47 @@ fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
     ]
 }
 
+/// The code and the message of a sample.
+fn outcome<'s>(sample: &'s RequestSample<'_>) -> (Cow<'s, str>, Cow<'s, str>) {
+    // A program that ended has a code, whatever that is.
+    if let Some(reason) = &sample.reason {
+        return (sample.status.to_string().into(), reason.as_ref().into());
+    }
+    let error = sample.error.as_ref();
+    match error.and_then(|(kind, detail)| exception(*kind, detail, &sample.url)) {
+        // There it has one code for all that goes wrong.
+        Some(_) if is_tcp(sample) => ("500".into(), "".into()),
+        Some((class, message)) => (
+            format!("Non HTTP response code: {class}").into(),
+            format!("Non HTTP response message: {message}").into(),
+        ),
+        None => {
+            let known = reason(u16::try_from(sample.status).unwrap_or(0));
+            (sample.status.to_string().into(), known.into())
+        }
+    }
+}
+
+/// Whether it is bytes over TCP, which have no URL in JMeter.
+fn is_tcp(sample: &RequestSample<'_>) -> bool {
+    sample.url.starts_with("tcp://")
+}
+
 /// One of several requests of a sample, which is the one of a number, from 0.
 fn part<'s>(sample: &'s RequestSample<'_>, number: usize, part: &'s SamplePart) -> Cells<'s> {
     let ms = |us: u64| Cell::Count((us + 500) / 1_000);
     let failed = part.status == 0 || part.status >= 400;
-    let code = match part.status {
-        0 => Cow::Borrowed("Non HTTP response code: none"),
-        status => status.to_string().into(),
+    let (code, message) = match part.status {
+        // It is the last one: what became of it, became of the whole.
+        0 => outcome(sample),
+        status => (status.to_string().into(), reason(status).into()),
     };
     [
         Cell::Count(part.unix_us / 1_000),
         ms(part.latency_us),
         Cell::Text(format!("{}-{number}", sample.name).into()),
         Cell::Text(code),
-        Cell::Text(reason(part.status).into()),
+        Cell::Text(message),
         thread(sample.scenario, sample.scenario_number, sample.user),
         Cell::Text("text".into()),
         Cell::Text(if failed { "false" } else { "true" }.into()),

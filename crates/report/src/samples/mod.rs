@@ -2,6 +2,7 @@
 //! does not grow with it.
 
 mod columns;
+mod java_errors;
 mod jtl;
 mod jtl_xml;
 #[cfg(test)]

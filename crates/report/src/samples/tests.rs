@@ -74,7 +74,7 @@ fn jtl_is_what_jmeter_writes() {
     let expected = [
         jtl::HEAD,
         "1700000000123,12,\"GET /a, \"\"b\"\"\",200,OK,buyer 1-5,text,true,,70,35,3,5,http://shop.example/a,12,0,3",
-        "1700000000123,1000,GET /b,Non HTTP response code: timeout_first_byte,,buyer 1-5,text,false,timeout_first_byte: after 1 s\\n\\x1b[2J,70,35,3,5,http://shop.example/a,0,0,0",
+        "1700000000123,1000,GET /b,Non HTTP response code: java.net.SocketTimeoutException,Non HTTP response message: Read timed out,buyer 1-5,text,false,,70,35,3,5,http://shop.example/a,0,0,0",
     ];
     assert_eq!(lines(SampleFormat::Jtl), expected);
 }
@@ -137,8 +137,13 @@ fn jtl_has_the_requests_of_a_sample_and_groups() {
     assert_eq!(String::from_utf8(out).expect("text").lines().collect::<Vec<_>>(), expected);
     let mut out = Vec::new();
     let mut writer = SampleWriter::new(SampleFormat::JtlXml, &mut out).expect("memory");
-    writer.write(&sample).expect("memory");
-    writer.write(&lost()).expect("memory");
+    let told = "told: after 1 s\n\u{1b}[2J";
+    let asserted = RequestSample {
+        name: "GET /c".into(),
+        error: Some((ErrorKind::Check, told.into())),
+        ..good()
+    };
+    [&sample, &lost(), &asserted].iter().for_each(|own| writer.write(own).expect("memory"));
     [group, nothing].iter().for_each(|group| writer.write_group(group).expect("memory"));
     writer.finish().expect("memory");
     let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -152,12 +157,15 @@ fn jtl_has_the_requests_of_a_sample_and_groups() {
   </httpSample>
   <java.net.URL>http://shop.example/a</java.net.URL>
 </httpSample>
-<httpSample t="1000" it="0" lt="0" ct="0" ts="1700000000123" s="false" lb="GET /b" rc="Non HTTP response code: timeout_first_byte" rm="" tn="buyer 1-5" dt="text" by="70" sby="35" ng="3" na="5">
+<httpSample t="1000" it="0" lt="0" ct="0" ts="1700000000123" s="false" lb="GET /b" rc="Non HTTP response code: java.net.SocketTimeoutException" rm="Non HTTP response message: Read timed out" tn="buyer 1-5" dt="text" by="70" sby="35" ng="3" na="5">
+  <java.net.URL>http://shop.example/a</java.net.URL>
+</httpSample>
+<httpSample t="12" it="0" lt="12" ct="3" ts="1700000000123" s="false" lb="GET /c" rc="200" rm="OK" tn="buyer 1-5" dt="text" by="70" sby="35" ng="3" na="5">
   <assertionResult>
-    <name>timeout_first_byte</name>
+    <name>told</name>
     <failure>true</failure>
     <error>false</error>
-    <failureMessage>timeout_first_byte: after 1 s&#10;�[2J</failureMessage>
+    <failureMessage>told: after 1 s&#10;�[2J</failureMessage>
   </assertionResult>
   <java.net.URL>http://shop.example/a</java.net.URL>
 </httpSample>
