@@ -145,3 +145,49 @@ fn a_page_with_what_it_loads_is_one_sample() {
     let labels = columns(&rows(&folder, "out.jtl"), [LABEL]).concat().join(" ");
     assert_eq!(labels, "good bad none all");
 }
+
+#[test]
+fn what_went_wrong_is_said_in_the_words_of_jmeter() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.request() {
+            match head.split(' ').nth(1) {
+                Some("/drop") => return,
+                Some("/late") => std::thread::sleep(std::time::Duration::from_secs(2)),
+                _ => client.send(response("200 OK", "hello")),
+            }
+        }
+    });
+    let asserts = |own: &str| {
+        format!(
+            r#"<ResponseAssertion testname="asserted"><collectionProp name="Asserion.test_strings"><stringProp name="0">bye</stringProp></collectionProp>
+            <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">16</intProp>
+            <stringProp name="Assertion.custom_message">{own}</stringProp></ResponseAssertion><hashTree/>"#
+        )
+    };
+    let timeout = r#"<stringProp name="HTTPSampler.response_timeout">100</stringProp>"#;
+    let nobody = request("refused", "/", "", "").replace("${__P(port)}", "9");
+    let inside = request("dropped", "/drop", "", "")
+        + &request("late", "/late", timeout, "")
+        + &nobody
+        + &request("asserted", "/", "", &asserts(""))
+        + &request("own", "/", "", &asserts("say ${__threadNum}, not this"));
+    let folder = folder(&group("ThreadGroup", "users", &inside));
+    let port = peer.address.port();
+    run(&folder, port, &[]);
+    let all = rows(&folder, "out.jtl");
+    let dropped = format!("Non HTTP response message: 127.0.0.1:{port} failed to respond");
+    let expected = [
+        ["dropped", "Non HTTP response code: org.apache.http.NoHttpResponseException", &dropped, ""],
+        ["late", "Non HTTP response code: java.net.SocketTimeoutException", "Non HTTP response message: Read timed out", ""],
+        [
+            "refused",
+            "Non HTTP response code: org.apache.http.conn.HttpHostConnectException",
+            "Non HTTP response message: Connect to 127.0.0.1:9 [/127.0.0.1] failed: Connection refused",
+            "",
+        ],
+        ["asserted", "200", "OK", "Test failed: text expected to contain /bye/"],
+        ["own", "200", "OK", "say 1, not this"],
+    ];
+    assert_eq!(columns(&all, [LABEL, 3, 4, 8]), expected);
+    assert!(all.iter().all(|row| row[7] == "false"), "{all:?}");
+}

@@ -87,8 +87,8 @@ pub(crate) fn process(
                 }
             }
             PostOp::Check(check) => {
-                let passed = test(program, user, reply, check);
-                judge(check, passed, &mut not_extracted, result, &mut observe);
+                let place = (program, user, reply);
+                judge(check, place, &mut not_extracted, result, &mut observe);
             }
         }
     }
@@ -119,8 +119,8 @@ pub(crate) fn on_the_way<'p>(
                 }
             }
             PostOp::Check(check) => {
-                let passed = test(program, user, reply, check);
-                judge(check, passed, &mut NotExtracted(None), result, &mut observe);
+                let place = (program, user, reply);
+                judge(check, place, &mut NotExtracted(None), result, &mut observe);
             }
         }
     }
@@ -184,14 +184,15 @@ fn in_place<T>(
     }))
 }
 
-/// Adds a check to what the assertions came to.
+/// Evaluates a check, and adds it to what the assertions came to.
 fn judge(
     check: &CheckOp,
-    passed: Result<bool, EvalError>,
+    (program, user, reply): (&Program, &Core, &Reply<'_, '_>),
     not_extracted: &mut NotExtracted<'_>,
     result: &mut AssertionResult,
     observe: &mut impl FnMut(Observation<'_>),
 ) {
+    let passed = test(program, user, reply, check);
     let seen = passed.as_ref().map(|passed| *passed).map_err(ToString::to_string);
     observe(Observation::Checked(check, seen));
     match passed {
@@ -201,7 +202,8 @@ fn judge(
             if not_extracted.is_read_by(check) {
                 not_extracted.decide(result);
             }
-            result.fail(ErrorKind::Check, || check.failure(failed.err()));
+            let scope = UserScope::of_reply(program, user, reply);
+            result.fail(ErrorKind::Check, || check.failure(&scope, failed.err()));
         }
     }
 }
@@ -225,8 +227,14 @@ impl NotExtracted<'_> {
 }
 
 impl CheckOp {
-    /// What is said of it when it failed: its name, if it has one, and the expression.
-    fn failure(&self, error: Option<EvalError>) -> String {
+    /// What is said of it when it failed: its message, or else its name, if it has one, and the expression.
+    fn failure(&self, scope: &UserScope<'_, '_>, error: Option<EvalError>) -> String {
+        if let (Some(message), None) = (&self.message, &error) {
+            let mut room = Vec::new();
+            if let Ok(text) = message.text_in(scope, &mut room) {
+                return String::from_utf8_lossy(text).into_owned();
+            }
+        }
         let mut text = self.text.to_string();
         if *self.text != *self.formula.source() {
             text = format!("{text}: {}", self.formula.source());

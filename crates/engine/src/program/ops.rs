@@ -365,6 +365,8 @@ pub(crate) struct CheckOp {
     pub formula: BoundExpr,
     /// What it is called in reports.
     pub text: Box<str>,
+    /// What is said of what fails it; `None`: that, and its formula.
+    pub message: Option<BoundTemplate>,
     pub warn: bool,
     /// What is looked at in the place of the body.
     pub of: Option<BoundTemplate>,

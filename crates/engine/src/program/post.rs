@@ -105,7 +105,11 @@ impl<'p> Compiler<'p> {
             let message = "`of` is one text, whatever other responses there are";
             self.error(text.span(), message.to_owned(), "leave out `redirects` and `resources`");
         }
-        // What it reads of the response is no judgement of it.
+        self.text_of_response(text)
+    }
+
+    /// A text that may have what a response says in it. What it reads of that is no judgement of it.
+    fn text_of_response(&mut self, text: &'p Template) -> Option<BoundTemplate> {
         let (sees, judges) = (self.sees_response, self.noticed.status);
         self.sees_response = true;
         let bound = self.template(text);
@@ -155,12 +159,17 @@ impl<'p> Compiler<'p> {
                     }
                     None => None,
                 };
+                let message = match &check.message {
+                    Some(message) => Some(self.text_of_response(message)?),
+                    None => None,
+                };
                 let formula = self.formula(&check.expr)?;
                 let row = self.name(RowKind::Check, text);
                 Some(CheckOp {
                     row,
                     formula,
                     text: text.into(),
+                    message,
                     warn: check.warn,
                     of,
                     redirects: check.redirects,

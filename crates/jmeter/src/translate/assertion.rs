@@ -3,11 +3,12 @@
 use squall_plan::expr::Expr;
 use squall_plan::model::{Check, Request};
 use squall_plan::span::Span;
+use squall_plan::template::Template;
 
 use super::Translator;
 use super::json::JSON_PATH_ASSERTION;
 use super::pattern::{self, Subject};
-use super::texts::{expression, literal, quoted};
+use super::texts::{Piece, expression, literal, quoted};
 use crate::properties::PropertyValue;
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -28,6 +29,9 @@ const REQUEST_DATA: &str = "(sent_method + \" \" + sent_url + \"\\n\" \
 
 const SENT_TEXT: &str = "string(sent_body)";
 
+/// What is asserted, as an expression, and what is said where it does not hold, if not its name.
+type Told = (String, Option<Template>);
+
 impl Translator<'_> {
     /// Sets a request's checks.
     pub(super) fn checks(&self, held: &Scope, request: &mut Request) {
@@ -35,7 +39,11 @@ impl Translator<'_> {
         for id in &held.assertions {
             let mut looks = Check::default();
             let expressions = match self.class(*id) {
-                "ResponseAssertion" => self.response(*id, request, &mut reads_status, &mut looks),
+                "ResponseAssertion" => {
+                    let told = self.response(*id, request, &mut reads_status, &mut looks);
+                    self.add_checks(*id, told, &looks, request);
+                    continue;
+                }
                 "DurationAssertion" => self.duration(*id, request, &mut looks),
                 "JSONPathAssertion" | JSON_PATH_ASSERTION => {
                     self.json_path(*id, request, &mut looks)
@@ -48,12 +56,8 @@ impl Translator<'_> {
                 "XPathAssertion" | "XPath2Assertion" => self.xpath(*id, request, &mut looks),
                 _ => Vec::new(),
             };
-            for source in expressions {
-                let name =
-                    Some(self.tree.element(*id).name.clone()).filter(|name| !name.is_empty());
-                let check = Check { name, ..looks.clone() };
-                self.check(*id, &source, check, request);
-            }
+            let told = expressions.into_iter().map(|source| (source, None)).collect();
+            self.add_checks(*id, told, &looks, request);
         }
         // Where a check reads the status, nothing else judges it; JMeter always does, unless it is told not to.
         if reads_status && request.status_errors != Some(false) {
@@ -64,6 +68,15 @@ impl Translator<'_> {
             // This is an expression.
             let check = expr.ok().map(|expr| Check { expr, resources, ..Check::default() });
             request.check.splice(0..0, check);
+        }
+    }
+
+    /// Adds what an assertion asserts.
+    fn add_checks(&self, id: ElementId, told: Vec<Told>, looks: &Check, request: &mut Request) {
+        let name = Some(self.tree.element(id).name.clone()).filter(|name| !name.is_empty());
+        for (source, message) in told {
+            let check = Check { name: name.clone(), message, ..looks.clone() };
+            self.check(id, &source, check, request);
         }
     }
 
@@ -148,11 +161,11 @@ impl Translator<'_> {
         request: &mut Request,
         reads_status: &mut bool,
         looks: &mut Check,
-    ) -> Vec<String> {
+    ) -> Vec<Told> {
         let reader = self.read(id);
         *looks = self.asserts_of(&reader, request);
-        // What is said of a failure is the assertion's name.
-        reader.pass(&["Assertion.custom_message"]);
+        let own = reader.source("Assertion.custom_message");
+        let own = (!own.is_empty()).then(|| self.template(id, own));
         if reader.flag("Assertion.assume_success", false) {
             if looks.resources {
                 self.obstacle(id, "resources of a page whose status is ignored");
@@ -171,6 +184,7 @@ impl Translator<'_> {
                 _ => None,
             })
             .collect();
+        let variable = looks.of.as_ref().map(|_| reader.source("Scope.variable"));
         reader.finish();
         let subject = match field {
             _ if looks.of.is_some() => "body",
@@ -194,32 +208,44 @@ impl Translator<'_> {
                 return Vec::new();
             }
         };
-        let tests: Vec<String> =
-            patterns.iter().filter_map(|pattern| self.test(id, subject, kind, pattern)).collect();
+        let (tests, texts): (Vec<String>, Vec<Option<String>>) = patterns
+            .iter()
+            .filter_map(|pattern| {
+                let pieces = self.pieces(id, pattern);
+                let test = self.test(id, subject, kind, &pieces)?;
+                Some((test, fail_text(field, variable, kind, &pieces)))
+            })
+            .unzip();
+        let told = |text: Option<String>| own.clone().or_else(|| Some(Template::text(&text?)));
         match (kind & OR != 0, kind & NOT != 0) {
             (true, _) if tests.is_empty() => {
                 self.obstacle(id, "an assertion of nothing");
                 Vec::new()
             }
-            (true, _) => vec![tests.join(" || ")],
+            (true, _) => {
+                let texts: Option<Vec<String>> = texts.into_iter().collect();
+                let text = texts.map(|texts| texts.join("\t") + "\t");
+                vec![(tests.join(" || "), told(text))]
+            }
             // An empty response fails it all the same.
-            (false, false) if tests.is_empty() => vec![format!("{subject} != \"\"")],
-            (false, _) => tests,
+            (false, false) if tests.is_empty() => {
+                vec![(format!("{subject} != \"\""), Some(Template::text("Response was null")))]
+            }
+            (false, _) => tests.into_iter().zip(texts.into_iter().map(told)).collect(),
         }
     }
 
     /// What one pattern asserts.
-    fn test(&self, id: ElementId, subject: &str, kind: i64, source: &str) -> Option<String> {
-        let pieces = self.pieces(id, source);
+    fn test(&self, id: ElementId, subject: &str, kind: i64, pieces: &[Piece]) -> Option<String> {
         let is_negated = kind & NOT != 0;
-        let known = literal(&pieces);
+        let known = literal(pieces);
         let (test, holds_of_nothing) = match kind & (MATCHES | CONTAINS | EQUALS | SUBSTRING) {
             SUBSTRING => (
-                format!("{subject}.contains({})", expression(&pieces)),
+                format!("{subject}.contains({})", expression(pieces)),
                 known.is_none_or(str::is_empty),
             ),
             EQUALS => {
-                (format!("{subject} == {}", expression(&pieces)), known.is_none_or(str::is_empty))
+                (format!("{subject} == {}", expression(pieces)), known.is_none_or(str::is_empty))
             }
             kind @ (MATCHES | CONTAINS) => {
                 let within = match (kind, subject) {
@@ -230,7 +256,7 @@ impl Translator<'_> {
                     _ => Subject::Line,
                 };
                 let Some(known) = known else {
-                    let pattern = pattern::regex_of_pieces(&pieces, within);
+                    let pattern = pattern::regex_of_pieces(pieces, within);
                     let pattern = pattern.map_err(|what| self.obstacle(id, what)).ok()?;
                     let pattern = if kind == MATCHES { whole(&pattern) } else { pattern };
                     let test = format!("{subject}.matches({pattern})");
@@ -251,6 +277,33 @@ impl Translator<'_> {
         };
         Some(of_something(subject, is_negated, holds_of_nothing, &test))
     }
+}
+
+/// What JMeter says where a pattern does not hold of a field, or of a variable; `None` where the response is part of that, or
+/// what only the run knows.
+fn fail_text(field: &str, variable: Option<&str>, kind: i64, pieces: &[Piece]) -> Option<String> {
+    let pattern = literal(pieces).filter(|_| kind & EQUALS == 0)?;
+    let subject = match (variable, field) {
+        (Some(variable), _) => format!("variable({variable})"),
+        (None, field) => match field.trim_start_matches("Assertion.") {
+            "response_data" => "text",
+            "response_code" => "code",
+            "response_message" => "message",
+            "request_headers" => "request headers",
+            "request_data" => "request data",
+            "response_headers" => "headers",
+            _ => "URL",
+        }
+        .to_owned(),
+    };
+    let expected = match kind {
+        CONTAINS | SUBSTRING => "expected to contain",
+        MATCHES => "expected to match",
+        kind if kind == NOT | CONTAINS || kind == NOT | SUBSTRING => "expected not to contain",
+        kind if kind == NOT | MATCHES => "expected not to match",
+        _ => "expected something using",
+    };
+    Some(format!("Test failed: {subject} {expected} /{pattern}/"))
 }
 
 /// A test of a response that has something: of an empty one JMeter asserts nothing, and it fails, or passes if the test

@@ -341,6 +341,9 @@ record! {
         /// What it is called in reports.
         #[key(default "its text")]
         pub name: Option<String>,
+        /// What is said of a request that fails it, with the response's facts and the user's variables.
+        #[key(default "its name and its text")]
+        pub message: Option<Template>,
         /// Only counted, not an error of the request.
         pub warn: bool,
         /// A text that is looked at in the place of the body, by `body`, `body_bytes`, `json()` and `xpath()`.

@@ -81,7 +81,7 @@ scenarios:
           eight: {regex: x, in: head}
           seven: body_hash
         response_body: {hash: sha256}
-        check: {expr: "status == 200", name: good, warn: true}
+        check: {expr: "status == 200", name: good, message: "not ${one}", warn: true}
       - put: /file
         body: {file: a.bin, decompress: true, replace: {"@ONE@": "${one}", two: ""}}
         response_body: {file: "b-${one}.bin"}

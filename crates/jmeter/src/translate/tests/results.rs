@@ -1,4 +1,4 @@
-//! What files of samples say: the names of threads.
+//! What files of samples say: the names of threads, and why a sample failed.
 
 use super::*;
 
@@ -51,4 +51,39 @@ fn groups_are_numbered_by_kind_with_those_that_do_nothing() {
             + &group("ThreadGroup", "b", "1")),
     );
     assert_eq!(found, [named("up", None), named("a", Some(1)), named("b", Some(2))]);
+}
+
+#[test]
+fn an_assertion_says_what_jmeter_says_of_a_failure() {
+    let said = |kind: &str, patterns: &[&str], own: &str| {
+        let patterns: String = patterns.iter().map(|pattern| string("0", pattern)).collect();
+        let properties = string("Assertion.test_field", "Assertion.response_data")
+            + &string("Assertion.test_type", kind)
+            + &string("Assertion.custom_message", own);
+        let below = format!(
+            r#"<ResponseAssertion testname="a"><collectionProp name="Asserion.test_strings">{patterns}</collectionProp>
+            {properties}</ResponseAssertion><hashTree/>"#
+        );
+        let (text, obstacles) = translated(&plan(&request("r", TO_SHOP, &below)));
+        assert_eq!(obstacles, [""; 0]);
+        let messages = text.lines().filter(|line| line.contains("\"message\""));
+        messages
+            .map(|line| line.trim().trim_start_matches("\"message\": ").to_owned())
+            .collect::<Vec<_>>()
+    };
+    let all = said("16", &["a", "b"], "");
+    let expected = [
+        r#""Test failed: text expected to contain /a/""#,
+        r#""Test failed: text expected to contain /b/""#,
+    ];
+    assert_eq!(all, expected);
+    let not = said("5", &["a.*"], "");
+    assert_eq!(not, [r#""Test failed: text expected not to match /a.*/""#]);
+    assert_eq!(said("16", &["a"], "no ${nobody}"), [r#""no $${nobody}""#]);
+    // The response is part of what JMeter says then.
+    assert_eq!(said("8", &["a"], ""), [""; 0]);
+    assert_eq!(said("2", &[], ""), [r#""Response was null""#]);
+    let either = said("34", &["a", "b"], "");
+    let one = |pattern: &str| format!("Test failed: text expected something using /{pattern}/");
+    assert_eq!(either, [format!("\"{}\\t{}\\t\"", one("a"), one("b"))]);
 }
